@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The dialect, stated once for every Swift target. Why each line: CONTRIBUTING.md.
+let dialect: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+  .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+  .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+  .strictMemorySafety(),  // SE-0458
+  .treatAllWarnings(as: .error),  // SE-0480
+]
+
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+// Who may import whom; Tests/StyleTests holds the same table against the import lines.
+let package = Package(
+  name: "bridge",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
+    .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .target(name: "BridgeErrors"),
+    .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
+    .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = (target.swiftSettings ?? []) + dialect
+}
+
+// Every library target is a product of the same name.
+package.products += package.targets.filter { $0.type == .regular }
+  .map { .library(name: $0.name, targets: [$0.name]) }

@@ -1,0 +1,34 @@
+/// What travels beside an `AppError` of a connection: where, how and why it failed.
+///
+/// Hint, retry class and exit code are functions of (`AppError`, `FailureContext`).
+public struct FailureContext: Sendable, Equatable {
+  /// The row of the failure table.
+  public var kind: FailureKind
+  /// The phase the connection was in.
+  public var phase: ConnectionPhase
+  /// The host as the user named it.
+  public var host: String
+  /// The TCP port, where one is known.
+  public var port: Int?
+  /// What the native side reported, where there was one.
+  public var native: NativeFailure?
+  /// The reason of an SSH_MSG_DISCONNECT (RFC 4253, 11.1).
+  public var disconnectReason: Int?
+  /// A fact that sharpens the hint (a redirect's target, an algorithm list, a key type): escaped
+  /// and bounded.
+  public var detail: String?
+
+  /// A context of `kind` in `phase` at `host`.
+  public init(
+    kind: FailureKind, phase: ConnectionPhase, host: String, port: Int? = nil,
+    native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil
+  ) {
+    self.kind = kind
+    self.phase = phase
+    self.host = host
+    self.port = port
+    self.native = native
+    self.disconnectReason = disconnectReason
+    self.detail = detail
+  }
+}

@@ -1,0 +1,44 @@
+/// What the native library and our own socket reported, kept for logs and for people who debug.
+public struct NativeFailure: Sendable, Equatable {
+  /// The library that reported the failure.
+  public enum Library: String, Sendable, CaseIterable {
+    case libssh2
+    case libwebsockets
+    case openssl
+    case resolver
+    case system
+  }
+
+  /// Who reported it.
+  public var library: Library
+  /// The library's own number, for instance `LIBSSH2_ERROR_…` or `EAI_…`.
+  public var code: Int
+  /// The number's name in the library's header, or an empty string.
+  public var symbol: String
+  /// The library's or the peer's text: escaped and bounded, safe to print.
+  public var text: String
+  /// What our own socket saw last, which is exact where a library's code is not.
+  public var socket: SocketCondition
+
+  /// A failure as `library` reported it.
+  public init(
+    library: Library, code: Int, symbol: String = "", text: String = "",
+    socket: SocketCondition = .open
+  ) {
+    self.library = library
+    self.code = code
+    self.symbol = symbol
+    self.text = text
+    self.socket = socket
+  }
+}
+
+/// What the last read or write on our own descriptor saw.
+public enum SocketCondition: Sendable, Hashable {
+  /// No error and no end of file so far.
+  case open
+  /// The peer closed its side (FIN).
+  case endOfFile
+  /// A system call failed with this `errno`.
+  case failed(errno: Int32)
+}

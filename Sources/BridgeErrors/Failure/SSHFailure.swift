@@ -1,0 +1,99 @@
+/// A failure of the SSH library or of our own SSH connection, with all that is needed to classify
+/// it.
+///
+/// libssh2 1.10 reports one code for many causes, so a code alone never says what happened:
+/// `observation` (what we know ourselves), `socket`, `disconnectReason` and `preBanner` are looked
+/// at first.
+public struct SSHFailure: Error, Sendable, Equatable {
+  /// A libssh2 return code, `LIBSSH2_ERROR_…` in libssh2.h: -49…0.
+  public struct Code: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// The number in libssh2.h.
+    public var rawValue: Int
+
+    /// The code with this number.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// The code with this number.
+    public init(integerLiteral value: Int) {
+      rawValue = value
+    }
+  }
+
+  /// What our own side saw or decided, where that says more than a library code.
+  public enum Observation: Sendable, Equatable {
+    /// The name does not exist (EAI_NONAME).
+    case nameUnknown
+    /// The resolver gave no answer in time (EAI_AGAIN, or the deadline of the phase).
+    case nameTimeout
+    /// No interface is up (ENETDOWN).
+    case offline
+    /// The phase's total deadline passed and the peer said nothing that ended it.
+    case deadline
+    /// The liveness verdict: nothing was heard for so many seconds.
+    case silent(seconds: Int)
+    /// What came is not SSH: `seen` is its first line, `location` where an HTTP redirect pointed.
+    case notSSH(seen: String, location: String?)
+    /// Nothing in common of some kind; `detail` names the kind and both lists.
+    case algorithmMismatch(detail: String)
+    /// The host key is in no known_hosts file.
+    case hostKeyUnknown(fingerprint: String)
+    /// The host key differs from the known one, is revoked, or is of a new type; `detail` says
+    /// which.
+    case hostKeyChanged(detail: String)
+    /// A user key cannot be used; `reason` says why.
+    case keyUnusable(reason: String)
+    /// ssh-agent is absent or failed.
+    case agentUnavailable(reason: String)
+    /// SSH_MSG_CHANNEL_OPEN_FAILURE with this reason (RFC 4254, 5.1).
+    case channelRefused(reason: Int)
+    /// The channel closed, or the link went, before an exit status came.
+    case noExitStatus(command: String)
+    /// The caller cancelled.
+    case cancelled
+  }
+
+  /// The library's return code, 0 where the library reported none.
+  public var code: Code
+  /// The library's or the peer's text, raw: escape it before it is shown.
+  public var message: String
+  /// The phase the connection was in.
+  public var phase: ConnectionPhase
+  /// The host as the user named it.
+  public var host: String
+  /// The TCP port.
+  public var port: Int?
+  /// What we know ourselves.
+  public var observation: Observation?
+  /// What our own socket saw last.
+  public var socket: SocketCondition
+  /// The reason of an SSH_MSG_DISCONNECT, where one came (RFC 4253, 11.1).
+  public var disconnectReason: Int?
+  /// What the server said before its version line, raw.
+  public var preBanner: String
+  /// The authentication method in use.
+  public var method: String
+  /// The configured timeout of the phase, in whole seconds.
+  public var timeout: Int
+
+  /// A failure with `code` in `phase` at `host`.
+  public init(
+    code: Code, message: String, phase: ConnectionPhase = .stream, host: String = "",
+    port: Int? = nil, observation: Observation? = nil, socket: SocketCondition = .open,
+    disconnectReason: Int? = nil, preBanner: String = "", method: String = "password",
+    timeout: Int = 30
+  ) {
+    self.code = code
+    self.message = message
+    self.phase = phase
+    self.host = host
+    self.port = port
+    self.observation = observation
+    self.socket = socket
+    self.disconnectReason = disconnectReason
+    self.preBanner = preBanner
+    self.method = method
+    self.timeout = timeout
+  }
+}

@@ -1,0 +1,60 @@
+/// A failure of the WebSocket library or of our own WebSocket connection.
+public struct WebSocketFailure: Error, Sendable, Equatable {
+  /// What our own side saw. libwebsockets' texts are never matched.
+  public enum Observation: Sendable, Equatable {
+    /// The name does not exist (EAI_NONAME).
+    case nameUnknown
+    /// The resolver gave no answer in time.
+    case nameTimeout
+    /// No interface is up.
+    case offline
+    /// The dial ended with this errno.
+    case dial(errno: Int32)
+    /// The total deadline of the phase passed.
+    case deadline
+    /// TLS was refused by us, for this cause.
+    case tls(FailureKind.TLSCause)
+    /// The server answered the upgrade with a status other than 101.
+    case refusedUpgrade(status: Int, retryAfter: Int?, message: String?, location: String?)
+    /// What came is no WebSocket handshake, or not the one we asked for.
+    case notWebSocket(seen: String, location: String?)
+    /// FIN or RST before the upgrade was done.
+    case dropped
+    /// The peer closed the connection; `code` is nil where no close frame (or an empty one) came.
+    case closed(code: Int?, reason: String)
+    /// A ping was not answered by the verdict.
+    case pingTimeout
+    /// The peer broke RFC 6455, sent bad UTF-8 or a message over the cap.
+    case invalidMessage(detail: String)
+    /// The library refused a call that should have worked.
+    case internalFault(detail: String)
+    /// The caller cancelled.
+    case cancelled
+  }
+
+  /// What happened.
+  public var observation: Observation
+  /// The phase the connection was in.
+  public var phase: ConnectionPhase
+  /// The host as the user named it.
+  public var host: String
+  /// The TCP port.
+  public var port: Int?
+  /// The configured timeout of the phase, in whole seconds.
+  public var timeout: Int
+  /// What our own socket saw last.
+  public var socket: SocketCondition
+
+  /// A failure in `phase` at `host`.
+  public init(
+    observation: Observation, phase: ConnectionPhase, host: String = "", port: Int? = nil,
+    timeout: Int = 10, socket: SocketCondition = .open
+  ) {
+    self.observation = observation
+    self.phase = phase
+    self.host = host
+    self.port = port
+    self.timeout = timeout
+    self.socket = socket
+  }
+}
