@@ -28,7 +28,9 @@ let package = Package(
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
+    .testTarget(name: "BridgeReactorTests", dependencies: ["BridgeReactor", "BridgeTransport"]),
   ],
   swiftLanguageModes: [.v6]
 )

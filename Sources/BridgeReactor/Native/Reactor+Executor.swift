@@ -1,0 +1,38 @@
+extension Reactor {
+  /// The loop's thread, for actors that pin themselves to it.
+  @safe public var lane: UnownedSerialExecutor {
+    unsafe asUnownedSerialExecutor()
+  }
+
+  /// Queues `job` for the next turn of the loop; wakes the loop only when it may be asleep.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    enqueue(.job(job))
+  }
+
+  /// Runs `body` on the loop, in a later turn. From any thread; in order for each sender.
+  public func execute(_ body: @escaping @Sendable () -> Void) {
+    enqueue(.call(body))
+  }
+
+  private func enqueue(_ work: Work) {
+    let isOnLoop = isCurrent
+    let mustWake = inbox.withLock { inbox in
+      inbox.work.append(work)
+      if isOnLoop || inbox.isWakePending { return false }
+      inbox.isWakePending = true
+      return true
+    }
+    if mustWake { control.wake() }
+  }
+
+  /// Lets C callbacks on the loop's thread enter pinned actors with `assumeIsolated`.
+  public func checkIsolated() {
+    precondition(isCurrent, "not on this reactor's thread")
+  }
+
+  /// Whether the calling thread is the loop's.
+  public func isIsolatingCurrentContext() -> Bool? {
+    isCurrent
+  }
+}

@@ -1,0 +1,89 @@
+public import BridgeErrors
+import CLibUV
+import Foundation
+
+/// A connected, non-blocking stream socket, and what it saw last.
+///
+/// It owns its descriptor and closes it once. One owner, one thread at a time.
+@safe public final class Socket: @unchecked Sendable {
+  /// How a read or a write ended.
+  package enum Transfer: Equatable {
+    case bytes(Int)
+    case wouldBlock
+    /// End of file or an error: `condition` says which.
+    case ended
+  }
+
+  /// The descriptor, -1 once closed.
+  public private(set) var descriptor: Int32
+  /// Stays at the first end of file or error.
+  public private(set) var condition: SocketCondition = .open
+
+  /// Takes over `descriptor`, which is connected and does not block.
+  public init(descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  deinit { close() }
+
+  package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    while true {
+      let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      if count > 0 { return .bytes(count) }
+      if count == 0 {
+        note(.endOfFile)
+        return .ended
+      }
+      if errno == EINTR { continue }
+      if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+      note(.failed(errno: errno))
+      return .ended
+    }
+  }
+
+  package func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    while true {
+      let count = unsafe Foundation.send(
+        descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      if count >= 0 { return .bytes(count) }
+      if errno == EINTR { continue }
+      if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
+      note(.failed(errno: errno))
+      return .ended
+    }
+  }
+
+  /// Asks the kernel to acknowledge at once: a server whose small writes wait for our delayed
+  /// acknowledgement answers 40 ms sooner. It lasts until the kernel thinks better of it: ask after each
+  /// read. Linux only (tcp(7)).
+  package func acknowledgeAtOnce() {
+    setOption(TCP_QUICKACK, 1)
+  }
+
+  /// Sends small writes at once (tcp(7), TCP_NODELAY).
+  package func sendAtOnce() {
+    setOption(TCP_NODELAY, 1)
+  }
+
+  /// Tells the peer that nothing more will come, and lets it see the end of file.
+  package func shutDown() {
+    if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  /// Closes the descriptor. Closing twice does nothing.
+  public func close() {
+    guard descriptor >= 0 else { return }
+    _ = Foundation.close(descriptor)
+    descriptor = -1
+  }
+
+  private func note(_ seen: SocketCondition) {
+    if condition == .open { condition = seen }
+  }
+
+  private func setOption(_ name: Int32, _ value: Int32) {
+    var value = value
+    _ = unsafe setsockopt(
+      descriptor, Int32(IPPROTO_TCP), name, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Several reactors, started on first use; connections are spread over them in turn.
+public final class ReactorGroup: Sendable {
+  /// One reactor per core, for the whole process.
+  public static let shared = ReactorGroup(count: ProcessInfo.processInfo.activeProcessorCount)
+
+  private struct State {
+    var reactors: [Reactor] = []
+    var next = 0
+  }
+
+  private let count: Int
+  private let state = Mutex(State())
+
+  /// At most `count` reactors (at least one); none is started yet.
+  public init(count: Int) {
+    self.count = max(1, count)
+  }
+
+  /// The next reactor in turn; starts it when it is the first use.
+  public func next() -> Reactor {
+    state.withLock { state in
+      let index = state.next
+      state.next = (index + 1) % count
+      if index == state.reactors.count {
+        state.reactors.append(Reactor(name: "bridge-reactor-\(index)"))
+      }
+      return state.reactors[index]
+    }
+  }
+
+  /// Stops every reactor that was started. Close what is pinned to them first.
+  public func stop() async {
+    let reactors = state.withLock { state in
+      defer { state = State() }
+      return state.reactors
+    }
+    for reactor in reactors { await reactor.stop() }
+  }
+}
