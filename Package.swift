@@ -12,6 +12,7 @@ let dialect: [SwiftSetting] = [
 ]
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -22,6 +23,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
@@ -29,8 +31,13 @@ let package = Package(
     .target(name: "BridgeErrors"),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
+    .target(
+      name: "BridgeFaults", dependencies: ["BridgeErrors", nio("NIOCore"), nio("NIOPosix")]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeReactorTests", dependencies: ["BridgeReactor", "BridgeTransport"]),
+    .testTarget(
+      name: "BridgeFaultsTests",
+      dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
   ],
   swiftLanguageModes: [.v6]
 )

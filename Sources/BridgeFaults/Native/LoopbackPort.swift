@@ -1,0 +1,43 @@
+import Glibc
+import Synchronization
+
+/// Ports for peers that go away and come back under the same number.
+enum LoopbackPort {
+  // Below Linux' ephemeral range (32768…60999): a client that redials a closed ephemeral port can
+  // be given that very port as its source and connect to itself, and while a peer is down
+  // any outgoing connection may take its number.
+  private static let range = 10_240..<32_768
+  private static let next = Atomic<Int>(0)
+
+  /// A port nobody listens on now; two calls in one program never give the same one.
+  static func reserve() throws(FaultError) -> Int {
+    let start = Int(getpid()) * 131
+    for _ in range {
+      let step = next.wrappingAdd(1, ordering: .relaxed).oldValue
+      let port = range.lowerBound + (start + step) % range.count
+      if isFree(port) { return port }
+    }
+    throw .cannotListen(detail: "no free port in \(range)")
+  }
+
+  private static func isFree(_ port: Int) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var on: Int32 = 1
+    let length = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, length) == 0 else {
+      return false
+    }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+    let bound = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    return bound == 0 && listen(descriptor, 1) == 0
+  }
+}

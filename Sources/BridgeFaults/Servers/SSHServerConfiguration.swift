@@ -1,0 +1,70 @@
+/// What sshd_config(5) is to say; nil leaves sshd's default.
+public struct SSHServerConfiguration: Sendable {
+  /// Host keys it makes and offers, first one first.
+  public var hostKeys: [SSHKeyType] = [.ed25519]
+  /// `HostKeyAlgorithms`.
+  public var hostKeyAlgorithms: String?
+  /// `KexAlgorithms`.
+  public var keyExchanges: String?
+  /// `Ciphers`.
+  public var ciphers: String?
+  /// `MACs`.
+  public var messageAuthenticationCodes: String?
+  /// `RekeyLimit`, such as `1M` or `64K 10s`.
+  public var rekeyLimit: String?
+  /// `MaxStartups`, such as `1:100:1`; the default here is high, for many links at once.
+  public var maxStartups: String? = "1000:30:2000"
+  /// `MaxAuthTries`.
+  public var maxAuthTries: Int?
+  /// `MaxSessions` a connection; the default here is high.
+  public var maxSessions: Int? = 1000
+  /// `LoginGraceTime` in seconds.
+  public var loginGraceTime: Int?
+  /// `AuthenticationMethods`, such as `publickey,password`.
+  public var authenticationMethods: String?
+  /// `PasswordAuthentication`: offered, and refused unless the account has a password.
+  public var offersPassword = false
+  /// `ForceCommand`.
+  public var forceCommand: String?
+  /// Text shown before authentication (`Banner`).
+  public var banner: String?
+  /// `ClientAliveInterval` in seconds; 0 never asks.
+  public var clientAliveInterval = 0
+  /// Further lines, as they are to stand in the file.
+  public var lines: [String] = []
+
+  /// The defaults: one Ed25519 host key, publickey only.
+  public init() {}
+
+  /// The file's text, for a server in `folder`.
+  func text(port: Int, folder: TemporaryFolder) -> String {
+    var all = [
+      "Port \(port)", "ListenAddress 127.0.0.1", "PidFile \(folder.file("pid"))",
+      "AuthorizedKeysFile \(folder.file("authorized_keys"))", "StrictModes no", "UsePAM no",
+      "PubkeyAuthentication yes", "KbdInteractiveAuthentication no", "UseDNS no",
+      "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "LogLevel VERBOSE",
+      "PasswordAuthentication \(offersPassword ? "yes" : "no")",
+      "ClientAliveInterval \(clientAliveInterval)", "Subsystem sftp internal-sftp",
+    ]
+    all += hostKeys.map { "HostKey \(folder.file(Self.hostKeyFile($0)))" }
+    all += optional("HostKeyAlgorithms", hostKeyAlgorithms)
+    all += optional("KexAlgorithms", keyExchanges)
+    all += optional("Ciphers", ciphers)
+    all += optional("MACs", messageAuthenticationCodes)
+    all += optional("RekeyLimit", rekeyLimit)
+    all += optional("MaxStartups", maxStartups)
+    all += optional("MaxAuthTries", maxAuthTries)
+    all += optional("MaxSessions", maxSessions)
+    all += optional("LoginGraceTime", loginGraceTime)
+    all += optional("AuthenticationMethods", authenticationMethods)
+    all += optional("ForceCommand", forceCommand)
+    if banner != nil { all.append("Banner \(folder.file("banner"))") }
+    return (all + lines).joined(separator: "\n") + "\n"
+  }
+
+  static func hostKeyFile(_ type: SSHKeyType) -> String { "host_\(type.rawValue)" }
+
+  private func optional(_ keyword: String, _ value: (some CustomStringConvertible)?) -> [String] {
+    value.map { ["\(keyword) \($0)"] } ?? []
+  }
+}

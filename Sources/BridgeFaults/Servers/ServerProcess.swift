@@ -1,0 +1,54 @@
+import Glibc
+import NIOCore
+
+/// A server program with its sessions: started, watched until it listens, signalled, ended by pid.
+struct ServerProcess: Sendable {
+  private let program: String
+  private var child: ChildProcess
+  private var watchdog: Watchdog
+
+  /// Starts it and waits until it has written its pid file, which both servers do once they listen.
+  ///
+  /// - Throws: `notReady` with its log when it ends first, or after five seconds.
+  init(
+    _ program: String, _ arguments: [String], in folder: TemporaryFolder
+  ) async throws(FaultError) {
+    self.program = program
+    folder.remove("pid")
+    child = try ChildProcess(program, arguments, log: folder.file("log"))
+    do throws(FaultError) {
+      watchdog = try Watchdog(server: child.pid, folder: folder.path)
+    } catch {
+      await child.end()
+      throw error
+    }
+    for _ in 0..<5_000 {
+      if folder.exists("pid") { return }
+      if child.hasEnded() { break }
+      await pause(.milliseconds(1))
+    }
+    await watchdog.callOff()
+    await child.end()
+    throw .notReady(program: program, log: String(folder.read("log").suffix(2_000)))
+  }
+
+  /// Pids of its sessions and what they run.
+  var sessions: [Int32] { ProcessTree.descendants(of: child.pid) }
+
+  /// Signals the sessions, not the listener.
+  func signalSessions(_ number: Int32) {
+    ProcessTree.signal(number, descendantsOf: child.pid)
+  }
+
+  /// Signals the listener, not the sessions.
+  mutating func signalListener(_ number: Int32) { child.signal(number) }
+
+  /// Kills listener and sessions and waits until the listener is reaped.
+  mutating func kill() async {
+    await watchdog.callOff()
+    // Stopped first, it cannot start a session between the count and the kill.
+    child.signal(SIGSTOP)
+    signalSessions(SIGKILL)
+    await child.end()
+  }
+}
