@@ -39,7 +39,7 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
 
     var argv = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { for unsafeword in unsafe argv { unsafe free(word) } }
+    defer { unsafe argv.forEach { unsafe free($0) } }
     var child = pid_t()
     let code = unsafe posix_spawn(&child, path, &actions, &attributes, &argv, environ)
     guard code == 0 else { throw .cannotStart(program: path, errno: code) }
