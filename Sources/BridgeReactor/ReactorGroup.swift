@@ -1,9 +1,7 @@
-import Foundation
-
 /// Several reactors, started on first use; connections are spread over them in turn.
 public final class ReactorGroup: Sendable {
   /// One reactor per core, for the whole process.
-  public static let shared = ReactorGroup(count: ProcessInfo.processInfo.activeProcessorCount)
+  public static let shared = ReactorGroup(count: Processors.count)
 
   private struct State {
     var reactors: [Reactor] = []

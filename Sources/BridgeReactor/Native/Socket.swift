@@ -54,8 +54,8 @@ import Foundation
   }
 
   /// Asks the kernel to acknowledge at once: a server whose small writes wait for our delayed
-  /// acknowledgement answers 40 ms sooner. It lasts until the kernel thinks better of it: ask after each
-  /// read. Linux only (tcp(7)).
+  /// acknowledgement answers 40 ms sooner. It lasts until the kernel thinks better of it: ask
+  /// after each read. Linux only (tcp(7)).
   package func acknowledgeAtOnce() {
     setOption(TCP_QUICKACK, 1)
   }
