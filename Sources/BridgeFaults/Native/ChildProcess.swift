@@ -56,13 +56,13 @@ struct ChildProcess: Sendable {
   }
 
   /// Sends a signal, unless it has ended.
-  mutating func signal(_ number: Int32) {
-    if !hasEnded() { Glibc.kill(pid, number) }
+  mutating func send(_ signal: Signal) {
+    if !hasEnded() { kill(pid, signal.number) }
   }
 
   /// Kills it and waits until it is reaped.
   mutating func end() async {
-    signal(SIGKILL)
+    send(.kill)
     while !hasEnded() { await pause(.milliseconds(1)) }
   }
 

@@ -15,7 +15,7 @@ enum ProcessTree {
   }
 
   /// Sends a signal to every descendant of `pid`.
-  static func signal(_ number: Int32, descendantsOf pid: pid_t) {
-    for child in descendants(of: pid) { Glibc.kill(child, number) }
+  static func send(_ signal: Signal, descendantsOf pid: pid_t) {
+    for child in descendants(of: pid) { kill(child, signal.number) }
   }
 }

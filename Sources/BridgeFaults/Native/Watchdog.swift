@@ -2,8 +2,8 @@ import Glibc
 
 /// Ends a server when this process dies without having stopped it.
 ///
-/// A shell that waits for the other end of a socket pair: the kernel closes our end however we die. Then
-/// it kills the server with all its sessions and removes the folder.
+/// A shell that waits for the other end of a socket pair: the kernel closes our end however we
+/// die. Then it kills the server with all its sessions and removes the folder.
 struct Watchdog: Sendable {
   private var shell: ChildProcess
   private let lifeline: Int32

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A real OpenSSH sshd on loopback, with keys, configuration and log of its own.
 ///
 /// Login is as the current user with `identityFile`. Stop it when done; if this process dies first,
@@ -89,18 +87,18 @@ public actor SSHServer {
   }
 
   /// Ends every session abruptly; the listener stays.
-  public func killSessions() { server?.signalSessions(SIGKILL) }
+  public func killSessions() { server?.signalSessions(.kill) }
 
   /// Stops listener and sessions where they are (SIGSTOP): sockets stay open and nothing answers.
   public func freeze() {
-    server?.signalListener(SIGSTOP)
-    server?.signalSessions(SIGSTOP)
+    server?.signalListener(.stop)
+    server?.signalSessions(.stop)
   }
 
   /// Lets everything go on after `freeze`.
   public func thaw() {
-    server?.signalSessions(SIGCONT)
-    server?.signalListener(SIGCONT)
+    server?.signalSessions(.resume)
+    server?.signalListener(.resume)
   }
 
   /// Kills it if it runs and starts it on the same port, with another configuration if given.

@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 
 /// A server program with its sessions: started, watched until it listens, signalled, ended by pid.
@@ -36,19 +35,19 @@ struct ServerProcess: Sendable {
   var sessions: [Int32] { ProcessTree.descendants(of: child.pid) }
 
   /// Signals the sessions, not the listener.
-  func signalSessions(_ number: Int32) {
-    ProcessTree.signal(number, descendantsOf: child.pid)
+  func signalSessions(_ signal: Signal) {
+    ProcessTree.send(signal, descendantsOf: child.pid)
   }
 
   /// Signals the listener, not the sessions.
-  mutating func signalListener(_ number: Int32) { child.signal(number) }
+  mutating func signalListener(_ signal: Signal) { child.send(signal) }
 
   /// Kills listener and sessions and waits until the listener is reaped.
   mutating func kill() async {
     await watchdog.callOff()
     // Stopped first, it cannot start a session between the count and the kill.
-    child.signal(SIGSTOP)
-    signalSessions(SIGKILL)
+    child.send(.stop)
+    signalSessions(.kill)
     await child.end()
   }
 }
