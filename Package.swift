@@ -38,6 +38,7 @@ let package = Package(
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+    .testTarget(name: "StyleTests"),
   ],
   swiftLanguageModes: [.v6]
 )

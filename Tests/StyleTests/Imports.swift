@@ -1,0 +1,105 @@
+/// One `import` line.
+struct ImportLine: Equatable {
+  var module: String
+  var line: Int
+  var isReexported: Bool
+}
+
+extension SourceFile {
+  /// Every import, whatever stands before the keyword (`@testable`, `public`, `package`, …) or
+  /// between it and the module (`struct`, `func`, …).
+  var imports: [ImportLine] {
+    let kinds: Set = [
+      "struct", "class", "enum", "protocol", "typealias", "func", "let", "var", "actor",
+    ]
+    return tokens.indices.compactMap { index in
+      guard token(at: index) == "import", token(at: index - 1) != "." else { return nil }
+      guard tokens.indices.contains(index + 1) else { return nil }
+      let named = kinds.contains(token(at: index + 1)) ? index + 2 : index + 1
+      let attribute = token(at: index - 1) == "_exported" || token(at: index - 2) == "_exported"
+      return ImportLine(
+        module: token(at: named), line: tokens[index].line, isReexported: attribute)
+    }
+  }
+}
+
+/// Who may import whom, directly. The compiler's import check lets transitive imports pass; this
+/// table does not.
+struct ImportTable: Sendable {
+  struct Row: Sendable {
+    var target: String
+    var modules: Set<String>
+    /// What its `Native/` folders may import besides.
+    var native: Set<String> = []
+  }
+
+  /// What every `Native/` folder may use: the platform's own libraries and atomics.
+  static let platform: Set = ["Foundation", "Glibc", "Synchronization"]
+  /// What every test may use.
+  static let testing: Set = ["Testing", "Foundation", "BridgeTestKit", "BridgeFaults"]
+
+  static let libraries: [Row] = [
+    Row(target: "BridgeErrors", modules: ["Foundation"]),
+    Row(target: "BridgeAccount", modules: ["BridgeErrors"]),
+    Row(target: "BridgeRecovery", modules: ["BridgeErrors"]),
+    Row(target: "BridgeTransport", modules: ["BridgeErrors"]),
+    Row(
+      target: "BridgeReactor", modules: ["BridgeErrors", "BridgeTransport"], native: ["CLibUV"]),
+    Row(
+      target: "BridgeSSH", modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport"],
+      native: ["CLibCrypto", "CLibSSH2"]),
+    Row(
+      target: "BridgeWebSocket", modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport"],
+      native: ["CLibCrypto", "CLibUV", "CLibWebSockets"]),
+    Row(
+      target: "BridgeSupervision", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
+    Row(
+      target: "BridgeDiagnostics", modules: ["BridgeErrors", "Logging"], native: ["CLibCrypto"]),
+    Row(target: "BridgeHTTP", modules: ["BridgeErrors", "Foundation", "FoundationNetworking"]),
+    Row(
+      target: "BridgeService", modules: ["BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
+    Row(
+      target: "BridgeFaults",
+      modules: ["BridgeErrors", "NIOCore", "NIOConcurrencyHelpers", "NIOPosix"]),
+    Row(
+      target: "BridgeTestKit", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
+    Row(
+      target: "BridgeCommands",
+      modules: [
+        "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeHTTP",
+        "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSupervision",
+        "BridgeTransport", "BridgeWebSocket", "Foundation", "Logging",
+      ]),
+    Row(target: "bridgectl", modules: ["BridgeCommands"]),
+  ]
+  static let systemLibraries: Set = ["CLibCrypto", "CLibSSH2", "CLibUV", "CLibWebSockets"]
+
+  /// What programs outside Sources may import: every product, and Foundation.
+  static let products = Set(libraries.map(\.target)).subtracting(["bridgectl"])
+  static let forPrograms = products.union(["Foundation"])
+
+  /// The modules `file` may import.
+  static func allowed(in file: SourceFile) -> Set<String> {
+    switch file.area {
+    case "Sources": return allowed(inTarget: file.room, isNative: file.isNative)
+    case "Examples": return forPrograms.union(["ServiceLifecycle"])
+    case "Benchmarks": return forPrograms.union(file.isNative ? platform : [])
+    case "Tests": return allowed(inTest: file)
+    default: return ["PackageDescription"]
+    }
+  }
+
+  private static func allowed(inTarget target: String, isNative: Bool) -> Set<String> {
+    guard let row = libraries.first(where: { $0.target == target }) else { return [] }
+    return isNative ? row.modules.union(row.native).union(platform) : row.modules
+  }
+
+  private static func allowed(inTest file: SourceFile) -> Set<String> {
+    let wholeHouse: Set = ["ExampleTests", "IntegrationTests"]
+    let native = file.isNative ? platform : []
+    if wholeHouse.contains(file.room) { return testing.union(products).union(native) }
+    guard file.room.hasSuffix("Tests") else { return testing }
+    let target = String(file.room.dropLast("Tests".count))
+    return allowed(inTarget: target, isNative: file.isNative).union([target]).union(testing)
+  }
+}

@@ -1,0 +1,59 @@
+extension Rule {
+  static let rooms = [
+    Rule(
+      "every source lies in a known room",
+      breaks: [
+        SourceFile("Sources/BridgeExtras/A.swift", ""), SourceFile("Sources/A.swift", ""),
+        SourceFile("Tests/BridgeExtrasTests/A.swift", ""),
+      ],
+      keeps: [
+        library(""), test(""), SourceFile("Sources/CLibUV/shim.h", ""),
+        SourceFile("Tests/IntegrationTests/A.swift", ""),
+      ]
+    ) { file in
+      switch file.area {
+      case "Sources":
+        let rooms = Set(ImportTable.libraries.map(\.target)).union(ImportTable.systemLibraries)
+        return rooms.contains(file.room) ? [] : [0]
+      case "Tests":
+        let whole: Set = ["ExampleTests", "IntegrationTests", "StyleTests"]
+        let rooms = whole.union(ImportTable.libraries.map { $0.target + "Tests" })
+        return rooms.contains(file.room) ? [] : [0]
+      default: return []
+      }
+    },
+    Rule(
+      "a system library is a module map and one header: no C file",
+      breaks: [SourceFile("Sources/CLibUV/shim.c", ""), SourceFile("Sources/CLibUV/a.h", "")],
+      keeps: [
+        SourceFile("Sources/CLibUV/shim.h", ""), SourceFile("Sources/CLibUV/module.modulemap", ""),
+      ]
+    ) { file in
+      guard file.area == "Sources", ImportTable.systemLibraries.contains(file.room) else {
+        return []
+      }
+      return ["shim.h", "module.modulemap"].contains(file.name) ? [] : [0]
+    },
+    Rule(
+      "a file imports only what the table allows its target",
+      breaks: [
+        library("public import BridgeRecovery"),
+        SourceFile("Sources/BridgeSSH/A.swift", "package import CLibSSH2"),
+        SourceFile("Sources/BridgeRecovery/A.swift", "import struct Foundation.Date"),
+        native("import CLibUV"), test("@testable import BridgeSSH"),
+        SourceFile("Sources/BridgeFaults/A.swift", "import BridgeReactor"),
+        SourceFile("Examples/Hello/A.swift", "import CLibSSH2"),
+      ],
+      keeps: [
+        library("public import struct Foundation.Date"), native("package import CLibSSH2"),
+        test("@testable import BridgeErrors\nimport Testing"),
+        frontDoor("import BridgeSSH\nimport ArgumentParser"),
+        SourceFile("Tests/BridgeSSHTests/Native/A.swift", "import CLibSSH2"),
+      ]
+    ) { file in
+      guard file.isSwift else { return [] }
+      let allowed = ImportTable.allowed(in: file)
+      return file.imports.filter { !allowed.contains($0.module) }.map(\.line)
+    },
+  ]
+}
