@@ -1,0 +1,19 @@
+public import Foundation
+
+/// Failures that tell a client nothing about accounts or infrastructure (S3-87…S3-91).
+public enum SecureError: Error, Sendable, Equatable, CaseIterable {
+  /// Signing in failed; which half was wrong stays unsaid.
+  case authenticationFailed
+  /// Something inside failed; what, stays inside.
+  case operationFailed
+}
+
+extension SecureError: LocalizedError {
+  /// The text for a person.
+  public var errorDescription: String? {
+    switch self {
+    case .authenticationFailed: "Invalid email or password."
+    case .operationFailed: "Operation failed. Please try again."
+    }
+  }
+}
