@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
+    .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
     .target(
@@ -39,6 +40,7 @@ let package = Package(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
     .testTarget(name: "StyleTests"),
+    .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
   ],
   swiftLanguageModes: [.v6]
 )

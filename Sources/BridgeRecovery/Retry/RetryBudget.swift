@@ -1,0 +1,88 @@
+/// What dials to one host and port may cost together, so that many connections cannot storm it.
+///
+/// A bucket of tokens: a dial takes 10 and gives them back when it is proven that nothing was sent,
+/// half of them when the server was too busy; proof of life fills it; one token comes back in 3 s.
+/// One dial in 30 s is always allowed, so that no outage is for ever.
+public struct RetryBudget: Sendable, Equatable {
+  /// The answer to a wish to dial.
+  public enum Admission: Sendable, Equatable {
+    /// Go; so many tokens were taken, to be named when the dial is settled.
+    case granted(charge: Int)
+    /// Not before this instant.
+    case refused(until: Moment)
+  }
+
+  /// What a dial turned out to be.
+  public enum Outcome: Sendable, Equatable {
+    /// The peer answered: the bucket is full again.
+    case alive
+    /// Nothing reached the peer: free.
+    case neverSent
+    /// The server was too busy: half price.
+    case throttled
+    /// It failed otherwise: full price.
+    case spent
+  }
+
+  private var tokens: Int
+  private var countedAt: Moment
+  private var lastDial: Moment?
+
+  /// A full bucket at `now`.
+  public init(at now: Moment) {
+    tokens = RecoveryDefaults.budgetTokens
+    countedAt = now
+  }
+
+  /// Tokens at `now`: 0…100.
+  public func tokens(at now: Moment) -> Int {
+    refilled(at: now).tokens
+  }
+
+  /// Asks for one dial. `forced`: a person asked; it is granted and takes what is there.
+  public mutating func admit(at now: Moment, forced: Bool = false) -> Admission {
+    self = refilled(at: now)
+    if tokens >= RecoveryDefaults.dialCost || forced || probeIsDue(at: now) {
+      let charge = min(tokens, RecoveryDefaults.dialCost)
+      tokens -= charge
+      lastDial = now
+      return .granted(charge: charge)
+    }
+    let missing = RecoveryDefaults.dialCost - tokens
+    let paid = countedAt + RecoveryDefaults.tokenInterval * missing
+    let probe = (lastDial ?? now) + RecoveryDefaults.probeInterval
+    return .refused(until: min(paid, probe))
+  }
+
+  /// Gives back what the dial that took `charge` should not have cost.
+  public mutating func settle(charge: Int, as outcome: Outcome) {
+    switch outcome {
+    case .alive: tokens = RecoveryDefaults.budgetTokens
+    case .neverSent: refund(charge)
+    case .throttled: refund(max(0, charge - RecoveryDefaults.throttledDialCost))
+    case .spent: break
+    }
+  }
+
+  private mutating func refund(_ amount: Int) {
+    tokens = min(RecoveryDefaults.budgetTokens, tokens + amount)
+  }
+
+  private func probeIsDue(at now: Moment) -> Bool {
+    guard let lastDial else { return true }
+    return now >= lastDial + RecoveryDefaults.probeInterval
+  }
+
+  private func refilled(at now: Moment) -> RetryBudget {
+    var next = self
+    let elapsed = now - countedAt
+    guard elapsed >= RecoveryDefaults.tokenInterval else { return next }
+    let earned = elapsed.wholeNanoseconds / RecoveryDefaults.tokenInterval.wholeNanoseconds
+    next.tokens = Int(min(Int64(RecoveryDefaults.budgetTokens), Int64(tokens) + earned))
+    next.countedAt =
+      countedAt
+      + .nanoseconds(
+        earned * RecoveryDefaults.tokenInterval.wholeNanoseconds)
+    return next
+  }
+}

@@ -1,0 +1,114 @@
+/// How often and how soon something is tried again. Whether it is tried at all is the business of
+/// the error's retry class.
+public struct RetryPolicy: Sendable, Equatable {
+  /// How a failure bears on the time until the next attempt.
+  public enum Pace: Sendable, Hashable, CaseIterable {
+    /// The policy's own backoff.
+    case normal
+    /// Nothing answered and nothing was sent: the delay is capped lower.
+    case unanswered
+    /// The server is too busy: long delays.
+    case throttled
+  }
+
+  /// Retries before giving up; nil for ever.
+  public var retries: Int?
+  /// Delays after an ordinary failure.
+  public var backoff: Backoff
+  /// Highest delay while nothing answers; nil where the backoff stands as it is.
+  public var unansweredCap: Duration?
+  /// Delays after the server said that it is too busy.
+  public var throttled: Backoff
+  /// Whether the first retry after a healthy time comes at once.
+  public var startsAtOnce: Bool
+
+  /// A policy of these parts.
+  public init(
+    retries: Int?, backoff: Backoff, unansweredCap: Duration? = nil,
+    throttled: Backoff = .throttled, startsAtOnce: Bool = false
+  ) {
+    self.retries = retries
+    self.backoff = backoff
+    self.unansweredCap = unansweredCap
+    self.throttled = throttled
+    self.startsAtOnce = startsAtOnce
+  }
+
+  /// Three retries after 2, 4 and 8 s exactly (S3-67…S3-69).
+  public static let standard = RetryPolicy(
+    retries: RecoveryDefaults.requestRetries,
+    backoff: Backoff(base: RecoveryDefaults.requestBase, cap: RecoveryDefaults.throttledCap))
+
+  /// For ever: at once after a healthy time, then full jitter from 100 ms to 30 s, at most 1 s
+  /// while nothing answers.
+  public static let persistent = RetryPolicy(
+    retries: nil,
+    backoff: Backoff(
+      base: RecoveryDefaults.reconnectBase, cap: RecoveryDefaults.reconnectCap, jitter: .full),
+    unansweredCap: RecoveryDefaults.unansweredCap, startsAtOnce: true)
+
+  /// Counts a failure in `progress` and says how long to wait before the next attempt.
+  ///
+  /// - Parameter floor: the delay the server asked for; it is obeyed up to
+  ///   `RecoveryDefaults.throttledCap`.
+  /// - Returns: nil when the retries are used up.
+  public func next(
+    _ progress: inout RetryProgress, pace: Pace, atLeast floor: Duration? = nil,
+    using generator: inout some RandomNumberGenerator
+  ) -> Duration? {
+    if let retries, progress.retries >= retries { return nil }
+    progress.retries += 1
+    let delay = delay(&progress, pace, &generator)
+    guard let floor else { return delay }
+    return max(delay, min(floor, RecoveryDefaults.throttledCap))
+  }
+
+  private func delay(
+    _ progress: inout RetryProgress, _ pace: Pace, _ generator: inout some RandomNumberGenerator
+  ) -> Duration {
+    if startsAtOnce, progress.mayStartAtOnce, pace != .throttled {
+      progress.mayStartAtOnce = false
+      return .zero
+    }
+    switch pace {
+    case .normal:
+      progress.normal += 1
+      return backoff.delay(beforeRetry: progress.normal, using: &generator)
+    case .unanswered:
+      progress.unanswered += 1
+      return backoff.delay(
+        beforeRetry: progress.unanswered, cappedAt: unansweredCap, using: &generator)
+    case .throttled:
+      progress.throttled += 1
+      return throttled.delay(beforeRetry: progress.throttled, using: &generator)
+    }
+  }
+}
+
+extension Backoff {
+  /// At least 15 s, doubling to 600 s, spread upwards.
+  public static let throttled = Backoff(
+    base: RecoveryDefaults.throttledBase, cap: RecoveryDefaults.throttledCap,
+    jitter: .upward(percent: RecoveryDefaults.throttledSpread))
+}
+
+/// How far one resource is in its retries. Each pace grows by itself: a host that refused for a
+/// minute and then drops one handshake is not made to wait half a minute for it.
+public struct RetryProgress: Sendable, Equatable {
+  /// Retries since the last healthy time.
+  public internal(set) var retries = 0
+  /// Whether the one retry that comes at once is still unspent. Earned by a healthy time, and a
+  /// fresh resource has it: a link that flaps gets it once.
+  public internal(set) var mayStartAtOnce = true
+  var normal = 0
+  var unanswered = 0
+  var throttled = 0
+
+  /// Nothing tried again yet.
+  public init() {}
+
+  /// Back to the start, after a healthy time or because a person asked.
+  public mutating func reset() {
+    self = RetryProgress()
+  }
+}
