@@ -26,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
+    .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
@@ -41,6 +42,8 @@ let package = Package(
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
+    .target(name: "BridgeSSH", dependencies: ["BridgeErrors", "CLibCrypto"]),
+    .testTarget(name: "BridgeSSHTests", dependencies: ["BridgeErrors", "BridgeSSH"]),
   ],
   swiftLanguageModes: [.v6]
 )

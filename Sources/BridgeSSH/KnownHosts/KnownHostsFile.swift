@@ -1,0 +1,63 @@
+package import BridgeErrors
+
+/// The known_hosts files of a user: read together, appended to one at a time.
+package enum KnownHostsFile {
+  /// What OpenSSH reads by default: the user's files, then the system's.
+  package static func defaults(home: String) -> [String] {
+    ["\(home)/.ssh/known_hosts", "\(home)/.ssh/known_hosts2"]
+      + ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"]
+  }
+
+  /// What all of `paths` say. A file that is not there says nothing; one that is there and cannot
+  /// be read ends it, for it may hold the entry that matters.
+  ///
+  /// - Throws: `filePermissionDenied`, `fileReadError`.
+  package static func load(_ paths: [String]) throws(AppError) -> KnownHosts {
+    var known = KnownHosts()
+    for path in paths {
+      guard let content = try LocalFile.read(path) else { continue }
+      known.add(content.text, file: path)
+    }
+    return known
+  }
+
+  /// Adds `blob` as the key of `host` to the file at `path`, whole or not at all; nothing when the
+  /// file has it. The name is hidden, under a salt from `chance`, when the file hides names.
+  ///
+  /// - Throws: `validationError` for a name or key that cannot stand in a line; `fileReadError`,
+  ///   `filePermissionDenied`, `fileWriteError`.
+  package static func append(
+    _ host: KnownHostName, blob: [UInt8], to path: String,
+    using chance: inout some RandomNumberGenerator
+  ) throws(AppError) {
+    guard host.isWritable, let key = HostKey(blob: blob) else {
+      throw .validationError(
+        field: "known_hosts",
+        message: "\(PeerText.escaped(host.name, limit: 256)) cannot be added.")
+    }
+    let salt = (0..<Digest.sha1Length).map { _ in UInt8.random(in: 0...255, using: &chance) }
+    try LocalFile.append(to: path) { old in
+      KnownHostsText.addition(of: host, key: key, salt: salt, to: old?.text ?? "")
+    }
+  }
+}
+
+/// What is added to a known_hosts file for one entry more.
+package enum KnownHostsText {
+  /// What makes `text` say that `key` is one of `host`: nothing where it does already, else a
+  /// line. Where any entry hides its name, the new one does, under `salt` (20 bytes).
+  package static func addition(
+    of host: KnownHostName, key: HostKey, salt: [UInt8], to text: String
+  ) -> String {
+    var known = KnownHosts()
+    known.add(text, file: "")
+    let entries = known.entries.filter { !$0.isRevoked }
+    guard !entries.contains(where: { $0.key == key && $0.hosts.covers(host.name) }) else {
+      return ""
+    }
+    let hides = entries.contains { $0.hosts.isHashed }
+    let name = hides ? KnownHostsField.hiding(host.name, salt: salt) : host.name
+    let gap = text.isEmpty || text.utf8.last == 10 ? "" : "\n"
+    return "\(gap)\(name) \(key.type) \(Base64.encode(key.blob))\n"
+  }
+}

@@ -1,0 +1,194 @@
+package import BridgeErrors
+import Glibc
+
+/// Small files of the user, read whole and replaced atomically. Calls may wait for a disk: not
+/// for a reactor's thread.
+package enum LocalFile {
+  /// The largest file that is read, in bytes.
+  package static let limit = 16 << 20
+
+  /// What a file holds, and who may touch it.
+  package struct Content: Sendable {
+    /// The bytes.
+    package let bytes: [UInt8]
+    /// The permission bits, `0o777` at most.
+    package let mode: UInt32
+    /// The owner's user id.
+    package let owner: UInt32
+
+    /// The bytes as text, repaired where they are not UTF-8.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+  }
+
+  /// The content of `path`, or nil when there is no such file.
+  ///
+  /// Waits for no writer: only regular files and devices are read.
+  /// - Throws: `filePermissionDenied`, or `fileReadError` with the system's words.
+  package static func read(_ path: String, limit: Int = limit) throws(AppError) -> Content? {
+    try refuseZero(path)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw readError(path, errno)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw readError(path, errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFCHR: break
+    case S_IFDIR: throw readError(path, EISDIR)
+    default: throw .fileReadError(path: path, reason: "It is not a regular file.")
+    }
+    return Content(
+      bytes: try bytes(of: descriptor, path: path, limit: limit),
+      mode: UInt32(status.st_mode & 0o777), owner: status.st_uid)
+  }
+
+  /// The names in the directory at `path`, unordered; none when it cannot be read. At most 4,096.
+  package static func names(in path: String) -> [String] {
+    guard !path.utf8.contains(0), let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while names.count < 4096, let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+        unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Adds to the file at `path` what `addition` makes of its content (empty when there is none),
+  /// all or nothing: a temporary file beside it, synced, then renamed. Mode and, where allowed,
+  /// owner stay; a new file is 0600, a new directory 0700. A symbolic link is followed, so it
+  /// stays one. Changes by several processes go one after the other (a lock on the directory,
+  /// waited for one second at most).
+  ///
+  /// - Throws: what `read` throws, or `filePermissionDenied` and `fileWriteError` of the write.
+  package static func append(
+    to path: String, addition: (Content?) -> String
+  ) throws(AppError) {
+    try refuseZero(path)
+    try makeDirectory(parent(of: path))
+    let target = resolved(path)
+    let directory = parent(of: target)
+    let lock = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0 else { throw writeError(directory, errno) }
+    defer { close(lock) }
+    try takeLock(lock, directory: directory)
+    let old = try read(target)
+    let added = addition(old)
+    guard !added.isEmpty else { return }
+    try replace(target, with: (old?.bytes ?? []) + added.utf8, like: old)
+    _ = fsync(lock)
+  }
+
+  private static func replace(
+    _ target: String, with bytes: [UInt8], like old: Content?
+  ) throws(AppError) {
+    var temporary = Array("\(target).XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&temporary)
+    guard descriptor >= 0 else { throw writeError(target, errno) }
+    var failure: Int32 = 0
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    if let old {
+      _ = fchown(descriptor, old.owner, gid_t.max)
+      if fchmod(descriptor, mode_t(old.mode)) != 0 { failure = errno }
+    }
+    if failure == 0 { failure = writeAll(bytes, to: descriptor) }
+    if failure == 0, fsync(descriptor) != 0 { failure = errno }
+    if close(descriptor) != 0, failure == 0 { failure = errno }
+    if failure == 0, unsafe rename(temporary, target) != 0 { failure = errno }
+    guard failure == 0 else {
+      _ = unsafe unlink(temporary)
+      throw writeError(target, failure)
+    }
+  }
+
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { all in
+        unsafe write(descriptor, all.baseAddress?.advanced(by: written), all.count - written)
+      }
+      if count > 0 {
+        written += count
+      } else if count == 0 || errno != EINTR {
+        return count == 0 ? EIO : errno
+      }
+    }
+    return 0
+  }
+
+  private static func bytes(
+    of descriptor: Int32, path: String, limit: Int
+  ) throws(AppError) -> [UInt8] {
+    var result: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe systemRead(descriptor, &chunk, chunk.count)
+      if count == 0 { return result }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw readError(path, errno) }
+      result += chunk[..<count]
+      guard result.count <= limit else {
+        throw .fileReadError(path: path, reason: "It is larger than \(limit) bytes.")
+      }
+    }
+  }
+
+  private static func systemRead(
+    _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int
+  ) -> Int {
+    unsafe Glibc.read(descriptor, buffer, count)
+  }
+
+  private static func makeDirectory(_ path: String) throws(AppError) {
+    guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+    throw writeError(path, errno)
+  }
+
+  private static func takeLock(_ descriptor: Int32, directory: String) throws(AppError) {
+    for _ in 0..<100 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+      // A file system without locks: the rename alone has to do.
+      guard errno == EWOULDBLOCK || errno == EINTR else { return }
+      _ = poll(nil, 0, 10)
+    }
+    throw .fileWriteError(path: directory, reason: "Another process keeps it locked.")
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let real = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func refuseZero(_ path: String) throws(AppError) {
+    guard path.utf8.contains(0) || path.isEmpty else { return }
+    throw .fileReadError(path: PeerText.escaped(path), reason: "It is not a path.")
+  }
+
+  private static func readError(_ path: String, _ code: Int32) -> AppError {
+    code == EACCES || code == EPERM
+      ? .filePermissionDenied(path: path)
+      : .fileReadError(path: path, reason: words(of: code))
+  }
+
+  private static func writeError(_ path: String, _ code: Int32) -> AppError {
+    code == EACCES || code == EPERM || code == EROFS
+      ? .filePermissionDenied(path: path)
+      : .fileWriteError(path: path, reason: words(of: code))
+  }
+
+  private static func words(of code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "errno \(code)" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+  }
+}

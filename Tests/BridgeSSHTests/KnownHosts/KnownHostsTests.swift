@@ -1,0 +1,198 @@
+import BridgeSSH
+import Testing
+
+struct KnownHostsTests {
+  private let host = KnownHostName(host: "Web.Example.org", port: 22)
+  private let onPort = KnownHostName(host: "web.example.org", port: 2222)
+
+  private func known(_ text: String) -> KnownHosts {
+    var known = KnownHosts()
+    known.add(text, file: "/k")
+    return known
+  }
+
+  private func kind(_ verdict: HostKeyVerdict) -> String {
+    switch verdict {
+    case .trusted: "trusted"
+    case .unknown(_, let doubt): doubt == nil ? "unknown" : "doubtful"
+    case .changed: "changed"
+    case .revoked: "revoked"
+    }
+  }
+
+  @Test(arguments: [
+    ("", "unknown"),
+    ("other.example.org ED1", "unknown"),
+    ("web.example.org ED2", "changed"),
+    ("web.example.org ECDSA", "changed"),
+    ("web.example.org ECDSA\nweb.example.org ED1", "trusted"),
+    ("web.example.org ED2\nweb.example.org ED1", "trusted"),
+    ("web.example.org ED1", "trusted"),
+    ("WEB.example.ORG ED1", "trusted"),
+    ("  \tweb.example.org\tED1 comment here\r", "trusted"),
+    ("a,web.example.org,b ED1", "trusted"),
+    ("*.example.org ED1", "trusted"),
+    ("we?.example.org ED1", "trusted"),
+    ("* ED1", "trusted"),
+    ("*.example.org,!web.example.org ED1", "unknown"),
+    ("!web.example.org,*.example.org ED1", "unknown"),
+    ("!web.example.org ED1", "unknown"),
+    ("*.example.com ED1", "unknown"),
+    ("[web.example.org]:22 ED1", "unknown"),
+    ("[web.example.org]:2222 ED1", "unknown"),
+    ("# web.example.org ED1", "unknown"),
+    ("@revoked web.example.org ED1", "revoked"),
+    ("web.example.org ED1\n@revoked * ED1", "revoked"),
+    ("@revoked * ED1\nweb.example.org ED1", "revoked"),
+    ("@revoked web.example.org ED2", "unknown"),
+    ("web.example.org ED1\n@revoked web.example.org ED2", "trusted"),
+    ("@revoked other.example.org ED1\nweb.example.org ED1", "trusted"),
+    ("@cert-authority *.example.org ED1", "unknown"),
+    ("@cert-authority *.example.org ED2\nweb.example.org ED1", "trusted"),
+    ("web.example.org ssh-ed25519", "doubtful"),
+    ("web.example.org ssh-ed25519 !!!!", "doubtful"),
+    ("other.example.org ssh-ed25519 !!!!", "unknown"),
+    ("|1|short|hash ED1", "doubtful"),
+    ("@unheard-of web.example.org ED1", "doubtful"),
+    ("web.example.org ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIAEB", "doubtful"),
+    ("web.example.org 1024 35 123456789", "doubtful"),
+    ("web.example.org garbage\nweb.example.org ED1", "trusted"),
+    ("web.example.org garbage\nweb.example.org ED2", "changed"),
+  ])
+  func verdicts(text: String, expected: String) {
+    #expect(kind(known(filled(text)).check(host, blob: Keys.ed1)) == expected)
+  }
+
+  @Test(arguments: [
+    ("[web.example.org]:2222 ED1", "trusted"),
+    ("[web.example.org]:2222 ED2", "changed"),
+    ("[web.example.org]:2222 ED2\nweb.example.org ED1", "trusted"),
+    ("[web.example.org]:* ED1", "trusted"),
+    ("[*.example.org]:2222 ED1", "trusted"),
+    ("[web.example.org]:2223 ED1", "unknown"),
+    ("web.example.org ED1", "trusted"),
+    ("web.example.org ED2", "unknown"),
+    ("@revoked web.example.org ED1", "revoked"),
+  ])
+  func verdictsOnAnotherPort(text: String, expected: String) {
+    #expect(kind(known(filled(text)).check(onPort, blob: Keys.ed1)) == expected)
+  }
+
+  @Test func hashedNamesAreFound() {
+    let salt = [UInt8](0..<20)
+    for name in [host, onPort] {
+      let line = KnownHostsField.hiding(name.name, salt: salt) + " " + Keys.words(Keys.ed1)
+      #expect(known(line).check(name, blob: Keys.ed1) == .trusted)
+      #expect(kind(known(line).check(name, blob: Keys.ed2)) == "changed")
+    }
+    let line = KnownHostsField.hiding("other", salt: salt) + " " + Keys.words(Keys.ed1)
+    #expect(kind(known(line).check(host, blob: Keys.ed1)) == "unknown")
+  }
+
+  @Test func anAliasIsLookedUpAloneAndWithoutPort() {
+    let aliased = KnownHostName(host: "10.0.0.1", port: 2222, alias: "Farm")
+    #expect(aliased.name == "farm")
+    let text = filled("farm ED1\n10.0.0.1 ED2\n[10.0.0.1]:2222 ED2")
+    #expect(known(text).check(aliased, blob: Keys.ed1) == .trusted)
+  }
+
+  @Test func aChangedKeySaysWhereAndHowToRemoveIt() {
+    let verdict = known(filled("\n# c\nweb.example.org ED2")).check(host, blob: Keys.ed1)
+    guard case .changed(let detail) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    #expect(detail.contains("/k:3"))
+    #expect(detail.contains("ssh-keygen -f '/k' -R 'web.example.org'"))
+    #expect(detail.contains(HostKey(blob: Keys.ed1)?.fingerprint ?? "?"))
+    #expect(detail.contains(HostKey(blob: Keys.ed2)?.fingerprint ?? "?"))
+  }
+
+  @Test func aLineForSeveralHostsIsLeftToAPerson() {
+    let verdict = known(filled("*.example.org ED2")).check(host, blob: Keys.ed1)
+    guard case .changed(let detail) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    #expect(detail.contains("edit line 1 of /k"))
+  }
+
+  @Test func aNewTypeNamesTheKnownOnes() {
+    let verdict = known(filled("web.example.org RSA\nweb.example.org ECDSA"))
+      .check(host, blob: Keys.ed1)
+    guard case .changed(let detail) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    #expect(detail.contains("known only by its RSA, ECDSA key (/k:1)"))
+  }
+
+  @Test func skippedLinesAreNamedOnce() {
+    let text = filled("ok ED1\n@cert-authority * ED1\nbad\n\nx ssh-ed25519 ====")
+    #expect(
+      known(text).warnings == [
+        "/k:2: certificate authorities are not supported; the line was skipped",
+        "/k:3: the key is missing; the line was skipped",
+        "/k:5: the key is unreadable; the line was skipped",
+      ])
+  }
+
+  @Test func warningsAreBounded() {
+    let warnings = known(String(repeating: "bad\n", count: 1000)).warnings
+    #expect(warnings.count == 101)
+    #expect(warnings.last == "900 more known_hosts lines were skipped")
+  }
+
+  @Test func severalFilesAreOneKnowledge() {
+    var known = KnownHosts()
+    known.add(filled("web.example.org ECDSA"), file: "/user")
+    known.add(filled("web.example.org ED1"), file: "/system")
+    #expect(known.check(host, blob: Keys.ed1) == .trusted)
+    #expect(known.entries.map(\.place.description) == ["/user:1", "/system:1"])
+  }
+
+  @Test(arguments: [
+    ("", ["ssh-ed25519", "ecdsa-sha2-nistp256", "x"]),
+    ("web.example.org ECDSA", ["ecdsa-sha2-nistp256", "ssh-ed25519", "x"]),
+    ("web.example.org RSA", ["ssh-ed25519", "ecdsa-sha2-nistp256", "x"]),
+    ("@revoked web.example.org ECDSA", ["ssh-ed25519", "ecdsa-sha2-nistp256", "x"]),
+    ("* ECDSA\n* ED1", ["ssh-ed25519", "ecdsa-sha2-nistp256", "x"]),
+  ])
+  func knownTypesArePreferred(text: String, expected: [String]) {
+    let offered = ["ssh-ed25519", "ecdsa-sha2-nistp256", "x"]
+    #expect(known(filled(text)).preferredTypes(for: host, offered: offered) == expected)
+    #expect(known(filled(text)).preferredTypes(for: onPort, offered: offered) == expected)
+  }
+
+  @Test func aKeyThatIsNoneIsNeverTrusted() {
+    for blob in [[], [0, 0, 0, 0], [255, 255, 255, 255], Array(Keys.ed1.prefix(15))] {
+      #expect(kind(known(filled("* ED1")).check(host, blob: blob)) == "changed")
+    }
+  }
+
+  @Test func manyStarsTakeNoTime() {
+    let pattern = HostPattern(String(repeating: "*a", count: 2000) + "b")
+    #expect(!pattern.fits(String(repeating: "a", count: 255)))
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3])
+  func mutatedFilesNeverCrashAndNeverTrustAnotherKey(seed: UInt64) {
+    let salt = [UInt8](0..<20)
+    let text = filled(
+      "*.example.org,!x ED2\n@revoked * ECDSA\n[web.example.org]:2222 ED2\n"
+        + KnownHostsField.hiding("web.example.org", salt: salt) + " ED2")
+    for bytes in Mutation.of(Array(text.utf8), count: 2000, seed: seed) {
+      let known = known(String(decoding: bytes, as: UTF8.self))
+      #expect(known.check(host, blob: Keys.ed1) != .trusted, "seed \(seed)")
+      #expect(known.warnings.allSatisfy { $0.utf8.count < 1500 })
+    }
+  }
+}
+
+/// `text` with ED1, ED2, ECDSA and RSA replaced by type and key.
+func filled(_ text: String) -> String {
+  text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+    line.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      word.split(separator: "\t", omittingEmptySubsequences: false).map { part in
+        switch part {
+        case "ED1": Keys.words(Keys.ed1)
+        case "ED2": Keys.words(Keys.ed2)
+        case "ECDSA": Keys.words(Keys.ecdsa)
+        case "RSA": Keys.words(Keys.rsa)
+        default: String(part)
+        }
+      }.joined(separator: "\t")
+    }.joined(separator: " ")
+  }.joined(separator: "\n")
+}
