@@ -40,6 +40,7 @@ let package = Package(
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+    .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(name: "BridgeSSH", dependencies: ["BridgeErrors", "CLibCrypto"]),

@@ -1,0 +1,145 @@
+import BridgeTransport
+import Testing
+
+@Suite struct LivenessTests {
+  private let start = ContinuousClock.now
+
+  private func liveness(
+    _ switching: LivenessPolicy.SwitchingCost = .free, keepalive: Duration = .seconds(5)
+  ) -> Liveness {
+    Liveness(policy: LivenessPolicy(keepalive: keepalive, switching: switching), at: start)
+  }
+
+  /// One probe answered after `roundTrip`, so that the numbers below are the peer's.
+  private func measured(
+    _ switching: LivenessPolicy.SwitchingCost, roundTrip: Duration = .milliseconds(10),
+    keepalive: Duration = .seconds(5)
+  ) -> Liveness {
+    var liveness = liveness(switching, keepalive: keepalive)
+    _ = liveness.step(.answered(roundTrip: roundTrip), at: start)
+    return liveness
+  }
+
+  /// Ticks at every deadline until the verdict and says what happened how long after the start.
+  private func timeline(_ liveness: Liveness) -> [(Duration, Liveness.Action)] {
+    var liveness = liveness
+    var seen: [(Duration, Liveness.Action)] = []
+    while let deadline = liveness.deadline {
+      seen += liveness.step(.tick, at: deadline).map { (deadline - start, $0) }
+    }
+    return seen
+  }
+
+  @Test(arguments: [
+    (LivenessPolicy.SwitchingCost.free, Duration.milliseconds(10), 250, 2_500),
+    (.free, .milliseconds(100), 400, 2_500), (.free, .milliseconds(500), 2_000, 4_000),
+    (.costly, .milliseconds(10), 250, 60_000), (.costly, .seconds(20), 60_000, 60_000),
+  ])
+  func aDeadPeerIsProbedSuspectedAndJudged(
+    switching: LivenessPolicy.SwitchingCost, roundTrip: Duration, suspicion: Int, verdict: Int
+  ) {
+    let seen = timeline(measured(switching, roundTrip: roundTrip))
+    let after = { (milliseconds: Int) in Duration.seconds(5) + .milliseconds(milliseconds) }
+    let steps = seen.map { $0.0 - .nanoseconds(1) }
+    #expect(steps == [.seconds(5), after(suspicion), after(suspicion), after(verdict)])
+    #expect(seen.map(\.1).first == .sendProbe(within: .milliseconds(verdict)))
+    #expect(seen.map(\.1)[2] == .dialSecond)
+    guard case .verdict(let silent) = seen.last?.1 else {
+      Issue.record("no verdict")
+      return
+    }
+    #expect(silent == after(verdict))
+  }
+
+  @Test func aShortKeepaliveStillGivesTheProbeHalfASecond() {
+    let seen = timeline(measured(.free, keepalive: .milliseconds(200)))
+    #expect(seen.last?.0 == .milliseconds(700) + .nanoseconds(1))
+  }
+
+  @Test func receivedBytesPutTheProbeOff() {
+    var liveness = measured(.free)
+    _ = liveness.step(.heard(start + .seconds(4)), at: start + .seconds(4))
+    #expect(liveness.step(.tick, at: start + .seconds(6)).isEmpty)
+    #expect(liveness.deadline == start + .seconds(9))
+  }
+
+  @Test func anAnswerBeforeTheSuspicionIsSilent() {
+    var liveness = measured(.free)
+    let probed = start + .seconds(6)
+    #expect(!liveness.step(.tick, at: probed).isEmpty)
+    #expect(liveness.step(.answered(roundTrip: .milliseconds(12)), at: probed).isEmpty)
+    #expect(liveness.deadline == probed + .seconds(5))
+  }
+
+  @Test(arguments: [LivenessPolicy.SwitchingCost.free, .costly])
+  func aPeerThatAnswersBeforeTheVerdictStays(switching: LivenessPolicy.SwitchingCost) {
+    var liveness = measured(switching)
+    let probed = start + .seconds(6)
+    _ = liveness.step(.tick, at: probed)
+    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 2)
+    #expect(liveness.isSuspecting)
+    let heard = probed + .milliseconds(400)
+    #expect(liveness.step(.heard(heard), at: heard) == [.clear])
+    #expect(!liveness.isSuspecting)
+    #expect(liveness.deadline == heard + .seconds(5))
+  }
+
+  @Test func bytesFromBeforeTheProbeAreNoAnswer() {
+    var liveness = measured(.free)
+    let probed = start + .seconds(6)
+    _ = liveness.step(.tick, at: probed)
+    #expect(liveness.step(.heard(probed - .seconds(1)), at: probed).isEmpty)
+    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 2)
+  }
+
+  @Test func ourOwnLagPausesTheJudgement() {
+    var liveness = measured(.free)
+    let probed = start + .seconds(6)
+    _ = liveness.step(.tick, at: probed)
+    #expect(liveness.step(.tick, at: probed + .seconds(9)).isEmpty)
+    #expect(liveness.deadline == probed + .seconds(9))
+    #expect(liveness.step(.tick, at: probed + .seconds(9)).count == 2)
+    let verdict = probed + .seconds(9) + .milliseconds(2_250)
+    #expect(liveness.deadline == verdict)
+    #expect(liveness.step(.tick, at: verdict + .seconds(3)).isEmpty)
+    #expect(liveness.step(.tick, at: verdict + .seconds(3)).count == 1)
+  }
+
+  @Test func aDisturbanceProbesAtOnceAndStartsTheJudgementAnew() {
+    var liveness = measured(.costly)
+    let woken = start + .seconds(1)
+    #expect(
+      liveness.step(.disturbed, at: woken) == [.sendProbe(within: .seconds(60))])
+    #expect(liveness.deadline == woken + .milliseconds(250))
+  }
+
+  @Test func theRoundTripIsSmoothed() {
+    var liveness = measured(.free, roundTrip: .milliseconds(100))
+    _ = liveness.step(.answered(roundTrip: .milliseconds(900)), at: start + .seconds(1))
+    #expect(liveness.roundTrip == .milliseconds(200))
+  }
+
+  @Test func afterTheVerdictNothingHappens() {
+    var liveness = measured(.free)
+    while let deadline = liveness.deadline { _ = liveness.step(.tick, at: deadline) }
+    let later = start + .seconds(100)
+    for event in [Liveness.Event.tick, .heard(later), .disturbed] {
+      #expect(liveness.step(event, at: later).isEmpty)
+    }
+  }
+}
+
+@Suite struct SuspensionWatchTests {
+  @Test(arguments: [(0, false), (400, false), (501, true), (3_600_000, true)])
+  func onlyARealSleepCounts(milliseconds: Int, isSleep: Bool) {
+    var watch = SuspensionWatch(suspended: .seconds(7))
+    let slept = watch.look(suspended: .seconds(7) + .milliseconds(milliseconds))
+    #expect(slept == (isSleep ? .milliseconds(milliseconds) : nil))
+    #expect(watch.look(suspended: .seconds(7) + .milliseconds(milliseconds)) == nil)
+  }
+
+  @Test func thisMachineDidNotSleepMeanwhile() {
+    var watch = SuspensionWatch(suspended: SuspensionWatch.systemSuspension())
+    #expect(watch.look(suspended: SuspensionWatch.systemSuspension()) == nil)
+  }
+}
