@@ -1,3 +1,5 @@
+import BridgeTransport
+
 /// Several reactors, started on first use; connections are spread over them in turn.
 public final class ReactorGroup: Sendable {
   /// One reactor per core, for the whole process.

@@ -1,3 +1,4 @@
+import BridgeTransport
 import CLibUV
 
 /// The three handles that turn a libuv loop into an executor: a wake-up from other threads, a drain

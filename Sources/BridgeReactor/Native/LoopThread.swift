@@ -1,3 +1,4 @@
+import BridgeTransport
 import CLibUV
 import Foundation
 

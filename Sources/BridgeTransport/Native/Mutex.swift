@@ -3,8 +3,8 @@ import Foundation
 /// A lock around a value.
 ///
 /// `Synchronization.Mutex` would do, but ThreadSanitizer does not see it on Linux and reports every
-/// use as a race; it does see a pthread mutex. This is the only lock in the package: everything
-/// else is actor state.
+/// use as a race; it does see a pthread mutex. This is the only lock in the package, at home in
+/// the lowest room that needs one: everything else is actor state.
 @safe package final class Mutex<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private var state: State
