@@ -1,3 +1,5 @@
+import BridgeTransport
+
 extension Reactor {
   /// The loop's thread, for actors that pin themselves to it.
   @safe public var lane: UnownedSerialExecutor {
