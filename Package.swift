@@ -35,11 +35,15 @@ let package = Package(
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
     .target(
       name: "BridgeFaults", dependencies: ["BridgeErrors", nio("NIOCore"), nio("NIOPosix")]),
+    .target(
+      name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeReactorTests", dependencies: ["BridgeReactor", "BridgeTransport"]),
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+    .testTarget(
+      name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),

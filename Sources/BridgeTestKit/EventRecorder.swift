@@ -1,0 +1,17 @@
+import BridgeTransport
+
+/// Remembers what happened, in order, from wherever it is told.
+public final class EventRecorder<Event: Sendable>: Sendable {
+  private let state = Mutex<[Event]>([])
+
+  /// A recorder that has seen nothing.
+  public init() {}
+
+  /// Everything so far, oldest first.
+  public var events: [Event] { state.withLock { $0 } }
+
+  /// Remembers `event`.
+  public func record(_ event: Event) {
+    state.withLock { $0.append(event) }
+  }
+}

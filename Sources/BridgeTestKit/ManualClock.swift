@@ -1,0 +1,136 @@
+import BridgeTransport
+
+/// A clock that stands still until it is moved.
+///
+/// Its instants are those of the continuous clock, so that they compare with what a connection
+/// says about when it heard its peer last.
+public final class ManualClock: Clock, Sendable {
+  /// Instants of the continuous clock.
+  public typealias Instant = ContinuousClock.Instant
+
+  private struct Sleeper {
+    var deadline: Instant
+    var continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private struct Watcher {
+    var sleepers: Int
+    var continuation: CheckedContinuation<Void, Never>
+  }
+
+  private struct State {
+    var now: Instant
+    var lastID = 0
+    var sleepers: [Int: Sleeper] = [:]
+    var cancelled: Set<Int> = []
+    var watchers: [Watcher] = []
+  }
+
+  /// When it was made; the first instant.
+  public let start: Instant
+  private let state: Mutex<State>
+
+  /// A clock that stands at `start`.
+  public init(start: Instant = ContinuousClock.now) {
+    self.start = start
+    state = Mutex(State(now: start))
+  }
+
+  /// Where it stands.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// How far it was moved.
+  public var elapsed: Duration { now - start }
+
+  /// The least it can be moved.
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// How many wait for it.
+  public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+  /// The earliest instant somebody waits for.
+  public var nextDeadline: Instant? {
+    state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() }
+  }
+
+  /// Returns when the clock has been moved to `deadline`.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled first.
+  public func sleep(
+    until deadline: Instant, tolerance: Duration? = nil
+  ) async throws(CancellationError) {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    let isReached = await withTaskCancellationHandler {
+      await withCheckedContinuation { self.register($0, id: id, deadline: deadline) }
+    } onCancel: {
+      self.cancel(id)
+    }
+    guard isReached else { throw CancellationError() }
+  }
+
+  /// Moves it by `duration` and wakes everybody whose deadline that reaches, the earliest first.
+  public func advance(by duration: Duration) {
+    advance(to: now + duration)
+  }
+
+  /// Moves it to `instant`, never backwards.
+  public func advance(to instant: Instant) {
+    let due = state.withLock { state in
+      state.now = max(state.now, instant)
+      let due = state.sleepers.filter { $0.value.deadline <= state.now }
+      for id in due.keys { state.sleepers[id] = nil }
+      return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
+    }
+    for (_, sleeper) in due { sleeper.continuation.resume(returning: true) }
+  }
+
+  /// Moves it to the earliest instant somebody waits for.
+  ///
+  /// - Returns: false when nobody waits.
+  @discardableResult
+  public func advanceToNext() -> Bool {
+    guard let next = nextDeadline else { return false }
+    advance(to: next)
+    return true
+  }
+
+  /// Returns once `count` or more wait for the clock, so that a test moves it only then.
+  public func sleepers(atLeast count: Int) async {
+    await withCheckedContinuation { (watcher: CheckedContinuation<Void, Never>) in
+      let isThere = state.withLock { state in
+        if state.sleepers.count >= count { return true }
+        state.watchers.append(Watcher(sleepers: count, continuation: watcher))
+        return false
+      }
+      if isThere { watcher.resume() }
+    }
+  }
+
+  private func register(
+    _ continuation: CheckedContinuation<Bool, Never>, id: Int, deadline: Instant
+  ) {
+    let (answer, watchers) = state.withLock { state -> (Bool?, [Watcher]) in
+      if state.cancelled.remove(id) != nil { return (false, []) }
+      if deadline <= state.now { return (true, []) }
+      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+      let count = state.sleepers.count
+      let ready = state.watchers.filter { $0.sleepers <= count }
+      state.watchers.removeAll { $0.sleepers <= count }
+      return (nil, ready)
+    }
+    if let answer { continuation.resume(returning: answer) }
+    for watcher in watchers { watcher.continuation.resume() }
+  }
+
+  private func cancel(_ id: Int) {
+    let sleeper = state.withLock { state in
+      let sleeper = state.sleepers.removeValue(forKey: id)
+      if sleeper == nil { state.cancelled.insert(id) }
+      return sleeper
+    }
+    sleeper?.continuation.resume(returning: false)
+  }
+}
