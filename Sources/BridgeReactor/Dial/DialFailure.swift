@@ -1,0 +1,43 @@
+public import BridgeErrors
+
+/// Why no connection came about, before a byte was exchanged.
+public struct DialFailure: Error, Sendable, Equatable {
+  /// What went wrong, as our own side saw it.
+  public enum Cause: Sendable, Hashable {
+    /// The name does not exist, or has no address (EAI_NONAME, EAI_NODATA).
+    case nameUnknown
+    /// The resolver gave no answer: EAI_AGAIN, another failure of its own, or the deadline.
+    case nameTimeout
+    /// ENETDOWN, or no route and no interface up.
+    case offline
+    /// A system call failed, EMFILE and ENFILE included; of several addresses the most telling one.
+    case failed(errno: Int32)
+    /// The deadline of the dial passed while an attempt was under way.
+    case deadline
+    /// The calling task was cancelled.
+    case cancelled
+  }
+
+  /// `.resolve` or `.dial`.
+  public var phase: ConnectionPhase
+  /// What went wrong.
+  public var cause: Cause
+  /// The `errno` in `.dial`, libuv's `UV_EAI_…` (or negative `errno`) in `.resolve`; 0 where no
+  /// call failed.
+  public var nativeCode: Int
+
+  /// A failure in `phase`.
+  public init(phase: ConnectionPhase, cause: Cause, nativeCode: Int = 0) {
+    self.phase = phase
+    self.cause = cause
+    self.nativeCode = nativeCode
+  }
+
+  /// What a dial ended by `errno` is; without an interface a missing route means offline.
+  static func dial(errno: Int32, hasInterface: () -> Bool) -> DialFailure {
+    let isOffline =
+      ErrorNumber.isInterfaceDown(errno) || (ErrorNumber.isWithoutRoute(errno) && !hasInterface())
+    return DialFailure(
+      phase: .dial, cause: isOffline ? .offline : .failed(errno: errno), nativeCode: Int(errno))
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// The machine's network interfaces.
+package enum NetworkInterfaces {
+  /// Whether one that leads somewhere (not loopback) is up, has a carrier and an address
+  /// (getifaddrs(3)); true when that cannot be told.
+  @Sendable package static func hasOneUp() -> Bool {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard unsafe getifaddrs(&list) == 0 else { return true }
+    defer { unsafe freeifaddrs(list) }
+    var next = unsafe list
+    while let interface = unsafe next {
+      if unsafe isUsable(interface.pointee) { return true }
+      unsafe next = interface.pointee.ifa_next
+    }
+    return false
+  }
+
+  private static func isUsable(_ interface: ifaddrs) -> Bool {
+    let flags = unsafe interface.ifa_flags
+    let isUp = flags & UInt32(IFF_UP) != 0 && flags & UInt32(IFF_RUNNING) != 0
+    let isLoopback = flags & UInt32(IFF_LOOPBACK) != 0
+    guard isUp, !isLoopback, let address = unsafe interface.ifa_addr else { return false }
+    return unsafe NetworkAddress(address) != nil
+  }
+}

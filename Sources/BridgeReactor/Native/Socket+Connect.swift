@@ -1,0 +1,79 @@
+import Foundation
+
+extension Socket {
+  /// A system call's `errno`.
+  struct CallFailure: Error {
+    let errno: Int32
+  }
+
+  /// A socket whose connection to `address` is under way. It can be written to when that is settled:
+  /// ask `connectOutcome` then.
+  ///
+  /// - Throws: what `socket` or `connect` refused at once, EMFILE and ENFILE included.
+  static func connecting(to address: NetworkAddress, port: Int) throws(CallFailure) -> Socket {
+    guard let port = UInt16(exactly: port), port > 0 else {
+      throw CallFailure(errno: ErrorNumber.invalidArgument)
+    }
+    let family = address.family == .v4 ? AF_INET : AF_INET6
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = Foundation.socket(family, Int32(kind), Int32(IPPROTO_TCP))
+    guard descriptor >= 0 else { throw CallFailure(errno: errno) }
+    let socket = Socket(descriptor: descriptor)
+    socket.sendAtOnce()
+    let result = unsafe address.withSocketAddress(port: port) { unsafe connect(descriptor, $0, $1) }
+    // EINTR: the connection is made in the background all the same (connect(3p)).
+    guard result == 0 || errno == EINPROGRESS || errno == EINTR else {
+      let failure = CallFailure(errno: errno)
+      socket.close()
+      throw failure
+    }
+    return socket
+  }
+
+  /// What became of the connection once the descriptor is writable: 0, or an `errno`.
+  func connectOutcome() -> Int32 {
+    var error: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else {
+      return errno
+    }
+    // A port of the ephemeral range on this machine, dialled again and again with no listener, is
+    // sooner or later chosen as our own port too, and TCP connects the socket to itself.
+    if error == 0, isConnectedToItself { return ErrorNumber.refused }
+    return error
+  }
+
+  private var isConnectedToItself: Bool {
+    guard let own = unsafe name(getsockname), let peer = unsafe name(getpeername) else {
+      return false
+    }
+    return own == peer
+  }
+
+  private typealias NameCall = (
+    Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>
+  ) -> Int32
+
+  private func name(_ call: NameCall) -> [UInt8]? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe call(descriptor, $0, &length)
+      }
+    }
+    guard result == 0 else { return nil }
+    return unsafe withUnsafeBytes(of: storage) { unsafe Array($0.prefix(Int(length))) }
+  }
+
+  /// The `errno` of a shortage of descriptors or memory, nil while there is none.
+  static func shortage() -> Int32? {
+    let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = Foundation.socket(AF_UNIX, Int32(kind), 0)
+    guard descriptor < 0 else {
+      _ = Foundation.close(descriptor)
+      return nil
+    }
+    return ErrorNumber.isShortage(errno) ? errno : nil
+  }
+}
