@@ -38,7 +38,9 @@ let package = Package(
     .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
-    .testTarget(name: "BridgeReactorTests", dependencies: ["BridgeReactor", "BridgeTransport"]),
+    .testTarget(
+      name: "BridgeReactorTests",
+      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors"]),
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),

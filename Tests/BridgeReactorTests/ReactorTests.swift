@@ -15,12 +15,6 @@ private actor Pinned {
   func isOnLoop() -> Bool { reactor.isCurrent }
 }
 
-private func withReactor(_ body: (Reactor) async throws -> Void) async rethrows {
-  let reactor = Reactor()
-  try await body(reactor)
-  await reactor.stop()
-}
-
 @Suite struct ReactorTests {
   @Test func pinnedActorsRunOnTheLoop() async {
     await withReactor { reactor in

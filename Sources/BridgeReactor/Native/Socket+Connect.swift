@@ -6,8 +6,8 @@ extension Socket {
     let errno: Int32
   }
 
-  /// A socket whose connection to `address` is under way. It can be written to when that is settled:
-  /// ask `connectOutcome` then.
+  /// A socket whose connection to `address` is under way. It can be written to when that is
+  /// settled: ask `connectOutcome` then.
   ///
   /// - Throws: what `socket` or `connect` refused at once, EMFILE and ENFILE included.
   static func connecting(to address: NetworkAddress, port: Int) throws(CallFailure) -> Socket {

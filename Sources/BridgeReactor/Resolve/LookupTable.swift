@@ -31,8 +31,8 @@ struct LookupTable<Waiter> {
   }
 
   /// Ends the waiting of `ticket`; nil when it was answered before. The lookup runs on: whoever
-  /// asks for the same host before its end shares it, so that a resolver that hangs holds one thread
-  /// per host and not one per retry.
+  /// asks for the same host before its end shares it, so that a resolver that hangs holds one
+  /// thread per host and not one per retry.
   mutating func leave(_ ticket: Ticket) -> Waiter? {
     guard let host = hosts.removeValue(forKey: ticket),
       let index = waiting[host]?.firstIndex(where: { $0.ticket == ticket })

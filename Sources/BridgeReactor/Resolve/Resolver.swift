@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeTransport
 
 /// Turns names into addresses, one lookup per host at a time for all who wait.
 ///

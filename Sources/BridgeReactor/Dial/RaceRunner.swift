@@ -1,0 +1,135 @@
+import BridgeErrors
+import BridgeTransport
+
+/// Runs one `AddressRace` with real sockets, on the reactor.
+///
+/// Every way out goes through `end`, which closes what is open and answers the caller once.
+actor RaceRunner {
+  struct Winner: Sendable {
+    let socket: Socket
+    let address: NetworkAddress
+  }
+
+  /// One connection under way. The watcher is closed before its descriptor.
+  private struct Attempt {
+    let socket: Socket
+    let watcher: DescriptorWatcher
+
+    func close() {
+      watcher.close()
+      socket.close()
+    }
+  }
+
+  private typealias Caller = CheckedContinuation<Result<Winner, DialFailure>, Never>
+  private let reactor: Reactor
+  private let port: Int
+  private let hasInterface: @Sendable () -> Bool
+  private var race: AddressRace
+  private var attempts: [Int: Attempt] = [:]
+  private var delay: LoopTimer?
+  private var deadline: LoopTimer?
+  private var caller: Caller?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+
+  init(
+    _ race: AddressRace, port: Int, on reactor: Reactor,
+    hasInterface: @escaping @Sendable () -> Bool
+  ) {
+    self.race = race
+    self.port = port
+    self.reactor = reactor
+    self.hasInterface = hasInterface
+  }
+
+  /// Runs the race once.
+  func winner(within timeout: Duration) async throws(DialFailure) -> Winner {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: Caller) in
+        self.caller = caller
+        if Task.isCancelled { return end(.failure(DialFailure(phase: .dial, cause: .cancelled))) }
+        deadline = LoopTimer(after: timeout, on: reactor) {
+          self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .deadline))) }
+        }
+        take(.begun)
+      }
+    } onCancel: {
+      reactor.execute {
+        self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .cancelled))) }
+      }
+    }
+    return try result.get()
+  }
+
+  /// Feeds `event` to the race and does what it says, and what follows from that.
+  private func take(_ event: AddressRace.Event) {
+    var events = [event]
+    while !events.isEmpty {
+      for action in race.step(events.removeFirst()) {
+        if let next = perform(action) { events.append(next) }
+      }
+    }
+  }
+
+  private func perform(_ action: AddressRace.Action) -> AddressRace.Event? {
+    switch action {
+    case .connect(let index):
+      return connect(index)
+    case .armDelay:
+      delay?.cancel()
+      delay = LoopTimer(after: AddressRace.attemptDelay, on: reactor) {
+        self.assumeIsolated { $0.take(.delayElapsed) }
+      }
+    case .disarmDelay:
+      delay?.cancel()
+    case .abandon(let index):
+      attempts.removeValue(forKey: index)?.close()
+    case .win(let index):
+      guard let attempt = attempts.removeValue(forKey: index) else { return nil }
+      attempt.watcher.close()
+      end(.success(Winner(socket: attempt.socket, address: race.order[index])))
+    case .lose(let errno):
+      end(.failure(.dial(errno: errno, hasInterface: hasInterface)))
+    }
+    return nil
+  }
+
+  /// Starts an attempt; the event is that it failed at once.
+  private func connect(_ index: Int) -> AddressRace.Event? {
+    let socket: Socket
+    do throws(Socket.CallFailure) {
+      socket = try Socket.connecting(to: race.order[index], port: port)
+    } catch {
+      return .failed(index, errno: error.errno)
+    }
+    let watcher = DescriptorWatcher(socket.descriptor, on: reactor) { _ in
+      self.assumeIsolated { $0.settle(index) }
+    }
+    guard let watcher else {
+      socket.close()
+      return .failed(index, errno: ErrorNumber.invalidArgument)
+    }
+    attempts[index] = Attempt(socket: socket, watcher: watcher)
+    watcher.watch(for: .writable)
+    return nil
+  }
+
+  private func settle(_ index: Int) {
+    guard let attempt = attempts[index] else { return }
+    let errno = attempt.socket.connectOutcome()
+    guard errno != 0 else { return take(.connected(index)) }
+    attempts.removeValue(forKey: index)?.close()
+    take(.failed(index, errno: errno))
+  }
+
+  private func end(_ result: Result<Winner, DialFailure>) {
+    guard let caller else { return }
+    self.caller = nil
+    delay?.cancel()
+    deadline?.cancel()
+    for attempt in attempts.values { attempt.close() }
+    attempts = [:]
+    caller.resume(returning: result)
+  }
+}

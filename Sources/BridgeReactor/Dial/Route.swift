@@ -1,0 +1,97 @@
+package import BridgeErrors
+package import BridgeTransport
+
+/// The way to one endpoint: what is asked and what is remembered on it.
+///
+/// Production shares one resolver and one memory; tests bring their own.
+package struct Route: Sendable {
+  /// The winners of the whole process.
+  package static let winners = Mutex(WinnerMemory())
+
+  private let endpoint: Endpoint
+  private let reactor: Reactor
+  private let resolver: Resolver
+  private let winners: Mutex<WinnerMemory>
+  private let hasInterface: @Sendable () -> Bool
+
+  /// The way to `endpoint` over sockets of `reactor`; `hasInterface` tells whether a network
+  /// interface is up.
+  package init(
+    _ endpoint: Endpoint, on reactor: Reactor, resolver: Resolver = .shared,
+    winners: Mutex<WinnerMemory> = Route.winners,
+    hasInterface: @escaping @Sendable () -> Bool = NetworkInterfaces.hasOneUp
+  ) {
+    self.endpoint = endpoint
+    self.reactor = reactor
+    self.resolver = resolver
+    self.winners = winners
+    self.hasInterface = hasInterface
+  }
+
+  /// Resolves the name, races the addresses and returns the winner's socket.
+  package func dial(
+    resolveTimeout: Duration, dialTimeout: Duration, entered: @Sendable (ConnectionPhase) -> Void
+  ) async throws(DialFailure) -> Socket {
+    entered(.resolve)
+    let addresses = try await resolve(within: resolveTimeout)
+    entered(.dial)
+    return try await race(addresses, within: dialTimeout).socket
+  }
+
+  /// The addresses of the host, in the order in which they would be tried.
+  package func resolve(
+    within timeout: Duration
+  ) async throws(DialFailure) -> [NetworkAddress] {
+    let desk = ResolveDesk(resolver, on: reactor)
+    let addresses = try await withTaskExecutorPreference(reactor) {
+      () async throws(DialFailure) -> [NetworkAddress] in
+      try await desk.addresses(of: endpoint.host, within: timeout)
+    }
+    return AddressRace(addresses, favourite: favourite).order
+  }
+
+  /// Races `addresses`, closes the winner's socket and returns its address.
+  package func probe(
+    _ addresses: [NetworkAddress], within timeout: Duration
+  ) async throws(DialFailure) -> NetworkAddress {
+    let winner = try await race(addresses, within: timeout)
+    winner.socket.close()
+    return winner.address
+  }
+
+  private func race(
+    _ addresses: [NetworkAddress], within timeout: Duration
+  ) async throws(DialFailure) -> RaceRunner.Winner {
+    let race = AddressRace(addresses, favourite: favourite)
+    let runner = RaceRunner(race, port: endpoint.port, on: reactor, hasInterface: hasInterface)
+    let winner = try await withTaskExecutorPreference(reactor) {
+      () async throws(DialFailure) -> RaceRunner.Winner in
+      try await runner.winner(within: timeout)
+    }
+    winners.withLock { $0.remember(winner.address, at: endpoint) }
+    return winner
+  }
+
+  private var favourite: NetworkAddress? {
+    winners.withLock { $0.winner(at: endpoint) }
+  }
+}
+
+/// Asks a resolver from the reactor's thread, where the deadline's timer lives.
+private actor ResolveDesk {
+  private let resolver: Resolver
+  private let reactor: Reactor
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+
+  init(_ resolver: Resolver, on reactor: Reactor) {
+    self.resolver = resolver
+    self.reactor = reactor
+  }
+
+  func addresses(
+    of host: String, within timeout: Duration
+  ) async throws(DialFailure) -> [NetworkAddress] {
+    try await resolver.addresses(of: host, within: timeout, on: reactor)
+  }
+}
