@@ -1,5 +1,7 @@
+import Testing
+
 /// One text file of the checkout, as the rules see it.
-struct SourceFile: Sendable {
+struct SourceFile: Sendable, CustomTestStringConvertible {
   /// From the root of the checkout: `Sources/BridgeErrors/AppError.swift`.
   let path: String
   let text: String
@@ -15,6 +17,7 @@ struct SourceFile: Sendable {
     comments = lexed.comments
   }
 
+  var testDescription: String { path }
   var isSwift: Bool { path.hasSuffix(".swift") }
   var components: [Substring] { path.split(separator: "/") }
   /// `Sources`, `Tests`, `Examples`, `Benchmarks`, `scripts`, …, or the name of a file at the root.
