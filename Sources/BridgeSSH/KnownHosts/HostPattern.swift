@@ -18,7 +18,12 @@ package struct HostPattern: Sendable, Equatable {
   /// Whether `name` fits, byte for byte, negation left aside. Never more than name × pattern
   /// steps, however many stars there are.
   package func fits(_ name: String) -> Bool {
-    let pattern = Array(text.utf8)
+    Self.fits(name, text)
+  }
+
+  /// Whether `name` fits `pattern`, in which `!` has no meaning.
+  package static func fits(_ name: String, _ pattern: String) -> Bool {
+    let pattern = Array(pattern.utf8)
     let name = Array(name.utf8)
     var at = 0
     var next = 0

@@ -16,6 +16,9 @@ package enum LocalFile {
     /// The owner's user id.
     package let owner: UInt32
 
+    /// Whether nobody but this user and root can have written it.
+    package var isOurs: Bool { (owner == 0 || owner == getuid()) && mode & 0o002 == 0 }
+
     /// The bytes as text, repaired where they are not UTF-8.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
   }

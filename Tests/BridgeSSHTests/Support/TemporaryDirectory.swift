@@ -44,10 +44,18 @@ enum KeyGen {
   static let path = "/usr/bin/ssh-keygen"
   static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-  struct Failed: Error { let output: String }
-
   @discardableResult
   static func run(_ arguments: String...) throws -> String {
+    try Program.run(path, arguments)
+  }
+}
+
+/// Another program, run to its end.
+enum Program {
+  struct Failed: Error { let output: String }
+
+  /// What `path` printed.
+  static func run(_ path: String, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments

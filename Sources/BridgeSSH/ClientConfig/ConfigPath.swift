@@ -1,0 +1,81 @@
+import BridgeErrors
+
+/// File names of a configuration: `~`, `${NAME}`, `%` tokens and, for Include, wildcards.
+enum ConfigPath {
+  /// `text` with a leading `~/` and every `${NAME}` replaced.
+  static func expanded(
+    _ text: String, question: ClientConfig.Question, _ refuse: (String) -> AppError
+  ) throws(AppError) -> String {
+    var path = text
+    if text == "~" || text.hasPrefix("~/") {
+      path = question.home + text.dropFirst()
+    } else if text.hasPrefix("~") {
+      throw refuse("another user's home directory is not supported")
+    }
+    guard !path.utf8.contains(0) else { throw refuse("a file name cannot hold a zero byte") }
+    var result = ""
+    var rest = path[...]
+    while let start = rest.firstRange(of: "${") {
+      guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
+        throw refuse("${ is not closed")
+      }
+      let name = String(rest[start.upperBound..<end])
+      guard let value = question.environment[name] else {
+        throw refuse("the variable \(PeerText.escaped(name, limit: 64)) is not set")
+      }
+      result += rest[..<start.lowerBound] + value
+      rest = rest[rest.index(after: end)...]
+    }
+    return result + rest
+  }
+
+  /// `text` with each `%x` replaced by its token, and `%%` by `%`.
+  static func replaced(
+    _ text: String, tokens: [Character: String], _ refuse: (String) -> AppError
+  ) throws(AppError) -> String {
+    var result = ""
+    var isToken = false
+    for character in text {
+      if isToken {
+        guard let value = character == "%" ? "%" : tokens[character] else {
+          let shown = PeerText.escaped(String(character), limit: 16)
+          throw refuse("the token %\(shown) is not supported")
+        }
+        result += value
+        isToken = false
+      } else if character == "%" {
+        isToken = true
+      } else {
+        result.append(character)
+      }
+    }
+    guard !isToken else { throw refuse("a % stands alone at the end") }
+    return result
+  }
+
+  /// The files that `pattern` (absolute; `*` and `?` in any part) stands for, sorted; the pattern
+  /// itself where it has no wildcard. At most 1,024.
+  static func glob(_ pattern: String, names: (String) -> [String]) -> [String] {
+    let hasWildcard = { (part: Substring) in part.utf8.contains { $0 == 42 || $0 == 63 } }
+    guard hasWildcard(pattern[...]) else { return [pattern] }
+    var paths = [""]
+    let parts = pattern.split(separator: "/")
+    for (index, part) in parts.enumerated() {
+      guard hasWildcard(part) else {
+        paths = paths.map { "\($0)/\(part)" }
+        continue
+      }
+      var matches: [String] = []
+      for path in paths {
+        let found = names(path.isEmpty ? "/" : path).filter { name in
+          (part.hasPrefix(".") || !name.hasPrefix(".")) && HostPattern.fits(name, String(part))
+        }
+        matches += found.sorted().map { "\(path)/\($0)" }
+        if matches.count > 1024 { break }
+      }
+      paths = Array(matches.prefix(1024))
+      if paths.isEmpty || index == parts.count - 1 { break }
+    }
+    return paths
+  }
+}

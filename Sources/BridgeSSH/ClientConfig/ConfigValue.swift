@@ -1,0 +1,119 @@
+import BridgeErrors
+
+/// The values of the keywords, each read one way.
+enum ConfigValue {
+  typealias Refusal = (String) -> AppError
+
+  static func port(_ text: String, _ refuse: Refusal) throws(AppError) -> Int {
+    guard let port = number(text), (1...65_535).contains(port) else {
+      throw refuse("\(shown(text)) is not a port (1 to 65535)")
+    }
+    return port
+  }
+
+  static func count(_ text: String, _ refuse: Refusal) throws(AppError) -> Int {
+    guard let count = number(text), count <= Int(Int32.max) else {
+      throw refuse("\(shown(text)) is not a count")
+    }
+    return count
+  }
+
+  /// A time as sshd_config(5), TIME FORMATS has it: `90`, `1m30s`, `2h`; `none` is zero.
+  static func time(_ text: String, _ refuse: Refusal) throws(AppError) -> Duration {
+    if text.lowercased() == "none" { return .zero }
+    var total = 0
+    var digits = ""
+    for character in text.lowercased() + (text.last?.isNumber == true ? "s" : "") {
+      if character.isASCII, character.isNumber, digits.count < 10 {
+        digits.append(character)
+        continue
+      }
+      guard let unit = units[character], let value = Int(digits) else {
+        throw refuse("\(shown(text)) is not a time")
+      }
+      total += value * unit
+      digits = ""
+      guard total <= Int(Int32.max) else { throw refuse("\(shown(text)) is too long a time") }
+    }
+    guard !text.isEmpty, digits.isEmpty else { throw refuse("\(shown(text)) is not a time") }
+    return .seconds(total)
+  }
+
+  private static let units: [Character: Int] = [
+    "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800,
+  ]
+
+  static func flag(_ text: String, _ refuse: Refusal) throws(AppError) -> Bool {
+    switch text.lowercased() {
+    case "yes", "true": return true
+    case "no", "false": return false
+    default: throw refuse("\(shown(text)) is neither yes nor no")
+    }
+  }
+
+  static func checking(
+    _ text: String, _ refuse: Refusal
+  ) throws(AppError) -> ClientConfig.HostKeyChecking {
+    switch text.lowercased() {
+    case "ask": return .ask
+    case "accept-new", "no", "off", "false": return .acceptNew
+    case "yes", "true": return .strict
+    default: throw refuse("\(shown(text)) is none of yes, accept-new, ask, no")
+    }
+  }
+
+  /// `no` would connect to a host whose key has changed; that is never done here.
+  static func checkingNote(_ text: String, _ place: ConfigReader.Place) -> String? {
+    guard ["no", "off", "false"].contains(text.lowercased()) else { return nil }
+    return "\(place): StrictHostKeyChecking \(text) is taken as accept-new; "
+      + "a changed key is still refused"
+  }
+
+  static func terminal(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.TTY {
+    switch text.lowercased() {
+    case "true": return .yes
+    case "false": return .no
+    case let other:
+      guard let value = ClientConfig.TTY(rawValue: other) else {
+        throw refuse("\(shown(text)) is none of yes, no, force, auto")
+      }
+      return value
+    }
+  }
+
+  static func level(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.LogLevel {
+    guard let value = ClientConfig.LogLevel(rawValue: text.lowercased()) else {
+      throw refuse("\(shown(text)) is not a log level")
+    }
+    return value
+  }
+
+  /// A name without control characters.
+  static func plain(_ text: String, _ refuse: Refusal) throws(AppError) -> String {
+    guard text.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }), text.utf8.count <= 1024 else {
+      throw refuse("\(shown(text)) has characters that a name cannot have")
+    }
+    return text
+  }
+
+  /// Why `text` cannot be a host's name; nil when it can.
+  static func hostProblem(_ text: String) -> String? {
+    if text.isEmpty { return "the name is empty" }
+    if text.hasPrefix("-") { return "\(shown(text)) starts with a hyphen" }
+    guard text.utf8.count <= 1024, text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
+      return "\(shown(text)) has characters that a host cannot have"
+    }
+    return nil
+  }
+
+  private static func number(_ text: String) -> Int? {
+    guard text.utf8.count <= 18, text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+      return nil
+    }
+    return Int(text)
+  }
+
+  private static func shown(_ text: String) -> String {
+    "\"\(PeerText.escaped(text, limit: 128))\""
+  }
+}
