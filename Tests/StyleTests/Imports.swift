@@ -40,7 +40,7 @@ struct ImportTable: Sendable {
 
   static let libraries: [Row] = [
     Row(target: "BridgeErrors", modules: ["Foundation"]),
-    Row(target: "BridgeAccount", modules: ["BridgeErrors"]),
+    Row(target: "BridgeAccount", modules: ["BridgeErrors", "Foundation"]),
     Row(target: "BridgeRecovery", modules: ["BridgeErrors"]),
     Row(target: "BridgeTransport", modules: ["BridgeErrors"]),
     Row(
@@ -54,7 +54,8 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeSupervision", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
     Row(
-      target: "BridgeDiagnostics", modules: ["BridgeErrors", "Logging"], native: ["CLibCrypto"]),
+      target: "BridgeDiagnostics", modules: ["BridgeErrors", "Foundation", "Logging"],
+      native: ["CLibCrypto"]),
     Row(target: "BridgeHTTP", modules: ["BridgeErrors", "Foundation", "FoundationNetworking"]),
     Row(
       target: "BridgeService", modules: ["BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
