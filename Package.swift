@@ -30,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
+    .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
@@ -38,6 +39,7 @@ let package = Package(
     .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
+    .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
       name: "BridgeReactorTests",
       dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors"]),

@@ -1,0 +1,94 @@
+/// The screen of the account flow (S2-01).
+public enum AuthNavigationState: Sendable, Equatable {
+  /// "Sign In" or "Create Account".
+  case choice
+  case login
+  /// `consentAccepted`: whether the terms were accepted.
+  case signup(consentAccepted: Bool)
+  case resetRequest
+  /// `pendingEmail`: where the code was sent.
+  case resetVerify(pendingEmail: String)
+
+  /// What a person does on this screen, nil on the choice.
+  public var flow: AuthFlow? {
+    switch self {
+    case .choice: nil
+    case .login: .login
+    case .signup: .signup
+    case .resetRequest, .resetVerify: .reset
+    }
+  }
+}
+
+/// Whether requests can be sent at all.
+public enum NetworkStatus: Sendable, Hashable {
+  case online
+  case offline
+}
+
+/// A message that is no error (S0-55).
+public struct AuthBanner: Sendable, Equatable {
+  /// How it looks.
+  public enum Kind: Sendable, Hashable {
+    case info
+  }
+
+  /// How it looks.
+  public var type: Kind
+  /// What it says.
+  public var message: String
+
+  /// A banner that says `message`.
+  public init(type: Kind, message: String) {
+    self.type = type
+    self.message = message
+  }
+}
+
+/// The one place below a form where something is said: an error and a banner at once cannot be
+/// (S0-64, G-49).
+public enum AuthSlot: Sendable, Equatable {
+  case empty
+  case error(String)
+  case status(AuthBanner)
+}
+
+/// A field of the form, by the identifier that tests and assistive technology find it with
+/// (S2-32…S2-34).
+public enum AuthField: String, Sendable, Hashable, CaseIterable {
+  case email = "auth_email"
+  case password = "auth_password"
+  case confirmPassword = "auth_confirm_password"
+
+  /// The label that is read before the input (S2-27).
+  public var label: String {
+    switch self {
+    case .email: "Email"
+    case .password: "Password"
+    case .confirmPassword: "Confirm Password"
+    }
+  }
+}
+
+/// The other identifiers of the flow (S0-68, S2-30…S2-37) and what is read out for them.
+public enum AuthIdentifier {
+  /// The button "Sign In" of the choice.
+  public static let choiceSignIn = "auth_choice_signin"
+  /// The button "Create Account" of the choice.
+  public static let choiceSignUp = "auth_choice_signup"
+  /// The box of the terms.
+  public static let consent = "auth_consent"
+  /// The button that submits.
+  public static let submit = "auth_submit"
+  /// The text of the slot; a status role, announced when it changes.
+  public static let errorMessage = "auth_error_message"
+
+  /// What the button to the login says (S2-26, S2-38).
+  public static let signInLabel = "Sign In"
+  /// What it does (S2-38).
+  public static let signInHint = "Navigate to login screen"
+  /// What the button to the signup says (S2-26).
+  public static let signUpLabel = "Create Account"
+  /// What is read before the text of the slot (S0-69).
+  public static let errorLabel = "Error"
+}
