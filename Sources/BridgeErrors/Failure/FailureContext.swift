@@ -17,11 +17,14 @@ public struct FailureContext: Sendable, Equatable {
   /// A fact that sharpens the hint (a redirect's target, an algorithm list, a key type): escaped
   /// and bounded.
   public var detail: String?
+  /// How long the server asked to be left alone (Retry-After), in seconds.
+  public var retryAfter: Int?
 
   /// A context of `kind` in `phase` at `host`.
   public init(
     kind: FailureKind, phase: ConnectionPhase, host: String, port: Int? = nil,
-    native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil
+    native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil,
+    retryAfter: Int? = nil
   ) {
     self.kind = kind
     self.phase = phase
@@ -30,5 +33,6 @@ public struct FailureContext: Sendable, Equatable {
     self.native = native
     self.disconnectReason = disconnectReason
     self.detail = detail
+    self.retryAfter = retryAfter
   }
 }

@@ -1,0 +1,76 @@
+/// All there is to say about one case of `AppError`, in one place.
+///
+/// What a row does not name has the default of the error specification: title "Error", the default
+/// message, the option OK, the icon "exclamationmark.circle", severity error. Texts that carry a
+/// payload are built only when asked for.
+struct CatalogueRow {
+  static let defaultTitle = "Error"
+  static let defaultMessage = "An unexpected error occurred. Please try again."
+
+  let caseName: String
+  let domain: ErrorDomain
+  /// Why it happens, for the catalogue.
+  let cause: String
+  /// What a person can do, for the catalogue and the hint.
+  let remedy: String
+  let title: String
+  /// The message; nil where the specification gives none, and then there is a fact.
+  let message: () -> String?
+  /// What happened, as a sentence with the payload, where the message says nothing.
+  let fact: () -> String?
+  let icon: String
+  let options: () -> [ErrorRecoveryOption]
+  let severity: ErrorSeverity
+  let metadata: () -> KeyValuePairs<String, String>
+  /// What happens by itself to an operation that failed with it.
+  let automatic: RetryClass
+  let exit: ExitCode
+  let tool: ToolErrorClassification
+
+  init(
+    _ caseName: String, _ domain: ErrorDomain, cause: String, remedy: String,
+    title: String = defaultTitle, message: @escaping @autoclosure () -> String? = nil,
+    fact: @escaping @autoclosure () -> String? = nil, icon: String = "exclamationmark.circle",
+    options: @escaping @autoclosure () -> [ErrorRecoveryOption] = [.dismiss],
+    severity: ErrorSeverity = .error,
+    metadata: @escaping @autoclosure () -> KeyValuePairs<String, String> = [:],
+    automatic: RetryClass = .needsPerson, exit: ExitCode = .internalFault,
+    tool: ToolErrorClassification = .unknown
+  ) {
+    self.caseName = caseName
+    self.domain = domain
+    self.cause = cause
+    self.remedy = remedy
+    self.title = title
+    self.message = message
+    self.fact = fact
+    self.icon = icon
+    self.options = options
+    self.severity = severity
+    self.metadata = metadata
+    self.automatic = automatic
+    self.exit = exit
+    self.tool = tool
+  }
+
+  var hint: String {
+    guard let fact = fact() else { return remedy }
+    return fact + " " + remedy
+  }
+}
+
+/// The part of the product an error belongs to.
+public enum ErrorDomain: String, Sendable, CaseIterable {
+  case network
+  case webSocket
+  case api
+  case agent
+  case permission
+  case ssh
+  case file
+  case persistence
+  case validation
+  case session
+  case project
+  case general
+}

@@ -1,0 +1,40 @@
+/// How payloads of errors get into texts.
+enum Payload {
+  /// As the specification has it, character for character, but without secrets and bounded.
+  static func exact(_ text: String) -> String {
+    PeerText.cut(Redactor.redacted(text))
+  }
+
+  /// Escaped for a hint, without secrets.
+  static func shown(_ text: String) -> String {
+    PeerText.escaped(Redactor.redacted(text), limit: 1024)
+  }
+
+  /// Escaped for a hint, and ended with a full stop.
+  static func sentence(_ text: String) -> String {
+    let shown = shown(text).trimmed
+    guard let last = shown.last else { return "no reason was given." }
+    return last == "." || last == "!" || last == "?" || last == "…" ? shown : shown + "."
+  }
+
+  /// The last component of a path by its text alone: "" → "", "/" → "/", "a/b/" → "b" (G-47).
+  static func fileName(_ path: String) -> Substring {
+    var rest = path[...]
+    while rest.count > 1, rest.last == "/" { rest.removeLast() }
+    guard rest != "/", let slash = rest.lastIndex(of: "/") else { return rest }
+    return rest[rest.index(after: slash)...]
+  }
+
+  /// A number of bytes as a person reads it, rounded down: "512 bytes", "1.5 GiB".
+  static func size(_ bytes: Int64) -> String {
+    guard bytes >= 1024 else { return "\(bytes) bytes" }
+    var tenths = bytes.multipliedReportingOverflow(by: 10).partialValue
+    if bytes > Int64.max / 10 { tenths = Int64.max }
+    var unit = -1
+    while tenths >= 10240, unit < 4 {
+      tenths /= 1024
+      unit += 1
+    }
+    return "\(tenths / 10).\(tenths % 10) \(["KiB", "MiB", "GiB", "TiB", "PiB"][unit])"
+  }
+}

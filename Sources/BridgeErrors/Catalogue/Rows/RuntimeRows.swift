@@ -1,0 +1,82 @@
+// The cases that the runtime added to the specification.
+extension CatalogueRow {
+  static func sshHostKeyUnknown(_ host: String, _ fingerprint: String) -> Self {
+    Self(
+      "sshHostKeyUnknown", .ssh, cause: "This is the first connection to the host from here.",
+      remedy: """
+        Get the fingerprint from whoever runs the host (there: `ssh-keygen -lf \
+        /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked, or with \
+        --host-key accept-new.
+        """,
+      title: "Unknown Host",
+      message: """
+        The key of \(Payload.exact(host)) is not known here: \(Payload.exact(fingerprint)). \
+        Compare it with the one its owner gives you before you accept it.
+        """,
+      icon: "terminal", options: [.checkSettings, .cancel], exit: .hostIdentity)
+  }
+
+  static func sshServerBusy(_ host: String, _ retryAfter: Int?) -> Self {
+    Self(
+      "sshServerBusy", .ssh,
+      cause: "The server limits new connections (MaxStartups), or penalises this address.",
+      remedy: "Connecting more often only makes the wait longer.",
+      title: "Server Busy",
+      message: """
+        \(Payload.exact(host)) takes no new connections at the moment. Please wait \
+        \(retryAfter.map { "\($0) \($0 == 1 ? "second" : "seconds")" } ?? "a while").
+        """,
+      icon: "terminal", options: [.waitForCompletion, .cancel], exit: .busy)
+  }
+
+  static func sshOutcomeUnknown(_ command: String) -> Self {
+    Self(
+      "sshOutcomeUnknown", .ssh,
+      cause: "The connection ended after the command was sent and before its status came back.",
+      remedy: "If it does no harm to run it twice, --idempotent has it run again by itself.",
+      title: "Outcome Unknown",
+      message: """
+        The connection ended before \(named(command)) reported its status: it may or may not \
+        have run. Check on the host before you run it again.
+        """,
+      icon: "terminal", options: [.reconnect, .dismiss], exit: .outcomeUnknown)
+  }
+
+  static func sshAlgorithmMismatch(_ host: String, _ detail: String) -> Self {
+    Self(
+      "sshAlgorithmMismatch", .ssh,
+      cause: "Client and server have no key exchange, host key, cipher or MAC in common.",
+      remedy: "Usually the older side wants an update; a weak algorithm must be asked for by name.",
+      title: "No Common Algorithm",
+      message: """
+        \(Payload.exact(host)) and this client share no algorithm: \
+        \(Payload.sentence(detail)) Update the older side, or allow a common one on the server.
+        """,
+      icon: "terminal", options: [.checkSettings, .dismiss], exit: .protocolBroken)
+  }
+
+  static func sshProtocolError(_ host: String, _ detail: String) -> Self {
+    Self(
+      "sshProtocolError", .ssh,
+      cause: "Something else listens on the port, or the server broke the protocol.",
+      remedy: "A web server, a proxy or the login page of a network may be answering instead.",
+      title: "Not an SSH Server",
+      message: """
+        \(Payload.exact(host)) does not speak SSH as it should: \(Payload.sentence(detail)) \
+        Check the host and the port.
+        """,
+      icon: "terminal", options: [.checkSettings, .dismiss], exit: .protocolBroken)
+  }
+
+  static func cancelled() -> Self {
+    Self(
+      "cancelled", .general, cause: "You, or the program that asked for it, ended it.",
+      remedy: "Nothing is wrong.", title: "Cancelled",
+      message: "It was cancelled before it had finished.", icon: "xmark", severity: .info,
+      automatic: .never, exit: .interrupted)
+  }
+
+  private static func named(_ command: String) -> String {
+    command.isEmpty ? "the command" : "\"\(Redactor.redacted(command).prefix(50))\""
+  }
+}

@@ -1,0 +1,78 @@
+extension CatalogueRow {
+  static func sshConnectionFailed(_ host: String, _ reason: String) -> Self {
+    Self(
+      "sshConnectionFailed", .ssh,
+      cause: "The host refused the connection, could not be reached, or dropped it.",
+      remedy: """
+        Check that the host is up, that its SSH server listens on that port, and that no firewall \
+        is in between.
+        """,
+      title: "SSH Error",
+      message: "Couldn't connect to \(Payload.exact(host)). \(Payload.exact(reason))",
+      icon: "terminal", options: [.checkSettings, .retry],
+      metadata: ["ssh_host": Payload.exact(host)], exit: .unreachable, tool: .network)
+  }
+
+  static func sshAuthenticationFailed(_ method: String) -> Self {
+    Self(
+      "sshAuthenticationFailed", .ssh,
+      cause: "The server does not accept this user with this key or password.",
+      remedy: """
+        Check the user name, and use another key (-i) or password. The refused one is not offered \
+        again by itself, so that the server does not lock you out.
+        """,
+      title: "SSH Error",
+      message: "Authentication failed using \(Payload.exact(method)). Check your credentials.",
+      icon: "terminal", options: [.checkSettings, .retry], exit: .refused, tool: .permission)
+  }
+
+  static func sshCommandFailed(_ command: String, _ status: Int, _ stderr: String?) -> Self {
+    Self(
+      "sshCommandFailed", .ssh,
+      cause: "The command ran on the host and ended with a status other than 0.",
+      remedy: "The connection is fine: what the command printed says why it failed.",
+      message: failed(status, stderr),
+      metadata: [
+        "ssh_command": String(Redactor.redacted(command).prefix(50)), "exit_code": "\(status)",
+      ],
+      exit: ExitCode(remoteStatus: status))
+  }
+
+  static func sshTimeout(_ seconds: Int) -> Self {
+    Self(
+      "sshTimeout", .ssh, cause: "The host did not answer in time: it is down, or very slow.",
+      remedy: "Check that it is up and can be reached. If it is slow, allow more (--timeout).",
+      fact: "The host did not answer for \(seconds) \(seconds == 1 ? "second" : "seconds").",
+      exit: .timedOut, tool: .network)
+  }
+
+  static func sshKeyInvalid(_ reason: String) -> Self {
+    Self(
+      "sshKeyInvalid", .ssh,
+      cause: "The key file is unreadable, damaged, of an unsupported type, or locked.",
+      remedy: """
+        Check the file, its passphrase and its type: Ed25519 and ECDSA keys work, RSA keys need \
+        libssh2 1.11.
+        """,
+      fact: "The key cannot be used: \(Payload.sentence(reason))", exit: .keyUnusable)
+  }
+
+  static func sshHostKeyMismatch(_ host: String) -> Self {
+    Self(
+      "sshHostKeyMismatch", .ssh,
+      cause: "The host shows another key than the one on record. Somebody may be in between.",
+      remedy: """
+        Do not go on: nothing was sent to it. Ask whoever runs the host whether its key was \
+        changed. Only if it was, and the new fingerprint is theirs, remove the old key \
+        (`ssh-keygen -R HOST`).
+        """,
+      fact: "The key of \(Payload.shown(host)) is not the one on record.", exit: .hostIdentity,
+      tool: .network)
+  }
+
+  static func failed(_ status: Int, _ stderr: String?) -> String {
+    let message = "Command failed with exit code \(status)."
+    guard let stderr, !stderr.isEmpty else { return message }
+    return message + " " + Redactor.redacted(stderr).prefix(100)
+  }
+}

@@ -1,0 +1,59 @@
+extension CatalogueRow {
+  static func webSocketConnectionFailed(_ reason: String) -> Self {
+    Self(
+      "webSocketConnectionFailed", .webSocket,
+      cause: "Nothing answered as a WebSocket server at that address.",
+      remedy: "Check the address, its port and scheme (ws or wss), and that the server runs.",
+      title: "Connection Lost",
+      message: "Couldn't connect to the server. \(Payload.exact(reason))",
+      icon: "antenna.radiowaves.left.and.right.slash", options: [.reconnect, .checkSettings],
+      exit: .unreachable, tool: .network)
+  }
+
+  static func webSocketDisconnected(_ code: Int?, _ reason: String?) -> Self {
+    Self(
+      "webSocketDisconnected", .webSocket,
+      cause: "The link was cut, or the server closed it.",
+      remedy: """
+        Where reconnecting can help it happens by itself. If it keeps happening, look at the \
+        server's log and at proxies in between.
+        """,
+      title: "Connection Lost",
+      message: reason.map(Payload.exact) ?? "The connection was lost. Reconnecting...",
+      icon: "antenna.radiowaves.left.and.right.slash", options: [.reconnect, .checkSettings],
+      severity: .warning, exit: exit(closeCode: code), tool: .network)
+  }
+
+  static func webSocketMessageInvalid(_ detail: String) -> Self {
+    Self(
+      "webSocketMessageInvalid", .webSocket,
+      cause: "The peer broke the protocol, sent bad UTF-8, or a message over the size limit.",
+      remedy: """
+        A new connection is tried once. If it happens again, the peer or a proxy in between is \
+        faulty: tell whoever runs it.
+        """,
+      fact: "The peer sent no valid WebSocket message: \(Payload.sentence(detail))",
+      exit: .protocolBroken, tool: .parse)
+  }
+
+  static func webSocketPingTimeout() -> Self {
+    Self(
+      "webSocketPingTimeout", .webSocket,
+      cause: "The peer did not answer a ping in time: the link is dead, or very slow.",
+      remedy: """
+        It reconnects by itself. If it keeps happening, check the network in between, or allow \
+        more time (--verdict).
+        """,
+      fact: "The peer stopped answering; the link is probably dead.",
+      exit: .timedOut, tool: .network)
+  }
+
+  /// RFC 6455, 7.4.1.
+  private static func exit(closeCode: Int?) -> ExitCode {
+    switch closeCode {
+    case 1000: .success
+    case 1002, 1003, 1007, 1008, 1009, 1010: .protocolBroken
+    default: .unreachable
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+extension AppError {
+  /// The typed error of a failure that knows its host, method and deadline.
+  public init(sshError failure: SSHFailure) {
+    self.init(failure, as: failure.kind)
+  }
+
+  /// The typed error of any error an SSH operation ended with.
+  ///
+  /// An `AppError` passes through, an `SSHFailure` is mapped by what it knows (taking `host`,
+  /// `method` and `timeout` where it names no host of its own), and only the text of a foreign
+  /// error is searched (S1-137…S1-140, G-06).
+  ///
+  /// - Parameter timeout: the configured timeout, in seconds.
+  public init(
+    sshError error: any Error, host: String, method: String = "password", timeout: Int = 30
+  ) {
+    if let known = error as? AppError {
+      self = known
+    } else if var failure = error as? SSHFailure {
+      if failure.host.isEmpty {
+        failure.host = host
+        failure.method = method
+        failure.timeout = timeout
+      }
+      self.init(sshError: failure)
+    } else if error is CancellationError {
+      self = .cancelled
+    } else {
+      self.init(
+        foreignText: PeerText.escaped(error.localizedDescription), host: host, method: method,
+        timeout: timeout)
+    }
+  }
+
+  private init(foreignText text: String, host: String, method: String, timeout: Int) {
+    // A host named "auth.example" says nothing about authentication.
+    let words = text.removing(wholeToken: host).lowercased()
+    if words.contains("host key") || words.contains("hostkey") {
+      self = .sshHostKeyMismatch(host: host)
+    } else if words.contains("timeout") || words.contains("timed out") {
+      self = .sshTimeout(seconds: timeout)
+    } else if words.contains("auth") {
+      self = .sshAuthenticationFailed(method: method)
+    } else {
+      self = .sshConnectionFailed(host: host, reason: text)
+    }
+  }
+
+  private init(_ failure: SSHFailure, as kind: FailureKind) {
+    let host = failure.host
+    switch kind {
+    case .nameUnknown, .nameTimeout: self = .dnsError(host: host)
+    case .offline: self = .networkUnavailable
+    case .dialTimeout, .silent: self = .sshTimeout(seconds: failure.timeout)
+    case .linkSilent: self = .sshTimeout(seconds: failure.secondsSilent)
+    case .throttled: self = .sshServerBusy(host: host, retryAfter: nil)
+    case .notTheProtocol, .corrupted, .rejected:
+      self = .sshProtocolError(host: host, detail: failure.detail(of: kind))
+    case .algorithmMismatch:
+      self = .sshAlgorithmMismatch(host: host, detail: failure.detail(of: kind))
+    case .hostKeyProof, .hostKeyChanged: self = .sshHostKeyMismatch(host: host)
+    case .hostKeyUnknown:
+      self = .sshHostKeyUnknown(host: host, fingerprint: failure.detail(of: kind))
+    case .authenticationRefused: self = .sshAuthenticationFailed(method: failure.method)
+    case .keyUnusable, .agentUnavailable:
+      self = .sshKeyInvalid(reason: failure.detail(of: kind))
+    case .outcomeUnknown: self = .sshOutcomeUnknown(command: failure.command)
+    case .internalFault: self = .internalError(detail: failure.detail(of: kind))
+    case .cancelled: self = .cancelled
+    // The last three are WebSocket's; for SSH they would be a lost connection.
+    case .refused, .unreachable, .localResource, .dropped, .channelDenied, .targetRefused,
+      .linkLost, .tls, .refusedUpgrade, .closedByPeer:
+      self = .sshConnectionFailed(host: host, reason: failure.reason(of: kind))
+    }
+  }
+}
+
+extension SSHFailure {
+  fileprivate var secondsSilent: Int {
+    if case .silent(let seconds) = observation { seconds } else { timeout }
+  }
+
+  fileprivate var command: String {
+    if case .noExitStatus(let command) = observation { command } else { "" }
+  }
+}
+
+extension String {
+  /// Without the places where `token` stands by itself, not as a part of a word.
+  fileprivate func removing(wholeToken token: String) -> String {
+    guard !token.isEmpty, contains(token) else { return self }
+    var result = ""
+    var rest = self[...]
+    while let range = rest.range(of: token) {
+      let before = range.lowerBound == startIndex ? " " : self[index(before: range.lowerBound)]
+      let after = range.upperBound == endIndex ? " " : self[range.upperBound]
+      let stands = !before.isWordPart && !after.isWordPart
+      result += rest[..<(stands ? range.lowerBound : range.upperBound)]
+      rest = rest[range.upperBound...]
+    }
+    return result + rest
+  }
+}
+
+extension Character {
+  fileprivate var isWordPart: Bool { isLetter || isNumber }
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+extension WebSocketFailure {
+  /// The row of the failure table.
+  public var kind: FailureKind {
+    switch observation {
+    case .nameUnknown: .nameUnknown
+    case .nameTimeout: .nameTimeout
+    case .offline: .offline
+    case .dial(let errno): SocketCondition.failed(errno: errno).dialKind ?? .unreachable
+    case .deadline: phase == .resolve ? .nameTimeout : .silent
+    case .tls(let cause): .tls(cause)
+    case .refusedUpgrade(let status, _, _, _):
+      status >= 400 ? .refusedUpgrade(status: status) : .notTheProtocol
+    case .notWebSocket: .notTheProtocol
+    case .dropped: .dropped
+    case .closed(let code, _): Self.kind(ofCloseCode: code)
+    case .pingTimeout: .linkSilent
+    case .invalidMessage: .corrupted
+    case .internalFault: .internalFault
+    case .cancelled: .cancelled
+    }
+  }
+
+  /// RFC 6455, 7.4.1.
+  private static func kind(ofCloseCode code: Int?) -> FailureKind {
+    switch code {
+    case 1000: .closedByPeer
+    case 1003, 1007, 1008, 1009, 1010: .rejected
+    default: .linkLost
+    }
+  }
+}
+
+extension AppError {
+  /// The typed error of a WebSocket failure. Name, timeout and offline failures go through
+  /// `URLError`, so that a host sees the same errors from URLSession and from here.
+  public init(webSocketFailure failure: WebSocketFailure) {
+    switch failure.observation {
+    case .nameUnknown: self.init(urlCode: .cannotFindHost, failure)
+    case .nameTimeout: self.init(urlCode: .dnsLookupFailed, failure)
+    case .offline, .dial(ENETDOWN): self.init(urlCode: .notConnectedToInternet, failure)
+    case .deadline:
+      self.init(urlCode: failure.phase == .resolve ? .dnsLookupFailed : .timedOut, failure)
+    case .dial(ETIMEDOUT): self.init(urlCode: .timedOut, failure)
+    case .dial(let errno): self = .webSocketConnectionFailed(reason: failure.words(errno: errno))
+    case .tls(let cause): self = .sslError(description: cause.words)
+    case .refusedUpgrade(let status, let retryAfter, let message, let location):
+      self.init(
+        upgradeStatus: status, failure, retryAfter: retryAfter, message: message,
+        location: location)
+    case .notWebSocket(let seen, let location):
+      self = .webSocketConnectionFailed(
+        reason: WebSocketFailure.notWebSocket(seen: seen, location: location))
+    case .dropped:
+      self = .webSocketConnectionFailed(
+        reason: "The server closed the connection \(failure.phase.during).")
+    case .closed(let code, let reason):
+      self = .webSocketDisconnected(
+        // 1006 is what a library says when no close frame came (RFC 6455, 7.1.5).
+        code: code == 1006 ? nil : code, reason: PeerText.escaped(reason).trimmed.orNil)
+    case .pingTimeout: self = .webSocketPingTimeout
+    case .invalidMessage(let detail):
+      self = .webSocketMessageInvalid(detail: PeerText.escaped(detail))
+    case .internalFault(let detail): self = .internalError(detail: PeerText.escaped(detail))
+    case .cancelled: self = .cancelled
+    }
+  }
+
+  private init(urlCode: URLError.Code, _ failure: WebSocketFailure) {
+    var address = URLComponents()
+    address.scheme = "wss"
+    address.host = failure.host
+    guard let url = address.url, url.host != nil else {
+      // Not a name that fits into a URL.
+      self.init(urlError: URLError(urlCode), timeout: failure.timeout)
+      if case .dnsError = self { self = .dnsError(host: PeerText.escaped(failure.host)) }
+      return
+    }
+    self.init(
+      urlError: URLError(urlCode, userInfo: [NSURLErrorFailingURLErrorKey: url]),
+      timeout: failure.timeout)
+  }
+
+  private init(
+    upgradeStatus status: Int, _ failure: WebSocketFailure, retryAfter: Int?, message: String?,
+    location: String?
+  ) {
+    switch status {
+    case 401, 407: self = .apiUnauthorized
+    case 404: self = .apiNotFound(endpoint: failure.host)
+    case 429: self = .apiRateLimited(retryAfter: retryAfter)
+    case 400...:
+      self = .serverError(
+        status: status, message: message.map { PeerText.escaped($0) }?.trimmed.orNil)
+    default:
+      self = .webSocketConnectionFailed(
+        reason: WebSocketFailure.notWebSocket(seen: "HTTP status \(status)", location: location))
+    }
+  }
+}
+
+extension WebSocketFailure {
+  fileprivate static func notWebSocket(seen: String, location: String?) -> String {
+    if let location {
+      return "It answered with a redirect to \(PeerText.escaped(location, limit: 1024))."
+    }
+    return "It did not answer as a WebSocket server (\(PeerText.escaped(seen, limit: 256)))."
+  }
+
+  fileprivate func words(errno: Int32) -> String {
+    switch errno {
+    case ECONNREFUSED: "Connection refused: nothing listens on port \(port ?? 443)."
+    case EMFILE, ENFILE, ENOMEM, EADDRNOTAVAIL: SocketCondition.failed(errno: errno).shortage
+    case ECONNRESET, EPIPE: "The server closed the connection while connecting."
+    default: "No route to the host."
+    }
+  }
+}
+
+extension FailureKind.TLSCause {
+  /// The cause as a clause that ends with a full stop.
+  var words: String {
+    switch self {
+    case .unknownIssuer: "The certificate was issued by an authority this machine does not know."
+    case .selfSigned: "The certificate is self-signed."
+    case .expired: "The certificate has expired."
+    case .notYetValid: "The certificate is not valid yet."
+    case .wrongName: "The certificate is for another name."
+    case .notTLS: "The server does not speak TLS on this port."
+    case .pinMismatch: "The certificate is not the pinned one."
+    }
+  }
+}
+
+extension String {
+  var orNil: String? { isEmpty ? nil : self }
+}

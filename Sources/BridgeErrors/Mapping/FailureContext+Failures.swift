@@ -1,0 +1,89 @@
+extension FailureContext {
+  /// What is known about an SSH failure beside its typed error.
+  public init(sshFailure failure: SSHFailure) {
+    self.init(
+      kind: failure.kind, phase: failure.phase, host: failure.host, port: failure.port,
+      native: NativeFailure(failure), disconnectReason: failure.disconnectReason,
+      detail: failure.contextDetail)
+  }
+
+  /// What is known about a WebSocket failure beside its typed error.
+  public init(webSocketFailure failure: WebSocketFailure) {
+    self.init(
+      kind: failure.kind, phase: failure.phase, host: failure.host, port: failure.port,
+      native: NativeFailure(failure), detail: failure.contextDetail,
+      retryAfter: failure.retryAfter)
+  }
+}
+
+extension SSHFailure {
+  /// The typed error and what is known beside it.
+  public var typed: (error: AppError, context: FailureContext) {
+    (AppError(sshError: self), FailureContext(sshFailure: self))
+  }
+
+  fileprivate var contextDetail: String? {
+    switch observation {
+    case .notSSH(_, let location?): PeerText.escaped(location, limit: 1024)
+    case .algorithmMismatch(let detail), .hostKeyChanged(let detail): PeerText.escaped(detail)
+    case .keyUnusable(let reason), .agentUnavailable(let reason): PeerText.escaped(reason)
+    case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
+      .channelRefused, .noExitStatus, .cancelled, nil:
+      nil
+    }
+  }
+}
+
+extension WebSocketFailure {
+  /// The typed error and what is known beside it.
+  public var typed: (error: AppError, context: FailureContext) {
+    (AppError(webSocketFailure: self), FailureContext(webSocketFailure: self))
+  }
+
+  fileprivate var retryAfter: Int? {
+    if case .refusedUpgrade(_, let retryAfter, _, _) = observation { retryAfter } else { nil }
+  }
+
+  fileprivate var contextDetail: String? {
+    switch observation {
+    case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?):
+      PeerText.escaped(location, limit: 1024)
+    case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
+      .notWebSocket, .dropped, .closed, .pingTimeout, .invalidMessage, .internalFault,
+      .cancelled:
+      nil
+    }
+  }
+}
+
+extension NativeFailure {
+  fileprivate init(_ failure: SSHFailure) {
+    self.init(
+      library: failure.code == .none ? Self.library(in: failure.phase) : .libssh2,
+      code: failure.code.rawValue, symbol: failure.code.symbol,
+      text: PeerText.escaped(failure.message), socket: failure.socket)
+  }
+
+  fileprivate init?(_ failure: WebSocketFailure) {
+    switch failure.observation {
+    case .dial(let errno):
+      self.init(library: .system, code: Int(errno), socket: .failed(errno: errno))
+    case .closed(let code, let reason):
+      self.init(
+        library: .libwebsockets, code: code ?? 0, text: PeerText.escaped(reason),
+        socket: failure.socket)
+    case .nameUnknown, .nameTimeout:
+      self.init(library: .resolver, code: 0, socket: failure.socket)
+    case .tls:
+      self.init(library: .openssl, code: 0, socket: failure.socket)
+    case .offline, .deadline, .refusedUpgrade, .notWebSocket, .dropped, .pingTimeout,
+      .invalidMessage, .internalFault:
+      self.init(library: .libwebsockets, code: 0, socket: failure.socket)
+    case .cancelled: return nil
+    }
+  }
+
+  private static func library(in phase: ConnectionPhase) -> Library {
+    phase == .resolve ? .resolver : .system
+  }
+}

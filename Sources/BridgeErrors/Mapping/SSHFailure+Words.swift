@@ -1,0 +1,92 @@
+import Foundation
+
+extension SSHFailure {
+  /// Why a connection failed, as one sentence that ends with a full stop: our words first, the
+  /// peer's or the library's after them.
+  func reason(of kind: FailureKind) -> String {
+    switch kind {
+    case .refused: "Connection refused: nothing listens on port \(port ?? 22)."
+    case .unreachable: "No route to the host."
+    case .localResource: socket.shortage
+    case .linkLost: "The connection was lost."
+    case .dropped: quoting("The server closed the connection \(phase.during).")
+    case .channelDenied: quoting("The server refused to \(phase.attempted).")
+    case .targetRefused: quoting("The server could not reach the other end of the tunnel.")
+    // No other kind is told by a reason.
+    default: quoting("The connection failed.")
+    }
+  }
+
+  /// The fact that makes an error of `kind` specific: escaped and bounded.
+  func detail(of kind: FailureKind) -> String {
+    switch observation {
+    case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
+    case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
+    case .algorithmMismatch(let text), .hostKeyChanged(let text), .keyUnusable(let text),
+      .agentUnavailable(let text), .hostKeyUnknown(let text):
+      PeerText.escaped(text)
+    case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
+      .noExitStatus, .cancelled, nil:
+      ownText(of: kind)
+    }
+  }
+
+  private func ownText(of kind: FailureKind) -> String {
+    if kind == .notTheProtocol { return "the first line was \"\(firstLine)\"" }
+    let said = PeerText.escaped(message)
+    return said.isEmpty ? "libssh2 reported \(code.symbol) \(phase.during)" : said
+  }
+
+  private var firstLine: Substring {
+    PeerText.escaped(preBanner, limit: 256, layout: .paragraph)
+      .prefix { !$0.isNewline }
+  }
+
+  private func quoting(_ sentence: String) -> String {
+    let said = PeerText.escaped(message).trimmed
+    return said.isEmpty ? sentence : sentence + " (" + said + ")"
+  }
+}
+
+extension ConnectionPhase {
+  /// "during key exchange", for use in a sentence.
+  var during: String {
+    switch self {
+    case .resolve: "while the name was resolved"
+    case .dial: "while connecting"
+    case .banner: "before it said its version"
+    case .keyExchange: "during key exchange"
+    case .hostKey: "while its host key was checked"
+    case .authenticate: "during authentication"
+    case .openChannel: "while a channel was opened"
+    case .execute: "while a command was started"
+    case .stream: "in the middle of the session"
+    case .upgrade: "during the upgrade to WebSocket"
+    case .close: "while closing"
+    }
+  }
+
+  fileprivate var attempted: String {
+    self == .execute ? "run the command" : "open a channel"
+  }
+}
+
+extension SocketCondition {
+  /// What this machine ran out of, as a sentence.
+  var shortage: String {
+    switch self {
+    case .failed(EMFILE), .failed(ENFILE): "This machine has no file descriptors left."
+    case .failed(EADDRNOTAVAIL): "This machine has no local port left for the connection."
+    case .failed, .open, .endOfFile: "This machine is out of memory."
+    }
+  }
+}
+
+extension String {
+  var trimmed: String {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text.count == count ? self : String(text)
+  }
+}

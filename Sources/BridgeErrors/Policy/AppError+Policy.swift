@@ -1,0 +1,42 @@
+extension AppError {
+  /// The longest server-given delay that is waited for without a person, in seconds.
+  static let longestWait = 300
+
+  /// What may happen by itself: by the failure's kind where a connection failed, else by the row of
+  /// the catalogue.
+  ///
+  /// - Parameters:
+  ///   - context: what is known about a connection's failure; nil for an operation.
+  ///   - isFirstDial: whether the connection was never up.
+  public func retryClass(
+    in context: FailureContext? = nil, isFirstDial: Bool = false
+  ) -> RetryClass {
+    guard let context, self != .cancelled else { return row.automatic }
+    return isProtocolClose ? .reconnectOnce : context.kind.retryClass(isFirstDial: isFirstDial)
+  }
+
+  /// How a program ends that had nothing else to do.
+  ///
+  /// - Parameters:
+  ///   - context: what is known about a connection's failure; nil for an operation.
+  ///   - endsSession: whether a running shell or command was lost with the connection.
+  public func exitCode(
+    in context: FailureContext? = nil, endsSession: Bool = false
+  ) -> ExitCode {
+    guard let context, self != .cancelled else { return row.exit }
+    return isProtocolClose ? .protocolBroken : context.kind.exitCode(endsSession: endsSession)
+  }
+
+  /// How long the other side asked to be left alone, in seconds.
+  public func retryAfter(in context: FailureContext? = nil) -> Int? {
+    if case .apiRateLimited(let seconds?) = self { return seconds }
+    if case .sshServerBusy(_, let seconds?) = self { return seconds }
+    return context?.retryAfter
+  }
+
+  /// Close code 1002: libwebsockets reports a server restart (1012, 1013) with it too, so it is
+  /// worth one more try, and no protocol of ours is better for a second.
+  private var isProtocolClose: Bool {
+    if case .webSocketDisconnected(code: 1002, _) = self { true } else { false }
+  }
+}

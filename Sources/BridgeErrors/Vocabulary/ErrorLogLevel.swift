@@ -1,0 +1,20 @@
+/// A log level without a logging library (S1-142…S1-145).
+public enum ErrorLogLevel: String, Sendable, CaseIterable {
+  /// Only for cancellation, which is no failure.
+  case debug
+  case info
+  case warning
+  case error
+  /// The most severe: "fault" in Apple's unified log, "critical" in swift-log.
+  case fault
+
+  /// The level of a severity.
+  public init(_ severity: ErrorSeverity) {
+    switch severity {
+    case .info: self = .info
+    case .warning: self = .warning
+    case .error: self = .error
+    case .critical: self = .fault
+    }
+  }
+}

@@ -1,0 +1,111 @@
+public import Foundation
+
+/// One way out of an error, as a button or a key offers it (S1-106…S1-121).
+///
+/// Options describe; they do nothing by themselves. Whoever shows them carries them out by `kind`,
+/// and runs `action` only for `.custom`.
+public struct ErrorRecoveryOption: Identifiable, Sendable {
+  /// What an option means, by a name that is the same in every process.
+  public enum Kind: String, Sendable, CaseIterable, Codable {
+    case retry
+    case cancel
+    case dismiss
+    case reconnect
+    case checkSettings
+    case openSettings
+    case abort
+    case waitForCompletion
+    case browse
+    case retryWithPermission
+    case skipTool
+    case custom
+  }
+
+  /// How prominent the button is.
+  public enum ButtonStyle: String, Sendable, CaseIterable {
+    /// Prominent: the recommended action.
+    case primary
+    /// An alternative action.
+    case secondary
+    /// A dangerous action (abort, delete).
+    case destructive
+  }
+
+  /// Names this option within this process; the static ones keep theirs.
+  public let id: UUID
+  /// What it means.
+  public let kind: Kind
+  /// The text of its button.
+  public let title: String
+  /// The name of an SF Symbol.
+  public let icon: String
+  /// How prominent it is.
+  public let style: ButtonStyle
+  /// What a `.custom` option does; empty for the static ones.
+  public let action: @Sendable () async -> Void
+
+  /// An option of an application's own.
+  public init(
+    title: String, icon: String, style: ButtonStyle, action: @escaping @Sendable () async -> Void
+  ) {
+    self.init(id: UUID(), .custom, title, icon, style, action: action)
+  }
+
+  private init(
+    id: UUID = UUID(), _ kind: Kind, _ title: String, _ icon: String, _ style: ButtonStyle,
+    action: @escaping @Sendable () async -> Void = {}
+  ) {
+    self.id = id
+    self.kind = kind
+    self.title = title
+    self.icon = icon
+    self.style = style
+    self.action = action
+  }
+
+  /// The same option, with the same id, that does `action`.
+  public func performing(_ action: @escaping @Sendable () async -> Void) -> Self {
+    Self(id: id, kind, title, icon, style, action: action)
+  }
+
+  /// Try the failed operation again; the caller knows how.
+  public static let retry = Self(.retry, "Retry", "arrow.clockwise", .primary)
+  /// Leave it.
+  public static let cancel = Self(.cancel, "Cancel", "xmark", .secondary)
+  /// Take note.
+  public static let dismiss = Self(.dismiss, "OK", "checkmark", .primary)
+  /// Connect again.
+  public static let reconnect = Self(
+    .reconnect, "Reconnect", "arrow.triangle.2.circlepath", .primary)
+  /// Look at the settings of the application.
+  public static let checkSettings = Self(.checkSettings, "Settings", "gear", .secondary)
+  /// Look at the settings of the system.
+  public static let openSettings = Self(.openSettings, "Open Settings", "gear", .secondary)
+  /// Stop what is running.
+  public static let abort = Self(.abort, "Abort", "xmark.octagon", .destructive)
+  /// Let it run to its end.
+  public static let waitForCompletion = Self(.waitForCompletion, "Wait", "clock", .secondary)
+  /// Look for the file.
+  public static let browse = Self(.browse, "Browse", "folder", .secondary)
+  /// Try again with the permission granted.
+  public static let retryWithPermission = Self(
+    .retryWithPermission, "Grant Permission", "checkmark.shield", .primary)
+  /// Go on without the tool.
+  public static let skipTool = Self(.skipTool, "Skip", "forward", .secondary)
+}
+
+extension ErrorRecoveryOption: Hashable {
+  /// Two options are equal that look and mean the same, whatever their ids and actions.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && left.title == right.title && left.icon == right.icon
+      && left.style == right.style
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combine(title)
+    hasher.combine(icon)
+    hasher.combine(style)
+  }
+}

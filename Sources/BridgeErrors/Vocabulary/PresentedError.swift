@@ -1,0 +1,56 @@
+public import Foundation
+
+/// An error as a person sees it, from its first showing until it goes (G-38, G-39).
+public struct PresentedError: Sendable, Identifiable {
+  /// Stays the same while the error is shown, also when its text changes.
+  public let id: UUID
+  /// The newest error; title, icon and options follow it.
+  public private(set) var error: AppError
+  /// Which connection or operation it comes from; equal errors of one source are one entry.
+  public var source: String?
+  /// How many recoveries of it have failed.
+  public private(set) var attempts: Int
+  /// How often it was reported.
+  public var count: Int
+  /// What is known about the failure beside the error.
+  public var context: FailureContext?
+  /// What happens next.
+  public var plan: RecoveryPlan?
+  /// When it was first reported.
+  public let occurredAt: Date?
+
+  /// An error to show.
+  public init(
+    id: UUID = UUID(), error: AppError, source: String? = nil, attempts: Int = 0, count: Int = 1,
+    context: FailureContext? = nil, plan: RecoveryPlan? = nil, occurredAt: Date? = nil
+  ) {
+    self.id = id
+    self.error = error
+    self.source = source
+    self.attempts = attempts
+    self.count = count
+    self.context = context
+    self.plan = plan
+    self.occurredAt = occurredAt
+  }
+
+  /// The text to show: the error's message, and how many recoveries have failed where some have.
+  public var message: String {
+    let message = error.userMessage
+    return attempts == 0 ? message : message + " Retry failed (attempt \(attempts))."
+  }
+
+  /// A recovery of it failed.
+  ///
+  /// - Parameter newer: what the recovery ended with. The same error (or nil) adds to the count; a
+  ///   different one takes its place under the same id.
+  public mutating func recoveryFailed(with newer: AppError? = nil, context: FailureContext? = nil) {
+    if let newer, newer != error {
+      error = newer
+      attempts = 0
+    } else {
+      attempts += 1
+    }
+    self.context = context ?? self.context
+  }
+}
