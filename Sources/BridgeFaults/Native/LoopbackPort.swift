@@ -15,29 +15,39 @@ enum LoopbackPort {
     for _ in range {
       let step = next.wrappingAdd(1, ordering: .relaxed).oldValue
       let port = range.lowerBound + (start + step) % range.count
-      if isFree(port) { return port }
+      guard let descriptor = bind(port) else { continue }
+      defer { close(descriptor) }
+      if Glibc.listen(descriptor, 1) == 0 { return port }
     }
     throw .cannotListen(detail: "no free port in \(range)")
   }
 
-  private static func isFree(_ port: Int) -> Bool {
+  /// Stops a listening socket at once.
+  ///
+  /// Closing it is not enough: a child that was just forked has a copy of it until it executes its
+  /// program, and the kernel would go on accepting.
+  static func stopListening(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RD)) }
+
+  /// A TCP socket bound to a port of 127.0.0.1, not yet listening; nil when the port is taken.
+  static func bind(_ port: Int) -> Int32? {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { return nil }
     var on: Int32 = 1
     let length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, length) == 0 else {
-      return false
-    }
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, length)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
     let bound = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        unsafe Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    return bound == 0 && listen(descriptor, 1) == 0
+    guard bound == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 }

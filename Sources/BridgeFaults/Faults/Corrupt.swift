@@ -1,0 +1,34 @@
+import NIOCore
+
+/// One byte arrives as another one.
+public struct Corrupt: Fault, Shaper {
+  /// Which byte, counted from 0 when the fault meets the connection.
+  public var offset: Int
+  /// Where it travels.
+  public var direction: Direction
+
+  /// One step.
+  public var steps: [FaultStep] { [.shape([direction], self)] }
+  /// Only the next connection.
+  public var scope: FaultScope { .next }
+
+  /// Flips at least one bit of the byte.
+  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+    var altered = portion
+    let index = portion.bytes.readerIndex + offset
+    if offset >= 0, let byte = portion.bytes.getInteger(at: index, as: UInt8.self) {
+      let mask = UInt8.random(in: 1...255, using: &chance)
+      altered.bytes.setInteger(byte ^ mask, at: index)
+      altered.note = "corrupted"
+    }
+    offset -= portion.count
+    return [altered]
+  }
+}
+
+extension Fault where Self == Corrupt {
+  /// Alters byte `offset` of the next connection in `direction`.
+  public static func corrupt(at offset: Int, _ direction: Direction = .toClient) -> Corrupt {
+    Corrupt(offset: offset, direction: direction)
+  }
+}

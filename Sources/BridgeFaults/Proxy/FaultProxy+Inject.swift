@@ -1,0 +1,133 @@
+import NIOCore
+
+/// Taking the steps of faults.
+extension FaultProxy {
+  /// Lets a fault happen: its steps up to the first `wait` before this returns.
+  ///
+  /// - Throws: `stopped`; `cannotListen` when a step is to listen again and cannot.
+  public func inject(_ fault: some Fault, on scope: FaultScope? = nil) async throws(FaultError) {
+    guard !isStopped else { throw .stopped }
+    note(.injected("\(fault)"))
+    let taken = take(fault.steps[...], on: scope ?? fault.scope, of: epoch)
+    do { try await taken.get() } catch { throw .cannotListen(detail: "\(error)") }
+  }
+
+  /// Lifts every standing fault: shapers are gone, what was frozen goes on, held connections are
+  /// connected, the listener is open. Steps still to come are not taken. Ignored clients stay so.
+  ///
+  /// - Throws: `stopped`, `cannotListen`.
+  public func heal() async throws(FaultError) {
+    guard !isStopped else { throw .stopped }
+    epoch += 1
+    standing = []
+    once = []
+    for id in relays.keys.sorted() {
+      for direction in Direction.allCases { relays[id]?[direction].removeShapers() }
+      take(.thaw, on: id)
+    }
+    admission = .forward
+    releaseHeld()
+    try await listen()
+    note(.healed)
+  }
+
+  /// Takes steps in order, unless healed since they were planned; done when the first `wait` or
+  /// the end is reached.
+  private func take(
+    _ steps: ArraySlice<FaultStep>, on scope: FaultScope, of planned: Int
+  ) -> EventLoopFuture<Void> {
+    guard epoch == planned else { return loop.makeSucceededVoidFuture() }
+    for (index, step) in zip(steps.indices, steps) {
+      let rest = steps[(index + 1)...]
+      switch step {
+      case .wait(let time):
+        later(by: time) { $0.take(rest, on: scope, of: planned) }
+        return loop.makeSucceededVoidFuture()
+      case .listen:
+        let proxy = self
+        return openListener().flatMap {
+          proxy.assumeIsolated { $0.take(rest, on: scope, of: planned) }
+        }
+      case .refuse: stopListening()
+      case .admit(let admission):
+        self.admission = admission
+        if admission == .forward { releaseHeld() }
+      case .shape, .freeze, .thaw, .reset, .finish: take(step, on: scope)
+      }
+    }
+    return loop.makeSucceededVoidFuture()
+  }
+
+  /// Takes one step on one connection.
+  func take(_ step: FaultStep, on id: Int) {
+    switch step {
+    case .shape(let directions, let shaper):
+      for direction in directions { relays[id]?[direction].add(shaper) }
+    case .freeze(let directions): freeze(id, directions)
+    case .thaw: thaw(id)
+    case .reset: reset(id)
+    case .finish(let directions):
+      for direction in Direction.allCases where directions.contains(direction) {
+        sourceFinished(of: id, direction)
+      }
+    case .admit, .refuse, .listen, .wait: break
+    }
+  }
+
+  func reset(_ id: Int) {
+    guard relays[id] != nil else { return }
+    note(.reset, id)
+    conclude(id, abruptly: true)
+  }
+
+  private func take(_ step: FaultStep, on scope: FaultScope) {
+    switch scope {
+    case .live: takeOnLive(step)
+    case .all:
+      takeOnLive(step)
+      if case .thaw = step { standing.removeAll { $0.isFreeze } } else { standing.append(step) }
+    case .next: once.append(step)
+    case .connection(let id): take(step, on: id)
+    }
+  }
+
+  private func takeOnLive(_ step: FaultStep) {
+    for id in relays.keys.sorted() { take(step, on: id) }
+  }
+
+  private func later(
+    by time: Duration, _ steps: @escaping @Sendable (isolated FaultProxy) -> EventLoopFuture<Void>
+  ) {
+    loop.scheduleTask(in: TimeAmount(time)) {
+      self.assumeIsolated { proxy in
+        steps(proxy).whenFailure { error in
+          proxy.assumeIsolated { $0.note(.listenFailed("\(error)")) }
+        }
+      }
+    }
+  }
+
+  private func freeze(_ id: Int, _ directions: Set<Direction>) {
+    for direction in Direction.allCases where directions.contains(direction) {
+      guard relays[id]?[direction].isFrozen == false else { continue }
+      relays[id]?[direction].freeze()
+      note(.froze(direction), id)
+    }
+  }
+
+  private func thaw(_ id: Int) {
+    for direction in Direction.allCases where relays[id]?[direction].isFrozen == true {
+      relays[id]?[direction].thaw()
+      note(.thawed(direction), id)
+    }
+    if let lost = relays[id]?.lost { return sourceLost(of: id, lost) }
+    for direction in Direction.allCases {
+      pump(id, direction)
+      readMore(of: id, direction)
+    }
+  }
+}
+
+extension FaultStep {
+  fileprivate var isFreeze: Bool { if case .freeze = self { true } else { false } }
+}

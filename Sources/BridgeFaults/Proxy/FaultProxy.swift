@@ -1,0 +1,143 @@
+import NIOCore
+import NIOPosix
+
+/// A TCP proxy on loopback that breaks what it carries.
+///
+/// ```swift
+/// let proxy = try await FaultProxy(to: server.port)   // your client dials proxy.port
+/// try await proxy.inject(.reset)
+/// await proxy.stop()
+/// ```
+///
+/// The actor lives on one event loop, with its sockets; whatever it does is in `log`, in order.
+public actor FaultProxy {
+  /// Where it listens, on 127.0.0.1; the same for as long as it lives.
+  public nonisolated let port: Int
+  /// What its chances are drawn from; print it when a test fails.
+  public nonisolated let seed: UInt64
+
+  nonisolated let loop: any EventLoop
+  let serverPort: Int
+  let door: LoopbackListener
+  var isListening = false
+  var admission = Admission.forward
+  var relays: [Int: Relay] = [:]
+  var held: [Int] = []
+  /// Steps that later connections meet: every one, and the next one only.
+  var standing: [FaultStep] = []
+  var once: [FaultStep] = []
+  /// Counted up by `heal`, so that steps still scheduled before it are not taken.
+  var epoch = 0
+  var isStopped = false
+  private var accepted = 0
+  private let start: NIODeadline
+  private let chance: SplitMix64
+  private var record = FaultLog()
+  private var watchers: [Int: Watcher] = [:]
+  private var watcherCount = 0
+
+  private struct Watcher {
+    var matches: @Sendable (FaultEvent) -> Bool
+    var caller: CheckedContinuation<FaultEvent?, Never>
+  }
+
+  /// The event loop, as the executor of this actor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
+
+  /// Listens on a port of its own and passes everything on to `port` of 127.0.0.1.
+  ///
+  /// - Throws: `cannotListen`.
+  public init(to port: Int, seed: UInt64 = 1) async throws(FaultError) {
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    serverPort = port
+    self.seed = seed
+    chance = SplitMix64(seed: seed)
+    start = .now()
+    door = try LoopbackListener(on: loop)
+    self.port = door.port
+    try await listen()
+  }
+
+  /// What happened, oldest first; the newest 2,048 events at least.
+  public var log: [FaultEvent] { record.events }
+
+  /// How many older events the log has lost.
+  public var droppedEvents: Int { record.dropped }
+
+  /// Connections whose sockets are open, by number.
+  public var connections: [Int: FaultTraffic] {
+    relays.mapValues {
+      FaultTraffic(
+        toServer: $0.toServer.passed, toClient: $0.toClient.passed,
+        writesToServer: $0.toServer.writes, writesToClient: $0.toClient.writes)
+    }
+  }
+
+  /// The first event of the log that matches, once there is one.
+  ///
+  /// - Throws: `stopped` when the proxy stops, or the task is cancelled, before it came.
+  public func first(
+    where matches: @escaping @Sendable (FaultEvent) -> Bool
+  ) async throws(FaultError) -> FaultEvent {
+    if let event = record.events.first(where: matches) { return event }
+    watcherCount += 1
+    let number = watcherCount
+    let event: FaultEvent? = await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: CheckedContinuation<FaultEvent?, Never>) in
+        guard !isStopped, !Task.isCancelled else { return caller.resume(returning: nil) }
+        watchers[number] = Watcher(matches: matches, caller: caller)
+      }
+    } onCancel: {
+      loop.execute { self.assumeIsolated { $0.answer(number, with: nil) } }
+    }
+    guard let event else { throw .stopped }
+    return event
+  }
+
+  /// Closes everything it opened. Safe to call again.
+  public func stop() async {
+    guard !isStopped else { return }
+    isStopped = true
+    epoch += 1
+    let channels = relays.values.flatMap { [$0.client, $0.server].compactMap(\.self) }
+    stopListening()
+    for id in relays.keys.sorted() { conclude(id) }
+    for number in watchers.keys.sorted() { answer(number, with: nil) }
+    for channel in channels { try? await channel.closeFuture.get() }
+  }
+
+  /// Time since the start.
+  var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+
+  /// The loop's instant of a time since the start.
+  func deadline(_ due: Duration) -> NIODeadline { start + TimeAmount(due) }
+
+  func note(_ kind: FaultEvent.Kind, _ connection: Int? = nil) {
+    let event = FaultEvent(at: now, connection: connection, kind: kind)
+    record.append(event)
+    for (number, watcher) in watchers where watcher.matches(event) {
+      answer(number, with: event)
+    }
+  }
+
+  /// A number and two lanes for a new connection.
+  func makeRelay(_ client: any Channel) -> Int {
+    accepted += 1
+    relays[accepted] = Relay(
+      client: client, toServer: Lane(chance: chance.forked(for: 2 * accepted)),
+      toClient: Lane(chance: chance.forked(for: 2 * accepted + 1)))
+    return accepted
+  }
+
+  private func answer(_ number: Int, with event: FaultEvent?) {
+    watchers.removeValue(forKey: number)?.caller.resume(returning: event)
+  }
+}
+
+/// What a connection has passed on so far.
+public struct FaultTraffic: Sendable, Equatable {
+  /// Bytes.
+  public var toServer, toClient: Int
+  /// Writes to the socket.
+  public var writesToServer, writesToClient: Int
+}
