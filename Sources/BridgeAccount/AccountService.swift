@@ -1,3 +1,5 @@
+public import BridgeErrors
+
 /// What a sign-in sends (S3-51).
 public struct LoginRequest: Codable, Sendable, Equatable {
   /// The account's e-mail address.

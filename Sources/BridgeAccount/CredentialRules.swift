@@ -1,3 +1,5 @@
+public import BridgeErrors
+
 /// What an input must be, and what is said where it is not. Two sets of texts exist and are never
 /// mixed (G-20): a test of each holds them.
 public struct CredentialRules: Sendable {

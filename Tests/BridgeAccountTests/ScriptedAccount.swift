@@ -1,4 +1,5 @@
 import BridgeAccount
+import BridgeErrors
 
 /// A backend that answers as it is told and counts.
 actor ScriptedAccount: AccountService {

@@ -1,4 +1,4 @@
-import BridgeErrors
+public import BridgeErrors
 
 /// All that a screen of the account flow shows, and every decision about it: a value, so that a
 /// test needs no service and no clock.

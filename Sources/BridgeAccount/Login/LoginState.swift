@@ -1,4 +1,4 @@
-import BridgeErrors
+public import BridgeErrors
 import Foundation
 
 /// All that the login form on its own shows (S3-52).

@@ -1,4 +1,4 @@
-import BridgeErrors
+public import BridgeErrors
 
 /// Whatever carries a request to the host: posts `body` as JSON to `path` and decodes the answer.
 ///
@@ -40,7 +40,7 @@ public struct HostAccountService: AccountService {
   /// Has a code sent to `email`.
   public func requestReset(email: String) async throws {
     do {
-      let _: Done = try await carrier.post("/api/auth/reset", body: ResetRequest(email: email))
+      let _: NoContent = try await carrier.post("/api/auth/reset", body: ResetRequest(email: email))
     } catch {
       throw Self.map(error, flow: .reset)
     }
@@ -50,7 +50,7 @@ public struct HostAccountService: AccountService {
   public func confirmReset(email: String, code: Secret, newPassword: Secret) async throws {
     let request = ResetRequest(email: email, code: code, newPassword: newPassword)
     do {
-      let _: Done = try await carrier.post("/api/auth/reset/confirm", body: request)
+      let _: NoContent = try await carrier.post("/api/auth/reset/confirm", body: request)
     } catch {
       throw Self.map(error, flow: .reset)
     }
@@ -77,6 +77,3 @@ private struct ResetRequest: Encodable, Sendable {
   var code: Secret?
   var newPassword: Secret?
 }
-
-/// An answer whose content does not matter.
-private struct Done: Decodable, Sendable {}

@@ -3,11 +3,9 @@ import Foundation
 /// How text of a peer enters an `APIFailure`, and what takes its place where there is none.
 enum APIText {
   /// What is shown where nothing better may be said (S3-63, G-19).
-  static let unexpected = "An unexpected error occurred. Please try again."
+  static let unexpected = CatalogueRow.defaultMessage
   /// How much of a body without an envelope is kept, in bytes (G-31).
   static let bodyLimit = 1024
-  /// The longest text of a peer that is kept, in Characters.
-  static let textLimit = 1024
   /// The longest code that is believed, in bytes.
   static let codeLimit = 64
 
@@ -17,12 +15,10 @@ enum APIText {
     return text.isEmpty ? unexpected : text
   }
 
-  /// A peer's text, escaped and bounded.
+  /// A peer's text without secrets, escaped and bounded.
   static func peer(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.lazy.filter { !$0.properties.isBidiControl && $0.value >= 32 }
-          .prefix(textLimit)))
+    // Cut first: what is looked through for secrets is bounded too.
+    PeerText.escaped(Redactor.redacted(PeerText.escaped(text)))
   }
 
   /// A peer's code, or nil where it is no identifier.

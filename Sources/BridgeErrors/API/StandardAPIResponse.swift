@@ -15,6 +15,12 @@ public protocol APIResponse {
 /// an envelope (G-35).
 public protocol HasOwnErrorField {}
 
+/// A success whose content does not matter: any object, or no body at all.
+public struct NoContent: Codable, Sendable, Equatable {
+  /// Nothing.
+  public init() {}
+}
+
 /// The answer of every route of the contract: an envelope or a `T`, never a guess.
 public struct StandardAPIResponse<T: Decodable>: APIResponse {
   /// What a good answer holds.
@@ -34,20 +40,26 @@ public struct StandardAPIResponse<T: Decodable>: APIResponse {
   public static func decodeDetailed(
     from data: Data, statusCode: Int
   ) throws(DecodingError) -> Result<T, APIFailure> {
+    if let failure = failure(in: data, statusCode: statusCode) { return .failure(failure) }
+    return .success(try success(in: data))
+  }
+
+  /// What the server reported, nil where it reported none: the first two steps of the order.
+  public static func failure(in data: Data, statusCode: Int) -> APIFailure? {
     let isSuccess = (200...299).contains(statusCode)
     let looksForEnvelope = !(isSuccess && T.self is any HasOwnErrorField.Type)
     if looksForEnvelope,
       let response = try? JSONDecoder.apiDecoder.decode(ErrorResponse.self, from: data)
     {
-      return .failure(APIFailure(response: response, statusCode: statusCode))
+      return APIFailure(response: response, statusCode: statusCode)
     }
-    guard isSuccess else {
-      return .failure(APIFailure(statusCode: statusCode, body: data))
-    }
-    return .success(try success(in: data))
+    return isSuccess ? nil : APIFailure(statusCode: statusCode, body: data)
   }
 
-  private static func success(in data: Data) throws(DecodingError) -> T {
+  /// The success in `data`: the last step, for a body in which `failure(in:statusCode:)` found
+  /// nothing. An empty body is a `NoContent`.
+  public static func success(in data: Data) throws(DecodingError) -> T {
+    if data.isEmpty, let empty = NoContent() as? T { return empty }
     do {
       return try JSONDecoder.apiDecoder.decode(T.self, from: data)
     } catch let error as DecodingError {
