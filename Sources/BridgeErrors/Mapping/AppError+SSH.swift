@@ -48,7 +48,8 @@ extension AppError {
     }
   }
 
-  private init(_ failure: SSHFailure, as kind: FailureKind) {
+  /// The typed error of a failure that was classified before.
+  init(_ failure: SSHFailure, as kind: FailureKind) {
     let host = failure.host
     switch kind {
     case .nameUnknown, .nameTimeout: self = .dnsError(host: host)

@@ -9,11 +9,11 @@ extension SSHFailure {
     case .unreachable: "No route to the host."
     case .localResource: socket.shortage
     case .linkLost: "The connection was lost."
-    case .dropped: quoting("The server closed the connection \(phase.during).")
-    case .channelDenied: quoting("The server refused to \(phase.attempted).")
-    case .targetRefused: quoting("The server could not reach the other end of the tunnel.")
+    case .dropped: quoting("The server closed the connection \(phase.during)")
+    case .channelDenied: quoting("The server refused to \(phase.attempted)")
+    case .targetRefused: quoting("The server could not reach the other end of the tunnel")
     // No other kind is told by a reason.
-    default: quoting("The connection failed.")
+    default: quoting("The connection failed")
     }
   }
 
@@ -44,7 +44,7 @@ extension SSHFailure {
 
   private func quoting(_ sentence: String) -> String {
     let said = PeerText.escaped(message).trimmed
-    return said.isEmpty ? sentence : sentence + " (" + said + ")"
+    return said.isEmpty ? sentence + "." : sentence + " (" + said + ")."
   }
 }
 

@@ -1,14 +1,22 @@
 extension AppError {
-  /// The specific cause and the next step, without secrets, safe to print. Never nil today; optional
-  /// because a case may come that needs none.
+  /// The specific cause and the next step: escaped, without secrets, safe to print (G-57).
   public var hint: String? { row.hint }
 
   /// The hint, sharpened by what is known about a connection's failure.
-  public func hint(in context: FailureContext?) -> String? { row.hint }
-
-  /// The message to show: `userMessage`, or where that is the default text, the hint.
-  public func shownMessage(in context: FailureContext? = nil) -> String {
+  public func hint(in context: FailureContext?) -> String? {
     let row = row
-    return row.message() ?? hint(in: context) ?? row.hint
+    guard self != .cancelled, let remedy = context?.remedy else { return row.hint }
+    return row.fact().map { $0 + " " + remedy } ?? remedy
+  }
+
+  /// What to show as the message: `userMessage`, or the hint where that is the default text, which
+  /// helps nobody and would advise to retry a changed host key.
+  public func shownMessage(in context: FailureContext? = nil) -> String {
+    row.message() ?? hint(in: context) ?? userMessage
+  }
+
+  /// The hint to show under `shownMessage`; nil where it is in there already.
+  public func hintBelowMessage(in context: FailureContext? = nil) -> String? {
+    row.message() == nil ? nil : hint(in: context)
   }
 }

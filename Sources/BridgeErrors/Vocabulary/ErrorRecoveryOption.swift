@@ -94,6 +94,42 @@ public struct ErrorRecoveryOption: Identifiable, Sendable {
   public static let skipTool = Self(.skipTool, "Skip", "forward", .secondary)
 }
 
+extension ErrorRecoveryOption.Kind {
+  /// The option of this kind; nil for `.custom`, which has no fixed look.
+  public var option: ErrorRecoveryOption? {
+    switch self {
+    case .retry: .retry
+    case .cancel: .cancel
+    case .dismiss: .dismiss
+    case .reconnect: .reconnect
+    case .checkSettings: .checkSettings
+    case .openSettings: .openSettings
+    case .abort: .abort
+    case .waitForCompletion: .waitForCompletion
+    case .browse: .browse
+    case .retryWithPermission: .retryWithPermission
+    case .skipTool: .skipTool
+    case .custom: nil
+    }
+  }
+
+  /// The key that chooses it on a terminal: `r` means "now" for whatever is waited for.
+  public var key: Character {
+    switch self {
+    case .retry, .reconnect: "r"
+    case .cancel: "c"
+    case .dismiss: "o"
+    case .checkSettings, .openSettings: "s"
+    case .abort: "a"
+    case .waitForCompletion: "w"
+    case .browse: "b"
+    case .retryWithPermission: "g"
+    case .skipTool: "k"
+    case .custom: "x"
+    }
+  }
+}
+
 extension ErrorRecoveryOption: Hashable {
   /// Two options are equal that look and mean the same, whatever their ids and actions.
   public static func == (left: Self, right: Self) -> Bool {

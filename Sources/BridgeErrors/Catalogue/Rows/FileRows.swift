@@ -29,9 +29,7 @@ extension CatalogueRow {
     Self(
       "insufficientDiskSpace", .file, cause: "The disk is full, or nearly so.",
       remedy: "Delete or move something, then go on.",
-      fact: """
-        \(Payload.size(required)) are needed on the disk, \(Payload.size(available)) are free.
-        """,
+      fact: "\(Payload.size(required)) of disk are needed, \(Payload.size(available)) are free.",
       exit: .fileNotWritable)
   }
 

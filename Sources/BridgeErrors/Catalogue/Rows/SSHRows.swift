@@ -61,14 +61,15 @@ extension CatalogueRow {
     Self(
       "sshHostKeyMismatch", .ssh,
       cause: "The host shows another key than the one on record. Somebody may be in between.",
-      remedy: """
-        Do not go on: nothing was sent to it. Ask whoever runs the host whether its key was \
-        changed. Only if it was, and the new fingerprint is theirs, remove the old key \
-        (`ssh-keygen -R HOST`).
-        """,
+      remedy: hostKeyRemedy,
       fact: "The key of \(Payload.shown(host)) is not the one on record.", exit: .hostIdentity,
       tool: .network)
   }
+
+  static let hostKeyRemedy = """
+    Do not go on: no credential was sent. Ask whoever runs the host whether its key was changed. \
+    Only if it was, and the new fingerprint is theirs, remove the old key (`ssh-keygen -R HOST`).
+    """
 
   static func failed(_ status: Int, _ stderr: String?) -> String {
     let message = "Command failed with exit code \(status)."

@@ -1,0 +1,58 @@
+import Foundation
+
+extension ErrorCatalogue {
+  /// What is done about a connection that failed in one way.
+  public struct LinkPolicy: Sendable, Hashable, Encodable {
+    /// The kind of failure (`FailureKind`).
+    public let kind: String
+    /// What happens by itself (`RetryClass`).
+    public let retry: String
+    /// The exit code of a program that had nothing else to do.
+    public let exitCode: Int
+
+    fileprivate init(_ error: AppError, _ context: FailureContext) {
+      kind = "\(context.kind)"
+      retry = error.retryClass(in: context).rawValue
+      exitCode = Int(error.exitCode(in: context).rawValue)
+    }
+  }
+
+  /// The ways a connection comes to end with the error of this name, mapped like real failures.
+  static func links(endingWith caseName: String) -> [LinkPolicy] {
+    var known: Set<LinkPolicy> = []
+    return samples.filter { $0.error.caseName == caseName }
+      .map { LinkPolicy($0.error, $0.context) }
+      .filter { known.insert($0).inserted }
+  }
+
+  private static let samples =
+    sshKinds.map { kind in
+      let failure = SSHFailure(code: 0, message: "")
+      return (
+        error: AppError(failure, as: kind),
+        context: FailureContext(kind: kind, phase: .stream, host: "")
+      )
+    }
+    + webSocketObservations.map {
+      WebSocketFailure(observation: $0, phase: .upgrade, host: "host.example").typed
+    }
+
+  private static let sshKinds: [FailureKind] = [
+    .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
+    .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof,
+    .rejected, .hostKeyUnknown, .hostKeyChanged, .authenticationRefused, .keyUnusable,
+    .agentUnavailable, .channelDenied, .targetRefused, .outcomeUnknown, .linkLost, .linkSilent,
+    .internalFault, .cancelled,
+  ]
+
+  private static let webSocketObservations: [WebSocketFailure.Observation] =
+    [
+      .nameUnknown, .nameTimeout, .offline, .dial(errno: ECONNREFUSED), .dial(errno: EHOSTUNREACH),
+      .dial(errno: EMFILE),
+      .deadline, .notWebSocket(seen: "", location: nil), .dropped, .pingTimeout,
+      .invalidMessage(detail: ""), .internalFault(detail: ""), .cancelled,
+    ] + FailureKind.TLSCause.allCases.map { .tls($0) }
+    + [401, 403, 404, 407, 429, 500, 503].map {
+      .refusedUpgrade(status: $0, retryAfter: nil, message: nil, location: nil)
+    } + [nil, 1000, 1001, 1002, 1003, 1011].map { .closed(code: $0, reason: "") }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// An error as an HTML fragment: announced at once (`role="alert"`), a button for every option, a
+/// dismiss button with a name, colours of at least 4.5:1 on their own tint (WCAG 2.1 AA, G-48).
+///
+/// A button carries `data-kind` and, for a presented error, `data-error-id`: what a page sends back
+/// to the host. Nothing in the fragment runs by itself.
+public enum WebBanner {
+  /// The fragment of a presented error.
+  public static func render(_ error: PresentedError) -> String {
+    render(BannerContent(error), caseName: error.error.caseName, id: error.id)
+  }
+
+  /// The fragment of an error that nobody supervises.
+  public static func render(_ error: AppError) -> String {
+    render(BannerContent(error), caseName: error.caseName, id: nil)
+  }
+
+  /// `text` for the inside of an element or of a quoted attribute: control characters escaped as
+  /// everywhere, and `&`, `<`, `>`, `"`, `'` as character references.
+  public static func escaped(_ text: String, limit: Int = PeerText.limit) -> String {
+    var result = ""
+    for scalar in PeerText.escaped(text, limit: limit).unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func render(_ content: BannerContent, caseName: String, id: UUID?) -> String {
+    let reference = id.map { " data-error-id=\"\($0.uuidString)\"" } ?? ""
+    let color = Color(content.severity)
+    var html = """
+      <section class="bridge-banner" role="alert" data-case="\(caseName)" \
+      data-severity="\(content.severity.name)"\(reference) style="background:\(color.tint);\
+      border-radius:12px;padding:16px;display:flex;flex-direction:column;gap:12px">
+      <header style="display:flex;gap:12px;align-items:center;color:\(color.text)">\
+      <span aria-hidden="true" data-icon="\(content.icon)">\(Glyph(icon: content.icon).unicode)</span>\
+      <h2 style="flex:1;margin:0;font-size:1.1em">\(escaped(content.title))\(place(content))</h2>\
+      <span class="bridge-severity">\(content.severity.name)</span>\
+      <button type="button" data-kind="dismiss"\(reference) data-icon="xmark" \
+      aria-label="Dismiss" style="\(target)">✕</button></header>
+      <p id="auth_error_message" style="margin:0">Error: \(escaped(content.message))</p>
+
+      """
+    if let hint = content.hint {
+      html += "<p class=\"bridge-hint\" style=\"margin:0\">\(escaped(hint))</p>\n"
+    }
+    if let plan = content.plan {
+      html += "<p class=\"bridge-plan\" style=\"margin:0\">\(escaped(plan))</p>\n"
+    }
+    html += "<div class=\"bridge-options\" style=\"display:flex;gap:12px\">"
+    for option in content.options { html += button(option, reference) }
+    return html + "</div>\n</section>\n"
+  }
+
+  private static func place(_ content: BannerContent) -> String {
+    let source = content.source.map { " (\(escaped($0)))" } ?? ""
+    return content.count > 1 ? source + " ×\(content.count)" : source
+  }
+
+  private static func button(_ option: ErrorRecoveryOption, _ reference: String) -> String {
+    """
+    <button type="button" class="bridge-\(option.style.rawValue)" \
+    data-kind="\(option.kind.rawValue)"\(reference) data-icon="\(escaped(option.icon, limit: 64))" \
+    style="\(target)">\(escaped(option.title, limit: 64))</button>
+    """
+  }
+
+  /// Large enough for a finger (S2-44).
+  private static let target = "min-width:44px;min-height:44px"
+
+  private struct Color {
+    let text: String
+    let tint: String
+
+    init(_ severity: ErrorSeverity) {
+      (text, tint) =
+        switch severity {
+        case .info: ("#0B57D0", "rgba(11,87,208,0.1)")
+        case .warning: ("#7A5200", "rgba(122,82,0,0.1)")
+        case .error, .critical: ("#B3261E", "rgba(179,38,30,0.1)")
+        }
+    }
+  }
+}
