@@ -1,0 +1,113 @@
+package import BridgeErrors
+
+/// What is negotiated in a key exchange, in the order of the message (RFC 4253, 7.1). The raw
+/// values are those of `LIBSSH2_METHOD_…` in libssh2.h.
+package enum AlgorithmKind: Int, Sendable, CaseIterable {
+  case keyExchange
+  case hostKey
+  case cipherToServer
+  case cipherToClient
+  case macToServer
+  case macToClient
+  case compressionToServer
+  case compressionToClient
+
+  /// The kind in words.
+  package var words: String {
+    switch self {
+    case .keyExchange: "key exchange method"
+    case .hostKey: "host key type"
+    case .cipherToServer: "cipher to the server"
+    case .cipherToClient: "cipher from the server"
+    case .macToServer: "MAC to the server"
+    case .macToClient: "MAC from the server"
+    case .compressionToServer: "compression to the server"
+    case .compressionToClient: "compression from the server"
+    }
+  }
+}
+
+/// The algorithms we offer, best first.
+package struct AlgorithmOffer: Sendable, Equatable {
+  private var lists: [[String]]
+
+  /// What is offered unless a configuration asks otherwise: nothing weak, nothing that Terrapin
+  /// (CVE-2023-48795) applies to. `library` decides on RSA host keys.
+  package init(library: LibraryVersion) {
+    let hostKeys =
+      ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
+      + (library.hasRSAWithSHA2 ? ["rsa-sha2-512", "rsa-sha2-256"] : [])
+    let ciphers = ["aes128-ctr", "aes192-ctr", "aes256-ctr"]
+    let macs = ["hmac-sha2-256", "hmac-sha2-512"]
+    lists = [
+      [
+        "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256",
+        "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
+      ],
+      hostKeys, ciphers, ciphers, macs, macs, ["none"], ["none"],
+    ]
+  }
+
+  /// The names offered for `kind`.
+  package subscript(kind: AlgorithmKind) -> [String] {
+    lists[kind.rawValue]
+  }
+
+  /// The names offered for `kind` as libssh2 takes them: separated by commas.
+  package func preference(_ kind: AlgorithmKind) -> String {
+    self[kind].joined(separator: ",")
+  }
+
+  /// The same offer with host key types in the order of `types`.
+  package func preferring(hostKeys types: [String]) -> AlgorithmOffer {
+    var offer = self
+    offer.lists[AlgorithmKind.hostKey.rawValue] =
+      types.filter { self[.hostKey].contains($0) } + self[.hostKey].filter { !types.contains($0) }
+    return offer
+  }
+
+  /// The same offer with exactly `names` for `kind`, weak ones included: somebody asked for them
+  /// by name.
+  ///
+  /// - Throws: `validationError` for no name, or one that libssh2 does not know.
+  package func asking(for names: [String], of kind: AlgorithmKind) throws(AppError)
+    -> AlgorithmOffer
+  {
+    let known = Set(self[kind]).union(Self.onRequest(kind))
+    guard !names.isEmpty else {
+      throw .validationError(field: kind.words, message: "no name is given")
+    }
+    for name in names where !known.contains(name) {
+      throw .validationError(
+        field: kind.words, message: "\(PeerText.escaped(name, limit: 64)) is not supported")
+    }
+    var offer = self
+    offer.lists[kind.rawValue] = names
+    return offer
+  }
+
+  /// What libssh2 1.10 can do besides (kex.c, hostkey.c, crypt.c, mac.c), on request only.
+  private static func onRequest(_ kind: AlgorithmKind) -> [String] {
+    switch kind {
+    case .keyExchange:
+      [
+        "diffie-hellman-group-exchange-sha256", "diffie-hellman-group16-sha512",
+        "diffie-hellman-group18-sha512", "diffie-hellman-group14-sha256",
+        "diffie-hellman-group14-sha1", "diffie-hellman-group1-sha1",
+        "diffie-hellman-group-exchange-sha1",
+      ]
+    case .hostKey: ["ssh-rsa", "ssh-dss"]
+    case .cipherToServer, .cipherToClient:
+      [
+        "aes256-cbc", "rijndael-cbc@lysator.liu.se", "aes192-cbc", "aes128-cbc", "blowfish-cbc",
+        "arcfour128", "arcfour", "cast128-cbc", "3des-cbc",
+      ]
+    case .macToServer, .macToClient:
+      [
+        "hmac-sha1", "hmac-sha1-96", "hmac-md5", "hmac-md5-96", "hmac-ripemd160",
+        "hmac-ripemd160@openssh.com",
+      ]
+    case .compressionToServer, .compressionToClient: []
+    }
+  }
+}
