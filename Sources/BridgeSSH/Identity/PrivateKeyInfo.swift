@@ -1,0 +1,150 @@
+/// What a private key file is, told without its passphrase and before the network is touched.
+package struct PrivateKeyInfo: Sendable, Equatable {
+  /// How the key is written.
+  package enum Format: String, Sendable, CaseIterable {
+    /// OpenSSH's own (PROTOCOL.key), the default of ssh-keygen.
+    case openSSH
+    /// One of OpenSSL's traditional forms, encrypted by RFC 1421 headers.
+    case pem
+    /// PKCS #8 (RFC 5958).
+    case pkcs8
+  }
+
+  /// The kind of key.
+  package enum Kind: Sendable, Hashable {
+    case ed25519
+    case ecdsa
+    case rsa
+    case dsa
+    /// A key that lives on a FIDO device (`sk-…@openssh.com`).
+    case securityKey
+    /// Another one; its name is escaped and bounded.
+    case other(String)
+    /// It does not show until the file is decrypted.
+    case hidden
+  }
+
+  /// How it is written.
+  package let format: Format
+  /// The kind of key.
+  package let kind: Kind
+  /// Whether a passphrase is needed.
+  package let isEncrypted: Bool
+  /// The public key as it stands on the wire, where the file shows it.
+  package let publicBlob: [UInt8]?
+  /// How often the passphrase is hashed (bcrypt); 0 where it is not.
+  package let rounds: Int
+
+  /// The largest file that is read, in bytes.
+  package static let limit = 65_536
+  /// The most hashing that is waited for: about two minutes. ssh-keygen's default is 16.
+  package static let roundLimit = 16_384
+
+  /// What the file with these `bytes` holds.
+  package init(_ bytes: [UInt8]) throws(KeyFileProblem) {
+    guard bytes.count <= Self.limit else { throw .tooLarge }
+    let armor = try KeyArmor(bytes)
+    switch armor.label {
+    case "OPENSSH PRIVATE KEY": self = try OpenSSHKey.info(try armor.body())
+    case "RSA PRIVATE KEY": self = try Self.pem(.rsa, armor)
+    case "DSA PRIVATE KEY": self = try Self.pem(.dsa, armor)
+    case "EC PRIVATE KEY": self = try Self.pem(.ecdsa, armor)
+    case "PRIVATE KEY":
+      self.init(.pkcs8, try PKCS8.kind(try armor.body()), isEncrypted: false)
+    case "ENCRYPTED PRIVATE KEY":
+      guard DERReader(try armor.body()).isSequence else { throw .damaged }
+      self.init(.pkcs8, .hidden, isEncrypted: true)
+    default: throw armor.problem
+    }
+  }
+
+  init(
+    _ format: Format, _ kind: Kind, isEncrypted: Bool, publicBlob: [UInt8]? = nil, rounds: Int = 0
+  ) {
+    self.format = format
+    self.kind = kind
+    self.isEncrypted = isEncrypted
+    self.publicBlob = publicBlob
+    self.rounds = rounds
+  }
+
+  private static func pem(_ kind: Kind, _ armor: KeyArmor) throws(KeyFileProblem) -> Self {
+    let body = try armor.body()
+    guard armor.isEncrypted || DERReader(body).isSequence else { throw .damaged }
+    return Self(.pem, kind, isEncrypted: armor.isEncrypted)
+  }
+
+  /// The kind of the wire's `name`.
+  static func kind(named name: String) -> Kind {
+    switch name {
+    case "ssh-ed25519": .ed25519
+    case "ssh-rsa": .rsa
+    case "ssh-dss": .dsa
+    case _ where name.hasPrefix("ecdsa-sha2-"): .ecdsa
+    case _ where name.hasPrefix("sk-"): .securityKey
+    default: .other(PeerText.escaped(name, limit: 64))
+    }
+  }
+}
+
+/// Why a file is no private key that could be used. Nothing of its content is repeated.
+package enum KeyFileProblem: Error, Sendable, Hashable, CaseIterable {
+  case empty
+  case tooLarge
+  case publicKey
+  case putty
+  case ssh1
+  case notAKey
+  case damaged
+
+  /// The problem in words.
+  package var reason: String {
+    switch self {
+    case .empty: "The key file is empty."
+    case .tooLarge: "The key file is larger than \(PrivateKeyInfo.limit) bytes."
+    case .publicKey: "This is a public key; the private key is needed (the file without .pub)."
+    case .putty:
+      "This is a PuTTY key; convert it: puttygen KEY.ppk -O private-openssh-new -o KEY"
+    case .ssh1: "This is an SSH 1 key, which nothing accepts any more."
+    case .notAKey: "The file holds no private key."
+    case .damaged: "The key file is damaged or cut off."
+    }
+  }
+}
+
+extension PrivateKeyInfo {
+  /// Why this key cannot be used with `library`; nil when it can be tried.
+  package func refusal(library: LibraryVersion, hasPassphrase: Bool) -> String? {
+    switch kind {
+    case .rsa where !library.hasRSAWithSHA2:
+      return "This is an RSA key, and libssh2 \(library) signs RSA only with SHA-1 (ssh-rsa), "
+        + "which servers refuse; use an ed25519 or ECDSA key, or libssh2 1.11."
+    case .dsa: return "This is a DSA key (ssh-dss), which servers refuse; use an ed25519 key."
+    case .securityKey:
+      return "This key lives on a security key (FIDO), which libssh2 \(library) cannot use here; "
+        + "use an ed25519 or ECDSA key."
+    case .other(let name): return "Keys of type \(name) are not supported by libssh2 \(library)."
+    case .rsa, .ed25519, .ecdsa, .hidden: break
+    }
+    if isEncrypted, !hasPassphrase {
+      return "The \(kindWords)key is encrypted, and no passphrase was given."
+    }
+    if rounds > Self.roundLimit {
+      return "The passphrase of this key is hashed \(rounds) times; "
+        + "at most \(Self.roundLimit) are waited for."
+    }
+    return nil
+  }
+
+  private var kindWords: String {
+    switch kind {
+    case .ed25519: "ed25519 "
+    case .ecdsa: "ECDSA "
+    case .rsa: "RSA "
+    case .dsa: "DSA "
+    case .securityKey: "security "
+    case .other(let name): name + " "
+    case .hidden: ""
+    }
+  }
+}
