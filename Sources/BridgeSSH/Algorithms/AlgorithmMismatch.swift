@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// A kind of algorithm in which we and the peer have nothing in common.
 package struct AlgorithmMismatch: Sendable, Equatable {
   /// The kind.

@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// The lists in a peer's SSH_MSG_KEXINIT (RFC 4253, 7.1).
 package struct KexInit: Sendable, Equatable {
   /// The message's number.

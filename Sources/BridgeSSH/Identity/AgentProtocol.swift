@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// A key that an ssh-agent holds.
 package struct AgentIdentity: Sendable, Equatable {
   /// The public key as it stands on the wire.

@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// What a private key file is, told without its passphrase and before the network is touched.
 package struct PrivateKeyInfo: Sendable, Equatable {
   /// How the key is written.

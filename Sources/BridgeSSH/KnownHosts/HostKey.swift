@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// A server's public key, as it stands on the wire and in known_hosts (RFC 4253, 6.6).
 package struct HostKey: Sendable, Hashable {
   /// The type's name as the blob itself gives it: `ssh-ed25519`, `ecdsa-sha2-nistp256`, …

@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// What is said of a host key that is not trusted: the file and line, and what to do.
 enum HostKeyWording {
   static func revoked(key: HostKey, place: KnownHosts.Place) -> String {

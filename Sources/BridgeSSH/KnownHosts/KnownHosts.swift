@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// What the known_hosts files say, and what follows for a key that a host shows. Pure: the texts
 /// come in, a verdict goes out.
 package struct KnownHosts: Sendable {

@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// One line of a known_hosts file, told apart (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT).
 package enum KnownHostsLine: Sendable, Equatable {
   /// Empty, or a comment.

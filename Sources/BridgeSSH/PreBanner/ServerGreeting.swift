@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// What a server says before and at its version line (RFC 4253, 4.2), read as it comes in, within
 /// a budget.
 package struct ServerGreeting: Sendable {

@@ -1,3 +1,4 @@
+
 import BridgeSSH
 import Foundation
 import Testing
@@ -40,14 +41,5 @@ struct WireTests {
     #expect(reader.nameList() == ["a", "b", "c"])
     #expect(reader.name() == "name")
     #expect(reader.remaining == 0)
-  }
-
-  @Test func peerTextIsEscapedOnceAndBounded() {
-    let hostile = "a\u{1b}[31m\n\u{9b}\u{202e}é\u{0}\u{7f}"
-    let shown = "a\\x1b[31m\\x0a\\x9b\\u{202e}é\\x00\\x7f"
-    #expect(PeerText.escaped(hostile) == shown)
-    #expect(PeerText.escaped(shown) == shown)
-    #expect(PeerText.escaped(String(repeating: "x", count: 10), limit: 4) == "xxxx…")
-    #expect(PeerText.escaped([0x61, 0xff, 0x0d] as [UInt8]) == "a\u{fffd}\\x0d")
   }
 }
