@@ -1,4 +1,3 @@
-
 import BridgeSSH
 import Foundation
 import Testing
