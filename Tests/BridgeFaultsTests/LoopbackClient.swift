@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// A plain client: sends bytes and tells what came back and how it ended.
 final class LoopbackClient: Sendable {

@@ -41,21 +41,3 @@ public struct FaultEvent: Sendable, Equatable {
     case healed
   }
 }
-
-/// The newest events, bounded, and who waits for one.
-struct FaultLog {
-  private(set) var events: [FaultEvent] = []
-  private(set) var dropped = 0
-  private let capacity: Int
-
-  init(capacity: Int = 4_096) { self.capacity = capacity }
-
-  mutating func append(_ event: FaultEvent) {
-    // Dropped by the half, so that a full log costs nothing per event.
-    if events.count == capacity {
-      events.removeFirst(capacity / 2)
-      dropped += capacity / 2
-    }
-    events.append(event)
-  }
-}

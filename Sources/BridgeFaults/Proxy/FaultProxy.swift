@@ -10,7 +10,7 @@ import NIOPosix
 /// ```
 ///
 /// The actor lives on one event loop, with its sockets; whatever it does is in `log`, in order.
-public actor FaultProxy {
+public actor FaultProxy: Journaling {
   /// Where it listens, on 127.0.0.1; the same for as long as it lives.
   public nonisolated let port: Int
   /// What its chances are drawn from; print it when a test fails.
@@ -32,14 +32,7 @@ public actor FaultProxy {
   private var accepted = 0
   private let start: NIODeadline
   private let chance: SplitMix64
-  private var record = FaultLog()
-  private var watchers: [Int: Watcher] = [:]
-  private var watcherCount = 0
-
-  private struct Watcher {
-    var matches: @Sendable (FaultEvent) -> Bool
-    var caller: CheckedContinuation<FaultEvent?, Never>
-  }
+  var journal = Journal<FaultEvent>()
 
   /// The event loop, as the executor of this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
@@ -59,10 +52,10 @@ public actor FaultProxy {
   }
 
   /// What happened, oldest first; the newest 2,048 events at least.
-  public var log: [FaultEvent] { record.events }
+  public var log: [FaultEvent] { journal.events }
 
   /// How many older events the log has lost.
-  public var droppedEvents: Int { record.dropped }
+  public var droppedEvents: Int { journal.dropped }
 
   /// Connections whose sockets are open, by number.
   public var connections: [Int: FaultTraffic] {
@@ -78,21 +71,7 @@ public actor FaultProxy {
   /// - Throws: `stopped` when the proxy stops, or the task is cancelled, before it came.
   public func first(
     where matches: @escaping @Sendable (FaultEvent) -> Bool
-  ) async throws(FaultError) -> FaultEvent {
-    if let event = record.events.first(where: matches) { return event }
-    watcherCount += 1
-    let number = watcherCount
-    let event: FaultEvent? = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<FaultEvent?, Never>) in
-        guard !isStopped, !Task.isCancelled else { return caller.resume(returning: nil) }
-        watchers[number] = Watcher(matches: matches, caller: caller)
-      }
-    } onCancel: {
-      loop.execute { self.assumeIsolated { $0.answer(number, with: nil) } }
-    }
-    guard let event else { throw .stopped }
-    return event
-  }
+  ) async throws(FaultError) -> FaultEvent { try await awaitEvent(where: matches) }
 
   /// Closes everything it opened. Safe to call again.
   public func stop() async {
@@ -102,7 +81,7 @@ public actor FaultProxy {
     let channels = relays.values.flatMap { [$0.client, $0.server].compactMap(\.self) }
     stopListening()
     for id in relays.keys.sorted() { conclude(id) }
-    for number in watchers.keys.sorted() { answer(number, with: nil) }
+    journal.end()
     for channel in channels { try? await channel.closeFuture.get() }
   }
 
@@ -113,11 +92,7 @@ public actor FaultProxy {
   func deadline(_ due: Duration) -> NIODeadline { start + TimeAmount(due) }
 
   func note(_ kind: FaultEvent.Kind, _ connection: Int? = nil) {
-    let event = FaultEvent(at: now, connection: connection, kind: kind)
-    record.append(event)
-    for (number, watcher) in watchers where watcher.matches(event) {
-      answer(number, with: event)
-    }
+    journal.append(FaultEvent(at: now, connection: connection, kind: kind))
   }
 
   /// A number and two lanes for a new connection.
@@ -127,10 +102,6 @@ public actor FaultProxy {
       client: client, toServer: Lane(chance: chance.forked(for: 2 * accepted)),
       toClient: Lane(chance: chance.forked(for: 2 * accepted + 1)))
     return accepted
-  }
-
-  private func answer(_ number: Int, with event: FaultEvent?) {
-    watchers.removeValue(forKey: number)?.caller.resume(returning: event)
   }
 }
 

@@ -1,0 +1,77 @@
+import NIOCore
+
+/// The newest events of a peer or proxy, bounded, and who waits for one.
+struct Journal<Event: Sendable> {
+  private(set) var events: [Event] = []
+  /// How many older ones were lost.
+  private(set) var dropped = 0
+  private var watchers: [Int: Watcher] = [:]
+  private var count = 0
+  private let capacity: Int
+
+  private struct Watcher {
+    var matches: @Sendable (Event) -> Bool
+    var caller: CheckedContinuation<Event?, Never>
+  }
+
+  init(capacity: Int = 4_096) { self.capacity = capacity }
+
+  mutating func append(_ event: Event) {
+    // Dropped by the half, so that a full journal costs nothing per event.
+    if events.count == capacity {
+      events.removeFirst(capacity / 2)
+      dropped += capacity / 2
+    }
+    events.append(event)
+    for (number, watcher) in watchers where watcher.matches(event) {
+      answer(number, with: event)
+    }
+  }
+
+  mutating func reserve() -> Int {
+    count += 1
+    return count
+  }
+
+  mutating func watch(
+    _ number: Int, for matches: @escaping @Sendable (Event) -> Bool,
+    _ caller: CheckedContinuation<Event?, Never>
+  ) { watchers[number] = Watcher(matches: matches, caller: caller) }
+
+  mutating func answer(_ number: Int, with event: Event?) {
+    watchers.removeValue(forKey: number)?.caller.resume(returning: event)
+  }
+
+  /// Nothing comes any more: whoever waits is told so.
+  mutating func end() {
+    for number in watchers.keys.sorted() { answer(number, with: nil) }
+  }
+}
+
+/// An actor that lives on an event loop and keeps a journal.
+protocol Journaling: Actor {
+  associatedtype Event: Sendable
+  nonisolated var loop: any EventLoop { get }
+  var journal: Journal<Event> { get set }
+  var isStopped: Bool { get }
+}
+
+extension Journaling {
+  /// The first event that matches, once there is one.
+  func awaitEvent(
+    where matches: @escaping @Sendable (Event) -> Bool
+  ) async throws(FaultError) -> Event {
+    if let event = journal.events.first(where: matches) { return event }
+    let number = journal.reserve()
+    let event: Event? = await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: CheckedContinuation<Event?, Never>) in
+        guard !isStopped, !Task.isCancelled else { return caller.resume(returning: nil) }
+        journal.watch(number, for: matches, caller)
+      }
+    } onCancel: {
+      loop.execute { self.assumeIsolated { $0.journal.answer(number, with: nil) } }
+    }
+    guard let event else { throw .stopped }
+    return event
+  }
+}

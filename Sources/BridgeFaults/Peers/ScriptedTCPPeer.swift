@@ -1,0 +1,187 @@
+import NIOCore
+import NIOPosix
+
+/// A loopback server that follows a script, byte by byte, and keeps what it was sent.
+///
+/// ```swift
+/// let peer = try await ScriptedTCPPeer([.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .finish])
+/// ```
+public actor ScriptedTCPPeer: Journaling {
+  /// Where it listens, on 127.0.0.1.
+  public nonisolated let port: Int
+
+  nonisolated let loop: any EventLoop
+  var journal = Journal<PeerEvent>()
+  private(set) var isStopped = false
+  private let door: LoopbackListener
+  private var scripts: [PeerScript]
+  private var sessions: [Int: Session] = [:]
+  private var heard: [[UInt8]] = []
+  private let start: NIODeadline
+
+  /// Steps in one go, before other work of the loop gets its turn.
+  private static let burst = 64
+
+  /// What is kept of a client's bytes, at most.
+  public static let recordCapacity = 1 << 20
+
+  private struct Session {
+    let channel: any Channel
+    var run: ScriptRun
+    var isReading = true
+    var clientFinished = false
+    var isDone = false
+    var wakes = false
+  }
+
+  /// The event loop, as the executor of this actor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
+
+  /// Listens, and gives every connection the same script.
+  ///
+  /// - Throws: `cannotListen`.
+  public init(_ script: PeerScript) async throws(FaultError) { try await self.init([script]) }
+
+  /// Listens, and gives the first connection the first script, the second the second and so on;
+  /// the last one serves all that come later. Without a script it is silent.
+  ///
+  /// - Throws: `cannotListen`.
+  public init(_ scripts: [PeerScript]) async throws(FaultError) {
+    loop = MultiThreadedEventLoopGroup.singleton.next()
+    self.scripts = scripts
+    start = .now()
+    door = try LoopbackListener(on: loop)
+    port = door.port
+    let peer = self
+    let opened = door.open { try $0.pipeline.syncOperations.addHandler(PeerHandler(peer)) }
+    do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
+  }
+
+  /// What each connection sent so far, in order of acceptance; each at most `recordCapacity`.
+  public var received: [[UInt8]] { heard }
+
+  /// What happened, oldest first; the newest 2,048 events at least.
+  public var log: [PeerEvent] { journal.events }
+
+  /// How many connections are open.
+  public var openConnections: Int { sessions.count }
+
+  /// Gives connections from now on other scripts; open ones follow theirs to the end.
+  public func follow(_ scripts: PeerScript...) {
+    self.scripts = Array(repeating: scripts.first ?? [], count: heard.count) + scripts
+  }
+
+  /// The first event of the log that matches, once there is one.
+  ///
+  /// - Throws: `stopped` when the peer stops, or the task is cancelled, before it came.
+  public func first(
+    where matches: @escaping @Sendable (PeerEvent) -> Bool
+  ) async throws(FaultError) -> PeerEvent { try await awaitEvent(where: matches) }
+
+  /// Closes everything it opened. Safe to call again.
+  public func stop() async {
+    guard !isStopped else { return }
+    isStopped = true
+    _ = door.close()
+    let channels = sessions.values.map(\.channel)
+    for channel in channels { channel.close(promise: nil) }
+    for channel in channels { try? await channel.closeFuture.get() }
+    journal.end()
+  }
+
+  func accept(_ channel: any Channel) -> Int {
+    heard.append([])
+    let connection = heard.count
+    let script = scripts.isEmpty ? [] : scripts[min(connection, scripts.count) - 1]
+    sessions[connection] = Session(channel: channel, run: ScriptRun(script))
+    note(.accepted, connection)
+    readMore(of: connection)
+    run(connection)
+    return connection
+  }
+
+  func received(_ bytes: [UInt8], of connection: Int) {
+    let room = Self.recordCapacity - heard[connection - 1].count
+    heard[connection - 1] += bytes.prefix(room)
+    sessions[connection]?.run.take(bytes)
+    run(connection)
+  }
+
+  func readMore(of connection: Int) {
+    guard let session = sessions[connection], session.isReading else { return }
+    session.channel.read()
+  }
+
+  func clientFinished(_ connection: Int) {
+    sessions[connection]?.clientFinished = true
+    note(.clientFinished, connection)
+    run(connection)
+  }
+
+  func closed(_ connection: Int) {
+    guard sessions.removeValue(forKey: connection) != nil else { return }
+    note(.closed, connection)
+  }
+
+  /// Takes the steps that can be taken now.
+  func run(_ connection: Int) {
+    for _ in 0..<Self.burst {
+      guard let channel = sessions[connection]?.channel else { return }
+      let time = now
+      let hasRoom = channel.isWritable
+      switch sessions[connection]?.run.next(at: time, hasRoom: hasRoom) {
+      case .write(let bytes): channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+      case .wake(let due): return wake(connection, at: due)
+      case .stopReading: sessions[connection]?.isReading = false
+      case .finish: finish(channel)
+      case .reset: return reset(channel)
+      case .awaitRoom, nil: return
+      case .awaitBytes: return closeIfClientFinished(connection)
+      case .done:
+        noteDone(connection)
+        return closeIfClientFinished(connection)
+      }
+    }
+    wake(connection, at: now)
+  }
+
+  private var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+
+  private func note(_ kind: PeerEvent.Kind, _ connection: Int) {
+    journal.append(PeerEvent(at: now, connection: connection, kind: kind))
+  }
+
+  private func noteDone(_ connection: Int) {
+    guard sessions[connection]?.isDone == false else { return }
+    sessions[connection]?.isDone = true
+    note(.scriptDone, connection)
+  }
+
+  /// A client that has said its last gets no answer any more.
+  private func closeIfClientFinished(_ connection: Int) {
+    guard let session = sessions[connection], session.clientFinished else { return }
+    session.channel.close(promise: nil)
+  }
+
+  // Both wait for an empty write, which is done when all before it is.
+  private func finish(_ channel: any Channel) {
+    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in
+      channel.close(mode: .output, promise: nil)
+    }
+  }
+
+  private func reset(_ channel: any Channel) {
+    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.closeWithReset() }
+  }
+
+  private func wake(_ connection: Int, at due: Duration) {
+    guard sessions[connection]?.wakes == false else { return }
+    sessions[connection]?.wakes = true
+    loop.scheduleTask(deadline: start + TimeAmount(due)) {
+      self.assumeIsolated { peer in
+        peer.sessions[connection]?.wakes = false
+        peer.run(connection)
+      }
+    }
+  }
+}
