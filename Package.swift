@@ -31,6 +31,7 @@ let package = Package(
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeHTTP", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
@@ -40,6 +41,8 @@ let package = Package(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
+    .testTarget(
+      name: "BridgeHTTPTests", dependencies: ["BridgeHTTP", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
       name: "BridgeReactorTests",
       dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors"]),
