@@ -54,8 +54,12 @@ let package = Package(
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
-    .target(name: "BridgeSSH", dependencies: ["BridgeErrors", "CLibCrypto"]),
-    .testTarget(name: "BridgeSSHTests", dependencies: ["BridgeErrors", "BridgeSSH"]),
+    .target(
+      name: "BridgeSSH",
+      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors", "CLibSSH2", "CLibCrypto"]),
+    .testTarget(
+      name: "BridgeSSHTests",
+      dependencies: ["BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeTransport"]),
   ],
   swiftLanguageModes: [.v6]
 )

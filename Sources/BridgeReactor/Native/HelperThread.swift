@@ -1,6 +1,17 @@
 import CLibUV
 
 extension Reactor {
+  /// Runs `work`, which may block, on libuv's thread pool, then `done` on the loop. Call it on the
+  /// loop.
+  package func help(
+    _ work: @escaping @Sendable () -> Void, then done: @escaping @Sendable () -> Void
+  ) {
+    unsafe HelperJob { [self] in
+      work()
+      execute(done)
+    }.queue(on: native)
+  }
+
   /// Runs `work`, which may block, on libuv's thread pool while the loop goes on.
   ///
   /// It cannot be cancelled: bound its time. For key derivation, ssh-agent and the like; nothing

@@ -1,0 +1,159 @@
+public import BridgeErrors
+import BridgeTransport
+
+/// What a remote command writes, as it comes: bounded, for one reader, with back-pressure to the
+/// server.
+///
+/// A stream that nobody reads fills up and then holds back its channel: read both streams, or
+/// `discard` one.
+public struct ByteStream: AsyncSequence, Sendable {
+  /// Some bytes, at least one.
+  public typealias Element = [UInt8]
+  /// What ended the stream before its end.
+  public typealias Failure = AppError
+
+  let mailbox: ByteMailbox
+
+  /// Takes the bytes in order.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let mailbox: ByteMailbox
+
+    /// The next bytes, nil at the end.
+    ///
+    /// - Throws: what ended the connection, or `cancelled`.
+    public func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AppError) -> [UInt8]? {
+      try await mailbox.next()
+    }
+  }
+
+  /// An iterator; two of one stream share its bytes.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(mailbox: mailbox)
+  }
+
+  /// Throws away what has come and what will come.
+  public func discard() {
+    mailbox.discard()
+  }
+}
+
+/// The queue behind a `ByteStream`: filled on the reactor, emptied anywhere.
+///
+/// A lock and not actor state, so that a reader that keeps up takes bytes without a hop.
+final class ByteMailbox: Sendable {
+  fileprivate typealias Answer = Result<[UInt8]?, AppError>
+
+  fileprivate struct State {
+    var chunks: [[UInt8]] = []
+    var first = 0
+    var count = 0
+    var reader: CheckedContinuation<Answer, Never>?
+    var end: Result<Void, AppError>?
+    var isDiscarding = false
+    var isFull = false
+  }
+
+  private let state = Mutex(State())
+  private let limit: Int
+  private let hasRoomAgain: @Sendable () -> Void
+
+  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
+  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+    self.limit = limit
+    self.hasRoomAgain = hasRoomAgain
+  }
+
+  var hasRoom: Bool {
+    state.withLock { state in
+      state.isFull = state.count >= limit
+      return !state.isFull
+    }
+  }
+
+  func push(_ bytes: [UInt8]) {
+    let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+      if state.isDiscarding || state.end != nil { return nil }
+      if let reader = state.reader.take() { return reader }
+      state.chunks.append(bytes)
+      state.count += bytes.count
+      return nil
+    }
+    reader?.resume(returning: .success(bytes))
+  }
+
+  /// No more bytes come. The first end counts; what is queued can still be read.
+  func finish(_ end: Result<Void, AppError>) {
+    let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+      guard state.end == nil else { return nil }
+      state.end = end
+      return state.reader.take()
+    }
+    reader?.resume(returning: end.map { [UInt8]?.none })
+  }
+
+  func discard() {
+    let wasFull = state.withLock { state in
+      state.isDiscarding = true
+      state.chunks = []
+      state.first = 0
+      state.count = 0
+      defer { state.isFull = false }
+      return state.isFull
+    }
+    if wasFull { hasRoomAgain() }
+  }
+
+  func next() async throws(AppError) -> [UInt8]? {
+    if let answer = take() { return try answer.get() }
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { (reader: CheckedContinuation<Answer, Never>) in
+        wait(reader)
+      }
+    } onCancel: {
+      let reader = state.withLock { $0.reader.take() }
+      reader?.resume(returning: .failure(.cancelled))
+    }
+    return try answer.get()
+  }
+
+  private func wait(_ reader: CheckedContinuation<Answer, Never>) {
+    let isCancelled = Task.isCancelled
+    let answered = state.withLock { state -> Answered? in
+      if isCancelled { return (reader, .failure(.cancelled)) }
+      if let answer = state.takeNext() { return (reader, answer) }
+      // A second reader sends the first away: one stream has one reader.
+      defer { state.reader = reader }
+      return state.reader.map { ($0, .failure(.cancelled)) }
+    }
+    if let (reader, answer) = answered { reader.resume(returning: answer) }
+  }
+
+  private typealias Answered = (CheckedContinuation<Answer, Never>, Answer)
+
+  private func take() -> Answer? {
+    let (answer, wasFull) = state.withLock { state -> (Answer?, Bool) in
+      let answer = state.takeNext()
+      guard state.isFull, state.count <= limit / 2 else { return (answer, false) }
+      state.isFull = false
+      return (answer, true)
+    }
+    if wasFull { hasRoomAgain() }
+    return answer
+  }
+}
+
+extension ByteMailbox.State {
+  fileprivate mutating func takeNext() -> Result<[UInt8]?, AppError>? {
+    guard first < chunks.count else { return end.map { $0.map { [UInt8]?.none } } }
+    let bytes = chunks[first]
+    first += 1
+    count -= bytes.count
+    if first == chunks.count {
+      chunks.removeAll(keepingCapacity: true)
+      first = 0
+    }
+    return .success(bytes)
+  }
+}

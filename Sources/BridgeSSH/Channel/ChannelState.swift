@@ -1,0 +1,45 @@
+import BridgeErrors
+
+/// One channel as the connection sees it.
+final class ChannelState {
+  let native: NativeChannel
+  let output: ByteMailbox
+  let error: ByteMailbox
+  /// The command that runs in it; nil for a shell.
+  let command: String?
+  /// The receive window to keep up.
+  var window: Int
+
+  /// What is to be written, oldest first; `written` bytes of the first are gone.
+  var outgoing: [[UInt8]] = []
+  var written = 0
+  /// Who waits for bytes in `outgoing` to go, oldest first.
+  var writers: [Writer] = []
+  var isInputFinished = false
+  var isEndSent = false
+
+  struct Writer {
+    let id: Int
+    /// Bytes of this caller's that have not gone.
+    var left: Int
+    let done: () -> Void
+  }
+
+  init(
+    _ native: NativeChannel, command: String?, window: Int, output: ByteMailbox,
+    error: ByteMailbox
+  ) {
+    self.native = native
+    self.command = command
+    self.window = window
+    self.output = output
+    self.error = error
+  }
+
+  func mailbox(_ stream: NativeChannel.Stream) -> ByteMailbox {
+    switch stream {
+    case .output: output
+    case .error: error
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/// How a remote command ended, as the server said it (RFC 4254, 6.10).
+public enum ExitStatus: Sendable, Equatable {
+  /// It exited with this status.
+  case status(Int)
+  /// A signal ended it; the name is without `SIG`, as the server wrote it.
+  case signal(String)
+
+  /// Whether it exited with status 0.
+  public var isSuccess: Bool { self == .status(0) }
+}

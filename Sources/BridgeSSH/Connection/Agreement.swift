@@ -1,0 +1,11 @@
+/// What client and server agreed on in the key exchange (RFC 4253, 7.1), by the algorithms' names.
+public struct Agreement: Sendable, Equatable {
+  /// The key exchange method.
+  public var keyExchange: String
+  /// The host key's signature algorithm.
+  public var hostKey: String
+  /// The cipher, client to server.
+  public var cipher: String
+  /// The integrity algorithm, client to server.
+  public var mac: String
+}

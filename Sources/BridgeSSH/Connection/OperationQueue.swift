@@ -1,0 +1,46 @@
+/// Native calls that take more than one turn, in order: one at a time in each lane.
+///
+/// libssh2 keeps the state of an open, an authentication or a request in the session or the
+/// channel, so the next of the same lane starts only when the one before has come to its end – also
+/// when nobody waits for it any more.
+struct OperationQueue {
+  /// What an operation shares libssh2's state with.
+  enum Lane: Hashable, Sendable {
+    case session
+    case channel(UInt32)
+  }
+
+  /// How an operation is carried on.
+  enum Step {
+    /// Called in each turn until it returns true.
+    case onLoop((isolated SSHConnection) -> Bool)
+    /// Like that, but `work` may block and runs on a helper thread first, which owns the session
+    /// meanwhile.
+    case helped(work: @Sendable () -> Void, (isolated SSHConnection) -> Bool)
+  }
+
+  struct Operation {
+    let id: Int
+    let step: Step
+  }
+
+  private var lanes: [Lane: [Operation]] = [:]
+
+  var isEmpty: Bool { lanes.isEmpty }
+
+  /// The lanes that have something to do, sessions first.
+  var busyLanes: [Lane] { Array(lanes.keys) }
+
+  mutating func append(_ operation: Operation, to lane: Lane) {
+    lanes[lane, default: []].append(operation)
+  }
+
+  func first(of lane: Lane) -> Operation? { lanes[lane]?.first }
+
+  mutating func removeFirst(of lane: Lane) {
+    lanes[lane]?.removeFirst()
+    if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+  }
+
+  mutating func removeAll() { lanes = [:] }
+}

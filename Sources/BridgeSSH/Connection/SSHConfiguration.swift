@@ -1,0 +1,61 @@
+/// How to reach, trust and convince a server.
+public struct SSHConfiguration: Sendable {
+  /// What to do with a host key that is in no known_hosts file. A changed one is always refused.
+  public enum UnknownHostKey: Sendable, Equatable {
+    /// `SSHInteraction.trust` decides; a trusted key is written down.
+    case ask
+    /// Trust it and write it down (trust on first use).
+    case acceptNew
+    /// Refuse it.
+    case refuse
+  }
+
+  /// Whose known_hosts files decide, and how.
+  public struct HostKeys: Sendable, Equatable {
+    /// The files to read, the first of them the one that new keys are written to.
+    public var files: [String]
+    /// What to do with an unknown key.
+    public var unknown: UnknownHostKey
+    /// The name to look up instead of the host's (`HostKeyAlias`).
+    public var alias: String?
+
+    /// Keys from `files`.
+    public init(files: [String], unknown: UnknownHostKey = .ask, alias: String? = nil) {
+      self.files = files
+      self.unknown = unknown
+      self.alias = alias
+    }
+
+    /// The user's and the system's files.
+    public static func standard(home: String) -> HostKeys {
+      HostKeys(files: KnownHostsFile.defaults(home: home))
+    }
+
+    /// Every key is trusted and nothing is written. For tests on loopback: it hides an impostor.
+    public static let anyKey = HostKeys(files: [], unknown: .acceptNew)
+  }
+
+  /// The remote user.
+  public var user: String
+  /// What to offer, in order.
+  public var credentials: [SSHCredential]
+  /// Whom to trust.
+  public var hostKeys: HostKeys
+  /// How long each phase may take.
+  public var timeouts: SSHTimeouts
+  /// Whom to ask.
+  public var interaction: SSHInteraction
+
+  /// A configuration for `user`.
+  public init(
+    user: String, credentials: [SSHCredential] = [], hostKeys: HostKeys,
+    timeouts: SSHTimeouts = SSHTimeouts(),
+    interaction: SSHInteraction = SSHInteraction()
+  ) {
+    self.user = user
+    self.credentials = credentials
+    self.hostKeys = hostKeys
+    self.timeouts = timeouts
+    self.interaction = interaction
+  }
+}

@@ -1,0 +1,152 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension SSHConnection {
+  /// What an offer came to.
+  enum Answer {
+    case accepted
+    /// Accepted, and more is wanted.
+    case partial([String])
+    case refused
+    /// It could not be offered at all.
+    case unusable(SSHFailure)
+    /// Nobody gave what it needs.
+    case notAvailable
+  }
+
+  /// Offers the configured credentials until the server is content.
+  func authenticate() async throws(SSHFailure) {
+    authenticationLeft = configuration.timeouts.authenticate
+    guard var methods = try await probeMethods() else { return }
+    var plan = AuthenticationPlan(configuration.credentials)
+    var refusedMethod: String?
+    var unusable: SSHFailure?
+    while let offer = plan.next(for: methods) {
+      method = offer.method
+      switch try await make(offer, in: &plan) {
+      case .accepted:
+        return
+      case .partial(let next):
+        methods = next
+      case .refused:
+        refusedMethod = method
+        plan.refused()
+      case .unusable(let failure):
+        unusable = unusable ?? failure
+      case .notAvailable:
+        break
+      }
+    }
+    if refusedMethod == nil, let unusable { throw unusable }
+    method = refusedMethod ?? (methods.isEmpty ? "none" : methods.joined(separator: ","))
+    throw failure(code: -18, text: "no credential was accepted", phase: .authenticate)
+  }
+
+  /// The `none` request, which also measures the first round trip; nil when nothing more is wanted.
+  private func probeMethods() async throws(SSHFailure) -> [String]? {
+    let user = configuration.user
+    let begun = ContinuousClock.now
+    let methods = try await request(isHelped: false) { $0.probeMethods(user: user) }.get()
+    note(roundTrip: ContinuousClock.now - begun)
+    return methods
+  }
+
+  private func make(
+    _ offer: AuthenticationPlan.Offer, in plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    switch offer {
+    case .keyFile(let path):
+      return try await offerKeyFile(path)
+    case .agentKeys(let socketPath):
+      return await askAgent(at: socketPath, plan: &plan)
+    case .agentKey(let key):
+      let user = configuration.user
+      return try await answer(isHelped: true) { session in
+        session.authenticate(user: user, publicKey: key.blob) { key.sign($0) }
+      }
+    case .password(_, let index):
+      return try await offerPassword(index)
+    case .keyboardInteractive:
+      return try await offerKeyboardInteractive()
+    }
+  }
+
+  private func offerPassword(_ index: Int) async throws(SSHFailure) -> Answer {
+    guard case .password(let given) = configuration.credentials[index] else { return .notAvailable }
+    let (user, host) = (configuration.user, endpoint.host)
+    let ask = configuration.interaction.password
+    let password =
+      if let given { Optional(given) } else {
+        await withTaskExecutorPreference(globalConcurrentExecutor) { await ask(user, host) }
+      }
+    try checkStillWanted()
+    guard let password else { return .notAvailable }
+    return try await answer(isHelped: false) { $0.authenticate(user: user, password: password) }
+  }
+
+  private func offerKeyboardInteractive() async throws(SSHFailure) -> Answer {
+    let exchange = PromptExchange()
+    promptExchange = exchange
+    defer { promptExchange = nil }
+    let user = configuration.user
+    let ask = configuration.interaction.answers
+    let answering = Task(executorPreference: globalConcurrentExecutor) {
+      for await request in exchange.requests { exchange.answer(await ask(request)) }
+    }
+    let begun = ContinuousClock.now
+    let result: Result<Answer, SSHFailure>
+    do throws(SSHFailure) {
+      let answer = try await answer(isHelped: true, asks: true) { session in
+        session.authenticate(user: user) { exchange.ask($0) }
+      }
+      result = .success(answer)
+    } catch {
+      result = .failure(error)
+    }
+    exchange.cancel()
+    answering.cancel()
+    // People's time is not counted: what was counted of it is given back.
+    authenticationLeft += min(exchange.timeAsked, ContinuousClock.now - begun)
+    if exchange.isUnanswered, case .success(.refused) = result { return .notAvailable }
+    return try result.get()
+  }
+
+  /// One authentication request, judged.
+  func answer(
+    isHelped: Bool, asks: Bool = false,
+    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Void>
+  ) async throws(SSHFailure) -> Answer {
+    session?.prepareAuthentication()
+    switch await request(isHelped: isHelped, asks: asks, attempt) {
+    case .success:
+      return .accepted
+    case .failure(let failure):
+      if ending != nil || failure.observation != nil { throw ending ?? failure }
+      if let refusal = session?.tap.refusal {
+        return refusal.isPartialSuccess ? .partial(refusal.methods) : .refused
+      }
+      return .unusable(failure)
+    }
+  }
+
+  /// Counts the time of a request against the phase's total.
+  private func request<Value: Sendable>(
+    isHelped: Bool, asks: Bool = false,
+    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
+  ) async -> Outcome<Value> {
+    let begun = ContinuousClock.now
+    // While a person is asked only the close of the connection ends the wait.
+    let deadline = asks ? .seconds(24 * 3600) : authenticationLeft
+    let outcome = await perform(
+      in: .session, phase: .authenticate, within: deadline, isHelped: isHelped, attempt)
+    authenticationLeft -= ContinuousClock.now - begun
+    if authenticationLeft <= .zero { authenticationLeft = .milliseconds(1) }
+    return outcome
+  }
+
+  func checkStillWanted() throws(SSHFailure) {
+    if let ending { throw ending }
+    if Task.isCancelled { throw failure(observation: .cancelled, phase: .authenticate) }
+  }
+}

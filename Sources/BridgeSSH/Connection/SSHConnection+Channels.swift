@@ -1,0 +1,166 @@
+public import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension SSHConnection {
+  /// The longest command libssh2 1.10 can send in its one packet.
+  private static let longestCommand = 32_000
+  /// What one stream of a channel holds before its reader holds back the server.
+  private static let mailboxLimit = 256 << 10
+
+  /// Runs `command` as the server's login shell would, with a terminal when one is given.
+  ///
+  /// - Throws: `validationError` for a NUL byte or more than 32,000 bytes; `sshConnectionFailed`
+  ///   when the server refuses; what ended the connection; `cancelled`.
+  public nonisolated func execute(
+    _ command: String, terminal: PseudoTerminal? = nil
+  ) async throws(AppError) -> SSHChannel {
+    guard !command.utf8.contains(0) else {
+      throw .validationError(field: "command", message: "It contains a NUL byte.")
+    }
+    guard command.utf8.count <= Self.longestCommand else {
+      throw .validationError(
+        field: "command",
+        message: "It is longer than \(Self.longestCommand) bytes; send it as input to a shell.")
+    }
+    return try await withTaskExecutorPreference(reactor) {
+      () async throws(AppError) -> SSHChannel in
+      try await self.open(command, terminal: terminal)
+    }
+  }
+
+  /// Starts the user's login shell in a terminal.
+  ///
+  /// - Throws: as `execute`.
+  public nonisolated func shell(
+    in terminal: PseudoTerminal? = PseudoTerminal()
+  ) async throws(AppError) -> SSHChannel {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> SSHChannel in
+      try await self.open(nil, terminal: terminal)
+    }
+  }
+
+  private func open(
+    _ command: String?, terminal: PseudoTerminal?
+  ) async throws(AppError) -> SSHChannel {
+    guard life.state == .connected || ending != nil else {
+      throw .internalError(detail: "A channel was asked for before the connection was there.")
+    }
+    let window = WindowPolicy.window(for: roundTrip)
+    let opened = await perform(
+      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
+      abandoned: { connection, channel in connection.closing.append(channel) },
+      { $0.openChannel(window: window) })
+    let native = try value(of: opened)
+    session?.wire.acknowledgesAtOnce = false
+    if let terminal {
+      try await request(of: native) { $0.requestTerminal(terminal) }
+    }
+    let state = makeState(native, command: command, window: window)
+    let ending = ChannelEnding()
+    endings[native.number] = ending
+    channels[native.number] = state
+    do throws(AppError) {
+      try await request(of: native) { $0.start(command) }
+    } catch {
+      await closeChannel(native.number)
+      throw error
+    }
+    return SSHChannel(self, state: state, ending: ending)
+  }
+
+  private func makeState(
+    _ native: NativeChannel, command: String?, window: Int
+  ) -> ChannelState {
+    let pumpAgain: @Sendable () -> Void = { [weak self, reactor] in
+      reactor.execute { [weak self] in self?.assumeIsolated { $0.pump() } }
+    }
+    return ChannelState(
+      native, command: command, window: window,
+      output: ByteMailbox(limit: Self.mailboxLimit, hasRoomAgain: pumpAgain),
+      error: ByteMailbox(limit: Self.mailboxLimit, hasRoomAgain: pumpAgain))
+  }
+
+  /// A request on a channel that the server answers; a refused one closes the channel.
+  private func request(
+    of native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>
+  ) async throws(AppError) {
+    let outcome = await perform(
+      in: .channel(native.number), phase: .execute, within: configuration.timeouts.channel
+    ) { _ in attempt(native) }
+    if case .failure = outcome, channels[native.number] == nil {
+      closing.append(native)
+      pump()
+    }
+    try value(of: outcome)
+  }
+
+  /// The value, or the error that the caller sees.
+  func value<Value>(of outcome: Outcome<Value>) throws(AppError) -> Value {
+    switch outcome {
+    case .success(let value): return value
+    case .failure(let failure): throw AppError(sshError: failure)
+    }
+  }
+}
+
+// What `SSHChannel` asks.
+extension SSHConnection {
+  nonisolated func write(_ bytes: [UInt8], to number: UInt32) async throws(AppError) {
+    guard !bytes.isEmpty else { return }
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.queue(bytes, to: number)
+    }
+  }
+
+  nonisolated func finishInput(of number: UInt32) async throws(AppError) {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.endInput(of: number)
+    }
+  }
+
+  nonisolated func resize(_ number: UInt32, to size: TerminalSize) async throws(AppError) {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.sendSize(size, of: number)
+    }
+  }
+
+  nonisolated func closeChannel(_ number: UInt32) async {
+    await withTaskExecutorPreference(reactor) { await self.abandon(number) }
+  }
+
+  private func queue(_ bytes: [UInt8], to number: UInt32) async throws(AppError) {
+    guard let channel = channels[number], !channel.isInputFinished else {
+      throw ending.map { AppError(sshError: $0) }
+        ?? .sshConnectionFailed(host: endpoint.host, reason: "The channel is closed.")
+    }
+    let outcome: Outcome<Void> = await wait(phase: .stream, within: nil) { connection, id, answer in
+      guard let channel = connection.channels[number] else { return }
+      channel.outgoing.append(bytes)
+      channel.writers.append(.init(id: id, left: bytes.count) { answer(.success(())) })
+      connection.pump()
+    }
+    try value(of: outcome)
+  }
+
+  private func endInput(of number: UInt32) throws(AppError) {
+    guard let channel = channels[number] else { return }
+    channel.isInputFinished = true
+    pump()
+  }
+
+  private func sendSize(_ size: TerminalSize, of number: UInt32) async throws(AppError) {
+    guard let native = channels[number]?.native else { return }
+    let outcome = await perform(
+      in: .channel(number), phase: .stream, within: configuration.timeouts.channel
+    ) { _ in native.resize(size) }
+    try value(of: outcome)
+  }
+
+  private func abandon(_ number: UInt32) {
+    guard let channel = channels[number] else { return }
+    settle(channel, with: failure(observation: .cancelled, phase: .stream))
+    closing.append(channel.native)
+    pump()
+  }
+}

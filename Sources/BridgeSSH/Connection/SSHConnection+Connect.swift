@@ -1,0 +1,177 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension SSHConnection {
+  /// Everything from the name to a connection that can open channels.
+  func establish(_ known: KnownHosts) async throws(AppError) {
+    guard life.state == .idle else {
+      throw ending.map { AppError(sshError: $0) }
+        ?? .internalError(detail: "A connection connects once; make a new one.")
+    }
+    step(.connect)
+    do throws(SSHFailure) {
+      try await openWire(known)
+      try await shakeHands()
+      try await judgeHostKey(known)
+      enter(.authenticate)
+      try await authenticate()
+      if let ending { throw ending }
+    } catch {
+      end(now: error)
+      throw AppError(sshError: ending ?? error)
+    }
+    step(.ready)
+    pump()
+  }
+
+  func enter(_ next: ConnectionPhase) {
+    phase = next
+    step(.enter(next))
+  }
+
+  private func openWire(_ known: KnownHosts) async throws(SSHFailure) {
+    let timeouts = configuration.timeouts
+    let socket: Socket
+    do throws(DialFailure) {
+      socket = try await Dialer.dial(
+        endpoint, on: reactor, resolveTimeout: timeouts.resolve, dialTimeout: timeouts.dial
+      ) { [weak self] phase in self?.assumeIsolated { $0.enter(phase) } }
+    } catch {
+      throw failure(dialing: error)
+    }
+    if let ending {
+      socket.close()
+      throw ending
+    }
+    socket.sendAtOnce()
+    socket.acknowledgeAtOnce()
+    let wire = Wire(socket: socket)
+    wire.inspect = { [weak self] bytes in
+      self?.assumeIsolated { $0.identification.see(bytes) } ?? false
+    }
+    guard let session = SSHSession(wire: wire),
+      let watcher = DescriptorWatcher(
+        socket.descriptor, on: reactor,
+        ready: { [weak self] seen in
+          self?.assumeIsolated { $0.pump(isReadable: seen.contains(.readable)) }
+        })
+    else { throw failure(code: -6, text: "out of memory", phase: .banner) }
+    self.session = session
+    self.watcher = watcher
+    try offerAlgorithms(known)
+  }
+
+  private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
+    let hostKeys = known.preferredTypes(
+      for: knownName,
+      offered: [
+        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+      ])
+    let ciphers = ["aes128-ctr", "aes192-ctr", "aes256-ctr"]
+    let macs = ["hmac-sha2-256", "hmac-sha2-512"]
+    let keyExchanges = [
+      "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256",
+      "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
+    ]
+    let lists: [(SSHSession.Preference, [String])] = [
+      (.keyExchange, keyExchanges), (.hostKey, hostKeys),
+      (.cipherToServer, ciphers), (.cipherFromServer, ciphers),
+      (.macToServer, macs), (.macFromServer, macs),
+    ]
+    for (preference, names) in lists {
+      guard case .failed(let code, let text) = session?.prefer(names, for: preference) else {
+        continue
+      }
+      throw failure(
+        code: code, text: text,
+        observation: .algorithmMismatch(
+          detail: "libssh2 \(LibSSH2.version) knows none of \(names.joined(separator: ","))"),
+        phase: .keyExchange)
+    }
+  }
+
+  private func failure(dialing dial: DialFailure) -> SSHFailure {
+    var failure = failure(code: dial.nativeCode, phase: dial.phase)
+    failure.code = 0
+    switch dial.cause {
+    case .nameUnknown: failure.observation = .nameUnknown
+    case .nameTimeout: failure.observation = .nameTimeout
+    case .offline: failure.observation = .offline
+    case .failed(let errno): failure.socket = .failed(errno: errno)
+    case .deadline: failure.observation = .deadline
+    case .cancelled: failure.observation = .cancelled
+    }
+    return failure
+  }
+
+  private func shakeHands() async throws(SSHFailure) {
+    enter(.banner)
+    let outcome = await perform(
+      in: .session, phase: .banner, within: configuration.timeouts.handshake
+    ) { $0.handshake() }
+    switch outcome {
+    case .success:
+      session?.wire.handshakeDone()
+      agreement = session?.agreement()
+    case .failure(var failure):
+      // The phase is the one that the server's bytes had reached.
+      failure.phase = identification.hasVersion ? .keyExchange : .banner
+      phase = failure.phase
+      throw failure
+    }
+  }
+
+  var knownName: KnownHostName {
+    KnownHostName(
+      host: endpoint.host, port: endpoint.port, alias: configuration.hostKeys.alias)
+  }
+
+  /// Nothing that proves who the user is has been sent before this says yes.
+  private func judgeHostKey(_ known: KnownHosts) async throws(SSHFailure) {
+    enter(.hostKey)
+    let blob = session?.hostKey() ?? []
+    switch known.check(knownName, blob: blob) {
+    case .trusted:
+      return
+    case .changed(let detail), .revoked(let detail):
+      throw failure(observation: .hostKeyChanged(detail: detail), phase: .hostKey)
+    case .unknown(let fingerprint, let doubt):
+      let unknown = failure(
+        observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
+      guard await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
+      if Task.isCancelled { throw failure(observation: .cancelled, phase: .hostKey) }
+      if let ending { throw ending }
+      await remember(blob)
+    }
+  }
+
+  private func isTrusted(_ blob: [UInt8], fingerprint: String, doubt: String?) async -> Bool {
+    switch configuration.hostKeys.unknown {
+    case .refuse: return false
+    case .acceptNew where doubt == nil: return true
+    case .acceptNew, .ask: break
+    }
+    let question = HostKeyQuestion(
+      host: endpoint.port == 22 ? endpoint.host : endpoint.description,
+      keyType: HostKey(blob: blob)?.typeName ?? "unknown", fingerprint: fingerprint, doubt: doubt)
+    let trust = configuration.interaction.trust
+    return await withTaskExecutorPreference(globalConcurrentExecutor) { await trust(question) }
+  }
+
+  /// Writes a trusted key down. A file that cannot be written does not undo the trust; it is told.
+  private func remember(_ blob: [UInt8]) async {
+    guard let file = configuration.hostKeys.files.first else { return }
+    let name = knownName
+    let problem = await reactor.onHelperThread { () -> AppError? in
+      var chance = KernelRandom()
+      do throws(AppError) {
+        try KnownHostsFile.append(name, blob: blob, to: file, using: &chance)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let problem { warnings.append(problem) }
+  }
+}

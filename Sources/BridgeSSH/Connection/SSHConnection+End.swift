@@ -1,0 +1,76 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension SSHConnection {
+  /// Takes `input` into the connection's life and does what follows from it.
+  func step(_ input: ConnectionStateMachine.Input) {
+    for effect in life.step(input) {
+      switch effect {
+      case .yield(let event):
+        eventSink.yield(event)
+        if event == .closed { eventSink.finish() }
+      case .tearDown:
+        tearDown()
+      }
+    }
+  }
+
+  /// Ends the connection because of `failure`. The first cause counts.
+  func end(now failure: SSHFailure) {
+    guard ending == nil else { return }
+    ending = failure
+    let context = FailureContext(sshFailure: failure)
+    lastFailure = context
+    step(.fail(AppError(sshError: failure), context))
+  }
+
+  /// Ends the connection because its owner wants it.
+  func leave() async {
+    if ending == nil {
+      ending = failure(observation: .cancelled, phase: .close)
+      if !isLent { session?.sayGoodbye() }
+      step(.close)
+    }
+    guard isLent else { return }
+    await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
+      var caller = Optional(caller)
+      let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
+        caller.take()?.resume()
+      }
+      whenReleased.append {
+        timer.cancel()
+        caller.take()?.resume()
+      }
+    }
+  }
+
+  /// Answers everybody, then gives back session and descriptor – unless a helper thread has them,
+  /// which gives them back when it is done and is hurried by the end of the socket.
+  private func tearDown() {
+    guard let ending else { return }
+    for channel in Array(channels.values) { settle(channel, with: ending) }
+    for caller in callers.takeAll() { caller.fail(ending) }
+    operations.removeAll()
+    closing = []
+    if isLent {
+      promptExchange?.cancel()
+      session?.wire.socket.shutDown()
+    } else {
+      release()
+    }
+  }
+
+  func release() {
+    watcher?.close()
+    watcher = nil
+    session?.free()
+    session?.wire.socket.shutDown()
+    session?.wire.socket.close()
+    session = nil
+    let waiters = whenReleased
+    whenReleased = []
+    for waiter in waiters { waiter() }
+    step(.tornDown)
+  }
+}

@@ -1,0 +1,141 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension SSHConnection {
+  /// How an operation ends for its caller.
+  typealias Outcome<Value> = Result<Value, SSHFailure>
+
+  /// Carries `attempt` on until it is done, in its turn in `lane`.
+  ///
+  /// - Parameters:
+  ///   - deadline: after it the connection is given up: libssh2 cannot leave an operation half way.
+  ///   - isHelped: `attempt` may block and runs on a helper thread.
+  ///   - abandoned: what to do with a value that nobody waits for any more.
+  func perform<Value: Sendable>(
+    in lane: OperationQueue.Lane, phase: ConnectionPhase, within deadline: Duration,
+    isHelped: Bool = false,
+    abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
+    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
+  ) async -> Outcome<Value> {
+    await wait(phase: phase, within: deadline, isFatalAtDeadline: true) { connection, id, answer in
+      guard let session = connection.session else { return }
+      let judge: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
+        connection, result in
+        switch result {
+        case .again:
+          return false
+        case .done(let value):
+          if connection.callers.take(id) == nil {
+            abandoned(connection, value)
+          } else {
+            answer(.success(value))
+          }
+          return true
+        case .failed(let code, let text):
+          connection.fail(id, with: connection.failure(code: code, text: text, phase: phase))
+          return true
+        }
+      }
+      let step: OperationQueue.Step
+      if isHelped {
+        let result = Mutex(Attempt<Value>.again)
+        step = .helped(work: { result.withLock { $0 = attempt(session) } }) { connection in
+          judge(connection, result.withLock { $0 })
+        }
+      } else {
+        step = .onLoop { connection in judge(connection, attempt(session)) }
+      }
+      connection.operations.append(.init(id: id, step: step), to: lane)
+      connection.pump()
+    }
+  }
+
+  /// Waits until somebody takes the caller out of the table and answers: a success through the
+  /// closure given to `start`, a failure by `fail`.
+  func wait<Value: Sendable>(
+    phase: ConnectionPhase, within deadline: Duration?, isFatalAtDeadline: Bool = false,
+    start: (isolated SSHConnection, Int, @escaping @Sendable (Outcome<Value>) -> Void) -> Void
+  ) async -> Outcome<Value> {
+    if let ending { return .failure(ending) }
+    let id = callers.nextID()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: CheckedContinuation<Outcome<Value>, Never>) in
+        let answer: @Sendable (Outcome<Value>) -> Void = { caller.resume(returning: $0) }
+        if Task.isCancelled {
+          return answer(.failure(failure(observation: .cancelled, phase: phase)))
+        }
+        let timer = deadline.map { deadline in
+          LoopTimer(after: deadline, on: reactor) { [weak self] in
+            self?.assumeIsolated {
+              $0.deadlinePassed(id, phase: phase, isFatal: isFatalAtDeadline)
+            }
+          }
+        }
+        callers.insert(.init(deadline: timer) { answer(.failure($0)) }, as: id)
+        start(self, id, answer)
+      }
+    } onCancel: {
+      reactor.execute { [weak self] in
+        self?.assumeIsolated { $0.cancel(id, phase: phase) }
+      }
+    }
+  }
+
+  private func cancel(_ id: Int, phase: ConnectionPhase) {
+    callers.take(id)?.fail(failure(observation: .cancelled, phase: phase))
+  }
+
+  private func deadlinePassed(_ id: Int, phase: ConnectionPhase, isFatal: Bool) {
+    guard let caller = callers.take(id) else { return }
+    let failure = failure(observation: .deadline, phase: phase)
+    caller.fail(failure)
+    if isFatal { end(now: failure) }
+  }
+
+  /// Answers one caller with `failure`, and ends the connection when that is what it means.
+  func fail(_ id: Int, with failure: SSHFailure) {
+    callers.take(id)?.fail(failure)
+    if isFatal(failure) { end(now: failure) }
+  }
+
+  /// Whether nothing more can come of this session.
+  private func isFatal(_ failure: SSHFailure) -> Bool {
+    if failure.socket != .open || failure.disconnectReason != nil { return true }
+    switch failure.phase {
+    case .resolve, .dial, .banner, .keyExchange, .hostKey, .upgrade, .close: return true
+    // Refused keys, channels and requests leave the session as it was; what breaks the protocol
+    // does not.
+    case .authenticate, .openChannel, .execute, .stream:
+      return [-4, -7, -9, -12, -13, -14, -24, -25, -38, -41, -43].contains(failure.code.rawValue)
+    }
+  }
+
+  /// A failure with all that this connection knows.
+  func failure(
+    code: Int = 0, text: String = "", observation: SSHFailure.Observation? = nil,
+    phase: ConnectionPhase
+  ) -> SSHFailure {
+    SSHFailure(
+      code: .init(rawValue: code), message: session?.disconnect?.message ?? text,
+      phase: phase, host: endpoint.host, port: endpoint.port,
+      observation: observation ?? identification.observation(code: code),
+      socket: session?.wire.socket.condition ?? .open,
+      disconnectReason: session?.disconnect?.reason, preBanner: identification.text,
+      method: method, timeout: timeout(of: phase))
+  }
+
+  private func timeout(of phase: ConnectionPhase) -> Int {
+    let timeouts = configuration.timeouts
+    let duration =
+      switch phase {
+      case .resolve: timeouts.resolve
+      case .dial: timeouts.dial
+      case .banner, .keyExchange, .hostKey, .upgrade: timeouts.handshake
+      case .authenticate: timeouts.authenticate
+      case .openChannel, .execute, .stream: timeouts.channel
+      case .close: timeouts.close
+      }
+    return max(1, Int((duration / .seconds(1)).rounded(.up)))
+  }
+}

@@ -1,0 +1,101 @@
+public import BridgeErrors
+public import BridgeReactor
+public import BridgeTransport
+
+/// One SSH connection: dialled once, authenticated once, carrying channels until it ends.
+///
+/// It is pinned to a reactor, where libssh2 is called from plain synchronous steps (`pump`);
+/// callers wait in one table and are answered from there. It reports what ends it and never
+/// retries.
+public actor SSHConnection: Connection {
+  /// Where it leads.
+  public nonisolated let endpoint: Endpoint
+  /// How it was asked to connect.
+  public nonisolated let configuration: SSHConfiguration
+  /// Steps of this connection, oldest first; ends with `.closed`. One reader.
+  public nonisolated let events: AsyncStream<ConnectionEvent>
+  /// What ended it; nil while nothing has.
+  public internal(set) var lastFailure: FailureContext?
+  /// What the two sides agreed on, for people who ask.
+  public internal(set) var agreement: Agreement?
+  /// What went wrong beside the connection: a known_hosts file that could not be written.
+  public internal(set) var warnings: [AppError] = []
+
+  nonisolated let reactor: Reactor
+  let eventSink: AsyncStream<ConnectionEvent>.Continuation
+
+  var life = ConnectionStateMachine()
+  var phase = ConnectionPhase.resolve
+  var session: SSHSession?
+  var watcher: DescriptorWatcher?
+  var operations = OperationQueue()
+  var callers = CallerTable()
+  var channels: [UInt32: ChannelState] = [:]
+  var endings: [UInt32: ChannelEnding] = [:]
+  /// Channels that are closed for us and not yet for the server.
+  var closing: [NativeChannel] = []
+  /// A helper thread owns the session.
+  var isLent = false
+  /// A helped operation may go on: it is its first turn, or bytes came since its last.
+  var mayHelp = true
+  var isTurnQueued = false
+  var ending: SSHFailure?
+  var identification = ServerIdentification()
+  var method = "none"
+  var authenticationLeft: Duration = .zero
+  var promptExchange: PromptExchange?
+  var whenReleased: [() -> Void] = []
+  /// The fastest round trip seen.
+  var roundTrip: Duration?
+
+  /// A connection to `endpoint` on one of the process's reactors; nothing is dialled yet.
+  public init(
+    to endpoint: Endpoint, configuration: SSHConfiguration,
+    on reactor: Reactor = ReactorGroup.shared.next()
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.reactor = reactor
+    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+  }
+
+  isolated deinit {
+    watcher?.close()
+    session?.free()
+    session?.wire.socket.close()
+  }
+
+  /// The reactor's thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+
+  /// When the last byte came from the server; nil before the first.
+  public var lastHeard: ContinuousClock.Instant? { session?.wire.lastHeard }
+
+  /// Resolves, dials, checks the host's key, authenticates.
+  ///
+  /// The host key is judged before anything that proves who the user is goes out.
+  /// - Throws: what `AppError.init(sshError:)` makes of the failure; `cancelled`.
+  public nonisolated func connect() async throws(AppError) {
+    let known = try KnownHostsFile.load(configuration.hostKeys.files)
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.establish(known)
+    }
+  }
+
+  /// One round trip to the server: a request whose answer is consumed.
+  ///
+  /// - Throws: `sshTimeout` when the answer is not there after `deadline`; what ended the
+  ///   connection.
+  public nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> Duration in
+      try await self.measureRoundTrip(within: deadline)
+    }
+  }
+
+  /// Ends the connection in at most a second, and everything on it. Safe in every state, and again.
+  public nonisolated func close() async {
+    await withTaskExecutorPreference(reactor) {
+      await self.leave()
+    }
+  }
+}

@@ -1,0 +1,55 @@
+public import BridgeErrors
+
+/// Something to prove with who the user is. Each is offered at most once per connection.
+public enum SSHCredential: Sendable {
+  /// A private key file (ed25519 or ECDSA). An encrypted one asks for its passphrase.
+  case keyFile(String)
+  /// Every key that the agent at this socket holds (`SSH_AUTH_SOCK`).
+  case agent(socketPath: String)
+  /// A password; nil asks for it.
+  case password(Secret?)
+  /// Whatever the server asks (RFC 4256), answered by a person.
+  case keyboardInteractive
+}
+
+/// What the connection asks while it authenticates. Nil answers mean "not available": the next
+/// credential's turn. The time an answer takes does not count against a deadline.
+public struct SSHInteraction: Sendable {
+  /// The passphrase of the key file at this path.
+  public var passphrase: @concurrent @Sendable (_ keyFile: String) async -> Secret?
+  /// The password of `user` at `host`.
+  public var password: @concurrent @Sendable (_ user: String, _ host: String) async -> Secret?
+  /// Answers to a keyboard-interactive request, one a prompt.
+  public var answers:
+    @concurrent @Sendable (_ request: KeyboardInteractiveRequest) async -> [Secret]?
+  /// Whether a host key that is not known is to be trusted.
+  public var trust: @concurrent @Sendable (_ question: HostKeyQuestion) async -> Bool
+
+  /// Answers nothing and trusts nobody, except as given.
+  public init(
+    passphrase: @escaping @concurrent @Sendable (String) async -> Secret? = { _ in nil },
+    password: @escaping @concurrent @Sendable (String, String) async -> Secret? = { _, _ in nil },
+    answers: @escaping @concurrent @Sendable (KeyboardInteractiveRequest) async -> [Secret]? = {
+      _ in nil
+    },
+    trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
+  ) {
+    self.passphrase = passphrase
+    self.password = password
+    self.answers = answers
+    self.trust = trust
+  }
+}
+
+/// A host key that is in no known_hosts file, for a person to judge.
+public struct HostKeyQuestion: Sendable, Equatable {
+  /// The host as the user named it, with its port where that is not 22.
+  public var host: String
+  /// The key's type as people know it: `ED25519`, `ECDSA`.
+  public var keyType: String
+  /// `SHA256:` and the base64 of the key's digest.
+  public var fingerprint: String
+  /// Why a policy may not accept it: a known_hosts line that could not be read may be about this
+  /// host.
+  public var doubt: String?
+}

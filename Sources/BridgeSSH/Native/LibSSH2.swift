@@ -1,0 +1,39 @@
+import CLibSSH2
+
+/// The library as a whole: set up once, never torn down, because tasks of other sessions may live.
+enum LibSSH2 {
+  /// `libssh2_init` is global and not safe to call from two threads (its man page).
+  static let isReady: Bool = libssh2_init(0) == 0
+
+  /// The version that is linked, for instance `1.10.0`.
+  static var version: String {
+    guard let text = unsafe libssh2_version(0) else { return "unknown" }
+    return unsafe String(cString: text)
+  }
+}
+
+/// A pointer of the library's, lent to one call.
+@safe struct LentPointer {
+  let raw: OpaquePointer
+
+  init(_ raw: OpaquePointer) { unsafe self.raw = raw }
+}
+
+/// What one non-blocking call of the library came to.
+enum Attempt<Value> {
+  case done(Value)
+  /// `LIBSSH2_ERROR_EAGAIN`: call again when more bytes came.
+  case again
+  /// The code, and the library's text (raw).
+  case failed(Int, String)
+
+  func map<Other>(_ transform: (Value) -> Other) -> Attempt<Other> {
+    switch self {
+    case .done(let value): .done(transform(value))
+    case .again: .again
+    case .failed(let code, let text): .failed(code, text)
+    }
+  }
+}
+
+extension Attempt: Sendable where Value: Sendable {}

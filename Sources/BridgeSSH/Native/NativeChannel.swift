@@ -1,0 +1,172 @@
+import CLibSSH2
+
+/// One libssh2 channel: used on the session's thread only, freed once, dead with its session.
+@safe final class NativeChannel: @unchecked Sendable {
+  /// The two streams a server writes to (RFC 4254, 5.2).
+  enum Stream: Int32, CaseIterable, Sendable {
+    case output = 0
+    case error = 1
+  }
+
+  /// Our number of the channel, as its packets carry it.
+  let number: UInt32
+  private let session: SSHSession
+  private var channel: OpaquePointer?
+
+  init(_ channel: OpaquePointer, number: UInt32, of session: SSHSession) {
+    unsafe self.channel = channel
+    self.number = number
+    self.session = session
+  }
+
+  /// The most that goes into one packet (`libssh2_channel_write_ex`).
+  private static let writeLimit = 32_700
+
+  private func call(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
+    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    return unsafe session.attempt(body(LentPointer(channel)))
+  }
+
+  func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
+    call {
+      unsafe libssh2_channel_request_pty_ex(
+        $0.raw, terminal.type, UInt32(terminal.type.utf8.count), nil, 0,
+        Int32(terminal.size.columns), Int32(terminal.size.rows), 0, 0)
+    }
+  }
+
+  func resize(_ size: TerminalSize) -> Attempt<Void> {
+    call {
+      unsafe libssh2_channel_request_pty_size_ex(
+        $0.raw, Int32(size.columns), Int32(size.rows), 0, 0)
+    }
+  }
+
+  func setEnvironment(_ name: String, _ value: String) -> Attempt<Void> {
+    call {
+      unsafe libssh2_channel_setenv_ex(
+        $0.raw, name, UInt32(name.utf8.count), value, UInt32(value.utf8.count))
+    }
+  }
+
+  /// Starts a shell, or `command` as it is.
+  func start(_ command: String?) -> Attempt<Void> {
+    call { channel in
+      guard let command else {
+        return unsafe libssh2_channel_process_startup(channel.raw, "shell", 5, nil, 0)
+      }
+      return unsafe libssh2_channel_process_startup(
+        channel.raw, "exec", 4, command, UInt32(command.utf8.count))
+    }
+  }
+
+  /// Up to `limit` bytes that have arrived; empty at the end of the stream.
+  func read(_ stream: Stream, upTo limit: Int) -> Attempt<[UInt8]> {
+    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    var result = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      result = unsafe buffer.withMemoryRebound(to: CChar.self) { buffer in
+        unsafe libssh2_channel_read_ex(channel, stream.rawValue, buffer.baseAddress, limit)
+      }
+      count = max(0, result)
+    }
+    return session.attempt(Int32(clamping: min(0, result))).map { bytes }
+  }
+
+  /// Lets the library take what is on the wire without taking anything from this channel.
+  func drain() -> Attempt<Void> {
+    call { channel in
+      var nothing: CChar = 0
+      return unsafe Int32(clamping: min(0, libssh2_channel_read_ex(channel.raw, 0, &nothing, 0)))
+    }
+  }
+
+  /// Writes from `bytes[start...]`; how much was taken. After `.again`, call with the same bytes.
+  func write(_ bytes: [UInt8], from start: Int) -> Attempt<Int> {
+    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    let count = min(Self.writeLimit, bytes.count - start)
+    let result = unsafe bytes.withUnsafeBytes { buffer in
+      let base = unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
+      return unsafe libssh2_channel_write_ex(channel, 0, base, count)
+    }
+    if result == 0 { return .again }
+    return session.attempt(Int32(clamping: min(0, result))).map { result }
+  }
+
+  func sendEndOfFile() -> Attempt<Void> { call { unsafe libssh2_channel_send_eof($0.raw) } }
+
+  /// Whether the server has sent its last byte and we have read it.
+  var isAtEnd: Bool {
+    guard let channel = unsafe channel else { return true }
+    return unsafe libssh2_channel_eof(channel) == 1
+  }
+
+  /// Done when the server has closed the channel.
+  func waitClosed() -> Attempt<Void> { call { unsafe libssh2_channel_wait_closed($0.raw) } }
+
+  /// The signal that ended the command, without `SIG`; nil when it exited.
+  func exitSignal() -> String? {
+    guard let channel = unsafe channel else { return nil }
+    var name: UnsafeMutablePointer<CChar>?
+    var length = 0
+    unsafe libssh2_channel_get_exit_signal(channel, &name, &length, nil, nil, nil, nil)
+    guard let name = unsafe name, length > 0 else { return nil }
+    defer { unsafe CLibSSH2.free(name) }
+    return unsafe SessionCallbacks.text(name, Int32(clamping: min(length, 64)))
+  }
+
+  /// The exit status that arrived; nil when none has.
+  var exitStatus: UInt32? { session.tap.exitStatus[number] }
+
+  /// Our side of the window as libssh2 counts it: what the server may still send.
+  func windowLeft() -> Int {
+    guard let channel = unsafe channel else { return 0 }
+    return unsafe Int(libssh2_channel_window_read_ex(channel, nil, nil))
+  }
+
+  func widenWindow(by count: Int) -> Attempt<Void> {
+    call { unsafe libssh2_channel_receive_window_adjust2($0.raw, UInt(count), 1, nil) }
+  }
+
+  /// Closes and frees; `.again` until the server has confirmed.
+  func free() -> Attempt<Void> {
+    guard let channel = unsafe channel else { return .done(()) }
+    let result = session.attempt(unsafe libssh2_channel_free(channel))
+    if case .again = result { return .again }
+    abandon()
+    return .done(())
+  }
+
+  /// The session was freed, and the channel with it.
+  func abandon() {
+    unsafe channel = nil
+    session.forgetChannel(number)
+  }
+}
+
+extension SSHSession {
+  /// Opens a session channel with a receive window of `window` bytes.
+  func openChannel(window: Int) -> Attempt<NativeChannel> {
+    open("session", window: window)
+  }
+
+  /// A channel type no server knows: its refusal is a round trip that leaves nothing behind.
+  func roundTrip() -> Attempt<Void> {
+    switch open("probe@bridge", window: 32_768) {
+    case .again: .again
+    case .failed(let code, let text):
+      tap.openRefusal != nil ? .done(()) : .failed(code, text)
+    // A server that accepts anything has answered as well.
+    case .done(let channel): channel.free()
+    }
+  }
+
+  private func open(_ type: String, window: Int) -> Attempt<NativeChannel> {
+    let opened = callForPointer { session -> LentPointer? in
+      let channel = unsafe libssh2_channel_open_ex(
+        session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, nil, 0)
+      return unsafe channel.map(LentPointer.init)
+    }
+    return opened.map { unsafe NativeChannel($0.raw, number: tap.openedChannel ?? 0, of: self) }
+  }
+}

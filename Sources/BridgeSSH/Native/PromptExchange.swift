@@ -1,0 +1,59 @@
+import BridgeErrors
+import BridgeTransport
+import Foundation
+
+/// Carries keyboard-interactive prompts from libssh2's callback, which must have the answers at
+/// once and therefore waits on a helper thread, to whoever can ask a person.
+final class PromptExchange: Sendable {
+  private struct State {
+    var answers: [Secret]?
+    var isCancelled = false
+    var isUnanswered = false
+    var timeAsked: Duration = .zero
+  }
+
+  let requests: AsyncStream<KeyboardInteractiveRequest>
+  private let sink: AsyncStream<KeyboardInteractiveRequest>.Continuation
+  private let state = Mutex(State())
+  private let answered = DispatchSemaphore(value: 0)
+
+  init() {
+    (requests, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
+  }
+
+  /// How long people took.
+  var timeAsked: Duration { state.withLock { $0.timeAsked } }
+
+  /// Whether somebody declined to answer.
+  var isUnanswered: Bool { state.withLock { $0.isUnanswered } }
+
+  /// On the helper thread: waits for the answers. Empty ones when nobody has any.
+  func ask(_ request: KeyboardInteractiveRequest) -> [Secret] {
+    // A request without prompts only tells something, or ends the conversation (RFC 4256, 3.4).
+    if request.prompts.isEmpty && request.instruction.isEmpty { return [] }
+    if state.withLock({ $0.isCancelled }) { return [] }
+    let begun = ContinuousClock.now
+    sink.yield(request)
+    answered.wait()
+    return state.withLock { state in
+      state.timeAsked += ContinuousClock.now - begun
+      defer { state.answers = nil }
+      return state.answers ?? []
+    }
+  }
+
+  func answer(_ answers: [Secret]?) {
+    state.withLock { state in
+      state.answers = answers
+      if answers == nil { state.isUnanswered = true }
+    }
+    answered.signal()
+  }
+
+  /// Lets the helper thread go, with empty answers from now on.
+  func cancel() {
+    state.withLock { $0.isCancelled = true }
+    sink.finish()
+    answered.signal()
+  }
+}

@@ -1,0 +1,145 @@
+import BridgeErrors
+import CLibSSH2
+
+/// What a server asks in keyboard-interactive authentication (RFC 4256), raw: escape it before it
+/// is shown.
+public struct KeyboardInteractiveRequest: Sendable, Equatable {
+  /// One question.
+  public struct Prompt: Sendable, Equatable {
+    /// The question's text.
+    public var text: String
+    /// Whether the answer may be seen while it is typed.
+    public var isEchoed: Bool
+  }
+
+  /// The request's name; often empty.
+  public var name: String
+  /// What to tell the user before the prompts; often empty.
+  public var instruction: String
+  /// The questions; none when the server only tells something.
+  public var prompts: [Prompt]
+}
+
+extension SSHSession {
+  /// The `none` request: the methods that may go on, or nil when the server wants nothing more.
+  func probeMethods(user: String) -> Attempt<[String]?> {
+    let methods = callForPointer { session -> [String]? in
+      let list = unsafe libssh2_userauth_list(session.raw, user, UInt32(user.utf8.count))
+      guard let list = unsafe list else { return nil }
+      return unsafe String(cString: list).split(separator: ",").map(String.init)
+    }
+    if case .failed(0, _) = methods { return .done(nil) }
+    return methods.map { $0 }
+  }
+
+  /// A private key file; libssh2 derives the public half. Blocks for the key derivation of an
+  /// encrypted one.
+  func authenticate(user: String, keyFile: String, passphrase: Secret?) -> Attempt<Void> {
+    call { session in
+      guard let passphrase else {
+        return unsafe libssh2_userauth_publickey_fromfile_ex(
+          session.raw, user, UInt32(user.utf8.count), nil, keyFile, nil)
+      }
+      return unsafe passphrase.withText { text in
+        unsafe libssh2_userauth_publickey_fromfile_ex(
+          session.raw, user, UInt32(user.utf8.count), nil, keyFile, text)
+      }
+    }
+  }
+
+  /// A public key whose private half signs elsewhere (ssh-agent), through `signer`, which may
+  /// block.
+  func authenticate(
+    user: String, publicKey: [UInt8], signer: @escaping ([UInt8]) -> [UInt8]?
+  ) -> Attempt<Void> {
+    self.signer = signer
+    defer { self.signer = nil }
+    var context: UnsafeMutableRawPointer? = unsafe Unmanaged.passUnretained(self).toOpaque()
+    return call { session in
+      unsafe libssh2_userauth_publickey(
+        session.raw, user, publicKey, publicKey.count,
+        { _, signature, length, data, count, abstract in
+          unsafe SSHSession.owner(abstract)?.sign(signature, length, data, count) ?? -1
+        }, &context)
+    }
+  }
+
+  /// A password.
+  func authenticate(user: String, password: Secret) -> Attempt<Void> {
+    call { session in
+      unsafe password.withText { text in
+        unsafe libssh2_userauth_password_ex(
+          session.raw, user, UInt32(user.utf8.count), text, UInt32(strlen(text)), nil)
+      }
+    }
+  }
+
+  /// Keyboard-interactive; `responder` is called from inside, and may block.
+  func authenticate(
+    user: String, responder: @escaping (KeyboardInteractiveRequest) -> [Secret]
+  ) -> Attempt<Void> {
+    self.responder = responder
+    defer { self.responder = nil }
+    return call { session in
+      unsafe libssh2_userauth_keyboard_interactive_ex(session.raw, user, UInt32(user.utf8.count)) {
+        name, nameLength, instruction, instructionLength, count, prompts, responses, abstract in
+        guard let owner = unsafe SSHSession.owner(abstract) else { return }
+        let request = unsafe KeyboardInteractiveRequest(
+          name: SessionCallbacks.text(name, nameLength),
+          instruction: SessionCallbacks.text(instruction, instructionLength),
+          prompts: UnsafeBufferPointer(start: prompts, count: max(0, Int(count))).map {
+            unsafe .init(
+              text: SessionCallbacks.text($0.text, Int32(clamping: $0.length)),
+              isEchoed: $0.echo != 0)
+          })
+        unsafe owner.answer(request, into: responses)
+      }
+    }
+  }
+
+  private func answer(
+    _ request: KeyboardInteractiveRequest,
+    into responses: UnsafeMutablePointer<LIBSSH2_USERAUTH_KBDINT_RESPONSE>?
+  ) {
+    guard let responses = unsafe responses, let responder else { return }
+    let answers = responder(request)
+    for (index, answer) in answers.prefix(request.prompts.count).enumerated() {
+      unsafe answer.withText { text in
+        // libssh2 frees the text with our allocator, which wipes it.
+        unsafe responses[index].text = strdup(text)
+        unsafe responses[index].length = UInt32(strlen(text))
+      }
+    }
+  }
+
+  private func sign(
+    _ signature: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?,
+    _ length: UnsafeMutablePointer<Int>?, _ data: UnsafePointer<UInt8>?, _ count: Int
+  ) -> Int32 {
+    let message = unsafe Array(UnsafeBufferPointer(start: data, count: count))
+    guard let signed = signer?(message), let block = unsafe malloc(max(1, signed.count)) else {
+      return -1
+    }
+    unsafe block.copyMemory(from: signed, byteCount: signed.count)
+    unsafe signature?.pointee = block.assumingMemoryBound(to: UInt8.self)
+    unsafe length?.pointee = signed.count
+    return 0
+  }
+}
+
+extension Secret {
+  /// Lends the secret as a C string: up to its first NUL byte, copied into a block that is wiped
+  /// after.
+  func withText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    reveal { bytes in
+      let block = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+      unsafe block.initialize(repeating: 0, count: bytes.count + 1)
+      for (index, byte) in bytes.enumerated() { unsafe block[index] = CChar(bitPattern: byte) }
+      defer {
+        unsafe explicit_bzero(block, bytes.count + 1)
+        unsafe block.deallocate()
+      }
+      return unsafe body(block)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import BridgeReactor
+import CLibSSH2
+
+extension SSHSession {
+  /// The kinds of algorithm that can be narrowed before the handshake.
+  enum Preference: CaseIterable, Sendable {
+    case keyExchange
+    case hostKey
+    case cipherToServer
+    case cipherFromServer
+    case macToServer
+    case macFromServer
+
+    var method: Int32 {
+      switch self {
+      case .keyExchange: LIBSSH2_METHOD_KEX
+      case .hostKey: LIBSSH2_METHOD_HOSTKEY
+      case .cipherToServer: LIBSSH2_METHOD_CRYPT_CS
+      case .cipherFromServer: LIBSSH2_METHOD_CRYPT_SC
+      case .macToServer: LIBSSH2_METHOD_MAC_CS
+      case .macFromServer: LIBSSH2_METHOD_MAC_SC
+      }
+    }
+  }
+
+  /// Offers these algorithms and no others; fails when the library knows none of them.
+  func prefer(_ names: [String], for preference: Preference) -> Attempt<Void> {
+    call {
+      unsafe libssh2_session_method_pref($0.raw, preference.method, names.joined(separator: ","))
+    }
+  }
+
+  /// Version lines and key exchange.
+  func handshake() -> Attempt<Void> {
+    call { unsafe libssh2_session_handshake($0.raw, wire.socket.descriptor) }
+  }
+
+  /// The host's public key as a wire blob (RFC 4253, 6.6); empty before the key exchange.
+  func hostKey() -> [UInt8] {
+    let key = callForPointer { session -> [UInt8]? in
+      var length = 0
+      var type: Int32 = 0
+      guard let key = unsafe libssh2_session_hostkey(session.raw, &length, &type) else {
+        return nil
+      }
+      return unsafe Array(UnsafeRawBufferPointer(start: key, count: length))
+    }
+    if case .done(let bytes) = key { return bytes }
+    return []
+  }
+
+  /// What was negotiated; nil before the key exchange.
+  func agreement() -> Agreement? {
+    guard let keyExchange = name(.keyExchange), let hostKey = name(.hostKey),
+      let cipher = name(.cipherToServer), let mac = name(.macToServer)
+    else { return nil }
+    return Agreement(keyExchange: keyExchange, hostKey: hostKey, cipher: cipher, mac: mac)
+  }
+
+  private func name(_ preference: Preference) -> String? {
+    let name = callForPointer { session -> String? in
+      guard let text = unsafe libssh2_session_methods(session.raw, preference.method) else {
+        return nil
+      }
+      return unsafe String(cString: text)
+    }
+    if case .done(let text) = name { return text }
+    return nil
+  }
+}

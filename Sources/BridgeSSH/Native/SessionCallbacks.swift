@@ -1,0 +1,71 @@
+import CLibSSH2
+import Foundation
+
+/// libssh2's callbacks, each a step from C into `Wire` or `SSHSession`.
+enum SessionCallbacks {
+  private typealias Receive =
+    @convention(c) (
+      Int32, UnsafeMutableRawPointer?, Int, Int32,
+      UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Int
+  private typealias Send =
+    @convention(c) (
+      Int32, UnsafeRawPointer?, Int, Int32, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Int
+  private typealias Disconnect =
+    @convention(c) (
+      OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32,
+      UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Void
+
+  static func install(in session: OpaquePointer) {
+    unsafe set(
+      LIBSSH2_CALLBACK_RECV, in: session,
+      unsafeBitCast(receiveFromWire as Receive, to: Pointer.self))
+    unsafe set(
+      LIBSSH2_CALLBACK_SEND, in: session, unsafeBitCast(sendToWire as Send, to: Pointer.self))
+    unsafe set(
+      LIBSSH2_CALLBACK_DISCONNECT, in: session,
+      unsafeBitCast(noteDisconnect as Disconnect, to: Pointer.self))
+  }
+
+  private typealias Pointer = UnsafeMutableRawPointer
+
+  private static func set(
+    _ kind: Int32, in session: OpaquePointer, _ callback: UnsafeMutableRawPointer
+  ) {
+    _ = unsafe libssh2_session_callback_set(session, kind, callback)
+  }
+
+  /// A bounded copy of a peer's text.
+  static func text(_ pointer: UnsafePointer<CChar>?, _ length: Int32) -> String {
+    guard let pointer = unsafe pointer, length > 0 else { return "" }
+    let bytes = unsafe UnsafeRawBufferPointer(start: pointer, count: min(Int(length), 4096))
+    return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+private func receiveFromWire(
+  _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ length: Int, _ flags: Int32,
+  _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Int {
+  guard let wire = unsafe SSHSession.owner(abstract)?.wire else { return -Int(EBADF) }
+  return unsafe wire.give(UnsafeMutableRawBufferPointer(start: buffer, count: length))
+}
+
+private func sendToWire(
+  _ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ length: Int, _ flags: Int32,
+  _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Int {
+  guard let wire = unsafe SSHSession.owner(abstract)?.wire else { return -Int(EBADF) }
+  return unsafe wire.take(UnsafeRawBufferPointer(start: buffer, count: length))
+}
+
+private func noteDisconnect(
+  _ session: OpaquePointer?, _ reason: Int32, _ message: UnsafePointer<CChar>?,
+  _ length: Int32, _ language: UnsafePointer<CChar>?, _ languageLength: Int32,
+  _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) {
+  guard let owner = unsafe SSHSession.owner(abstract) else { return }
+  unsafe owner.note(.init(reason: Int(reason), message: SessionCallbacks.text(message, length)))
+}

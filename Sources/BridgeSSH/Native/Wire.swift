@@ -1,0 +1,159 @@
+import BridgeErrors
+import BridgeReactor
+import CLibSSH2
+import Foundation
+
+/// The bytes between libssh2 and our socket, both ways bounded and ours.
+///
+/// SEND takes every packet whole, so libssh2 never holds a half-sent one (its one slot for that
+/// would wedge every other operation). RECV has a byte budget per turn, so a full window cannot
+/// hold the loop.
+@safe final class Wire {
+  /// Bytes libssh2 may take per turn of the loop; about half a millisecond of decryption.
+  static let turnBudget = 128 << 10
+  /// Above this, nothing more is written to channels until the socket took some.
+  static let outboundLimit = 256 << 10
+  /// What is kept of the server's first bytes, to say what it was if it is not a server of ours.
+  private static let transcriptLimit = 16 << 10
+  private static let readSize = 64 << 10
+
+  let socket: Socket
+  /// The server's first bytes, raw, until the handshake is done.
+  private(set) var transcript: [UInt8] = []
+  /// Bumped whenever libssh2 was given bytes: whoever waits must try again before it sleeps.
+  private(set) var generation = 0
+  private(set) var lastHeard: ContinuousClock.Instant?
+  /// The budget ran out with bytes left: pump again next turn even if the descriptor stays quiet.
+  private(set) var isBudgetSpent = false
+  /// Called with what arrives before the handshake is done; false ends the connection.
+  var inspect: ((Span<UInt8>) -> Bool)?
+  /// Ask for immediate acknowledgements; off once the first channel is open.
+  var acknowledgesAtOnce = true
+
+  private var budget = 0
+  private var outbound: [UInt8] = []
+  private var outboundStart = 0
+  private var inbound: UnsafeMutableRawBufferPointer?
+  private var inboundRange = 0..<0
+  private var isCut = false
+  private var isSendDead = false
+
+  init(socket: Socket) {
+    self.socket = socket
+  }
+
+  deinit {
+    unsafe inbound?.deallocate()
+  }
+
+  var hasOutbound: Bool { outboundStart < outbound.count }
+
+  var hasRoom: Bool { outbound.count - outboundStart < Self.outboundLimit }
+
+  func beginTurn() {
+    budget = Self.turnBudget
+    isBudgetSpent = false
+  }
+
+  /// Gives the read buffer back when it is empty: an idle connection holds none.
+  func endTurn() {
+    guard inboundRange.isEmpty else { return }
+    unsafe inbound?.deallocate()
+    unsafe inbound = nil
+  }
+
+  func handshakeDone() {
+    inspect = nil
+    transcript = []
+  }
+
+  /// From now on libssh2 sees a dead peer, so that freeing the session cannot wait for one.
+  func cut() {
+    isCut = true
+  }
+
+  /// Writes what is waiting; returns whether all of it is out.
+  func flush() -> Bool {
+    while hasOutbound && !isSendDead {
+      let result = unsafe outbound.withUnsafeBytes { bytes in
+        unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[outboundStart...]))
+      }
+      switch result {
+      case .bytes(let count): outboundStart += count
+      case .wouldBlock: return false
+      // What the peer still had to say can be read: reading tells how it ended.
+      case .ended: isSendDead = true
+      }
+    }
+    outbound.removeAll(keepingCapacity: outbound.capacity <= 4096)
+    outboundStart = 0
+    return true
+  }
+}
+
+// What libssh2's callbacks call.
+extension Wire {
+  /// libssh2's SEND: takes it all, always.
+  func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    if isCut { return -Int(EPIPE) }
+    if isSendDead { return bytes.count }
+    if outboundStart > Self.outboundLimit {
+      outbound.removeFirst(outboundStart)
+      outboundStart = 0
+    }
+    unsafe outbound.append(contentsOf: bytes)
+    return bytes.count
+  }
+
+  /// libssh2's RECV: at most what is left of the turn's budget.
+  func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    if isCut { return 0 }
+    if inboundRange.isEmpty, let ended = fill() { return ended }
+    let count = min(target.count, inboundRange.count)
+    guard let inbound = unsafe inbound, count > 0 else { return -Int(EAGAIN) }
+    let source = unsafe UnsafeRawBufferPointer(
+      rebasing: inbound[inboundRange.lowerBound..<(inboundRange.lowerBound + count)])
+    unsafe target.copyMemory(from: source)
+    inboundRange = (inboundRange.lowerBound + count)..<inboundRange.upperBound
+    generation += 1
+    return count
+  }
+
+  /// Reads from the socket; a result is what RECV must return instead of bytes.
+  private func fill() -> Int? {
+    guard budget > 0 else {
+      isBudgetSpent = true
+      return -Int(EAGAIN)
+    }
+    if unsafe inbound == nil {
+      unsafe inbound = .allocate(byteCount: Self.readSize, alignment: 16)
+    }
+    guard let inbound = unsafe inbound else { return -Int(ENOMEM) }
+    switch unsafe socket.receive(into: inbound) {
+    case .wouldBlock:
+      return -Int(EAGAIN)
+    case .ended:
+      if case .failed(let code) = socket.condition { return -Int(code) }
+      return 0
+    case .bytes(let count):
+      if acknowledgesAtOnce { socket.acknowledgeAtOnce() }
+      budget -= count
+      lastHeard = .now
+      inboundRange = 0..<count
+      return unsafe record(UnsafeRawBufferPointer(rebasing: inbound[0..<count]))
+    }
+  }
+
+  private func record(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let inspect else { return nil }
+    let room = Self.transcriptLimit - transcript.count
+    unsafe transcript.append(contentsOf: bytes.prefix(max(0, room)))
+    let seen = unsafe bytes.bindMemory(to: UInt8.self)
+    guard unsafe inspect(seen.span) else {
+      inboundRange = 0..<0
+      isCut = true
+      return 0
+    }
+    return nil
+  }
+}

@@ -1,0 +1,77 @@
+/// What libssh2 1.10 parses and then forgets, read from packets it is done with.
+///
+/// It has no way to ask whether an exit status came (its 0 also means "none"), why a channel was
+/// refused, or which methods may continue after a partial success. The packets that say so pass
+/// through our allocator when they are freed, their first byte the message number (RFC 4252, 4254).
+struct PacketTap: Sendable {
+  /// SSH_MSG_USERAUTH_FAILURE (RFC 4252, 5.1).
+  struct Refusal: Sendable, Equatable {
+    var methods: [String]
+    var isPartialSuccess: Bool
+  }
+
+  /// The longest packet that is looked at; the ones of interest are far shorter.
+  static let reach = 1024
+
+  /// Our number of the channel that was opened last (SSH_MSG_CHANNEL_OPEN_CONFIRMATION).
+  private(set) var openedChannel: UInt32?
+  /// Why the last open was refused (RFC 4254, 5.1).
+  private(set) var openRefusal: Int?
+  /// Exit statuses by our channel number.
+  private(set) var exitStatus: [UInt32: UInt32] = [:]
+  /// The last refusal of an authentication request.
+  private(set) var refusal: Refusal?
+
+  mutating func forgetOpen() {
+    openedChannel = nil
+    openRefusal = nil
+  }
+
+  mutating func forgetRefusal() {
+    refusal = nil
+  }
+
+  mutating func forgetChannel(_ number: UInt32) {
+    exitStatus[number] = nil
+  }
+
+  /// Looks at a freed block, which may be a packet's payload and may be longer than it.
+  mutating func see(_ packet: Span<UInt8>) {
+    guard packet.count > 0 else { return }
+    switch packet[0] {
+    case 51: seeRefusal(packet)
+    case 91: openedChannel = packet.uint32(at: 1)
+    case 92: openRefusal = packet.uint32(at: 5).map(Int.init)
+    case 98: seeChannelRequest(packet)
+    default: break
+    }
+  }
+
+  private mutating func seeRefusal(_ packet: Span<UInt8>) {
+    guard let names = packet.string(at: 1), names.end < packet.count else { return }
+    refusal = Refusal(
+      methods: names.text.split(separator: ",").map(String.init),
+      isPartialSuccess: packet[names.end] != 0)
+  }
+
+  private mutating func seeChannelRequest(_ packet: Span<UInt8>) {
+    guard let channel = packet.uint32(at: 1), let name = packet.string(at: 5),
+      name.text == "exit-status", let status = packet.uint32(at: name.end + 1),
+      exitStatus.count < 4096
+    else { return }
+    exitStatus[channel] = status
+  }
+}
+
+extension Span where Element == UInt8 {
+  fileprivate func uint32(at offset: Int) -> UInt32? {
+    guard offset >= 0, offset + 4 <= count else { return nil }
+    return (0..<4).reduce(0) { $0 << 8 | UInt32(self[offset + $1]) }
+  }
+
+  fileprivate func string(at offset: Int) -> (text: String, end: Int)? {
+    guard let length = uint32(at: offset), Int(length) <= count - offset - 4 else { return nil }
+    let end = offset + 4 + Int(length)
+    return (String(decoding: ((offset + 4)..<end).map { self[$0] }, as: UTF8.self), end)
+  }
+}

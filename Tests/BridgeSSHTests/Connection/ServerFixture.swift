@@ -1,0 +1,49 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+
+/// A configuration for a server of our own on loopback: its key, any host key.
+func trusting(_ server: SSHServer) -> SSHConfiguration {
+  SSHConfiguration(
+    user: server.user, credentials: [.keyFile(server.identityFile)], hostKeys: .anyKey)
+}
+
+/// Runs `body` with a real sshd, which is gone after.
+func withServer(
+  _ configuration: SSHServerConfiguration = .init(), _ body: (SSHServer) async throws -> Void
+) async throws {
+  let server = try await SSHServer(configuration)
+  do {
+    try await body(server)
+  } catch {
+    await server.stop()
+    throw error
+  }
+  await server.stop()
+}
+
+/// Runs `body` with a connection to `server`, which is closed after.
+func withConnection(
+  to server: SSHServer, _ configuration: SSHConfiguration? = nil,
+  _ body: (SSHConnection) async throws -> Void
+) async throws {
+  let connection = SSHConnection(
+    to: Endpoint(host: "127.0.0.1", port: server.port),
+    configuration: configuration ?? trusting(server))
+  do {
+    try await connection.connect()
+    try await body(connection)
+  } catch {
+    await connection.close()
+    throw error
+  }
+  await connection.close()
+}
+
+/// All of a stream, as text.
+func text(_ stream: ByteStream) async throws -> String {
+  var bytes: [UInt8] = []
+  for try await chunk in stream { bytes += chunk }
+  return String(decoding: bytes, as: UTF8.self)
+}
