@@ -3,7 +3,7 @@
 /// The first 52 cases and their texts come from the product's error specification (S1-01…S1-52 in
 /// `docs/seeds.md`); six were added by the runtime. What a case says, offers and costs is one row
 /// of the catalogue; what a native failure becomes is decided in `Mapping/`.
-public enum AppError: Error, Sendable, Equatable {
+public enum AppError: Error, Sendable, Hashable {
   // Network
   /// No network connectivity available.
   case networkUnavailable
