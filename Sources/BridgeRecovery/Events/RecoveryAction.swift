@@ -1,0 +1,39 @@
+public import BridgeErrors
+
+/// What the decisions ask for. One switch carries them out.
+public enum RecoveryAction: Sendable {
+  /// Make this generation and connect it.
+  case dial(ConnectionID, generation: Int)
+  /// Close this generation; say when its descriptor is closed and its session freed.
+  case close(ConnectionID, generation: Int)
+  /// This generation is the one in use now: hand it over and watch it.
+  case promote(ConnectionID, generation: Int)
+  /// What is known about this connection is in doubt: ask its peer for a round trip.
+  case disturb(ConnectionID)
+  /// Fire this timer at that instant, instead of when it was set for before.
+  case setTimer(RecoveryTimer, at: Moment)
+  /// Do not fire this timer.
+  case clearTimer(RecoveryTimer)
+  /// Nothing will be tried any more by itself: tell those who wait for this connection.
+  case giveUp(ConnectionID, AppError)
+  /// Every generation of a closed connection is gone: forget it.
+  case retire(ConnectionID)
+  /// Tell the readers.
+  case publish(RecoveryEvent)
+}
+
+/// What a timer is for; there is at most one of each.
+public enum RecoveryTimer: Hashable, Sendable {
+  /// The wait before the next attempt of a connection.
+  case retry(ConnectionID)
+  /// The wait before the next attempt to make a second connection ready.
+  case standby(ConnectionID)
+  /// The time after which a connection counts as healthy.
+  case health(ConnectionID)
+  /// The time an ended generation has to let go.
+  case teardown(ConnectionID, generation: Int)
+  /// The instant at which a host may be dialled again; named `host:port`.
+  case host(String)
+  /// The instant at which time changes what is shown.
+  case queue
+}

@@ -1,0 +1,91 @@
+public import BridgeErrors
+
+/// One step of a recovery, for everybody who watches: banner, JSON lines, logs, counters.
+public struct RecoveryEvent: Sendable {
+  /// What happened, past tense.
+  public enum Step: Sendable {
+    /// Dial number `number` of this outage began; `isStandby` where the old connection still lives.
+    case attempted(number: Int, isStandby: Bool)
+    /// The dial reached a phase.
+    case entered(ConnectionPhase)
+    /// Authenticated and usable, after so many dials and so long; for a first connection since it
+    /// was asked for.
+    case recovered(after: Duration, attempts: Int, isFirst: Bool)
+    /// A round trip and the time it takes to be trusted again are behind it.
+    case becameHealthy
+    /// It failed.
+    case failed(AppError, FailureContext?)
+    /// What follows from the failure.
+    case classified(RetryClass)
+    /// The next attempt comes later; the plan says when, and how many are left.
+    case waiting(RecoveryPlan)
+    /// A connection it depends on is down; nothing is tried and nothing is charged meanwhile.
+    case suspended(by: ConnectionID)
+    /// Everything it depends on is back.
+    case resumed
+    /// The peer has been silent for so long and did not answer a probe yet.
+    case suspected(silentFor: Duration)
+    /// The peer answered after all.
+    case cleared
+    /// The connection made ready meanwhile took over; its generation is the event's.
+    case switched
+    /// Nothing is tried any more until a person asks.
+    case gaveUp(AppError, RecoveryPlan)
+    /// This is shown now, new or with a new text.
+    case surfaced(PresentedError)
+    /// This is not shown any more.
+    case withdrawn(PresentedError.ID)
+    /// An ended generation did not let go of its descriptor in time.
+    case lingered
+    /// It was closed on purpose.
+    case closed
+    /// A slow reader lost so many events that stood here.
+    case missed(count: Int)
+  }
+
+  /// Counts all events of a supervisor, from 1; a reader that lost some sees a gap.
+  public var sequence: UInt64
+  /// When it happened.
+  public var at: Moment
+  /// Which connection or operation it is about.
+  public var source: String?
+  /// Which generation of the connection; nil where it is about none.
+  public var generation: Int?
+  /// What happened.
+  public var step: Step
+
+  /// An event.
+  public init(
+    sequence: UInt64 = 0, at: Moment, source: String? = nil, generation: Int? = nil, step: Step
+  ) {
+    self.sequence = sequence
+    self.at = at
+    self.source = source
+    self.generation = generation
+    self.step = step
+  }
+
+  /// The word for the step in JSON lines and logs.
+  public var name: String {
+    switch step {
+    case .attempted: "attempt"
+    case .entered: "phase"
+    case .recovered: "recovered"
+    case .becameHealthy: "healthy"
+    case .failed: "failed"
+    case .classified: "classified"
+    case .waiting: "waiting"
+    case .suspended: "suspended"
+    case .resumed: "resumed"
+    case .suspected: "suspected"
+    case .cleared: "cleared"
+    case .switched: "switched"
+    case .gaveUp: "gaveUp"
+    case .surfaced: "surfaced"
+    case .withdrawn: "withdrawn"
+    case .lingered: "lingered"
+    case .closed: "closed"
+    case .missed: "missed"
+    }
+  }
+}

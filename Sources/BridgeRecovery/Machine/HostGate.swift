@@ -1,0 +1,163 @@
+import BridgeErrors
+
+/// Storm control for one host and port: who may dial, when, and how many at once.
+///
+/// While the host is down one dial is in flight at a time and others wait for its outcome; while it
+/// is up, eight may be unauthenticated. Every dial is paid from one budget, and generations that
+/// keep failing before they become healthy open the breaker: then dials are slow probes.
+struct HostGate: Sendable {
+  /// A wish to dial.
+  struct Request: Sendable, Equatable {
+    var id: ConnectionID
+    var isStandby: Bool
+    /// A person asked: neither budget nor breaker stand in the way.
+    var isForced: Bool
+  }
+
+  /// How a dial ended, as far as the host is concerned.
+  enum Outcome: Sendable, Equatable {
+    /// It authenticated.
+    case alive
+    /// It answered, and the answer was final: the host is not down.
+    case answered
+    /// It failed for a reason that others would meet too; they wait as long as the next attempt.
+    case down(charge: RetryBudget.Outcome, until: Moment)
+    /// We let go ourselves.
+    case withdrawn
+  }
+
+  private struct Dial: Sendable {
+    var request: Request
+    var charge: Int
+  }
+
+  private(set) var isDown = false
+  /// A changed host key stops every dial until a person has decided.
+  private(set) var isStopped = false
+  private(set) var budget: RetryBudget
+  private var inFlight: [Dial] = []
+  private var parked: [Request] = []
+  private var breaker = CircuitBreaker()
+  private var permits: [ConnectionID: CircuitBreaker.Permit] = [:]
+  private var lastToFail: ConnectionID?
+  private var notBefore: Moment
+
+  init(at now: Moment) {
+    budget = RetryBudget(at: now)
+    notBefore = now
+  }
+
+  var dialsInFlight: Int { inFlight.count }
+  var isBreakerClosed: Bool { breaker.isClosed }
+  var isIdle: Bool { inFlight.isEmpty && parked.isEmpty }
+
+  /// Most dials in flight now.
+  var limit: Int {
+    isDown ? RecoveryDefaults.dialsWhileDown : RecoveryDefaults.unauthenticatedDials
+  }
+
+  mutating func park(_ request: Request) {
+    parked.removeAll { $0.id == request.id && $0.isStandby == request.isStandby }
+    if request.isForced {
+      isStopped = false
+      breaker.close()
+    }
+    parked.append(request)
+  }
+
+  mutating func withdraw(_ id: ConnectionID, isStandby: Bool) {
+    parked.removeAll { $0.id == id && $0.isStandby == isStandby }
+  }
+
+  /// The next dial that may start, or when to ask again; nil for neither.
+  mutating func admit(at now: Moment) -> Admission {
+    guard !isStopped, inFlight.count < limit, !parked.isEmpty else { return .nobody }
+    guard let index = parked.firstIndex(where: { isEligible($0, at: now) }) else {
+      return .later(notBefore)
+    }
+    let request = parked[index]
+    let permit: CircuitBreaker.Permit
+    switch breaker.admit(at: now) {
+    case .open(let granted): permit = granted
+    case .refused(let until): return .later(until)
+    }
+    switch budget.admit(at: now, forced: request.isForced) {
+    case .granted(let charge):
+      parked.remove(at: index)
+      inFlight.append(Dial(request: request, charge: charge))
+      permits[request.id] = permit
+      return .go(request)
+    case .refused(let until):
+      breaker.abandon(permit, at: now)
+      return .later(until)
+    }
+  }
+
+  enum Admission: Sendable, Equatable {
+    case go(Request)
+    case later(Moment)
+    case nobody
+  }
+
+  /// The granted dial of `id` ended. Says false when there was none.
+  @discardableResult
+  mutating func settle(_ id: ConnectionID, as outcome: Outcome, at now: Moment) -> Bool {
+    guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
+    let dial = inFlight.remove(at: index)
+    switch outcome {
+    case .alive:
+      budget.settle(charge: dial.charge, as: .alive)
+      comeUp()
+    case .answered:
+      budget.settle(charge: dial.charge, as: .spent)
+      breakerSettled(id, worked: true, at: now)
+      comeUp()
+    case .down(let price, let until):
+      budget.settle(charge: dial.charge, as: price)
+      breakerSettled(id, worked: false, at: now)
+      isDown = true
+      lastToFail = id
+      notBefore = until
+    case .withdrawn:
+      budget.settle(charge: dial.charge, as: .neverSent)
+      if let permit = permits.removeValue(forKey: id) { breaker.abandon(permit, at: now) }
+    }
+    return true
+  }
+
+  /// An established connection was lost. `wasHealthy`: it had been up long enough to count.
+  mutating func lost(_ id: ConnectionID, wasHealthy: Bool, at now: Moment) {
+    isDown = true
+    guard let permit = permits.removeValue(forKey: id) else { return }
+    if !wasHealthy { breaker.fail(permit, at: now) }
+  }
+
+  /// A connection has been up long enough.
+  mutating func becameHealthy(_ id: ConnectionID) {
+    if let permit = permits.removeValue(forKey: id) { breaker.succeed(permit) }
+  }
+
+  /// The host showed the wrong key: nobody dials it until a person has decided.
+  mutating func stop() {
+    isStopped = true
+  }
+
+  /// A person decided, or the path came back: what was to be waited for is over.
+  mutating func hurry(at now: Moment) {
+    notBefore = now
+  }
+
+  private mutating func comeUp() {
+    isDown = false
+    lastToFail = nil
+  }
+
+  private mutating func breakerSettled(_ id: ConnectionID, worked: Bool, at now: Moment) {
+    guard let permit = permits.removeValue(forKey: id), !breaker.isClosed else { return }
+    if worked { breaker.succeed(permit) } else { breaker.fail(permit, at: now) }
+  }
+
+  private func isEligible(_ request: Request, at now: Moment) -> Bool {
+    !isDown || request.isForced || request.id == lastToFail || now >= notBefore
+  }
+}

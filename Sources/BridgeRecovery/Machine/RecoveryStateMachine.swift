@@ -1,0 +1,264 @@
+public import BridgeErrors
+
+/// One supervised connection: which generation is in use, what follows from a failure, and when to
+/// try again.
+///
+/// A generation starts only after the one before has let go of descriptor and session, except that
+/// a second one may be made ready while the first is only suspected.
+public struct RecoveryStateMachine: Sendable {
+  /// Where it stands.
+  public enum State: Sendable, Equatable {
+    /// Not asked for yet.
+    case idle
+    /// Waiting for what it depends on.
+    case suspended
+    /// Waiting for the next attempt.
+    case waiting(until: Moment)
+    /// Wants to dial: waits for its turn, or for its last generation to let go.
+    case ready
+    case connecting(generation: Int)
+    case up(generation: Int)
+    /// Up, but the peer does not answer.
+    case degraded(generation: Int)
+    /// Nothing is tried until a person asks.
+    case failed(AppError)
+    case closed
+  }
+
+  /// What happened.
+  public enum Input: Sendable {
+    /// It is wanted; everything it depends on is up.
+    case start
+    /// It has its turn to dial.
+    case granted(isStandby: Bool)
+    case connected(generation: Int)
+    case failed(generation: Int, AppError, FailureContext?)
+    case tornDown(generation: Int)
+    /// The peer answered on this generation.
+    case proved(generation: Int)
+    case suspected(generation: Int, silentFor: Duration)
+    case cleared(generation: Int)
+    case timer(RecoveryTimer)
+    /// Something it depends on went down.
+    case suspend(by: ConnectionID)
+    /// A person, or the network, asks to try now; `rearms` also what has given up.
+    case hurry(rearms: Bool)
+    case close
+  }
+
+  /// What it asks for.
+  public enum Output: Sendable {
+    case requestDial(isStandby: Bool, isForced: Bool)
+    case withdrawRequest(isStandby: Bool)
+    case dial(generation: Int)
+    case close(generation: Int)
+    case promote(generation: Int)
+    case disturb
+    case setTimer(RecoveryTimer, at: Moment)
+    case clearTimer(RecoveryTimer)
+    /// The dial that was granted (there is at most one) ended like this.
+    case settleDial(DialOutcome)
+    /// It is up; what depends on it may start.
+    case up
+    /// The generation in use is not any more; what depends on it must stop.
+    case down
+    /// The link failed, so the host may be down.
+    case lost(wasHealthy: Bool)
+    case healthy
+    case surface(SeverityQueue.Report)
+    case withdraw
+    case giveUp(AppError)
+    case retire
+    case note(RecoveryEvent.Step, generation: Int?)
+  }
+
+  /// How a granted dial ended.
+  public enum DialOutcome: Sendable {
+    case alive
+    /// The peer's answer is final; `stopsHost`: nobody may dial that host.
+    case answered(stopsHost: Bool)
+    case failed(RetryBudget.Outcome, retryAt: Moment)
+    case withdrawn
+  }
+
+  /// Its name.
+  public let id: ConnectionID
+  /// How often and how soon it is tried again.
+  public let policy: RetryPolicy
+  /// Whether a first connection is tried again like a later one.
+  public let retriesFirstDial: Bool
+  /// Where it stands.
+  public internal(set) var state = State.idle
+  /// The last generation that was started; the first is 1.
+  public internal(set) var generation = 0
+  /// Messages from generations that are gone, ignored.
+  public internal(set) var stale = 0
+
+  var progress = RetryProgress()
+  var standbyProgress = RetryProgress()
+  var standby: Standby?
+  var ending: Set<Int> = []
+  var wasEverUp = false
+  var isSecondChanceSpent = false
+  var isProven = false
+  var isHealthy = false
+  var isForced = false
+  var attempts = 0
+  var upSince: Moment?
+  var downSince: Moment?
+
+  struct Standby: Sendable, Equatable {
+    var generation: Int?
+    var isUp = false
+    var isGranted: Bool { generation != nil }
+  }
+
+  /// A connection that was not asked for yet.
+  public init(id: ConnectionID, policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false) {
+    self.id = id
+    self.policy = policy
+    self.retriesFirstDial = retriesFirstDial
+  }
+
+  /// The generation in use, whether its peer answers or not.
+  public var live: Int? {
+    switch state {
+    case .up(let generation), .degraded(let generation): generation
+    case .idle, .suspended, .waiting, .ready, .connecting, .failed, .closed: nil
+    }
+  }
+
+  /// The generation in use or on its way to be.
+  public var current: Int? {
+    if case .connecting(let generation) = state { return generation }
+    return live
+  }
+
+  /// Generations that exist, in use or ending.
+  public var generationsInExistence: Int {
+    ending.count + (current == nil ? 0 : 1) + (standby?.generation == nil ? 0 : 1)
+  }
+
+  /// Takes `input` in at `now` and says what to do, in order.
+  public mutating func step(
+    _ input: Input, at now: Moment, using chance: inout some RandomNumberGenerator
+  ) -> [Output] {
+    if state == .closed { return afterTheEnd(input) }
+    return switch input {
+    case .start: start(at: now)
+    case .granted(let isStandby): granted(isStandby: isStandby)
+    case .connected(let generation): connected(generation, at: now)
+    case .failed(let generation, let error, let context):
+      failed(generation, Failure(error: error, context: context), at: now, using: &chance)
+    case .tornDown(let generation): tornDown(generation)
+    case .proved(let generation): proved(generation, at: now)
+    case .suspected(let generation, let silent): suspected(generation, silentFor: silent)
+    case .cleared(let generation): cleared(generation, at: now)
+    case .timer(let timer): fired(timer, at: now)
+    case .suspend(let parent): suspend(by: parent, at: now)
+    case .hurry(let rearms): hurry(rearms: rearms, at: now)
+    case .close: close(at: now)
+    }
+  }
+
+  private mutating func afterTheEnd(_ input: Input) -> [Output] {
+    switch input {
+    case .tornDown(let generation), .timer(.teardown(_, let generation)):
+      guard ending.remove(generation) != nil else { return [] }
+      return [.clearTimer(.teardown(id, generation: generation))]
+        + (ending.isEmpty ? [.retire] : [])
+    case .start, .granted, .connected, .failed, .proved, .suspected, .cleared, .timer, .suspend,
+      .hurry, .close:
+      return []
+    }
+  }
+
+  private mutating func start(at now: Moment) -> [Output] {
+    switch state {
+    case .idle:
+      downSince = now
+      return wantDial()
+    case .suspended:
+      return [.note(.resumed, generation: nil)] + wantDial()
+    case .waiting, .ready, .connecting, .up, .degraded, .failed, .closed:
+      return []
+    }
+  }
+
+  private mutating func granted(isStandby: Bool) -> [Output] {
+    if isStandby {
+      guard standby != nil, standby?.isGranted == false else {
+        return [.settleDial(.withdrawn)]
+      }
+      generation += 1
+      standby?.generation = generation
+      return [
+        .note(.attempted(number: 1, isStandby: true), generation: generation),
+        .dial(generation: generation),
+      ]
+    }
+    guard state == .ready, ending.isEmpty else {
+      return [.settleDial(.withdrawn)]
+    }
+    isForced = false
+    generation += 1
+    attempts += 1
+    state = .connecting(generation: generation)
+    return [
+      .note(.attempted(number: attempts, isStandby: false), generation: generation),
+      .dial(generation: generation),
+    ]
+  }
+
+  private mutating func connected(_ generation: Int, at now: Moment) -> [Output] {
+    if case .connecting(generation) = state {
+      return [.settleDial(.alive)] + takeOver(generation, at: now)
+    }
+    if standby?.generation == generation, standby?.isUp == false {
+      standby?.isUp = true
+      return [.settleDial(.alive)]
+    }
+    stale += 1
+    return []
+  }
+
+  /// `generation` is the one in use from now on.
+  mutating func takeOver(_ generation: Int, at now: Moment) -> [Output] {
+    let outage = downSince.map { now - $0 }
+    let recovered = RecoveryEvent.Step.recovered(
+      after: outage ?? .zero, attempts: attempts, isFirst: !wasEverUp)
+    state = .up(generation: generation)
+    (upSince, downSince, wasEverUp, isProven, isHealthy) = (now, nil, true, false, false)
+    attempts = 0
+    return [
+      .promote(generation: generation), .note(recovered, generation: generation), .withdraw,
+      .setTimer(.health(id), at: now + RecoveryDefaults.healthyAfter), .up,
+    ]
+  }
+
+  private mutating func tornDown(_ generation: Int) -> [Output] {
+    guard ending.remove(generation) != nil else { return [] }
+    var outputs: [Output] = [.clearTimer(.teardown(id, generation: generation))]
+    if state == .ready, ending.isEmpty {
+      outputs.append(.requestDial(isStandby: false, isForced: isForced))
+    }
+    return outputs
+  }
+
+  /// Asks for a dial as soon as nothing of the last generation is left.
+  mutating func wantDial(isForced: Bool = false) -> [Output] {
+    state = .ready
+    self.isForced = isForced
+    return ending.isEmpty ? [.requestDial(isStandby: false, isForced: isForced)] : []
+  }
+
+  /// Closes `generation` and waits for it to be gone.
+  mutating func end(_ generation: Int, at now: Moment) -> [Output] {
+    ending.insert(generation)
+    let limit = RecoveryTimer.teardown(id, generation: generation)
+    return [
+      .close(generation: generation),
+      .setTimer(limit, at: now + RecoveryDefaults.teardownLimit),
+    ]
+  }
+}

@@ -1,0 +1,105 @@
+import BridgeErrors
+
+extension SupervisorStateMachine {
+  /// Whether `target` is among `start` and everything that those depend on.
+  func reaches(_ target: ConnectionID, from start: [ConnectionID]) -> Bool {
+    var pending = start
+    var seen: Set<ConnectionID> = []
+    while let id = pending.popLast() {
+      if id == target { return true }
+      if seen.insert(id).inserted { pending += nodes[id]?.child.parents ?? [] }
+    }
+    return false
+  }
+
+  mutating func startIfPossible(_ id: ConnectionID, at now: Moment) {
+    guard let node = nodes[id] else { return }
+    let missing = node.child.parents.first { nodes[$0]?.machine.live == nil }
+    if let missing {
+      advance(id, .suspend(by: missing), at: now)
+    } else {
+      advance(id, .start, at: now)
+    }
+  }
+
+  /// Steps one connection and carries its outputs out, in order.
+  mutating func advance(
+    _ id: ConnectionID, _ input: RecoveryStateMachine.Input, at now: Moment
+  ) {
+    guard let outputs = nodes[id]?.machine.step(input, at: now, using: &chance) else { return }
+    for output in outputs { carryOut(output, of: id, at: now) }
+  }
+
+  private mutating func carryOut(
+    _ output: RecoveryStateMachine.Output, of id: ConnectionID, at now: Moment
+  ) {
+    guard let node = nodes[id] else { return }
+    let site = node.child.site
+    switch output {
+    case .requestDial(let isStandby, let isForced):
+      gates[site]?.park(.init(id: id, isStandby: isStandby, isForced: isForced))
+      admit(to: site, at: now)
+    case .withdrawRequest(let isStandby):
+      gates[site]?.withdraw(id, isStandby: isStandby)
+    case .dial(let generation): actions.append(.dial(id, generation: generation))
+    case .close(let generation): actions.append(.close(id, generation: generation))
+    case .promote(let generation): actions.append(.promote(id, generation: generation))
+    case .disturb: actions.append(.disturb(id))
+    case .setTimer(let timer, let at): actions.append(.setTimer(timer, at: at))
+    case .clearTimer(let timer): actions.append(.clearTimer(timer))
+    case .settleDial(let outcome): settle(id, site, outcome, at: now)
+    case .up: for child in node.children { startIfPossible(child, at: now) }
+    case .down: suspendChildren(of: id, at: now)
+    case .lost(let wasHealthy): gates[site]?.lost(id, wasHealthy: wasHealthy, at: now)
+    case .healthy: gates[site]?.becameHealthy(id)
+    case .surface(let report): surface(report, of: node, at: now)
+    case .withdraw: queue.resolve(source: id.description)
+    case .giveUp(let error): actions.append(.giveUp(id, error))
+    case .retire: retire(id)
+    case .note(let step, let generation):
+      publish(step, id.description, generation, at: now)
+    }
+  }
+
+  private mutating func suspendChildren(of id: ConnectionID, at now: Moment) {
+    for child in nodes[id]?.children ?? [] { advance(child, .suspend(by: id), at: now) }
+  }
+
+  private mutating func surface(_ report: SeverityQueue.Report, of node: Node, at now: Moment) {
+    queue.recoveryFailed(report, at: now)
+    queue.inhibit(
+      descendants(of: node.child.id).map(\.description), under: node.child.id.description)
+  }
+
+  private func descendants(of id: ConnectionID) -> [ConnectionID] {
+    var found: [ConnectionID] = []
+    var pending = nodes[id]?.children ?? []
+    while let next = pending.popLast() {
+      guard !found.contains(next) else { continue }
+      found.append(next)
+      pending += nodes[next]?.children ?? []
+    }
+    return found
+  }
+
+  private mutating func retire(_ id: ConnectionID) {
+    guard let node = nodes.removeValue(forKey: id) else { return }
+    order.removeAll { $0 == id }
+    for parent in node.child.parents { nodes[parent]?.children.removeAll { $0 == id } }
+    actions.append(.retire(id))
+  }
+
+  /// When several that depend on the same parent fail together while it claims to be up, it is the
+  /// parent that is asked.
+  mutating func noteFailure(of id: ConnectionID, at now: Moment) {
+    for parent in nodes[id]?.child.parents ?? [] {
+      guard nodes[parent]?.machine.live != nil else { continue }
+      let last = nodes[parent]?.lastChildFailure
+      nodes[parent]?.lastChildFailure = (id, now)
+      guard let last, last.child != id, now - last.at <= RecoveryDefaults.settleWindow else {
+        continue
+      }
+      actions.append(.disturb(parent))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import BridgeErrors
+
+extension SupervisorStateMachine {
+  /// Starts as many of the dials that wait for `site` as may start now.
+  mutating func admit(to site: String, at now: Moment) {
+    while let admission = gates[site]?.admit(at: now) {
+      switch admission {
+      case .go(let request):
+        advance(request.id, .granted(isStandby: request.isStandby), at: now)
+      case .later(let instant):
+        actions.append(.setTimer(.host(site), at: instant))
+        return
+      case .nobody:
+        return
+      }
+    }
+  }
+
+  mutating func settle(
+    _ id: ConnectionID, _ site: String, _ outcome: RecoveryStateMachine.DialOutcome,
+    at now: Moment
+  ) {
+    let wasInFlight: Bool?
+    switch outcome {
+    case .alive:
+      wasInFlight = gates[site]?.settle(id, as: .alive, at: now)
+    case .answered(let stopsHost):
+      wasInFlight = gates[site]?.settle(id, as: .answered, at: now)
+      if stopsHost { gates[site]?.stop() }
+    case .failed(let price, let retryAt):
+      wasInFlight = gates[site]?.settle(id, as: .down(charge: price, until: retryAt), at: now)
+    case .withdrawn:
+      wasInFlight = gates[site]?.settle(id, as: .withdrawn, at: now)
+    }
+    if wasInFlight == true { admit(to: site, at: now) }
+  }
+
+  mutating func hurry(_ ids: [ConnectionID], rearms: Bool, at now: Moment) {
+    let sites = ids.compactMap { nodes[$0]?.child.site }
+    for site in sites { gates[site]?.hurry(at: now) }
+    for id in ids { advance(id, .hurry(rearms: rearms), at: now) }
+    for site in sites { admit(to: site, at: now) }
+  }
+
+  mutating func fire(_ timer: RecoveryTimer, at now: Moment) {
+    switch timer {
+    case .retry(let id), .standby(let id), .health(let id), .teardown(let id, _):
+      advance(id, .timer(timer), at: now)
+    case .host(let site):
+      admit(to: site, at: now)
+    case .queue:
+      queue.advance(to: now)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+public import BridgeErrors
+
+/// All supervised connections as a graph of who depends on whom, and what a person sees of them.
+///
+/// When one goes down, everything that depends on it is suspended in the same step: not tried, not
+/// charged, not reported. When it is back they restart, parents before children. Dials to one host
+/// go through one gate.
+public struct SupervisorStateMachine: Sendable {
+  /// One connection to supervise.
+  public struct Child: Sendable {
+    /// Its name.
+    public var id: ConnectionID
+    /// Where it leads, `host:port`; connections of one site share a budget.
+    public var site: String
+    /// What must be up before it is tried. A name may be declared before it exists.
+    public var parents: [ConnectionID]
+    /// How often and how soon it is tried again.
+    public var policy: RetryPolicy
+    /// Whether a first connection is tried again like a later one.
+    public var retriesFirstDial: Bool
+
+    /// A connection to supervise.
+    public init(
+      id: ConnectionID, site: String, parents: [ConnectionID] = [],
+      policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false
+    ) {
+      self.id = id
+      self.site = site
+      self.parents = parents
+      self.policy = policy
+      self.retriesFirstDial = retriesFirstDial
+    }
+  }
+
+  /// What happened.
+  public enum Input: Sendable {
+    case connected(ConnectionID, generation: Int)
+    case failed(ConnectionID, generation: Int, AppError, FailureContext?)
+    case tornDown(ConnectionID, generation: Int)
+    case entered(ConnectionID, generation: Int, ConnectionPhase)
+    /// The peer answered on this generation.
+    case proved(ConnectionID, generation: Int)
+    case suspected(ConnectionID, generation: Int, silentFor: Duration)
+    case cleared(ConnectionID, generation: Int)
+    case timer(RecoveryTimer)
+    /// A person asks to try this one now, also when it has given up; nil means all.
+    case reconnectNow(ConnectionID?)
+    /// A path came up or changed, or the machine woke: what waits is tried now, what is up is
+    /// probed.
+    case pathChanged
+    case close(ConnectionID)
+    /// An operation, or anybody else, has something to show.
+    case report(SeverityQueue.Report)
+    /// A person has seen enough of it.
+    case dismiss(PresentedError.ID)
+    /// All is well with this source again.
+    case resolve(source: String)
+    /// A chosen option failed; nil means with the same error.
+    case optionFailed(PresentedError.ID, AppError?)
+  }
+
+  struct Node: Sendable {
+    var child: Child
+    var machine: RecoveryStateMachine
+    var children: [ConnectionID] = []
+    var lastChildFailure: (child: ConnectionID, at: Moment)?
+  }
+
+  var nodes: [ConnectionID: Node] = [:]
+  /// In the order in which they were added: what is decided for all is decided in this order.
+  var order: [ConnectionID] = []
+  var gates: [String: HostGate] = [:]
+  var chance: SeededGenerator
+  var actions: [RecoveryAction] = []
+  /// What is shown and what waits.
+  public internal(set) var queue = SeverityQueue()
+  private var sequence: UInt64 = 0
+  private var lastShown: PresentedError?
+  private var queueDeadline: Moment?
+
+  /// Nothing to supervise yet; `seed` is all the chance there is.
+  public init(seed: UInt64, queueCapacity: Int = RecoveryDefaults.queueCapacity) {
+    chance = SeededGenerator(seed: seed)
+    queue = SeverityQueue(capacity: queueCapacity)
+  }
+
+  /// The state of a connection; nil for one that is unknown or gone.
+  public func state(of id: ConnectionID) -> RecoveryStateMachine.State? {
+    nodes[id]?.machine.state
+  }
+
+  /// The generation in use; nil while there is none.
+  public func liveGeneration(of id: ConnectionID) -> Int? { nodes[id]?.machine.live }
+
+  /// The connections, in the order in which they were added.
+  public var children: [ConnectionID] { order }
+
+  /// Tokens left for a site at `now`.
+  public func budget(of site: String, at now: Moment) -> Int? {
+    gates[site]?.budget.tokens(at: now)
+  }
+
+  /// Dials to a site that have not been settled.
+  public func dialsInFlight(to site: String) -> Int { gates[site]?.dialsInFlight ?? 0 }
+
+  /// Takes a connection in and starts it when what it depends on is up.
+  ///
+  /// - Throws: `internalError` when the name is in use, or when it would depend on itself.
+  public mutating func add(_ child: Child, at now: Moment) throws(AppError) -> [RecoveryAction] {
+    guard nodes[child.id] == nil else {
+      throw .internalError(detail: "\(child.id) is supervised already")
+    }
+    guard !reaches(child.id, from: child.parents) else {
+      throw .internalError(detail: "\(child.id) would depend on itself")
+    }
+    let machine = RecoveryStateMachine(
+      id: child.id, policy: child.policy, retriesFirstDial: child.retriesFirstDial)
+    var node = Node(child: child, machine: machine)
+    node.children = order.filter { nodes[$0]?.child.parents.contains(child.id) == true }
+    nodes[child.id] = node
+    order.append(child.id)
+    for parent in child.parents { nodes[parent]?.children.append(child.id) }
+    if gates[child.site] == nil { gates[child.site] = HostGate(at: now) }
+    startIfPossible(child.id, at: now)
+    return finish(at: now)
+  }
+
+  /// Takes `input` in at `now` and says what to do, in order.
+  public mutating func step(_ input: Input, at now: Moment) -> [RecoveryAction] {
+    switch input {
+    case .connected(let id, let generation):
+      advance(id, .connected(generation: generation), at: now)
+    case .failed(let id, let generation, let error, let context):
+      noteFailure(of: id, at: now)
+      advance(id, .failed(generation: generation, error, context), at: now)
+    case .tornDown(let id, let generation):
+      advance(id, .tornDown(generation: generation), at: now)
+    case .entered(let id, let generation, let phase):
+      if nodes[id] != nil { publish(.entered(phase), id.description, generation, at: now) }
+    case .proved(let id, let generation):
+      advance(id, .proved(generation: generation), at: now)
+    case .suspected(let id, let generation, let silent):
+      advance(id, .suspected(generation: generation, silentFor: silent), at: now)
+    case .cleared(let id, let generation):
+      advance(id, .cleared(generation: generation), at: now)
+    case .timer(let timer): fire(timer, at: now)
+    case .reconnectNow(let id): hurry(id.map { [$0] } ?? order, rearms: true, at: now)
+    case .pathChanged: hurry(order, rearms: false, at: now)
+    case .close(let id): advance(id, .close, at: now)
+    case .report(let report): queue.push(report, at: now)
+    case .dismiss(let id): queue.dismiss(id)
+    case .resolve(let source): queue.resolve(source: source)
+    case .optionFailed(let id, let error): queue.recoveryFailed(id, with: error, at: now)
+    }
+    return finish(at: now)
+  }
+
+  private mutating func finish(at now: Moment) -> [RecoveryAction] {
+    showChanges(at: now)
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  private mutating func showChanges(at now: Moment) {
+    let shown = queue.shown
+    if let last = lastShown, last.id != shown?.id {
+      publish(.withdrawn(last.id), last.source, nil, at: now)
+    }
+    if let shown, isNews(shown) { publish(.surfaced(shown), shown.source, nil, at: now) }
+    lastShown = shown
+    guard queue.deadline != queueDeadline else { return }
+    queueDeadline = queue.deadline
+    actions.append(
+      queueDeadline.map { .setTimer(.queue, at: $0) } ?? .clearTimer(.queue))
+  }
+
+  private func isNews(_ shown: PresentedError) -> Bool {
+    shown.id != lastShown?.id || shown.error != lastShown?.error
+      || shown.attempts != lastShown?.attempts
+  }
+
+  mutating func publish(
+    _ step: RecoveryEvent.Step, _ source: String?, _ generation: Int?, at now: Moment
+  ) {
+    sequence += 1
+    actions.append(
+      .publish(
+        RecoveryEvent(
+          sequence: sequence, at: now, source: source, generation: generation, step: step)))
+  }
+}

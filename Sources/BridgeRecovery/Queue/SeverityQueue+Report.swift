@@ -1,0 +1,113 @@
+public import BridgeErrors
+
+extension SeverityQueue {
+  /// What is told to the queue.
+  public struct Report: Sendable {
+    /// What went wrong.
+    public var error: AppError
+    /// Which connection or operation it comes from.
+    public var source: String?
+    /// What is known beside the error.
+    public var context: FailureContext?
+    /// What happens next.
+    public var plan: RecoveryPlan?
+    /// The source whose failure this is an echo of, where that is known.
+    public var root: String?
+    /// Whether it is held back for `RecoveryDefaults.settleWindow`, because it may be over, or turn
+    /// out to be an echo, in a moment.
+    public var settles: Bool
+    /// How many failures it stands for.
+    public var count: Int
+
+    /// A report.
+    public init(
+      error: AppError, source: String? = nil, context: FailureContext? = nil,
+      plan: RecoveryPlan? = nil, root: String? = nil, settles: Bool = false, count: Int = 1
+    ) {
+      self.error = error
+      self.source = source
+      self.context = context
+      self.plan = plan
+      self.root = root
+      self.settles = settles
+      self.count = count
+    }
+  }
+
+  /// What makes two reports one entry: the source and the equal error; for a connection the source,
+  /// the kind of failure and the root cause.
+  struct EntryKey: Hashable, Sendable {
+    private enum Cause: Hashable, Sendable {
+      case error(AppError)
+      case failure(FailureKind, native: Int?, condition: SocketCondition?)
+    }
+
+    private let source: String?
+    private let cause: Cause
+
+    init(_ report: Report) {
+      source = report.source
+      if let context = report.context {
+        cause = .failure(
+          context.kind, native: context.native?.code, condition: context.native?.socket)
+      } else {
+        cause = .error(report.error)
+      }
+    }
+  }
+
+  /// Where in the order an entry stands.
+  struct Level: Sendable, Equatable {
+    var severity: ErrorSeverity
+    var isFirst: Bool
+
+    init(_ error: AppError) {
+      severity = error.severity
+      if case .sshHostKeyMismatch = error { isFirst = true } else { isFirst = false }
+    }
+
+    /// Two lists a level, the one that comes first and the other, and one for what is held back.
+    static let listCount = 2 * ErrorSeverity.allCases.count + 1
+    static let held = listCount - 1
+    static let showOrder = ErrorSeverity.allCases.sorted(by: >).flatMap { severity in
+      [2 * severity.rawValue, 2 * severity.rawValue + 1]
+    }
+    /// What is held back goes after the lowest levels and before nothing that is critical.
+    static let evictionOrder =
+      ErrorSeverity.allCases.filter { $0 != .critical }.sorted().flatMap { severity in
+        [2 * severity.rawValue + 1, 2 * severity.rawValue]
+      } + [held]
+    static let criticalLists = [
+      2 * ErrorSeverity.critical.rawValue + 1, 2 * ErrorSeverity.critical.rawValue,
+    ]
+
+    var list: Int { 2 * severity.rawValue + (isFirst ? 0 : 1) }
+  }
+
+  struct Entry: Sendable {
+    var presented: PresentedError
+    var key: EntryKey
+    var level: Level
+    var order: UInt64 = 0
+    var heldUntil: Moment?
+    var levelSince: Moment?
+
+    init(_ report: Report, key: EntryKey, at now: Moment?) {
+      presented = PresentedError(
+        error: report.error, source: report.source, count: report.count, context: report.context,
+        plan: report.plan)
+      self.key = key
+      level = Level(report.error)
+      levelSince = now
+      let holds = report.settles && level.severity != .critical
+      heldUntil = holds ? now.map { $0 + RecoveryDefaults.settleWindow } : nil
+    }
+
+    var list: Int { heldUntil == nil ? level.list : Level.held }
+
+    mutating func refresh(_ report: Report) {
+      if let plan = report.plan { presented.plan = plan }
+      if let context = report.context { presented.context = context }
+    }
+  }
+}

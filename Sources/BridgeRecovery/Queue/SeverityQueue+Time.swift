@@ -1,0 +1,71 @@
+import BridgeErrors
+
+extension SeverityQueue {
+  /// When `advance(to:)` would change something; nil when time changes nothing.
+  public var deadline: Moment? {
+    let settling = lists.first(of: Level.held).flatMap { entries[$0]?.heldUntil }
+    let ageing = ageingHeads.compactMap { entries[$0]?.levelSince }.min()
+    return [settling, ageing.map { $0 + RecoveryDefaults.ageingPeriod }].compactMap(\.self).min()
+  }
+
+  /// Shows what was held back long enough, and lifts what has waited long enough by one level, to
+  /// the end of it, but never among the critical.
+  public mutating func advance(to now: Moment) {
+    while let slot = lists.first(of: Level.held), let due = entries[slot]?.heldUntil, due <= now {
+      show(slot, at: now)
+    }
+    for slot in ageingHeads {
+      var oldest: Int? = slot
+      while let slot = oldest, let since = entries[slot]?.levelSince,
+        now - since >= RecoveryDefaults.ageingPeriod
+      {
+        oldest = lists.next(after: slot)
+        lift(slot, at: now)
+      }
+    }
+  }
+
+  /// The oldest of each list that could rise: below `error`, with something more severe above it.
+  private var ageingHeads: [Int] {
+    guard let shown = visibleSlots.first, let top = entries[shown]?.level.severity else {
+      return []
+    }
+    return Level.showOrder.compactMap { lists.first(of: $0) }.filter { slot in
+      guard let severity = entries[slot]?.level.severity else { return false }
+      return severity < .error && severity < top
+    }
+  }
+
+  private mutating func lift(_ slot: Int, at now: Moment) {
+    guard let severity = entries[slot]?.level.severity,
+      let higher = ErrorSeverity(rawValue: severity.rawValue + 1)
+    else { return }
+    entries[slot]?.level.severity = higher
+    show(slot, at: now)
+  }
+
+  /// The slots of what is not held back, in the order of showing.
+  var visibleSlots: VisibleSlots { VisibleSlots(lists: lists) }
+
+  struct VisibleSlots: Sequence, IteratorProtocol {
+    private let lists: EntryLists
+    private var remaining = Level.showOrder[...]
+    private var current: Int?
+
+    init(lists: EntryLists) {
+      self.lists = lists
+    }
+
+    /// The first of them.
+    var first: Int? {
+      var copy = self
+      return copy.next()
+    }
+
+    mutating func next() -> Int? {
+      current = current.flatMap { lists.next(after: $0) }
+      while current == nil, let list = remaining.popFirst() { current = lists.first(of: list) }
+      return current
+    }
+  }
+}

@@ -1,0 +1,204 @@
+public import BridgeErrors
+
+/// What a person sees: the most severe error, and the rest in the order in which they will be seen.
+///
+/// A level is first in, first out, with a changed host key first. A more severe arrival pre-empts,
+/// and what it displaces is next of its level again. Equal errors of one source are one entry with
+/// a count. The queue is bounded: it drops the oldest of the lowest level and counts it; critical
+/// entries are never dropped, what does not fit is folded into the newest of them.
+public struct SeverityQueue: Sendable {
+  /// Entries it holds at most, the shown one included.
+  public let capacity: Int
+  /// Entries dropped so far because the queue was full.
+  public private(set) var dropped = 0
+  /// Entries in it, those that are held back included.
+  public private(set) var count = 0
+
+  var entries: [Entry?] = []
+  var lists = EntryLists(count: Level.listCount)
+  private var free: [Int] = []
+  private var slots: [EntryKey: Int] = [:]
+  private var slotsBySource: [String: Set<Int>] = [:]
+
+  /// An empty queue for `capacity` entries, at least one.
+  public init(capacity: Int = RecoveryDefaults.queueCapacity) {
+    self.capacity = max(1, capacity)
+  }
+
+  /// The error to show.
+  public var shown: PresentedError? { visibleSlots.first.flatMap { entries[$0]?.presented } }
+
+  /// The errors behind the shown one, the next first. Takes time for each.
+  public var waiting: [PresentedError] {
+    visibleSlots.dropFirst().compactMap { entries[$0]?.presented }
+  }
+
+  /// The entry with this id, shown, waiting or held back.
+  public func entry(_ id: PresentedError.ID) -> PresentedError? {
+    slot(of: id).flatMap { entries[$0]?.presented }
+  }
+
+  /// Takes an error in. A cancellation is none.
+  public mutating func push(_ error: AppError, source: String? = nil) {
+    push(Report(error: error, source: source))
+  }
+
+  /// Takes a report in at `now`; without an instant it is shown at once and does not age.
+  public mutating func push(_ report: Report, at now: Moment? = nil) {
+    guard report.error != .cancelled else { return }
+    if let root = report.root, attach(report.count, toEntryOf: root) { return }
+    let key = EntryKey(report)
+    if let slot = slots[key] {
+      entries[slot]?.presented.count += report.count
+      entries[slot]?.refresh(report)
+      return
+    }
+    insert(Entry(report, key: key, at: now))
+  }
+
+  /// Takes the shown error away; the next one is shown.
+  public mutating func dismiss() {
+    if let slot = visibleSlots.first { remove(slot) }
+  }
+
+  /// Takes the error with this id away, shown or not.
+  public mutating func dismiss(_ id: PresentedError.ID) {
+    if let slot = slot(of: id) { remove(slot) }
+  }
+
+  /// All is well with `source` again: its entries go.
+  public mutating func resolve(source: String) {
+    for slot in slotsBySource[source] ?? [] { remove(slot) }
+  }
+
+  /// A recovery of `source` failed: its entry stays the same one, with the newest error. Without
+  /// such an entry this is a new report.
+  public mutating func recoveryFailed(_ report: Report, at now: Moment? = nil) {
+    guard report.error != .cancelled else { return }
+    guard let source = report.source, let slot = oldestSlot(of: source) else {
+      push(report, at: now)
+      return
+    }
+    if !report.settles, entries[slot]?.heldUntil != nil { show(slot, at: now) }
+    update(slot, with: report, at: now)
+  }
+
+  /// A chosen option of the entry with this id failed (G-39); nil means with the same error.
+  public mutating func recoveryFailed(
+    _ id: PresentedError.ID, with error: AppError?, context: FailureContext? = nil,
+    at now: Moment? = nil
+  ) {
+    guard let slot = slot(of: id), let entry = entries[slot] else { return }
+    let newest = error ?? entry.presented.error
+    update(
+      slot,
+      with: Report(
+        error: newest, source: entry.presented.source, context: context,
+        plan: entry.presented.plan), at: now)
+  }
+
+  /// What the entries of `sources` report is the echo of what happened to `root`: they become a
+  /// count on its entry. Without such an entry nothing changes.
+  public mutating func inhibit(_ sources: [String], under root: String) {
+    guard let target = oldestSlot(of: root) else { return }
+    for source in sources where source != root {
+      for slot in slotsBySource[source] ?? [] {
+        let echoes = entries[slot]?.presented.count ?? 0
+        entries[target]?.presented.count += echoes
+        remove(slot)
+      }
+    }
+  }
+
+  private func oldestSlot(of source: String) -> Int? {
+    slotsBySource[source]?.min { (entries[$0]?.order ?? 0) < (entries[$1]?.order ?? 0) }
+  }
+
+  private func slot(of id: PresentedError.ID) -> Int? {
+    entries.firstIndex { $0?.presented.id == id }
+  }
+
+  private mutating func attach(_ reports: Int, toEntryOf root: String) -> Bool {
+    guard let slot = oldestSlot(of: root) else { return false }
+    entries[slot]?.presented.count += reports
+    return true
+  }
+
+  private var arrivals: UInt64 = 0
+
+  private mutating func insert(_ entry: Entry) {
+    if count == capacity, !makeRoom(for: entry) { return }
+    var entry = entry
+    arrivals += 1
+    entry.order = arrivals
+    let slot = free.popLast() ?? entries.count
+    if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
+    slots[entry.key] = slot
+    if let source = entry.presented.source { slotsBySource[source, default: []].insert(slot) }
+    lists.append(slot, to: entry.list)
+    count += 1
+  }
+
+  private mutating func remove(_ slot: Int) {
+    guard let entry = entries[slot] else { return }
+    lists.remove(slot)
+    entries[slot] = nil
+    free.append(slot)
+    if slots[entry.key] == slot { slots[entry.key] = nil }
+    if let source = entry.presented.source {
+      slotsBySource[source]?.remove(slot)
+      if slotsBySource[source]?.isEmpty == true { slotsBySource[source] = nil }
+    }
+    count -= 1
+  }
+
+  private mutating func update(_ slot: Int, with report: Report, at now: Moment?) {
+    guard var entry = entries[slot] else { return }
+    entry.presented.recoveryFailed(with: report.error, context: report.context)
+    entry.presented.count += report.count
+    entry.presented.plan = report.plan
+    if slots[entry.key] == slot { slots[entry.key] = nil }
+    entry.key = EntryKey(report)
+    if slots[entry.key] == nil { slots[entry.key] = slot }
+    let list = lists.list(of: slot)
+    entry.level = Level(entry.presented.error)
+    entries[slot] = entry
+    guard entry.list != list else { return }
+    lists.remove(slot)
+    lists.append(slot, to: entry.list)
+  }
+
+  /// Makes room for one more; false when `newcomer` itself is what has to go.
+  private mutating func makeRoom(for newcomer: Entry) -> Bool {
+    guard let victim = firstVictim,
+      let level = entries[victim]?.level
+    else {
+      fold(newcomer)
+      return false
+    }
+    dropped += 1
+    guard level.severity <= newcomer.level.severity else { return false }
+    remove(victim)
+    return true
+  }
+
+  private var firstVictim: Int? {
+    Level.evictionOrder.lazy.compactMap { lists.first(of: $0) }.first
+  }
+
+  private mutating func fold(_ newcomer: Entry) {
+    guard newcomer.level.severity == .critical else {
+      dropped += 1
+      return
+    }
+    let target = Level.criticalLists.compactMap { lists.last(of: $0) }.first
+    if let target { entries[target]?.presented.count += newcomer.presented.count }
+  }
+
+  mutating func show(_ slot: Int, at now: Moment?) {
+    lists.remove(slot)
+    entries[slot]?.heldUntil = nil
+    entries[slot]?.levelSince = now
+    if let entry = entries[slot] { lists.append(slot, to: entry.list) }
+  }
+}
