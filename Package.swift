@@ -31,6 +31,7 @@ let package = Package(
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
     .target(name: "BridgeHTTP", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
@@ -41,6 +42,8 @@ let package = Package(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
+    .testTarget(
+      name: "BridgeDiagnosticsTests", dependencies: ["BridgeDiagnostics", "BridgeErrors", log]),
     .testTarget(
       name: "BridgeHTTPTests", dependencies: ["BridgeHTTP", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(

@@ -206,4 +206,32 @@ private let rows: [(AppError, Int, String)] = [
     let out = ErrorEnvelope.outgoing(for: AppError.agentBusy, correlationHeader: "a\r\nb: c")
     #expect(out.envelope.error.correlationId?.count == 36)
   }
+
+  @Test func noSecretLeavesInAnEnvelope() throws {
+    let canaries = [
+      "hunter2canary", "sk-canary-token-123456", "ann.canary@example.com", "192.168.1.100",
+    ]
+    let said =
+      "postgres://admin:hunter2canary@192.168.1.100/db ann.canary@example.com "
+      + "Authorization: Bearer sk-canary-token-123456"
+    for error in planted(said) {
+      let out = ErrorEnvelope.outgoing(for: error, correlationHeader: nil)
+      let text = String(decoding: try JSONEncoder.apiEncoder.encode(out.envelope), as: UTF8.self)
+      for canary in canaries.prefix(out.status < 500 ? 3 : 4) {
+        #expect(!text.contains(canary), "\(error.caseName): \(text)")
+      }
+    }
+  }
+
+  /// The errors whose payload comes from a peer and may leave below status 500.
+  private func planted(_ said: String) -> [AppError] {
+    [
+      .serverError(status: 403, message: said), .apiBadRequest(message: said),
+      .validationError(field: "url", message: said), .invalidURL(string: said),
+      .webSocketMessageInvalid(detail: said), .fileNotFound(path: said),
+      .serverError(status: 500, message: said), .databaseError(operation: "read", detail: said),
+      .sshCommandFailed(command: said, exitCode: 1, stderr: said), .unknown(message: said),
+      .internalError(detail: said), .sshConnectionFailed(host: "192.168.1.100", reason: said),
+    ]
+  }
 }

@@ -1,0 +1,39 @@
+public import Foundation
+
+/// Keeps what errors happened where, on this machine only: nothing is sent anywhere (G-11).
+public struct ErrorTracker: Sendable {
+  /// The tracker of this process; it remembers, and writes nothing (S3-104).
+  public static let shared = ErrorTracker(sink: MemorySink())
+
+  /// Where records go.
+  public let sink: any ErrorSink
+  private let user: @Sendable () -> HashedUserID?
+  private let appVersion: String?
+  private let now: @Sendable () -> Date
+
+  /// A tracker into `sink`. `user` says who is signed in, hashed; `now` what time it is.
+  public init(
+    sink: any ErrorSink, user: @escaping @Sendable () -> HashedUserID? = { nil },
+    appVersion: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.sink = sink
+    self.user = user
+    self.appVersion = appVersion
+    self.now = now
+  }
+
+  /// Keeps that `error` happened in `context` (S3-98). A cancellation is no error.
+  public func trackError(_ error: any Error, context: String) async {
+    guard !(error is CancellationError), ErrorData.typeName(of: error) != "cancelled" else {
+      return
+    }
+    await sink.record(
+      ErrorData(error, context: context, timestamp: now(), user: user(), appVersion: appVersion))
+  }
+}
+
+/// Where records of errors go (S3-103).
+public protocol ErrorSink: Sendable {
+  /// Keeps one record.
+  func record(_ data: ErrorData) async
+}
