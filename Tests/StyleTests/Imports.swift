@@ -61,7 +61,7 @@ struct ImportTable: Sendable {
       target: "BridgeService", modules: ["BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
     Row(
       target: "BridgeFaults",
-      modules: ["BridgeErrors", "NIOCore", "NIOConcurrencyHelpers", "NIOPosix"]),
+      modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"]),
     Row(
       target: "BridgeTestKit", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
     Row(
