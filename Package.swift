@@ -37,7 +37,10 @@ let package = Package(
     .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
     .target(
-      name: "BridgeFaults", dependencies: ["BridgeErrors", nio("NIOCore"), nio("NIOPosix")]),
+      name: "BridgeFaults",
+      dependencies: [
+        "BridgeErrors", nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"), nio("NIOWebSocket"),
+      ]),
     .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),

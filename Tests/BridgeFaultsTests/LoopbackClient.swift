@@ -18,7 +18,8 @@ final class LoopbackClient: Sendable {
   private let updates: AsyncStream<Received>
 
   init(port: Int) async throws {
-    let (updates, source) = AsyncStream.makeStream(of: Received.self)
+    let (updates, source) = AsyncStream.makeStream(
+      of: Received.self, bufferingPolicy: .bufferingNewest(1))
     self.updates = updates
     channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.allowRemoteHalfClosure, value: true)
@@ -46,7 +47,8 @@ final class LoopbackClient: Sendable {
 
   func close() async { try? await channel.close().get() }
 
-  private func receive(until isEnough: (Received) -> Bool) async -> Received {
+  /// Waits until it is enough, or the end.
+  func receive(until isEnough: (Received) -> Bool) async -> Received {
     for await received in updates where isEnough(received) || received.end != nil {
       return received
     }

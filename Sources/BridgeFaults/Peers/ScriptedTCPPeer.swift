@@ -15,24 +15,12 @@ public actor ScriptedTCPPeer: Journaling {
   private(set) var isStopped = false
   private let door: LoopbackListener
   private var scripts: [PeerScript]
-  private var sessions: [Int: Session] = [:]
+  private var sessions: [Int: ScriptPlayer] = [:]
   private var heard: [[UInt8]] = []
   private let start: NIODeadline
 
-  /// Steps in one go, before other work of the loop gets its turn.
-  private static let burst = 64
-
   /// What is kept of a client's bytes, at most.
   public static let recordCapacity = 1 << 20
-
-  private struct Session {
-    let channel: any Channel
-    var run: ScriptRun
-    var isReading = true
-    var clientFinished = false
-    var isDone = false
-    var wakes = false
-  }
 
   /// The event loop, as the executor of this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
@@ -93,29 +81,29 @@ public actor ScriptedTCPPeer: Journaling {
     heard.append([])
     let connection = heard.count
     let script = scripts.isEmpty ? [] : scripts[min(connection, scripts.count) - 1]
-    sessions[connection] = Session(channel: channel, run: ScriptRun(script))
+    let player = ScriptPlayer(script, on: channel, start: start) {
+      self.assumeIsolated { $0.note(.scriptDone, connection) }
+    }
+    sessions[connection] = player
     note(.accepted, connection)
-    readMore(of: connection)
-    run(connection)
+    player.readMore()
+    player.play()
     return connection
   }
 
   func received(_ bytes: [UInt8], of connection: Int) {
     let room = Self.recordCapacity - heard[connection - 1].count
     heard[connection - 1] += bytes.prefix(room)
-    sessions[connection]?.run.take(bytes)
-    run(connection)
+    sessions[connection]?.take(bytes)
   }
 
-  func readMore(of connection: Int) {
-    guard let session = sessions[connection], session.isReading else { return }
-    session.channel.read()
-  }
+  func readMore(of connection: Int) { sessions[connection]?.readMore() }
+
+  func hasRoom(_ connection: Int) { sessions[connection]?.play() }
 
   func clientFinished(_ connection: Int) {
-    sessions[connection]?.clientFinished = true
     note(.clientFinished, connection)
-    run(connection)
+    sessions[connection]?.clientDidFinish()
   }
 
   func closed(_ connection: Int) {
@@ -123,65 +111,8 @@ public actor ScriptedTCPPeer: Journaling {
     note(.closed, connection)
   }
 
-  /// Takes the steps that can be taken now.
-  func run(_ connection: Int) {
-    for _ in 0..<Self.burst {
-      guard let channel = sessions[connection]?.channel else { return }
-      let time = now
-      let hasRoom = channel.isWritable
-      switch sessions[connection]?.run.next(at: time, hasRoom: hasRoom) {
-      case .write(let bytes): channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
-      case .wake(let due): return wake(connection, at: due)
-      case .stopReading: sessions[connection]?.isReading = false
-      case .finish: finish(channel)
-      case .reset: return reset(channel)
-      case .awaitRoom, nil: return
-      case .awaitBytes: return closeIfClientFinished(connection)
-      case .done:
-        noteDone(connection)
-        return closeIfClientFinished(connection)
-      }
-    }
-    wake(connection, at: now)
-  }
-
-  private var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
-
   private func note(_ kind: PeerEvent.Kind, _ connection: Int) {
-    journal.append(PeerEvent(at: now, connection: connection, kind: kind))
-  }
-
-  private func noteDone(_ connection: Int) {
-    guard sessions[connection]?.isDone == false else { return }
-    sessions[connection]?.isDone = true
-    note(.scriptDone, connection)
-  }
-
-  /// A client that has said its last gets no answer any more.
-  private func closeIfClientFinished(_ connection: Int) {
-    guard let session = sessions[connection], session.clientFinished else { return }
-    session.channel.close(promise: nil)
-  }
-
-  // Both wait for an empty write, which is done when all before it is.
-  private func finish(_ channel: any Channel) {
-    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in
-      channel.close(mode: .output, promise: nil)
-    }
-  }
-
-  private func reset(_ channel: any Channel) {
-    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.closeWithReset() }
-  }
-
-  private func wake(_ connection: Int, at due: Duration) {
-    guard sessions[connection]?.wakes == false else { return }
-    sessions[connection]?.wakes = true
-    loop.scheduleTask(deadline: start + TimeAmount(due)) {
-      self.assumeIsolated { peer in
-        peer.sessions[connection]?.wakes = false
-        peer.run(connection)
-      }
-    }
+    let time = Duration.nanoseconds((NIODeadline.now() - start).nanoseconds)
+    journal.append(PeerEvent(at: time, connection: connection, kind: kind))
   }
 }
