@@ -43,6 +43,9 @@ let package = Package(
       ]),
     .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
+    .executableTarget(
+      name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
+      path: "Examples/domain-errors"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
@@ -58,6 +61,7 @@ let package = Package(
     .testTarget(
       name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
+    .testTarget(name: "ExampleTests", dependencies: ["domain-errors"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(
