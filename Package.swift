@@ -62,6 +62,9 @@ let package = Package(
       name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
     .testTarget(name: "ExampleTests", dependencies: ["domain-errors"]),
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: ["BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(
