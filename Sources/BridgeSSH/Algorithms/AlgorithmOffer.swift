@@ -1,8 +1,8 @@
-package import BridgeErrors
+public import BridgeErrors
 
 /// What is negotiated in a key exchange, in the order of the message (RFC 4253, 7.1). The raw
 /// values are those of `LIBSSH2_METHOD_…` in libssh2.h.
-package enum AlgorithmKind: Int, Sendable, CaseIterable {
+public enum AlgorithmKind: Int, Sendable, CaseIterable {
   case keyExchange
   case hostKey
   case cipherToServer
@@ -28,8 +28,11 @@ package enum AlgorithmKind: Int, Sendable, CaseIterable {
 }
 
 /// The algorithms we offer, best first.
-package struct AlgorithmOffer: Sendable, Equatable {
+public struct AlgorithmOffer: Sendable, Equatable {
   private var lists: [[String]]
+
+  /// What is offered with the library that is linked.
+  public static var standard: AlgorithmOffer { AlgorithmOffer(library: LibSSH2.parsedVersion) }
 
   /// What is offered unless a configuration asks otherwise: nothing weak, nothing that Terrapin
   /// (CVE-2023-48795) applies to. `library` decides on RSA host keys.
@@ -49,7 +52,7 @@ package struct AlgorithmOffer: Sendable, Equatable {
   }
 
   /// The names offered for `kind`.
-  package subscript(kind: AlgorithmKind) -> [String] {
+  public subscript(kind: AlgorithmKind) -> [String] {
     lists[kind.rawValue]
   }
 
@@ -70,7 +73,7 @@ package struct AlgorithmOffer: Sendable, Equatable {
   /// by name.
   ///
   /// - Throws: `validationError` for no name, or one that libssh2 does not know.
-  package func asking(for names: [String], of kind: AlgorithmKind) throws(AppError)
+  public func asking(for names: [String], of kind: AlgorithmKind) throws(AppError)
     -> AlgorithmOffer
   {
     let known = Set(self[kind]).union(Self.onRequest(kind))

@@ -41,6 +41,8 @@ public struct SSHConfiguration: Sendable {
   public var credentials: [SSHCredential]
   /// Whom to trust.
   public var hostKeys: HostKeys
+  /// What to offer in the key exchange.
+  public var algorithms: AlgorithmOffer
   /// How long each phase may take.
   public var timeouts: SSHTimeouts
   /// Whom to ask.
@@ -49,12 +51,13 @@ public struct SSHConfiguration: Sendable {
   /// A configuration for `user`.
   public init(
     user: String, credentials: [SSHCredential] = [], hostKeys: HostKeys,
-    timeouts: SSHTimeouts = SSHTimeouts(),
+    algorithms: AlgorithmOffer = .standard, timeouts: SSHTimeouts = SSHTimeouts(),
     interaction: SSHInteraction = SSHInteraction()
   ) {
     self.user = user
     self.credentials = credentials
     self.hostKeys = hostKeys
+    self.algorithms = algorithms
     self.timeouts = timeouts
     self.interaction = interaction
   }

@@ -48,7 +48,7 @@ extension SSHConnection {
     socket.acknowledgeAtOnce()
     let wire = Wire(socket: socket)
     wire.inspect = { [weak self] bytes in
-      self?.assumeIsolated { $0.identification.see(bytes) } ?? false
+      self?.assumeIsolated { $0.see(bytes) } ?? false
     }
     guard let session = SSHSession(wire: wire),
       let watcher = DescriptorWatcher(
@@ -63,30 +63,16 @@ extension SSHConnection {
   }
 
   private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
-    let hostKeys = known.preferredTypes(
-      for: knownName,
-      offered: [
-        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
-      ])
-    let ciphers = ["aes128-ctr", "aes192-ctr", "aes256-ctr"]
-    let macs = ["hmac-sha2-256", "hmac-sha2-512"]
-    let keyExchanges = [
-      "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256",
-      "ecdh-sha2-nistp384", "ecdh-sha2-nistp521",
-    ]
-    let lists: [(SSHSession.Preference, [String])] = [
-      (.keyExchange, keyExchanges), (.hostKey, hostKeys),
-      (.cipherToServer, ciphers), (.cipherFromServer, ciphers),
-      (.macToServer, macs), (.macFromServer, macs),
-    ]
-    for (preference, names) in lists {
-      guard case .failed(let code, let text) = session?.prefer(names, for: preference) else {
+    let types = known.preferredTypes(for: knownName, offered: configuration.algorithms[.hostKey])
+    offer = configuration.algorithms.preferring(hostKeys: types)
+    for kind in AlgorithmKind.allCases {
+      guard case .failed(let code, let text) = session?.prefer(offer[kind], for: kind) else {
         continue
       }
       throw failure(
         code: code, text: text,
         observation: .algorithmMismatch(
-          detail: "libssh2 \(LibSSH2.version) knows none of \(names.joined(separator: ","))"),
+          detail: "libssh2 \(library) knows none of \(offer.preference(kind))."),
         phase: .keyExchange)
     }
   }
@@ -114,12 +100,16 @@ extension SSHConnection {
     case .success:
       session?.wire.handshakeDone()
       agreement = session?.agreement()
-    case .failure(var failure):
-      // The phase is the one that the server's bytes had reached.
-      failure.phase = identification.hasVersion ? .keyExchange : .banner
-      phase = failure.phase
+    case .failure(let failure):
       throw failure
     }
+  }
+
+  /// Bytes of the handshake, before libssh2 gets them; false when there is no point in going on.
+  private func see(_ bytes: Span<UInt8>) -> Bool {
+    let isAlive = identification.see(bytes)
+    if identification.hasVersion && phase == .banner { enter(.keyExchange) }
+    return isAlive
   }
 
   var knownName: KnownHostName {

@@ -116,13 +116,28 @@ extension SSHConnection {
     code: Int = 0, text: String = "", observation: SSHFailure.Observation? = nil,
     phase: ConnectionPhase
   ) -> SSHFailure {
-    SSHFailure(
+    // A handshake is one operation; the server's version line divides its phases.
+    let phase = phase == .banner && identification.hasVersion ? .keyExchange : phase
+    return SSHFailure(
       code: .init(rawValue: code), message: session?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,
-      observation: observation ?? identification.observation(code: code),
+      observation: observation ?? self.observation(code: code, phase: phase),
       socket: session?.wire.socket.condition ?? .open,
-      disconnectReason: session?.disconnect?.reason, preBanner: identification.text,
+      disconnectReason: session?.disconnect?.reason, preBanner: identification.preBanner,
       method: method, timeout: timeout(of: phase))
+  }
+
+  private func observation(code: Int, phase: ConnectionPhase) -> SSHFailure.Observation? {
+    guard code < 0, let session else { return nil }
+    switch phase {
+    case .banner, .keyExchange:
+      return identification.observation(
+        code: code, transcript: session.wire.transcript, offer: offer, library: library)
+    case .openChannel, .stream:
+      return code == -21 ? session.tap.openRefusal.map { .channelRefused(reason: $0) } : nil
+    case .resolve, .dial, .hostKey, .authenticate, .execute, .upgrade, .close:
+      return nil
+    }
   }
 
   private func timeout(of phase: ConnectionPhase) -> Int {

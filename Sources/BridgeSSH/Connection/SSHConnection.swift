@@ -41,6 +41,9 @@ public actor SSHConnection: Connection {
   var isTurnQueued = false
   var ending: SSHFailure?
   var identification = ServerIdentification()
+  /// What was offered in the key exchange.
+  var offer: AlgorithmOffer
+  let library = LibSSH2.parsedVersion
   var method = "none"
   var authenticationLeft: Duration = .zero
   var promptExchange: PromptExchange?
@@ -56,6 +59,7 @@ public actor SSHConnection: Connection {
     self.endpoint = endpoint
     self.configuration = configuration
     self.reactor = reactor
+    offer = configuration.algorithms
     (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
   }
 

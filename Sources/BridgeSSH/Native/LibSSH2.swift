@@ -5,6 +5,9 @@ enum LibSSH2 {
   /// `libssh2_init` is global and not safe to call from two threads (its man page).
   static let isReady: Bool = libssh2_init(0) == 0
 
+  /// The version that is linked, to compare; the one this was written for where it cannot be read.
+  static var parsedVersion: LibraryVersion { LibraryVersion(version) ?? LibraryVersion(1, 10, 0) }
+
   /// The version that is linked, for instance `1.10.0`.
   static var version: String {
     guard let text = unsafe libssh2_version(0) else { return "unknown" }

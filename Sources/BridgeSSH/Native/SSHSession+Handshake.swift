@@ -2,31 +2,10 @@ import BridgeReactor
 import CLibSSH2
 
 extension SSHSession {
-  /// The kinds of algorithm that can be narrowed before the handshake.
-  enum Preference: CaseIterable, Sendable {
-    case keyExchange
-    case hostKey
-    case cipherToServer
-    case cipherFromServer
-    case macToServer
-    case macFromServer
-
-    var method: Int32 {
-      switch self {
-      case .keyExchange: LIBSSH2_METHOD_KEX
-      case .hostKey: LIBSSH2_METHOD_HOSTKEY
-      case .cipherToServer: LIBSSH2_METHOD_CRYPT_CS
-      case .cipherFromServer: LIBSSH2_METHOD_CRYPT_SC
-      case .macToServer: LIBSSH2_METHOD_MAC_CS
-      case .macFromServer: LIBSSH2_METHOD_MAC_SC
-      }
-    }
-  }
-
   /// Offers these algorithms and no others; fails when the library knows none of them.
-  func prefer(_ names: [String], for preference: Preference) -> Attempt<Void> {
+  func prefer(_ names: [String], for kind: AlgorithmKind) -> Attempt<Void> {
     call {
-      unsafe libssh2_session_method_pref($0.raw, preference.method, names.joined(separator: ","))
+      unsafe libssh2_session_method_pref($0.raw, kind.method, names.joined(separator: ","))
     }
   }
 
@@ -57,9 +36,9 @@ extension SSHSession {
     return Agreement(keyExchange: keyExchange, hostKey: hostKey, cipher: cipher, mac: mac)
   }
 
-  private func name(_ preference: Preference) -> String? {
+  private func name(_ kind: AlgorithmKind) -> String? {
     let name = callForPointer { session -> String? in
-      guard let text = unsafe libssh2_session_methods(session.raw, preference.method) else {
+      guard let text = unsafe libssh2_session_methods(session.raw, kind.method) else {
         return nil
       }
       return unsafe String(cString: text)
@@ -67,4 +46,9 @@ extension SSHSession {
     if case .done(let text) = name { return text }
     return nil
   }
+}
+
+extension AlgorithmKind {
+  /// `LIBSSH2_METHOD_…` in libssh2.h; ours are numbered alike.
+  fileprivate var method: Int32 { Int32(rawValue) }
 }

@@ -14,4 +14,106 @@ import Testing
       }
     }
   }
+
+  @Test func aSignalIsNotAStatus() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        let command = try await connection.execute("kill -TERM $$")
+        #expect(try await command.exitStatus() == .signal("TERM"))
+      }
+    }
+  }
+
+  @Test func inputReachesTheCommandAndEnds() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        let command = try await connection.execute("cat")
+        try await command.write(Array("hello ".utf8))
+        try await command.write(Array("world".utf8))
+        try await command.finishInput()
+        #expect(try await text(command.standardOutput) == "hello world")
+        #expect(try await command.exitStatus() == .status(0))
+      }
+    }
+  }
+
+  @Test func aProbeIsARoundTripOnAnIdleConnection() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        for _ in 0..<5 { #expect(try await connection.probe(within: .seconds(5)) > .zero) }
+        let command = try await connection.execute("true")
+        #expect(try await command.exitStatus() == .status(0))
+      }
+    }
+  }
+
+  @Test func severalChannelsRunAtOnce() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        let results = await withTaskGroup(of: Int?.self) { group in
+          for number in 0..<20 {
+            group.addTask {
+              let command = try? await connection.execute("exit \(number)")
+              guard case .status(let status) = try? await command?.exitStatus() else { return nil }
+              return status
+            }
+          }
+          return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(results.compactMap(\.self).sorted() == Array(0..<20))
+      }
+    }
+  }
+
+  @Test func aShellHasATerminalOfTheGivenSize() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        let terminal = PseudoTerminal(type: "dumb", size: TerminalSize(columns: 91, rows: 17))
+        let shell = try await connection.shell(in: terminal)
+        try await shell.write(Array("stty size; exit 3\n".utf8))
+        #expect(try await text(shell.standardOutput).contains("17 91"))
+        #expect(try await shell.exitStatus() == .status(3))
+      }
+    }
+  }
+
+  @Test(arguments: ["64K", "1M"])
+  func bothDirectionsStayWholeWhileTheServerRekeys(limit: String) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.rekeyLimit = limit
+    try await withServer(configuration) { server in
+      try await withConnection(to: server) { connection in
+        let sent = (0..<(6 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<3 {
+            group.addTask {
+              let echo = try await connection.execute("cat")
+              async let written: Void = {
+                for start in stride(from: 0, to: sent.count, by: 100_000) {
+                  try await echo.write(Array(sent[start..<min(start + 100_000, sent.count)]))
+                }
+                try await echo.finishInput()
+              }()
+              var received: [UInt8] = []
+              for try await bytes in echo.standardOutput { received += bytes }
+              try await written
+              #expect(received == sent)
+              #expect(try await echo.exitStatus() == .status(0))
+            }
+          }
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test func closingTwiceIsFine() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        await connection.close()
+        await connection.close()
+        await #expect(throws: AppError.self) { _ = try await connection.execute("true") }
+      }
+    }
+  }
 }

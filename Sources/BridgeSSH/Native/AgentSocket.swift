@@ -1,0 +1,95 @@
+import BridgeErrors
+import BridgeReactor
+import CLibSSH2
+import Foundation
+
+/// A conversation with an ssh-agent, one request at a time. It blocks, for `patience` at most a
+/// step: use it on a helper thread.
+struct AgentSocket {
+  /// How long one read or write may take, in seconds; an agent may ask its owner first.
+  private static let patience = 10
+
+  private let socket: Socket
+
+  /// - Throws: `agentUnavailable` in words.
+  init(path: String) throws(AgentProblem) {
+    let descriptor = Foundation.socket(
+      AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw AgentProblem(reason: "There is no socket to ask it by.") }
+    socket = Socket(descriptor: descriptor)
+    var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    guard Self.connect(descriptor, to: path) else {
+      throw AgentProblem(reason: "No ssh-agent answers at its socket (SSH_AUTH_SOCK).")
+    }
+  }
+
+  /// The keys it holds.
+  func identities() throws(AgentProblem) -> [AgentIdentity] {
+    guard case .identities(let keys) = try ask(.identities) else {
+      throw AgentProblem(reason: "The ssh-agent refused to list its keys.")
+    }
+    return keys
+  }
+
+  /// The signature of `data` by the key `blob`, with its type's name in front (RFC 4253, 6.6).
+  func sign(_ data: [UInt8], with blob: [UInt8]) throws(AgentProblem) -> [UInt8] {
+    guard case .signature(let bytes) = try ask(.sign(blob: blob, data: data, flags: 0)) else {
+      throw AgentProblem(reason: "The ssh-agent refused to sign.")
+    }
+    return bytes
+  }
+
+  private func ask(_ request: AgentRequest) throws(AgentProblem) -> AgentReply {
+    let message = request.bytes
+    var sent = 0
+    while sent < message.count {
+      let result = unsafe message.withUnsafeBytes { bytes in
+        unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+      }
+      guard case .bytes(let count) = result else { throw Self.silent }
+      sent += count
+    }
+    var reply: [UInt8] = []
+    while true {
+      switch AgentReply.parse(reply) {
+      case .reply(let answer, _): return answer
+      case .malformed: throw AgentProblem(reason: "What answers at SSH_AUTH_SOCK is no ssh-agent.")
+      case .needMore: reply += try receive()
+      }
+    }
+  }
+
+  private func receive() throws(AgentProblem) -> [UInt8] {
+    var result = Socket.Transfer.ended
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
+      result = unsafe socket.receive(into: UnsafeMutableRawBufferPointer(buffer))
+      if case .bytes(let received) = result { count = received }
+    }
+    guard case .bytes = result else { throw Self.silent }
+    return bytes
+  }
+
+  private static let silent = AgentProblem(reason: "The ssh-agent stopped answering.")
+
+  private static func connect(_ descriptor: Int32, to path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8) + [0]
+    guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return false }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+        unsafe Foundation.connect(descriptor, generic, size) == 0
+      }
+    }
+  }
+}
+
+/// Why an agent is of no use, in words.
+struct AgentProblem: Error, Sendable, Equatable {
+  var reason: String
+}
