@@ -11,7 +11,7 @@ public final class SSHChannel: Sendable {
 
   private let connection: SSHConnection
   private let number: UInt32
-  private let ending: ChannelEnding
+  let ending: ChannelEnding
 
   init(_ connection: SSHConnection, state: ChannelState, ending: ChannelEnding) {
     self.connection = connection

@@ -1,3 +1,6 @@
+import BridgeErrors
+import BridgeReactor
+
 /// Native calls that take more than one turn, in order: one at a time in each lane.
 ///
 /// libssh2 keeps the state of an open, an authentication or a request in the session or the
@@ -21,10 +24,15 @@ struct OperationQueue {
 
   struct Operation {
     let id: Int
+    let phase: ConnectionPhase
+    /// How long it may take once it is its turn.
+    let timeout: Duration
     let step: Step
   }
 
   private var lanes: [Lane: [Operation]] = [:]
+  /// The deadlines of those whose turn it is.
+  private var deadlines: [Lane: LoopTimer] = [:]
 
   var isEmpty: Bool { lanes.isEmpty }
 
@@ -37,10 +45,20 @@ struct OperationQueue {
 
   func first(of lane: Lane) -> Operation? { lanes[lane]?.first }
 
+  /// Starts the clock of the first of `lane`; `makeDeadline` is called once in its life.
+  mutating func begin(_ lane: Lane, _ makeDeadline: () -> LoopTimer) {
+    if deadlines[lane] == nil { deadlines[lane] = makeDeadline() }
+  }
+
   mutating func removeFirst(of lane: Lane) {
+    deadlines.removeValue(forKey: lane)?.cancel()
     lanes[lane]?.removeFirst()
     if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
   }
 
-  mutating func removeAll() { lanes = [:] }
+  mutating func removeAll() {
+    for deadline in deadlines.values { deadline.cancel() }
+    deadlines = [:]
+    lanes = [:]
+  }
 }

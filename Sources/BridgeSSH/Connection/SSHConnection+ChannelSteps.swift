@@ -114,7 +114,7 @@ extension SSHConnection {
       failure
       ?? self.failure(
         observation: channel.command.map { .noExitStatus(command: $0) }, phase: .stream)
-    let error = AppError(sshError: outcome(of: channel, after: last))
+    let error = AppError(sshError: outcome(of: channel.command, after: last))
     ending?.settle(.failure(error))
     channel.output.finish(failure == nil ? .success(()) : .failure(error))
     channel.error.finish(failure == nil ? .success(()) : .failure(error))
@@ -122,8 +122,8 @@ extension SSHConnection {
   }
 
   /// A command whose link went before its status came may or may not have run to its end.
-  private func outcome(of channel: ChannelState, after failure: SSHFailure) -> SSHFailure {
-    guard let command = channel.command, failure.observation != .cancelled else { return failure }
+  func outcome(of command: String?, after failure: SSHFailure) -> SSHFailure {
+    guard let command, failure.observation != .cancelled else { return failure }
     var unknown = failure
     unknown.phase = .execute
     unknown.observation = .noExitStatus(command: command)
@@ -137,6 +137,8 @@ extension SSHConnection {
 
   private func stepClosing() {
     closing.removeAll { channel in
+      // libssh2 is still in the middle of a request on it.
+      guard operations.first(of: .channel(channel.number)) == nil else { return false }
       if case .again = channel.free() { return false }
       return true
     }

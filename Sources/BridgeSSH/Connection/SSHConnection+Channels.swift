@@ -54,19 +54,21 @@ extension SSHConnection {
     let native = try value(of: opened)
     session?.wire.acknowledgesAtOnce = false
     if let terminal {
-      try await request(of: native) { $0.requestTerminal(terminal) }
+      try value(of: await request(of: native) { $0.requestTerminal(terminal) })
     }
+    let started = await request(of: native) { $0.start(command) }
+    if case .failure(let failure) = started, ending != nil {
+      // The request may have reached the server before the link went.
+      throw AppError(sshError: outcome(of: command, after: failure))
+    }
+    try value(of: started)
+    // Only now: what the channel brings must not end it while a request on it is under way.
     let state = makeState(native, command: command, window: window)
-    let ending = ChannelEnding()
-    endings[native.number] = ending
+    let channel = SSHChannel(self, state: state, ending: ChannelEnding())
     channels[native.number] = state
-    do throws(AppError) {
-      try await request(of: native) { $0.start(command) }
-    } catch {
-      await closeChannel(native.number)
-      throw error
-    }
-    return SSHChannel(self, state: state, ending: ending)
+    endings[native.number] = channel.ending
+    pump()
+    return channel
   }
 
   private func makeState(
@@ -81,18 +83,18 @@ extension SSHConnection {
       error: ByteMailbox(limit: Self.mailboxLimit, hasRoomAgain: pumpAgain))
   }
 
-  /// A request on a channel that the server answers; a refused one closes the channel.
+  /// A request on a channel that the server answers. One that fails closes the channel.
   private func request(
     of native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>
-  ) async throws(AppError) {
+  ) async -> Outcome<Void> {
     let outcome = await perform(
       in: .channel(native.number), phase: .execute, within: configuration.timeouts.channel
     ) { _ in attempt(native) }
-    if case .failure = outcome, channels[native.number] == nil {
+    if case .failure = outcome, ending == nil {
       closing.append(native)
       pump()
     }
-    try value(of: outcome)
+    return outcome
   }
 
   /// The value, or the error that the caller sees.

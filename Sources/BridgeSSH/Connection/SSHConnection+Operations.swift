@@ -9,7 +9,7 @@ extension SSHConnection {
   /// Carries `attempt` on until it is done, in its turn in `lane`.
   ///
   /// - Parameters:
-  ///   - deadline: after it the connection is given up: libssh2 cannot leave an operation half way.
+  ///   - deadline: counted from its turn; after it the connection is given up.
   ///   - isHelped: `attempt` may block and runs on a helper thread.
   ///   - abandoned: what to do with a value that nobody waits for any more.
   func perform<Value: Sendable>(
@@ -18,7 +18,7 @@ extension SSHConnection {
     abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
-    await wait(phase: phase, within: deadline, isFatalAtDeadline: true) { connection, id, answer in
+    await wait(phase: phase, within: nil) { connection, id, answer in
       guard let session = connection.session else { return }
       let judge: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
         connection, result in
@@ -46,7 +46,8 @@ extension SSHConnection {
       } else {
         step = .onLoop { connection in judge(connection, attempt(session)) }
       }
-      connection.operations.append(.init(id: id, step: step), to: lane)
+      connection.operations.append(
+        .init(id: id, phase: phase, timeout: deadline, step: step), to: lane)
       connection.pump()
     }
   }
@@ -54,7 +55,7 @@ extension SSHConnection {
   /// Waits until somebody takes the caller out of the table and answers: a success through the
   /// closure given to `start`, a failure by `fail`.
   func wait<Value: Sendable>(
-    phase: ConnectionPhase, within deadline: Duration?, isFatalAtDeadline: Bool = false,
+    phase: ConnectionPhase, within deadline: Duration?,
     start: (isolated SSHConnection, Int, @escaping @Sendable (Outcome<Value>) -> Void) -> Void
   ) async -> Outcome<Value> {
     if let ending { return .failure(ending) }
@@ -68,7 +69,7 @@ extension SSHConnection {
         let timer = deadline.map { deadline in
           LoopTimer(after: deadline, on: reactor) { [weak self] in
             self?.assumeIsolated {
-              $0.deadlinePassed(id, phase: phase, isFatal: isFatalAtDeadline)
+              $0.fail(id, with: $0.failure(observation: .deadline, phase: phase))
             }
           }
         }
@@ -86,11 +87,19 @@ extension SSHConnection {
     callers.take(id)?.fail(failure(observation: .cancelled, phase: phase))
   }
 
-  private func deadlinePassed(_ id: Int, phase: ConnectionPhase, isFatal: Bool) {
-    guard let caller = callers.take(id) else { return }
-    let failure = failure(observation: .deadline, phase: phase)
-    caller.fail(failure)
-    if isFatal { end(now: failure) }
+  /// Starts the clock of an operation whose turn it is. libssh2 cannot leave one half way, so the
+  /// connection ends with it, whether or not somebody still waits.
+  func startDeadline(of operation: OperationQueue.Operation, in lane: OperationQueue.Lane) {
+    let (id, phase) = (operation.id, operation.phase)
+    operations.begin(lane) {
+      LoopTimer(after: operation.timeout, on: reactor) { [weak self] in
+        self?.assumeIsolated {
+          let failure = $0.failure(observation: .deadline, phase: phase)
+          $0.callers.take(id)?.fail(failure)
+          $0.end(now: failure)
+        }
+      }
+    }
   }
 
   /// Answers one caller with `failure`, and ends the connection when that is what it means.

@@ -46,7 +46,8 @@ extension SSHConnection {
         return true
       }
     }
-    operations.append(.init(id: id, step: step), to: .session)
+    operations.append(
+      .init(id: id, phase: .stream, timeout: .seconds(24 * 3600), step: step), to: .session)
   }
 
   /// The fastest one tells the distance; the others tell of load.

@@ -21,9 +21,11 @@ extension SSHConnection {
     } while session != nil && !isLent && wire.generation != seen
     guard session != nil, !isLent else { return }
     wire.endTurn()
+    let hadRoom = wire.hasRoom
     let isFlushed = wire.flush()
     watch(for: isFlushed ? .readable : [.readable, .writable])
-    if wire.isBudgetSpent { queueTurn() }
+    // Writers that found no room are not told by the socket that there is some again.
+    if wire.isBudgetSpent || (!hadRoom && wire.hasRoom) { queueTurn() }
   }
 
   /// Pumps in the next turn of the loop, after others had theirs.
@@ -47,6 +49,7 @@ extension SSHConnection {
   }
 
   private func isDone(_ operation: OperationQueue.Operation, in lane: OperationQueue.Lane) -> Bool {
+    startDeadline(of: operation, in: lane)
     switch operation.step {
     case .onLoop(let step):
       return step(self)
