@@ -42,6 +42,9 @@ let package = Package(
         "BridgeErrors", nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"), nio("NIOWebSocket"),
       ]),
     .target(
+      name: "BridgeSupervision",
+      dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
+    .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .executableTarget(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
@@ -58,6 +61,11 @@ let package = Package(
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+    .testTarget(
+      name: "BridgeSupervisionTests",
+      dependencies: [
+        "BridgeSupervision", "BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeTestKit",
+      ]),
     .testTarget(
       name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),

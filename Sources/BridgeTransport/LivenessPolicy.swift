@@ -27,6 +27,8 @@ public struct LivenessPolicy: Sendable, Equatable {
 
   /// A wake-up later than this is our own lag and not the peer's silence.
   public static let lagTolerance = Duration.milliseconds(100)
+  /// How often to look whether a suspected peer was heard after all.
+  public static let lookInterval = Duration.milliseconds(250)
   /// The round trip that is assumed before one was measured.
   static let assumedRoundTrip = Duration.milliseconds(250)
   static let leastSuspicion = Duration.milliseconds(250)

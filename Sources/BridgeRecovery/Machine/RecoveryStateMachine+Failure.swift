@@ -1,4 +1,4 @@
-import BridgeErrors
+public import BridgeErrors
 
 extension RecoveryStateMachine {
   struct Failure: Sendable {
@@ -168,7 +168,7 @@ extension RecoveryStateMachine.Failure {
 
 extension RetryClass {
   /// How soon the next attempt may come.
-  var pace: RetryPolicy.Pace {
+  public var pace: RetryPolicy.Pace {
     switch self {
     case .reconnectSoon, .awaitNetwork: .unanswered
     case .reconnectLater: .throttled

@@ -57,6 +57,8 @@ public struct SupervisorStateMachine: Sendable {
     case resolve(source: String)
     /// A chosen option failed; nil means with the same error.
     case optionFailed(PresentedError.ID, AppError?)
+    /// A step of an operation, for the readers only.
+    case note(RecoveryEvent.Step, String?)
   }
 
   struct Node: Sendable {
@@ -151,6 +153,7 @@ public struct SupervisorStateMachine: Sendable {
     case .dismiss(let id): queue.dismiss(id)
     case .resolve(let source): queue.resolve(source: source)
     case .optionFailed(let id, let error): queue.recoveryFailed(id, with: error, at: now)
+    case .note(let step, let source): publish(step, source, nil, at: now)
     }
     return finish(at: now)
   }

@@ -1,0 +1,47 @@
+public import BridgeErrors
+public import BridgeRecovery
+public import BridgeTransport
+
+/// What a supervisor must know to keep one connection up.
+public struct SupervisedConnection: Sendable {
+  /// Its name, the same over all its generations; errors about it have it as their source.
+  public var id: ConnectionID
+  /// Where it leads. Connections to one endpoint share a retry budget and take turns to dial.
+  public var endpoint: Endpoint
+  /// What must be up before it is tried.
+  public var parents: [ConnectionID]
+  /// How often and how soon it is tried again.
+  public var policy: RetryPolicy
+  /// Whether a first connection is tried again like a later one.
+  public var retriesFirstDial: Bool
+  /// How the silence of the peer is judged; nil where nothing is to be probed.
+  public var liveness: LivenessPolicy?
+  /// The error that a verdict of the liveness judgement becomes, from the seconds of silence.
+  public var whenSilent: @Sendable (_ seconds: Int) -> AppError
+  /// Makes a generation that has not connected yet. Called on the supervisor: it must not block.
+  public var make: @Sendable (_ generation: Int) -> any Connection
+  /// Told of each generation that is in use from now on. Its task is cancelled when that ends.
+  public var onConnected: @Sendable (_ connection: any Connection, _ generation: Int) async -> Void
+
+  /// A connection to keep up.
+  public init(
+    id: ConnectionID, endpoint: Endpoint, parents: [ConnectionID] = [],
+    policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false,
+    liveness: LivenessPolicy? = LivenessPolicy(),
+    whenSilent: @escaping @Sendable (_ seconds: Int) -> AppError = { .sshTimeout(seconds: $0) },
+    onConnected:
+      @escaping @Sendable (_ connection: any Connection, _ generation: Int) async -> Void =
+      { _, _ in },
+    make: @escaping @Sendable (_ generation: Int) -> any Connection
+  ) {
+    self.id = id
+    self.endpoint = endpoint
+    self.parents = parents
+    self.policy = policy
+    self.retriesFirstDial = retriesFirstDial
+    self.liveness = liveness
+    self.whenSilent = whenSilent
+    self.onConnected = onConnected
+    self.make = make
+  }
+}

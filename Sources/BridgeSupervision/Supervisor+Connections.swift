@@ -1,0 +1,86 @@
+public import BridgeErrors
+import BridgeRecovery
+public import BridgeTransport
+
+extension Supervisor {
+  /// Keeps a connection up from now on.
+  ///
+  /// - Throws: `internalError` when its name is in use or it would depend on itself; `cancelled`
+  ///   after `shutDown`.
+  public func supervise(_ connection: SupervisedConnection) throws(AppError) {
+    guard !isShutDown else { throw .cancelled }
+    let actions = try machine.add(
+      SupervisorStateMachine.Child(
+        id: connection.id, site: connection.endpoint.description, parents: connection.parents,
+        policy: connection.policy, retriesFirstDial: connection.retriesFirstDial),
+      at: now())
+    plans[connection.id] = connection
+    carryOut(actions)
+  }
+
+  /// The connection in use, as soon as there is one.
+  ///
+  /// - Throws: what it gave up with; `cancelled` when it is closed, unknown, or the calling task is
+  ///   cancelled.
+  public nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
+    let ticket = await ticket()
+    let result = await withTaskCancellationHandler {
+      await self.wait(for: id, ticket)
+    } onCancel: {
+      _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
+    }
+    return try result.get()
+  }
+
+  /// Ends a connection for good; what depends on it stays suspended.
+  public func close(_ id: ConnectionID) {
+    receive(.close(id))
+  }
+
+  /// Tries now what waits or has given up: one connection, or all.
+  public func reconnectNow(_ id: ConnectionID? = nil) {
+    if id == nil { endPauses() }
+    receive(.reconnectNow(id))
+  }
+
+  /// A network path came up or changed: what waits is tried now, what is up is probed.
+  public func networkChanged() {
+    endPauses()
+    receive(.pathChanged)
+  }
+
+  /// The machine was suspended: what waits is tried now, what is up is probed.
+  public func wake() {
+    networkChanged()
+  }
+
+  /// Closes every connection; the events end when all are gone. Nothing can be supervised any
+  /// more.
+  public func shutDown() {
+    isShutDown = true
+    for id in machine.children { receive(.close(id)) }
+    if plans.isEmpty { feed.finish() }
+  }
+
+  private func wait(
+    for id: ConnectionID, _ ticket: Int
+  ) async -> Result<any Connection, AppError> {
+    if Task.isCancelled { return .failure(.cancelled) }
+    if let live = machine.liveGeneration(of: id), let generation = generations[id]?[live] {
+      return .success(generation.connection)
+    }
+    switch machine.state(of: id) {
+    case .failed(let error): return .failure(error)
+    case .closed, nil: return .failure(.cancelled)
+    case .idle, .suspended, .waiting, .ready, .connecting, .up, .degraded: break
+    }
+    return await withCheckedContinuation { continuation in
+      if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
+      waiters[ticket] = Waiter(id: id, continuation: continuation)
+    }
+  }
+
+  private func stopWaiting(_ ticket: Int) {
+    waiters.removeValue(forKey: ticket)?.continuation.resume(returning: .failure(.cancelled))
+  }
+}

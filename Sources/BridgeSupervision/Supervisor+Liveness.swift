@@ -1,0 +1,115 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeTransport
+
+extension Supervisor {
+  /// Begins to judge the peer of the generation in use, with a round trip that proves it.
+  func watch(_ id: ConnectionID, _ generation: Int, _ plan: SupervisedConnection) {
+    stopWatching(id)
+    guard let policy = plan.liveness else { return }
+    watches[id] = Watch(
+      generation: generation, liveness: Liveness(policy: policy, at: now()))
+    startPulse()
+    judge(id, .disturbed)
+  }
+
+  func stopWatching(_ id: ConnectionID) {
+    guard let watch = watches.removeValue(forKey: id) else { return }
+    watch.probe?.cancel()
+    watch.look?.cancel()
+    clear(.liveness(id))
+    if watches.isEmpty {
+      suspensionWatch = nil
+      clear(.pulse)
+    }
+  }
+
+  /// What is known about a connection is in doubt.
+  func disturb(_ id: ConnectionID) {
+    judge(id, .disturbed)
+  }
+
+  /// The judgement is due: asks the connection when it last heard something, then judges.
+  func look(at id: ConnectionID) {
+    guard let watch = watches[id],
+      let connection = generations[id]?[watch.generation]?.connection
+    else { return }
+    watches[id]?.look = Task(executorPreference: executor) {
+      let heard = await connection.lastHeard
+      await self.looked(at: id, watch.generation, heard)
+    }
+  }
+
+  private func looked(at id: ConnectionID, _ generation: Int, _ heard: Moment?) {
+    guard watches[id]?.generation == generation else { return }
+    if let heard { judge(id, .heard(heard)) }
+    judge(id, .tick)
+    setAlarm()
+  }
+
+  private func judge(_ id: ConnectionID, _ event: Liveness.Event) {
+    let instant = now()
+    guard let actions = watches[id]?.liveness.step(event, at: instant),
+      let generation = watches[id]?.generation
+    else { return }
+    if let liveness = watches[id]?.liveness, let deadline = liveness.deadline {
+      // A peer that is suspected is looked at more often: it may answer at any time.
+      let isSuspecting = liveness.isSuspecting
+      let next = isSuspecting ? min(deadline, instant + LivenessPolicy.lookInterval) : deadline
+      set(.liveness(id), at: max(next, instant))
+    } else {
+      clear(.liveness(id))
+    }
+    for action in actions { perform(action, id, generation) }
+  }
+
+  private func perform(_ action: Liveness.Action, _ id: ConnectionID, _ generation: Int) {
+    switch action {
+    case .sendProbe(let limit): probe(id, generation, within: limit)
+    case .suspect(let silent):
+      receive(.suspected(id, generation: generation, silentFor: silent))
+    case .dialSecond:
+      // Follows from the suspicion: the machine asks for its turn to dial.
+      break
+    case .clear: receive(.cleared(id, generation: generation))
+    case .verdict(let silent):
+      guard let plan = plans[id] else { return }
+      let seconds = max(1, Int(silent.components.seconds))
+      let context = FailureContext(
+        kind: .linkSilent, phase: .stream, host: plan.endpoint.host, port: plan.endpoint.port)
+      receive(.failed(id, generation: generation, plan.whenSilent(seconds), context))
+    }
+  }
+
+  private func probe(_ id: ConnectionID, _ generation: Int, within limit: Duration) {
+    guard let connection = generations[id]?[generation]?.connection else { return }
+    watches[id]?.probe?.cancel()
+    watches[id]?.probe = Task(executorPreference: executor) {
+      do throws(AppError) {
+        let roundTrip = try await connection.probe(within: limit)
+        await self.answered(id, generation, roundTrip)
+      } catch {
+        // No answer is what the judgement is about; a link that failed says so by itself.
+      }
+    }
+  }
+
+  private func answered(_ id: ConnectionID, _ generation: Int, _ roundTrip: Duration) {
+    guard watches[id]?.generation == generation else { return }
+    judge(id, .answered(roundTrip: roundTrip))
+    receive(.proved(id, generation: generation))
+  }
+
+  private func startPulse() {
+    guard let suspension, suspensionWatch == nil else { return }
+    suspensionWatch = SuspensionWatch(suspended: suspension())
+    set(.pulse, at: now() + SuspensionWatch.interval)
+  }
+
+  /// Looks whether the machine was suspended meanwhile.
+  func pulse() {
+    guard let suspension, suspensionWatch != nil else { return }
+    set(.pulse, at: now() + SuspensionWatch.interval)
+    if suspensionWatch?.look(suspended: suspension()) != nil { wake() }
+  }
+}

@@ -1,0 +1,163 @@
+public import BridgeErrors
+import BridgeRecovery
+
+extension Supervisor {
+  /// Runs an operation where the caller runs, and again as the policy and the error allow.
+  ///
+  /// What fails for good is shown as well. With a `source`, success takes its errors away again.
+  ///
+  /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
+  ///   cancelled or the operation says that it was.
+  public nonisolated func run<T: Sendable>(
+    source: String? = nil, _ operation: @escaping @Sendable () async throws -> T
+  ) async throws -> T {
+    var progress = RetryProgress()
+    while true {
+      do {
+        let value = try await operation()
+        if let source { await receive(.resolve(source: source)) }
+        return value
+      } catch {
+        let typed = typed(error)
+        if typed == .cancelled || Task.isCancelled { throw CancellationError() }
+        guard let delay = await delay(after: typed, error, source, &progress) else { throw error }
+        try await pause(for: delay)
+        await receive(.note(.attempted(number: progress.retries + 1, isStandby: false), source))
+      }
+    }
+  }
+
+  /// Shows an error. A cancellation is none.
+  public func report(_ error: AppError, source: String? = nil) {
+    guard error != .cancelled else { return }
+    receive(.report(SeverityQueue.Report(error: error, source: source)))
+  }
+
+  /// Carries out an option of an error; nil means the shown one.
+  ///
+  /// Reconnecting a supervised connection is done here, everything else by the handler. When that
+  /// throws, the error is shown again under the same id with an updated message.
+  public func choose(_ kind: ErrorRecoveryOption.Kind, for id: PresentedError.ID? = nil) async {
+    guard let entry = id.map({ machine.queue.entry($0) }) ?? machine.queue.shown else { return }
+    switch kind {
+    case .dismiss, .cancel:
+      receive(.dismiss(entry.id))
+      return
+    case .retry, .reconnect:
+      guard let source = entry.source, plans[ConnectionID(source)] != nil else { break }
+      receive(.reconnectNow(ConnectionID(source)))
+      return
+    case .checkSettings, .openSettings, .abort, .waitForCompletion, .browse,
+      .retryWithPermission, .skipTool, .custom:
+      break
+    }
+    let failure = await carryOut(kind, for: entry)
+    switch failure {
+    case nil: receive(.dismiss(entry.id))
+    case .cancelled?: break
+    case .unknown?: receive(.optionFailed(entry.id, nil))
+    case let error?: receive(.optionFailed(entry.id, error))
+    }
+  }
+
+  /// Takes an error away that a person has seen; nil means the shown one.
+  public func dismiss(_ id: PresentedError.ID? = nil) {
+    guard let id = id ?? machine.queue.shown?.id else { return }
+    receive(.dismiss(id))
+  }
+
+  /// All is well with `source` again: its errors go.
+  public func resolve(source: String) {
+    receive(.resolve(source: source))
+  }
+
+  private nonisolated func carryOut(
+    _ kind: ErrorRecoveryOption.Kind, for entry: PresentedError
+  ) async -> AppError? {
+    let custom = entry.error.recoveryOptions.first { $0.kind == .custom }
+    let work = Task(executorPreference: callbackExecutor) { () -> AppError? in
+      do {
+        if kind == .custom, let custom { await custom.action() }
+        try await self.onOption(kind, entry)
+        return nil
+      } catch {
+        return self.typed(error)
+      }
+    }
+    return await withTaskCancellationHandler {
+      await work.value
+    } onCancel: {
+      work.cancel()
+    }
+  }
+
+  /// How long to wait before the next attempt; nil when there is none, and then the error is shown.
+  private func delay(
+    after error: AppError, _ original: any Error, _ source: String?,
+    _ progress: inout RetryProgress
+  ) -> Duration? {
+    let retry = retryClass(of: error, original)
+    receive(.note(.failed(error, nil), source))
+    receive(.note(.classified(retry), source))
+    let floor = error.retryAfter().map { Duration.seconds(max(0, $0)) }
+    let delay =
+      retry.isAutomatic
+      ? policy.next(&progress, pace: retry.pace, atLeast: floor, using: &chance) : nil
+    let left = policy.retries.map { max(0, $0 - progress.retries + (delay == nil ? 0 : 1)) }
+    let plan = RecoveryPlan(
+      next: delay == nil ? .askPerson : .retry, at: delay, attempt: progress.retries + 1,
+      attemptsLeft: left, isSkippable: delay != nil,
+      options: error.recoveryOptions.map(\.kind))
+    if delay != nil {
+      receive(.note(.waiting(plan), source))
+    } else {
+      receive(.note(.gaveUp(error, plan), source))
+      receive(.report(SeverityQueue.Report(error: error, source: source, plan: plan)))
+    }
+    return delay
+  }
+
+  private nonisolated func typed(_ error: any Error) -> AppError {
+    switch error {
+    case let error as APIError: AppError(apiError: error)
+    case let failure as APIFailure: AppError(apiFailure: failure)
+    default: AppError(wrapping: error)
+    }
+  }
+
+  private nonisolated func retryClass(of error: AppError, _ original: any Error) -> RetryClass {
+    let isRetryable = (original as? APIError)?.isRetryable == true
+    let automatic = error.retryClass()
+    return isRetryable && !automatic.isAutomatic ? .repeatOperation : automatic
+  }
+
+  /// Waits on the clock, unless a person or the network says that there is no need to.
+  private nonisolated func pause(for delay: Duration) async throws(CancellationError) {
+    let deadline = clock.now.advanced(by: delay)
+    let sleep = Task(executorPreference: executor) { [clock] in
+      try await clock.sleep(until: deadline, tolerance: nil)
+    }
+    let ticket = await begin(sleep)
+    await withTaskCancellationHandler {
+      _ = await sleep.result
+    } onCancel: {
+      sleep.cancel()
+    }
+    await finish(ticket)
+    if Task.isCancelled { throw CancellationError() }
+  }
+
+  private func begin(_ pause: Task<Void, any Error>) -> Int {
+    let ticket = ticket()
+    pauses[ticket] = pause
+    return ticket
+  }
+
+  private func finish(_ ticket: Int) {
+    pauses[ticket] = nil
+  }
+
+  func endPauses() {
+    for pause in pauses.values { pause.cancel() }
+  }
+}

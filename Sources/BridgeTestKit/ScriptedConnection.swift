@@ -1,0 +1,163 @@
+public import BridgeErrors
+public import BridgeTransport
+
+/// A connection to a `ScriptedHost`: it takes the time, fails in the ways and leaves the traces
+/// that a real one does, on a manual clock.
+public actor ScriptedConnection: Connection {
+  /// How long a dial may take.
+  public static let dialDeadline = Duration.seconds(10)
+
+  /// Its name.
+  public nonisolated let id: ConnectionID
+  /// Which generation it is.
+  public nonisolated let generation: Int
+  /// Steps of this connection.
+  public nonisolated let events: AsyncStream<ConnectionEvent>
+  /// What ended it.
+  public var lastFailure: FailureContext? { machine.failure }
+  /// When the last byte came.
+  public private(set) var lastHeard: ContinuousClock.Instant?
+
+  private nonisolated let host: ScriptedHost
+  private nonisolated let continuation: AsyncStream<ConnectionEvent>.Continuation
+  private var machine = ConnectionStateMachine()
+  private var isOpen = false
+  private var isFrozen = false
+  private var isUnauthenticated = false
+  private var teardown: Duration
+
+  init(
+    id: ConnectionID, generation: Int, host: ScriptedHost, teardown: Duration = .milliseconds(2)
+  ) {
+    self.id = id
+    self.generation = generation
+    self.host = host
+    self.teardown = teardown
+    (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64))
+  }
+
+  /// Where it leads.
+  public nonisolated var endpoint: Endpoint { host.endpoint }
+
+  /// Whether it is connected.
+  public var isConnected: Bool { machine.state == .connected }
+
+  /// How long closing takes from now on.
+  public func setTeardown(_ duration: Duration) {
+    teardown = duration
+  }
+
+  /// Dials; the host decides how that ends.
+  ///
+  /// - Throws: what the host's answer is in the vocabulary; `cancelled`.
+  public nonisolated func connect() async throws(AppError) {
+    try await dial()
+  }
+
+  private func dial() async throws(AppError) {
+    step(.connect)
+    guard case .connecting = machine.state else { throw .cancelled }
+    isOpen = true
+    isUnauthenticated = true
+    host.began("\(id)#\(generation)")
+    defer { settle() }
+    step(.enter(.dial))
+    try await pause(host.latency / 2)
+    step(.enter(.keyExchange))
+    try await pause(host.latency / 2)
+    var answer = host.answer
+    if host.isFrozen || answer == .hang {
+      answer = .hang
+      try await pause(Self.dialDeadline - host.latency)
+    }
+    guard case .connecting = machine.state else { throw .cancelled }
+    if let (error, context) = host.failure(for: answer) {
+      step(.fail(error, context))
+      throw error
+    }
+    lastHeard = host.clock.now
+    step(.ready)
+  }
+
+  /// One round trip of a tenth of the dial's latency, unless the host is frozen.
+  ///
+  /// - Throws: `sshTimeout` at the deadline; `cancelled`.
+  public nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration {
+    try await roundTrip(within: deadline)
+  }
+
+  private func roundTrip(within deadline: Duration) async throws(AppError) -> Duration {
+    guard machine.state == .connected else { throw .cancelled }
+    let latency = host.latency / 10
+    let wasFrozen = isFrozen || host.isFrozen
+    try await pause(wasFrozen ? deadline : latency)
+    guard !wasFrozen, !isFrozen, !host.isFrozen, machine.state == .connected else {
+      throw .sshTimeout(seconds: Int(deadline.components.seconds))
+    }
+    hear()
+    return latency
+  }
+
+  /// A byte came.
+  public func hear() {
+    if machine.state == .connected, !isFrozen { lastHeard = host.clock.now }
+  }
+
+  /// Nothing comes from the peer any more, and nothing says so.
+  public func freeze() {
+    if machine.state == .connected { isFrozen = true }
+  }
+
+  /// The link ends, if it is connected.
+  public func lose() {
+    guard machine.state == .connected else { return }
+    let reason = "The connection was lost."
+    step(
+      .fail(
+        .sshConnectionFailed(host: endpoint.host, reason: reason),
+        FailureContext(
+          kind: .linkLost, phase: .stream, host: endpoint.host, port: endpoint.port)))
+  }
+
+  /// Ends the connection after its teardown time.
+  public nonisolated func close() async {
+    await tearDown()
+  }
+
+  private func tearDown() async {
+    guard machine.state != .closed else { return }
+    step(.close)
+    settle()
+    // Not cut short by cancellation: a descriptor is not closed sooner because nobody waits.
+    let clock = host.clock
+    let deadline = clock.now + teardown
+    while clock.now < deadline, !Task.isCancelled {
+      try? await clock.sleep(until: deadline)
+    }
+    guard machine.state != .closed else { return }
+    step(.tornDown)
+    continuation.finish()
+    host.closed(self, wasOpen: isOpen)
+    isOpen = false
+  }
+
+  private func settle() {
+    guard isUnauthenticated else { return }
+    isUnauthenticated = false
+    host.settled()
+  }
+
+  private func pause(_ duration: Duration) async throws(AppError) {
+    do {
+      try await host.clock.sleep(until: host.clock.now + duration)
+    } catch {
+      throw .cancelled
+    }
+  }
+
+  private func step(_ input: ConnectionStateMachine.Input) {
+    for effect in machine.step(input) {
+      if case .yield(let event) = effect { continuation.yield(event) }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeTestKit
+import BridgeTransport
+import Testing
+
+@testable import BridgeSupervision
+
+@Suite struct SupervisorConnectionTests {
+  private let scene = Scene()
+  private let id = ConnectionID("a")
+
+  private func start(_ link: SupervisedConnection) throws {
+    try scene.run { [scene] in
+      try await scene.supervisor.supervise(link)
+      _ = try await scene.supervisor.connection(link.id)
+    }
+  }
+
+  @Test func aConnectionIsMadeAndHandedOver() throws {
+    try start(scene.link())
+    try scene.pass(.milliseconds(1))
+    #expect(scene.handedOver.events == ["a#1"])
+    #expect(scene.names(of: "a") == ["attempt", "recovered"])
+  }
+
+  @Test func aCutLinkIsBackAtOnceAndNothingIsShown() throws {
+    try start(scene.link())
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.milliseconds(80))
+    #expect(scene.handedOver.events == ["a#1", "a#2"])
+    try scene.pass(.seconds(1))
+    #expect(scene.count("surfaced") == 0)
+    #expect(scene.host.tally.open == 1)
+    #expect(
+      scene.names(of: "a") == [
+        "attempt", "recovered", "failed", "classified", "attempt", "recovered",
+      ])
+  }
+
+  @Test func theFirstDialIsNotTriedAgainUnlessAsked() throws {
+    scene.host.answer = .refuse
+    #expect(throws: AppError.self) { try start(scene.link()) }
+    try scene.pass(.seconds(60))
+    #expect(scene.host.tally.dials == 1)
+    #expect(try scene.shown()?.source == "a")
+  }
+
+  @Test func aHostThatIsDownIsTriedUntilItIsBackAndThenTheErrorGoes() throws {
+    try start(scene.link())
+    scene.host.answer = .refuse
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.seconds(20))
+    #expect(try scene.shown() != nil)
+    scene.host.answer = .accept
+    try scene.pass(.milliseconds(1_010))
+    #expect(try scene.shown() == nil)
+    #expect(scene.count("withdrawn") == 1)
+    #expect(scene.host.tally.dials > 20)
+  }
+
+  @Test(arguments: [ScriptedHost.Answer.rejectCredentials, .changeHostKey])
+  func whatOnlyAPersonCanMendIsNotTriedAgain(answer: ScriptedHost.Answer) throws {
+    try start(scene.link())
+    scene.host.answer = answer
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.seconds(3_600))
+    #expect(scene.host.tally.dials == 2)
+    scene.host.answer = .accept
+    try scene.run { [scene] in await scene.supervisor.choose(.reconnect) }
+    try scene.pass(.seconds(1))
+    #expect(scene.handedOver.events == ["a#1", "a#2"].map { $0.replacing("#2", with: "#3") })
+    #expect(try scene.shown() == nil)
+  }
+
+  @Test func aChosenReconnectThatFailsShowsTheSameErrorWithAnUpdatedMessage() throws {
+    scene.host.answer = .rejectCredentials
+    #expect(throws: AppError.self) { try start(scene.link()) }
+    let before = try scene.shown()
+    let first = try #require(before)
+    try scene.run { [scene] in await scene.supervisor.choose(.retry) }
+    try scene.pass(.seconds(1))
+    let after = try scene.shown()
+    let second = try #require(after)
+    #expect(second.id == first.id)
+    #expect(second.message == first.message + " Retry failed (attempt 1).")
+  }
+
+  @Test func corruptionIsTriedOnceMoreAndThenAPersonIsAsked() throws {
+    try start(scene.link())
+    scene.host.answer = .corrupt
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.seconds(600))
+    #expect(scene.host.tally.dials == 3)
+    #expect(scene.count("gaveUp") == 1)
+  }
+
+  @Test func whatDependsOnALostConnectionIsSuspendedAndComesBackAfterIt() throws {
+    try scene.run { [scene] in
+      try await scene.supervisor.supervise(scene.link("child", parents: ["a"]))
+      try await scene.supervisor.supervise(scene.link())
+      _ = try await scene.supervisor.connection(ConnectionID("child"))
+    }
+    #expect(scene.host.tally.dials == 2)
+    try scene.run { [scene] in
+      await scene.host.connections.first { $0.id.description == "a" }?.lose()
+    }
+    try scene.pass(.seconds(1))
+    #expect(
+      scene.names(of: "child") == [
+        "suspended", "resumed", "attempt", "recovered", "suspended", "resumed", "attempt",
+        "recovered",
+      ])
+    #expect(scene.host.tally.open == 2)
+  }
+
+  @Test func dependingOnItselfIsRefused() throws {
+    try scene.run { [scene] in
+      try await scene.supervisor.supervise(scene.link("x", parents: ["y"]))
+      await #expect(throws: AppError.self) {
+        try await scene.supervisor.supervise(scene.link("y", parents: ["x"]))
+      }
+      await #expect(throws: AppError.self) {
+        try await scene.supervisor.supervise(scene.link("x"))
+      }
+    }
+  }
+
+  @Test func aClosedConnectionLeavesNothingBehind() throws {
+    try start(scene.link(liveness: LivenessPolicy()))
+    try scene.run { [scene, id] in await scene.supervisor.close(id) }
+    try scene.pass(.seconds(2))
+    #expect(scene.host.tally.open == 0)
+    #expect(scene.clock.sleeperCount == 0)
+    let state = try scene.run { [scene, id] in await scene.supervisor.state(of: id) }
+    #expect(state == nil)
+  }
+
+  @Test func shuttingDownEndsTheEvents() throws {
+    try start(scene.link())
+    let ended = EventRecorder<Bool>()
+    let events = scene.supervisor.events()
+    Task(executorPreference: scene.executor) {
+      for await _ in events {}
+      ended.record(true)
+    }
+    try scene.run { [scene] in await scene.supervisor.shutDown() }
+    try scene.pass(.seconds(2))
+    #expect(ended.events == [true])
+  }
+
+  @Test func aSilentPeerIsReplacedByASecondConnectionMadeMeanwhile() throws {
+    let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
+    try start(scene.link(liveness: liveness))
+    try scene.pass(.milliseconds(100))
+    try scene.run { [scene] in await scene.host.connections.first?.freeze() }
+    try scene.pass(.milliseconds(1_350))
+    #expect(scene.count("suspected") == 1)
+    #expect(scene.host.tally.open == 2)
+    try scene.pass(.seconds(12))
+    #expect(scene.names(of: "a").contains("switched"))
+    #expect(scene.handedOver.events == ["a#1", "a#2"])
+    #expect(scene.host.tally.open == 1)
+  }
+
+  @Test func aCostlySwitchWaitsAndThePeerThatAnswersStays() throws {
+    let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .costly)
+    try start(scene.link(liveness: liveness))
+    try scene.pass(.milliseconds(100))
+    scene.host.freeze()
+    try scene.pass(.seconds(5))
+    #expect(scene.names(of: "a").suffix(1) == ["attempt"])
+    try scene.run { [scene] in await scene.host.thaw() }
+    try scene.pass(.seconds(10))
+    #expect(scene.names(of: "a").contains("cleared"))
+    #expect(scene.handedOver.events == ["a#1"])
+    #expect(scene.host.tally.open == 1)
+  }
+
+  @Test func healthComesAfterARoundTripAndTenSeconds() throws {
+    try start(scene.link(liveness: LivenessPolicy()))
+    try scene.pass(.seconds(9))
+    #expect(scene.count("healthy") == 0)
+    try scene.pass(.seconds(2))
+    #expect(scene.count("healthy") == 1)
+  }
+
+  @Test func cancellingTheWaitForAConnectionEndsIt() throws {
+    scene.host.answer = .hang
+    try scene.run { [scene, id] in
+      try await scene.supervisor.supervise(scene.link(retriesFirstDial: true))
+      let waiting = Task(executorPreference: scene.executor) {
+        do throws(AppError) {
+          _ = try await scene.supervisor.connection(id)
+          return AppError?.none
+        } catch {
+          return error
+        }
+      }
+      try await scene.clock.sleep(until: scene.clock.now + .seconds(1))
+      waiting.cancel()
+      #expect(await waiting.value == .cancelled)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTestKit
+import Testing
+
+@Suite struct SupervisorOperationTests {
+  private struct Foreign: Error {}
+  private let tries = EventRecorder<Duration>()
+
+  private func run(
+    _ scene: Scene, failing failures: Int, with error: any Error
+  ) throws -> Int {
+    try scene.run { [tries] in
+      try await scene.supervisor.run {
+        tries.record(scene.clock.elapsed)
+        if tries.events.count <= failures { throw error }
+        return tries.events.count
+      }
+    }
+  }
+
+  @Test func whatWorksIsRunOnceAndSaysNothing() throws {
+    let scene = Scene()
+    #expect(try run(scene, failing: 0, with: Foreign()) == 1)
+    #expect(scene.events.events.isEmpty)
+  }
+
+  @Test func itIsRunAgainAfterTwoFourAndEightSeconds() throws {
+    let scene = Scene()
+    #expect(try run(scene, failing: 3, with: AppError.networkUnavailable) == 4)
+    #expect(tries.events == [0, 2, 6, 14].map { .seconds($0) })
+    #expect(try scene.shown() == nil)
+  }
+
+  @Test func afterThreeRetriesTheLastErrorIsThrownAndShown() throws {
+    let scene = Scene()
+    #expect(throws: AppError.timeout(seconds: 3)) {
+      try run(scene, failing: 9, with: AppError.timeout(seconds: 3))
+    }
+    #expect(tries.events.count == 4)
+    let shown = try scene.shown()
+    #expect(shown?.message == AppError.timeout(seconds: 3).userMessage)
+  }
+
+  @Test(arguments: [
+    AppError.apiUnauthorized, .sshAuthenticationFailed(method: "m"), .sshHostKeyMismatch(host: "h"),
+    .sshOutcomeUnknown(command: "c"), .sslError(description: "d"), .unknown(message: "m"),
+  ])
+  func whatAPersonMustDecideIsNotRunAgain(error: AppError) throws {
+    #expect(throws: error) { try run(Scene(), failing: 9, with: error) }
+    #expect(tries.events.count == 1)
+  }
+
+  @Test func aForeignErrorIsThrownAsItWas() throws {
+    #expect(throws: Foreign.self) { try run(Scene(), failing: 9, with: Foreign()) }
+    #expect(tries.events.count == 1)
+  }
+
+  @Test func aRetryableErrorOfAnAPIIsRunAgain() throws {
+    #expect(try run(Scene(), failing: 1, with: APIError.serverError(503)) == 2)
+    #expect(tries.events == [.zero, .seconds(2)])
+  }
+
+  @Test func aDelayGivenByTheServerIsObeyed() throws {
+    #expect(try run(Scene(), failing: 1, with: AppError.apiRateLimited(retryAfter: 7)) == 2)
+    #expect(tries.events == [.zero, .seconds(7)])
+  }
+
+  @Test(arguments: [CancellationError() as any Error, AppError.cancelled])
+  func cancellationIsNeverRunAgainNorShown(error: any Error) throws {
+    let scene = Scene()
+    #expect(throws: CancellationError.self) { try run(scene, failing: 9, with: error) }
+    #expect(tries.events.count == 1)
+    #expect(scene.events.events.isEmpty)
+  }
+
+  @Test func cancellingDuringTheWaitEndsItWithoutTheClockMoving() throws {
+    let scene = Scene()
+    try scene.run {
+      let running = Task(executorPreference: scene.executor) {
+        try await scene.supervisor.run { throw AppError.networkUnavailable }
+      }
+      while scene.clock.sleeperCount == 0 { await Task.yield() }
+      running.cancel()
+      await #expect(throws: CancellationError.self) { try await running.value }
+    }
+    #expect(scene.clock.elapsed == .zero)
+    #expect(scene.clock.sleeperCount == 0)
+    #expect(try scene.shown() == nil)
+  }
+
+  @Test func askingForItNowEndsTheWait() throws {
+    let scene = Scene()
+    try scene.run { [tries] in
+      let running = Task(executorPreference: scene.executor) {
+        try await scene.supervisor.run {
+          tries.record(scene.clock.elapsed)
+          if tries.events.count == 1 { throw AppError.networkUnavailable }
+        }
+      }
+      while scene.clock.sleeperCount == 0 { await Task.yield() }
+      await scene.supervisor.reconnectNow()
+      try await running.value
+    }
+    #expect(tries.events == [.zero, .zero])
+  }
+
+  @Test func successOfASourceTakesItsErrorsAway() throws {
+    let scene = Scene()
+    try scene.run {
+      await scene.supervisor.report(.databaseError(operation: "o", detail: "d"), source: "s")
+      try await scene.supervisor.run(source: "s") {}
+    }
+    #expect(try scene.shown() == nil)
+  }
+}
+
+@Suite struct SupervisorChoiceTests {
+  private static let error = AppError.fileNotFound(path: "/a")
+
+  private func scene(throwing failures: [any Error]) -> (Scene, EventRecorder<String>) {
+    let chosen = EventRecorder<String>()
+    let scene = Scene { kind, presented in
+      chosen.record("\(kind.rawValue) \(presented.error.caseName)")
+      if chosen.events.count <= failures.count { throw failures[chosen.events.count - 1] }
+    }
+    return (scene, chosen)
+  }
+
+  @Test func anOptionThatWorksTakesTheErrorAway() throws {
+    let (scene, chosen) = scene(throwing: [])
+    try scene.run {
+      await scene.supervisor.report(Self.error)
+      await scene.supervisor.choose(.browse)
+    }
+    #expect(chosen.events == ["browse fileNotFound"])
+    #expect(try scene.shown() == nil)
+  }
+
+  @Test func anOptionThatFailsShowsTheSameErrorAgainWithAnUpdatedMessage() throws {
+    struct Foreign: Error {}
+    let (scene, _) = scene(throwing: [Self.error, Foreign(), AppError.timeout(seconds: 2)])
+    let message = Self.error.userMessage
+    try scene.run {
+      await scene.supervisor.report(Self.error)
+      let id = try #require(await scene.supervisor.shown?.id)
+      await scene.supervisor.choose(.retry)
+      #expect(await scene.supervisor.shown?.message == message + " Retry failed (attempt 1).")
+      await scene.supervisor.choose(.retry, for: id)
+      #expect(await scene.supervisor.shown?.message == message + " Retry failed (attempt 2).")
+      await scene.supervisor.choose(.retry)
+      #expect(await scene.supervisor.shown?.error == .timeout(seconds: 2))
+      #expect(await scene.supervisor.shown?.id == id)
+    }
+  }
+
+  @Test(arguments: [ErrorRecoveryOption.Kind.dismiss, .cancel])
+  func dismissingShowsTheNext(kind: ErrorRecoveryOption.Kind) throws {
+    let (scene, chosen) = scene(throwing: [])
+    try scene.run {
+      await scene.supervisor.report(Self.error)
+      await scene.supervisor.report(.networkUnavailable)
+      await scene.supervisor.choose(kind)
+      #expect(await scene.supervisor.shown?.error == .networkUnavailable)
+      #expect(await scene.supervisor.waiting.isEmpty)
+    }
+    #expect(chosen.events.isEmpty)
+  }
+
+  @Test func choosingWithNothingShownDoesNothing() throws {
+    let (scene, chosen) = scene(throwing: [])
+    try scene.run { await scene.supervisor.choose(.retry) }
+    #expect(chosen.events.isEmpty)
+  }
+
+  @Test func aSlowReaderLosesTheOldestAndIsToldHowMany() throws {
+    let (scene, _) = scene(throwing: [])
+    let late = scene.supervisor.events()
+    try scene.run {
+      for number in 0..<300 { await scene.supervisor.report(.invalidURL(string: "\(number)")) }
+      await scene.supervisor.shutDown()
+    }
+    let seen = try scene.run {
+      var seen: [RecoveryEvent] = []
+      for await event in late { seen.append(event) }
+      return seen
+    }
+    let last = try #require(seen.last?.sequence)
+    guard case .missed(let count)? = seen.first?.step else {
+      Issue.record("nothing was missed")
+      return
+    }
+    #expect(seen.count - 1 + count == Int(last))
+    #expect(seen.count - 1 == RecoveryDefaults.eventBuffer)
+  }
+}
