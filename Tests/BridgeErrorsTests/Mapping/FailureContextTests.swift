@@ -1,0 +1,56 @@
+import BridgeErrors
+import Foundation
+import Testing
+
+@Suite("What travels beside an error")
+struct FailureContextTests {
+  @Test func theNativeSideIsKeptAndEscaped() {
+    let failure = SSHFailure(
+      code: -43, message: "broken\u{1B}[2J", phase: .stream, host: "h", port: 22,
+      socket: .failed(errno: ECONNRESET), disconnectReason: 11)
+    let context = FailureContext(sshFailure: failure)
+    #expect(
+      context.native
+        == NativeFailure(
+          library: .libssh2, code: -43, symbol: "SOCKET_RECV", text: "broken\\x1b[2J",
+          socket: .failed(errno: ECONNRESET)))
+    #expect(context.disconnectReason == 11)
+    #expect(context.retryAfter == nil)
+  }
+
+  @Test func withoutALibraryCodeTheSystemOrTheResolverSpoke() {
+    let dial = SSHFailure(code: 0, message: "", phase: .dial, host: "h")
+    #expect(FailureContext(sshFailure: dial).native?.library == .system)
+    let name = SSHFailure(code: 0, message: "", phase: .resolve, host: "h")
+    #expect(FailureContext(sshFailure: name).native?.library == .resolver)
+  }
+
+  static let details: [(SSHFailure.Observation, String?)] = [
+    (.notSSH(seen: "x", location: "http://p/"), "http://p/"),
+    (.notSSH(seen: "x", location: nil), nil),
+    (.algorithmMismatch(detail: "a"), "a"), (.hostKeyChanged(detail: "b"), "b"),
+    (.keyUnusable(reason: "c"), "c"), (.agentUnavailable(reason: "d\n"), "d "),
+    (.deadline, nil), (.hostKeyUnknown(fingerprint: "f"), nil),
+  ]
+
+  @Test func theDetailIsWhatSharpensTheHint() {
+    for (seen, detail) in Self.details {
+      let failure = SSHFailure(
+        code: 0, message: "", phase: .authenticate, host: "h", observation: seen)
+      #expect(FailureContext(sshFailure: failure).detail == detail)
+    }
+  }
+
+  @Test func everyCodeOfTheLibraryHasItsName() throws {
+    // libssh2.h has a number for each of 0…-49.
+    let symbols = (0...49).map { SSHFailure.Code(rawValue: -$0).symbol }
+    #expect(symbols.allSatisfy { !$0.isEmpty })
+    #expect(Set(symbols).count == 50)
+    #expect(SSHFailure.Code(rawValue: -5).symbol == "KEX_FAILURE")
+    #expect(SSHFailure.Code(rawValue: -37).symbol == "EAGAIN")
+    #expect(SSHFailure.Code(rawValue: -43).symbol == "SOCKET_RECV")
+    #expect(SSHFailure.Code(rawValue: -49).symbol == "RANDGEN")
+    #expect(SSHFailure.Code(rawValue: -50).symbol.isEmpty)
+    #expect(SSHFailure.Code(rawValue: 1).symbol.isEmpty)
+  }
+}

@@ -1,0 +1,201 @@
+import BridgeErrors
+import Foundation
+import Testing
+
+/// One row of the failure table for WebSocket.
+struct WebSocketRow: Sendable {
+  let failure: WebSocketFailure
+  let kind: FailureKind
+  let error: AppError
+  let retry: RetryClass
+  let exit: Int32
+
+  init(
+    _ seen: WebSocketFailure.Observation, _ kind: FailureKind, _ error: AppError,
+    _ retry: RetryClass, _ exit: Int32,
+    in phase: ConnectionPhase = .upgrade
+  ) {
+    failure = WebSocketFailure(
+      observation: seen, phase: phase, host: "ws.example", port: 443, timeout: 7)
+    self.kind = kind
+    self.error = error
+    self.retry = retry
+    self.exit = exit
+  }
+}
+
+private func failed(_ reason: String) -> AppError { .webSocketConnectionFailed(reason: reason) }
+
+private let dials: [WebSocketRow] = [
+  WebSocketRow(
+    .nameUnknown, .nameUnknown, .dnsError(host: "ws.example"), .reconnect, 68, in: .resolve),
+  WebSocketRow(
+    .nameTimeout, .nameTimeout, .dnsError(host: "ws.example"), .reconnect, 68, in: .resolve),
+  WebSocketRow(
+    .deadline, .nameTimeout, .dnsError(host: "ws.example"), .reconnect, 68, in: .resolve),
+  WebSocketRow(.offline, .offline, .networkUnavailable, .awaitNetwork, 69, in: .dial),
+  WebSocketRow(.dial(errno: ENETDOWN), .offline, .networkUnavailable, .awaitNetwork, 69, in: .dial),
+  WebSocketRow(
+    .dial(errno: ECONNREFUSED), .refused,
+    failed("Connection refused: nothing listens on port 443."), .reconnectSoon, 69, in: .dial),
+  WebSocketRow(
+    .dial(errno: EHOSTUNREACH), .unreachable, failed("No route to the host."),
+    .reconnectSoon, 69, in: .dial),
+  WebSocketRow(
+    .dial(errno: ECONNRESET), .dropped,
+    failed("The server closed the connection while connecting."), .reconnect, 69, in: .dial),
+  WebSocketRow(
+    .dial(errno: EMFILE), .localResource,
+    failed("This machine has no file descriptors left."), .reconnect, 75, in: .dial),
+  WebSocketRow(
+    .dial(errno: ETIMEDOUT), .dialTimeout, .timeout(seconds: 7), .reconnect, 124, in: .dial),
+  WebSocketRow(.deadline, .silent, .timeout(seconds: 7), .reconnect, 124, in: .dial),
+  WebSocketRow(.deadline, .silent, .timeout(seconds: 7), .reconnect, 124),
+]
+
+private let causes: [(FailureKind.TLSCause, String)] = [
+  (.unknownIssuer, "The certificate was issued by an authority this machine does not know."),
+  (.selfSigned, "The certificate is self-signed."),
+  (.expired, "The certificate has expired."),
+  (.notYetValid, "The certificate is not valid yet."),
+  (.wrongName, "The certificate is for another name."),
+  (.notTLS, "The server does not speak TLS on this port."),
+  (.pinMismatch, "The certificate is not the pinned one."),
+]
+
+private let tls: [WebSocketRow] = causes.map { cause, words in
+  WebSocketRow(
+    .tls(cause), .tls(cause), .sslError(description: words), .needsPerson,
+    cause == .notTLS ? 76 : 79)
+}
+
+private func refusal(_ status: Int, _ message: String? = nil) -> WebSocketFailure.Observation {
+  .refusedUpgrade(status: status, retryAfter: 9, message: message, location: nil)
+}
+
+private let upgrades: [WebSocketRow] = [
+  WebSocketRow(refusal(401), .refusedUpgrade(status: 401), .apiUnauthorized, .needsPerson, 77),
+  WebSocketRow(refusal(407), .refusedUpgrade(status: 407), .apiUnauthorized, .needsPerson, 77),
+  WebSocketRow(
+    refusal(404), .refusedUpgrade(status: 404), .apiNotFound(endpoint: "ws.example"), .never, 69),
+  WebSocketRow(
+    refusal(429), .refusedUpgrade(status: 429), .apiRateLimited(retryAfter: 9), .reconnectLater,
+    75),
+  WebSocketRow(
+    refusal(403, "no"), .refusedUpgrade(status: 403), .serverError(status: 403, message: "no"),
+    .needsPerson, 77),
+  WebSocketRow(
+    refusal(400, " "), .refusedUpgrade(status: 400), .serverError(status: 400, message: nil),
+    .needsPerson, 77),
+  WebSocketRow(
+    refusal(418), .refusedUpgrade(status: 418), .serverError(status: 418, message: nil),
+    .needsPerson, 77),
+  WebSocketRow(
+    refusal(500), .refusedUpgrade(status: 500), .serverError(status: 500, message: nil),
+    .reconnect, 75),
+  WebSocketRow(
+    refusal(503), .refusedUpgrade(status: 503), .serverError(status: 503, message: nil),
+    .reconnect, 75),
+  WebSocketRow(
+    refusal(200), .notTheProtocol,
+    failed("It did not answer as a WebSocket server (HTTP status 200)."), .needsPerson, 76),
+  WebSocketRow(
+    .refusedUpgrade(status: 302, retryAfter: nil, message: nil, location: "https://portal/"),
+    .notTheProtocol, failed("It answered with a redirect to https://portal/."), .needsPerson, 76),
+  WebSocketRow(
+    .notWebSocket(seen: "SSH-2.0", location: nil), .notTheProtocol,
+    failed("It did not answer as a WebSocket server (SSH-2.0)."), .needsPerson, 76),
+  WebSocketRow(
+    .notWebSocket(seen: "", location: "/login"), .notTheProtocol,
+    failed("It answered with a redirect to /login."), .needsPerson, 76),
+  WebSocketRow(
+    .dropped, .dropped, failed("The server closed the connection during the upgrade to WebSocket."),
+    .reconnect, 69),
+]
+
+private let closes: [WebSocketRow] =
+  [
+    WebSocketRow(
+      .closed(code: 1000, reason: "bye"), .closedByPeer,
+      .webSocketDisconnected(code: 1000, reason: "bye"), .never, 0, in: .stream),
+    WebSocketRow(
+      .closed(code: nil, reason: ""), .linkLost,
+      .webSocketDisconnected(code: nil, reason: nil), .reconnect, 69, in: .stream),
+    WebSocketRow(
+      .closed(code: 1006, reason: ""), .linkLost,
+      .webSocketDisconnected(code: nil, reason: nil), .reconnect, 69, in: .stream),
+    WebSocketRow(
+      .closed(code: 1002, reason: ""), .linkLost,
+      .webSocketDisconnected(code: 1002, reason: nil), .reconnectOnce, 76, in: .stream),
+  ]
+  + [1001, 1005, 1011, 1012, 1013, 1014, 3000, 4999].map {
+    WebSocketRow(
+      .closed(code: $0, reason: ""), .linkLost,
+      .webSocketDisconnected(code: $0, reason: nil), .reconnect, 69, in: .stream)
+  }
+  + [1003, 1007, 1008, 1009, 1010].map {
+    WebSocketRow(
+      .closed(code: $0, reason: ""), .rejected,
+      .webSocketDisconnected(code: $0, reason: nil), .never, 76, in: .stream)
+  }
+  + [
+    WebSocketRow(.pingTimeout, .linkSilent, .webSocketPingTimeout, .reconnect, 124, in: .stream),
+    WebSocketRow(
+      .invalidMessage(detail: "bad UTF-8"), .corrupted,
+      .webSocketMessageInvalid(detail: "bad UTF-8"), .reconnectOnce, 76, in: .stream),
+    WebSocketRow(
+      .internalFault(detail: "lws"), .internalFault, .internalError(detail: "lws"),
+      .reconnectOnce, 70, in: .stream),
+    WebSocketRow(.cancelled, .cancelled, .cancelled, .never, 130, in: .stream),
+  ]
+
+@Suite("A WebSocket failure becomes what the failure table says")
+struct WebSocketFailureTests {
+  @Test(arguments: dials + tls + upgrades + closes)
+  func everyRow(_ row: WebSocketRow) {
+    let (error, context) = row.failure.typed
+    #expect(error == row.error)
+    #expect(context.kind == row.kind)
+    #expect(error.retryClass(in: context) == row.retry)
+    #expect(error.exitCode(in: context).rawValue == row.exit)
+    #expect(context.host == "ws.example" && context.port == 443)
+    #expect(AppError(wrapping: row.failure) == row.error)
+  }
+
+  @Test(arguments: ["bad host\u{0}", "", "two words"])
+  func aHostThatFitsIntoNoURLIsNamedAllTheSame(_ host: String) {
+    let name = WebSocketFailure(observation: .nameUnknown, phase: .resolve, host: host)
+    #expect(AppError(webSocketFailure: name) == .dnsError(host: PeerText.escaped(host)))
+    let late = WebSocketFailure(observation: .deadline, phase: .dial, host: host, timeout: 3)
+    #expect(AppError(webSocketFailure: late) == .timeout(seconds: 3))
+  }
+
+  @Test func retryAfterAndLocationTravelInTheContext() {
+    let busy = WebSocketFailure(observation: refusal(503), phase: .upgrade, host: "h").typed
+    #expect(busy.context.retryAfter == 9)
+    #expect(busy.error.retryAfter(in: busy.context) == 9)
+    let portal = WebSocketFailure(
+      observation: .notWebSocket(seen: "", location: "http://portal/\u{1B}"), phase: .upgrade)
+    #expect(FailureContext(webSocketFailure: portal).detail == "http://portal/\\x1b")
+    #expect(AppError.apiRateLimited(retryAfter: 4).retryAfter() == 4)
+    #expect(AppError.sshServerBusy(host: "h", retryAfter: 5).retryAfter() == 5)
+    #expect(AppError.sshServerBusy(host: "h", retryAfter: nil).retryAfter() == nil)
+  }
+
+  @Test func theNativeSideIsKept() {
+    typealias Library = NativeFailure.Library
+    let table: [(WebSocketFailure.Observation, Library?, Int)] = [
+      (.dial(errno: ECONNREFUSED), .system, Int(ECONNREFUSED)),
+      (.closed(code: 1001, reason: "bye"), .libwebsockets, 1001),
+      (.closed(code: nil, reason: ""), .libwebsockets, 0), (.nameUnknown, .resolver, 0),
+      (.nameTimeout, .resolver, 0), (.tls(.expired), .openssl, 0),
+      (.offline, .libwebsockets, 0), (.cancelled, nil, 0),
+    ]
+    for (seen, library, code) in table {
+      let failure = WebSocketFailure(observation: seen, phase: .dial, host: "h")
+      let native = FailureContext(webSocketFailure: failure).native
+      #expect(native?.library == library)
+      #expect(native?.code ?? 0 == code)
+    }
+  }
+}
