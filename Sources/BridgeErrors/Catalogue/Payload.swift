@@ -2,12 +2,21 @@
 enum Payload {
   /// As the specification has it, character for character, but without secrets and bounded.
   static func exact(_ text: String) -> String {
-    PeerText.cut(Redactor.redacted(text))
+    PeerText.cut(Redactor.redacted(head(text)))
   }
 
-  /// Escaped for a hint, without secrets.
-  static func shown(_ text: String) -> String {
-    PeerText.escaped(Redactor.redacted(text), limit: 1024)
+  /// Escaped for one line, without secrets.
+  static func shown(_ text: String, limit: Int = 1024) -> String {
+    PeerText.escaped(Redactor.redacted(head(text)), limit: limit)
+  }
+
+  /// As much of a long text as can be shown after redaction, so that a megabyte costs no more. It
+  /// ends between words: half of a `user:password@host` would not be recognised.
+  private static func head(_ text: String) -> String {
+    let limit = 4 * PeerText.limit
+    guard text.utf8.count > limit else { return text }
+    let head = PeerText.cut(text, limit: limit)
+    return head.lastIndex { $0.isWhitespace }.map { String(head[...$0]) } ?? head
   }
 
   /// Escaped for a hint, and ended with a full stop.

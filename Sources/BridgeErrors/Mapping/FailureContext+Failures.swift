@@ -24,9 +24,9 @@ extension SSHFailure {
 
   fileprivate var contextDetail: String? {
     switch observation {
-    case .notSSH(_, let location?): PeerText.escaped(location, limit: 1024)
-    case .algorithmMismatch(let detail), .hostKeyChanged(let detail): PeerText.escaped(detail)
-    case .keyUnusable(let reason), .agentUnavailable(let reason): PeerText.escaped(reason)
+    case .notSSH(_, let location?): Payload.shown(location)
+    case .algorithmMismatch(let detail), .hostKeyChanged(let detail): Payload.shown(detail)
+    case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)
     case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
       .channelRefused, .noExitStatus, .cancelled, nil:
       nil
@@ -47,7 +47,7 @@ extension WebSocketFailure {
   fileprivate var contextDetail: String? {
     switch observation {
     case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?):
-      PeerText.escaped(location, limit: 1024)
+      Payload.shown(location)
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
       .notWebSocket, .dropped, .closed, .pingTimeout, .invalidMessage, .internalFault,
       .cancelled:
@@ -61,7 +61,7 @@ extension NativeFailure {
     self.init(
       library: failure.code == .none ? Self.library(in: failure.phase) : .libssh2,
       code: failure.code.rawValue, symbol: failure.code.symbol,
-      text: PeerText.escaped(failure.message), socket: failure.socket)
+      text: Payload.shown(failure.message, limit: PeerText.limit), socket: failure.socket)
   }
 
   fileprivate init?(_ failure: WebSocketFailure) {
@@ -70,7 +70,8 @@ extension NativeFailure {
       self.init(library: .system, code: Int(errno), socket: .failed(errno: errno))
     case .closed(let code, let reason):
       self.init(
-        library: .libwebsockets, code: code ?? 0, text: PeerText.escaped(reason),
+        library: .libwebsockets, code: code ?? 0,
+        text: Payload.shown(reason, limit: PeerText.limit),
         socket: failure.socket)
     case .nameUnknown, .nameTimeout:
       self.init(library: .resolver, code: 0, socket: failure.socket)

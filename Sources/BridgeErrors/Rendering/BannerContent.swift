@@ -29,7 +29,7 @@ struct BannerContent {
     severity = row.severity
     icon = row.icon
     title = row.title
-    self.source = source.map { PeerText.escaped(Redactor.redacted($0), limit: 256) }
+    self.source = source.map { Payload.shown($0, limit: 256) }
     self.count = count
     let message = PeerText.escaped(error.shownMessage(in: context))
     self.message = attempts == 0 ? message : message + " Retry failed (attempt \(attempts))."

@@ -56,6 +56,9 @@ struct SecretScan {
   // MARK: Names and their values
 
   private mutating func findWords() {
+    let blocks = hidden
+    hidden = []
+    defer { hidden += blocks }
     var position = 0
     var before = 0..<0
     while position < bytes.count {
@@ -67,7 +70,8 @@ struct SecretScan {
       while end < bytes.count, bytes[end].isASCIIWordPart { end += 1 }
       look(at: position..<end, after: before)
       before = position..<end
-      position = end
+      // What is hidden is not looked at again: that keeps the time linear.
+      position = max(end, hidden.last?.upperBound ?? 0)
     }
   }
 
@@ -181,17 +185,28 @@ struct SecretScan {
   }
 
   private mutating func hideAddress(_ run: Range<Int>, at: Int) {
-    let isURL =
-      run.lowerBound >= 3 && bytes[(run.lowerBound - 3)..<run.lowerBound] == [0x3A, 0x2F, 0x2F]
     if let colon = bytes[run.lowerBound..<at].firstIndex(of: 0x3A) {
       hidden.append(colon + 1..<at)
-    } else if isURL {
+    } else if isAfterScheme(run.lowerBound) {
       if !isLoginURL(before: run.lowerBound) { hidden.append(run.lowerBound..<at) }
-    } else if let domain = domain(from: at + 1, in: run),
-      !bytes[run.lowerBound..<at].elementsEqual("git".utf8)
-    {
-      hidden.append(startOfLocalPart(run, at: at)..<domain)
+    } else {
+      // A list of addresses, or a name and one: a,b;to=c.
+      for part in bytes[run].split(whereSeparator: { $0 == 0x2C || $0 == 0x3B || $0 == 0x3D }) {
+        hideMail(part.startIndex..<part.endIndex)
+      }
     }
+  }
+
+  private mutating func hideMail(_ part: Range<Int>) {
+    guard let at = bytes[part].lastIndex(of: 0x40), at > part.lowerBound,
+      !bytes[part.lowerBound..<at].elementsEqual("git".utf8),
+      let end = domain(from: at + 1, in: part)
+    else { return }
+    hidden.append(part.lowerBound..<end)
+  }
+
+  private func isAfterScheme(_ start: Int) -> Bool {
+    start >= 3 && bytes[(start - 3)..<start].elementsEqual("://".utf8)
   }
 
   /// In `ssh://user@host` the user is no secret; in `https://token@host` it is one.
@@ -200,16 +215,6 @@ struct SecretScan {
       start >= scheme.utf8.count
         && lower[(start - scheme.utf8.count)..<start].elementsEqual(scheme.utf8)
     }
-  }
-
-  private func startOfLocalPart(_ run: Range<Int>, at: Int) -> Int {
-    var start = at
-    while start > run.lowerBound, bytes[start - 1] != 0x2C, bytes[start - 1] != 0x3B,
-      bytes[start - 1] != 0x3D
-    {
-      start -= 1
-    }
-    return start
   }
 
   /// The end of `example.org` after the `@`; nil where that is no domain, or the address is the

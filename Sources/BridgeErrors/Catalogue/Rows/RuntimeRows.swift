@@ -77,6 +77,6 @@ extension CatalogueRow {
   }
 
   private static func named(_ command: String) -> String {
-    command.isEmpty ? "the command" : "\"\(Redactor.redacted(command).prefix(50))\""
+    command.isEmpty ? "the command" : "\"\(Payload.exact(command).prefix(50))\""
   }
 }

@@ -33,7 +33,7 @@ extension CatalogueRow {
       remedy: "The connection is fine: what the command printed says why it failed.",
       message: failed(status, stderr),
       metadata: [
-        "ssh_command": String(Redactor.redacted(command).prefix(50)), "exit_code": "\(status)",
+        "ssh_command": String(Payload.exact(command).prefix(50)), "exit_code": "\(status)",
       ],
       exit: ExitCode(remoteStatus: status))
   }
@@ -74,6 +74,6 @@ extension CatalogueRow {
   static func failed(_ status: Int, _ stderr: String?) -> String {
     let message = "Command failed with exit code \(status)."
     guard let stderr, !stderr.isEmpty else { return message }
-    return message + " " + Redactor.redacted(stderr).prefix(100)
+    return message + " " + Payload.exact(stderr).prefix(100)
   }
 }

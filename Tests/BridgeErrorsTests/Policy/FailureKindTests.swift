@@ -1,0 +1,119 @@
+import BridgeErrors
+import Testing
+
+/// Every kind of failure with what follows from it alone.
+let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
+  (.nameUnknown, "nameUnknown", .reconnect, 68),
+  (.nameTimeout, "nameTimeout", .reconnect, 68),
+  (.offline, "offline", .awaitNetwork, 69),
+  (.refused, "refused", .reconnectSoon, 69),
+  (.unreachable, "unreachable", .reconnectSoon, 69),
+  (.dialTimeout, "dialTimeout", .reconnect, 124),
+  (.localResource, "localResource", .reconnect, 75),
+  (.silent, "silent", .reconnect, 124),
+  (.throttled, "throttled", .reconnectLater, 75),
+  (.dropped, "dropped", .reconnect, 69),
+  (.notTheProtocol, "notTheProtocol", .needsPerson, 76),
+  (.algorithmMismatch, "algorithmMismatch", .never, 76),
+  (.corrupted, "corrupted", .reconnectOnce, 76),
+  (.hostKeyProof, "hostKeyProof", .needsPerson, 79),
+  (.rejected, "rejected", .never, 76),
+  (.hostKeyUnknown, "hostKeyUnknown", .needsPerson, 79),
+  (.hostKeyChanged, "hostKeyChanged", .needsPerson, 79),
+  (.authenticationRefused, "authenticationRefused", .needsPerson, 77),
+  (.keyUnusable, "keyUnusable", .needsPerson, 65),
+  (.agentUnavailable, "agentUnavailable", .needsPerson, 65),
+  (.channelDenied, "channelDenied", .never, 76),
+  (.targetRefused, "targetRefused", .reconnectSoon, 69),
+  (.outcomeUnknown, "outcomeUnknown", .reconnect, 74),
+  (.linkLost, "linkLost", .reconnect, 69),
+  (.linkSilent, "linkSilent", .reconnect, 124),
+  (.internalFault, "internalFault", .reconnectOnce, 70),
+  (.tls(.unknownIssuer), "tls.unknownIssuer", .needsPerson, 79),
+  (.tls(.selfSigned), "tls.selfSigned", .needsPerson, 79),
+  (.tls(.expired), "tls.expired", .needsPerson, 79),
+  (.tls(.notYetValid), "tls.notYetValid", .needsPerson, 79),
+  (.tls(.wrongName), "tls.wrongName", .needsPerson, 79),
+  (.tls(.notTLS), "tls.notTLS", .needsPerson, 76),
+  (.tls(.pinMismatch), "tls.pinMismatch", .needsPerson, 79),
+  (.refusedUpgrade(status: 401), "refusedUpgrade.401", .needsPerson, 77),
+  (.refusedUpgrade(status: 403), "refusedUpgrade.403", .needsPerson, 77),
+  (.refusedUpgrade(status: 404), "refusedUpgrade.404", .never, 69),
+  (.refusedUpgrade(status: 429), "refusedUpgrade.429", .reconnectLater, 75),
+  (.refusedUpgrade(status: 503), "refusedUpgrade.503", .reconnect, 75),
+  (.closedByPeer, "closedByPeer", .never, 0),
+  (.cancelled, "cancelled", .never, 130),
+]
+
+@Suite("What follows from the kind of a failure")
+struct FailureKindTests {
+  @Test func everyKind() {
+    for (kind, name, retry, exit) in kindTable {
+      #expect(kind.description == name)
+      #expect(kind.retryClass() == retry, "\(kind)")
+      #expect(kind.exitCode().rawValue == exit, "\(kind)")
+      let first = kind.retryClass(isFirstDial: true)
+      #expect(first == (kind == .nameUnknown ? .never : retry), "\(kind)")
+      let ending = kind.exitCode(endsSession: true).rawValue
+      #expect(ending == (kind == .linkLost || kind == .linkSilent ? 74 : exit), "\(kind)")
+      #expect(kind.stopsHost == (kind == .hostKeyChanged))
+      #expect(
+        kind.spendsCredential == (kind == .authenticationRefused || kind == .keyUnusable))
+    }
+  }
+
+  @Test(arguments: RetryClass.allCases)
+  func everyClassIsExplained(_ retry: RetryClass) {
+    #expect(!retry.explanation.isEmpty)
+    #expect(retry.isAutomatic == (retry != .needsPerson && retry != .never))
+  }
+
+  @Test func aCancellationStaysOneWhateverTheContextSays() {
+    let context = FailureContext(kind: .linkLost, phase: .stream, host: "h")
+    #expect(AppError.cancelled.retryClass(in: context) == .never)
+    #expect(AppError.cancelled.exitCode(in: context) == .interrupted)
+    #expect(AppError.cancelled.hint(in: context) == AppError.cancelled.hint)
+  }
+
+  @Test func whatMayNotBeRetriedIsNot() {
+    let never: [FailureKind] = [
+      .authenticationRefused, .hostKeyUnknown, .hostKeyChanged, .hostKeyProof, .keyUnusable,
+      .tls(.selfSigned), .cancelled,
+    ]
+    #expect(never.allSatisfy { !$0.retryClass().isAutomatic })
+  }
+}
+
+@Suite("Hints")
+struct HintTests {
+  @Test func everyKindHasAHintThatIsOneParagraph() throws {
+    for (kind, _, _, _) in kindTable {
+      let context = FailureContext(kind: kind, phase: .banner, host: "h")
+      let hint = try #require(AppError.sshTimeout(seconds: 1).hint(in: context))
+      #expect(hint.hasPrefix("The host did not answer for 1 second. "))
+      #expect(hint.hasSuffix(".") && !hint.contains("\n") && !hint.contains("  "), "\(hint)")
+    }
+  }
+
+  @Test func theContextSharpensTheHint() throws {
+    let error = AppError.sshConnectionFailed(host: "h", reason: "Connection refused.")
+    let refused = FailureContext(kind: .refused, phase: .dial, host: "h")
+    let hint = try #require(error.hint(in: refused))
+    #expect(hint.contains("nothing listens on that port"))
+    #expect(error.hint(in: nil) == error.hint)
+    // A kind that knows nothing better leaves the row's hint.
+    let offline = FailureContext(kind: .offline, phase: .dial, host: "h")
+    #expect(error.hint(in: offline) == error.hint)
+  }
+
+  @Test func aRedirectAndAKeyAreNamed() throws {
+    let portal = FailureContext(
+      kind: .notTheProtocol, phase: .banner, host: "h", detail: "http://portal/\u{1B}[2J")
+    let error = AppError.sshProtocolError(host: "h", detail: "d")
+    #expect(try #require(error.hint(in: portal)).contains("leads to http://portal/\\x1b[2J: open"))
+    let changed = FailureContext(
+      kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "line 3")
+    let mismatch = try #require(AppError.sshHostKeyMismatch(host: "h").hint(in: changed))
+    #expect(mismatch.contains("(line 3) Do not go on"))
+  }
+}

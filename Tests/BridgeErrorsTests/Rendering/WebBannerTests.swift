@@ -1,0 +1,89 @@
+import BridgeErrors
+import Foundation
+import Testing
+
+@Suite("The banner on a page")
+struct WebBannerTests {
+  private static let id = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+
+  @Test func anErrorIsAnnouncedWithItsWords() {
+    let html = WebBanner.render(.networkUnavailable)
+    #expect(html.hasPrefix("<section class=\"bridge-banner\" role=\"alert\""))
+    #expect(html.contains("data-case=\"networkUnavailable\""))
+    #expect(html.contains("data-icon=\"wifi.slash\""))
+    #expect(html.contains(">No Connection</h2>"))
+    #expect(html.contains("<span class=\"bridge-severity\">warning</span>"))
+    let message = "Error: Check your internet connection and try again."
+    #expect(html.contains("<p id=\"auth_error_message\" style=\"margin:0\">\(message)</p>"))
+    #expect(!html.contains("data-error-id"))
+  }
+
+  @Test func everyOptionIsAButtonAndDismissHasAName() {
+    for error in ErrorCatalogue.examples {
+      let html = WebBanner.render(PresentedError(id: Self.id, error: error))
+      #expect(html.contains("aria-label=\"Dismiss\""))
+      #expect(html.contains("data-icon=\"xmark\""))
+      #expect(html.components(separatedBy: "<button ").count == error.recoveryOptions.count + 2)
+      for option in error.recoveryOptions {
+        #expect(html.contains("class=\"bridge-\(option.style.rawValue)\""))
+        #expect(html.contains("data-kind=\"\(option.kind.rawValue)\""))
+        #expect(html.contains(">\(option.title)</button>"))
+      }
+      let buttons = html.components(separatedBy: "<button ").dropFirst()
+      #expect(
+        buttons.allSatisfy {
+          $0.hasPrefix("type=\"button\"") && $0.contains("min-width:44px;min-height:44px")
+            && $0.contains("data-error-id=\"\(Self.id.uuidString)\"")
+        })
+    }
+  }
+
+  @Test func aPlanAHintAndACountAreShown() {
+    let shown = PresentedError(
+      id: Self.id, error: .agentBusy, source: "a<b", count: 2,
+      plan: RecoveryPlan(next: .askPerson, options: [.abort]))
+    let html = WebBanner.render(shown)
+    #expect(html.contains(">Agent Busy (a&lt;b) ×2</h2>"))
+    #expect(html.contains("<p class=\"bridge-hint\""))
+    #expect(html.contains("<p class=\"bridge-plan\""))
+    #expect(html.contains(">Abort</button>") && !html.contains(">Wait</button>"))
+    #expect(!WebBanner.render(.sshTimeout(seconds: 1)).contains("bridge-hint"))
+  }
+
+  @Test func textIsEscapedForElementsAndAttributes() {
+    #expect(
+      WebBanner.escaped("<a href=\"x\" b='y'>&")
+        == "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;")
+    let html = WebBanner.render(.unknown(message: "<script>alert(1)</script>"))
+    #expect(!html.contains("<script"))
+    #expect(html.contains("&lt;script&gt;"))
+  }
+
+  static let severities: [(AppError, String, [Double])] = [
+    (.agentBusy, "#0B57D0", [11, 87, 208]),
+    (.networkUnavailable, "#7A5200", [122, 82, 0]),
+    (.sshTimeout(seconds: 1), "#B3261E", [179, 38, 30]),
+    (.internalError(detail: "d"), "#B3261E", [179, 38, 30]),
+  ]
+
+  @Test func coloursPassFourAndAHalfToOne() {
+    for (error, hex, rgb) in Self.severities {
+      let html = WebBanner.render(error)
+      #expect(html.contains("color:\(hex)"))
+      #expect(
+        html.contains("background:rgba(\(rgb.map { "\(Int($0))" }.joined(separator: ",")),0.1)"))
+      let tint = rgb.map { 255 * 0.9 + $0 * 0.1 }
+      let ratio = (luminance(tint) + 0.05) / (luminance(rgb) + 0.05)
+      #expect(ratio >= 4.5, "\(hex) \(ratio)")
+    }
+  }
+
+  /// WCAG 2.1, "relative luminance".
+  private func luminance(_ rgb: [Double]) -> Double {
+    let linear = rgb.map { channel -> Double in
+      let part = channel / 255
+      return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+    }
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+  }
+}
