@@ -2,7 +2,7 @@ import BridgeFaults
 import Foundation
 import Testing
 
-@Suite("A real sshd of our own")
+@Suite("A real sshd of our own", .timeLimit(.minutes(1)))
 struct SSHServerTests {
   @Test func refusesAKeyItWasToldToRevoke() async throws {
     let server = try await SSHServer()
@@ -75,11 +75,34 @@ struct SSHServerTests {
     let server = try await SSHServer()
     let marker = "\(server.identityFile).up"
     async let session = OpenSSHClient(server).run("touch \(marker); exec sleep 60")
-    while !FileManager.default.fileExists(atPath: marker) { await Task.yield() }
+    try await eventually { FileManager.default.fileExists(atPath: marker) }
     #expect(await server.sessionProcesses > 0)
     await server.killSessions()
     #expect(try await session.status == 255)
     #expect(try await OpenSSHClient(server).run("true").status == 0)
+    await server.stop()
+  }
+
+  @Test func freezesWithItsSessionsAndThaws() async throws {
+    let server = try await SSHServer()
+    await server.freeze()
+    let client = try await LoopbackClient(port: server.port)
+    await server.thaw()
+    #expect(await client.receive(4).bytes.prefix(4) == "SSH-".bytes[...])
+    await client.close()
+    await server.stop()
+  }
+
+  @Test func turnsAwayWhoIsTooMany() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.maxStartups = "1:100:1"
+    let server = try await SSHServer(configuration)
+    let first = try await LoopbackClient(port: server.port)
+    _ = await first.receive(4)
+    let second = try await LoopbackClient(port: server.port)
+    let turnedAway = await second.receiveToEnd().bytes
+    #expect(turnedAway == "Exceeded MaxStartups\r\n".bytes)
+    await first.close()
     await server.stop()
   }
 
