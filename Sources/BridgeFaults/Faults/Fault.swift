@@ -19,6 +19,8 @@ extension Fault {
 public enum FaultStep: Sendable {
   /// From now on what travels in these directions passes this shaper too.
   case shape(Set<Direction>, any Shaper)
+  /// Takes the shapers away, and what later connections were to meet.
+  case clear
   /// No byte and no end passes in these directions; all sockets stay open.
   case freeze(Set<Direction>)
   /// What was frozen goes on where it was; nothing is lost.

@@ -7,28 +7,30 @@ extension FaultProxy {
   /// - Throws: `stopped`; `cannotListen` when a step is to listen again and cannot.
   public func inject(_ fault: some Fault, on scope: FaultScope? = nil) async throws(FaultError) {
     guard !isStopped else { throw .stopped }
-    note(.injected("\(fault)"))
-    let taken = take(fault.steps[...], on: scope ?? fault.scope, of: epoch)
+    let taken = begin(fault, on: scope)
     do { try await taken.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
-  /// Lifts every standing fault: shapers are gone, what was frozen goes on, held connections are
-  /// connected, the listener is open. Steps still to come are not taken. Ignored clients stay so.
+  /// Lets the faults of a timeline happen at their times, counted from now, and returns at once.
+  /// Several timelines may be on their way; `heal` and `stop` end them all.
+  public func play(_ timeline: Timeline) {
+    for moment in timeline.moments {
+      later(by: moment.at, of: epoch) { $0.begin(moment.fault, on: moment.scope) }
+    }
+  }
+
+  /// Ends all standing faults, as `lift` does, and takes back every step still to come.
   ///
   /// - Throws: `stopped`, `cannotListen`.
   public func heal() async throws(FaultError) {
-    guard !isStopped else { throw .stopped }
     epoch += 1
-    standing = []
-    once = []
-    for id in relays.keys.sorted() {
-      for direction in Direction.allCases { relays[id]?[direction].removeShapers() }
-      take(.thaw, on: id)
-    }
-    admission = .forward
-    releaseHeld()
-    try await listen()
+    try await inject(.lift)
     note(.healed)
+  }
+
+  private func begin(_ fault: any Fault, on scope: FaultScope?) -> EventLoopFuture<Void> {
+    note(.injected("\(fault)"))
+    return take(fault.steps[...], on: scope ?? fault.scope, of: epoch)
   }
 
   /// Takes steps in order, unless healed since they were planned; done when the first `wait` or
@@ -41,7 +43,7 @@ extension FaultProxy {
       let rest = steps[(index + 1)...]
       switch step {
       case .wait(let time):
-        later(by: time) { $0.take(rest, on: scope, of: planned) }
+        later(by: time, of: planned) { $0.take(rest, on: scope, of: planned) }
         return loop.makeSucceededVoidFuture()
       case .listen:
         let proxy = self
@@ -52,7 +54,7 @@ extension FaultProxy {
       case .admit(let admission):
         self.admission = admission
         if admission == .forward { releaseHeld() }
-      case .shape, .freeze, .thaw, .reset, .finish: take(step, on: scope)
+      case .clear, .shape, .freeze, .thaw, .reset, .finish: take(step, on: scope)
       }
     }
     return loop.makeSucceededVoidFuture()
@@ -61,6 +63,8 @@ extension FaultProxy {
   /// Takes one step on one connection.
   func take(_ step: FaultStep, on id: Int) {
     switch step {
+    case .clear:
+      for direction in Direction.allCases { relays[id]?[direction].removeShapers() }
     case .shape(let directions, let shaper):
       for direction in directions { relays[id]?[direction].add(shaper) }
     case .freeze(let directions): freeze(id, directions)
@@ -85,9 +89,21 @@ extension FaultProxy {
     case .live: takeOnLive(step)
     case .all:
       takeOnLive(step)
-      if case .thaw = step { standing.removeAll { $0.isFreeze } } else { standing.append(step) }
+      remember(step)
     case .next: once.append(step)
     case .connection(let id): take(step, on: id)
+    }
+  }
+
+  /// Keeps for later connections what they are to meet.
+  private func remember(_ step: FaultStep) {
+    switch step {
+    case .clear:
+      standing = []
+      once = []
+    case .thaw: standing.removeAll { $0.isFreeze }
+    case .shape, .freeze, .reset, .finish: standing.append(step)
+    case .admit, .refuse, .listen, .wait: break
     }
   }
 
@@ -96,10 +112,12 @@ extension FaultProxy {
   }
 
   private func later(
-    by time: Duration, _ steps: @escaping @Sendable (isolated FaultProxy) -> EventLoopFuture<Void>
+    by time: Duration, of planned: Int,
+    _ steps: @escaping @Sendable (isolated FaultProxy) -> EventLoopFuture<Void>
   ) {
     loop.scheduleTask(in: TimeAmount(time)) {
       self.assumeIsolated { proxy in
+        guard proxy.epoch == planned else { return }
         steps(proxy).whenFailure { error in
           proxy.assumeIsolated { $0.note(.listenFailed("\(error)")) }
         }

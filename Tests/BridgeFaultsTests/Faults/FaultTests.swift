@@ -1,7 +1,7 @@
 import BridgeFaults
 import Testing
 
-@Suite("Each fault does what it says")
+@Suite("Each fault does what it says", .timeLimit(.minutes(1)))
 struct FaultTests {
   @Test func resetReachesTheClientAsAReset() async throws {
     let bench = try await Bench()
@@ -43,7 +43,7 @@ struct FaultTests {
     let client = try await bench.connectedClient()
     try await bench.proxy.inject(.freeze([.toClient]))
     try await client.send("more")
-    while await bench.proxy.connections[1]?.toServer != 9 { await Task.yield() }
+    try await eventually { await bench.proxy.connections[1]?.toServer == 9 }
     try await client.finish()
     _ = try await bench.proxy.first { $0.kind == .finished(.toServer) }
     #expect(await bench.proxy.connections[1]?.toClient == 5)
@@ -199,12 +199,8 @@ struct FaultTests {
     try await bench.proxy.inject(.flap(times: 2, down: .milliseconds(3), up: .milliseconds(3)))
     #expect(await client.receiveToEnd().end == .reset)
     let kinds: [FaultEvent.Kind] = [.listening, .refusing, .listening, .refusing, .listening]
-    var seen = await doors(bench)
-    while seen.count < kinds.count {
-      await Task.yield()
-      seen = await doors(bench)
-    }
-    #expect(seen == kinds)
+    try await eventually { await doors(bench).count == kinds.count }
+    #expect(await doors(bench) == kinds)
     try await bench.stop()
   }
 

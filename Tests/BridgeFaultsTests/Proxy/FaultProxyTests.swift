@@ -25,7 +25,7 @@ struct Bench {
   }
 }
 
-@Suite("The proxy without faults")
+@Suite("A proxy and its connections", .timeLimit(.minutes(1)))
 struct FaultProxyTests {
   @Test func resetsTheClientWhenNobodyListensBehindIt() async throws {
     let proxy = try await FaultProxy(to: 1)
