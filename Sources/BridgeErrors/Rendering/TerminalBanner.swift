@@ -16,8 +16,8 @@ public enum TerminalBanner {
   }
 
   /// How a failed program ends on standard error: the hint, then
-  /// `bridgectl: [caseName] Title: message` as the last line. Where the message would be the default
-  /// text the hint stands in its place.
+  /// `bridgectl: [caseName] Title: message` as the last line. Where the message would be the
+  /// default text the hint stands in its place.
   ///
   /// - Returns: lines without line feeds; none for a cancellation but the last.
   public static func lastLines(

@@ -41,7 +41,8 @@ public enum WebBanner {
       data-severity="\(content.severity.name)"\(reference) style="background:\(color.tint);\
       border-radius:12px;padding:16px;display:flex;flex-direction:column;gap:12px">
       <header style="display:flex;gap:12px;align-items:center;color:\(color.text)">\
-      <span aria-hidden="true" data-icon="\(content.icon)">\(Glyph(icon: content.icon).unicode)</span>\
+      <span aria-hidden="true" data-icon="\(content.icon)">\
+      \(Glyph(icon: content.icon).unicode)</span>\
       <h2 style="flex:1;margin:0;font-size:1.1em">\(escaped(content.title))\(place(content))</h2>\
       <span class="bridge-severity">\(content.severity.name)</span>\
       <button type="button" data-kind="dismiss"\(reference) data-icon="xmark" \

@@ -1,5 +1,5 @@
-/// A password, a passphrase or a token: bytes that no description, mirror or dump shows, set to zero
-/// when the last owner lets go.
+/// A password, a passphrase or a token: bytes that no description, mirror or dump shows, set to
+/// zero when the last owner lets go.
 ///
 /// What was copied out of it (by `reveal`, or by whoever made it) is not wiped; keep such copies
 /// short-lived.
