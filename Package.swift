@@ -81,6 +81,17 @@ let package = Package(
     .testTarget(
       name: "BridgeSSHTests",
       dependencies: ["BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeTransport"]),
+    .target(
+      name: "BridgeCommands",
+      dependencies: [
+        "BridgeSSH", "BridgeReactor", "BridgeTransport", "BridgeErrors", argumentParser,
+      ]),
+    .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
+    .testTarget(
+      name: "BridgeCommandsTests",
+      dependencies: [
+        "BridgeCommands", "BridgeSSH", "BridgeTransport", "BridgeErrors", argumentParser,
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

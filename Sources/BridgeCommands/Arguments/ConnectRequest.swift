@@ -1,0 +1,209 @@
+package import BridgeErrors
+
+/// What the command line of `connect` asks for: checked, without what files say.
+package struct ConnectRequest: Sendable, Equatable {
+  /// What to do about a host key that is not known.
+  package enum HostKeyPolicy: String, Sendable, CaseIterable {
+    case ask
+    case acceptNew = "accept-new"
+    case strict
+  }
+
+  /// Whether a terminal is asked for.
+  package enum TerminalWish: Sendable, Equatable {
+    case automatic
+    case wanted
+    case forced
+    case unwanted
+  }
+
+  /// How much is said.
+  package enum Loudness: Sendable, Equatable {
+    case quiet
+    case normal
+    case verbose
+  }
+
+  /// What may happen again by itself.
+  package struct Recovery: Sendable, Equatable {
+    /// How long the first dial is retried: nil not at all, `forever` without an end.
+    package var wait: Limit<Duration>?
+    /// How often a lost link is dialled again.
+    package var retries = Limit<Int>.forever
+    /// Whether COMMAND may run twice.
+    package var isIdempotent = false
+    /// Silence before a probe; zero never probes; nil where nobody said.
+    package var keepalive: Duration?
+    /// How long a suspected link is judged.
+    package var verdict: Duration?
+
+    /// The defaults.
+    package init() {}
+  }
+
+  /// A bound, or none.
+  package enum Limit<Bound: Sendable & Equatable>: Sendable, Equatable {
+    case forever
+    case upTo(Bound)
+  }
+
+  package var host: HostArgument
+  package var port: Int?
+  package var user: String?
+  package var identities: [String]
+  package var config: String?
+  package var options: [String]
+  package var terminal: TerminalWish
+  package var isIdle: Bool
+  package var loudness: Loudness
+  package var hostKeyPolicy: HostKeyPolicy?
+  package var knownHosts: String?
+  package var passwordDescriptor: Int32?
+  package var timeout: Duration?
+  package var recovery: Recovery
+  package var isJSON: Bool
+  package var eventsDescriptor: Int32?
+  package var allowsColor: Bool
+  package var isBatch: Bool
+  /// What to run; nil for a shell, or for nothing with `-N`.
+  package var command: String?
+
+  /// What `options` mean.
+  ///
+  /// - Throws: `validationError` naming the option.
+  package init(_ options: ConnectOptions) throws(AppError) {
+    host = try HostArgument(options.host)
+    let flagPort = try Self.map(options.port) { (text) throws(AppError) in
+      try HostArgument.port(text, field: "-p")
+    }
+    port = try host.port(or: flagPort)
+    user = try host.user(or: options.login)
+    identities = try Self.paths(options.identity, field: "-i")
+    config = try Self.paths(options.config.map { [$0] } ?? [], field: "-F").first
+    self.options = options.option
+    terminal = try Self.terminal(options)
+    isIdle = options.nothing
+    loudness = try Self.loudness(options)
+    hostKeyPolicy = try Self.map(options.hostKey) { (text) throws(AppError) in
+      try Self.policy(text)
+    }
+    knownHosts = try Self.paths(options.knownHosts.map { [$0] } ?? [], field: "--known-hosts").first
+    passwordDescriptor = try Self.map(options.passwordFd) { (text) throws(AppError) in
+      try Self.descriptor(text, field: "--password-fd", lowest: 0)
+    }
+    timeout = try Self.map(options.timeout) { (text) throws(AppError) in
+      try DurationArgument.parse(text, field: "--timeout")
+    }
+    recovery = try Recovery(options)
+    isJSON = options.json
+    eventsDescriptor = try Self.map(options.eventsFd) { (text) throws(AppError) in
+      try Self.descriptor(text, field: "--events-fd", lowest: 2)
+    }
+    allowsColor = !options.noColor
+    isBatch = options.batch
+    command = try Self.command(options)
+  }
+
+  private static func command(_ options: ConnectOptions) throws(AppError) -> String? {
+    guard !options.command.isEmpty else {
+      guard !options.idempotent || options.nothing else {
+        throw .validationError(field: "--idempotent", message: "It wants a COMMAND to run again.")
+      }
+      return nil
+    }
+    guard !options.nothing else {
+      throw .validationError(field: "-N", message: "It runs nothing, but there is a COMMAND.")
+    }
+    let command = options.command.joined(separator: " ")
+    guard !command.utf8.contains(0) else {
+      throw .validationError(field: "COMMAND", message: "It contains a NUL byte.")
+    }
+    return command
+  }
+
+  private static func terminal(_ options: ConnectOptions) throws(AppError) -> TerminalWish {
+    guard options.terminal == 0 || !options.noTerminal else {
+      throw .validationError(field: "-t", message: "-t wants a terminal, -T wants none: which?")
+    }
+    if options.terminal > 0 { return options.terminal > 1 ? .forced : .wanted }
+    return options.noTerminal ? .unwanted : .automatic
+  }
+
+  private static func loudness(_ options: ConnectOptions) throws(AppError) -> Loudness {
+    guard !(options.quiet && options.verbose) else {
+      throw .validationError(field: "-q", message: "-q says less, -v says more: which?")
+    }
+    if options.quiet { return .quiet }
+    return options.verbose ? .verbose : .normal
+  }
+
+  private static func policy(_ text: String) throws(AppError) -> HostKeyPolicy {
+    guard let policy = HostKeyPolicy(rawValue: text) else {
+      throw .validationError(
+        field: "--host-key",
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is none of ask, accept-new, strict.")
+    }
+    return policy
+  }
+
+  private static func descriptor(
+    _ text: String, field: String, lowest: Int32
+  ) throws(AppError) -> Int32 {
+    guard text.utf8.count <= 5, text.utf8.allSatisfy({ (48...57).contains($0) }),
+      let number = Int32(text), number == lowest || number > 2
+    else {
+      throw .validationError(
+        field: field, message: "\"\(PeerText.escaped(text, limit: 64))\" is no descriptor for it.")
+    }
+    return number
+  }
+
+  private static func paths(_ paths: [String], field: String) throws(AppError) -> [String] {
+    for path in paths {
+      guard !path.isEmpty, path.utf8.count < 4096, !path.utf8.contains(0) else {
+        throw .validationError(
+          field: field, message: "\"\(PeerText.escaped(path, limit: 64))\" is not a path.")
+      }
+    }
+    return paths
+  }
+
+  static func map<Value>(
+    _ text: String?, _ transform: (String) throws(AppError) -> Value
+  ) throws(AppError) -> Value? {
+    guard let text else { return nil }
+    return try transform(text)
+  }
+}
+
+extension ConnectRequest.Recovery {
+  fileprivate init(_ options: ConnectOptions) throws(AppError) {
+    wait = try ConnectRequest.map(options.wait) { (text) throws(AppError) in
+      text == "forever"
+        ? .forever : .upTo(try DurationArgument.parse(text, field: "--wait"))
+    }
+    if options.noReconnect {
+      guard options.retry == nil else {
+        throw .validationError(
+          field: "--retry", message: "--no-reconnect and --retry contradict each other.")
+      }
+      retries = .upTo(0)
+    } else if let retry = options.retry, retry != "forever" {
+      guard retry.utf8.count <= 9, retry.utf8.allSatisfy({ (48...57).contains($0) }),
+        let number = Int(retry)
+      else {
+        throw .validationError(
+          field: "--retry",
+          message: "\"\(PeerText.escaped(retry, limit: 64))\" is neither a number nor forever.")
+      }
+      retries = .upTo(number)
+    }
+    isIdempotent = options.idempotent
+    keepalive = try ConnectRequest.map(options.keepalive) { (text) throws(AppError) in
+      try DurationArgument.parse(text, field: "--keepalive", allowsZero: true)
+    }
+    verdict = try ConnectRequest.map(options.verdict) { (text) throws(AppError) in
+      try DurationArgument.parse(text, field: "--verdict")
+    }
+  }
+}

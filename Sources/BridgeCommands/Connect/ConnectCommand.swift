@@ -1,0 +1,77 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeReactor
+import BridgeSSH
+
+/// `bridgectl connect`.
+package struct ConnectCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "connect",
+    abstract: "Run a command or a shell on a host, over a link that is kept up.",
+    discussion: """
+      Standard output is what the remote side wrote and nothing else. The exit status is the \
+      remote one (128 + n after signal n), or says why there is none; `bridgectl errors` has them.
+      """)
+
+  @OptionGroup package var options: ConnectOptions
+
+  /// Nothing chosen yet.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let local = LocalEnvironment.current()
+    var style = Reporter.Style()
+    style.isJSON = options.json
+    style.showsProgress = local.errorIsTerminal && !options.json
+    style.usesColor =
+      !options.noColor
+      && TerminalBanner.usesColor(
+        isTerminal: local.errorIsTerminal, environment: local.variables)
+    let reporter: Reporter
+    let code: Int32
+    do throws(AppError) {
+      let request = try ConnectRequest(options)
+      if let descriptor = request.eventsDescriptor, !LocalEnvironment.isOpen(descriptor) {
+        throw .validationError(
+          field: "--events-fd", message: "Descriptor \(descriptor) is not open.")
+      }
+      style.loudness = request.loudness
+      reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
+      code = await Self.connect(request, local, reporter)
+    } catch {
+      reporter = Reporter(style)
+      reporter.fail(CommandFailure(error: error))
+      code = error.exitCode().rawValue
+    }
+    reporter.event("exit") { $0.add("code", Int(code)) }
+    await reporter.drain()
+    Signals.leave(code)
+  }
+
+  private static func connect(
+    _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
+  ) async -> Int32 {
+    do throws(AppError) {
+      guard request.host.scheme == .ssh else {
+        throw .featureUnavailable(feature: "\(request.host.scheme.rawValue):// (not yet)")
+      }
+      let settings = try ConnectSettings.resolve(
+        request,
+        in: ConnectSettings.Surroundings(
+          home: local.home, user: local.user, environment: local.variables,
+          isReadable: { LocalEnvironment.isReadable($0) },
+          files: { ClientConfig.Files.local(named: $0) }))
+      reporter.set(settings.loudness)
+      for warning in settings.warnings { reporter.warn(warning) }
+      let run = ConnectRun(
+        request: request, settings: settings, local: local, reporter: reporter,
+        signals: Signals(), reactor: ReactorGroup.shared.next())
+      return await run.run()
+    } catch {
+      let failure = CommandFailure(error: error)
+      reporter.fail(failure)
+      return failure.exitCode
+    }
+  }
+}

@@ -1,0 +1,211 @@
+package import BridgeErrors
+package import BridgeSSH
+package import BridgeTransport
+
+/// All that one `connect` needs to know: command line, configuration file and defaults together.
+package struct ConnectSettings: Sendable, Equatable {
+  /// Something to prove with who the user is, before anybody is asked.
+  package enum Identity: Sendable, Equatable {
+    case keyFile(String)
+    case agent(socketPath: String)
+  }
+
+  /// Where to.
+  package var endpoint: Endpoint
+  /// As whom.
+  package var user: String
+  /// What to offer, in order.
+  package var identities: [Identity]
+  /// Whose host keys decide, and how.
+  package var hostKeys: SSHConfiguration.HostKeys
+  /// How long the phases may take.
+  package var timeouts: SSHTimeouts
+  /// How long the whole attempt may take.
+  package var attemptTimeout: Duration?
+  /// Whether a terminal is asked for.
+  package var terminal: ConnectRequest.TerminalWish
+  /// How much is said.
+  package var loudness: ConnectRequest.Loudness
+  /// Silence before a probe; zero never probes.
+  package var keepalive: Duration
+  /// How long a suspected link is judged.
+  package var verdict: Duration
+  /// What was not taken as it was meant, a sentence each.
+  package var warnings: [String]
+}
+
+extension ConnectSettings {
+  /// What is known about the machine the command runs on.
+  package struct Surroundings: Sendable {
+    /// The home directory.
+    package var home: String
+    /// The local user.
+    package var user: String
+    /// The environment.
+    package var environment: [String: String]
+    /// Whether a file is there and can be read.
+    package var isReadable: @Sendable (String) -> Bool
+    /// How configuration files are reached.
+    package var files: @Sendable (_ named: Bool) -> ClientConfig.Files
+
+    /// These.
+    package init(
+      home: String, user: String, environment: [String: String] = [:],
+      isReadable: @escaping @Sendable (String) -> Bool,
+      files: @escaping @Sendable (_ named: Bool) -> ClientConfig.Files
+    ) {
+      self.home = home
+      self.user = user
+      self.environment = environment
+      self.isReadable = isReadable
+      self.files = files
+    }
+  }
+
+  /// `-o` over flags over the configuration file over defaults; what HOST says is not overruled.
+  ///
+  /// - Throws: what `ClientConfig.resolve` throws; `featureUnavailable` for a proxy.
+  package static func resolve(
+    _ request: ConnectRequest, in surroundings: Surroundings
+  ) throws(AppError) -> ConnectSettings {
+    let layers = try Layers(request, surroundings)
+    let config = layers.all
+    var timeouts = SSHTimeouts()
+    if let limit = config.connectTimeout {
+      timeouts.dial = limit
+      timeouts.handshake = limit
+    }
+    var settings = ConnectSettings(
+      endpoint: Endpoint(host: config.hostName, port: config.port), user: config.user,
+      identities: [], hostKeys: layers.hostKeys(request, surroundings), timeouts: timeouts,
+      attemptTimeout: request.timeout, terminal: layers.terminal(request),
+      loudness: layers.loudness(request), keepalive: layers.keepalive(request),
+      verdict: request.recovery.verdict ?? layers.verdict ?? defaultVerdict,
+      warnings: config.warnings)
+    settings.addIdentities(
+      layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
+        ?? config.identityFiles,
+      surroundings)
+    return settings
+  }
+
+  package static let defaultKeepalive = Duration.seconds(5)
+  package static let defaultVerdict = Duration.seconds(60)
+
+  private mutating func addIdentities(_ named: [String]?, _ surroundings: Surroundings) {
+    if let named {
+      identities = named.map(Identity.keyFile)
+      return
+    }
+    if let agent = surroundings.environment["SSH_AUTH_SOCK"], !agent.isEmpty {
+      identities.append(.agent(socketPath: agent))
+    }
+    let usual = ["id_ed25519", "id_ecdsa"].map { "\(surroundings.home)/.ssh/\($0)" }
+    identities += usual.filter(surroundings.isReadable).map(Identity.keyFile)
+    let rsa = "\(surroundings.home)/.ssh/id_rsa"
+    if identities.isEmpty, surroundings.isReadable(rsa) {
+      warnings.append(
+        "\(PeerText.escaped(rsa, limit: 1024)) is not offered: it may be an RSA key, which this "
+          + "libssh2 cannot use. Make an Ed25519 key (ssh-keygen -t ed25519), or name it (-i)")
+    }
+  }
+}
+
+/// What `-o` says alone, and what `-o`, flags and the file say together.
+private struct Layers {
+  let options: ClientConfig
+  let all: ClientConfig
+
+  init(
+    _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
+  ) throws(AppError) {
+    let question = ClientConfig.Question(
+      host: request.host.host, user: request.host.user, port: request.host.port,
+      home: surroundings.home, localUser: surroundings.user,
+      environment: surroundings.environment)
+    let isNamed = request.config != nil
+    let path: String? =
+      request.config?.lowercased() == "none"
+      ? nil : request.config ?? "\(surroundings.home)/.ssh/config"
+    let files = surroundings.files(isNamed)
+    options = try ClientConfig.resolve(
+      question, options: request.options, path: nil, files: files)
+    // The first value wins: flags stand behind -o and before the file.
+    var flags: [String] = []
+    if let port = request.port { flags.append("Port=\(port)") }
+    if let user = request.user { flags.append("User=\"\(user)\"") }
+    all = try ClientConfig.resolve(
+      question, options: request.options + flags, path: path, mustExist: isNamed, files: files)
+  }
+
+  func hostKeys(
+    _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
+  ) -> SSHConfiguration.HostKeys {
+    let usual = KnownHostsFile.defaults(home: surroundings.home)
+    let system = usual.filter { $0.hasPrefix("/etc/") }
+    let named = options.userKnownHostsFiles.map { $0 + system } ?? request.knownHosts.map { [$0] }
+    let files = named ?? all.userKnownHostsFiles.map { $0 + system } ?? usual
+    let policy =
+      options.hostKeyChecking.map(Self.policy) ?? request.hostKeyPolicy
+      ?? all.hostKeyChecking.map(Self.policy) ?? .ask
+    let unknown: SSHConfiguration.UnknownHostKey =
+      switch policy {
+      case .ask: .ask
+      case .acceptNew: .acceptNew
+      case .strict: .refuse
+      }
+    return SSHConfiguration.HostKeys(files: files, unknown: unknown, alias: all.hostKeyAlias)
+  }
+
+  func terminal(_ request: ConnectRequest) -> ConnectRequest.TerminalWish {
+    if let value = options.requestTTY { return Self.wish(value) }
+    if request.terminal != .automatic { return request.terminal }
+    return all.requestTTY.map(Self.wish) ?? .automatic
+  }
+
+  func loudness(_ request: ConnectRequest) -> ConnectRequest.Loudness {
+    if let level = options.logLevel { return Self.loudness(level) }
+    if request.loudness != .normal { return request.loudness }
+    return all.logLevel.map(Self.loudness) ?? .normal
+  }
+
+  func keepalive(_ request: ConnectRequest) -> Duration {
+    options.serverAliveInterval ?? request.recovery.keepalive ?? all.serverAliveInterval
+      ?? ConnectSettings.defaultKeepalive
+  }
+
+  /// OpenSSH gives up after so many unanswered probes.
+  var verdict: Duration? {
+    guard let count = all.serverAliveCountMax, let interval = all.serverAliveInterval,
+      count > 0, interval > .zero
+    else { return nil }
+    return interval * count
+  }
+
+  private static func policy(
+    _ checking: ClientConfig.HostKeyChecking
+  ) -> ConnectRequest.HostKeyPolicy {
+    switch checking {
+    case .ask: .ask
+    case .acceptNew: .acceptNew
+    case .strict: .strict
+    }
+  }
+
+  private static func wish(_ value: ClientConfig.TTY) -> ConnectRequest.TerminalWish {
+    switch value {
+    case .no: .unwanted
+    case .auto: .automatic
+    case .yes: .wanted
+    case .force: .forced
+    }
+  }
+
+  private static func loudness(_ level: ClientConfig.LogLevel) -> ConnectRequest.Loudness {
+    switch level {
+    case .quiet, .fatal: .quiet
+    case .error, .info: .normal
+    case .verbose, .debug, .debug1, .debug2, .debug3: .verbose
+    }
+  }
+}

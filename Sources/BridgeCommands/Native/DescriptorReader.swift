@@ -1,0 +1,125 @@
+import BridgeTransport
+import Foundation
+
+/// Reads a descriptor that may block, on a thread of its own, only when somebody asks: what is not
+/// asked for stays where it is, for whoever reads there next.
+///
+/// The descriptor's flags are left alone (a non-blocking terminal would surprise the shell that
+/// shares it).
+final class DescriptorReader: Sendable {
+  /// What a read came to.
+  enum Chunk: Sendable {
+    case bytes([UInt8])
+    case end
+    /// The task that waited was cancelled, or the reader was stopped. Nothing is lost.
+    case cancelled
+  }
+
+  private struct State {
+    var reader: CheckedContinuation<Chunk, Never>?
+    var leftover: [UInt8]?
+    var hasEnded = false
+    var isStopped = false
+    var isStarted = false
+  }
+
+  private let descriptor: Int32
+  private let size: Int
+  private let ownsDescriptor: Bool
+  private let state = Mutex(State())
+  private let wake = Wake()
+
+  /// A reader that takes at most `size` bytes at once, and closes the descriptor in the end when it
+  /// owns it.
+  init(_ descriptor: Int32, size: Int = 32 << 10, ownsDescriptor: Bool = false) {
+    self.descriptor = descriptor
+    self.size = size
+    self.ownsDescriptor = ownsDescriptor
+  }
+
+  /// Some bytes, as they come. One reader at a time; a second sends the first away.
+  func read() async -> Chunk {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (reader: CheckedContinuation<Chunk, Never>) in ask(reader) }
+    } onCancel: {
+      let reader = state.withLock { $0.reader.take() }
+      reader?.resume(returning: .cancelled)
+      wake.signal()
+    }
+  }
+
+  /// Ends the thread, which closes the descriptor if it is its own.
+  func stop() {
+    let (reader, isStarted) = state.withLock { state in
+      state.isStopped = true
+      return (state.reader.take(), state.isStarted)
+    }
+    reader?.resume(returning: .cancelled)
+    if isStarted { wake.signal() } else { giveBack() }
+  }
+
+  private func giveBack() {
+    if ownsDescriptor { close(descriptor) }
+  }
+
+  private func ask(_ reader: CheckedContinuation<Chunk, Never>) {
+    let isCancelled = Task.isCancelled
+    let (sentAway, answer, starts) = state.withLock {
+      state -> (CheckedContinuation<Chunk, Never>?, Chunk?, Bool) in
+      if isCancelled || state.isStopped { return (nil, .cancelled, false) }
+      if let bytes = state.leftover.take() { return (nil, .bytes(bytes), false) }
+      if state.hasEnded { return (nil, .end, false) }
+      let sentAway = state.reader
+      state.reader = reader
+      defer { state.isStarted = true }
+      return (sentAway, nil, !state.isStarted)
+    }
+    sentAway?.resume(returning: .cancelled)
+    if let answer { return reader.resume(returning: answer) }
+    if starts {
+      if !NativeThread.start({ [self] in run() }) { finish(.end) }
+    } else {
+      wake.signal()
+    }
+  }
+
+  private func run() {
+    var buffer = [UInt8](repeating: 0, count: size)
+    while true {
+      let (isWanted, isStopped) = state.withLock { ($0.reader != nil, $0.isStopped) }
+      if isStopped { return giveBack() }
+      var waits = [
+        pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isWanted ? descriptor : -1, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&waits, 2, -1) > 0 else { continue }
+      if waits[0].revents != 0 {
+        wake.clear()
+      } else if waits[1].revents != 0 {
+        take(into: &buffer)
+      }
+    }
+  }
+
+  private func take(into buffer: inout [UInt8]) {
+    let count = unsafe Foundation.read(descriptor, &buffer, buffer.count)
+    if count > 0 {
+      finish(.bytes(Array(buffer[..<count])))
+    } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+      // A terminal that hung up says EIO: nothing more comes from it.
+      finish(.end)
+    }
+  }
+
+  private func finish(_ chunk: Chunk) {
+    let reader = state.withLock { state -> CheckedContinuation<Chunk, Never>? in
+      switch chunk {
+      case .end: state.hasEnded = true
+      case .bytes(let bytes): if state.reader == nil { state.leftover = bytes }
+      case .cancelled: break
+      }
+      return state.reader.take()
+    }
+    reader?.resume(returning: chunk)
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// What a process knows about where it runs.
+struct LocalEnvironment: Sendable {
+  /// The environment's variables.
+  var variables: [String: String]
+  /// The home directory, without a slash at its end.
+  var home: String
+  /// The local user's name.
+  var user: String
+  /// Which of the standard descriptors are terminals.
+  var inputIsTerminal: Bool
+  var outputIsTerminal: Bool
+  var errorIsTerminal: Bool
+  /// Whether a person can be asked: the process has a terminal.
+  var hasTerminal: Bool
+
+  /// This process's.
+  static func current() -> LocalEnvironment {
+    let variables = environment()
+    let account = account()
+    var home = variables["HOME"] ?? account.home
+    while home.count > 1, home.hasSuffix("/") { home.removeLast() }
+    let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    if terminal >= 0 { close(terminal) }
+    return LocalEnvironment(
+      variables: variables, home: home, user: account.name,
+      inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
+      errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
+  }
+
+  /// Whether something is at `path`, a file that can be read.
+  static func isReadable(_ path: String) -> Bool {
+    unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
+  }
+
+  /// Whether `descriptor` is open.
+  static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
+  private static func account() -> (name: String, home: String) {
+    guard let entry = unsafe getpwuid(getuid()) else { return ("\(getuid())", "/") }
+    let name = unsafe entry.pointee.pw_name.map { unsafe String(cString: $0) }
+    let home = unsafe entry.pointee.pw_dir.map { unsafe String(cString: $0) }
+    return (name ?? "\(getuid())", home ?? "/")
+  }
+
+  private static func environment() -> [String: String] {
+    var variables: [String: String] = [:]
+    var next = unsafe environ
+    while let line = unsafe next.pointee {
+      let text = unsafe String(cString: line)
+      if let mark = text.firstIndex(of: "=") {
+        variables[String(text[..<mark])] = String(text[text.index(after: mark)...])
+      }
+      unsafe next += 1
+    }
+    return variables
+  }
+}

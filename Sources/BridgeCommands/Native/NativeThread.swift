@@ -1,0 +1,65 @@
+import Foundation
+
+/// A thread of its own for what may block: reading a terminal, writing to a full pipe, waiting for
+/// signals. Never for work.
+enum NativeThread {
+  /// Runs `body` on a new thread; false when the system gives none.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    var thread = pthread_t()
+    let box = unsafe Unmanaged.passRetained(Body(run: body))
+    let code = unsafe pthread_create(
+      &thread, nil, { unsafe NativeThread.main($0) }, box.toOpaque())
+    guard code == 0 else {
+      unsafe box.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument = unsafe argument {
+      unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+    }
+    return nil
+  }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+
+    init(run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+}
+
+/// A pipe of our own: what wakes a thread that waits in poll(2).
+final class Wake: Sendable {
+  /// Readable after `signal`, until `clear`.
+  let descriptor: Int32
+  private let source: Int32
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    (descriptor, source) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(descriptor)
+    close(source)
+  }
+
+  func signal() {
+    var one: UInt8 = 1
+    // A full pipe wakes as well.
+    _ = unsafe write(source, &one, 1)
+  }
+
+  func clear() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
+  }
+}

@@ -1,0 +1,123 @@
+import BridgeSSH
+import BridgeTransport
+import Foundation
+
+/// The modes of the user's terminal: changed in one place, put back on every way out.
+///
+/// What was there before lies in memory that a signal handler may read, because a crash must not
+/// leave a terminal without echo.
+@safe enum TerminalModes {
+  /// What a change does (termios(3)).
+  enum Mode: Sendable {
+    /// Every byte as it is typed; no echo, no signals.
+    case raw
+    /// Lines, with echo.
+    case line
+    /// Lines without echo; Ctrl-C works.
+    case hidden
+  }
+
+  private struct Saved {
+    var descriptor: Int32
+    var modes: termios
+  }
+
+  private static let lock = Mutex(Mode?.none)
+  private static let memory = Memory()
+  /// Set for as long as the terminal differs from what it was.
+  private static var saved: UnsafeMutablePointer<Saved> { unsafe memory.saved }
+
+  /// Lives as long as the process.
+  @safe private final class Memory: @unchecked Sendable {
+    let saved: UnsafeMutablePointer<Saved>
+
+    init() {
+      unsafe saved = .allocate(capacity: 1)
+      unsafe saved.initialize(to: Saved(descriptor: -1, modes: termios()))
+    }
+  }
+
+  /// Whether `descriptor` is a terminal.
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// The size of the terminal at `descriptor`; nil where it has none.
+  static func size(of descriptor: Int32) -> TerminalSize? {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return nil }
+    return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+  }
+
+  /// What the terminal was set to; nil where it is as it was.
+  static var current: Mode? { lock.withLock { $0 } }
+
+  /// Changes the terminal at `descriptor`; what it was is kept until `restore`.
+  static func set(_ mode: Mode, on descriptor: Int32) {
+    lock.withLock { current in
+      var modes = termios()
+      guard unsafe tcgetattr(descriptor, &modes) == 0 else { return }
+      if unsafe saved.pointee.descriptor < 0 {
+        unsafe saved.pointee.modes = modes
+        unsafe saved.pointee.descriptor = descriptor
+      } else {
+        modes = unsafe saved.pointee.modes
+      }
+      current = mode
+      switch mode {
+      case .raw:
+        unsafe cfmakeraw(&modes)
+      case .line:
+        modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHO | ECHOE | ECHOK)
+        modes.c_iflag |= tcflag_t(ICRNL)
+      case .hidden:
+        modes.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK)
+        modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+        modes.c_iflag |= tcflag_t(ICRNL)
+      }
+      apply(&modes, to: descriptor)
+    }
+  }
+
+  /// Puts back what was there before the first change. Safe to call again.
+  static func restore() {
+    lock.withLock { current in
+      current = nil
+      let descriptor = unsafe saved.pointee.descriptor
+      guard descriptor >= 0 else { return }
+      var modes = unsafe saved.pointee.modes
+      unsafe saved.pointee.descriptor = -1
+      apply(&modes, to: descriptor)
+    }
+  }
+
+  /// Restores the terminal when this process crashes. Only async-signal-safe calls
+  /// (signal-safety(7)).
+  static func restoreOnCrash() {
+    _ = memory
+    for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = { number in
+        TerminalModes.putBackInHandler()
+        raise(number)
+      }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND) | UInt32(SA_NODEFER))
+      unsafe sigaction(number, &action, nil)
+    }
+  }
+
+  private static func putBackInHandler() {
+    let descriptor = unsafe saved.pointee.descriptor
+    if descriptor >= 0 { unsafe _ = tcsetattr(descriptor, TCSANOW, &saved.pointee.modes) }
+  }
+
+  /// From the background too: there tcsetattr would stop the process (SIGTTOU).
+  private static func apply(_ modes: inout termios, to descriptor: Int32) {
+    var block = sigset_t()
+    var old = sigset_t()
+    unsafe sigemptyset(&block)
+    unsafe sigaddset(&block, SIGTTOU)
+    unsafe pthread_sigmask(SIG_BLOCK, &block, &old)
+    unsafe tcsetattr(descriptor, TCSADRAIN, &modes)
+    unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
+  }
+}

@@ -1,0 +1,90 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTransport
+
+/// Asks a person what a connection wants to know: on the terminal or by SSH_ASKPASS, never from
+/// standard input, never with the peer's own control characters.
+struct Prompter: Sendable {
+  let route: PromptRoute
+  /// Whether a host key may be asked about: a person must see it.
+  let hasTerminal: Bool
+  let reporter: Reporter
+  private let asked = Mutex((passwords: 0, isExplained: false))
+
+  init(route: PromptRoute, hasTerminal: Bool, reporter: Reporter) {
+    self.route = route
+    self.hasTerminal = hasTerminal
+    self.reporter = reporter
+  }
+
+  /// What the connection calls.
+  var interaction: SSHInteraction {
+    SSHInteraction(
+      passphrase: { await secret("Passphrase of the key \(shown($0)): ") },
+      password: { await password(user: $0, host: $1) },
+      answers: { await answers(to: $0) },
+      trust: { await trust($0) })
+  }
+
+  private func password(user: String, host: String) async -> Secret? {
+    let round = asked.withLock { asked in
+      asked.passwords += 1
+      return asked.passwords
+    }
+    if round > 1 { reporter.note("The password was refused.") }
+    return await secret("Password of \(shown(user)) at \(shown(host)): ")
+  }
+
+  private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
+    for text in [request.name, request.instruction] where !text.isEmpty {
+      reporter.note(PeerText.escaped(text, limit: 1024, layout: .paragraph))
+    }
+    var answers: [Secret] = []
+    for prompt in request.prompts {
+      // What the server wrote is marked as such: it may look like a question of ours.
+      let question = "(the host asks) \(PeerText.escaped(prompt.text, limit: 256)) "
+      guard let answer = await secret(question, isEchoed: prompt.isEchoed) else { return nil }
+      answers.append(answer)
+    }
+    return answers
+  }
+
+  private func trust(_ question: HostKeyQuestion) async -> Bool {
+    guard hasTerminal, case let host = shown(question.host) else { return false }
+    var text = "\(host) is not known here. Its \(shown(question.keyType)) key is\r\n"
+    text += "  \(question.fingerprint)\r\n"
+    if let doubt = question.doubt { text += "\(shown(doubt))\r\n" }
+    text += "Compare it with what its owner gives you. Trust it? [yes/NO/fingerprint] "
+    reporter.progress(nil)
+    await reporter.drain()
+    while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
+      let answer = String(decoding: bytes, as: UTF8.self)
+      switch HostKeyAnswer(answer, fingerprint: question.fingerprint) {
+      case .trust: return true
+      case .refuse: return false
+      case .unclear: text = "Type yes, no or the fingerprint: "
+      }
+    }
+    return false
+  }
+
+  private func secret(_ question: String, isEchoed: Bool = false) async -> Secret? {
+    reporter.progress(nil)
+    await reporter.drain()
+    switch route {
+    case .terminal:
+      return await TerminalPrompt.ask(question, isEchoed: isEchoed).map { Secret($0) }
+    case .program(let program):
+      return await AskpassProgram.ask(question, program: program).map { Secret($0) }
+    case .nowhere(let reason):
+      let isFirst = asked.withLock { asked in
+        defer { asked.isExplained = true }
+        return !asked.isExplained
+      }
+      if isFirst { reporter.note("\(question.dropLast(2)) is wanted. \(reason)") }
+      return nil
+    }
+  }
+
+  private func shown(_ text: String) -> String { PeerText.escaped(text, limit: 256) }
+}

@@ -1,0 +1,145 @@
+import BridgeErrors
+import BridgeTransport
+
+/// All that is said beside the remote output: for a person on standard error, or as JSON lines.
+///
+/// Anything may be said from anywhere; lines come out in the order they were said.
+final class Reporter: Sendable {
+  /// How standard error is used.
+  struct Style: Sendable {
+    /// Standard error is JSON lines only.
+    var isJSON = false
+    /// Standard error is a terminal, where progress can be shown and taken back.
+    var showsProgress = false
+    /// Colours are wanted and shown.
+    var usesColor = false
+    /// How much is said.
+    var loudness = ConnectRequest.Loudness.normal
+  }
+
+  private struct State {
+    var style: Style
+    var isProgressShown = false
+    var utf8 = PartialText()
+  }
+
+  private let state: Mutex<State>
+  private let standardError: DescriptorWriter
+  private let events: DescriptorWriter?
+  private static let erase = "\r\u{1B}[K"
+
+  /// A reporter that writes events also to `eventsDescriptor`.
+  init(_ style: Style, eventsDescriptor: Int32? = nil) {
+    state = Mutex(State(style: style))
+    standardError = DescriptorWriter(2)
+    events = eventsDescriptor.map { DescriptorWriter($0) }
+  }
+
+  /// What the style is.
+  var style: Style { state.withLock { $0.style } }
+
+  /// Says more or less from here on.
+  func set(_ loudness: ConnectRequest.Loudness) {
+    state.withLock { $0.style.loudness = loudness }
+  }
+
+  /// A line for a person; nothing with `-q`.
+  func note(_ text: String) { say(text, unless: .quiet) }
+
+  /// A line for a person who asked for more (`-v`).
+  func detail(_ text: String) {
+    if style.loudness == .verbose { say(text, unless: .quiet) }
+  }
+
+  /// Something that does not stop the work.
+  func warn(_ text: String) {
+    event("warning") { $0.add("message", text) }
+    say("bridgectl: warning: \(text)", unless: .quiet)
+  }
+
+  /// What is going on, in one line that the next one replaces; nil takes it away.
+  func progress(_ text: String?) {
+    state.withLock { state in
+      guard !state.style.isJSON, state.style.showsProgress, state.style.loudness != .quiet else {
+        return
+      }
+      if let text {
+        standardError.post(Self.erase + text)
+      } else if state.isProgressShown {
+        standardError.post(Self.erase)
+      }
+      state.isProgressShown = text != nil
+    }
+  }
+
+  /// Text as it is, on standard error; nothing with `--json`.
+  func show(_ text: String) {
+    state.withLock { state in
+      guard !state.style.isJSON else { return }
+      if state.isProgressShown { standardError.post(Self.erase) }
+      state.isProgressShown = false
+      standardError.post(text)
+    }
+  }
+
+  /// One JSON line where events go.
+  func event(_ name: String, _ fill: (inout JSONLine) -> Void = { _ in }) {
+    let isJSON = style.isJSON
+    guard isJSON || events != nil else { return }
+    var line = JSONLine()
+    line.add("v", 1)
+    line.add("time", WallClock.now())
+    line.add("event", name)
+    fill(&line)
+    if isJSON { standardError.post(line.text + "\n") }
+    events?.post(line.text + "\n")
+  }
+
+  /// What the remote command wrote to its standard error; false when nobody reads it any more.
+  func remoteError(_ bytes: [UInt8]) async -> Bool {
+    progress(nil)
+    guard style.isJSON else { return await standardError.write(bytes) }
+    let text = state.withLock { $0.utf8.take(bytes) }
+    guard !text.isEmpty else { return true }
+    event("stderr") { $0.add("text", text) }
+    await standardError.drain()
+    return true
+  }
+
+  /// Waits until all is written.
+  func drain() async {
+    await standardError.drain()
+    await events?.drain()
+  }
+
+  private func say(_ text: String, unless loudness: ConnectRequest.Loudness) {
+    guard style.loudness != loudness else { return }
+    // A terminal in raw mode does not return the carriage by itself.
+    show(text + (style.showsProgress ? "\r\n" : "\n"))
+  }
+}
+
+/// Bytes that become text where a character may be cut in two by a chunk's end.
+package struct PartialText: Sendable {
+  private var rest: [UInt8] = []
+
+  /// Nothing yet.
+  package init() {}
+
+  /// The text up to the last whole character; what is not UTF-8 becomes U+FFFD.
+  package mutating func take(_ bytes: [UInt8]) -> String {
+    var all = rest + bytes
+    rest = []
+    let tail = all.suffix(3).reversed().enumerated().first { $0.element & 0xC0 != 0x80 }
+    if let tail, tail.element >= 0xC0, tail.offset + 1 < Self.length(tail.element) {
+      rest = Array(all.suffix(tail.offset + 1))
+      all.removeLast(tail.offset + 1)
+    }
+    return String(decoding: all, as: UTF8.self)
+  }
+
+  private static func length(_ lead: UInt8) -> Int {
+    if lead >= 0xF0 { return 4 }
+    return lead >= 0xE0 ? 3 : 2
+  }
+}

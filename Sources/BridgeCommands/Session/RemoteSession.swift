@@ -1,0 +1,193 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTransport
+
+/// How a shell or a command came to its end here.
+enum SessionEnd: Sendable {
+  /// The server said how it ended.
+  case ended(ExitStatus)
+  /// It was lost.
+  case failed(AppError)
+  /// The user left it (`~.`).
+  case left
+  /// Nobody reads our standard output any more.
+  case outputClosed
+}
+
+/// One shell or command and this process's standard streams, until it ends.
+///
+/// Every wait can be cancelled; what blocks does so on the threads of `output`, `input` and the
+/// reporter.
+struct RemoteSession: Sendable {
+  let channel: SSHChannel
+  let output: DescriptorWriter
+  let input: DescriptorReader
+  let reporter: Reporter
+  /// The user's terminal, where it belongs to the remote side for as long as this lasts.
+  let keyboard: Keyboard?
+  /// Sizes of the terminal from now on.
+  let resizes: AsyncStream<TerminalSize>
+  /// The output's quiet time, after the exit status came, that ends it.
+  let quietTime: Duration
+  let clock: any Clock<Duration> & Sendable
+  private let activity = Mutex(Activity())
+
+  private struct Activity {
+    /// How many chunks came.
+    var chunks = 0
+    /// How many of them are being written.
+    var writing = 0
+  }
+
+  private enum Step: Sendable {
+    case streamEnded
+    case outputClosed
+    case status(Result<ExitStatus, AppError>)
+    case quiet
+    case left
+    case idle
+  }
+
+  init(
+    _ channel: SSHChannel, output: DescriptorWriter, input: DescriptorReader, reporter: Reporter,
+    keyboard: Keyboard?, resizes: AsyncStream<TerminalSize>, quietTime: Duration = .seconds(2),
+    clock: any Clock<Duration> & Sendable = ContinuousClock()
+  ) {
+    self.channel = channel
+    self.output = output
+    self.input = input
+    self.reporter = reporter
+    self.keyboard = keyboard
+    self.resizes = resizes
+    self.quietTime = quietTime
+    self.clock = clock
+  }
+
+  /// Carries bytes both ways until the end.
+  func run() async -> SessionEnd {
+    await withTaskGroup(of: Step.self) { group in
+      group.addTask { await carryOutput() }
+      group.addTask { await carryErrors() }
+      group.addTask { await status() }
+      group.addTask { await carryInput() }
+      group.addTask { await carrySizes() }
+      defer { group.cancelAll() }
+      var openStreams = 2
+      var ending: Result<ExitStatus, AppError>?
+      while let step = await group.next() {
+        switch step {
+        case .outputClosed: return .outputClosed
+        case .left: return .left
+        case .idle: continue
+        case .streamEnded: openStreams -= 1
+        case .status(let status):
+          ending = status
+          if openStreams > 0 { group.addTask { await quiet() } }
+        case .quiet:
+          reporter.note(
+            "bridgectl: the command has ended; something it left behind keeps its output open.")
+          openStreams = 0
+        }
+        if openStreams == 0, let ending { return Self.end(ending) }
+      }
+      return .failed(.cancelled)
+    }
+  }
+
+  private static func end(_ ending: Result<ExitStatus, AppError>) -> SessionEnd {
+    switch ending {
+    case .success(let status): .ended(status)
+    case .failure(let error): .failed(error)
+    }
+  }
+
+  private func status() async -> Step {
+    do throws(AppError) {
+      return .status(.success(try await channel.exitStatus()))
+    } catch {
+      return .status(.failure(error))
+    }
+  }
+
+  private func carryOutput() async -> Step {
+    await carry(channel.standardOutput) { bytes in
+      keyboard?.see(bytes)
+      return await output.write(bytes)
+    }
+  }
+
+  private func carryErrors() async -> Step {
+    // Who closes our standard error wants to know nothing; the command goes on.
+    await carry(channel.standardError) { bytes in
+      _ = await reporter.remoteError(bytes)
+      return true
+    }
+  }
+
+  private func carry(
+    _ stream: ByteStream, to write: @Sendable ([UInt8]) async -> Bool
+  ) async -> Step {
+    do throws(AppError) {
+      for try await bytes in stream {
+        activity.withLock { $0.writing += 1 }
+        let isWritten = await write(bytes)
+        activity.withLock { activity in
+          activity.writing -= 1
+          activity.chunks += 1
+        }
+        if !isWritten { return Task.isCancelled ? .idle : .outputClosed }
+      }
+    } catch {
+      // The exit status tells what happened.
+    }
+    return .streamEnded
+  }
+
+  private func carryInput() async -> Step {
+    if let keyboard { return await keyboard.carry(from: input, to: channel) ? .left : .idle }
+    do throws(AppError) {
+      while true {
+        switch await input.read() {
+        case .bytes(let bytes): try await channel.write(bytes)
+        case .end:
+          try await channel.finishInput()
+          return .idle
+        case .cancelled: return .idle
+        }
+      }
+    } catch {
+      // It takes no more input; how it ends is told by its status.
+      return .idle
+    }
+  }
+
+  private func carrySizes() async -> Step {
+    for await size in resizes {
+      do throws(AppError) {
+        try await channel.resize(to: size)
+      } catch {
+        return .idle
+      }
+    }
+    return .idle
+  }
+
+  /// Comes back when nothing has come for a while and nothing is waiting to be written: somebody
+  /// who reads our output slowly is not quiet.
+  private func quiet() async -> Step {
+    var (seen, slices) = (activity.withLock { $0.chunks }, 0)
+    while slices < Self.quietSlices {
+      do {
+        try await clock.sleep(for: quietTime / Self.quietSlices)
+      } catch {
+        return .idle
+      }
+      let (chunks, isWriting) = activity.withLock { ($0.chunks, $0.writing > 0) }
+      slices = chunks == seen && !isWriting ? slices + 1 : 0
+      seen = chunks
+    }
+    return .quiet
+  }
+
+  private static let quietSlices = 8
+}

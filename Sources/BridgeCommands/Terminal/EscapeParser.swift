@@ -1,0 +1,74 @@
+/// Finds the escapes of a live shell among what is typed: a tilde at the start of a line, and then
+/// one of `.`, `r`, `s`, `?` or another tilde (ssh(1), ESCAPE CHARACTERS).
+package struct EscapeParser: Sendable, Equatable {
+  /// What was typed.
+  package enum Token: Sendable, Equatable {
+    /// Bytes for the remote side.
+    case bytes([UInt8])
+    /// `~.`
+    case leave
+    /// `~r`
+    case reconnect
+    /// `~s`
+    case status
+    /// `~?`
+    case help
+  }
+
+  private enum Place: Sendable, Equatable {
+    case lineStart
+    case afterTilde
+    case inLine
+  }
+
+  private var place = Place.lineStart
+
+  /// At the start of a line.
+  package init() {}
+
+  /// What `bytes` are, in order; a tilde at their end is kept back until the next byte.
+  package mutating func take(_ bytes: [UInt8]) -> [Token] {
+    var tokens: [Token] = []
+    var plain: [UInt8] = []
+    for byte in bytes {
+      guard place == .afterTilde else {
+        step(byte, into: &plain)
+        continue
+      }
+      place = .lineStart
+      guard let token = Self.escape(byte) else {
+        // Two tildes are one; anything else was none of ours.
+        if byte != Self.tilde { plain.append(Self.tilde) }
+        place = .inLine
+        step(byte, into: &plain)
+        continue
+      }
+      if !plain.isEmpty { tokens.append(.bytes(plain)) }
+      plain = []
+      tokens.append(token)
+    }
+    if !plain.isEmpty { tokens.append(.bytes(plain)) }
+    return tokens
+  }
+
+  private static let tilde = UInt8(ascii: "~")
+
+  private mutating func step(_ byte: UInt8, into plain: inout [UInt8]) {
+    if byte == Self.tilde, place == .lineStart {
+      place = .afterTilde
+      return
+    }
+    plain.append(byte)
+    place = byte == 10 || byte == 13 ? .lineStart : .inLine
+  }
+
+  private static func escape(_ byte: UInt8) -> Token? {
+    switch byte {
+    case UInt8(ascii: "."): .leave
+    case UInt8(ascii: "r"): .reconnect
+    case UInt8(ascii: "s"): .status
+    case UInt8(ascii: "?"): .help
+    case _: nil
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import BridgeCommands
+
+@main
+enum Main {
+  static func main() async {
+    await BridgeCommand.start()
+  }
+}
