@@ -28,7 +28,7 @@ enum Payload {
 
   /// The last component of a path by its text alone: "" → "", "/" → "/", "a/b/" → "b" (G-47).
   static func fileName(_ path: String) -> Substring {
-    var rest = path[...]
+    var rest = Substring(path)
     while rest.count > 1, rest.last == "/" { rest.removeLast() }
     guard rest != "/", let slash = rest.lastIndex(of: "/") else { return rest }
     return rest[rest.index(after: slash)...]

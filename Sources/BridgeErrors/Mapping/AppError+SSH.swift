@@ -93,7 +93,7 @@ extension String {
   fileprivate func removing(wholeToken token: String) -> String {
     guard !token.isEmpty, contains(token) else { return self }
     var result = ""
-    var rest = self[...]
+    var rest = Substring(self)
     while let range = rest.range(of: token) {
       let before = range.lowerBound == startIndex ? " " : self[index(before: range.lowerBound)]
       let after = range.upperBound == endIndex ? " " : self[range.upperBound]

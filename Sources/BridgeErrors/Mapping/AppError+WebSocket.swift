@@ -7,7 +7,7 @@ extension WebSocketFailure {
     case .nameUnknown: .nameUnknown
     case .nameTimeout: .nameTimeout
     case .offline: .offline
-    case .dial(let errno): SocketCondition.failed(errno: errno).dialKind ?? .unreachable
+    case .dial(let errno): FailureKind(dialErrno: errno)
     case .deadline: phase == .resolve ? .nameTimeout : .silent
     case .tls(let cause): .tls(cause)
     case .refusedUpgrade(let status, _, _, _):

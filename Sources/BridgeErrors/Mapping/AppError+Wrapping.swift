@@ -33,6 +33,7 @@ extension AppError {
         .decodingError(
           type: "object", detail: "no \(PeerText.escaped(key.stringValue)), " + context.words)
       case .dataCorrupted(let context): .decodingError(type: "data", detail: context.words)
+      // Not reachable with today's library, which may add cases.
       @unknown default: .decodingError(type: "data", detail: "unreadable")
       }
   }

@@ -9,7 +9,7 @@ extension SSHFailure {
     if let observation, !isThrottled { return Self.kind(of: observation, in: phase) }
     if code == .allocation || socket.lacksLocalResource { return .localResource }
     if isThrottled { return .throttled }
-    if phase == .dial, let dialed = socket.dialKind { return dialed }
+    if phase == .dial, case .failed(let errno) = socket { return FailureKind(dialErrno: errno) }
     if let disconnectReason, let kind = kind(ofDisconnect: disconnectReason) { return kind }
     return kindByCode
   }
@@ -145,16 +145,19 @@ extension SocketCondition {
     return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EADDRNOTAVAIL
   }
 
-  /// What a failed dial means; nil where the socket saw no error.
-  var dialKind: FailureKind? {
-    guard case .failed(let errno) = self else { return nil }
-    return switch errno {
-    case EMFILE, ENFILE, ENOMEM, EADDRNOTAVAIL: .localResource
-    case ENETDOWN: .offline
-    case ETIMEDOUT: .dialTimeout
-    case ECONNREFUSED: .refused
-    case ECONNRESET, EPIPE: .dropped
-    default: .unreachable
-    }
+}
+
+extension FailureKind {
+  /// What a dial that ended with this `errno` means.
+  init(dialErrno: Int32) {
+    self =
+      switch dialErrno {
+      case EMFILE, ENFILE, ENOMEM, EADDRNOTAVAIL: .localResource
+      case ENETDOWN: .offline
+      case ETIMEDOUT: .dialTimeout
+      case ECONNREFUSED: .refused
+      case ECONNRESET, EPIPE: .dropped
+      default: .unreachable
+      }
   }
 }

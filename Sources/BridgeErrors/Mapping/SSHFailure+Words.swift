@@ -9,11 +9,14 @@ extension SSHFailure {
     case .unreachable: "No route to the host."
     case .localResource: socket.shortage
     case .linkLost: "The connection was lost."
-    case .dropped: quoting("The server closed the connection \(phase.during)")
     case .channelDenied: quoting("The server refused to \(phase.attempted)")
     case .targetRefused: quoting("The server could not reach the other end of the tunnel")
-    // No other kind is told by a reason.
-    default: quoting("The connection failed")
+    // The other kinds are not told by a reason; for SSH they would be a drop.
+    case .dropped, .nameUnknown, .nameTimeout, .offline, .dialTimeout, .silent, .throttled,
+      .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof, .rejected, .hostKeyUnknown,
+      .hostKeyChanged, .authenticationRefused, .keyUnusable, .agentUnavailable, .outcomeUnknown,
+      .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer, .cancelled:
+      quoting("The server closed the connection \(phase.during)")
     }
   }
 
@@ -84,7 +87,7 @@ extension SocketCondition {
 
 extension String {
   var trimmed: String {
-    var text = self[...]
+    var text = Substring(self)
     while text.first?.isWhitespace == true { text.removeFirst() }
     while text.last?.isWhitespace == true { text.removeLast() }
     return text.count == count ? self : String(text)

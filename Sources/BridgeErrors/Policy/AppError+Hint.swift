@@ -4,19 +4,23 @@ extension AppError {
 
   /// The hint, sharpened by what is known about a connection's failure.
   public func hint(in context: FailureContext?) -> String? {
-    let row = row
-    guard self != .cancelled, let remedy = context?.remedy else { return row.hint }
-    return row.fact().map { $0 + " " + remedy } ?? remedy
+    advice(in: context)
   }
 
   /// What to show as the message: `userMessage`, or the hint where that is the default text, which
   /// helps nobody and would advise to retry a changed host key.
   public func shownMessage(in context: FailureContext? = nil) -> String {
-    row.message() ?? hint(in: context) ?? userMessage
+    row.message() ?? advice(in: context)
   }
 
   /// The hint to show under `shownMessage`; nil where it is in there already.
   public func hintBelowMessage(in context: FailureContext? = nil) -> String? {
-    row.message() == nil ? nil : hint(in: context)
+    row.message() == nil ? nil : advice(in: context)
+  }
+
+  private func advice(in context: FailureContext?) -> String {
+    let row = row
+    guard self != .cancelled, let remedy = context?.remedy else { return row.hint }
+    return row.fact().map { $0 + " " + remedy } ?? remedy
   }
 }

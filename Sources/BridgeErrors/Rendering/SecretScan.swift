@@ -45,7 +45,9 @@ struct SecretScan {
     let needle = Array(text.utf8)
     var position = start
     while position + needle.count <= lower.count {
-      if lower[position] == needle[0], lower[position..<position + needle.count] == needle[...] {
+      if lower[position] == needle[0],
+        lower[position..<position + needle.count].elementsEqual(needle)
+      {
         return position
       }
       position += 1

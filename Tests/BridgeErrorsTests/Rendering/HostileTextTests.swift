@@ -27,6 +27,16 @@ struct HostileTextTests {
     #expect(AppError.serverError(status: 500, message: megabyte).userMessage.utf8.count < 5000)
   }
 
+  @Test func aSecretAtTheCutIsNotHalved() {
+    // The text is cut between the password and the "@" that gives it away.
+    let block = "-----BEGIN A-----" + String(repeating: "x", count: 15_000) + "-----END A----- "
+    let padding = String(repeating: "y", count: 16_384 - block.utf8.count - 20)
+    let text = block + padding + " https://user:CANARY" + String(repeating: "z", count: 99) + "@h"
+    #expect(text.utf8.count > 16_384)
+    #expect(!AppError.unknown(message: text).shownMessage().contains("CANARY"))
+    #expect(!AppError.serverError(status: 500, message: text).userMessage.contains("CANARY"))
+  }
+
   private func check(_ error: AppError, _ context: FailureContext?) {
     let shown = PresentedError(error: error, source: context?.host, context: context)
     let terminal = [

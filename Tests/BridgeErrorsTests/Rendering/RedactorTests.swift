@@ -11,6 +11,7 @@ struct RedactorTests {
     ("db_pass=x;y z", "db_pass=~ z"),
     ("passwd = 'two words' rest", "passwd = '~' rest"),
     ("{\"password\": \"two words\", \"a\": 1}", "{\"password\": \"~\", \"a\": 1}"),
+    ("password=\"never closed", "password=\"~"),
     ("'token' => 'abc'", "'token' => '~'"),
     ("token := abc", "token := ~"),
     ("?token=abc&page=2", "?token=~&page=2"),

@@ -147,3 +147,12 @@ struct SecretTests {
     #expect(Secret("").isEmpty && !Secret("x").isEmpty)
   }
 }
+
+@Suite("Connection names")
+struct ConnectionIDTests {
+  @Test func aNameReadsAsItWasGiven() {
+    let id = ConnectionID("ssh:build.example:22#1")
+    #expect("\(id)" == "ssh:build.example:22#1")
+    #expect(id != ConnectionID("ssh:build.example:22#2"))
+  }
+}
