@@ -34,7 +34,7 @@ public struct DialFailure: Error, Sendable, Equatable {
   }
 
   /// What a dial ended by `errno` is; without an interface a missing route means offline.
-  static func dial(errno: Int32, hasInterface: () -> Bool) -> DialFailure {
+  package static func dial(errno: Int32, hasInterface: () -> Bool) -> DialFailure {
     let isOffline =
       ErrorNumber.isInterfaceDown(errno) || (ErrorNumber.isWithoutRoute(errno) && !hasInterface())
     return DialFailure(

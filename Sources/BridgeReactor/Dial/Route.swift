@@ -76,22 +76,3 @@ package struct Route: Sendable {
     winners.withLock { $0.winner(at: endpoint) }
   }
 }
-
-/// Asks a resolver from the reactor's thread, where the deadline's timer lives.
-private actor ResolveDesk {
-  private let resolver: Resolver
-  private let reactor: Reactor
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
-
-  init(_ resolver: Resolver, on reactor: Reactor) {
-    self.resolver = resolver
-    self.reactor = reactor
-  }
-
-  func addresses(
-    of host: String, within timeout: Duration
-  ) async throws(DialFailure) -> [NetworkAddress] {
-    try await resolver.addresses(of: host, within: timeout, on: reactor)
-  }
-}

@@ -31,7 +31,7 @@ extension Socket {
   }
 
   /// What became of the connection once the descriptor is writable: 0, or an `errno`.
-  func connectOutcome() -> Int32 {
+  package func connectOutcome() -> Int32 {
     var error: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else {

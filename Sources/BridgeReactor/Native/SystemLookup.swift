@@ -54,7 +54,9 @@ extension DialFailure {
   ///
   /// Without a free descriptor the resolver cannot ask anybody, and says one thing or another: that
   /// shortage is looked for first.
-  static func lookup(_ status: Int32, shortage: () -> Int32? = Socket.shortage) -> DialFailure {
+  package static func lookup(
+    _ status: Int32, shortage: () -> Int32? = { Socket.shortage() }
+  ) -> DialFailure {
     func failure(_ cause: Cause) -> DialFailure {
       DialFailure(phase: .resolve, cause: cause, nativeCode: Int(status))
     }

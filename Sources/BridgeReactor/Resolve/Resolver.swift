@@ -9,7 +9,8 @@ package final class Resolver: Sendable {
   /// The system's resolver, for the whole process.
   package static let shared = Resolver(lookup: .system)
 
-  private typealias Waiter = CheckedContinuation<Lookup.Answer, Never>
+  typealias Ticket = LookupTable<Waiter>.Ticket
+  typealias Waiter = CheckedContinuation<Lookup.Answer, Never>
   private let lookup: Lookup
   private let table = Mutex(LookupTable<Waiter>())
 
@@ -23,33 +24,14 @@ package final class Resolver: Sendable {
     table.withLock { ($0.lookups, $0.waiters) }
   }
 
-  /// The addresses of `host`, best first. Call it on the reactor's thread.
-  ///
-  /// - Throws: `nameUnknown`, `nameTimeout` (also after `timeout`), `failed` where descriptors or
-  ///   memory ran out, `cancelled`; always in phase `.resolve`.
-  func addresses(
-    of host: String, within timeout: Duration, on reactor: Reactor,
-    isolation: isolated (any Actor)? = #isolation
-  ) async throws(DialFailure) -> [NetworkAddress] {
-    if let address = NetworkAddress(numeric: host) { return [address] }
-    let ticket = table.withLock { $0.ticket() }
-    let deadline = LoopTimer(after: timeout, on: reactor) { [self] in
-      leave(ticket, with: .nameTimeout)
-    }
-    defer { deadline.cancel() }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: Waiter) in
-        join(host, ticket, caller, on: reactor)
-      }
-    } onCancel: {
-      leave(ticket, with: .cancelled)
-    }
-    return try answer.get()
+  /// A name for one who is about to wait.
+  func ticket() -> Ticket {
+    table.withLock { $0.ticket() }
   }
 
-  private func join(
-    _ host: String, _ ticket: LookupTable<Waiter>.Ticket, _ caller: Waiter, on reactor: Reactor
-  ) {
+  /// Lets `caller` wait for the addresses of `host` until they are known or `ticket` leaves. Call
+  /// it on the reactor's thread, from the task that waits.
+  func join(_ host: String, _ ticket: Ticket, _ caller: Waiter, on reactor: Reactor) {
     guard !Task.isCancelled else {
       return caller.resume(returning: .failure(DialFailure(phase: .resolve, cause: .cancelled)))
     }
@@ -63,7 +45,8 @@ package final class Resolver: Sendable {
     }
   }
 
-  private func leave(_ ticket: LookupTable<Waiter>.Ticket, with cause: DialFailure.Cause) {
+  /// Answers who waits by `ticket` with `cause`, unless it was answered before. From any thread.
+  func leave(_ ticket: Ticket, with cause: DialFailure.Cause) {
     let waiter = table.withLock { $0.leave(ticket) }
     waiter?.resume(returning: .failure(DialFailure(phase: .resolve, cause: cause)))
   }

@@ -1,0 +1,47 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+import Testing
+
+/// How a dial ended: nil when it connected.
+func failure(of dial: Task<Socket, any Error>) async -> DialFailure? {
+  do {
+    _ = try await dial.value
+    return nil
+  } catch {
+    return error as? DialFailure
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct DialCancellationTests {
+  @Test func aTaskThatIsCancelledAlreadyResolvesNothing() async throws {
+    await withReactor { reactor in
+      let names = ScriptedLookup()
+      let resolver = Resolver(lookup: names.lookup)
+      let route = Route(Endpoint(host: "name.example", port: 1), on: reactor, resolver: resolver)
+      let task = Task {
+        await eventually { Task.isCancelled }
+        return try await route.dial()
+      }
+      task.cancel()
+      #expect(await failure(of: task) == DialFailure(phase: .resolve, cause: .cancelled))
+      #expect(names.asked.isEmpty)
+      #expect(resolver.load == (0, 0))
+    }
+  }
+
+  @Test func cancellingDuringTheLookupEndsIt() async throws {
+    await withReactor { reactor in
+      let names = ScriptedLookup()
+      let resolver = Resolver(lookup: names.lookup)
+      let route = Route(Endpoint(host: "name.example", port: 1), on: reactor, resolver: resolver)
+      let task = Task { try await route.dial() }
+      await eventually { resolver.load.waiters == 1 }
+      task.cancel()
+      #expect(await failure(of: task) == DialFailure(phase: .resolve, cause: .cancelled))
+      #expect(resolver.load == (1, 0))
+      names.asked.first?.answer(.success([.loopback]))
+      #expect(resolver.load == (0, 0))
+    }
+  }
+}

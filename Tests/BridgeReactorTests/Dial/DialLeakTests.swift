@@ -1,0 +1,126 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+import Testing
+
+/// However a dial ends, nothing stays open. In processes of their own, whose descriptors nobody
+/// else opens or closes meanwhile.
+@Suite(.timeLimit(.minutes(1))) struct DialLeakTests {
+  /// The way to a host with these addresses.
+  private static func route(
+    _ addresses: [NetworkAddress], _ port: Int, _ reactor: Reactor
+  ) -> Route {
+    Route(
+      Endpoint(host: "some.example", port: port), on: reactor,
+      resolver: Resolver(lookup: ScriptedLookup.answering(addresses)),
+      winners: Mutex(WinnerMemory()))
+  }
+
+  @Test func afterARefusal() async {
+    await #expect(processExitsWith: .success) {
+      let closed = try LoopbackListener(at: .loopback, backlog: nil)
+      defer { withExtendedLifetime(closed) {} }
+      await withReactor { reactor in
+        let before = Kernel.descriptors()
+        let addresses = [NetworkAddress.unroutable, .loopback]
+        let error = await #expect(throws: DialFailure.self) {
+          try await Self.route(addresses, closed.port, reactor).dial()
+        }
+        #expect(error?.cause == .failed(errno: 111))
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+
+  @Test func afterTheDeadline() async {
+    await #expect(processExitsWith: .success) {
+      let hole = try BlackHole(at: .loopback)
+      defer { withExtendedLifetime(hole) {} }
+      await withReactor { reactor in
+        let before = Kernel.descriptors()
+        await #expect(throws: DialFailure(phase: .dial, cause: .deadline)) {
+          try await Dialer.dial(
+            Endpoint(host: "127.0.0.1", port: hole.port), on: reactor,
+            dialTimeout: .milliseconds(50))
+        }
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+
+  @Test func afterAProbe() async {
+    await #expect(processExitsWith: .success) {
+      let (hole, listener) = try BlackHole.besideListener()
+      defer { withExtendedLifetime((hole, listener)) {} }
+      try await withReactor { reactor in
+        let before = Kernel.descriptors()
+        let addresses = [NetworkAddress.loopbackV6, .loopback]
+        let winner = try await Self.route(addresses, hole.port, reactor)
+          .probe(addresses, within: .seconds(10))
+        #expect(winner == .loopback)
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+
+  @Test func afterACancellationBetweenThePhases() async {
+    await #expect(processExitsWith: .success) {
+      let hole = try BlackHole(at: .loopback)
+      defer { withExtendedLifetime(hole) {} }
+      await withReactor { reactor in
+        let before = Kernel.descriptors()
+        let endpoint = Endpoint(host: "127.0.0.1", port: hole.port)
+        let task = Task {
+          try await Dialer.dial(endpoint, on: reactor) { phase in
+            if phase == .dial { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+          }
+        }
+        #expect(await failure(of: task) == DialFailure(phase: .dial, cause: .cancelled))
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+
+  @Test func afterACancellationWhileEveryAttemptIsUnderWay() async {
+    await #expect(processExitsWith: .success) {
+      let (hole, listener) = try BlackHole.besideListener()
+      let other = try BlackHole(at: .loopback(11), port: hole.port)
+      defer { withExtendedLifetime((hole, listener, other)) {} }
+      await withReactor { reactor in
+        let before = Kernel.descriptors()
+        let route = Self.route([.loopbackV6, .loopback(11)], hole.port, reactor)
+        let task = Task { try await route.dial() }
+        await eventually { Kernel.descriptors() == before + 2 }
+        task.cancel()
+        #expect(await failure(of: task) == DialFailure(phase: .dial, cause: .cancelled))
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+
+  /// Success and cancellation race for the one right to answer.
+  @Test func afterAThousandCancellationsAtAnyTime() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try LoopbackListener(at: .loopback, backlog: 1024)
+      await withReactor { reactor in
+        let before = Kernel.descriptors()
+        await withTaskGroup(of: Void.self) { group in
+          for sender in 0..<4 {
+            group.addTask {
+              for round in 0..<250 {
+                let route = Self.route([.loopback], listener.port, reactor)
+                let task = Task { try await route.dial() }
+                for _ in 0..<((round * 7 + sender) % 40) { await Task.yield() }
+                task.cancel()
+                let failure = await failure(of: task)
+                #expect(failure == nil || failure?.cause == .cancelled)
+                if round.isMultiple(of: 8) { listener.acceptAll() }
+              }
+            }
+          }
+        }
+        #expect(Kernel.descriptors() == before)
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import BridgeReactor
+import BridgeTransport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopTimerTests {
+  @Test func timersFireInTheOrderOfTheirDelays() async {
+    await withReactor { reactor in
+      let log = Log<Int>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        for delay in [150, 50, 100] { actor.after(.milliseconds(delay)) { log.append(delay) } }
+      }
+      await eventually { log.all.count == 3 }
+      #expect(log.all == [50, 100, 150])
+    }
+  }
+
+  @Test func timersOfOneDelayFireInTheOrderOfTheirMaking() async {
+    await withReactor { reactor in
+      let log = Log<Int>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        for index in 0..<100 { actor.after(.milliseconds(5)) { log.append(index) } }
+      }
+      await eventually { log.all.count == 100 }
+      #expect(log.all == Array(0..<100))
+    }
+  }
+
+  @Test func aCancelledTimerDoesNotFire() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        actor.after(.milliseconds(1)) { log.append("cancelled") }
+        actor.after(.milliseconds(1)) { log.append("kept") }
+        actor.cancel(0)
+        actor.cancel(0)
+      }
+      await eventually { !log.all.isEmpty }
+      #expect(log.all == ["kept"])
+    }
+  }
+
+  @Test func aTimerThatIsLetGoDoesNotFire() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        actor.after(.milliseconds(1)) { log.append("let go") }
+        actor.dropTimers()
+        actor.after(.milliseconds(1)) { log.append("kept") }
+      }
+      await eventually { !log.all.isEmpty }
+      #expect(log.all == ["kept"])
+    }
+  }
+
+  /// The stop at the end waits for the timer's handle: an hour, if the last owner's thread could
+  /// not close it.
+  @Test func aTimerWhoseLastOwnerIsOnAnotherThreadIsClosedOnTheLoop() async {
+    await withReactor { reactor in
+      var actor: Pinned? = Pinned(reactor)
+      await actor?.after(.seconds(3600)) {}
+      #expect(!reactor.isCurrent)
+      actor = nil
+    }
+  }
+
+  @Test func aTimerMayCancelItselfAndMakeAnother() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      let actor = Pinned(reactor)
+      await actor.after(.milliseconds(1)) {
+        actor.assumeIsolated { actor in
+          actor.cancel(0)
+          log.append("first")
+          actor.after(.milliseconds(1)) { log.append("second") }
+        }
+      }
+      await eventually { log.all.count == 2 }
+      #expect(log.all == ["first", "second"])
+    }
+  }
+
+  /// The loop's clock stands still during a turn: read before the timer is made, a delay shorter
+  /// than the turn would be over at once, ahead of work that was queued before.
+  @Test func aShortTimerMadeLateInALongTurnIsCountedFromThen() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .milliseconds(400) {}
+        reactor.execute { log.append("queued") }
+        actor.after(.milliseconds(300)) { log.append("timer") }
+      }
+      await eventually { log.all.count == 2 }
+      #expect(log.all == ["queued", "timer"])
+    }
+  }
+
+  @Test func timersOfNoDelayThatMakeEachOtherLetWorkThrough() async {
+    await withReactor { reactor in
+      let done = Log<Void>()
+      let actor = Pinned(reactor)
+      @Sendable func again() {
+        actor.assumeIsolated { actor in
+          actor.dropTimers()
+          if done.all.isEmpty { actor.after(.zero) { again() } }
+        }
+      }
+      await actor.after(.zero) { again() }
+      await actor.append(1)
+      done.append(())
+    }
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(-5), .seconds(Int64.max / 1000)])
+  func aDelayBeyondAllMeasureDoesNoHarm(delay: Duration) async {
+    await withReactor { reactor in
+      let actor = Pinned(reactor)
+      await actor.after(delay) {}
+      await actor.close()
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+import Testing
+
+/// In processes of their own, for what they count belongs to the whole process.
+@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+  @Test func nothingIsLeftOfReactorsThatWereStopped() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try LoopbackListener(at: .loopback, backlog: 64)
+      defer { withExtendedLifetime(listener) {} }
+      let endpoint = Endpoint(host: "localhost", port: listener.port)
+      // libuv's pool and signal pipe are the process's and are made once; the pool's threads bear
+      // the name of the one that needed them first.
+      try await Self.life(of: Reactor(name: "first"), endpoint, listener)
+      let before = Kernel.descriptors()
+      for _ in 0..<20 {
+        try await Self.life(of: Reactor(name: "shutdown-test"), endpoint, listener)
+      }
+      #expect(Kernel.descriptors() == before)
+      await eventually { Kernel.threads(named: "shutdown-test") == 0 }
+    }
+  }
+
+  private static func life(
+    of reactor: Reactor, _ endpoint: Endpoint, _ listener: LoopbackListener
+  ) async throws {
+    let actor = Pinned(reactor)
+    let socket = try await Dialer.dial(endpoint, on: reactor)
+    let far = listener.accept()
+    let log = Log<Int>()
+    try await actor.watch(socket.descriptor, for: .readable) { _, _ in log.append(1) }
+    await actor.after(.seconds(3600)) {}
+    far.write([1])
+    await eventually { !log.all.isEmpty }
+    #expect(await reactor.onHelperThread { 7 } == 7)
+    await actor.close()
+    await reactor.stop()
+  }
+
+  @Test func withoutDescriptorsEveryDialFailsAndSaysSo() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try LoopbackListener(at: .loopback)
+      defer { withExtendedLifetime(listener) {} }
+      await withReactor { reactor in
+        Kernel.useUpDescriptors()
+        await #expect(
+          throws: DialFailure(phase: .dial, cause: .failed(errno: 24), nativeCode: 24)
+        ) {
+          try await Dialer.dial(Endpoint(host: "127.0.0.1", port: listener.port), on: reactor)
+        }
+        let error = await #expect(throws: DialFailure.self) {
+          try await Dialer.dial(Endpoint(host: "no-such-name.invalid", port: 1), on: reactor)
+        }
+        #expect(error?.phase == .resolve)
+        #expect(error?.cause == .failed(errno: 24))
+      }
+    }
+  }
+
+  @Test func withoutDescriptorsAGroupDoesWithTheReactorsItHas() async {
+    await #expect(processExitsWith: .success) {
+      let group = ReactorGroup(count: 3)
+      let first = group.next()
+      Kernel.useUpDescriptors()
+      #expect(group.next() === first)
+      #expect(group.next() === first)
+      await group.stop()
+    }
+  }
+}
