@@ -18,14 +18,22 @@ public final class ReactorGroup: Sendable {
     self.count = max(1, count)
   }
 
-  /// The next reactor in turn; starts it when it is the first use.
+  /// The next reactor in turn; starts it when it is the first use. Where descriptors or threads
+  /// have run out, one of those that run already.
   public func next() -> Reactor {
     state.withLock { state in
-      let index = state.next
-      state.next = (index + 1) % count
+      var index = state.next
       if index == state.reactors.count {
-        state.reactors.append(Reactor(name: "bridge-reactor-\(index)"))
+        let name = "bridge-reactor-\(index)"
+        if index == 0 {
+          state.reactors.append(Reactor(name: name))
+        } else if let reactor = Reactor(ifPossible: name) {
+          state.reactors.append(reactor)
+        } else {
+          index = 0
+        }
       }
+      state.next = (index + 1) % count
       return state.reactors[index]
     }
   }

@@ -18,20 +18,23 @@ import CLibUV
     public static let writable = Readiness(rawValue: 2)
   }
 
+  /// What the handle's callback needs, and what libuv watches for.
   private final class Callback {
     let ready: (Readiness) -> Void
+    var interest: Readiness = []
 
     init(_ ready: @escaping (Readiness) -> Void) { self.ready = ready }
   }
 
+  private let reactor: Reactor
+  private let callback: Callback
   private var poll: UnsafeMutablePointer<uv_poll_t>?
-  private var interest: Readiness = []
 
   /// Watches `descriptor` for nothing yet; nil when the loop refuses it (a file, a closed
   /// descriptor).
   ///
   /// An error on the descriptor is reported as both readable and writable: the next read or write
-  /// tells.
+  /// tells. The watching has ended then, until `watch` is called again.
   public init?(
     _ descriptor: Int32, on reactor: Reactor, ready: @escaping (Readiness) -> Void
   ) {
@@ -41,7 +44,9 @@ import CLibUV
       unsafe poll.deallocate()
       return nil
     }
-    unsafe poll.pointee.data = Unmanaged.passRetained(Callback(ready)).toOpaque()
+    self.reactor = reactor
+    callback = Callback(ready)
+    unsafe poll.pointee.data = Unmanaged.passRetained(callback).toOpaque()
     unsafe self.poll = poll
   }
 
@@ -49,8 +54,8 @@ import CLibUV
 
   /// From now on, watch for `wanted` (level-triggered) and nothing else.
   public func watch(for wanted: Readiness) {
-    guard let poll = unsafe poll, wanted != interest else { return }
-    interest = wanted
+    guard let poll = unsafe poll, wanted != callback.interest else { return }
+    callback.interest = wanted
     guard !wanted.isEmpty else {
       unsafe uv_poll_stop(poll)
       return
@@ -65,14 +70,7 @@ import CLibUV
   public func close() {
     guard let poll = unsafe poll else { return }
     unsafe self.poll = nil
-    unsafe uv_poll_stop(poll)
-    unsafe uv_close(UnsafeMutableRawPointer(poll).assumingMemoryBound(to: uv_handle_t.self)) {
-      guard let handle = unsafe $0 else { return }
-      if let data = unsafe handle.pointee.data {
-        unsafe Unmanaged<Callback>.fromOpaque(data).release()
-      }
-      unsafe UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_poll_t.self).deallocate()
-    }
+    unsafe LoopHandle(poll).close(on: reactor)
   }
 
   private static func called(
@@ -81,6 +79,8 @@ import CLibUV
     guard let data = unsafe poll?.pointee.data else { return }
     let callback = unsafe Unmanaged<Callback>.fromOpaque(data).takeUnretainedValue()
     var seen: Readiness = []
+    // After an error libuv has stopped the handle.
+    if status < 0 { callback.interest = [] }
     if status < 0 || events & Int32(UV_READABLE.rawValue) != 0 { seen.insert(.readable) }
     if status < 0 || events & Int32(UV_WRITABLE.rawValue) != 0 { seen.insert(.writable) }
     callback.ready(seen)

@@ -18,7 +18,7 @@ import CLibUV
     unsafe uv_idle_init(loop, turn)
   }
 
-  /// The reactor outlives its loop: it is retained here until the loop has ended.
+  /// The reactor outlives its loop: it is retained here until `detach`.
   func attach(_ reactor: Reactor) {
     unsafe drain.pointee.data = Unmanaged.passRetained(reactor).toOpaque()
     unsafe uv_prepare_start(drain) { handle in
@@ -27,7 +27,7 @@ import CLibUV
     }
   }
 
-  /// Called on the loop's thread when the loop has ended: its memory and the retain are given back.
+  /// When the loop has ended: the handles' memory and the retain are given back.
   func detach() {
     guard let data = unsafe drain.pointee.data else { return }
     let reactor = unsafe Unmanaged<Reactor>.fromOpaque(data)
@@ -52,14 +52,17 @@ import CLibUV
     }
   }
 
-  /// On the loop: once these are closed and nobody else's handle is left, `uv_run` returns by
-  /// itself.
+  /// On the loop: from now on `uv_run` returns when nobody else's handle is active. These three go
+  /// on working meanwhile.
+  func letEnd() {
+    unsafe uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    unsafe uv_unref(UnsafeMutableRawPointer(drain).assumingMemoryBound(to: uv_handle_t.self))
+    unsafe uv_unref(UnsafeMutableRawPointer(turn).assumingMemoryBound(to: uv_handle_t.self))
+  }
+
+  /// On the loop, once: the next `uv_run` lets go of the handles.
   func close() {
-    let isFirst = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return !isClosed
-    }
-    guard isFirst else { return }
+    isClosed.withLock { $0 = true }
     unsafe uv_close(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self), nil)
     unsafe uv_close(UnsafeMutableRawPointer(drain).assumingMemoryBound(to: uv_handle_t.self), nil)
     unsafe uv_close(UnsafeMutableRawPointer(turn).assumingMemoryBound(to: uv_handle_t.self), nil)

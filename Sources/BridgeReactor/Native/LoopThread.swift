@@ -2,34 +2,31 @@ import BridgeTransport
 import CLibUV
 import Foundation
 
-/// The thread of a reactor: started once, ended when its loop has nothing left to do.
-@safe final class LoopThread: @unchecked Sendable {
+/// The thread of a reactor: started once, ended when its body returns.
+@safe final class LoopThread: Sendable {
   private struct State {
-    var id: pthread_t?
     var hasEnded = false
     var waiters: [@Sendable () -> Void] = []
   }
 
   private let state = Mutex(State())
-  /// Written by the thread itself before anything runs on it, read by everybody after `start`
-  /// returned.
-  private var id: pthread_t?
 
+  /// Whether the caller runs on this thread. The mark is the thread's own: a thread's identifier
+  /// would be given to another one after this one's end.
   var isCurrent: Bool {
-    guard let id else { return false }
-    return pthread_equal(id, pthread_self()) != 0
+    unsafe pthread_getspecific(currentThread) == identity
   }
 
-  /// Runs `loop` on a new thread until it ends, frees it, then calls `ended`.
-  func start(
-    name: String, loop: UnsafeMutablePointer<uv_loop_t>, ended: @escaping @Sendable () -> Void
-  ) {
-    let begun = DispatchSemaphore(value: 0)
-    let body = unsafe Body(name: name, loop: loop) { [self] in
-      id = pthread_self()
-      begun.signal()
-    } ended: { [self] in
-      ended()
+  private var identity: UnsafeMutableRawPointer {
+    unsafe Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  /// Runs `body` on a new thread; false when there is none to be had.
+  func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let life = Life(name: name) { [self] in
+      unsafe pthread_setspecific(currentThread, identity)
+      body()
+      pthread_setspecific(currentThread, nil)
       let waiters = state.withLock { state in
         state.hasEnded = true
         defer { state.waiters = [] }
@@ -38,14 +35,18 @@ import Foundation
       for waiter in waiters { waiter() }
     }
     var thread = pthread_t()
-    let result = unsafe pthread_create(
-      &thread, nil, { unsafe LoopThread.main($0) }, Unmanaged.passRetained(body).toOpaque())
-    precondition(result == 0, "no thread for a reactor: errno \(result)")
+    let argument = unsafe Unmanaged.passRetained(life)
+    guard
+      unsafe pthread_create(&thread, nil, { unsafe LoopThread.main($0) }, argument.toOpaque()) == 0
+    else {
+      unsafe argument.release()
+      return false
+    }
     pthread_detach(thread)
-    begun.wait()
+    return true
   }
 
-  /// Calls `waiter` when the thread has left its loop, at once when it already has.
+  /// Calls `waiter` when the thread has left its body, at once when it already has.
   func whenEnded(_ waiter: @escaping @Sendable () -> Void) {
     let hasEnded = state.withLock { state in
       if !state.hasEnded { state.waiters.append(waiter) }
@@ -54,32 +55,29 @@ import Foundation
     if hasEnded { waiter() }
   }
 
-  @safe private final class Body {
+  private final class Life: Sendable {
     let name: String
-    let loop: UnsafeMutablePointer<uv_loop_t>
-    let begun: () -> Void
-    let ended: () -> Void
+    let body: @Sendable () -> Void
 
-    init(
-      name: String, loop: UnsafeMutablePointer<uv_loop_t>, begun: @escaping () -> Void,
-      ended: @escaping () -> Void
-    ) {
+    init(name: String, body: @escaping @Sendable () -> Void) {
       self.name = name
-      unsafe self.loop = loop
-      self.begun = begun
-      self.ended = ended
+      self.body = body
     }
   }
 
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
-    let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-    unsafe bridge_name_thread(body.name)
-    body.begun()
-    unsafe uv_run(body.loop, UV_RUN_DEFAULT)
-    unsafe uv_loop_close(body.loop)
-    unsafe body.loop.deallocate()
-    body.ended()
+    let life = unsafe Unmanaged<Life>.fromOpaque(argument).takeRetainedValue()
+    unsafe bridge_name_thread(life.name)
+    life.body()
     return nil
   }
 }
+
+/// Where each thread keeps whose it is.
+private let currentThread: pthread_key_t = {
+  var key = pthread_key_t()
+  let result = unsafe pthread_key_create(&key, nil)
+  precondition(result == 0, "no thread-specific key: errno \(result)")
+  return key
+}()

@@ -2,7 +2,8 @@ import CLibUV
 
 /// Calls a closure once, on the loop, after a delay. Make and cancel it on the reactor's thread.
 @safe public final class LoopTimer {
-  private var timer: UnsafeMutablePointer<uv_timer_t>?
+  private let reactor: Reactor
+  private var handle: LoopHandle?
 
   private final class Callback {
     let fire: () -> Void
@@ -11,34 +12,31 @@ import CLibUV
     init(_ fire: @escaping () -> Void) { self.fire = fire }
   }
 
-  /// Calls `fire` on `reactor` after `delay` (rounded up to milliseconds), unless cancelled before.
+  /// Calls `fire` on `reactor` after `delay` (in whole milliseconds, rounded up, at least one),
+  /// unless cancelled before.
   public init(after delay: Duration, on reactor: Reactor, _ fire: @escaping () -> Void) {
     reactor.preconditionIsolated()
     let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
-    unsafe self.timer = timer
+    self.reactor = reactor
+    handle = unsafe LoopHandle(timer)
     // The loop's time is cached: without this a short timer made late in a long turn fires at once.
     unsafe uv_update_time(reactor.native)
     unsafe uv_timer_init(reactor.native, timer)
     let callback = Callback(fire)
     callback.owner = self
     unsafe timer.pointee.data = Unmanaged.passRetained(callback).toOpaque()
-    unsafe uv_timer_start(timer, { unsafe LoopTimer.fired($0) }, delay.wholeMilliseconds, 0)
+    // At least one: libuv runs timers until none is due, so that a timer of 0 ms that makes
+    // another one would keep it from I/O.
+    let milliseconds = max(1, delay.wholeMilliseconds)
+    unsafe uv_timer_start(timer, { unsafe LoopTimer.fired($0) }, milliseconds, 0)
   }
 
   deinit { cancel() }
 
   /// Stops the timer; `fire` is not called after this. Cancelling twice does nothing.
   public func cancel() {
-    guard let timer = unsafe timer else { return }
-    unsafe self.timer = nil
-    unsafe uv_timer_stop(timer)
-    unsafe uv_close(UnsafeMutableRawPointer(timer).assumingMemoryBound(to: uv_handle_t.self)) {
-      guard let handle = unsafe $0 else { return }
-      if let data = unsafe handle.pointee.data {
-        unsafe Unmanaged<Callback>.fromOpaque(data).release()
-      }
-      unsafe UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_timer_t.self).deallocate()
-    }
+    handle?.close(on: reactor)
+    handle = nil
   }
 
   private static func fired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
@@ -50,11 +48,12 @@ import CLibUV
 }
 
 extension Duration {
-  /// Rounded up, never negative.
+  /// Rounded up, never negative; a duration beyond all measure is as long as libuv can count.
   var wholeMilliseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let milliseconds = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-    return UInt64(seconds) * 1000 + UInt64(milliseconds)
+    let milliseconds = UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    let (whole, isTooMuch) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
+    return isTooMuch ? .max : whole.addingReportingOverflow(milliseconds).partialValue
   }
 }

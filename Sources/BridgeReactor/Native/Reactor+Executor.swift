@@ -20,6 +20,8 @@ extension Reactor {
   private func enqueue(_ work: Work) {
     let isOnLoop = isCurrent
     let mustWake = inbox.withLock { inbox in
+      // Nobody would run it, and what it holds would never be let go.
+      if inbox.hasEnded { return false }
       inbox.work.append(work)
       if isOnLoop || inbox.isWakePending { return false }
       inbox.isWakePending = true

@@ -26,31 +26,76 @@ public import BridgeTransport
     /// An `uv_async_send` is on its way; a second one would be wasted.
     var isWakePending = false
     var isStopping = false
+    /// Nothing is taken any more.
+    var hasEnded = false
   }
+
+  /// A turn runs at most so much before it looks at I/O again.
+  private static let workPerTurn = 1024
 
   let inbox = Mutex(Inbox())
   let control: LoopControl
-  private let thread: LoopThread
+  private let thread = LoopThread()
+
+  /// What the loop has taken from the inbox and where it is in it; the emptied array goes back, so
+  /// that a busy loop does not allocate one a turn.
+  private var taken: [Work] = []
+  private var position = 0
 
   /// Starts a thread and its loop. `name` shows in a debugger (15 bytes at most are kept).
-  public init(name: String = "bridge-reactor") {
+  ///
+  /// Needs four descriptors, and stops the program where none are left: a `ReactorGroup` does with
+  /// the reactors it has.
+  public convenience init(name: String = "bridge-reactor") {
+    guard let loop = unsafe Self.makeLoop() else {
+      preconditionFailure("no descriptor or memory is left for an event loop")
+    }
+    unsafe self.init(loop: loop)
+    precondition(start(name: name), "no thread is left for an event loop")
+  }
+
+  /// Starts a thread and its loop; nil where descriptors, memory or threads have run out.
+  convenience init?(ifPossible name: String) {
+    guard let loop = unsafe Self.makeLoop() else { return nil }
+    unsafe self.init(loop: loop)
+    guard start(name: name) else { return nil }
+  }
+
+  private init(loop: UnsafeMutablePointer<uv_loop_t>) {
+    native = unsafe loop
+    control = unsafe LoopControl(loop: loop)
+  }
+
+  private static func makeLoop() -> UnsafeMutablePointer<uv_loop_t>? {
     setThreadPoolSize
-    native = .allocate(capacity: 1)
-    unsafe uv_loop_init(native)
-    control = unsafe LoopControl(loop: native)
-    thread = LoopThread()
+    let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+    guard unsafe uv_loop_init(loop) == 0 else {
+      unsafe loop.deallocate()
+      return nil
+    }
+    return unsafe loop
+  }
+
+  private func start(name: String) -> Bool {
     control.attach(self)
-    unsafe thread.start(name: name, loop: native) { [control] in control.detach() }
+    let hasStarted = thread.start(name: name) { [self] in
+      turn()
+      end()
+    }
+    if !hasStarted { end() }
+    return hasStarted
   }
 
   /// Whether the caller runs on this reactor's thread.
   public var isCurrent: Bool { thread.isCurrent }
 
-  /// Ends the loop and frees it, after the jobs that are queued have run.
+  /// Ends the loop and frees it, once no work is queued and no handle is active. Not from a task
+  /// that runs on this reactor.
   ///
-  /// Returns when the thread has left the loop. Handles that are still open are a leak of their
-  /// owner's and keep the loop alive until they are closed.
+  /// Returns when the thread has left the loop. A timer that runs, a descriptor that is watched and
+  /// a name that is looked up keep the loop alive, and work is still done, until they end.
   public nonisolated func stop() async {
+    precondition(!isCurrent, "a reactor cannot wait for its own end")
     await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
       thread.whenEnded { stopped.resume() }
       inbox.withLock { $0.isStopping = true }
@@ -58,20 +103,56 @@ public import BridgeTransport
     }
   }
 
+  /// The life of the thread: until it is told to stop and nothing is left to do.
+  private func turn() {
+    repeat {
+      unsafe uv_run(native, UV_RUN_DEFAULT)
+      // `uv_run` returns when only our own handles are left. Work that came since may make others.
+      drain()
+    } while !isDone()
+  }
+
+  private func isDone() -> Bool {
+    guard position == taken.count else { return false }
+    return inbox.withLock { inbox in
+      inbox.hasEnded = inbox.isStopping && inbox.work.isEmpty
+      return inbox.hasEnded
+    }
+  }
+
+  private func end() {
+    control.close()
+    unsafe uv_run(native, UV_RUN_DEFAULT)
+    // A handle that is idle but was never closed is its owner's leak: then the loop is left where
+    // it is, for that owner still points into it.
+    if unsafe uv_loop_close(native) == 0 { unsafe native.deallocate() }
+    control.detach()
+  }
+
   /// Runs the work that was queued when the turn began; what that queues waits for the next turn,
   /// so that a job that re-enqueues itself cannot starve I/O.
   func drain() {
-    let turn = inbox.withLock { inbox in
-      inbox.isWakePending = false
-      defer { inbox.work = spare }
-      return inbox.work
+    if position == taken.count { take() }
+    let end = min(taken.count, position + Self.workPerTurn)
+    while position < end {
+      let work = taken[position]
+      position += 1
+      run(work)
     }
-    for work in turn { run(work) }
-    spare = turn
-    spare.removeAll(keepingCapacity: true)
-    let (isIdle, isStopping) = inbox.withLock { ($0.work.isEmpty, $0.isStopping) }
-    control.keepTurning(!isIdle)
-    if isIdle && isStopping { control.close() }
+    let isEmpty = position == taken.count
+    let (hasWork, isStopping) = inbox.withLock { (!$0.work.isEmpty, $0.isStopping) }
+    control.keepTurning(hasWork || !isEmpty)
+    if isStopping { control.letEnd() }
+  }
+
+  private func take() {
+    position = 0
+    // What a burst needed once is not kept for ever.
+    taken.removeAll(keepingCapacity: taken.capacity <= 4 * Self.workPerTurn)
+    inbox.withLock { inbox in
+      inbox.isWakePending = false
+      swap(&inbox.work, &taken)
+    }
   }
 
   private func run(_ work: Work) {
@@ -83,9 +164,6 @@ public import BridgeTransport
       body()
     }
   }
-
-  /// The emptied array of the last turn, so that a busy loop does not allocate one a turn.
-  private var spare: [Work] = []
 }
 
 /// libuv lets at most half of its pool resolve names; 16 keeps 8 for that. Read once, before the

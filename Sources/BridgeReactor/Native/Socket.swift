@@ -27,6 +27,8 @@ import Foundation
   deinit { close() }
 
   package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    // recv(2) answers 0 to an empty buffer too, which is no end of file.
+    guard buffer.count > 0 else { return .bytes(0) }
     while true {
       let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
       if count > 0 { return .bytes(count) }
