@@ -2,20 +2,7 @@ import BridgeReactor
 import BridgeTransport
 import Testing
 
-private actor Pinned {
-  private let reactor: Reactor
-  private(set) var seen: [Int] = []
-
-  init(_ reactor: Reactor) { self.reactor = reactor }
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
-
-  func append(_ value: Int) { seen.append(value) }
-
-  func isOnLoop() -> Bool { reactor.isCurrent }
-}
-
-@Suite struct ReactorTests {
+@Suite(.timeLimit(.minutes(1))) struct ReactorTests {
   @Test func pinnedActorsRunOnTheLoop() async {
     await withReactor { reactor in
       #expect(await Pinned(reactor).isOnLoop())
@@ -23,7 +10,29 @@ private actor Pinned {
     }
   }
 
-  @Test func jobsOfOneSenderRunInOrder() async {
+  @Test func aTaskThatPrefersTheLoopStaysThere() async {
+    await withReactor { reactor in
+      let actor = Pinned(reactor)
+      await withTaskExecutorPreference(reactor) {
+        #expect(reactor.isCurrent)
+        await actor.append(1)
+        #expect(reactor.isCurrent)
+      }
+      #expect(!reactor.isCurrent)
+    }
+  }
+
+  @Test func oneLoopIsNotTheOther() async {
+    await withReactor { first in
+      await withReactor { second in
+        let isOnFirst = await Pinned(second).run { _ in first.isCurrent }
+        #expect(!isOnFirst)
+        #expect(second.isIsolatingCurrentContext() == false)
+      }
+    }
+  }
+
+  @Test func tenThousandJobsOfEightSendersRunInTheOrderOfEach() async {
     await withReactor { reactor in
       let actors = (0..<8).map { _ in Pinned(reactor) }
       await withTaskGroup(of: Void.self) { group in
@@ -35,18 +44,156 @@ private actor Pinned {
     }
   }
 
-  @Test func callsOfOneSenderRunInOrder() async {
+  @Test func callsOfEightThreadsRunInTheOrderOfEach() async {
+    await withReactor { reactor in
+      let actors = (0..<8).map { _ in Pinned(reactor) }
+      await onThreads(8) { sender in
+        let actor = actors[sender]
+        for value in 0..<1250 {
+          reactor.execute { actor.assumeIsolated { $0.append(value) } }
+        }
+      }
+      for actor in actors { #expect(await actor.seen == Array(0..<1250)) }
+    }
+  }
+
+  @Test func callsMadeOnTheLoopRunInALaterTurnInTheirOrder() async {
     await withReactor { reactor in
       let actor = Pinned(reactor)
-      for value in 0..<10_000 {
-        reactor.execute { actor.assumeIsolated { $0.appendNow(value) } }
+      await actor.run { actor in
+        for value in 0..<5000 {
+          reactor.execute { actor.assumeIsolated { $0.append(value) } }
+        }
+        #expect(actor.seen.isEmpty)
       }
-      await withCheckedContinuation { done in reactor.execute { done.resume() } }
-      #expect(await actor.seen == Array(0..<10_000))
+      await eventually { await actor.seen.count == 5000 }
+      #expect(await actor.seen == Array(0..<5000))
     }
+  }
+
+  @Test func workThatQueuesItselfForEverDoesNotKeepTheLoopFromDescriptorsAndTimers() async throws {
+    try await withReactor { reactor in
+      let pair = try SocketPair()
+      let actor = Pinned(reactor)
+      let events = Log<String>()
+      try await actor.watch(pair.near.descriptor, for: .readable) { actor, _ in
+        events.append("readable")
+        actor.rewatch(for: [])
+      }
+      await actor.after(.milliseconds(1)) { events.append("timer") }
+      @Sendable func again() {
+        if events.all.count < 2 { reactor.execute { again() } }
+      }
+      again()
+      pair.far.write([1])
+      await eventually { events.all.count == 2 }
+      await actor.close()
+    }
+  }
+
+  @Test func theLoopGoesOnWhileAHelperThreadBlocks() async {
+    await withReactor { reactor in
+      let gate = Gate()
+      async let isOnLoop = reactor.onHelperThread {
+        gate.wait()
+        return reactor.isCurrent
+      }
+      // Without a turn of the loop meanwhile the helper would wait for ever.
+      reactor.execute { gate.open() }
+      #expect(await !isOnLoop)
+    }
+  }
+
+  @Test func anIsolatedDeinitRunsOnTheLoop() async {
+    await withReactor { reactor in
+      let wasOnLoop = Log<Bool>()
+      var actor: Departing? = Departing(reactor) { wasOnLoop.append(reactor.isCurrent) }
+      await actor?.touch()
+      actor = nil
+      await eventually { !wasOnLoop.all.isEmpty }
+      #expect(wasOnLoop.all == [true])
+    }
+  }
+
+  @Test func stoppingRunsWhatIsQueuedAndWhatThatQueues() async {
+    let reactor = Reactor()
+    let log = Log<Int>()
+    for value in 0..<3000 {
+      reactor.execute {
+        log.append(value)
+        reactor.execute { log.append(value) }
+      }
+    }
+    await reactor.stop()
+    #expect(log.all.count == 6000)
+  }
+
+  @Test func stoppingWaitsForATimerAndForWhatItQueues() async {
+    let reactor = Reactor()
+    let log = Log<String>()
+    let actor = Pinned(reactor)
+    await actor.after(.milliseconds(20)) {
+      log.append("fired")
+      reactor.execute { log.append("queued") }
+    }
+    await reactor.stop()
+    #expect(log.all == ["fired", "queued"])
+  }
+
+  @Test func aHandleThatIsStillActiveCanBeClosedAfterTheLoopWasToldToStop() async {
+    let reactor = Reactor()
+    let actor = Pinned(reactor)
+    await actor.after(.seconds(3600)) {}
+    async let stopped: Void = reactor.stop()
+    await Task.yield()
+    await actor.close()
+    await stopped
+  }
+
+  @Test func stoppingTwiceAtOnceAndOnceMoreEndsEachTime() async {
+    let reactor = Reactor()
+    async let first: Void = reactor.stop()
+    async let second: Void = reactor.stop()
+    _ = await (first, second)
+    await reactor.stop()
+  }
+
+  @Test func workAfterTheEndIsLetGo() async {
+    let reactor = Reactor()
+    await reactor.stop()
+    weak var held: Pinned?
+    do {
+      let actor = Pinned(reactor)
+      held = actor
+      reactor.execute { actor.assumeIsolated { $0.append(1) } }
+    }
+    #expect(held == nil)
+  }
+
+  @Test func aReactorIsFreedAfterItsEnd() async {
+    weak var freed: Reactor?
+    do {
+      let reactor = Reactor()
+      freed = reactor
+      await Pinned(reactor).append(1)
+      await reactor.stop()
+    }
+    await eventually { freed == nil }
   }
 }
 
-extension Pinned {
-  fileprivate func appendNow(_ value: Int) { append(value) }
+private actor Departing {
+  private let reactor: Reactor
+  private let departed: @Sendable () -> Void
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+
+  init(_ reactor: Reactor, departed: @escaping @Sendable () -> Void) {
+    self.reactor = reactor
+    self.departed = departed
+  }
+
+  func touch() {}
+
+  isolated deinit { departed() }
 }

@@ -3,8 +3,8 @@ import BridgeReactor
 import BridgeTransport
 import Testing
 
-/// However a dial ends, nothing stays open. In processes of their own, whose descriptors nobody
-/// else opens or closes meanwhile.
+/// However a dial ends, nothing stays open. In processes of their own, whose sockets nobody else
+/// opens or closes meanwhile.
 @Suite(.timeLimit(.minutes(1))) struct DialLeakTests {
   /// The way to a host with these addresses.
   private static func route(
@@ -21,13 +21,13 @@ import Testing
       let closed = try LoopbackListener(at: .loopback, backlog: nil)
       defer { withExtendedLifetime(closed) {} }
       await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         let addresses = [NetworkAddress.unroutable, .loopback]
         let error = await #expect(throws: DialFailure.self) {
           try await Self.route(addresses, closed.port, reactor).dial()
         }
         #expect(error?.cause == .failed(errno: 111))
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
@@ -37,13 +37,13 @@ import Testing
       let hole = try BlackHole(at: .loopback)
       defer { withExtendedLifetime(hole) {} }
       await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         await #expect(throws: DialFailure(phase: .dial, cause: .deadline)) {
           try await Dialer.dial(
             Endpoint(host: "127.0.0.1", port: hole.port), on: reactor,
             dialTimeout: .milliseconds(50))
         }
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
@@ -53,12 +53,12 @@ import Testing
       let (hole, listener) = try BlackHole.besideListener()
       defer { withExtendedLifetime((hole, listener)) {} }
       try await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         let addresses = [NetworkAddress.loopbackV6, .loopback]
         let winner = try await Self.route(addresses, hole.port, reactor)
           .probe(addresses, within: .seconds(10))
         #expect(winner == .loopback)
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
@@ -68,15 +68,15 @@ import Testing
       let hole = try BlackHole(at: .loopback)
       defer { withExtendedLifetime(hole) {} }
       await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         let endpoint = Endpoint(host: "127.0.0.1", port: hole.port)
         let task = Task {
           try await Dialer.dial(endpoint, on: reactor) { phase in
-            if phase == .dial { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            if phase == .dial { cancelCurrentTask() }
           }
         }
         #expect(await failure(of: task) == DialFailure(phase: .dial, cause: .cancelled))
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
@@ -87,13 +87,13 @@ import Testing
       let other = try BlackHole(at: .loopback(11), port: hole.port)
       defer { withExtendedLifetime((hole, listener, other)) {} }
       await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         let route = Self.route([.loopbackV6, .loopback(11)], hole.port, reactor)
         let task = Task { try await route.dial() }
-        await eventually { Kernel.descriptors() == before + 2 }
+        await eventually { Kernel.sockets() == before + 2 }
         task.cancel()
         #expect(await failure(of: task) == DialFailure(phase: .dial, cause: .cancelled))
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
@@ -103,7 +103,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let listener = try LoopbackListener(at: .loopback, backlog: 1024)
       await withReactor { reactor in
-        let before = Kernel.descriptors()
+        let before = Kernel.sockets()
         await withTaskGroup(of: Void.self) { group in
           for sender in 0..<4 {
             group.addTask {
@@ -119,7 +119,7 @@ import Testing
             }
           }
         }
-        #expect(Kernel.descriptors() == before)
+        #expect(Kernel.sockets() == before)
       }
     }
   }
