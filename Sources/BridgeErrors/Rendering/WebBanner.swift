@@ -19,18 +19,29 @@ public enum WebBanner {
   /// `text` for the inside of an element or of a quoted attribute: control characters escaped as
   /// everywhere, and `&`, `<`, `>`, `"`, `'` as character references.
   public static func escaped(_ text: String, limit: Int = PeerText.limit) -> String {
-    var result = ""
-    for scalar in PeerText.escaped(text, limit: limit).unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      default: result.unicodeScalars.append(scalar)
+    let safe = PeerText.escaped(text, limit: limit)
+    guard safe.utf8.contains(where: { reference($0) != nil }) else { return safe }
+    var result: [UInt8] = []
+    result.reserveCapacity(safe.utf8.count + 32)
+    for byte in safe.utf8 {
+      if let reference = reference(byte) {
+        result += reference.utf8
+      } else {
+        result.append(byte)
       }
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func reference(_ byte: UInt8) -> String? {
+    switch byte {
+    case UInt8(ascii: "&"): "&amp;"
+    case UInt8(ascii: "<"): "&lt;"
+    case UInt8(ascii: ">"): "&gt;"
+    case UInt8(ascii: "\""): "&quot;"
+    case UInt8(ascii: "'"): "&#39;"
+    default: nil
+    }
   }
 
   private static func render(_ content: BannerContent, caseName: String, id: UUID?) -> String {

@@ -90,7 +90,8 @@ struct TerminalBannerTests {
   @Test func theLastLineNamesTheCase() {
     #expect(
       TerminalBanner.lastLines(refused.error, context: refused.context) == [
-        "The host is up, but nothing listens on that port: check the port, and that the server runs.",
+        "The host is up, but nothing listens on that port: check the port, and that the server"
+          + " runs.",
         "bridgectl: [sshConnectionFailed] SSH Error: Couldn't connect to build.example."
           + " Connection refused: nothing listens on port 22.",
       ])
