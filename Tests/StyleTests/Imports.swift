@@ -83,7 +83,7 @@ struct ImportTable: Sendable {
   static func allowed(in file: SourceFile) -> Set<String> {
     switch file.area {
     case "Sources": return allowed(inTarget: file.room, isNative: file.isNative)
-    case "Examples": return forPrograms.union(["ServiceLifecycle"])
+    case "Examples": return forPrograms.union(["Narration", "ServiceLifecycle"])
     case "Benchmarks": return forPrograms.union(file.isNative ? platform : [])
     case "Tests": return allowed(inTest: file)
     default: return ["PackageDescription"]
