@@ -16,6 +16,16 @@ func nio(_ product: String) -> Target.Dependency { .product(name: product, packa
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+/// An example that breaks links: the whole house, its faults, and the narrator.
+func linkExample(_ name: String) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: [
+      "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSupervision",
+      "BridgeTransport", "Narration",
+    ], path: "Examples/\(name)")
+}
+
 // Who may import whom; Tests/StyleTests holds the same table against the import lines.
 let package = Package(
   name: "bridge",
@@ -49,6 +59,13 @@ let package = Package(
     .executableTarget(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
       path: "Examples/domain-errors"),
+    .target(
+      name: "Narration",
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeTransport",
+      ], path: "Examples/Narration"),
+    linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
+    linkExample("ssh-network-drop"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
@@ -69,7 +86,11 @@ let package = Package(
     .testTarget(
       name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
-    .testTarget(name: "ExampleTests", dependencies: ["domain-errors"]),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: [
+        "domain-errors", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
+      ]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: ["BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP"]),
@@ -100,6 +121,6 @@ for target in package.targets where target.type != .system {
   target.swiftSettings = (target.swiftSettings ?? []) + dialect
 }
 
-// Every library target is a product of the same name.
-package.products += package.targets.filter { $0.type == .regular }
+// Every library target is a product of the same name, but for what only examples share.
+package.products += package.targets.filter { $0.type == .regular && $0.path == nil }
   .map { .library(name: $0.name, targets: [$0.name]) }

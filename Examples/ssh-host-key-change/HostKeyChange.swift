@@ -1,0 +1,72 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+import Foundation
+import Narration
+
+/// The host comes back with another key: a reinstalled machine, or somebody in between. Nobody is
+/// told who the user is, no other link dials that host either, and a person decides.
+@main
+enum HostKeyChange {
+  static func main() async {
+    await Story.tell("ssh-host-key-change", within: .seconds(10)) { story in
+      let server = try await SSHServer()
+      let known = NSTemporaryDirectory() + "/known-hosts-\(server.port)"
+      defer { try? FileManager.default.removeItem(atPath: known) }
+      do { try await tell(story, server, known) } catch {
+        await server.stop()
+        throw error
+      }
+      await server.stop()
+    }
+  }
+
+  private static func tell(_ story: Story, _ server: SSHServer, _ known: String) async throws {
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: story.options.seed)
+    var watch = Watch(supervisor.events(), in: story)
+    let configuration = SSHConfiguration(
+      for: server, hostKeys: .init(files: [known], unknown: .acceptNew))
+    let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
+    let ids = [ConnectionID("editor"), ConnectionID("terminal")]
+    for id in ids {
+      try await supervisor.supervise(
+        SupervisedConnection(id: id, endpoint: endpoint) { _ in
+          SSHConnection(to: endpoint, configuration: configuration)
+        })
+      try await watch.untilUp()
+    }
+
+    await story.say(.fault, "the host is reinstalled: same address, another key")
+    let logged = await server.log.count
+    try await server.swapHostKeys()
+    let seen = try await watch.untilShown()
+    let shown = await supervisor.shown
+    await story.hold("it is the host key", shown?.error.caseName == "sshHostKeyMismatch")
+    await story.hold("it is not tried again by itself", shown?.plan?.next == .askPerson)
+    await story.hold("nothing was dialled after it", seen.dialsAfterMismatch == 0)
+    let since = await server.log.dropFirst(logged)
+    await story.hold("the new host was not told the user's name", !since.contains(server.user))
+
+    await story.say(.person, "asks the administrator, writes the new key down, reconnects")
+    try await server.knownHosts.write(toFile: known, atomically: true, encoding: .utf8)
+    for id in ids {
+      await supervisor.reconnectNow(id)
+      let answer = try await supervisor.connection(id).answer(to: "echo \(id)")
+      await story.hold("\(id) is up again", answer == id.description)
+    }
+    await supervisor.shutDown()
+  }
+}
+
+extension [RecoveryEvent] {
+  /// Dials between the first sight of the wrong key and the last event.
+  fileprivate var dialsAfterMismatch: Int {
+    let first = firstIndex {
+      if case .failed(.sshHostKeyMismatch, _) = $0.step { true } else { false }
+    }
+    return first.map { self[$0...].attempts } ?? 0
+  }
+}
