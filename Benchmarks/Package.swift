@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that it sees what any other client sees: products only.
+let package = Package(
+  name: "bridge-benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "bridge", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "bridge-bench",
+      dependencies: [
+        .product(name: "BridgeErrors", package: "bridge"),
+        .product(name: "BridgeReactor", package: "bridge"),
+        .product(name: "BridgeSSH", package: "bridge"),
+        .product(name: "BridgeTransport", package: "bridge"),
+      ],
+      // The same dialect as the house.
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)

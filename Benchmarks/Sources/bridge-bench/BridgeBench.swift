@@ -1,0 +1,28 @@
+import BridgeErrors
+import Foundation
+
+/// Measures our links beside other clients: one mode a run, one JSON line on standard output.
+@main enum BridgeBench {
+  static let usage = """
+    bridge-bench ssh PORT KEYFILE MODE CIPHER|- ARGS     (user root, any host key, on 127.0.0.1)
+      exec N CONCURRENCY   connect, authenticate, run `true`, close; N times
+      down PATH            `cat PATH`, read to the end
+      up BYTES             write so many bytes into `cat >/dev/null`
+      idle N               N sessions with a `cat` each; says READY and waits for standard input
+      mixed PATH           round trips of a second session on the reactor that downloads PATH
+
+    """
+
+  static func main() async {
+    guard let run = SSHBench(arguments: Array(CommandLine.arguments.dropFirst())) else {
+      FileHandle.standardError.write(Data(usage.utf8))
+      exit(64)
+    }
+    do throws(AppError) {
+      try await run()
+    } catch {
+      FileHandle.standardError.write(Data("bridge-bench: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
