@@ -58,7 +58,7 @@ extension SSHConnection {
         })
     else { throw failure(code: -6, text: "out of memory", phase: .banner) }
     self.session = session
-    self.watcher = watcher
+    session.watcher = watcher
     try offerAlgorithms(known)
   }
 

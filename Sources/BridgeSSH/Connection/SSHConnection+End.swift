@@ -62,11 +62,7 @@ extension SSHConnection {
   }
 
   func release() {
-    watcher?.close()
-    watcher = nil
-    session?.free()
-    session?.wire.socket.shutDown()
-    session?.wire.socket.close()
+    session?.release()
     session = nil
     let waiters = whenReleased
     whenReleased = []

@@ -95,6 +95,6 @@ extension SSHConnection {
   }
 
   func watch(for interest: DescriptorWatcher.Readiness) {
-    watcher?.watch(for: interest)
+    session?.watcher?.watch(for: interest)
   }
 }

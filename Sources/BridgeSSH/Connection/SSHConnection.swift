@@ -27,7 +27,6 @@ public actor SSHConnection: Connection {
   var life = ConnectionStateMachine()
   var phase = ConnectionPhase.resolve
   var session: SSHSession?
-  var watcher: DescriptorWatcher?
   var operations = OperationQueue()
   var callers = CallerTable()
   var channels: [UInt32: ChannelState] = [:]
@@ -67,10 +66,10 @@ public actor SSHConnection: Connection {
     (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
   }
 
-  isolated deinit {
-    watcher?.close()
-    session?.free()
-    session?.wire.socket.close()
+  // Not `isolated deinit`: Swift 6.3 fails ("circular reference") to optimise whoever imports it.
+  deinit {
+    guard let session else { return }
+    reactor.execute { session.release() }
   }
 
   /// The reactor's thread.

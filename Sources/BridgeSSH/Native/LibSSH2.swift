@@ -1,9 +1,14 @@
+import CLibCrypto
 import CLibSSH2
 
 /// The library as a whole: set up once, never torn down, because tasks of other sessions may live.
 enum LibSSH2 {
-  /// `libssh2_init` is global and not safe to call from two threads (its man page).
-  static let isReady: Bool = libssh2_init(0) == 0
+  /// `libssh2_init` is global and not safe to call from two threads (its man page). OpenSSL is told
+  /// first not to clean up when the process exits: a reactor may be in the middle of a packet then.
+  static let isReady: Bool = {
+    let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    return libssh2_init(0) == 0 && isKept
+  }()
 
   /// The version that is linked, to compare; the one this was written for where it cannot be read.
   static var parsedVersion: LibraryVersion { LibraryVersion(version) ?? LibraryVersion(1, 10, 0) }

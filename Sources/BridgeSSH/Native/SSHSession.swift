@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 import CLibSSH2
 import Foundation
 
@@ -14,6 +15,8 @@ import Foundation
   }
 
   let wire: Wire
+  /// Tells when the socket is ready; closed before the socket is.
+  var watcher: DescriptorWatcher?
   private(set) var tap = PacketTap()
   private(set) var disconnect: Disconnect?
   /// What the sign callback of `userauth_publickey` signs with, while that call runs.
@@ -36,7 +39,7 @@ import Foundation
     unsafe SessionCallbacks.install(in: session)
   }
 
-  deinit { free() }
+  deinit { release() }
 
   /// Runs `body` on the native session; a freed one answers with `LIBSSH2_ERROR_BAD_USE`.
   func call(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
@@ -68,9 +71,19 @@ import Foundation
     return unsafe String(cString: text)
   }
 
+  /// Gives everything back: the watching, the session, the descriptor. On the loop; again does
+  /// nothing.
+  func release() {
+    watcher?.close()
+    watcher = nil
+    free()
+    wire.socket.shutDown()
+    wire.socket.close()
+  }
+
   /// Says goodbye as far as the socket takes it, then frees the session and its channels. Never
   /// waits.
-  func free() {
+  private func free() {
     guard let session = unsafe session else { return }
     wire.cut()
     // With the wire cut nothing can be pending; the bound is against a library that thinks
