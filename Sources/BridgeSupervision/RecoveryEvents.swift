@@ -52,7 +52,7 @@ public struct RecoveryEvents: AsyncSequence, Sendable {
 /// Hands events to many readers without ever waiting for one.
 final class EventFeed: Sendable {
   private struct State {
-    var readers: [Int: AsyncStream<RecoveryEvent>.Continuation] = [:]
+    var readers: [(id: Int, continuation: AsyncStream<RecoveryEvent>.Continuation)] = []
     var lastReader = 0
     var last: UInt64 = 0
     var isFinished = false
@@ -65,7 +65,7 @@ final class EventFeed: Sendable {
       of: RecoveryEvent.self, bufferingPolicy: .bufferingNewest(RecoveryDefaults.eventBuffer))
     let (reader, start, isFinished) = state.withLock { state in
       state.lastReader += 1
-      if !state.isFinished { state.readers[state.lastReader] = continuation }
+      if !state.isFinished { state.readers.append((state.lastReader, continuation)) }
       return (state.lastReader, state.last, state.isFinished)
     }
     continuation.onTermination = { _ in self.remove(reader) }
@@ -78,19 +78,19 @@ final class EventFeed: Sendable {
       state.last = event.sequence
       return state.readers
     }
-    for reader in readers.values { reader.yield(event) }
+    for reader in readers { reader.continuation.yield(event) }
   }
 
   func finish() {
     let readers = state.withLock { state in
       state.isFinished = true
-      defer { state.readers = [:] }
+      defer { state.readers = [] }
       return state.readers
     }
-    for reader in readers.values { reader.finish() }
+    for reader in readers { reader.continuation.finish() }
   }
 
   private func remove(_ reader: Int) {
-    state.withLock { $0.readers[reader] = nil }
+    state.withLock { $0.readers.removeAll { $0.id == reader } }
   }
 }

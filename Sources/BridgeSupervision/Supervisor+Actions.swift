@@ -67,6 +67,7 @@ extension Supervisor {
     generations[id]?[number] = nil
     if generations[id]?.isEmpty == true { generations[id] = nil }
     receive(.tornDown(id, generation: number))
+    finishIfEmpty()
   }
 
   private func use(_ id: ConnectionID, _ number: Int) {
@@ -83,13 +84,12 @@ extension Supervisor {
   private func forget(_ id: ConnectionID) {
     plans[id] = nil
     answerWaiters(of: id, with: .failure(.cancelled))
-    if isShutDown, plans.isEmpty { feed.finish() }
+    finishIfEmpty()
   }
 
   func answerWaiters(of id: ConnectionID, with result: Result<any Connection, AppError>) {
-    for (ticket, waiter) in waiters where waiter.id == id {
-      waiters[ticket] = nil
-      waiter.continuation.resume(returning: result)
+    for ticket in waiters.keys.sorted() where waiters[ticket]?.id == id {
+      waiters.removeValue(forKey: ticket)?.continuation.resume(returning: result)
     }
   }
 }

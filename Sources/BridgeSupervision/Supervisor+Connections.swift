@@ -59,7 +59,14 @@ extension Supervisor {
   public func shutDown() {
     isShutDown = true
     for id in machine.children { receive(.close(id)) }
-    if plans.isEmpty { feed.finish() }
+    finishIfEmpty()
+  }
+
+  /// After `shutDown`, when the last descriptor is closed: nothing is left to happen.
+  func finishIfEmpty() {
+    guard isShutDown, plans.isEmpty, generations.isEmpty else { return }
+    feed.finish()
+    clearTimers()
   }
 
   private func wait(

@@ -158,6 +158,6 @@ extension Supervisor {
   }
 
   func endPauses() {
-    for pause in pauses.values { pause.cancel() }
+    for ticket in pauses.keys.sorted() { pauses[ticket]?.cancel() }
   }
 }

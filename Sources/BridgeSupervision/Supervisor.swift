@@ -142,6 +142,11 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     timers.clear(timer)
   }
 
+  func clearTimers() {
+    timers = DeadlineQueue()
+    setAlarm()
+  }
+
   /// Keeps one task asleep until the next timer is due, and none while there is no timer.
   func setAlarm() {
     guard let next = timers.next else {

@@ -24,10 +24,10 @@ public actor ScriptedConnection: Connection {
   private var isOpen = false
   private var isFrozen = false
   private var isUnauthenticated = false
-  private var teardown: Duration
+  private let teardown: Duration
 
   init(
-    id: ConnectionID, generation: Int, host: ScriptedHost, teardown: Duration = .milliseconds(2)
+    id: ConnectionID, generation: Int, host: ScriptedHost, teardown: Duration
   ) {
     self.id = id
     self.generation = generation
@@ -42,11 +42,6 @@ public actor ScriptedConnection: Connection {
   /// Whether it is connected.
   public var isConnected: Bool { machine.state == .connected }
 
-  /// How long closing takes from now on.
-  public func setTeardown(_ duration: Duration) {
-    teardown = duration
-  }
-
   /// Dials; the host decides how that ends.
   ///
   /// - Throws: what the host's answer is in the vocabulary; `cancelled`.
@@ -59,7 +54,7 @@ public actor ScriptedConnection: Connection {
     guard case .connecting = machine.state else { throw .cancelled }
     isOpen = true
     isUnauthenticated = true
-    host.began("\(id)#\(generation)")
+    host.began(id, generation)
     defer { settle() }
     step(.enter(.dial))
     try await pause(host.latency / 2)

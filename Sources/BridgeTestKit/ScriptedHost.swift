@@ -30,6 +30,8 @@ public final class ScriptedHost: Sendable {
     public var mostUnauthenticated = 0
     /// Connections whose descriptor is not closed yet.
     public var open = 0
+    /// The most there were at once of each connection: 2 while a second is made ready.
+    public var mostOpen: [ConnectionID: Int] = [:]
     /// Generations that were dialled more than once.
     public var doubleStarts = 0
   }
@@ -39,6 +41,7 @@ public final class ScriptedHost: Sendable {
     var latency: Duration
     var tally = Tally()
     var started: Set<String> = []
+    var openByID: [ConnectionID: Int] = [:]
     var connections: [ScriptedConnection] = []
     var isFrozen = false
   }
@@ -74,9 +77,12 @@ public final class ScriptedHost: Sendable {
   /// What was done to it so far.
   public var tally: Tally { state.withLock { $0.tally } }
 
-  /// A connection to it, not dialled yet.
-  public func connection(_ id: ConnectionID, _ generation: Int) -> ScriptedConnection {
-    let connection = ScriptedConnection(id: id, generation: generation, host: self)
+  /// A connection to it, not dialled yet, that takes `teardown` to close.
+  public func connection(
+    _ id: ConnectionID, _ generation: Int, teardown: Duration = .milliseconds(2)
+  ) -> ScriptedConnection {
+    let connection = ScriptedConnection(
+      id: id, generation: generation, host: self, teardown: teardown)
     state.withLock { $0.connections.append(connection) }
     return connection
   }
@@ -102,14 +108,16 @@ public final class ScriptedHost: Sendable {
 
   var isFrozen: Bool { state.withLock { $0.isFrozen } }
 
-  func began(_ name: String) {
+  func began(_ id: ConnectionID, _ generation: Int) {
     state.withLock { state in
+      state.openByID[id, default: 0] += 1
+      state.tally.mostOpen[id] = max(state.tally.mostOpen[id] ?? 0, state.openByID[id] ?? 0)
       state.tally.dials += 1
       state.tally.unauthenticated += 1
       state.tally.mostUnauthenticated = max(
         state.tally.mostUnauthenticated, state.tally.unauthenticated)
       state.tally.open += 1
-      if !state.started.insert(name).inserted { state.tally.doubleStarts += 1 }
+      if !state.started.insert("\(id)#\(generation)").inserted { state.tally.doubleStarts += 1 }
     }
   }
 
@@ -119,7 +127,10 @@ public final class ScriptedHost: Sendable {
 
   func closed(_ connection: ScriptedConnection, wasOpen: Bool) {
     state.withLock { state in
-      if wasOpen { state.tally.open -= 1 }
+      if wasOpen {
+        state.tally.open -= 1
+        state.openByID[connection.id, default: 0] -= 1
+      }
       state.connections.removeAll { $0 === connection }
     }
   }

@@ -58,10 +58,6 @@ struct HostGate: Sendable {
 
   mutating func park(_ request: Request) {
     parked.removeAll { $0.id == request.id && $0.isStandby == request.isStandby }
-    if request.isForced {
-      isStopped = false
-      breaker.close()
-    }
     parked.append(request)
   }
 
@@ -142,9 +138,13 @@ struct HostGate: Sendable {
     isStopped = true
   }
 
-  /// A person decided, or the path came back: what was to be waited for is over.
-  mutating func hurry(at now: Moment) {
+  /// The path came back, or a person decided: what was to be waited for is over. A person also
+  /// lets a host be dialled again that showed a wrong key, or failed too often.
+  mutating func hurry(byPerson isPerson: Bool, at now: Moment) {
     notBefore = now
+    guard isPerson else { return }
+    isStopped = false
+    breaker.close()
   }
 
   private mutating func comeUp() {

@@ -22,16 +22,20 @@ extension RecoveryStateMachine {
     state = .degraded(generation: generation)
     standby = Standby()
     standbyProgress.reset()
-    return [
-      .note(.suspected(silentFor: silent), generation: generation),
-      .requestDial(isStandby: true, isForced: false),
-    ]
+    return [.note(.suspected(silentFor: silent), generation: generation)] + wantStandby()
+  }
+
+  /// Asks for a second connection as soon as nothing is left of the one before it.
+  mutating func wantStandby() -> [Output] {
+    guard standby?.generation == nil else { return [] }
+    standby?.isWanted = true
+    return ending.isEmpty ? [.requestDial(isStandby: true, isForced: false)] : []
   }
 
   mutating func cleared(_ generation: Int, at now: Moment) -> [Output] {
     guard case .degraded(generation) = state else { return [] }
     state = .up(generation: generation)
-    return [.note(.cleared, generation: generation)] + dropStandby(at: now)
+    return [.note(.cleared, generation: generation), .withdraw] + dropStandby(at: now)
   }
 
   /// Lets go of the second connection, whatever it came to.
@@ -69,24 +73,17 @@ extension RecoveryStateMachine {
       guard case .waiting = state else { return [] }
       return wantDial()
     case .standby:
-      guard standby?.isGranted == false else { return [] }
-      return [.requestDial(isStandby: true, isForced: false)]
+      return wantStandby()
     case .health:
       guard let live else { return [] }
       let outputs = settleIfHealthy(live, at: now)
       return isHealthy ? outputs : [.disturb]
     case .teardown(_, let generation):
       guard ending.contains(generation) else { return [] }
-      return [.note(.lingered, generation: generation)] + letGo(of: generation)
+      return [.note(.lingered, generation: generation)] + tornDown(generation)
     case .host, .queue:
       return []
     }
-  }
-
-  private mutating func letGo(of generation: Int) -> [Output] {
-    ending.remove(generation)
-    guard state == .ready, ending.isEmpty else { return [] }
-    return [.requestDial(isStandby: false, isForced: isForced)]
   }
 
   mutating func suspend(by parent: ConnectionID, at now: Moment) -> [Output] {

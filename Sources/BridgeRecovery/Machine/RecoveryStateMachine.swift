@@ -110,7 +110,7 @@ public struct RecoveryStateMachine: Sendable {
   struct Standby: Sendable, Equatable {
     var generation: Int?
     var isUp = false
-    var isGranted: Bool { generation != nil }
+    var isWanted = false
   }
 
   /// A connection that was not asked for yet.
@@ -187,7 +187,7 @@ public struct RecoveryStateMachine: Sendable {
 
   private mutating func granted(isStandby: Bool) -> [Output] {
     if isStandby {
-      guard standby != nil, standby?.isGranted == false else {
+      guard standby?.isWanted == true, standby?.generation == nil else {
         return [.settleDial(.withdrawn)]
       }
       generation += 1
@@ -236,13 +236,14 @@ public struct RecoveryStateMachine: Sendable {
     ]
   }
 
-  private mutating func tornDown(_ generation: Int) -> [Output] {
+  mutating func tornDown(_ generation: Int) -> [Output] {
     guard ending.remove(generation) != nil else { return [] }
-    var outputs: [Output] = [.clearTimer(.teardown(id, generation: generation))]
-    if state == .ready, ending.isEmpty {
-      outputs.append(.requestDial(isStandby: false, isForced: isForced))
+    let outputs: [Output] = [.clearTimer(.teardown(id, generation: generation))]
+    guard ending.isEmpty else { return outputs }
+    if state == .ready {
+      return outputs + [.requestDial(isStandby: false, isForced: isForced)]
     }
-    return outputs
+    return standby?.isWanted == true ? outputs + wantStandby() : outputs
   }
 
   /// Asks for a dial as soon as nothing of the last generation is left.

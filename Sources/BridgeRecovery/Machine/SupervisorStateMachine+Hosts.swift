@@ -37,7 +37,7 @@ extension SupervisorStateMachine {
 
   mutating func hurry(_ ids: [ConnectionID], rearms: Bool, at now: Moment) {
     let sites = ids.compactMap { nodes[$0]?.child.site }
-    for site in sites { gates[site]?.hurry(at: now) }
+    for site in sites { gates[site]?.hurry(byPerson: rearms, at: now) }
     for id in ids { advance(id, .hurry(rearms: rearms), at: now) }
     for site in sites { admit(to: site, at: now) }
   }

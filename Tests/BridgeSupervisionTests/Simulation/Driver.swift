@@ -1,0 +1,151 @@
+import BridgeErrors
+import BridgeTestKit
+import BridgeTransport
+
+@testable import BridgeRecovery
+@testable import BridgeSupervision
+
+/// Breaks things at random, then stops and sees whether all is well again.
+struct Driver: Sendable {
+  let simulation: Simulation
+  let supervisor: Supervisor<ManualClock>
+
+  private var clock: ManualClock { simulation.clock }
+  private var hosts: [ScriptedHost] { simulation.hosts }
+
+  func drive() async {
+    var chance = SeededGenerator(seed: simulation.seed ^ 0xFA07)
+    var order = simulation.setting.children
+    order.shuffle(using: &chance)
+    for child in order {
+      do throws(AppError) {
+        try await supervisor.supervise(child)
+      } catch {
+        violate("\(child.id) was refused")
+      }
+      if Bool.random(using: &chance) { await pause(upTo: 100, &chance) }
+    }
+    for _ in 0..<simulation.setting.steps {
+      await pause(upTo: [0, 20, 500, 4_000, 20_000].randomElement(using: &chance) ?? 0, &chance)
+      await disturb(&chance)
+      await check()
+    }
+    await mend()
+    await converge()
+    await supervisor.shutDown()
+  }
+
+  private func pause(upTo milliseconds: Int, _ chance: inout SeededGenerator) async {
+    let wait = Duration.milliseconds(Int.random(in: 0...milliseconds, using: &chance))
+    try? await clock.sleep(until: clock.now + wait)
+  }
+
+  private func violate(_ what: String) {
+    simulation.violations.record("\(what), at \(clock.elapsed)")
+  }
+
+  private func disturb(_ chance: inout SeededGenerator) async {
+    guard let host = hosts.randomElement(using: &chance),
+      let id = simulation.setting.children.randomElement(using: &chance)?.id
+    else { return }
+    switch Int.random(in: 0..<17, using: &chance) {
+    case 0, 1: host.answer = .accept
+    case 2, 3: host.answer = ScriptedHost.Answer.allCases.randomElement(using: &chance) ?? .drop
+    case 4, 5: await host.cut()
+    case 6: await host.connections.randomElement(using: &chance)?.lose()
+    case 7: await host.connections.randomElement(using: &chance)?.freeze()
+    case 8: host.freeze()
+    case 9: await host.thaw()
+    case 10: await supervisor.networkChanged()
+    case 11: await supervisor.reconnectNow(Bool.random(using: &chance) ? id : nil)
+    case 12: await supervisor.report(Self.reports.randomElement(using: &chance) ?? .agentBusy)
+    case 13: await supervisor.choose(Self.options.randomElement(using: &chance) ?? .dismiss)
+    case 14: wait(for: id, atMost: .milliseconds(Int.random(in: 0...3_000, using: &chance)))
+    case 15: operate(atMost: .milliseconds(Int.random(in: 0...9_000, using: &chance)))
+    default: host.latency = .milliseconds(Int.random(in: 1...800, using: &chance))
+    }
+  }
+
+  private static let options: [ErrorRecoveryOption.Kind] = [.dismiss, .retry, .reconnect, .browse]
+  private static let reports: [AppError] = [
+    .agentBusy, .networkUnavailable, .internalError(detail: "d"), .invalidURL(string: "u"),
+    .timeout(seconds: 1), .cancelled,
+  ]
+
+  /// A caller that waits for a connection and may lose its patience.
+  private func wait(for id: ConnectionID, atMost patience: Duration) {
+    let waiting = Task(executorPreference: simulation.executor) {
+      _ = try? await supervisor.connection(id)
+    }
+    cancel(waiting, after: patience)
+  }
+
+  /// An operation that fails in passing and may be cancelled anywhere.
+  private func operate(atMost patience: Duration) {
+    let running = Task(executorPreference: simulation.executor) {
+      _ = try? await supervisor.run { throw AppError.networkUnavailable }
+    }
+    cancel(running, after: patience)
+  }
+
+  private func cancel(_ task: Task<Void, Never>, after patience: Duration) {
+    Task(executorPreference: simulation.executor) {
+      try? await clock.sleep(until: clock.now + patience)
+      task.cancel()
+    }
+  }
+
+  /// What must hold at any time.
+  private func check() async {
+    let queue = await supervisor.machine.queue
+    let all = queue.visibleSlots.compactMap { queue.entries[$0] }
+    if queue.count > queue.capacity { violate("the queue is over its bound") }
+    let levels = all.map { 2 * $0.level.severity.rawValue + ($0.level.isFirst ? 1 : 0) }
+    if levels != levels.sorted(by: >) { violate("the queue has no order") }
+    if Set(all.map(\.presented.id)).count != all.count { violate("an entry is queued twice") }
+    for host in hosts {
+      let site = host.endpoint.description
+      let tokens = await supervisor.machine.budget(of: site, at: clock.now) ?? 0
+      if !(0...RecoveryDefaults.budgetTokens).contains(tokens) { violate("\(tokens) tokens") }
+      let dials = await supervisor.machine.dialsInFlight(to: site)
+      if dials > RecoveryDefaults.unauthenticatedDials { violate("\(dials) dials to \(site)") }
+    }
+  }
+
+  /// The faults stop, and a person asks once for everything that has given up.
+  private func mend() async {
+    for host in hosts {
+      host.answer = .accept
+      host.latency = .milliseconds(5)
+      await host.thaw()
+    }
+    await supervisor.reconnectNow()
+  }
+
+  private func converge() async {
+    let deadline = clock.now + Simulation.longestRecovery
+    while clock.now < deadline {
+      if await isWell() { return await checkWellness() }
+      try? await clock.sleep(until: clock.now + .seconds(1))
+    }
+    for child in simulation.setting.children {
+      violate("\(child.id) is \(await supervisor.state(of: child.id) as Any)")
+    }
+  }
+
+  private func isWell() async -> Bool {
+    for child in simulation.setting.children {
+      guard case .up = await supervisor.state(of: child.id) else { return false }
+    }
+    return true
+  }
+
+  private func checkWellness() async {
+    let sources = Set(simulation.setting.children.map(\.id.description))
+    let queue = await supervisor.machine.queue
+    let queued = [queue.shown].compactMap(\.self) + queue.waiting
+    for entry in queued where entry.source.map(sources.contains) == true {
+      violate("\(entry.error.caseName) of \(entry.source ?? "") is shown though all is well")
+    }
+  }
+}
