@@ -7,10 +7,13 @@ import BridgeReactor
 /// channel, so the next of the same lane starts only when the one before has come to its end – also
 /// when nobody waits for it any more.
 struct OperationQueue {
-  /// What an operation shares libssh2's state with.
+  /// Operations that must not be under way at the same time.
   enum Lane: Hashable, Sendable {
+    /// Their state lives in the session: handshake, authentication, opening a channel.
     case session
-    case channel(UInt32)
+    /// The server answers with one of the same two messages: libssh2 1.10 gives up a request when
+    /// the answer to another channel's comes first (`_libssh2_packet_requirev`).
+    case requests
   }
 
   /// How an operation is carried on.
@@ -24,6 +27,8 @@ struct OperationQueue {
 
   struct Operation {
     let id: Int
+    /// The channel it is a request on.
+    let channel: UInt32?
     let phase: ConnectionPhase
     /// How long it may take once it is its turn.
     let timeout: Duration
@@ -38,6 +43,11 @@ struct OperationQueue {
 
   /// The lanes that have something to do, sessions first.
   var busyLanes: [Lane] { Array(lanes.keys) }
+
+  /// Whether a request on `channel` waits or is under way.
+  func hasRequest(on channel: UInt32) -> Bool {
+    lanes[.requests]?.contains { $0.channel == channel } == true
+  }
 
   mutating func append(_ operation: Operation, to lane: Lane) {
     lanes[lane, default: []].append(operation)

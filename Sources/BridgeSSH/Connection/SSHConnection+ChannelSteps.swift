@@ -138,7 +138,7 @@ extension SSHConnection {
   private func stepClosing() {
     closing.removeAll { channel in
       // libssh2 is still in the middle of a request on it.
-      guard operations.first(of: .channel(channel.number)) == nil else { return false }
+      guard !operations.hasRequest(on: channel.number) else { return false }
       if case .again = channel.free() { return false }
       return true
     }

@@ -88,7 +88,7 @@ extension SSHConnection {
     of native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>
   ) async -> Outcome<Void> {
     let outcome = await perform(
-      in: .channel(native.number), phase: .execute, within: configuration.timeouts.channel
+      in: .requests, channel: native.number, phase: .execute, within: configuration.timeouts.channel
     ) { _ in attempt(native) }
     if case .failure = outcome, ending == nil {
       closing.append(native)
@@ -154,7 +154,7 @@ extension SSHConnection {
   private func sendSize(_ size: TerminalSize, of number: UInt32) async throws(AppError) {
     guard let native = channels[number]?.native else { return }
     let outcome = await perform(
-      in: .channel(number), phase: .stream, within: configuration.timeouts.channel
+      in: .requests, channel: number, phase: .stream, within: configuration.timeouts.channel
     ) { _ in native.resize(size) }
     try value(of: outcome)
   }

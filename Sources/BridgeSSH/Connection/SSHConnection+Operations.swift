@@ -13,7 +13,8 @@ extension SSHConnection {
   ///   - isHelped: `attempt` may block and runs on a helper thread.
   ///   - abandoned: what to do with a value that nobody waits for any more.
   func perform<Value: Sendable>(
-    in lane: OperationQueue.Lane, phase: ConnectionPhase, within deadline: Duration,
+    in lane: OperationQueue.Lane, channel: UInt32? = nil, phase: ConnectionPhase,
+    within deadline: Duration,
     isHelped: Bool = false,
     abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
@@ -47,7 +48,7 @@ extension SSHConnection {
         step = .onLoop { connection in judge(connection, attempt(session)) }
       }
       connection.operations.append(
-        .init(id: id, phase: phase, timeout: deadline, step: step), to: lane)
+        .init(id: id, channel: channel, phase: phase, timeout: deadline, step: step), to: lane)
       connection.pump()
     }
   }

@@ -38,6 +38,9 @@ extension SSHConnection {
       switch session.roundTrip() {
       case .again:
         return false
+      // libssh2's own patience of a minute: how long is waited is decided elsewhere.
+      case .failed(-9, _):
+        return false
       case .done:
         if connection.callers.take(id) != nil { done() }
         return true
@@ -47,7 +50,8 @@ extension SSHConnection {
       }
     }
     operations.append(
-      .init(id: id, phase: .stream, timeout: .seconds(24 * 3600), step: step), to: .session)
+      .init(id: id, channel: nil, phase: .stream, timeout: .seconds(24 * 3600), step: step),
+      to: .session)
   }
 
   /// The fastest one tells the distance; the others tell of load.
