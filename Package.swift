@@ -59,6 +59,9 @@ let package = Package(
     .executableTarget(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
       path: "Examples/domain-errors"),
+    .executableTarget(
+      name: "remote-command", dependencies: ["BridgeErrors", "BridgeSSH", "BridgeTransport"],
+      path: "Examples/remote-command"),
     .target(
       name: "Narration",
       dependencies: [
@@ -89,7 +92,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "domain-errors", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
+        "BridgeFaults", "domain-errors", "remote-command", "ssh-auth-failure",
+        "ssh-host-key-change", "ssh-network-drop",
       ]),
     .testTarget(
       name: "IntegrationTests",

@@ -7,12 +7,17 @@ enum Example {
     var lines: [String]
   }
 
-  /// What `name` prints on standard output, and how it ends.
-  static func run(_ name: String, _ arguments: [String] = []) throws -> Run {
+  /// What `name` prints on standard output, and how it ends; `home` stands in for the user's.
+  static func run(
+    _ name: String, _ arguments: [String] = [], home: String? = nil
+  ) throws -> Run {
     let products = URL(filePath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
     let process = Process()
     process.executableURL = products.appending(path: name)
     process.arguments = arguments
+    if let home {
+      process.environment = ProcessInfo.processInfo.environment.merging(["HOME": home]) { $1 }
+    }
     let pipe = Pipe()
     process.standardOutput = pipe
     try process.run()

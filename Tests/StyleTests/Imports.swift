@@ -81,12 +81,13 @@ struct ImportTable: Sendable {
 
   /// The modules `file` may import.
   static func allowed(in file: SourceFile) -> Set<String> {
+    if file.name == "Package.swift" { return ["PackageDescription"] }
     switch file.area {
     case "Sources": return allowed(inTarget: file.room, isNative: file.isNative)
     case "Examples": return forPrograms.union(["Narration", "ServiceLifecycle"])
     case "Benchmarks": return forPrograms.union(file.isNative ? platform : [])
     case "Tests": return allowed(inTest: file)
-    default: return ["PackageDescription"]
+    default: return []
     }
   }
 

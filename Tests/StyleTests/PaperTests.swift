@@ -16,6 +16,12 @@ import Testing
       try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count < 150)
   }
 
+  @Test func theReadmesExampleIsAProgram() throws {
+    let readme = try text("README.md")
+    let block = try #require(readme.firstMatch(of: /```swift\n(?s)(.*?)\n```/)).output.1
+    #expect(try text("Examples/remote-command/RemoteCommand.swift").contains(block))
+  }
+
   @Test func theReadmeHasARowForEveryLibrary() throws {
     let readme = try text("README.md")
     let rooms = Set(Checkout.files.filter { $0.area == "Sources" }.map(\.room))
