@@ -50,11 +50,7 @@ public actor SSHConnection: Connection {
   /// The fastest round trip seen.
   var roundTrip: Duration?
 
-  // Not inlined into other modules: in a client's release build Swift 6.3.1 says "circular
-  // reference", with no location, where it considers to keep the actor on the stack and asks for
-  // the isolation of the `isolated deinit` it read from our module.
   /// A connection to `endpoint` on one of the process's reactors; nothing is dialled yet.
-  @_semantics("optimize.no.crossmodule")
   public init(
     to endpoint: Endpoint, configuration: SSHConfiguration,
     on reactor: Reactor = ReactorGroup.shared.next()
