@@ -68,7 +68,8 @@ struct HostGate: Sendable {
   /// The next dial that may start, or when to ask again; nil for neither.
   mutating func admit(at now: Moment) -> Admission {
     guard !isStopped, inFlight.count < limit, !parked.isEmpty else { return .nobody }
-    guard let index = parked.firstIndex(where: { isEligible($0, at: now) }) else {
+    let forced = parked.firstIndex { $0.isForced }
+    guard let index = forced ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
       return .later(notBefore)
     }
     let request = parked[index]
@@ -121,11 +122,13 @@ struct HostGate: Sendable {
     return true
   }
 
-  /// An established connection was lost. `wasHealthy`: it had been up long enough to count.
+  /// An established connection was lost. `wasHealthy`: it had been up long enough to count. Many
+  /// that are lost together are one outage.
   mutating func lost(_ id: ConnectionID, wasHealthy: Bool, at now: Moment) {
+    let isNews = !isDown
     isDown = true
     guard let permit = permits.removeValue(forKey: id) else { return }
-    if !wasHealthy { breaker.fail(permit, at: now) }
+    if !wasHealthy, isNews { breaker.fail(permit, at: now) }
   }
 
   /// A connection has been up long enough.
@@ -158,6 +161,6 @@ struct HostGate: Sendable {
   }
 
   private func isEligible(_ request: Request, at now: Moment) -> Bool {
-    !isDown || request.isForced || request.id == lastToFail || now >= notBefore
+    !isDown || request.id == lastToFail || now >= notBefore
   }
 }

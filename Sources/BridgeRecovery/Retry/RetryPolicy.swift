@@ -70,7 +70,7 @@ public struct RetryPolicy: Sendable, Equatable {
       progress.mayStartAtOnce = false
       return .zero
     }
-    switch pace {
+    switch unansweredCap == nil && pace == .unanswered ? .normal : pace {
     case .normal:
       progress.normal += 1
       return backoff.delay(beforeRetry: progress.normal, using: &generator)

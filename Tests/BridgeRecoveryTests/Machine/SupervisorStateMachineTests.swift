@@ -1,0 +1,245 @@
+import BridgeErrors
+import BridgeRecovery
+import Testing
+
+/// Many connections to one site, every dial answered by hand.
+private struct House {
+  static let site = "h:22"
+  let start = Moment.now
+  var now: Moment
+  var machine = SupervisorStateMachine(seed: 1)
+  var actions: [RecoveryAction] = []
+
+  init() {
+    now = start
+  }
+
+  mutating func add(
+    _ name: String, parents: [String] = [], site: String = House.site
+  ) throws {
+    actions = try machine.add(
+      .init(
+        id: ConnectionID(name), site: site, parents: parents.map { ConnectionID($0) },
+        retriesFirstDial: true), at: now)
+  }
+
+  mutating func step(_ input: SupervisorStateMachine.Input) {
+    actions = machine.step(input, at: now)
+  }
+
+  var dials: [String] {
+    actions.compactMap {
+      if case .dial(let id, let generation) = $0 { "\(id)#\(generation)" } else { nil }
+    }
+  }
+
+  mutating func connect(_ name: String, _ generation: Int = 1) {
+    step(.connected(ConnectionID(name), generation: generation))
+  }
+
+  mutating func fail(
+    _ name: String, _ generation: Int, _ kind: FailureKind,
+    _ error: AppError = .sshConnectionFailed(host: "h", reason: "r")
+  ) {
+    let context = FailureContext(kind: kind, phase: .dial, host: "h", port: 22)
+    step(.failed(ConnectionID(name), generation: generation, error, context))
+    let later = actions
+    step(.tornDown(ConnectionID(name), generation: generation))
+    actions = later + actions
+  }
+
+  func state(_ name: String) -> RecoveryStateMachine.State? {
+    machine.state(of: ConnectionID(name))
+  }
+}
+
+@Suite struct SupervisorStateMachineTests {
+  @Test func childrenStartAfterAllTheyDependOnAndStopWithAnyOfIt() throws {
+    var house = House()
+    try house.add("child", parents: ["one", "two"])
+    #expect(house.state("child") == .suspended)
+    try house.add("one")
+    try house.add("two", site: "other:22")
+    house.connect("one")
+    #expect(house.state("child") == .suspended)
+    house.connect("two")
+    #expect(house.dials == ["child#1"])
+    house.connect("child")
+    house.fail("two", 1, .linkLost)
+    #expect(house.state("child") == .suspended)
+    #expect(house.machine.budget(of: House.site, at: house.now) == 100)
+  }
+
+  @Test func aChainRestartsParentsFirst() throws {
+    var house = House()
+    for (name, parents) in [("a", []), ("b", ["a"]), ("c", ["b"])] {
+      try house.add(name, parents: parents)
+      house.connect(name)
+    }
+    house.fail("a", 1, .linkLost)
+    #expect(["b", "c"].map { house.state($0) } == [.suspended, .suspended])
+    #expect(house.dials == ["a#2"])
+    house.connect("a", 2)
+    #expect(house.dials.isEmpty)
+    house.step(.tornDown(ConnectionID("b"), generation: 1))
+    #expect(house.dials == ["b#2"])
+  }
+
+  @Test(arguments: [["a"], ["c"], ["x", "c"]])
+  func cyclesAreRefused(parents: [String]) throws {
+    var house = House()
+    try house.add("b", parents: ["a"])
+    try house.add("c", parents: ["b"])
+    #expect(throws: AppError.self) { try house.add("a", parents: parents) }
+  }
+
+  @Test func aLostParentIsReportedOnceAndItsChildrenAreACountOnIt() throws {
+    var house = House()
+    try house.add("parent")
+    house.connect("parent")
+    for name in ["x", "y"] {
+      try house.add(name, parents: ["parent"])
+      house.connect(name)
+    }
+    for name in ["x", "y"] { house.fail(name, 1, .linkLost) }
+    house.fail("parent", 1, .linkLost)
+    house.now += .seconds(1)
+    house.step(.timer(.queue))
+    #expect(house.machine.queue.shown?.source == "parent")
+    #expect(house.machine.queue.shown?.count == 3)
+    #expect(house.machine.queue.waiting.isEmpty)
+  }
+
+  @Test func childrenThatFailTogetherPutTheirParentInDoubt() throws {
+    var house = House()
+    try house.add("parent")
+    house.connect("parent")
+    for name in ["x", "y"] {
+      try house.add(name, parents: ["parent"])
+      house.connect(name)
+    }
+    house.fail("x", 1, .linkLost)
+    #expect(!house.actions.contains { if case .disturb = $0 { true } else { false } })
+    house.now += .milliseconds(200)
+    house.fail("y", 1, .linkLost)
+    #expect(house.actions.contains { if case .disturb = $0 { true } else { false } })
+  }
+
+  @Test func manyAreDialledEightAtATime() throws {
+    var house = House()
+    for number in 0..<20 { try house.add("c\(number)") }
+    #expect(house.machine.dialsInFlight(to: House.site) == 8)
+    house.connect("c0")
+    #expect(house.dials == ["c8#1"])
+    house.fail("c1", 1, .authenticationRefused, .sshAuthenticationFailed(method: "m"))
+    #expect(house.machine.dialsInFlight(to: House.site) == 8)
+  }
+
+  @Test func whileTheHostIsDownOneIsDialledAtATimeAndTheRestFollowItsOutcome() throws {
+    var house = House()
+    let names = (0..<200).map { "c\($0)" }
+    for name in names {
+      try house.add(name)
+      house.connect(name)
+    }
+    for name in names { house.fail(name, 1, .linkLost) }
+    #expect(house.machine.dialsInFlight(to: House.site) == 1)
+    house.fail("c0", 2, .refused)
+    #expect(house.machine.dialsInFlight(to: House.site) <= 1)
+    house.now += .seconds(1)
+    house.step(.timer(.host(House.site)))
+    #expect(house.machine.dialsInFlight(to: House.site) == 1)
+    let next = names.first { if case .connecting = house.state($0) { true } else { false } }
+    house.connect(try #require(next), 2)
+    #expect(house.machine.dialsInFlight(to: House.site) == 8)
+  }
+
+  @Test func aChangedHostKeyStopsEveryDialUntilAPersonHasDecided() throws {
+    var house = House()
+    for name in ["a", "b"] {
+      try house.add(name)
+      house.connect(name)
+    }
+    house.fail("a", 1, .linkLost)
+    house.fail("a", 2, .hostKeyChanged, .sshHostKeyMismatch(host: "h"))
+    #expect(house.machine.queue.shown?.error == .sshHostKeyMismatch(host: "h"))
+    house.fail("b", 1, .linkLost)
+    house.now += .seconds(3_600)
+    house.step(.timer(.host(House.site)))
+    house.step(.pathChanged)
+    #expect(house.dials.isEmpty)
+    house.step(.reconnectNow(ConnectionID("a")))
+    #expect(house.dials == ["a#3"])
+    house.connect("a", 3)
+    #expect(house.dials == ["b#2"])
+    #expect(house.machine.queue.shown == nil)
+  }
+
+  @Test func aHostThatDropsEveryHandshakeCostsItsBudgetAndThenOneDialInHalfAMinute() throws {
+    var house = House()
+    try house.add("a")
+    var dialsAt: [Duration] = [.zero]
+    var generation = 1
+    while house.now - house.start < .seconds(600) {
+      house.fail("a", generation, .dropped)
+      while house.dials.isEmpty, house.now - house.start < .seconds(600) {
+        house.now += .milliseconds(500)
+        house.step(.timer(.retry(ConnectionID("a"))))
+        if house.dials.isEmpty { house.step(.timer(.host(House.site))) }
+      }
+      generation += 1
+      dialsAt.append(house.now - house.start)
+      #expect(house.machine.budget(of: House.site, at: house.now).map { $0 >= 0 } == true)
+    }
+    let late = dialsAt.filter { $0 > .seconds(300) }.count
+    #expect(late >= 9 && late <= 12)
+  }
+
+  @Test func aHostThatRefusesCostsNothing() throws {
+    var house = House()
+    try house.add("a")
+    for generation in 1...50 {
+      house.fail("a", generation, .refused)
+      house.now += .seconds(1)
+      if house.dials.isEmpty { house.step(.timer(.retry(ConnectionID("a")))) }
+      #expect(house.dials == ["a#\(generation + 1)"])
+    }
+  }
+
+  @Test func aLinkThatIsLostAgainAndAgainOpensTheBreaker() throws {
+    var house = House()
+    try house.add("a")
+    var generation = 1
+    var dials = 0
+    while house.now - house.start < .seconds(180) {
+      house.connect("a", generation)
+      house.now += .milliseconds(100)
+      house.fail("a", generation, .linkLost)
+      while house.dials.isEmpty, house.now - house.start < .seconds(180) {
+        house.now += .milliseconds(100)
+        house.step(.timer(.retry(ConnectionID("a"))))
+        if house.dials.isEmpty { house.step(.timer(.host(House.site))) }
+      }
+      generation += 1
+      dials += 1
+    }
+    #expect(dials < 25)
+  }
+
+  @Test func whatIsShownIsToldOnceAndTakenBackOnce() throws {
+    var house = House()
+    house.step(.report(.init(error: .networkUnavailable, source: "s")))
+    house.step(.report(.init(error: .networkUnavailable, source: "s")))
+    #expect(house.names.isEmpty)
+    house.step(.report(.init(error: .timeout(seconds: 1), source: "s")))
+    #expect(house.names == ["withdrawn", "surfaced"])
+    house.step(.resolve(source: "s"))
+    #expect(house.names == ["withdrawn"])
+  }
+}
+
+extension House {
+  fileprivate var names: [String] {
+    actions.compactMap { if case .publish(let event) = $0 { event.name } else { nil } }
+  }
+}
