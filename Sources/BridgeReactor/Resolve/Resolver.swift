@@ -39,7 +39,8 @@ package final class Resolver: Sendable {
     // A cancellation that came in between found nobody to answer.
     if Task.isCancelled { leave(ticket, with: .cancelled) }
     guard isFirst else { return }
-    lookup.start(host, reactor) { [self] answer in
+    // A lookup that hangs holds the table, and not the resolver that holds the lookup.
+    lookup.start(host, reactor) { [table] answer in
       let waiters = table.withLock { $0.end(host) }
       for waiter in waiters { waiter.resume(returning: answer) }
     }
