@@ -12,7 +12,9 @@ let package = Package(
       dependencies: [
         .product(name: "BridgeErrors", package: "bridge"),
         .product(name: "BridgeReactor", package: "bridge"),
+        .product(name: "BridgeRecovery", package: "bridge"),
         .product(name: "BridgeSSH", package: "bridge"),
+        .product(name: "BridgeSupervision", package: "bridge"),
         .product(name: "BridgeTransport", package: "bridge"),
       ],
       // The same dialect as the house.

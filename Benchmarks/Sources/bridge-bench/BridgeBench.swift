@@ -10,11 +10,15 @@ import Foundation
       up BYTES             write so many bytes into `cat >/dev/null`
       idle N               N sessions with a `cat` each; says READY and waits for standard input
       mixed PATH           round trips of a second session on the reactor that downloads PATH
+    bridge-bench errors                                 what an error costs, in ns
+    bridge-bench decisions                              what the decisions of recovery cost
 
     """
 
   static func main() async {
-    guard let run = SSHBench(arguments: Array(CommandLine.arguments.dropFirst())) else {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if let run = DecisionBench(arguments: arguments) { return await run() }
+    guard let run = SSHBench(arguments: arguments) else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
