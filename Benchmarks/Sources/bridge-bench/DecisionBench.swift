@@ -3,7 +3,8 @@ import BridgeRecovery
 import BridgeSupervision
 import Foundation
 
-/// One run of `bridge-bench errors` or `bridge-bench decisions`: what our own code costs, without I/O.
+/// One run of `bridge-bench errors` or `bridge-bench decisions`: what our own code costs, without
+/// I/O.
 ///
 /// Each figure is the best of seven batches: the least disturbed one.
 struct DecisionBench {
