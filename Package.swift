@@ -39,6 +39,9 @@ let package = Package(
     .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibSSH2", pkgConfig: "libssh2", providers: [.apt(["libssh2-1-dev"])]),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(
+      name: "CLibWebSockets", pkgConfig: "libwebsockets",
+      providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libssl-dev"])]),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
@@ -116,6 +119,17 @@ let package = Package(
       name: "BridgeCommandsTests",
       dependencies: [
         "BridgeCommands", "BridgeSSH", "BridgeTransport", "BridgeErrors", argumentParser,
+      ]),
+    .target(
+      name: "BridgeWebSocket",
+      dependencies: [
+        "BridgeReactor", "BridgeTransport", "BridgeErrors", "CLibWebSockets", "CLibUV",
+        "CLibCrypto",
+      ]),
+    .testTarget(
+      name: "BridgeWebSocketTests",
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeTransport", "BridgeWebSocket",
       ]),
   ],
   swiftLanguageModes: [.v6]

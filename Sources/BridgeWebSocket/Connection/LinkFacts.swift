@@ -1,0 +1,128 @@
+import BridgeErrors
+
+/// What was seen of one link, and what its end therefore means. libwebsockets reports most ends
+/// alike; the kernel, OpenSSL and our own checks tell them apart.
+struct LinkFacts: Sendable, Equatable {
+  /// How far it came.
+  enum Stage: Int, Sendable, Comparable {
+    case dialing
+    /// TCP is there; TLS may be under way.
+    case connected
+    /// The upgrade request is going out.
+    case requested
+    /// A whole HTTP answer came.
+    case answered
+    case established
+
+    static func < (left: Stage, right: Stage) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// The socket at the end.
+  enum Socket: Sendable, Equatable {
+    /// Nobody but us ended it.
+    case open
+    /// The peer sent a FIN.
+    case finished
+    /// It was reset, or never came about.
+    case gone
+  }
+
+  /// How OpenSSL saw a handshake fail.
+  enum Handshake: Sendable, Equatable {
+    /// The peer said why in an alert (RFC 8446, 6.2).
+    case alert(Int)
+    case endOfFile
+    /// What came was not TLS.
+    case notTLS
+  }
+
+  /// What the server answered to the upgrade request.
+  struct Answer: Sendable, Equatable {
+    var status: Int
+    var location: String?
+    var retryAfter: Int?
+    /// From an error envelope in the body.
+    var message: String?
+    var subprotocol: String?
+  }
+
+  /// A close frame of the peer.
+  struct Close: Sendable, Equatable {
+    /// Nil in an empty frame.
+    var code: Int?
+    var reason: String
+  }
+
+  var isSecure: Bool
+  var stage = Stage.dialing
+  var socket = Socket.open
+  /// Whether any byte came.
+  var hasHeard = false
+  var tlsCause: FailureKind.TLSCause?
+  var handshake: Handshake?
+  var answer: Answer?
+  var close: Close?
+  /// What we refused to read on for.
+  var fault: String?
+
+  init(isSecure: Bool) { self.isSecure = isSecure }
+
+  /// What the end means; nil when only the dial failed and its errno is still to be found out.
+  var observation: WebSocketFailure.Observation? {
+    switch stage {
+    case .dialing: nil
+    case .connected: isSecure ? handshakeEnd : .dropped
+    case .requested: requestEnd
+    case .answered: answerEnd
+    case .established: streamEnd
+    }
+  }
+
+  private var handshakeEnd: WebSocketFailure.Observation {
+    if let tlsCause { return .tls(tlsCause) }
+    switch handshake {
+    case .alert(let number): return .notWebSocket(seen: "TLS alert \(number)", location: nil)
+    case .endOfFile: return .dropped
+    case .notTLS: return .tls(.notTLS)
+    case nil: return socket == .open ? .tls(.notTLS) : .dropped
+    }
+  }
+
+  private var requestEnd: WebSocketFailure.Observation {
+    if let tlsCause { return .tls(tlsCause) }
+    // A reset may have swept a good answer away; over TLS bytes came in any case.
+    let isNonsense = socket == .open || (socket == .finished && hasHeard && !isSecure)
+    return isNonsense ? .notWebSocket(seen: "no HTTP answer", location: nil) : .dropped
+  }
+
+  private var answerEnd: WebSocketFailure.Observation {
+    guard let answer else { return .dropped }
+    guard answer.status == 101 else {
+      return .refusedUpgrade(
+        status: answer.status, retryAfter: answer.retryAfter, message: answer.message,
+        location: answer.location)
+    }
+    return .notWebSocket(
+      seen: answer.subprotocol.map { "an answer with the subprotocol \(PeerText.escaped($0))" }
+        ?? "an answer to another handshake", location: nil)
+  }
+
+  private var streamEnd: WebSocketFailure.Observation {
+    if let fault { return .invalidMessage(detail: fault) }
+    if let close { return .closed(code: close.code, reason: close.reason) }
+    guard socket == .open else { return .closed(code: nil, reason: "") }
+    return .invalidMessage(detail: "The server broke the WebSocket protocol.")
+  }
+
+  /// As the failure's context wants it.
+  var condition: SocketCondition {
+    switch socket {
+    case .open: .open
+    case .finished: .endOfFile
+    case .gone: .failed(errno: Self.connectionReset)
+    }
+  }
+
+  /// ECONNRESET (errno(3), Linux).
+  private static let connectionReset: Int32 = 104
+}

@@ -1,0 +1,152 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension WebSocketConnection {
+  /// Everything from the name to the upgraded connection.
+  func establish(_ trust: TrustStore?) async throws(AppError) {
+    guard life.state == .idle else {
+      throw ending.map { AppError(webSocketFailure: $0) }
+        ?? .internalError(detail: "A connection connects once; make a new one.")
+    }
+    step(.connect)
+    do throws(WebSocketFailure) {
+      let addresses = try await resolve()
+      try await dial(addresses, trust)
+    } catch {
+      end(error)
+      throw AppError(webSocketFailure: ending ?? error)
+    }
+  }
+
+  func enter(_ next: ConnectionPhase) {
+    phase = next
+    step(.enter(next))
+  }
+
+  private func resolve() async throws(WebSocketFailure) -> [NetworkAddress] {
+    enter(.resolve)
+    let answer: Result<[NetworkAddress], DialFailure>
+    do throws(DialFailure) {
+      answer = .success(
+        try await Dialer.resolve(
+          endpoint, on: reactor, timeout: configuration.timeouts.resolve))
+    } catch {
+      answer = .failure(error)
+    }
+    if let ending { throw ending }
+    switch answer {
+    case .success(let addresses): return addresses
+    case .failure(let failure): throw self.failure(dialing: failure)
+    }
+  }
+
+  /// Dials the address that answers: the only one, or the winner of a race, which libwebsockets
+  /// cannot run.
+  private func dial(
+    _ addresses: [NetworkAddress], _ trust: TrustStore?
+  ) async throws(WebSocketFailure) {
+    enter(.dial)
+    let begun = ContinuousClock.now
+    var address = addresses[0]
+    if addresses.hasTwoFamilies { address = try await race(addresses, since: begun) }
+    let first = await attempt(address, trust, since: begun)
+    guard case .failure(let failure) = first else { return }
+    guard case .dial = failure.observation, ending == nil else { throw failure }
+    // Nothing but "no": our own connect says why, or finds another address that answers.
+    let other = try await race(addresses, since: begun)
+    guard other != address else { throw self.failure(.dropped, in: .dial) }
+    try await attempt(other, trust, since: begun).get()
+  }
+
+  private func race(
+    _ addresses: [NetworkAddress], since begun: ContinuousClock.Instant
+  ) async throws(WebSocketFailure) -> NetworkAddress {
+    let left = max(.milliseconds(1), configuration.timeouts.dial - (ContinuousClock.now - begun))
+    let winner: Result<NetworkAddress, DialFailure>
+    do throws(DialFailure) {
+      winner = .success(
+        try await Dialer.probe(addresses, of: endpoint, on: reactor, timeout: left))
+    } catch {
+      winner = .failure(error)
+    }
+    if let ending { throw ending }
+    switch winner {
+    case .success(let address): return address
+    case .failure(let failure): throw self.failure(dialing: failure)
+    }
+  }
+
+  /// One dial of the library's, to its end: upgraded, or failed. A failure to reach the address at
+  /// all is `.dial(0)`, and does not end this connection yet.
+  private func attempt(
+    _ address: NetworkAddress, _ trust: TrustStore?, since begun: ContinuousClock.Instant
+  ) async -> Result<Void, WebSocketFailure> {
+    await wait(phase: .dial, within: nil) { connection, id, answer in
+      connection.dialer = id
+      connection.answerDial = { answer(.success(())) }
+      connection.limitDial(
+        configuration.timeouts.dial - (ContinuousClock.now - begun), of: .dial)
+      connection.startLink(address, trust)
+    }
+  }
+
+  private func startLink(_ address: NetworkAddress, _ trust: TrustStore?) {
+    let link = Link(to: url, configuration: configuration, mailbox: mailbox, outbox: outbox) {
+      [weak self] step in
+      self?.assumeIsolated { $0.take(step) }
+    }
+    self.link = link
+    reference.link = link
+    guard let context = LinkContext.of(reactor) else {
+      return end(failure(.internalFault(detail: Self.noContext), in: .dial))
+    }
+    if !link.start(address.description, in: context, trust: trust) { take(.gone) }
+  }
+
+  private static let noContext =
+    "libwebsockets could not start; is its libuv plug-in (libwebsockets-evlib-uv) installed?"
+
+  /// The phase must be over in `time`.
+  func limitDial(_ time: Duration, of phase: ConnectionPhase) {
+    deadline?.cancel()
+    deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.end($0.failure(.deadline, in: phase)) }
+    }
+  }
+
+  func take(_ step: LinkStep) {
+    switch step {
+    case .connected:
+      guard ending == nil else { return }
+      enter(.upgrade)
+      limitDial(configuration.timeouts.upgrade, of: .upgrade)
+    case .established(let chosen):
+      guard ending == nil else { return }
+      subprotocol = chosen
+      begin()
+    case .pong(let payload):
+      guard let id = ProbeTable.id(payload), let answer = probes.take(id) else { return }
+      if callers.take(id) != nil { answer() }
+    case .refused:
+      if let observation = link?.facts.observation { end(failure(observation, in: .stream)) }
+    case .gone:
+      lose()
+    }
+  }
+
+  private func begin() {
+    deadline?.cancel()
+    deadline = nil
+    phase = .stream
+    outbox.open { [reactor, reference] in
+      guard !reactor.isCurrent else { return reference.askToWrite() }
+      reactor.execute { reference.askToWrite() }
+    }
+    self.step(.ready)
+    let answer = answerDial
+    answerDial = nil
+    if let dialer, callers.take(dialer) != nil { answer?() }
+    dialer = nil
+  }
+}

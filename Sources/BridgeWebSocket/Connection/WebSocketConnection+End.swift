@@ -1,0 +1,181 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+extension WebSocketConnection {
+  /// How an operation ends for its caller.
+  typealias Outcome<Value> = Result<Value, WebSocketFailure>
+
+  /// Takes `input` into the connection's life and does what follows from it.
+  func step(_ input: ConnectionStateMachine.Input) {
+    for effect in life.step(input) {
+      switch effect {
+      case .yield(let event):
+        eventSink.yield(event)
+        if event == .closed { eventSink.finish() }
+      case .tearDown:
+        tearDown()
+      }
+    }
+  }
+
+  /// Ends the connection because of `failure`. The first cause counts.
+  func end(_ failure: WebSocketFailure) {
+    guard ending == nil else { return }
+    ending = failure
+    let (error, context) = failure.typed
+    lastFailure = context
+    step(.fail(error, context))
+  }
+
+  /// Ends the connection because its owner wants it.
+  func leave(code: Int, reason: String) async {
+    if life.state == .connected, !isLeaving {
+      isLeaving = true
+      deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak self] in
+        self?.assumeIsolated { $0.finishLeaving() }
+      }
+      link?.close(code: code, reason: CloseFrame.fit(reason))
+    } else if ending == nil, !isLeaving {
+      ending = failure(.cancelled, in: .close)
+      step(.close)
+    }
+    guard life.state != .closed else { return }
+    await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
+      whenReleased.append { caller.resume() }
+    }
+  }
+
+  /// The goodbye was answered, or took too long.
+  private func finishLeaving() {
+    guard ending == nil else { return }
+    ending = failure(.cancelled, in: .close)
+    step(.close)
+  }
+
+  /// Answers everybody, and asks the library for the end; what is left is done when it comes.
+  private func tearDown() {
+    guard let ending else { return }
+    deadline?.cancel()
+    deadline = nil
+    keepLastHeard()
+    let error = AppError(webSocketFailure: ending)
+    outbox.end(isLeaving ? Self.closedHere : error)
+    mailbox.finish(isEndOfMessages(ending) ? .success(()) : .failure(error))
+    answerDial = nil
+    dialer = nil
+    probes.removeAll()
+    for caller in callers.takeAll() { caller.fail(ending) }
+    guard let link, !link.isGone else { return release() }
+    guard link.facts.fault != nil else { return link.kill() }
+    // The server shall see what it is told, which a reset would take from it.
+    self.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak link] in
+      link?.kill()
+    }
+  }
+
+  private static let closedHere = AppError.webSocketDisconnected(
+    code: nil, reason: "The connection was closed here.")
+
+  /// Whether the stream ends without an error: we left, or the server was done.
+  private func isEndOfMessages(_ ending: WebSocketFailure) -> Bool {
+    if isLeaving || ending.observation == .cancelled { return true }
+    if case .closed(1000, _) = ending.observation { return true }
+    return false
+  }
+
+  /// The library is done with the link.
+  func lose() {
+    guard let link else { return }
+    if life.state == .closing { return release() }
+    if isLeaving { return finishLeaving() }
+    if let observation = link.facts.observation {
+      return end(failure(observation, in: phase))
+    }
+    // Not even reached: the one who dials finds out why.
+    deadline?.cancel()
+    deadline = nil
+    self.link = nil
+    answerDial = nil
+    if let dialer, let caller = callers.take(dialer) {
+      caller.fail(failure(.dial(errno: 0), in: .dial))
+    }
+    dialer = nil
+  }
+
+  private func release() {
+    deadline?.cancel()
+    deadline = nil
+    link = nil
+    step(.tornDown)
+    let waiters = whenReleased
+    whenReleased = []
+    for waiter in waiters { waiter() }
+  }
+
+  /// Waits until somebody takes the caller out of the table and answers: a success through the
+  /// closure given to `start`, a failure through the table.
+  func wait<Value: Sendable>(
+    phase: ConnectionPhase, within deadline: Duration?,
+    start: (isolated WebSocketConnection, Int, @escaping @Sendable (Outcome<Value>) -> Void) -> Void
+  ) async -> Outcome<Value> {
+    if let ending { return .failure(ending) }
+    let id = callers.nextID()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: CheckedContinuation<Outcome<Value>, Never>) in
+        let answer: @Sendable (Outcome<Value>) -> Void = { caller.resume(returning: $0) }
+        if Task.isCancelled { return answer(.failure(failure(.cancelled, in: phase))) }
+        let timer = deadline.map { deadline in
+          LoopTimer(after: deadline, on: reactor) { [weak self] in
+            self?.assumeIsolated { $0.answer(id, with: .deadline, in: phase) }
+          }
+        }
+        callers.insert(.init(deadline: timer) { answer(.failure($0)) }, as: id)
+        start(self, id, answer)
+      }
+    } onCancel: {
+      reactor.execute { [weak self] in
+        self?.assumeIsolated { $0.answer(id, with: .cancelled, in: phase) }
+      }
+    }
+  }
+
+  private func answer(
+    _ id: Int, with observation: WebSocketFailure.Observation, in phase: ConnectionPhase
+  ) {
+    _ = probes.take(id)
+    callers.take(id)?.fail(failure(observation, in: phase))
+  }
+
+  /// A failure with all that this connection knows.
+  func failure(
+    _ observation: WebSocketFailure.Observation, in phase: ConnectionPhase
+  ) -> WebSocketFailure {
+    WebSocketFailure(
+      observation: observation, phase: phase, host: endpoint.host, port: endpoint.port,
+      timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
+      socket: link?.facts.condition ?? .open)
+  }
+
+  func failure(dialing dial: DialFailure) -> WebSocketFailure {
+    switch dial.cause {
+    case .nameUnknown: failure(.nameUnknown, in: dial.phase)
+    case .nameTimeout: failure(.nameTimeout, in: dial.phase)
+    case .offline: failure(.offline, in: dial.phase)
+    case .failed(let errno): failure(.dial(errno: errno), in: dial.phase)
+    case .deadline: failure(.deadline, in: dial.phase)
+    case .cancelled: failure(.cancelled, in: dial.phase)
+    }
+  }
+
+  private func timeout(of phase: ConnectionPhase) -> Duration {
+    let timeouts = configuration.timeouts
+    return switch phase {
+    case .resolve: timeouts.resolve
+    case .dial: timeouts.dial
+    case .close: timeouts.close
+    case .banner, .keyExchange, .hostKey, .authenticate, .openChannel, .execute, .stream, .upgrade:
+      timeouts.upgrade
+    }
+  }
+}

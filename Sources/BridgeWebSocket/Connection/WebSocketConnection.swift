@@ -1,0 +1,148 @@
+public import BridgeErrors
+public import BridgeReactor
+public import BridgeTransport
+
+/// One WebSocket connection: dialled once, upgraded once, carrying messages until it ends.
+///
+/// It is pinned to a reactor, where libwebsockets lives as a guest on the loop. Messages go through
+/// two locked queues and not through the actor, so that neither side hops for each of them. It
+/// reports what ends it and never retries.
+public actor WebSocketConnection: Connection {
+  /// Where it leads.
+  public nonisolated let url: WebSocketEndpoint
+  /// How it was asked to connect.
+  public nonisolated let configuration: WebSocketConfiguration
+  /// Steps of this connection, oldest first; ends with `.closed`. One reader.
+  public nonisolated let events: AsyncStream<ConnectionEvent>
+  /// What the server sends. One reader.
+  public nonisolated let messages: MessageStream
+  /// What ended it; nil while nothing has.
+  public internal(set) var lastFailure: FailureContext?
+  /// The subprotocol the server chose; nil where it chose none.
+  public internal(set) var subprotocol: String?
+
+  nonisolated let reactor: Reactor
+  nonisolated let mailbox: Mailbox
+  nonisolated let outbox: Outbox
+  let eventSink: AsyncStream<ConnectionEvent>.Continuation
+
+  var life = ConnectionStateMachine()
+  var phase = ConnectionPhase.resolve
+  var link: Link?
+  var callers = CallerTable()
+  /// Who waits for the end of the dial.
+  var dialer: Int?
+  var answerDial: (@Sendable () -> Void)?
+  var deadline: LoopTimer?
+  var probes = ProbeTable()
+  var ending: WebSocketFailure?
+  /// A goodbye of ours was begun, with this code.
+  var isLeaving = false
+  var whenReleased: [() -> Void] = []
+  private var heard: ContinuousClock.Instant?
+
+  /// A connection to `url` on one of the process's reactors; nothing is dialled yet.
+  public init(
+    to url: WebSocketEndpoint, configuration: WebSocketConfiguration = WebSocketConfiguration(),
+    on reactor: Reactor = ReactorGroup.shared.next()
+  ) {
+    self.url = url
+    self.configuration = configuration
+    self.reactor = reactor
+    let link = LinkReference()
+    mailbox = Mailbox(limit: configuration.receiveBuffer) {
+      reactor.execute { link.allowReading() }
+    }
+    outbox = Outbox(limit: configuration.sendBuffer)
+    messages = MessageStream(mailbox: mailbox)
+    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+    self.reference = link
+  }
+
+  /// A connection to the `ws` or `wss` URL `url`.
+  ///
+  /// - Throws: `invalidURL`.
+  public init(
+    to url: String, configuration: WebSocketConfiguration = WebSocketConfiguration(),
+    on reactor: Reactor = ReactorGroup.shared.next()
+  ) throws(AppError) {
+    self.init(to: try WebSocketEndpoint(url), configuration: configuration, on: reactor)
+  }
+
+  nonisolated let reference: LinkReference
+
+  isolated deinit {
+    link?.kill()
+  }
+
+  /// The reactor's thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+
+  /// Host and port.
+  public nonisolated var endpoint: Endpoint { url.endpoint }
+
+  /// When the last byte came from the server, as the kernel saw it; nil before the first.
+  public var lastHeard: ContinuousClock.Instant? { link?.lastHeard ?? heard }
+
+  func keepLastHeard() { heard = link?.lastHeard }
+
+  /// Resolves, dials, identifies the server, upgrades.
+  ///
+  /// - Throws: what `AppError.init(webSocketFailure:)` makes of the failure; `fileReadError` for an
+  ///   authority file, `validationError` for a header field; `cancelled`.
+  public nonisolated func connect() async throws(AppError) {
+    try RequestHeaders.check(configuration)
+    let trust = url.isSecure ? try TrustStore.store(for: configuration.trust) : nil
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.establish(trust)
+    }
+  }
+
+  /// Sends a text message; returns when the send buffer has taken it.
+  ///
+  /// - Throws: what ended the connection; `cancelled`, and then nothing was sent.
+  public nonisolated func send(text: String) async throws(AppError) {
+    try await outbox.send(.init(text: text))
+  }
+
+  /// Sends a binary message; returns when the send buffer has taken it.
+  ///
+  /// - Throws: what ended the connection; `cancelled`, and then nothing was sent.
+  public nonisolated func send(binary bytes: [UInt8]) async throws(AppError) {
+    try await outbox.send(.init(binary: bytes))
+  }
+
+  /// Sends a message; returns when the send buffer has taken it.
+  ///
+  /// - Throws: what ended the connection; `cancelled`, and then nothing was sent.
+  public nonisolated func send(_ message: WebSocketMessage) async throws(AppError) {
+    switch message {
+    case .text(let text): try await send(text: text)
+    case .binary(let bytes): try await send(binary: bytes)
+    }
+  }
+
+  /// One ping and its pong (RFC 6455, 5.5.2).
+  ///
+  /// - Throws: `webSocketPingTimeout` when the answer is not there after `deadline`; what ended the
+  ///   connection.
+  public nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> Duration in
+      try await self.measureRoundTrip(within: deadline)
+    }
+  }
+
+  /// Ends the connection in at most a second, with code 1000. Safe in every state, and again.
+  public nonisolated func close() async {
+    await close(code: 1000)
+  }
+
+  /// Sends what waits, says goodbye with `code` and `reason` (cut to what fits: 123 bytes), waits
+  /// for the server's answer, ends; all in at most a second. A code that may not be sent is sent
+  /// as 1000.
+  public nonisolated func close(code: Int, reason: String = "") async {
+    await withTaskExecutorPreference(reactor) {
+      await self.leave(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+public import BridgeErrors
+import BridgeTransport
+
+/// The messages of one connection, as they come: bounded, for one reader, with back-pressure to the
+/// server.
+///
+/// A stream that nobody reads fills up; then nothing more is taken from the socket. It ends with
+/// nil after a close that we asked for, or one with code 1000; else it throws what ended the
+/// connection, after the messages that came before.
+public struct MessageStream: AsyncSequence, Sendable {
+  /// A whole message.
+  public typealias Element = WebSocketMessage
+  /// What ended the connection.
+  public typealias Failure = AppError
+
+  let mailbox: Mailbox
+
+  /// Takes the messages in order.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let mailbox: Mailbox
+
+    /// The next message, nil at the end.
+    ///
+    /// - Throws: what ended the connection, or `cancelled`.
+    public func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AppError) -> WebSocketMessage? {
+      try await mailbox.next()
+    }
+  }
+
+  /// An iterator; two of one stream share its messages.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(mailbox: mailbox)
+  }
+}
+
+/// The queue behind a `MessageStream`: filled on the reactor, emptied anywhere.
+///
+/// A lock and not actor state, so that a reader that keeps up takes messages without a hop, and a
+/// burst wakes it once.
+final class Mailbox: Sendable {
+  fileprivate typealias Answer = Result<WebSocketMessage?, AppError>
+  private typealias Reader = CheckedContinuation<Answer, Never>
+  private typealias Answered = (Reader, Answer)
+
+  fileprivate struct State {
+    var messages: [WebSocketMessage?] = []
+    var first = 0
+    /// Bytes, each message counted with what it costs to keep.
+    var weight = 0
+    var reader: CheckedContinuation<Answer, Never>?
+    var end: Result<Void, AppError>?
+    var isFull = false
+  }
+
+  /// What a message costs beside its bytes: empty ones must not pile up without a bound.
+  static let overhead = 64
+
+  private let state = Mutex(State())
+  private let limit: Int
+  private let hasRoomAgain: @Sendable () -> Void
+
+  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
+  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+    self.limit = limit
+    self.hasRoomAgain = hasRoomAgain
+  }
+
+  /// Hands a message over; false when nothing more should come until `hasRoomAgain`.
+  func push(_ message: WebSocketMessage) -> Bool {
+    let (reader, hasRoom) = state.withLock { state -> (Reader?, Bool) in
+      if state.end != nil { return (nil, true) }
+      if let reader = state.reader.take() { return (reader, true) }
+      state.messages.append(message)
+      state.weight += message.count + Self.overhead
+      state.isFull = state.weight >= limit
+      return (nil, !state.isFull)
+    }
+    reader?.resume(returning: .success(message))
+    return hasRoom
+  }
+
+  /// No more messages come. The first end counts; what is queued can still be read.
+  func finish(_ end: Result<Void, AppError>) {
+    let reader = state.withLock { state -> Reader? in
+      guard state.end == nil else { return nil }
+      state.end = end
+      return state.reader.take()
+    }
+    reader?.resume(returning: end.map { WebSocketMessage?.none })
+  }
+
+  func next() async throws(AppError) -> WebSocketMessage? {
+    if let answer = take() { return try answer.get() }
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { wait($0) }
+    } onCancel: {
+      let reader = state.withLock { $0.reader.take() }
+      reader?.resume(returning: .failure(.cancelled))
+    }
+    return try answer.get()
+  }
+
+  private func wait(_ reader: Reader) {
+    let isCancelled = Task.isCancelled
+    let answered = state.withLock { state -> Answered? in
+      if isCancelled { return (reader, .failure(.cancelled)) }
+      if let answer = state.takeNext() { return (reader, answer) }
+      // A second reader sends the first away: one stream has one reader.
+      defer { state.reader = reader }
+      return state.reader.map { ($0, .failure(.cancelled)) }
+    }
+    if let (reader, answer) = answered { reader.resume(returning: answer) }
+    // A cancellation that came between the question above and the lock found nobody to answer.
+    guard Task.isCancelled else { return }
+    let late = state.withLock { $0.reader.take() }
+    late?.resume(returning: .failure(.cancelled))
+  }
+
+  private func take() -> Answer? {
+    let (answer, wasFull) = state.withLock { state -> (Answer?, Bool) in
+      let answer = state.takeNext()
+      guard state.isFull, state.weight <= limit / 2 else { return (answer, false) }
+      state.isFull = false
+      return (answer, true)
+    }
+    if wasFull { hasRoomAgain() }
+    return answer
+  }
+}
+
+extension Mailbox.State {
+  fileprivate mutating func takeNext() -> Result<WebSocketMessage?, AppError>? {
+    guard first < messages.count else { return end.map { $0.map { WebSocketMessage?.none } } }
+    let message = messages[first].take()
+    first += 1
+    weight -= (message?.count ?? 0) + Mailbox.overhead
+    if first == messages.count {
+      messages.removeAll(keepingCapacity: true)
+      first = 0
+    }
+    return .success(message)
+  }
+}

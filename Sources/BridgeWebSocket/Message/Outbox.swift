@@ -1,0 +1,173 @@
+import BridgeErrors
+import BridgeTransport
+
+/// What waits to be written: filled anywhere, emptied on the reactor.
+///
+/// A lock and not actor state: a sender that has room neither hops nor suspends, and many messages
+/// share one wake of the loop. A full outbox holds its senders back until half of it is written.
+final class Outbox: Sendable {
+  /// A frame to come.
+  struct Entry: Sendable {
+    var isText: Bool
+    /// The payload, after as many bytes of room as the library wants in front of it.
+    var bytes: [UInt8]
+  }
+
+  typealias Answer = Result<Void, AppError>
+
+  fileprivate struct Waiter {
+    let id: Int
+    let entry: Entry
+    let caller: CheckedContinuation<Answer, Never>
+  }
+
+  fileprivate struct State {
+    var entries: [Entry?] = []
+    var first = 0
+    var weight = 0
+    var waiters: [Waiter] = []
+    var lastID = 0
+    var isWakePending = false
+    /// Nil before the connection is there.
+    var wake: (@Sendable () -> Void)?
+    var end: AppError?
+  }
+
+  private let state = Mutex(State())
+  private let limit: Int
+
+  /// Holds `limit` bytes before it is full, or one message that is longer.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Messages are taken from now on; `wake` is called when there is something to write.
+  func open(wake: @escaping @Sendable () -> Void) {
+    state.withLock { $0.wake = wake }
+  }
+
+  /// Queues `entry`, as soon as there is room.
+  ///
+  /// - Throws: what ended the connection; `cancelled`, and then the message is not sent.
+  func send(_ entry: Entry) async throws(AppError) {
+    if let answer = offer(entry) { return try answer.get() }
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { wait($0, with: entry, id: id) }
+    } onCancel: {
+      cancel(id)
+    }
+    try answer.get()
+  }
+
+  /// The next entry in order; nil when there is none. The caller writes it.
+  func take() -> Entry? {
+    let (entry, freed) = state.withLock { state -> (Entry?, [Waiter]) in
+      guard state.first < state.entries.count else {
+        state.isWakePending = false
+        return (nil, [])
+      }
+      let entry = state.entries[state.first].take()
+      state.first += 1
+      state.weight -= entry?.bytes.count ?? 0
+      state.tidy()
+      return (entry, state.weight <= limit / 2 ? admit(&state) : [])
+    }
+    for waiter in freed { waiter.caller.resume(returning: .success(())) }
+    return entry
+  }
+
+  /// Nothing is taken any more; who waits is told `error`.
+  func end(_ error: AppError) {
+    let waiters = state.withLock { state -> [Waiter] in
+      guard state.end == nil else { return [] }
+      state.end = error
+      state.entries = []
+      state.first = 0
+      state.wake = nil
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.caller.resume(returning: .failure(error)) }
+  }
+
+  /// The answer, where none has to be waited for.
+  private func offer(_ entry: Entry) -> Answer? {
+    let (answer, wake) = state.withLock { state -> (Answer?, (@Sendable () -> Void)?) in
+      if let end = state.end { return (.failure(end), nil) }
+      guard let wake = state.wake else { return (.failure(Self.notConnected), nil) }
+      guard state.waiters.isEmpty, state.weight < limit else { return (nil, nil) }
+      state.append(entry)
+      return (.success(()), state.needsWake() ? wake : nil)
+    }
+    wake?()
+    return answer
+  }
+
+  private func wait(
+    _ caller: CheckedContinuation<Answer, Never>, with entry: Entry, id: Int
+  ) {
+    let (answer, wake) = state.withLock { state -> (Answer?, (@Sendable () -> Void)?) in
+      if Task.isCancelled { return (.failure(.cancelled), nil) }
+      if let end = state.end { return (.failure(end), nil) }
+      guard state.waiters.isEmpty, state.weight < limit else {
+        state.waiters.append(Waiter(id: id, entry: entry, caller: caller))
+        return (nil, nil)
+      }
+      state.append(entry)
+      return (.success(()), state.needsWake() ? state.wake : nil)
+    }
+    if let answer { caller.resume(returning: answer) }
+    wake?()
+    // A cancellation that came before the waiter was there found nobody.
+    if answer == nil, Task.isCancelled { cancel(id) }
+  }
+
+  private func cancel(_ id: Int) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.waiters.remove(at: index)
+    }
+    waiter?.caller.resume(returning: .failure(.cancelled))
+  }
+
+  /// Lets waiting senders in, in order, as far as there is room.
+  private func admit(_ state: inout State) -> [Waiter] {
+    var admitted = 0
+    while admitted < state.waiters.count, state.weight < limit {
+      state.append(state.waiters[admitted].entry)
+      admitted += 1
+    }
+    defer { state.waiters.removeFirst(admitted) }
+    return Array(state.waiters.prefix(admitted))
+  }
+
+  private static let notConnected = AppError.internalError(
+    detail: "A message was sent before the connection was there.")
+}
+
+extension Outbox.State {
+  fileprivate mutating func append(_ entry: Outbox.Entry) {
+    entries.append(entry)
+    weight += entry.bytes.count
+  }
+
+  /// Whether the loop must be told; once, until it has found the outbox empty.
+  fileprivate mutating func needsWake() -> Bool {
+    defer { isWakePending = true }
+    return !isWakePending
+  }
+
+  fileprivate mutating func tidy() {
+    if first == entries.count {
+      entries.removeAll(keepingCapacity: true)
+      first = 0
+    } else if first >= 256, first * 2 >= entries.count {
+      entries.removeFirst(first)
+      first = 0
+    }
+  }
+}

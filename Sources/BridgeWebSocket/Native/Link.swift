@@ -1,0 +1,312 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+import CLibWebSockets
+import Foundation
+
+/// A step in the life of a link.
+enum LinkStep {
+  /// TCP is there.
+  case connected
+  /// Upgraded; with the subprotocol the server chose.
+  case established(subprotocol: String?)
+  /// A pong with this payload.
+  case pong([UInt8])
+  /// The server broke a rule, was told so and is not listened to any more; the facts say which.
+  case refused
+  /// The library is done with it: the last step, and the only one that ends it.
+  case gone
+}
+
+/// One connection of the library's, from dial to end.
+///
+/// On the reactor's thread only. The library keeps it alive (one retain, given back at
+/// `LWS_CALLBACK_WSI_DESTROY`, its one terminal event). No call into the library happens while
+/// something of ours is being changed: it may call back before it returns.
+@safe final class Link: @unchecked Sendable {
+  let configuration: WebSocketConfiguration
+  let endpoint: WebSocketEndpoint
+  let mailbox: Mailbox
+  let outbox: Outbox
+  private(set) var facts: LinkFacts
+  /// When the last byte came, as the kernel says; kept when the socket is gone.
+  private var heard: ContinuousClock.Instant?
+
+  var certificate: CertificateJudge
+  var assembler: MessageAssembler
+  var body: [UInt8] = []
+  var isBodyComplete = false
+  private var connection: OpaquePointer?
+  private var context: LinkContext?
+  private var tell: ((LinkStep) -> Void)?
+  /// The library has no part in it any more.
+  private(set) var isGone = false
+  private var pings: [[UInt8]] = []
+  private var goodbye: [UInt8]?
+  /// Our close frame is on its way: nothing may follow it.
+  private(set) var hasSaidGoodbye = false
+
+  init(
+    to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, mailbox: Mailbox,
+    outbox: Outbox, tell: @escaping (LinkStep) -> Void
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.mailbox = mailbox
+    self.outbox = outbox
+    self.tell = tell
+    facts = LinkFacts(isSecure: endpoint.isSecure)
+    certificate = CertificateJudge(trust: configuration.trust, host: endpoint.endpoint.host)
+    assembler = MessageAssembler(limit: configuration.messageLimit)
+  }
+
+  /// Dials `address`; false when the library gave up at once. `.gone` then comes only where the
+  /// library had taken the link over.
+  func start(_ address: String, in context: LinkContext, trust: TrustStore?) -> Bool {
+    guard let host = context.host(for: trust) else { return false }
+    self.context = context
+    let owner = unsafe Unmanaged.passRetained(self)
+    var created: OpaquePointer?
+    var info = unsafe lws_client_connect_info()
+    unsafe info.context = context.raw
+    unsafe info.vhost = host.raw
+    unsafe info.port = Int32(endpoint.endpoint.port)
+    unsafe info.local_protocol_name = ProtocolTable.name
+    unsafe info.opaque_user_data = owner.toOpaque()
+    unsafe info.ssl_connection = flags
+    let made = unsafe connect(&info, to: address, storing: &created)
+    if unsafe made != nil { return true }
+    // Freed before the library had it in its tables: there will be no terminal event.
+    if unsafe created == nil, !isGone { unsafe owner.release() }
+    return false
+  }
+
+  private func connect(
+    _ info: inout lws_client_connect_info, to address: String,
+    storing created: UnsafeMutablePointer<OpaquePointer?>
+  ) -> OpaquePointer? {
+    let names = configuration.subprotocols.joined(separator: ", ")
+    unsafe info.pwsi = created
+    return unsafe address.withCString { address in
+      unsafe endpoint.target.withCString { target in
+        unsafe endpoint.hostHeader.withCString { hostHeader in
+          unsafe names.withCString { names in
+            unsafe info.address = address
+            unsafe info.path = target
+            unsafe info.host = hostHeader
+            unsafe info.protocol = configuration.subprotocols.isEmpty ? nil : names
+            return unsafe lws_client_connect_via_info(&info)
+          }
+        }
+      }
+    }
+  }
+
+  private var flags: Int32 {
+    let noRedirect = Int32(LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue)
+    guard endpoint.isSecure else { return noRedirect }
+    // The name is checked by our own judge, which also knows IPv6 addresses.
+    return noRedirect | Int32(LCCSCF_USE_SSL.rawValue)
+      | Int32(LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
+  }
+
+  /// When the last byte came; nil before the first.
+  var lastHeard: ContinuousClock.Instant? {
+    look()
+    return heard
+  }
+
+  /// Asks for a turn to write; from the reactor's thread.
+  func askToWrite() {
+    guard let connection = unsafe connection else { return }
+    _ = unsafe lws_callback_on_writable(connection)
+  }
+
+  /// Sends a ping, ahead of the messages that wait.
+  func ping(_ payload: [UInt8]) {
+    pings.append(payload)
+    askToWrite()
+  }
+
+  /// Reads on.
+  func allowReading() {
+    guard let connection = unsafe connection else { return }
+    _ = unsafe lws_rx_flow_control(connection, 1)
+  }
+
+  /// Says goodbye after what was queued, waits for the answer, ends.
+  func close(code: Int, reason: [UInt8]) {
+    guard goodbye == nil, !hasSaidGoodbye else { return }
+    goodbye = CloseFrame.payload(code: code, reason: reason)
+    allowReading()
+    askToWrite()
+  }
+
+  /// Ends it now. The library does so in its next turn, which is asked for.
+  func kill() {
+    guard let connection = unsafe connection, let context else { return }
+    look()
+    unsafe lws_set_timeout(
+      connection, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC)
+    unsafe lws_cancel_service(context.raw)
+  }
+
+  /// Nothing is told any more.
+  func fallSilent() { tell = nil }
+
+  /// Asks the kernel what it knows of the socket.
+  private func look() {
+    guard let connection = unsafe connection else { return }
+    let descriptor = unsafe lws_get_socket_fd(connection)
+    var seen = bridge_tcp()
+    guard descriptor >= 0, unsafe bridge_tcp_look(descriptor, &seen) else { return }
+    facts.socket =
+      switch seen.state {
+      case Int32(TCP_CLOSE_WAIT), Int32(TCP_LAST_ACK): .finished
+      case Int32(TCP_CLOSE): .gone
+      default: .open
+      }
+    // The kernel counts a FIN as a byte.
+    facts.hasHeard = seen.bytes > (facts.socket == .finished ? 1 : 0)
+    if seen.bytes > 0 { heard = ContinuousClock.now - .milliseconds(Int(seen.silence)) }
+  }
+}
+
+/// What the library calls, each a step. A result other than 0 ends the connection.
+extension Link {
+  func adopted(_ connection: OpaquePointer) {
+    if unsafe self.connection == nil, !isGone { unsafe self.connection = connection }
+  }
+
+  func connected() {
+    guard facts.stage == .dialing else { return }
+    facts.stage = .connected
+    tell?(.connected)
+  }
+
+  func established() {
+    facts.stage = .established
+    tell?(.established(subprotocol: facts.answer?.subprotocol))
+  }
+
+  func answered(_ answer: LinkFacts.Answer) {
+    facts.stage = .answered
+    facts.answer = answer
+  }
+
+  /// Whether the request may go out: over TLS only to a server that was identified.
+  func mayRequest() -> Bool {
+    guard !endpoint.isSecure || certificate.isSatisfied else { return false }
+    facts.stage = .requested
+    return true
+  }
+
+  func judged() { facts.tlsCause = certificate.cause }
+
+  func handshakeFailed(_ handshake: LinkFacts.Handshake?) {
+    facts.handshake = facts.handshake ?? handshake
+  }
+
+  func pong(_ payload: [UInt8]) { tell?(.pong(payload)) }
+
+  func peerClosed(_ payload: [UInt8]) -> Bool {
+    guard let frame = CloseFrame(payload: payload) else {
+      return refuse(code: 1002, "A close frame is malformed.")
+    }
+    facts.close = facts.close ?? LinkFacts.Close(code: frame.code, reason: frame.reason)
+    // The library answers a close frame, but must not answer the answer to ours.
+    return !hasSaidGoodbye
+  }
+
+  /// Takes a piece of a message in; false when the connection must end.
+  func received(_ content: UnsafeRawBufferPointer, _ piece: MessageAssembler.Piece) -> Bool {
+    guard facts.fault == nil else { return true }
+    do throws(MessageAssembler.Fault) {
+      guard let message = unsafe try assembler.take(content, piece) else { return true }
+      if !mailbox.push(message), let connection = unsafe connection {
+        _ = unsafe lws_rx_flow_control(connection, 0)
+      }
+      return true
+    } catch {
+      return refuse(code: error.closeCode, error.detail)
+    }
+  }
+
+  /// Says what is wrong, and listens only for the end from now on.
+  private func refuse(code: Int, _ fault: String) -> Bool {
+    guard facts.fault == nil else { return true }
+    facts.fault = fault
+    if let connection = unsafe connection, !hasSaidGoodbye {
+      hasSaidGoodbye = true
+      let payload = CloseFrame.payload(code: code, reason: [])
+      _ = unsafe send(payload, Self.closeFrame, on: connection)
+    }
+    tell?(.refused)
+    return true
+  }
+
+  /// Writes what waits, a bounded number of frames; false when the connection must end.
+  func write() -> Bool {
+    guard let connection = unsafe connection else { return false }
+    if hasSaidGoodbye { return true }
+    while !pings.isEmpty {
+      let payload = pings.removeFirst()
+      guard unsafe send(payload, LWS_WRITE_PING, on: connection) else { return false }
+    }
+    var frames = 0
+    while frames < Self.burst, unsafe lws_partial_buffered(connection) == 0 {
+      guard let entry = outbox.take() else { return unsafe sayGoodbye(on: connection) }
+      let kind = entry.isText ? LWS_WRITE_TEXT : LWS_WRITE_BINARY
+      guard unsafe writeFrame(entry.bytes, kind, on: connection) else { return false }
+      frames += 1
+    }
+    askToWrite()
+    return true
+  }
+
+  /// Frames a turn, so that others have theirs.
+  private static let burst = 64
+
+  /// Everything is written: time for the close frame, if that was asked for. It is written by us:
+  /// with libuv the packaged library drops a connection before its own close frame is out.
+  private func sayGoodbye(on connection: OpaquePointer) -> Bool {
+    guard let goodbye else { return true }
+    hasSaidGoodbye = true
+    return unsafe send(goodbye, Self.closeFrame, on: connection)
+  }
+
+  /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbours.
+  private static let closeFrame = lws_write_protocol(rawValue: 4)
+
+  private func send(
+    _ payload: [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
+  ) -> Bool {
+    unsafe writeFrame(
+      [UInt8](repeating: 0, count: LibWebSockets.room) + payload, kind, on: connection)
+  }
+
+  /// The library masks in place, in the room before the payload too.
+  private func writeFrame(
+    _ bytes: consuming [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
+  ) -> Bool {
+    unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      let room = LibWebSockets.room
+      guard let start = buffer.baseAddress else { return false }
+      let length = buffer.count - room
+      return unsafe lws_write(connection, start.advanced(by: room), length, kind) >= 0
+    }
+  }
+
+  /// The connection failed or is closing; its socket is still there.
+  func ending() { look() }
+
+  /// The terminal event: gives back the library's retain.
+  func gone(_ owner: Unmanaged<Link>) {
+    isGone = true
+    unsafe connection = nil
+    let tell = tell
+    self.tell = nil
+    tell?(.gone)
+    unsafe owner.release()
+  }
+}

@@ -1,0 +1,72 @@
+import BridgeErrors
+import CLibWebSockets
+import Foundation
+
+/// The server's answer to the upgrade request, read before the library judges and forgets it.
+extension LinkCallback {
+  /// What is read of a refusal's body, in bytes.
+  private static let bodyLimit = 64 << 10
+  /// How long the rest of a body is waited for, in milliseconds: the library drops the connection
+  /// as soon as it is asked to go on, and nobody else has the reactor meanwhile.
+  private static let patience: Int32 = 40
+
+  func readAnswer() {
+    let status = Int(unsafe lws_http_client_http_response(connection))
+    var answer = LinkFacts.Answer(status: status)
+    answer.subprotocol = header(WSI_TOKEN_PROTOCOL)
+    answer.location = header(WSI_TOKEN_HTTP_LOCATION)
+    answer.retryAfter = header(WSI_TOKEN_HTTP_RETRY_AFTER)
+      .flatMap { RetryAfter.seconds(from: $0, now: Date()) }
+    if status != 101 {
+      drainBody()
+      answer.message = Self.message(in: link.body, status: status)
+    }
+    link.answered(answer)
+  }
+
+  func readBody() {
+    let room = Self.bodyLimit - link.body.count
+    unsafe link.body.append(contentsOf: input.prefix(max(0, room)))
+  }
+
+  private func drainBody() {
+    let expected = header(WSI_TOKEN_HTTP_CONTENT_LENGTH).flatMap { Int($0) }
+    let isChunked = header(WSI_TOKEN_HTTP_TRANSFER_ENCODING) != nil
+    let deadline = ContinuousClock.now + .milliseconds(Int(Self.patience))
+    while !link.isBodyComplete, link.body.count < min(expected ?? Self.bodyLimit, Self.bodyLimit) {
+      let before = link.body.count
+      var buffer: UnsafeMutablePointer<CChar>?
+      var count: Int32 = 0
+      guard unsafe lws_http_client_read(connection, &buffer, &count) == 0 else { return }
+      if link.body.count > before { continue }
+      guard expected != nil || isChunked, waitForMore(until: deadline) else { return }
+    }
+  }
+
+  private func waitForMore(until deadline: ContinuousClock.Instant) -> Bool {
+    let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+    var descriptor = pollfd(
+      fd: unsafe lws_get_socket_fd(connection), events: Int16(POLLIN), revents: 0)
+    guard left >= 1 else { return false }
+    return unsafe poll(&descriptor, 1, Int32(left)) == 1
+  }
+
+  private func header(_ token: lws_token_indexes) -> String? {
+    let length = Int(unsafe lws_hdr_total_length(connection, token))
+    guard length > 0 else { return nil }
+    var text = [CChar](repeating: 0, count: length + 1)
+    guard unsafe lws_hdr_copy(connection, &text, Int32(text.count), token) > 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// What an error envelope in `body` says; nil where there is none.
+  private static func message(in body: [UInt8], status: Int) -> String? {
+    let data = Data(body)
+    guard let failure = StandardAPIResponse<NoContent>.failure(in: data, statusCode: status),
+      let message = failure.message
+    else { return nil }
+    let code = failure.code.map { " [\($0)]" } ?? ""
+    let id = failure.correlationId.map { " (correlation id \($0))" } ?? ""
+    return message + code + id
+  }
+}

@@ -1,0 +1,123 @@
+import BridgeErrors
+import CLibWebSockets
+import Foundation
+
+/// libwebsockets' one callback: a step from C into a `Link`.
+///
+/// Reasons that are not ours are answered by 0 before any pointer is touched: some come with a
+/// connection that is none.
+func serveLink(
+  _ connection: OpaquePointer?, _ reason: lws_callback_reasons, _ user: UnsafeMutableRawPointer?,
+  _ input: UnsafeMutableRawPointer?, _ length: Int
+) -> Int32 {
+  guard LinkCallback.isOurs(reason), let connection = unsafe connection,
+    let pointer = unsafe lws_get_opaque_user_data(connection)
+  else { return 0 }
+  let owner = unsafe Unmanaged<Link>.fromOpaque(pointer)
+  let link = unsafe owner.takeUnretainedValue()
+  unsafe link.adopted(connection)
+  if reason == LWS_CALLBACK_WSI_DESTROY {
+    unsafe lws_set_opaque_user_data(connection, nil)
+    unsafe link.gone(owner)
+    return 0
+  }
+  let call = unsafe LinkCallback(
+    link: link, connection: connection, user: user,
+    input: UnsafeMutableRawBufferPointer(start: input, count: input == nil ? 0 : length),
+    length: length)
+  return call.step(reason) ? 0 : -1
+}
+
+/// One call of the library's.
+@safe struct LinkCallback {
+  let link: Link
+  let connection: OpaquePointer
+  let user: UnsafeMutableRawPointer?
+  let input: UnsafeMutableRawBufferPointer
+  let length: Int
+
+  static func isOurs(_ reason: lws_callback_reasons) -> Bool {
+    switch reason {
+    case LWS_CALLBACK_CLIENT_RECEIVE, LWS_CALLBACK_CLIENT_WRITEABLE,
+      LWS_CALLBACK_CLIENT_RECEIVE_PONG, LWS_CALLBACK_WSI_CREATE,
+      LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER, LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP,
+      LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ, LWS_CALLBACK_COMPLETED_CLIENT_HTTP,
+      LWS_CALLBACK_CLIENT_ESTABLISHED, LWS_CALLBACK_WS_PEER_INITIATED_CLOSE,
+      LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION,
+      LWS_CALLBACK_CLIENT_CONNECTION_ERROR, LWS_CALLBACK_CLIENT_CLOSED,
+      LWS_CALLBACK_CLOSED_CLIENT_HTTP, LWS_CALLBACK_WSI_DESTROY:
+      true
+    default: false
+    }
+  }
+
+  /// What the reason means; false ends the connection.
+  func step(_ reason: lws_callback_reasons) -> Bool {
+    switch reason {
+    case LWS_CALLBACK_CLIENT_RECEIVE: return receive()
+    case LWS_CALLBACK_CLIENT_WRITEABLE: return link.write()
+    case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER: return appendHeaders()
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return unsafe link.peerClosed(Array(input))
+    case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION: return verify()
+    case LWS_CALLBACK_CLIENT_RECEIVE_PONG: unsafe link.pong(Array(input))
+    case LWS_CALLBACK_WSI_CREATE: link.connected()
+    case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP: readAnswer()
+    case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: readBody()
+    case LWS_CALLBACK_COMPLETED_CLIENT_HTTP: link.isBodyComplete = true
+    case LWS_CALLBACK_CLIENT_ESTABLISHED: link.established()
+    case LWS_CALLBACK_CLIENT_CONNECTION_ERROR: fail()
+    case LWS_CALLBACK_CLIENT_CLOSED, LWS_CALLBACK_CLOSED_CLIENT_HTTP: link.ending()
+    default: break
+    }
+    return true
+  }
+
+  private func receive() -> Bool {
+    let piece = unsafe MessageAssembler.Piece(
+      isFirst: lws_is_first_fragment(connection) != 0,
+      isLast: lws_is_final_fragment(connection) != 0,
+      isBinary: lws_frame_is_binary(connection) != 0,
+      left: Int(lws_remaining_packet_payload(connection)))
+    return unsafe link.received(UnsafeRawBufferPointer(input), piece)
+  }
+
+  private func verify() -> Bool {
+    guard let user = unsafe user else { return false }
+    let isGood = unsafe link.certificate.judge(OpaquePointer(user), isValid: length == 1)
+    link.judged()
+    return isGood
+  }
+
+  /// `input` points to the library's own pointer to where the request goes on; `length` is the
+  /// room left.
+  private func appendHeaders() -> Bool {
+    guard link.mayRequest(),
+      let position = unsafe input.baseAddress?.assumingMemoryBound(
+        to: UnsafeMutablePointer<UInt8>?.self)
+    else { return false }
+    let lines = RequestHeaders.lines(for: link.configuration)
+    guard lines.count < length, let start = unsafe position.pointee else { return false }
+    unsafe lines.withUnsafeBufferPointer { lines in
+      guard let first = lines.baseAddress else { return }
+      unsafe start.update(from: first, count: lines.count)
+    }
+    unsafe position.pointee = start.advanced(by: lines.count)
+    return true
+  }
+
+  private func fail() {
+    link.ending()
+    guard link.endpoint.isSecure, link.facts.stage == .connected else { return }
+    link.handshakeFailed(Self.handshakeFailure())
+  }
+
+  /// What OpenSSL says of the last call; nil when it says nothing.
+  private static func handshakeFailure() -> LinkFacts.Handshake? {
+    let code = ERR_peek_last_error()
+    guard code != 0 else { return nil }
+    let reason = Int32(truncatingIfNeeded: code & 0x7F_FFFF)
+    if reason == SSL_R_UNEXPECTED_EOF_WHILE_READING { return .endOfFile }
+    // Alerts are numbered from 1000 (openssl/sslerr.h).
+    return (1000..<1256).contains(reason) ? .alert(Int(reason) - 1000) : .notTLS
+  }
+}

@@ -1,0 +1,82 @@
+import BridgeReactor
+import BridgeTransport
+import CLibUV
+import CLibWebSockets
+
+/// The library's context of one reactor: a guest on its libuv loop, made for its first link.
+///
+/// On the reactor's thread only.
+@safe final class LinkContext: @unchecked Sendable {
+  private static let all = Mutex([ObjectIdentifier: LinkContext]())
+
+  /// A virtual host: what connections of one kind of trust share. Lives as long as its context.
+  @safe struct Host {
+    let raw: OpaquePointer
+  }
+
+  let raw: OpaquePointer
+  private let loop: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  private var hosts: [TrustStore.Key?: Host] = [:]
+
+  /// The context of `reactor`; nil when the library refuses, for instance because its libuv plug-in
+  /// is not installed.
+  static func of(_ reactor: Reactor) -> LinkContext? {
+    reactor.preconditionIsolated()
+    let id = ObjectIdentifier(reactor)
+    if let known = all.withLock({ $0[id] }) { return known }
+    guard let made = LinkContext(on: reactor) else { return nil }
+    all.withLock { $0[id] = made }
+    return made
+  }
+
+  private init?(on reactor: Reactor) {
+    LibWebSockets.silence
+    unsafe loop = .allocate(capacity: 1)
+    unsafe loop.initialize(to: UnsafeMutableRawPointer(reactor.native))
+    var info = unsafe lws_context_creation_info()
+    unsafe info.options = LibWebSockets.contextOptions()
+    unsafe info.port = CONTEXT_PORT_NO_LISTEN
+    unsafe info.protocols = UnsafePointer(LibWebSockets.protocols.first)
+    unsafe info.foreign_loops = loop
+    unsafe info.gid = gid_t.max.asSigned
+    unsafe info.uid = uid_t.max.asSigned
+    unsafe info.fd_limit_per_thread = LibWebSockets.descriptorLimit()
+    unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
+    unsafe info.max_http_header_data2 = 16 << 10
+    unsafe info.timeout_secs = Self.never
+    guard let raw = unsafe lws_create_context(&info) else {
+      unsafe loop.deallocate()
+      return nil
+    }
+    unsafe self.raw = raw
+  }
+
+  /// Every deadline is ours; the library's own must not come first. In seconds.
+  private static let never: UInt32 = 24 * 3600
+
+  /// What links with this trust are made on; nil is plain TCP.
+  func host(for trust: TrustStore?) -> Host? {
+    let key = trust?.key
+    if let known = hosts[key] { return known }
+    var info = unsafe lws_context_creation_info()
+    unsafe info.port = CONTEXT_PORT_NO_LISTEN
+    unsafe info.protocols = UnsafePointer(LibWebSockets.protocols.first)
+    unsafe info.vhost_name = immortal("bridge")
+    unsafe info.connect_timeout_secs = Self.never
+    unsafe info.timeout_secs = Self.never
+    // Not empty-handed: without an address the library takes the environment's proxy.
+    unsafe info.http_proxy_address = immortal("")
+    if let trust {
+      unsafe info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+      unsafe info.provided_client_ssl_ctx = trust.context
+    }
+    guard let raw = unsafe lws_create_vhost(raw, &info) else { return nil }
+    let host = unsafe Host(raw: raw)
+    hosts[key] = host
+    return host
+  }
+}
+
+extension UInt32 {
+  fileprivate var asSigned: Int32 { Int32(bitPattern: self) }
+}
