@@ -71,7 +71,7 @@ let package = Package(
         "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeTransport",
       ], path: "Examples/Narration"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
-    linkExample("ssh-network-drop"),
+    linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
@@ -95,8 +95,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "BridgeFaults", "domain-errors", "remote-command", "ssh-auth-failure",
-        "ssh-host-key-change", "ssh-network-drop",
+        "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
+        "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
       ]),
     .testTarget(
       name: "IntegrationTests",

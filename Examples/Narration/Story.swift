@@ -50,7 +50,9 @@ public actor Story {
       group.cancelAll()
       return first
     }
-    exit(await story.end(ended))
+    let status = await story.end(ended)
+    // Not `exit`: its handlers would take libraries apart under threads that still use them.
+    _exit(status)
   }
 
   /// Tells one line.

@@ -14,7 +14,7 @@ enum HostKeyChange {
   static func main() async {
     await Story.tell("ssh-host-key-change", within: .seconds(10)) { story in
       let server = try await SSHServer()
-      let known = NSTemporaryDirectory() + "/known-hosts-\(server.port)"
+      let known = FileManager.default.temporaryDirectory.path + "/known-hosts-\(server.port)"
       defer { try? FileManager.default.removeItem(atPath: known) }
       do { try await tell(story, server, known) } catch {
         await server.stop()

@@ -11,6 +11,22 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
 
   static let all = [
     LinkExample(
+      name: "retry-storm",
+      lines: [
+        "200 links are up", "the host goes down with all its links", "the host is back",
+        "kept: nobody is asked for anything", "kept: sshd turned nobody away",
+        "kept: few knock at a closed door", "kept: hardly more than one dial a link since",
+        "all 5 promises kept",
+      ]),
+    LinkExample(
+      name: "severity-queue",
+      lines: [
+        "100 tasks fail at once, one of them over a changed host key",
+        "kept: the queue keeps its bound", "has read 64, and is told that 36 found no room",
+        "kept: the worst comes first", "kept: of its level the changed host key is first",
+        "kept: nothing is lost in silence", "all 5 promises kept",
+      ]),
+    LinkExample(
       name: "ssh-auth-failure",
       lines: [
         "connected", "the server forgets the key and drops the link",

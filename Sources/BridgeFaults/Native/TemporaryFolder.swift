@@ -5,9 +5,10 @@ struct TemporaryFolder: Sendable {
   let path: String
 
   init() throws(FaultError) {
-    var template = Array("\(NSTemporaryDirectory())/bridge-faults-XXXXXX".utf8CString)
+    let parent = FileManager.default.temporaryDirectory.path
+    var template = Array("\(parent)/bridge-faults-XXXXXX".utf8CString)
     guard let name = unsafe mkdtemp(&template) else {
-      throw .fileUnusable(path: NSTemporaryDirectory(), detail: "mkdtemp: errno \(errno)")
+      throw .fileUnusable(path: parent, detail: "mkdtemp: errno \(errno)")
     }
     path = unsafe String(cString: name)
   }

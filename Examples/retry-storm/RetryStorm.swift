@@ -1,0 +1,59 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSupervision
+import BridgeTransport
+import Narration
+
+/// Two hundred links to one host, and the host restarts. Everybody notices in the same moment; what
+/// must not follow is two hundred dials, because sshd's default (MaxStartups 10:30:100) turns away
+/// a crowd, and a crowd that is turned away comes back.
+@main
+enum RetryStorm {
+  static let links = 200
+
+  static func main() async {
+    await Story.tell("retry-storm", within: .seconds(60)) { story in
+      var configuration = SSHServerConfiguration()
+      configuration.maxStartups = nil
+      let server = try await SSHServer(configuration)
+      do { try await tell(story, server) } catch {
+        await server.stop()
+        throw error
+      }
+      await server.stop()
+    }
+  }
+
+  private static func tell(_ story: Story, _ server: SSHServer) async throws {
+    let crowd = try await Crowd(links, to: server, seed: story.options.seed)
+    try await crowd.untilUp(links)
+    await story.say(.recovery, "\(links) links are up")
+
+    await story.say(.fault, "the host goes down with all its links")
+    let down = ContinuousClock.now
+    await server.kill()
+    try await crowd.untilUp(0)
+    await story.say(.error, "every link knows it after \(down.duration(to: .now).told)")
+    try await ContinuousClock().sleep(until: down + .seconds(1))
+    let back = ContinuousClock.now
+    try await server.restart()
+    await story.say(.fault, "the host is back")
+    try await crowd.untilUp(links)
+    await story.say(
+      .recovery, "\(links) links are up again after \(back.duration(to: .now).told)")
+
+    let answer = try await crowd.supervisor.connection(ConnectionID("link 1"))
+      .answer(to: "echo here")
+    await story.hold("a link carries commands again", answer == "here")
+    await story.hold("nobody is asked for anything", await crowd.supervisor.shown == nil)
+    await story.hold(
+      "sshd turned nobody away", !(await server.log.contains("MaxStartups")))
+    let dials = await crowd.dialTimes()
+    let whileDown = dials.count { $0 > down && $0 <= back }
+    let since = dials.count { $0 > back }
+    await story.say(.proof, "dials while it was down: \(whileDown), and since: \(since)")
+    await story.hold("few knock at a closed door", whileDown <= links / 2)
+    await story.hold("hardly more than one dial a link since", since <= links * 11 / 10)
+    await crowd.supervisor.shutDown()
+  }
+}
