@@ -24,6 +24,22 @@ import Testing
     #expect(scene.names(of: "a") == ["attempt", "recovered"])
   }
 
+  @Test func whatWasHandedOverIsToldWhenItEnds() throws {
+    let ended = EventRecorder<Int>()
+    var link = scene.link()
+    link.onConnected = { [clock = scene.clock] _, generation in
+      do {
+        try await clock.sleep(until: clock.now + .seconds(3_600))
+      } catch {
+        ended.record(generation)
+      }
+    }
+    try start(link)
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.seconds(1))
+    #expect(ended.events == [1])
+  }
+
   @Test func aCutLinkIsBackAtOnceAndNothingIsShown() throws {
     try start(scene.link())
     try scene.run { [scene] in await scene.host.cut() }
