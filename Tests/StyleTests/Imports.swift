@@ -36,7 +36,7 @@ struct ImportTable: Sendable {
   /// What every `Native/` folder may use: the platform's own libraries and atomics.
   static let platform: Set = ["Foundation", "Glibc", "Synchronization"]
   /// What every test may use.
-  static let testing: Set = ["Testing", "Foundation", "BridgeTestKit", "BridgeFaults"]
+  static let testing: Set = ["Testing", "Foundation", "Logging", "BridgeTestKit", "BridgeFaults"]
 
   static let libraries: [Row] = [
     Row(target: "BridgeErrors", modules: ["Foundation"]),
