@@ -13,6 +13,8 @@ let dialect: [SwiftSetting] = [
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -34,6 +36,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
   ],
   targets: [
     .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -57,6 +60,7 @@ let package = Package(
     .target(
       name: "BridgeSupervision",
       dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
+    .target(name: "BridgeService", dependencies: ["BridgeSupervision", "BridgeErrors", lifecycle]),
     .target(
       name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
     .executableTarget(
@@ -84,6 +88,11 @@ let package = Package(
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+    .testTarget(
+      name: "BridgeServiceTests",
+      dependencies: [
+        "BridgeService", "BridgeSupervision", "BridgeErrors", "BridgeTestKit", lifecycle, log,
+      ]),
     .testTarget(
       name: "BridgeSupervisionTests",
       dependencies: [

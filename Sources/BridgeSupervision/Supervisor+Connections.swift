@@ -69,6 +69,11 @@ extension Supervisor {
     clearTimers()
   }
 
+  /// `shutDown` for callers that cannot wait, such as the handler of a signal.
+  public nonisolated func requestShutDown() {
+    _ = Task(executorPreference: executor) { await self.shutDown() }
+  }
+
   private func wait(
     for id: ConnectionID, _ ticket: Int
   ) async -> Result<any Connection, AppError> {
