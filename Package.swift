@@ -109,7 +109,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "IntegrationTests",
-      dependencies: ["BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP"]),
+      dependencies: ["BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "bridgectl"]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(

@@ -6,7 +6,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Its name and what it can do.
   public static let configuration = CommandConfiguration(
     commandName: "bridgectl", abstract: "Links that stay up.",
-    subcommands: [ConnectCommand.self])
+    subcommands: [ConnectCommand.self, ErrorsCommand.self, VersionCommand.self])
 
   /// Nothing chosen yet.
   public init() {}
@@ -28,25 +28,34 @@ public struct BridgeCommand: AsyncParsableCommand {
     }
   }
 
-  /// `--wait` alone means for ever; the parser knows only options with a value.
+  /// `--wait` alone means for ever, and `-oKEY=VALUE` is `-o KEY=VALUE`; the parser knows neither.
   package static func normalized(_ arguments: [String]) -> [String] {
     let own = arguments.prefix { $0 != "--" }
-    return own.map { $0 == "--wait" ? "--wait=forever" : $0 } + arguments[own.endIndex...]
+    return own.flatMap { argument -> [String] in
+      if argument == "--wait" { return ["--wait=forever"] }
+      let isJoined = argument.contains("=") && joined.contains { argument.hasPrefix($0) }
+      return isJoined ? [String(argument.prefix(2)), String(argument.dropFirst(2))] : [argument]
+    } + arguments[own.endIndex...]
   }
 
-  private static func end(with error: any Error, isJSON: Bool) async -> Never {
-    let text = PeerText.escaped(fullMessage(for: error), limit: 16 << 10, layout: .paragraph)
-    guard exitCode(for: error) != .success else {
+  private static let joined = ["-o", "-i", "-F", "-l"]
+
+  private static func end(with parsing: any Error, isJSON: Bool) async -> Never {
+    let text = PeerText.escaped(fullMessage(for: parsing), limit: 16 << 10, layout: .paragraph)
+    guard exitCode(for: parsing) != .success else {
       let isWritten = DescriptorWriter.writeAll(Array((text + "\n").utf8), to: 1)
       Signals.leave(isWritten ? 0 : BridgeErrors.ExitCode.outputClosed.rawValue)
     }
-    let usage = AppError.validationError(
-      field: "command line", message: PeerText.escaped(message(for: error), limit: 1024))
-    let failure = CommandFailure(error: usage)
+    let error = AppError.validationError(
+      field: "command line", message: PeerText.escaped(message(for: parsing), limit: 1024))
+    let failure = CommandFailure(error: error)
     var style = Reporter.Style()
     style.isJSON = isJSON
     let reporter = Reporter(style)
-    reporter.show(text + "\n")
+    // The last line repeats the first.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let usage = lines.drop { !$0.hasPrefix("Usage:") }
+    if !usage.isEmpty { reporter.show(usage.joined(separator: "\n") + "\n") }
     reporter.fail(failure)
     await reporter.drain()
     Signals.leave(failure.exitCode)

@@ -2,25 +2,31 @@ package import ArgumentParser
 
 /// The options of `connect` as they are typed; `ConnectRequest` says what they mean.
 package struct ConnectOptions: ParsableArguments {
-  @Option(name: .customShort("p", allowingJoined: true), help: "The port.")
+  @Option(
+    name: .customShort("p", allowingJoined: true),
+    help: ArgumentHelp("The port.", valueName: "PORT"))
   package var port: String?
 
-  @Option(name: .customShort("l", allowingJoined: true), help: "The remote user.")
+  @Option(
+    name: .customShort("l", allowingJoined: true),
+    help: ArgumentHelp("The remote user.", valueName: "USER"))
   package var login: String?
 
   @Option(
     name: .customShort("i", allowingJoined: true), parsing: .unconditionalSingleValue,
-    help: "A private key file; may be repeated.")
+    help: ArgumentHelp("A private key file; may be repeated.", valueName: "KEYFILE"))
   package var identity: [String] = []
 
   @Option(
     name: .customShort("F", allowingJoined: true),
-    help: "The configuration file instead of ~/.ssh/config; `none` for none.")
+    help: ArgumentHelp(
+      "The configuration file instead of ~/.ssh/config; `none` for none.", valueName: "FILE"))
   package var config: String?
 
   @Option(
     name: .customShort("o", allowingJoined: true), parsing: .unconditionalSingleValue,
-    help: "A setting as ssh_config has it, KEY=VALUE; may be repeated.")
+    help: ArgumentHelp(
+      "A setting as ssh_config has it, KEY=VALUE; may be repeated.", valueName: "KEY=VALUE"))
   package var option: [String] = []
 
   @Flag(
@@ -40,22 +46,29 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(name: .customShort("v"), help: "Say more: every phase, and what was agreed on.")
   package var verbose = false
 
-  @Option(help: "ask, accept-new or strict: what to do about an unknown host key.")
+  @Option(
+    help: ArgumentHelp(
+      "ask, accept-new or strict: what to do about an unknown host key.", valueName: "POLICY"))
   package var hostKey: String?
 
-  @Option(help: "The known_hosts file instead of the usual ones.")
+  @Option(help: ArgumentHelp("The known_hosts file instead of the usual ones.", valueName: "FILE"))
   package var knownHosts: String?
 
-  @Option(help: "The descriptor to read a password from, up to a line feed.")
+  @Option(
+    help: ArgumentHelp("The descriptor to read a password from, up to a line feed.", valueName: "N")
+  )
   package var passwordFd: String?
 
-  @Option(help: "How long one attempt may take in total.")
+  @Option(help: ArgumentHelp("How long one attempt may take in total.", valueName: "DURATION"))
   package var timeout: String?
 
-  @Option(help: "Retry the first dial too, for ever or for DURATION (--wait or --wait=DURATION).")
+  @Option(
+    help: ArgumentHelp(
+      "Retry the first dial too, for ever or for DURATION (--wait or --wait=DURATION).",
+      valueName: "DURATION"))
   package var wait: String?
 
-  @Option(help: "How often to reconnect: a number or forever.")
+  @Option(help: ArgumentHelp("How often to reconnect: a number or forever.", valueName: "N"))
   package var retry: String?
 
   @Flag(help: "End when the link is lost.")
@@ -64,16 +77,21 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "COMMAND may run again after a reconnect.")
   package var idempotent = false
 
-  @Option(help: "How long the link may be silent before it is probed; 0s never probes.")
+  @Option(
+    help: ArgumentHelp(
+      "How long the link may be silent before it is probed; 0s never probes.", valueName: "DURATION"
+    ))
   package var keepalive: String?
 
-  @Option(help: "How long a silent link is given before it counts as lost.")
+  @Option(
+    help: ArgumentHelp(
+      "How long a silent link is given before it counts as lost.", valueName: "DURATION"))
   package var verdict: String?
 
   @Flag(help: "Standard error is JSON lines only (docs/events.md).")
   package var json = false
 
-  @Option(help: "The descriptor to write events to as JSON lines.")
+  @Option(help: ArgumentHelp("The descriptor to write events to as JSON lines.", valueName: "N"))
   package var eventsFd: String?
 
   @Flag(help: "No colour.")
@@ -82,12 +100,14 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "Never ask.")
   package var batch = false
 
-  @Argument(help: "[user@]host[:port], [v6]:port, ssh://…")
+  @Argument(help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…", valueName: "HOST"))
   package var host: String
 
   @Argument(
     parsing: .postTerminator,
-    help: "What to run, after --; the words are joined with spaces. Without it: a shell.")
+    help: ArgumentHelp(
+      "What to run, after --; the words are joined with spaces. Without it: a shell.",
+      valueName: "COMMAND"))
   package var command: [String] = []
 
   /// None yet.

@@ -33,13 +33,13 @@ extension ConnectRun {
   }
 
   private enum Step: Sendable {
-    case connected(Result<Void, AppError>)
+    case connected(Result<Void, CommandFailure>)
     case late
     case watched
   }
 
   /// Connects within the time that `--timeout` allows, and shows how far it is.
-  func connect(_ connection: SSHConnection) async throws(AppError) {
+  func connect(_ connection: SSHConnection) async throws(CommandFailure) {
     let begun = ContinuousClock.now
     let result = await withTaskGroup(of: Step.self) { group in
       group.addTask(executorPreference: reactor) { .connected(await Self.dial(connection)) }
@@ -58,23 +58,28 @@ extension ConnectRun {
         case .watched: continue
         }
       }
-      return .failure(.cancelled)
+      return .failure(CommandFailure(error: .cancelled))
     }
     try result.get()
     reporter.progress(nil)
     await report(connection, took: ContinuousClock.now - begun)
   }
 
-  private var late: AppError {
+  private var late: CommandFailure {
     let seconds = (settings.attemptTimeout ?? .zero) / .seconds(1)
-    return .sshTimeout(seconds: max(1, Int(seconds.rounded(.up))))
+    let (host, port) = (settings.endpoint.host, settings.endpoint.port)
+    let phase = phase.withLock { $0 }
+    return CommandFailure(
+      error: .sshTimeout(seconds: max(1, Int(seconds.rounded(.up)))),
+      context: FailureContext(
+        kind: phase == .dial ? .dialTimeout : .silent, phase: phase, host: host, port: port))
   }
 
-  private static func dial(_ connection: SSHConnection) async -> Result<Void, AppError> {
+  private static func dial(_ connection: SSHConnection) async -> Result<Void, CommandFailure> {
     do throws(AppError) {
       return .success(try await connection.connect())
     } catch {
-      return .failure(error)
+      return .failure(CommandFailure(error: error, context: await connection.lastFailure))
     }
   }
 
@@ -91,6 +96,7 @@ extension ConnectRun {
     for await event in connection.events {
       switch event {
       case .entered(let phase):
+        self.phase.withLock { $0 = phase }
         let words = phase.words(settings)
         reporter.event("phase") { $0.add("phase", phase.rawValue) }
         reporter.detail("bridgectl: \(words)")

@@ -17,13 +17,17 @@ extension ConnectRun {
   var ownsKeyboard: Bool { wantsTerminal && local.inputIsTerminal && !request.isIdle }
 
   /// Starts the shell or the command.
-  func start(on connection: SSHConnection) async throws(AppError) -> SSHChannel {
+  func start(on connection: SSHConnection) async throws(CommandFailure) -> SSHChannel {
     if settings.terminal == .wanted, !wantsTerminal {
       reporter.warn("no terminal is asked for: standard input is none (-tt asks even so)")
     }
     let terminal = wantsTerminal ? pseudoTerminal : nil
-    guard let command = request.command else { return try await connection.shell(in: terminal) }
-    return try await connection.execute(command, terminal: terminal)
+    do throws(AppError) {
+      guard let command = request.command else { return try await connection.shell(in: terminal) }
+      return try await connection.execute(command, terminal: terminal)
+    } catch {
+      throw CommandFailure(error: error, context: await connection.lastFailure)
+    }
   }
 
   private var pseudoTerminal: PseudoTerminal {
@@ -42,12 +46,19 @@ extension ConnectRun {
       channel, output: output, input: input, reporter: reporter, keyboard: keyboard,
       resizes: resizes, clock: clock)
     let end = await session.run()
-    if case .ended = end {
-    } else if let reset = keyboard?.takeReset(), !reset.isEmpty {
-      _ = await output.write(Array(reset.utf8))
-    }
+    if let keyboard { await giveBackScreen(keyboard, after: end) }
     TerminalModes.restore()
     return await judge(end, connection)
+  }
+
+  /// A program that ended by itself has left the screen as it should be.
+  private func giveBackScreen(_ keyboard: Keyboard, after end: SessionEnd) async {
+    switch end {
+    case .ended: return
+    case .failed, .left, .outputClosed:
+      _ = await output.write(Array(keyboard.takeReset().utf8))
+      reporter.show("\r\n")
+    }
   }
 
   private func judge(
@@ -63,7 +74,7 @@ extension ConnectRun {
       return .failure(
         CommandFailure(error: error, context: await connection.lastFailure, endsSession: true))
     case .left:
-      reporter.note("\r\nbridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
+      reporter.note("bridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
       return .success(.interrupted)
     case .outputClosed:
       return .success(.outputClosed)

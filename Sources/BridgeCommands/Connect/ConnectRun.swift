@@ -14,6 +14,8 @@ struct ConnectRun: Sendable {
   let output = DescriptorWriter(1)
   let input = DescriptorReader(0)
   let clock: any Clock<Duration> & Sendable = ContinuousClock()
+  /// How far the attempt has come.
+  let phase = Mutex(ConnectionPhase.resolve)
 
   private enum Step: Sendable {
     case done(Int32)
@@ -75,14 +77,13 @@ struct ConnectRun: Sendable {
   private func use(
     _ connection: SSHConnection, _ resizes: AsyncStream<TerminalSize>
   ) async -> Result<ExitCode, CommandFailure> {
-    do throws(AppError) {
+    do throws(CommandFailure) {
       try await connect(connection)
       if request.isIdle { return await stay(on: connection) }
       let channel = try await start(on: connection)
       return await carry(channel, of: connection, resizes)
     } catch {
-      return .failure(
-        CommandFailure(error: error, context: await connection.lastFailure))
+      return .failure(error)
     }
   }
 }

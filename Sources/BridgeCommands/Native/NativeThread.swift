@@ -52,10 +52,19 @@ final class Wake: Sendable {
     close(source)
   }
 
-  func signal() {
-    var one: UInt8 = 1
+  /// Safe in a signal handler.
+  func signal(_ byte: UInt8 = 1) {
+    var byte = byte
     // A full pipe wakes as well.
-    _ = unsafe write(source, &one, 1)
+    _ = unsafe write(source, &byte, 1)
+  }
+
+  /// The next byte; nil when none has come for so long (-1: for ever).
+  func wait(milliseconds: Int32) -> UInt8? {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    var byte: UInt8 = 0
+    while unsafe poll(&wait, 1, milliseconds) < 0, errno == EINTR {}
+    return unsafe read(descriptor, &byte, 1) == 1 ? byte : nil
   }
 
   func clear() {

@@ -1,8 +1,8 @@
 import BridgeTransport
 import Foundation
 
-/// The signals that end or change a session, taken by a thread that waits for them: no code runs in
-/// a handler, so all of ours may run.
+/// The signals that end or change a session: a handler writes their number into a pipe, and a
+/// thread reads it there, so that ordinary code may answer them.
 final class Signals: Sendable {
   /// What a signal means here.
   enum Event: Sendable, Equatable {
@@ -17,23 +17,22 @@ final class Signals: Sendable {
   /// What came, oldest first. One reader.
   let events: AsyncStream<Event>
   private let sink: AsyncStream<Event>.Continuation
-  /// Without those that whoever started us wants ignored (nohup, a job in the background): a
-  /// blocked signal comes even so (signal(7)).
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP].filter { number in
-    var action = sigaction()
-    guard unsafe sigaction(number, nil, &action) == 0 else { return true }
-    let current = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    let ignored = unsafe unsafeBitCast(SIG_IGN, to: Int.self)
-    return current != ignored
-  }
-  /// How long an orderly end may take after a signal asked for it.
-  private static let patience = timespec(tv_sec: 2, tv_nsec: 0)
+  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
+  /// How long an orderly end may take after a signal asked for it, in milliseconds.
+  private static let patience: Int32 = 2000
+  /// Where the handler writes, and the thread reads.
+  private static let wake = Wake()
 
-  /// Keeps the signals for `Signals`. Call it before any thread starts, because threads inherit
-  /// the mask; writing to a closed pipe is an error and no signal from here on.
+  /// Keeps the signals for `Signals`, but for those that whoever started us wants ignored (nohup,
+  /// a job in the background). Writing to a closed pipe is an error and no signal from here on.
   static func hold() {
-    var set = signalSet
-    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    _ = wake
+    for number in numbers where !isIgnored(number) {
+      var action = sigaction()
+      unsafe action.__sigaction_handler.sa_handler = { Signals.note($0) }
+      action.sa_flags = SA_RESTART
+      unsafe sigaction(number, &action, nil)
+    }
     _ = signal(SIGPIPE, SIG_IGN)
   }
 
@@ -43,34 +42,36 @@ final class Signals: Sendable {
     _ = NativeThread.start { [self] in run() }
   }
 
-  private static var signalSet: sigset_t {
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    for number in numbers { unsafe sigaddset(&set, number) }
-    return set
+  /// In the handler: only async-signal-safe calls (signal-safety(7)).
+  private static func note(_ number: Int32) {
+    let saved = errno
+    wake.signal(UInt8(truncatingIfNeeded: number))
+    errno = saved
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+    let current = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    let ignored = unsafe unsafeBitCast(SIG_IGN, to: Int.self)
+    return current == ignored
   }
 
   private func run() {
-    var set = Self.signalSet
     var ending: Int32?
     while true {
-      var number: Int32 = 0
-      if ending == nil {
-        guard unsafe sigwait(&set, &number) == 0 else { continue }
-      } else {
-        var patience = Self.patience
-        number = unsafe sigtimedwait(&set, nil, &patience)
+      guard let number = Self.wake.wait(milliseconds: ending == nil ? -1 : Self.patience) else {
+        if let ending { Self.leave(ending) }
+        continue
       }
-      switch number {
+      switch Int32(number) {
       case SIGWINCH: sink.yield(.resized)
       case SIGTSTP: suspend()
-      case SIGINT, SIGTERM, SIGHUP:
+      case let number:
         // The second one, or an end that hangs, leaves at once.
         if let ending { Self.leave(ending) }
         ending = 128 + number
         sink.yield(.end(128 + number))
-      default:
-        if let ending, errno == EAGAIN { Self.leave(ending) }
       }
     }
   }

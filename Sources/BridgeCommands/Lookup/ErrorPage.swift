@@ -1,0 +1,47 @@
+import BridgeErrors
+
+/// One error as a page of a manual, in text.
+enum ErrorPage {
+  private static let width = 96
+  private static let margin = 12
+
+  static func text(_ entry: ErrorCatalogue.Entry) -> String {
+    var text = "\(entry.caseName): \(entry.title) (\(entry.domain), \(entry.severity))\n"
+    let message = message(entry)
+    text += field("message", message)
+    if entry.hint != message { text += field("hint", entry.hint) }
+    text += field("cause", entry.cause)
+    text += field("to do", entry.remedy)
+    text += field("options", entry.options.joined(separator: ", "))
+    text += field("retried", entry.automatic)
+    text += field("exit code", "\(entry.exitCode)")
+    for link in entry.links {
+      text += field("link", "\(link.kind): \(link.retry), exit code \(link.exitCode)")
+    }
+    return text
+  }
+
+  /// As it is shown: the hint where the message would be the default text, which helps nobody.
+  private static func message(_ entry: ErrorCatalogue.Entry) -> String {
+    let example = ErrorCatalogue.examples.first { $0.caseName == entry.caseName }
+    return example?.shownMessage() ?? entry.message
+  }
+
+  private static func field(_ name: String, _ value: String) -> String {
+    guard !value.isEmpty else { return "" }
+    var lines = [""]
+    for word in value.split(separator: " ") {
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if margin + last.count + 1 + word.count > width {
+        lines.append(String(word))
+      } else {
+        lines[lines.count - 1] = last + " " + word
+      }
+    }
+    let label = "  " + name + String(repeating: " ", count: margin - 2 - name.count)
+    let indent = String(repeating: " ", count: margin)
+    return label + lines.joined(separator: "\n" + indent) + "\n"
+  }
+}

@@ -1,0 +1,37 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeReactor
+import BridgeSSH
+
+/// `bridgectl version`.
+package struct VersionCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "version", abstract: "Our version and those of the libraries that are linked.")
+
+  @Flag(help: "As JSON.")
+  package var json = false
+
+  /// Ours (semver.org).
+  package static let current = "0.1.0"
+
+  /// Nothing chosen yet.
+  package init() {}
+
+  /// Prints it.
+  package func run() throws {
+    let versions = [
+      ("bridgectl", Self.current), ("libssh2", SSHLibraries.libssh2),
+      ("libuv", Reactor.libraryVersion), ("openssl", SSHLibraries.openSSL),
+    ]
+    let text: String
+    if json {
+      var line = JSONLine()
+      for (name, version) in versions { line.add(name, version) }
+      text = line.text + "\n"
+    } else {
+      text = versions.map { "\($0) \($1)\n" }.joined()
+    }
+    let isWritten = DescriptorWriter.writeAll(Array(text.utf8), to: 1)
+    Signals.leave(isWritten ? 0 : BridgeErrors.ExitCode.outputClosed.rawValue)
+  }
+}

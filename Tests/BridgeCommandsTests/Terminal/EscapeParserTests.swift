@@ -1,0 +1,41 @@
+import BridgeCommands
+import Testing
+
+@Suite struct EscapeParserTests {
+  private typealias Token = EscapeParser.Token
+
+  private static func bytes(_ text: String) -> EscapeParser.Token { .bytes(Array(text.utf8)) }
+
+  @Test(
+    arguments: [
+      ("abc", [bytes("abc")]), ("~.", [.leave]), ("~r", [.reconnect]), ("~s", [.status]),
+      ("~?", [.help]), ("~~", [bytes("~")]), ("~~.", [bytes("~.")]), ("~x", [bytes("~x")]),
+      ("a~.", [bytes("a~.")]), ("a\r~.", [bytes("a\r"), .leave]),
+      ("a\n~.", [bytes("a\n"), .leave]), ("~", []), ("~\r~.", [bytes("~\r"), .leave]),
+      ("~?~.", [.help, .leave]), ("ls ~/x\r", [bytes("ls ~/x\r")]),
+      ("~sabc", [.status, bytes("abc")]), ("", []),
+    ] as [(String, [EscapeParser.Token])])
+  func findsEscapesAtTheStartOfALine(_ text: String, _ tokens: [EscapeParser.Token]) {
+    var parser = EscapeParser()
+    #expect(parser.take(Array(text.utf8)) == tokens)
+  }
+
+  @Test(arguments: ["a\r~.b", "~~x\r~?~s~.", "~\r~~\n~.", "plain ~ text\r"])
+  func whereItIsCutDoesNotMatter(_ text: String) {
+    var whole = EscapeParser()
+    var split = EscapeParser()
+    let all = whole.take(Array(text.utf8))
+    let single = text.utf8.flatMap { split.take([$0]) }
+    #expect(Self.joined(single) == Self.joined(all))
+  }
+
+  private static func joined(_ tokens: [Token]) -> [Token] {
+    tokens.reduce(into: []) { result, token in
+      if case .bytes(let more) = token, case .bytes(let bytes)? = result.last {
+        result[result.count - 1] = .bytes(bytes + more)
+      } else {
+        result.append(token)
+      }
+    }
+  }
+}
