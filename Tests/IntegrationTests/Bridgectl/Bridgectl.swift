@@ -1,0 +1,168 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// What one run without a terminal came to.
+struct Outcome: Sendable {
+  let code: Int32
+  let output: [UInt8]
+  let error: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+  var lastLine: Substring { error.split(separator: "\n").last ?? "" }
+}
+
+/// A folder that is home to one test: no configuration, no keys, no known hosts but its own.
+final class Home: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "/bridgectl-test-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  func write(_ text: String, to name: String) throws {
+    let folder = URL(fileURLWithPath: file(name)).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+  }
+
+  func read(_ name: String) -> String {
+    (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? ""
+  }
+
+  /// The environment of a user who has only this home.
+  var environment: [String: String] {
+    ["HOME": path, "PATH": "/usr/bin:/bin", "TERM": "xterm-256color", "LANG": "C.UTF-8"]
+  }
+
+  /// Runs bridgectl without any terminal.
+  func run(
+    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:]
+  ) async throws -> Outcome {
+    let running = try start(arguments, input: input, environment: extra)
+    return try await running.outcome()
+  }
+
+  /// Starts it likewise.
+  func start(
+    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:]
+  ) throws -> Running {
+    let name = UUID().uuidString
+    try Data(input).write(to: URL(fileURLWithPath: file("in-" + name)))
+    for stream in ["out-", "err-"] {
+      try Data().write(to: URL(fileURLWithPath: file(stream + name)))
+    }
+    let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file("in-" + name)))
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: file("out-" + name)))
+    let error = try FileHandle(forWritingTo: URL(fileURLWithPath: file("err-" + name)))
+    let child = try Child(
+      arguments, environment: environment.merging(extra) { $1 },
+      streams: .descriptors(
+        input: input.fileDescriptor, output: output.fileDescriptor, error: error.fileDescriptor))
+    return Running(child: child, home: self, name: name)
+  }
+
+  /// Starts it on a terminal.
+  func start(
+    _ arguments: [String], on terminal: Terminal, environment extra: [String: String] = [:]
+  ) throws -> Screen {
+    let child = try Child(
+      arguments, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path))
+    return Screen(terminal, child)
+  }
+
+  /// A run under way.
+  struct Running: Sendable {
+    let child: Child
+    let home: Home
+    let name: String
+
+    func outcome() async throws -> Outcome {
+      let code = await child.ending.code()
+      return Outcome(
+        code: code,
+        output: Array(try Data(contentsOf: URL(fileURLWithPath: home.file("out-" + name)))),
+        error: home.read("err-" + name))
+    }
+  }
+}
+
+/// What somebody in front of a terminal sees and types.
+struct Screen {
+  private let terminal: Terminal
+  private let child: Child
+  private var output: AsyncStream<[UInt8]>.Iterator
+  private(set) var transcript = ""
+  /// Whether the terminal was as before when it ended.
+  private(set) var isRestored = false
+  private var unseen = ""
+
+  init(_ terminal: Terminal, _ child: Child) {
+    self.terminal = terminal
+    self.child = child
+    output = terminal.output.makeAsyncIterator()
+  }
+
+  /// Waits until `text` is written; what came before it is seen.
+  mutating func see(_ text: String) async throws {
+    while true {
+      if let range = unseen.range(of: text) {
+        unseen = String(unseen[range.upperBound...])
+        return
+      }
+      guard let bytes = await output.next(isolation: #isolation) else {
+        Issue.record("\"\(text)\" never came; the screen:\n\(transcript)")
+        throw CancellationError()
+      }
+      let chunk = String(decoding: bytes, as: UTF8.self)
+      transcript += chunk
+      unseen += chunk
+    }
+  }
+
+  func type(_ text: String) { terminal.type(text) }
+
+  func signal(_ number: Int32) { child.signal(number) }
+
+  /// Waits for the end; all that was written is in `transcript` after it.
+  mutating func end() async -> Int32 {
+    let code = await child.ending.code()
+    isRestored = terminal.isCooked
+    terminal.hangUp()
+    while let bytes = await output.next(isolation: #isolation) {
+      transcript += String(decoding: bytes, as: UTF8.self)
+    }
+    return code
+  }
+}
+
+extension SSHServer {
+  /// How to reach it, trust it and log in there.
+  nonisolated func options(_ home: Home, knownHosts: String = "known_hosts") -> [String] {
+    [
+      "connect", "-p", "\(port)", "-i", identityFile, "--known-hosts", home.file(knownHosts),
+    ]
+  }
+}
+
+/// Runs `body` with a real sshd that the home knows, both gone after.
+func withServer(
+  _ configuration: SSHServerConfiguration = .init(), isKnown: Bool = true,
+  _ body: (SSHServer, Home) async throws -> Void
+) async throws {
+  let home = try Home()
+  let server = try await SSHServer(configuration)
+  do {
+    if isKnown { try home.write(await server.knownHosts, to: "known_hosts") }
+    try await body(server, home)
+  } catch {
+    await server.stop()
+    throw error
+  }
+  await server.stop()
+}

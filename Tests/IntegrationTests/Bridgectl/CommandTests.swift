@@ -1,0 +1,91 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect host -- COMMAND` as a script sees it.
+@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+  @Test func theRemoteStatusIsOurs() async throws {
+    try await withServer { server, home in
+      for (command, code) in [("true", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137)] {
+        let outcome = try await home.run(server.options(home) + ["127.0.0.1", "--", command])
+        #expect(outcome.code == code, "\(command): \(outcome.error)")
+      }
+    }
+  }
+
+  @Test func streamsStayApart() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1", "--", "echo out;", "echo err >&2"])
+      #expect(outcome.text == "out\n")
+      #expect(outcome.error == "err\n")
+    }
+  }
+
+  @Test func inputGoesThereAndComesBackWhole() async throws {
+    try await withServer { server, home in
+      var chance = SeededNumbers(seed: 1)
+      let input = (0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &chance) }
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1", "--", "cat"], input: input)
+      #expect(outcome.code == 0)
+      #expect(outcome.output == input)
+    }
+  }
+
+  @Test func aClosedOutputEndsIt() async throws {
+    try await withServer { server, home in
+      let ends = try ClosedPipe()
+      let child = try Child(
+        server.options(home) + ["127.0.0.1", "--", "yes"], environment: home.environment,
+        streams: .descriptors(input: 0, output: ends.writing, error: 2))
+      #expect(await child.ending.code() == 141)
+    }
+  }
+
+  @Test func aChildThatKeepsTheOutputOpenIsNotWaitedForForLong() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1", "--", "sleep 1000 & echo $!; exit 3"])
+      #expect(outcome.code == 3)
+      #expect(outcome.error.contains("keeps its output open"))
+      let pid = try #require(Int32(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+      kill(pid, SIGKILL)
+    }
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+  func aSignalEndsIt(_ number: Int32, _ code: Int32) async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["-T", "127.0.0.1", "--", "echo up; sleep 1000"], on: terminal)
+      try await screen.see("up")
+      screen.signal(number)
+      #expect(await screen.end() == code)
+    }
+  }
+
+  @Test func aLostLinkLeavesTheOutcomeUnknown() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "echo up; sleep 1000"], on: terminal)
+      try await screen.see("up")
+      await server.killSessions()
+      #expect(await screen.end() == 74)
+      #expect(screen.transcript.contains("\nbridgectl: [sshOutcomeUnknown] Outcome Unknown: "))
+    }
+  }
+
+  @Test func nothingToRunStaysUntilItIsLost() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
+      try await screen.see("connected")
+      await server.killSessions()
+      #expect(await screen.end() == 69)
+      #expect(screen.isRestored)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// Every way to fail before anything runs: the exit code, and the last line that names the error.
+@Suite(.timeLimit(.minutes(2))) struct FailureTests {
+  @Test(
+    arguments: [
+      (["connect"], 64, "validationError"), (["connekt"], 64, "validationError"),
+      (["connect", "-p", "22x", "h"], 64, "validationError"),
+      (["connect", "-p", "3", "h:4"], 64, "validationError"),
+      (["connect", "-l", "a", "b@h"], 64, "validationError"),
+      (["connect", "a b"], 64, "validationError"),
+      (["connect", "h\u{1B}[2J"], 64, "validationError"),
+      (["connect", "--", "-oProxyCommand=x"], 64, "validationError"),
+      (["connect", "--timeout", "3", "h"], 64, "validationError"),
+      (["connect", "--retry", "-1", "h"], 64, "validationError"),
+      (["connect", "--events-fd", "99", "h"], 64, "validationError"),
+      (["connect", "-t", "-T", "h"], 64, "validationError"),
+      (["connect", "-N", "h", "--", "true"], 64, "validationError"),
+      (["connect", "--idempotent", "h"], 64, "validationError"),
+      (["connect", "-F", "missing", "h"], 66, "fileNotFound"),
+      (["connect", "-o", "ProxyJump=j", "h"], 78, "featureUnavailable"),
+      (["connect", "-o", "ProxyCommand=c", "h"], 78, "featureUnavailable"),
+      (["connect", "ws://h"], 78, "featureUnavailable"),
+      (["connect", "wss://h"], 78, "featureUnavailable"),
+      (["connect", "--batch", "name.invalid"], 68, "dnsError"),
+      (["errors", "sshTimeoot"], 64, "validationError"),
+    ] as [([String], Int32, String)])
+  func theExitCodeSaysWhatKind(
+    _ arguments: [String], _ code: Int32, _ name: String
+  ) async throws {
+    let outcome = try await Home().run(arguments)
+    #expect(outcome.code == code, "\(outcome.error)")
+    #expect(outcome.lastLine.hasPrefix("bridgectl: [\(name)] "), "\(outcome.error)")
+    #expect(outcome.output.isEmpty)
+    #expect(!outcome.error.utf8.contains(0x1B))
+  }
+
+  @Test func aPortWhereNothingListens() async throws {
+    try await withServer { server, home in
+      await server.kill()
+      try await expect(69, "sshConnectionFailed", home, server.options(home) + ["127.0.0.1"])
+    }
+  }
+
+  @Test func aKeyThatIsNotAccepted() async throws {
+    try await withServer { server, home in
+      try await server.revokeIdentities()
+      try await expect(
+        77, "sshAuthenticationFailed", home, server.options(home) + ["127.0.0.1", "--", "true"])
+    }
+  }
+
+  @Test func anUnknownHostWithoutATerminalToAskOn() async throws {
+    try await withServer(isKnown: false) { server, home in
+      for policy in [
+        [], ["--host-key", "strict"], ["--batch"], ["-o", "StrictHostKeyChecking=yes"],
+      ] {
+        try await expect(
+          79, "sshHostKeyUnknown", home,
+          server.options(home) + policy + ["127.0.0.1", "--", "true"])
+      }
+      #expect(home.read("known_hosts").isEmpty)
+    }
+  }
+
+  @Test func aChangedHostKey() async throws {
+    try await withServer { server, home in
+      try await server.swapHostKeys()
+      for policy in ["ask", "accept-new", "strict"] {
+        let outcome = try await home.run(
+          server.options(home) + ["--host-key", policy, "127.0.0.1", "--", "true"])
+        #expect(outcome.code == 79)
+        #expect(outcome.lastLine.hasPrefix("bridgectl: [sshHostKeyMismatch] "))
+        #expect(!outcome.error.contains("try again"))
+      }
+    }
+  }
+
+  @Test func aServerThatSaysNothing() async throws {
+    let peer = try await ScriptedTCPPeer(.silent)
+    try await expect(
+      124, "sshTimeout", Home(),
+      ["connect", "-p", "\(peer.port)", "--timeout", "200ms", "127.0.0.1", "--", "true"])
+    await peer.stop()
+  }
+
+  @Test func somethingElseThatAnswers() async throws {
+    let peer = try await ScriptedTCPPeer(.http)
+    try await expect(
+      76, "sshProtocolError", Home(),
+      ["connect", "-p", "\(peer.port)", "127.0.0.1", "--", "true"])
+    await peer.stop()
+  }
+
+  @Test func aPasswordWithoutATerminalNamesTheWaysToGiveOne() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersPassword = true
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      let outcome = try await home.run(server.options(home) + ["127.0.0.1", "--", "true"])
+      #expect(outcome.code == 77)
+      #expect(outcome.error.contains("--password-fd"))
+      #expect(outcome.error.contains("SSH_ASKPASS"))
+    }
+  }
+
+  private func expect(
+    _ code: Int32, _ name: String, _ home: Home, _ arguments: [String]
+  ) async throws {
+    let outcome = try await home.run(arguments)
+    #expect(outcome.code == code, "\(outcome.error)")
+    #expect(outcome.lastLine.hasPrefix("bridgectl: [\(name)] "), "\(outcome.error)")
+    #expect(outcome.output.isEmpty)
+  }
+}

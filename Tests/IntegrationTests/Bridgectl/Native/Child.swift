@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+/// The real `bridgectl` as a child process, in a session of its own, with a terminal or without.
+struct Child: Sendable {
+  enum Streams {
+    /// Standard streams are these descriptors; there is no controlling terminal.
+    case descriptors(input: Int32, output: Int32, error: Int32)
+    /// All three are this terminal, which controls it.
+    case terminal(String)
+  }
+
+  let pid: pid_t
+  /// How it ended: its exit code, or 1000 + n after signal n.
+  let ending: Ending
+
+  /// The binary beside the test bundle.
+  static let program: String = {
+    var path = [CChar](repeating: 0, count: 4096)
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
+    let own = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return URL(fileURLWithPath: own).deletingLastPathComponent().path + "/bridgectl"
+  }()
+
+  init(_ arguments: [String], environment: [String: String], streams: Streams) throws {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    switch streams {
+    case .descriptors(let input, let output, let error):
+      unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+      unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+      unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
+    case .terminal(let path):
+      // The first terminal that a session's leader opens becomes its own.
+      unsafe posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0)
+      unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+      unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    var all = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80  // POSIX_SPAWN_SETSID
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    let words = [Self.program] + arguments
+    let variables = environment.map { "\($0)=\($1)" }
+    var argv = unsafe words.map { unsafe strdup($0) } + [nil]
+    var envp = unsafe variables.map { unsafe strdup($0) } + [nil]
+    defer {
+      unsafe argv.forEach { unsafe free($0) }
+      unsafe envp.forEach { unsafe free($0) }
+    }
+    var child = pid_t()
+    let code = unsafe posix_spawn(&child, Self.program, &actions, &attributes, &argv, &envp)
+    try #require(code == 0, "\(Self.program) cannot be started: errno \(code)")
+    pid = child
+    ending = Ending(of: child)
+  }
+
+  func signal(_ number: Int32) { kill(pid, number) }
+
+  /// Waits for a child on a thread of its own, once.
+  final class Ending: Sendable {
+    private let value: AsyncStream<Int32>
+
+    fileprivate init(of child: pid_t) {
+      let (stream, sink) = AsyncStream.makeStream(of: Int32.self)
+      value = stream
+      Thread.detachNewThread {
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let number = status & 0x7F
+        sink.yield(number == 0 ? status >> 8 & 0xFF : 1000 + number)
+        sink.finish()
+      }
+    }
+
+    func code() async -> Int32 {
+      for await code in value { return code }
+      return -1
+    }
+  }
+}
+
+/// A pseudo-terminal: what is typed into it, and what a screen would show.
+final class Terminal: Sendable {
+  let master: Int32
+  let path: String
+  /// What was written to it, as it came.
+  let output: AsyncStream<[UInt8]>
+
+  init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+    // What posix_openpt(3), unlockpt(3) and ptsname(3) do: Swift's Glibc does not have them.
+    master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var unlocked: Int32 = 0
+    var number: UInt32 = 0
+    let isReady =
+      unsafe ioctl(master, Self.setLock, &unlocked) == 0
+      && ioctl(master, Self.getNumber, &number) == 0
+    try #require(isReady)
+    path = "/dev/pts/\(number)"
+    let (stream, sink) = AsyncStream.makeStream(of: [UInt8].self)
+    output = stream
+    // Held open, so that it does not hang up before the child has it, nor forgets its modes.
+    slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    resize(columns: columns, rows: rows)
+    let master = master
+    Thread.detachNewThread {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while true {
+        let count = unsafe read(master, &buffer, buffer.count)
+        if count <= 0 { break }
+        sink.yield(Array(buffer[..<count]))
+      }
+      sink.finish()
+      close(master)
+    }
+  }
+
+  private let slave: Int32
+  /// TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)).
+  private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
+  /// Ends `output` once all was read.
+  func hangUp() { close(slave) }
+
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe write(master, bytes, bytes.count)
+  }
+
+  func resize(columns: UInt16, rows: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// The local modes that a raw terminal lacks: echo, lines, signals.
+  var isCooked: Bool {
+    var modes = termios()
+    guard unsafe tcgetattr(slave, &modes) == 0 else { return false }
+    let wanted = tcflag_t(ECHO | ICANON | ISIG)
+    return modes.c_lflag & wanted == wanted && modes.c_oflag & tcflag_t(OPOST) != 0
+  }
+}

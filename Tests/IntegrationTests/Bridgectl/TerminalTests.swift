@@ -1,0 +1,136 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect host` in front of a real terminal: whatever happens, the terminal is as it
+/// was.
+@Suite(.timeLimit(.minutes(2))) struct TerminalTests {
+  @Test(arguments: [("no\r", 79), ("\r", 79), ("what\r", 79), ("yes\r", 0)] as [(String, Int32)])
+  func aPersonDecidesAboutAnUnknownHost(_ answer: String, _ code: Int32) async throws {
+    try await withServer(isKnown: false) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+      try await screen.see("ED25519 key is")
+      try await screen.see("SHA256:")
+      try await screen.see("[yes/NO/fingerprint] ")
+      screen.type(answer)
+      if answer == "what\r" {
+        try await screen.see("Type yes, no or the fingerprint")
+        screen.type("no\r")
+      }
+      #expect(await screen.end() == code)
+      #expect(home.read("known_hosts").isEmpty == (code != 0))
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aShellHasTheTerminalAndGivesItBack() async throws {
+    try await withShell { server, terminal, screen in
+      screen.type("stty size; echo $TERM\r")
+      try await screen.see("24 80")
+      try await screen.see("xterm-256color")
+      #expect(!terminal.isCooked)
+      terminal.resize(columns: 111, rows: 33)
+      screen.type("trap 'stty size' WINCH; sleep 0.1; stty size\r")
+      try await screen.see("33 111")
+      screen.type("exit 5\r")
+      #expect(await screen.end() == 5)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func escapesAreOurs() async throws {
+    try await withShell { server, terminal, screen in
+      screen.type("\r~?")
+      try await screen.see("~.   leave")
+      screen.type("\r~s")
+      try await screen.see("round trip")
+      screen.type("\r~.")
+      #expect(await screen.end() == 130)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func controlCGoesToTheShell() async throws {
+    try await withShell { server, terminal, screen in
+      screen.type(
+        "sh -c 'trap \"echo caught; exit 9\" INT; echo begin; while :; do sleep 9; done'\r")
+      try await screen.see("begin\r\n")
+      screen.type("\u{3}")
+      try await screen.see("caught\r\n")
+      screen.type("echo status=$?\r")
+      try await screen.see("status=9")
+      screen.type("exit\r")
+      _ = await screen.end()
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aCutLinkPutsTheScreenBack() async throws {
+    try await withShell { server, terminal, screen in
+      screen.type("printf '\\033[?1049h\\033[?25l\\033[?1000h'; echo al''ternate; cat\r")
+      try await screen.see("alternate")
+      await server.killSessions()
+      #expect(await screen.end() == 74)
+      for sequence in ["[?1049l", "[?25h", "[?1000l"] {
+        #expect(screen.transcript.contains("\u{1B}\(sequence)"))
+      }
+      #expect(screen.transcript.contains("\r\nbridgectl: [sshConnectionFailed] "))
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)] as [(Int32, Int32)])
+  func aSignalGivesTheTerminalBack(_ number: Int32, _ code: Int32) async throws {
+    try await withShell { server, terminal, screen in
+      screen.signal(number)
+      #expect(await screen.end() == code)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func controlCCancelsAConnect() async throws {
+    let peer = try await ScriptedTCPPeer(.silent)
+    let terminal = try Terminal()
+    var screen = try Home().start(
+      ["connect", "-p", "\(peer.port)", "127.0.0.1"], on: terminal)
+    try await screen.see("waiting for the server")
+    screen.type("\u{3}")
+    #expect(await screen.end() == 130)
+    #expect(screen.isRestored)
+    await peer.stop()
+  }
+
+  @Test func aPasswordIsNotShown() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersPassword = true
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+      for round in 1...3 {
+        try await screen.see("Password of ")
+        try await screen.see(": ")
+        screen.type("guess-\(round)\r")
+      }
+      #expect(await screen.end() == 77)
+      #expect(!screen.transcript.contains("guess"))
+      #expect(screen.isRestored)
+    }
+  }
+
+  private func withShell(
+    _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
+  ) async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      try await body(server, terminal, &screen)
+    }
+  }
+}
