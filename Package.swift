@@ -24,7 +24,7 @@ func linkExample(_ name: String) -> Target {
     name: name,
     dependencies: [
       "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSupervision",
-      "BridgeTransport", "Narration",
+      "BridgeTransport", "BridgeWebSocket", "Narration",
     ], path: "Examples/\(name)")
 }
 
@@ -72,10 +72,12 @@ let package = Package(
     .target(
       name: "Narration",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeTransport",
+        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSupervision",
+        "BridgeTransport", "BridgeWebSocket",
       ], path: "Examples/Narration"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
+    linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
@@ -106,6 +108,7 @@ let package = Package(
       dependencies: [
         "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
         "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
+        "websocket-close-codes", "websocket-handshake-stall",
       ]),
     .testTarget(
       name: "IntegrationTests",

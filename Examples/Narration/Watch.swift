@@ -47,6 +47,16 @@ extension Sequence<RecoveryEvent> {
     count { if case .attempted = $0.step { true } else { false } }
   }
 
+  /// When the dials in these events began.
+  public var dialTimes: [Moment] {
+    compactMap { if case .attempted = $0.step { $0.at } else { nil } }
+  }
+
+  /// When something failed in these events.
+  public var failureTimes: [Moment] {
+    compactMap { if case .failed = $0.step { $0.at } else { nil } }
+  }
+
   /// The errors in these events, in order.
   public var errors: [AppError] {
     compactMap { if case .failed(let error, _) = $0.step { error } else { nil } }

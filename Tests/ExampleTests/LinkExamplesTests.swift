@@ -11,6 +11,25 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
 
   static let all = [
     LinkExample(
+      name: "websocket-close-codes",
+      lines: [
+        "kept: 1000, done: it is not tried again by itself",
+        "kept: 1001, going away: it comes back",
+        "kept: 1008, against the rules: it is not tried again by itself",
+        "tries once more on a new session, then asks", "kept: 1012, restart: it comes back",
+        "kept: RST: it comes back", "kept: text that is no UTF-8: it comes back",
+        "all 14 promises kept",
+      ]),
+    LinkExample(
+      name: "websocket-handshake-stall",
+      lines: [
+        "[timeout] The request took longer than 1 seconds. Please try again.",
+        "[serverError] The server encountered an error (503). Please try again later.",
+        "connected", "kept: silence had its time", "kept: half an answer had it too",
+        "kept: the busy server was left alone", "kept: nothing is left half open",
+        "all 7 promises kept",
+      ]),
+    LinkExample(
       name: "retry-storm",
       lines: [
         "200 links are up", "the host goes down with all its links", "the host is back",
