@@ -12,6 +12,8 @@ final class PeerHandler: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
     connection = peer.assumeIsolated { $0.accept(channel) }
+    // Only now: what is written may fail at once, and be told here before it returns.
+    report { $0.begin($1) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -9,6 +9,7 @@ final class ScriptPlayer {
   private var isReading = true
   private var clientFinished = false
   private var isDone = false
+  private var isStopped = false
   private var hasWake = false
 
   /// Steps in one go, before other work of the loop gets its turn.
@@ -42,9 +43,12 @@ final class ScriptPlayer {
     if isReading { channel.read() }
   }
 
+  /// The socket is closed: the rest of the script is nobody's.
+  func stop() { isStopped = true }
+
   /// Takes the steps that can be taken now.
   func play() {
-    for _ in 0..<Self.burst {
+    for _ in 0..<Self.burst where !isStopped {
       switch run.next(at: now, hasRoom: channel.isWritable) {
       case .write(let bytes): channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
       case .wake(let due): return wake(at: due)
@@ -59,7 +63,7 @@ final class ScriptPlayer {
         return closeIfClientFinished()
       }
     }
-    wake(at: now)
+    if !isStopped { wake(at: now) }
   }
 
   private var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }

@@ -86,9 +86,15 @@ public actor ScriptedTCPPeer: Journaling {
     }
     sessions[connection] = player
     note(.accepted, connection)
+    return connection
+  }
+
+  func begin(_ connection: Int) {
+    guard let player = sessions[connection] else { return }
+    // Accepted by the kernel before the listener was closed, and told only now.
+    guard !isStopped else { return player.channel.close(promise: nil) }
     player.readMore()
     player.play()
-    return connection
   }
 
   func received(_ bytes: [UInt8], of connection: Int) {
@@ -107,7 +113,8 @@ public actor ScriptedTCPPeer: Journaling {
   }
 
   func closed(_ connection: Int) {
-    guard sessions.removeValue(forKey: connection) != nil else { return }
+    guard let player = sessions.removeValue(forKey: connection) else { return }
+    player.stop()
     note(.closed, connection)
   }
 

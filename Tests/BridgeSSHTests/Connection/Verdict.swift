@@ -1,0 +1,105 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeReactor
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// How a failed connection is to look from outside.
+struct Verdict: Sendable {
+  var kind: FailureKind
+  var phase: ConnectionPhase
+  var exit: ExitCode
+
+  init(_ kind: FailureKind, in phase: ConnectionPhase, exit: ExitCode) {
+    self.kind = kind
+    self.phase = phase
+    self.exit = exit
+  }
+}
+
+/// Connects, expects it to fail as `verdict` says, and that nothing is left of it.
+@discardableResult
+func expectFailure(
+  of connection: SSHConnection, _ verdict: Verdict,
+  sourceLocation: SourceLocation = #_sourceLocation
+) async -> AppError {
+  do throws(AppError) {
+    try await connection.connect()
+    Issue.record("It connected.", sourceLocation: sourceLocation)
+    await connection.close()
+    return .unknown(message: "It connected.")
+  } catch {
+    let context = await connection.lastFailure
+    #expect(context?.kind == verdict.kind, "\(error)", sourceLocation: sourceLocation)
+    #expect(context?.phase == verdict.phase, sourceLocation: sourceLocation)
+    #expect(error.exitCode(in: context) == verdict.exit, sourceLocation: sourceLocation)
+    await expectGone(connection, after: error, sourceLocation: sourceLocation)
+    return error
+  }
+}
+
+/// Nothing is open any more, the events tell the end once, and nothing can be asked of it.
+func expectGone(
+  _ connection: SSHConnection, after error: AppError,
+  sourceLocation: SourceLocation = #_sourceLocation
+) async {
+  await connection.close()
+  var ends: [AppError] = []
+  for await event in connection.events {
+    if case .failed(let reason, _) = event { ends.append(reason) }
+  }
+  #expect(ends == [error], sourceLocation: sourceLocation)
+  #expect(
+    OpenSockets.to(port: connection.endpoint.port).isEmpty, sourceLocation: sourceLocation)
+  await #expect(throws: AppError.self, sourceLocation: sourceLocation) {
+    try await connection.connect()
+  }
+}
+
+/// The sockets of this process that lead to a port, from /proc (proc_net(5)): what other tests
+/// open meanwhile does not count.
+enum OpenSockets {
+  static func to(port: Int) -> [String] {
+    let table = (try? String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)) ?? ""
+    let suffix = ":" + String(format: "%04X", port)
+    let inodes = table.split(separator: "\n").dropFirst().compactMap { line -> String? in
+      let fields = line.split(separator: " ")
+      guard fields.count > 9, fields[2].hasSuffix(suffix), fields[9] != "0" else { return nil }
+      return "socket:[\(fields[9])]"
+    }
+    return Array(Set(inodes).intersection(ours))
+  }
+
+  private static var ours: Set<String> {
+    let folder = "/proc/self/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let targets = names.compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+    }
+    return Set(targets)
+  }
+}
+
+/// A connection to whatever listens on `port` of loopback, with nothing to prove who we are.
+func stranger(
+  to port: Int, host: String = "127.0.0.1", _ timeouts: SSHTimeouts = SSHTimeouts(),
+  on reactor: Reactor = ReactorGroup.shared.next()
+) -> SSHConnection {
+  SSHConnection(
+    to: Endpoint(host: host, port: port),
+    configuration: SSHConfiguration(user: "nobody", hostKeys: .anyKey, timeouts: timeouts),
+    on: reactor)
+}
+
+extension SSHTimeouts {
+  /// For rows where the deadline is what ends it.
+  static var short: SSHTimeouts {
+    var timeouts = SSHTimeouts()
+    timeouts.handshake = .milliseconds(200)
+    timeouts.authenticate = .milliseconds(200)
+    timeouts.channel = .milliseconds(200)
+    return timeouts
+  }
+}
