@@ -120,7 +120,9 @@ let package = Package(
       dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors", "CLibSSH2", "CLibCrypto"]),
     .testTarget(
       name: "BridgeSSHTests",
-      dependencies: ["BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeTransport"]),
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTransport",
+      ]),
     .target(
       name: "BridgeCommands",
       dependencies: [

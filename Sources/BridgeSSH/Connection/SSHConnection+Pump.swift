@@ -10,6 +10,7 @@ extension SSHConnection {
     guard let wire = session?.wire, !isLent, ending == nil else { return }
     wire.beginTurn()
     if isReadable { mayHelp = true }
+    if isReadable && !isReading { readUnasked() }
     // Any call may read the wire dry and queue packets for somebody else, so all try again until
     // libssh2 was given nothing new.
     var seen: Int
@@ -17,7 +18,6 @@ extension SSHConnection {
       seen = wire.generation
       stepOperations()
       stepChannels()
-      if isReadable && !isReading { readUnasked() }
     } while session != nil && !isLent && wire.generation != seen
     guard session != nil, !isLent else { return }
     wire.endTurn()
@@ -91,7 +91,6 @@ extension SSHConnection {
   private func readUnasked() {
     guard life.state == .connected else { return }
     queueRoundTrip(callers.nextID()) {}
-    stepOperations()
   }
 
   func watch(for interest: DescriptorWatcher.Readiness) {

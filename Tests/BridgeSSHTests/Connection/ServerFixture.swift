@@ -23,13 +23,14 @@ func withServer(
   await server.stop()
 }
 
-/// Runs `body` with a connection to `server`, which is closed after.
+/// Runs `body` with a connection to `server`, dialled at `port` where that is another one (a
+/// proxy's), which is closed after.
 func withConnection(
-  to server: SSHServer, _ configuration: SSHConfiguration? = nil,
+  to server: SSHServer, at port: Int? = nil, _ configuration: SSHConfiguration? = nil,
   _ body: (SSHConnection) async throws -> Void
 ) async throws {
   let connection = SSHConnection(
-    to: Endpoint(host: "127.0.0.1", port: server.port),
+    to: Endpoint(host: "127.0.0.1", port: port ?? server.port),
     configuration: configuration ?? trusting(server))
   do {
     try await connection.connect()
