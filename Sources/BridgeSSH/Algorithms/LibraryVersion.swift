@@ -3,6 +3,9 @@ package struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConve
   /// The numbers, most significant first.
   package let major, minor, patch: Int
 
+  /// The version that is linked.
+  package static var linked: LibraryVersion { LibSSH2.parsedVersion }
+
   /// The version `major`.`minor`.`patch`.
   package init(_ major: Int, _ minor: Int, _ patch: Int) {
     self.major = major

@@ -128,10 +128,13 @@ extension SSHConnection {
   ) -> SSHFailure {
     // A handshake is one operation; the server's version line divides its phases.
     let phase = phase == .banner && identification.hasVersion ? .keyExchange : phase
+    let observation = observation ?? self.observation(code: code, phase: phase)
+    // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
+    let code = code == -5 && observation == nil ? -14 : code
     return SSHFailure(
       code: .init(rawValue: code), message: session?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,
-      observation: observation ?? self.observation(code: code, phase: phase),
+      observation: observation,
       socket: session?.wire.socket.condition ?? .open,
       disconnectReason: session?.disconnect?.reason, preBanner: identification.preBanner,
       method: method, timeout: timeout(of: phase))
