@@ -52,7 +52,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   private nonisolated let origin: C.Instant
   private nonisolated let epoch: Moment
 
-  var machine: SupervisorStateMachine
+  /// The decisions; a simulation looks into them.
+  package var machine: SupervisorStateMachine
   var chance: SeededGenerator
   var plans: [ConnectionID: SupervisedConnection] = [:]
   var generations: [ConnectionID: [Int: Generation]] = [:]

@@ -1,10 +1,9 @@
 import BridgeErrors
 import BridgeRecovery
+import BridgeSupervision
 import BridgeTestKit
 import BridgeTransport
 import Testing
-
-@testable import BridgeSupervision
 
 @Suite struct SupervisorConnectionTests {
   private let scene = Scene()

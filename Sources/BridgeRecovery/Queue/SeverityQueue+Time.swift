@@ -8,6 +8,13 @@ extension SeverityQueue {
     return [settling, ageing.map { $0 + RecoveryDefaults.ageingPeriod }].compactMap(\.self).min()
   }
 
+  /// The levels of what is shown and waits, in that order, as numbers that never rise.
+  package var ranks: [Int] {
+    visibleSlots.compactMap { entries[$0]?.level }.map { level in
+      2 * level.severity.rawValue + (level.isFirst ? 1 : 0)
+    }
+  }
+
   /// Shows what was held back long enough, and lifts what has waited long enough by one level, to
   /// the end of it, but never among the critical.
   public mutating func advance(to now: Moment) {

@@ -1,9 +1,8 @@
 import BridgeErrors
+import BridgeRecovery
+import BridgeSupervision
 import BridgeTestKit
 import BridgeTransport
-
-@testable import BridgeRecovery
-@testable import BridgeSupervision
 
 /// Breaks things at random, then stops and sees whether all is well again.
 struct Driver: Sendable {
@@ -98,11 +97,10 @@ struct Driver: Sendable {
   /// What must hold at any time.
   private func check() async {
     let queue = await supervisor.machine.queue
-    let all = queue.visibleSlots.compactMap { queue.entries[$0] }
+    let all = [queue.shown].compactMap(\.self) + queue.waiting
     if queue.count > queue.capacity { violate("the queue is over its bound") }
-    let levels = all.map { 2 * $0.level.severity.rawValue + ($0.level.isFirst ? 1 : 0) }
-    if levels != levels.sorted(by: >) { violate("the queue has no order") }
-    if Set(all.map(\.presented.id)).count != all.count { violate("an entry is queued twice") }
+    if queue.ranks != queue.ranks.sorted(by: >) { violate("the queue has no order") }
+    if Set(all.map(\.id)).count != all.count { violate("an entry is queued twice") }
     for host in hosts {
       let site = host.endpoint.description
       let tokens = await supervisor.machine.budget(of: site, at: clock.now) ?? 0

@@ -1,9 +1,8 @@
 import BridgeErrors
 import BridgeRecovery
+import BridgeSupervision
 import BridgeTestKit
 import BridgeTransport
-
-@testable import BridgeSupervision
 
 /// One supervisor with a graph of connections to two hosts, through random faults and out of them,
 /// with everything that must hold checked on the way. All of it follows from the seed.
