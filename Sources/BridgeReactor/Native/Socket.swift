@@ -55,6 +55,15 @@ import Foundation
     }
   }
 
+  /// Whether the peer has closed or the connection failed, with nothing left to read. Takes nothing
+  /// and notes nothing: the next read does.
+  package func isAtEnd() -> Bool {
+    var byte: UInt8 = 0
+    let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    if count > 0 { return false }
+    return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+  }
+
   /// Asks the kernel to acknowledge at once: a server whose small writes wait for our delayed
   /// acknowledgement answers 40 ms sooner. It lasts until the kernel thinks better of it: ask
   /// after each read. Linux only (tcp(7)).

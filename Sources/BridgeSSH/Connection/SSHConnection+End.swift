@@ -52,6 +52,8 @@ extension SSHConnection {
     for channel in Array(channels.values) { settle(channel, with: ending) }
     for caller in callers.takeAll() { caller.fail(ending) }
     operations.removeAll()
+    unasked?.cancel()
+    unasked = nil
     closing = []
     if isLent {
       promptExchange?.cancel()

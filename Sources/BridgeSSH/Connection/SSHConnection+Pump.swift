@@ -8,9 +8,10 @@ extension SSHConnection {
   /// Called when the socket is ready, when there is new work, and when a reader made room.
   func pump(isReadable: Bool = false) {
     guard let wire = session?.wire, !isLent, ending == nil else { return }
-    wire.beginTurn()
-    if isReadable { mayHelp = true }
-    if isReadable && !isReading { readUnasked() }
+    let mayRead = isReadable || wire.isBudgetSpent
+    wire.beginTurn(mayRead: mayRead)
+    if mayRead { mayHelp = true }
+    let isAsked = isReading
     // Any call may read the wire dry and queue packets for somebody else, so all try again until
     // libssh2 was given nothing new.
     var seen: Int
@@ -21,6 +22,12 @@ extension SSHConnection {
     } while session != nil && !isLent && wire.generation != seen
     guard session != nil, !isLent else { return }
     wire.endTurn()
+    if isAsked {
+      unasked?.cancel()
+      unasked = nil
+    } else if isReadable, leaveUnread() {
+      return
+    }
     let hadRoom = wire.hasRoom
     let isFlushed = wire.flush()
     watch(for: isFlushed ? .readable : [.readable, .writable])
@@ -64,7 +71,7 @@ extension SSHConnection {
   private func lend(_ work: @escaping @Sendable () -> Void, in lane: OperationQueue.Lane) {
     isLent = true
     watch(for: [])
-    session?.wire.beginTurn()
+    session?.wire.beginTurn(mayRead: true)
     reactor.help(work) { [self] in
       assumeIsolated { $0.takeBack(lane) }
     }
@@ -86,12 +93,30 @@ extension SSHConnection {
   /// Whether some call in this turn reads the wire.
   private var isReading: Bool { !operations.isEmpty || !channels.isEmpty || !closing.isEmpty }
 
-  /// Nobody waits for anything, yet the server may speak (a key exchange, a keepalive, the end):
-  /// the answer of a round trip is awaited, and all that comes before it is taken.
-  private func readUnasked() {
-    guard life.state == .connected else { return }
-    queueRoundTrip(callers.nextID()) {}
+  /// Nobody waits for anything, yet the server speaks: a key exchange, a keepalive, or the end.
+  ///
+  /// The end is seen at once. For the rest somebody who asks something soon will read it on the
+  /// way; if nobody does, we ask: the answer of a round trip is awaited, and all before it taken.
+  /// - Returns: whether the watching pauses until then.
+  private func leaveUnread() -> Bool {
+    guard life.state == .connected, let session else { return false }
+    if session.wire.socket.isAtEnd() {
+      queueRoundTrip(callers.nextID()) {}
+      return false
+    }
+    watch(for: session.wire.flush() ? [] : .writable)
+    unasked = LoopTimer(after: Self.patience, on: reactor) { [weak self] in
+      self?.assumeIsolated {
+        $0.unasked = nil
+        $0.queueRoundTrip($0.callers.nextID()) {}
+        $0.pump(isReadable: true)
+      }
+    }
+    return true
   }
+
+  /// How long unasked bytes may wait for somebody who asks.
+  private static let patience = Duration.milliseconds(5)
 
   func watch(for interest: DescriptorWatcher.Readiness) {
     session?.watcher?.watch(for: interest)

@@ -38,6 +38,8 @@ public actor SSHConnection: Connection {
   /// A helped operation may go on: it is its first turn, or bytes came since its last.
   var mayHelp = true
   var isTurnQueued = false
+  /// Runs while bytes that nobody asked for wait.
+  var unasked: LoopTimer?
   var ending: SSHFailure?
   var identification = ServerIdentification()
   /// What was offered in the key exchange.

@@ -31,6 +31,8 @@ import Foundation
   var acknowledgesAtOnce = true
 
   private var budget = 0
+  /// The socket had nothing more in this turn; the loop tells when it has.
+  private var isDry = true
   private var outbound: [UInt8] = []
   private var outboundStart = 0
   private var inbound: UnsafeMutableRawBufferPointer?
@@ -50,9 +52,11 @@ import Foundation
 
   var hasRoom: Bool { outbound.count - outboundStart < Self.outboundLimit }
 
-  func beginTurn() {
+  /// `mayRead`: the loop said that there is something, or the last turn left something.
+  func beginTurn(mayRead: Bool) {
     budget = Self.turnBudget
     isBudgetSpent = false
+    isDry = !mayRead
   }
 
   /// Gives the read buffer back when it is empty: an idle connection holds none.
@@ -121,6 +125,7 @@ extension Wire {
 
   /// Reads from the socket; a result is what RECV must return instead of bytes.
   private func fill() -> Int? {
+    if isDry { return -Int(EAGAIN) }
     guard budget > 0 else {
       isBudgetSpent = true
       return -Int(EAGAIN)
@@ -131,6 +136,7 @@ extension Wire {
     guard let inbound = unsafe inbound else { return -Int(ENOMEM) }
     switch unsafe socket.receive(into: inbound) {
     case .wouldBlock:
+      isDry = true
       return -Int(EAGAIN)
     case .ended:
       if case .failed(let code) = socket.condition { return -Int(code) }
