@@ -8,7 +8,8 @@ extension SSHConnection {
     case accepted
     /// Accepted, and more is wanted.
     case partial([String])
-    case refused
+    /// The server wants none of it; these methods may go on.
+    case refused([String])
     /// It could not be offered at all.
     case unusable(SSHFailure)
     /// Nobody gave what it needs.
@@ -18,18 +19,28 @@ extension SSHConnection {
   /// Offers the configured credentials until the server is content.
   func authenticate() async throws(SSHFailure) {
     authenticationLeft = configuration.timeouts.authenticate
-    guard var methods = try await probeMethods() else { return }
     var plan = AuthenticationPlan(configuration.credentials)
+    // A public key is offered unasked: its refusal brings the list, and sshd lets every question
+    // that proves nothing wait for 5 ms and more.
+    var methods: [String]?
     var refusedMethod: String?
     var unusable: SSHFailure?
-    while let offer = plan.next(for: methods) {
+    while true {
+      guard let offer = plan.next(for: methods ?? ["publickey"]) else {
+        guard methods == nil else { break }
+        method = "none"
+        guard let list = try await probeMethods() else { return }
+        methods = list
+        continue
+      }
       method = offer.method
       switch try await make(offer, in: &plan) {
       case .accepted:
         return
       case .partial(let next):
         methods = next
-      case .refused:
+      case .refused(let next):
+        methods = next
         refusedMethod = method
         plan.refused()
       case .unusable(let failure):
@@ -39,17 +50,14 @@ extension SSHConnection {
       }
     }
     if refusedMethod == nil, let unusable { throw unusable }
-    method = refusedMethod ?? (methods.isEmpty ? "none" : methods.joined(separator: ","))
+    method = refusedMethod ?? methods?.joined(separator: ",") ?? "none"
     throw failure(code: -18, text: "no credential was accepted", phase: .authenticate)
   }
 
-  /// The `none` request, which also measures the first round trip; nil when nothing more is wanted.
+  /// The `none` request: the methods that may go on; nil when nothing more is wanted.
   private func probeMethods() async throws(SSHFailure) -> [String]? {
     let user = configuration.user
-    let begun = ContinuousClock.now
-    let methods = try await request(isHelped: false) { $0.probeMethods(user: user) }.get()
-    note(roundTrip: ContinuousClock.now - begun)
-    return methods
+    return try await request(isHelped: false) { $0.probeMethods(user: user) }.get()
   }
 
   private func make(
@@ -124,7 +132,8 @@ extension SSHConnection {
     case .failure(let failure):
       if ending != nil || failure.observation != nil { throw ending ?? failure }
       if let refusal = session?.tap.refusal {
-        return refusal.isPartialSuccess ? .partial(refusal.methods) : .refused
+        return refusal.isPartialSuccess
+          ? .partial(refusal.methods) : .refused(refusal.methods)
       }
       return .unusable(failure)
     }

@@ -99,6 +99,7 @@ extension SSHConnection {
     switch outcome {
     case .success:
       session?.wire.handshakeDone()
+      if let time = session?.wire.lastAnswerTime { note(roundTrip: time) }
       agreement = session?.agreement()
     case .failure(let failure):
       throw failure

@@ -23,6 +23,9 @@ import Foundation
   /// Bumped whenever libssh2 was given bytes: whoever waits must try again before it sleeps.
   private(set) var generation = 0
   private(set) var lastHeard: ContinuousClock.Instant?
+  /// From the last write to the first byte after it. At the end of the handshake that is the
+  /// service request and its acceptance: a round trip with nothing to compute.
+  private(set) var lastAnswerTime: Duration?
   /// The budget ran out with bytes left: pump again next turn even if the descriptor stays quiet.
   private(set) var isBudgetSpent = false
   /// Called with what arrives before the handshake is done; false ends the connection.
@@ -37,6 +40,7 @@ import Foundation
   private var outboundStart = 0
   private var inbound: UnsafeMutableRawBufferPointer?
   private var inboundRange = 0..<0
+  private var lastSent: ContinuousClock.Instant?
   private var isCut = false
   private var isSendDead = false
 
@@ -83,7 +87,9 @@ import Foundation
         unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[outboundStart...]))
       }
       switch result {
-      case .bytes(let count): outboundStart += count
+      case .bytes(let count):
+        outboundStart += count
+        if inspect != nil { lastSent = .now }
       case .wouldBlock: return false
       // What the peer still had to say can be read: reading tells how it ended.
       case .ended: isSendDead = true
@@ -144,10 +150,16 @@ extension Wire {
     case .bytes(let count):
       if acknowledgesAtOnce { socket.acknowledgeAtOnce() }
       budget -= count
-      lastHeard = .now
+      noteHeard(at: .now)
       inboundRange = 0..<count
       return unsafe record(UnsafeRawBufferPointer(rebasing: inbound[0..<count]))
     }
+  }
+
+  private func noteHeard(at now: ContinuousClock.Instant) {
+    lastHeard = now
+    guard let sent = lastSent.take() else { return }
+    lastAnswerTime = now - sent
   }
 
   private func record(_ bytes: UnsafeRawBufferPointer) -> Int? {
