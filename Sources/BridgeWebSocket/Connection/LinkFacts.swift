@@ -31,7 +31,6 @@ struct LinkFacts: Sendable, Equatable {
   enum Handshake: Sendable, Equatable {
     /// The peer said why in an alert (RFC 8446, 6.2).
     case alert(Int)
-    case endOfFile
     /// What came was not TLS.
     case notTLS
   }
@@ -82,14 +81,13 @@ struct LinkFacts: Sendable, Equatable {
     if let tlsCause { return .tls(tlsCause) }
     switch handshake {
     case .alert(let number): return .notWebSocket(seen: "TLS alert \(number)", location: nil)
-    case .endOfFile: return .dropped
     case .notTLS: return .tls(.notTLS)
-    case nil: return socket == .open ? .tls(.notTLS) : .dropped
+    case nil: return .dropped
     }
   }
 
   private var requestEnd: WebSocketFailure.Observation {
-    if let tlsCause { return .tls(tlsCause) }
+    if tlsCause != nil || handshake != nil { return handshakeEnd }
     // A reset may have swept a good answer away; over TLS bytes came in any case.
     let isNonsense = socket == .open || (socket == .finished && hasHeard && !isSecure)
     return isNonsense ? .notWebSocket(seen: "no HTTP answer", location: nil) : .dropped

@@ -53,10 +53,12 @@ extension WebSocketConnection {
     let first = await attempt(address, trust, since: begun)
     guard case .failure(let failure) = first else { return }
     guard case .dial = failure.observation, ending == nil else { throw failure }
-    // Nothing but "no": our own connect says why, or finds another address that answers.
-    let other = try await race(addresses, since: begun)
-    guard other != address else { throw self.failure(.dropped, in: .dial) }
-    try await attempt(other, trust, since: begun).get()
+    // Nothing but "no": our own connect says why, or finds an address that answers after all.
+    address = try await race(addresses, since: begun)
+    let second = await attempt(address, trust, since: begun)
+    guard case .failure(let failure) = second else { return }
+    guard case .dial = failure.observation else { throw failure }
+    throw self.failure(.dropped, in: .dial)
   }
 
   private func race(

@@ -186,6 +186,9 @@ extension Link {
 
   func established() {
     facts.stage = .established
+    if let connection = unsafe connection, let session = unsafe lws_get_ssl(connection) {
+      unsafe HandshakeWitness.dismiss(session)
+    }
     tell?(.established(subprotocol: facts.answer?.subprotocol))
   }
 

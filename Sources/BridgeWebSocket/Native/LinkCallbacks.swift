@@ -106,18 +106,9 @@ func serveLink(
   }
 
   private func fail() {
+    if link.endpoint.isSecure, let session = unsafe lws_get_ssl(connection) {
+      link.handshakeFailed(unsafe HandshakeWitness.testimony(of: session))
+    }
     link.ending()
-    guard link.endpoint.isSecure, link.facts.stage == .connected else { return }
-    link.handshakeFailed(Self.handshakeFailure())
-  }
-
-  /// What OpenSSL says of the last call; nil when it says nothing.
-  private static func handshakeFailure() -> LinkFacts.Handshake? {
-    let code = ERR_peek_last_error()
-    guard code != 0 else { return nil }
-    let reason = Int32(truncatingIfNeeded: code & 0x7F_FFFF)
-    if reason == SSL_R_UNEXPECTED_EOF_WHILE_READING { return .endOfFile }
-    // Alerts are numbered from 1000 (openssl/sslerr.h).
-    return (1000..<1256).contains(reason) ? .alert(Int(reason) - 1000) : .notTLS
   }
 }

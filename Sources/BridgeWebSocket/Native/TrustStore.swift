@@ -35,7 +35,9 @@ import Foundation
     case .authority(let file):
       let refused = AppError.fileReadError(
         path: PeerText.escaped(file), reason: "It holds no certificate authority.")
-      guard let data = FileManager.default.contents(atPath: file), data.count <= largestFile else {
+      guard FileManager.default.isReadableFile(atPath: file),
+        let data = FileManager.default.contents(atPath: file), data.count <= largestFile
+      else {
         throw .fileReadError(path: PeerText.escaped(file), reason: "It cannot be read.")
       }
       do throws(AppError) {
@@ -67,6 +69,7 @@ import Foundation
       unsafe SSL_CTX_free(context)
       return nil
     }
+    unsafe HandshakeWitness.attach(to: context)
     self.key = key
     unsafe self.context = context
   }

@@ -31,8 +31,6 @@ struct BadPeerTests {
     Handshake(
       testDescription: "RST", script: [.readUntil("\r\n\r\n"), .reset], error: closed,
       kind: .dropped),
-    Handshake(
-      testDescription: "RST at once", script: [.reset], error: closed, kind: .dropped),
   ]
 
   @Test("an upgrade ends with a typed error", arguments: handshakes)
@@ -42,6 +40,15 @@ struct BadPeerTests {
     let error = await #expect(throws: AppError.self) { try await connection.connect() }
     #expect(error == expected.error)
     #expect(await connection.lastFailure?.kind == expected.kind)
+    await peer.stop()
+  }
+
+  @Test("a reset at once is a drop, whether TCP noticed it before or after")
+  func resetAtOnce() async throws {
+    let peer = try await ScriptedTCPPeer([.reset])
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    await #expect(throws: AppError.self) { try await connection.connect() }
+    #expect(await connection.lastFailure?.kind == .dropped)
     await peer.stop()
   }
 

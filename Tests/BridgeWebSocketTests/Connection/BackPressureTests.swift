@@ -1,0 +1,87 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeTransport
+import BridgeWebSocket
+import Testing
+
+@Suite("Back-pressure", .timeLimit(.minutes(1)))
+struct BackPressureTests {
+  @Test("a peer that stops reading holds the sender back, and loses nothing when it goes on")
+  func slowPeer() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript([.stopReading]))
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    try await connection.connect()
+    // More than any kernel buffer takes (tcp_wmem, tcp_rmem) beside our own.
+    let chunk = [UInt8](repeating: 1, count: 1 << 20)
+    let sender = Task {
+      for _ in 0..<64 { try await connection.send(binary: chunk) }
+    }
+    _ = try await peer.first { $0.kind == .scriptDone }
+    _ = try? await connection.probe(within: .milliseconds(200))
+    #expect(await connection.lastFailure == nil)
+    sender.cancel()
+    await #expect(throws: AppError.cancelled) { try await sender.value }
+    await connection.close()
+    await peer.stop()
+  }
+
+  @Test("a reader that is slow stops the server, and then gets everything in order")
+  func slowReader() async throws {
+    var script = WebSocketScript()
+    script.steps = (0..<512).map { .binary([UInt8](repeating: UInt8($0 & 0xFF), count: 40_000)) }
+    let peer = try await ScriptedWebSocketPeer(script)
+    var configuration = WebSocketConfiguration()
+    configuration.receiveBuffer = 128 << 10
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    try await connection.connect()
+    // A round trip that is answered behind what nobody reads would never end: the socket is full.
+    await #expect(throws: AppError.webSocketPingTimeout) {
+      _ = try await connection.probe(within: .milliseconds(300))
+    }
+    let iterator = connection.messages.makeAsyncIterator()
+    for index in 0..<512 {
+      let message = try await iterator.next()
+      guard message == .binary([UInt8](repeating: UInt8(index & 0xFF), count: 40_000)) else {
+        Issue.record("message \(index) is \(String(describing: message?.count)) bytes")
+        break
+      }
+    }
+    _ = try await connection.probe(within: .seconds(5))
+    await connection.close()
+    await peer.stop()
+  }
+
+  @Test("a message over the cap ends the connection and says 1009", arguments: [false, true])
+  func cap(inFragments: Bool) async throws {
+    let step = inFragments ? WebSocketStep.endlessMessage() : .bigMessage(bytes: 200 << 20)
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript([step]))
+    var configuration = WebSocketConfiguration()
+    configuration.messageLimit = 1 << 20
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    try await connection.connect()
+    let iterator = connection.messages.makeAsyncIterator()
+    await #expect(
+      throws: AppError.webSocketMessageInvalid(detail: "A message is longer than 1048576 bytes.")
+    ) { try await iterator.next() }
+    let told = try await peer.first { if case .close = $0.kind { true } else { false } }
+    #expect(told.kind == .close(code: 1009, reason: ""))
+    for await _ in connection.events {}
+    await peer.stop()
+  }
+
+  @Test("5,000 pings do no harm")
+  func pings() async throws {
+    var script = WebSocketScript(echoes: true)
+    script.steps = (0..<5_000).map { .ping([UInt8($0 & 0xFF)]) }
+    let peer = try await ScriptedWebSocketPeer(script)
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    try await connection.connect()
+    let iterator = connection.messages.makeAsyncIterator()
+    try await connection.send(text: "still here")
+    #expect(try await iterator.next() == .text("still here"))
+    await connection.close()
+    await peer.stop()
+  }
+}
