@@ -48,6 +48,17 @@ struct ScriptedTCPPeerTests {
     await peer.stop()
   }
 
+  @Test func readsEveryByteOnce() async throws {
+    let peer = try await ScriptedTCPPeer([.read(3), .send("a"), .read(3), .send("b"), .finish])
+    let client = try await LoopbackClient(port: peer.port)
+    try await client.send("1234")
+    #expect(await client.receive(1).bytes == "a".bytes)
+    #expect(await !peer.log.contains { $0.kind == .scriptDone })
+    try await client.send("56")
+    #expect(await client.receiveToEnd().bytes == "ab".bytes)
+    await peer.stop()
+  }
+
   @Test func dripsByteByByte() async throws {
     let peer = try await ScriptedTCPPeer([
       .drip("drip".bytes, every: .milliseconds(1)), .wait(.milliseconds(1)), .finish,
