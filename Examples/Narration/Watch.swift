@@ -34,10 +34,12 @@ public struct Watch<Events: AsyncSequence> where Events.Element == RecoveryEvent
     try await until("a connection") { if case .recovered = $0 { true } else { false } }
   }
 
-  /// Reads on until a person is shown an error.
+  /// Reads on until a person is shown an error with this case name.
   @discardableResult
-  public mutating func untilShown() async throws -> [RecoveryEvent] {
-    try await until("an error to show") { if case .surfaced = $0 { true } else { false } }
+  public mutating func untilShown(_ caseName: String) async throws -> [RecoveryEvent] {
+    try await until("an error to show") {
+      if case .surfaced(let shown) = $0 { shown.error.caseName == caseName } else { false }
+    }
   }
 }
 

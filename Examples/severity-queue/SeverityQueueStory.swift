@@ -12,7 +12,7 @@ enum SeverityQueueStory {
   static let changedKey = AppError.sshHostKeyMismatch(host: "build.example")
 
   static func main() async {
-    await Story.tell("severity-queue", within: .seconds(10)) { story in
+    await Story.tell("severity-queue", within: .seconds(60)) { story in
       try await tell(story)
     }
   }

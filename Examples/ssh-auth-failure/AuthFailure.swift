@@ -11,7 +11,7 @@ import Narration
 @main
 enum AuthFailure {
   static func main() async {
-    await Story.tell("ssh-auth-failure", within: .seconds(10)) { story in
+    await Story.tell("ssh-auth-failure", within: .seconds(60)) { story in
       let server = try await SSHServer()
       do { try await tell(story, server) } catch {
         await server.stop()
@@ -36,7 +36,7 @@ enum AuthFailure {
     await story.say(.fault, "the server forgets the key and drops the link")
     try await server.revokeIdentities()
     await server.killSessions()
-    let seen = try await watch.untilShown()
+    let seen = try await watch.untilShown("sshAuthenticationFailed")
 
     let refused = AppError.sshAuthenticationFailed(method: "publickey")
     await story.hold("the error names the method", seen.errors.last == refused)

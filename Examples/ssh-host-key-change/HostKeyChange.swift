@@ -12,7 +12,7 @@ import Narration
 @main
 enum HostKeyChange {
   static func main() async {
-    await Story.tell("ssh-host-key-change", within: .seconds(10)) { story in
+    await Story.tell("ssh-host-key-change", within: .seconds(60)) { story in
       let server = try await SSHServer()
       let known = FileManager.default.temporaryDirectory.path + "/known-hosts-\(server.port)"
       defer { try? FileManager.default.removeItem(atPath: known) }
@@ -42,7 +42,7 @@ enum HostKeyChange {
     await story.say(.fault, "the host is reinstalled: same address, another key")
     let logged = await server.log.count
     try await server.swapHostKeys()
-    let seen = try await watch.untilShown()
+    let seen = try await watch.untilShown("sshHostKeyMismatch")
     let shown = await supervisor.shown
     await story.hold("it is the host key", shown?.error.caseName == "sshHostKeyMismatch")
     await story.hold("it is not tried again by itself", shown?.plan?.next == .askPerson)

@@ -10,7 +10,7 @@ import Narration
 @main
 enum NetworkDrop {
   static func main() async {
-    await Story.tell("ssh-network-drop", within: .seconds(20)) { story in
+    await Story.tell("ssh-network-drop", within: .seconds(60)) { story in
       let server = try await SSHServer()
       do { try await tell(story, server) } catch {
         await server.stop()

@@ -11,7 +11,7 @@ import Narration
 @main
 enum CloseCodes {
   static func main() async {
-    await Story.tell("websocket-close-codes", within: .seconds(20)) { story in
+    await Story.tell("websocket-close-codes", within: .seconds(60)) { story in
       let supervisor = Supervisor(clock: ContinuousClock(), seed: story.options.seed)
       var watch = Watch(supervisor.events(), in: story)
       for ending in Ending.all {
@@ -44,7 +44,7 @@ enum CloseCodes {
       await peer.stop()
       return .ends
     }
-    _ = try await supervisor.connection(id).probe(within: .seconds(2))
+    _ = try await supervisor.connection(id).probe(within: .seconds(60))
     await supervisor.close(id)
     await peer.stop()
     return .comesBack

@@ -14,7 +14,7 @@ enum HandshakeStall {
   static let busyFor = Duration.seconds(1)
 
   static func main() async {
-    await Story.tell("websocket-handshake-stall", within: .seconds(10)) { story in
+    await Story.tell("websocket-handshake-stall", within: .seconds(60)) { story in
       let peer = try await ScriptedWebSocketPeer([
         .stalledHandshake,
         WebSocketScript(upgrade: .raw(Array("HTTP/1.1 101 Switching Pro".utf8))),
@@ -55,7 +55,7 @@ enum HandshakeStall {
       "silence is a timeout, busy is a status",
       seen.errors.map(\.caseName) == ["timeout", "timeout", "serverError"])
     await story.hold("nothing is left half open", await peer.openConnections == 1)
-    let probe = try await supervisor.connection(id).probe(within: .seconds(2))
+    let probe = try await supervisor.connection(id).probe(within: .seconds(60))
     await story.hold("the link answers a ping", probe > .zero)
     await supervisor.shutDown()
   }
