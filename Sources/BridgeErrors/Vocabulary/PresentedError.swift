@@ -54,3 +54,21 @@ public struct PresentedError: Sendable, Identifiable {
     self.context = context ?? self.context
   }
 }
+
+extension PresentedError {
+  /// An id of given chance, as a version 4 UUID (RFC 9562, 5.4): without a system call, which
+  /// `UUID()` costs, and the same again from the same seed.
+  public static func id(from chance: inout some RandomNumberGenerator) -> ID {
+    let high = chance.next() & ~0xF000 | 0x4000
+    let low = chance.next() & ~(0b11 << 62) | (0b10 << 62)
+    let byte = { (word: UInt64, index: UInt64) in
+      UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
+    }
+    return UUID(
+      uuid: (
+        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
+        byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
+        byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+      ))
+  }
+}
