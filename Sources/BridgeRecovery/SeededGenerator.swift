@@ -17,3 +17,13 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable, Equatable {
     return mixed ^ (mixed >> 31)
   }
 }
+
+extension SeededGenerator {
+  /// A seed for those who need none in particular: it differs between calls, and between processes
+  /// as their hashing does.
+  public static func anySeed() -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(ContinuousClock.now)
+    return UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+}

@@ -97,7 +97,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     self.suspension = suspension ?? (isContinuous ? SuspensionWatch.systemSuspension : nil)
     origin = clock.now
     epoch = (clock.now as? Moment) ?? ContinuousClock.now
-    var seeds = SeededGenerator(seed: seed ?? SeededGenerator.seedOfThisProcess())
+    var seeds = SeededGenerator(seed: seed ?? SeededGenerator.anySeed())
     machine = SupervisorStateMachine(seed: seeds.next(), queueCapacity: queueCapacity)
     chance = SeededGenerator(seed: seeds.next())
   }
@@ -186,14 +186,5 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   func ticket() -> Int {
     lastTicket += 1
     return lastTicket
-  }
-}
-
-extension SeededGenerator {
-  /// A seed that differs between processes: from the one by which their hashing differs.
-  static func seedOfThisProcess() -> UInt64 {
-    var hasher = Hasher()
-    hasher.combine(ContinuousClock.now)
-    return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }

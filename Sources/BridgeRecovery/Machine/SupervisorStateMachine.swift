@@ -75,7 +75,7 @@ public struct SupervisorStateMachine: Sendable {
   var chance: SeededGenerator
   var actions: [RecoveryAction] = []
   /// What is shown and what waits.
-  public internal(set) var queue = SeverityQueue()
+  public internal(set) var queue: SeverityQueue
   private var sequence: UInt64 = 0
   private var lastShown: PresentedError?
   private var queueDeadline: Moment?
@@ -83,7 +83,7 @@ public struct SupervisorStateMachine: Sendable {
   /// Nothing to supervise yet; `seed` is all the chance there is.
   public init(seed: UInt64, queueCapacity: Int = RecoveryDefaults.queueCapacity) {
     chance = SeededGenerator(seed: seed)
-    queue = SeverityQueue(capacity: queueCapacity)
+    queue = SeverityQueue(capacity: queueCapacity, seed: chance.next())
   }
 
   /// The state of a connection; nil for one that is unknown or gone.
@@ -160,7 +160,7 @@ public struct SupervisorStateMachine: Sendable {
 
   private mutating func finish(at now: Moment) -> [RecoveryAction] {
     showChanges(at: now)
-    defer { actions.removeAll(keepingCapacity: true) }
+    defer { actions = [] }
     return actions
   }
 
@@ -171,8 +171,9 @@ public struct SupervisorStateMachine: Sendable {
     }
     if let shown, isNews(shown) { publish(.surfaced(shown), shown.source, nil, at: now) }
     lastShown = shown
-    guard queue.deadline != queueDeadline else { return }
-    queueDeadline = queue.deadline
+    let deadline = queue.deadline
+    guard deadline != queueDeadline else { return }
+    queueDeadline = deadline
     actions.append(
       queueDeadline.map { .setTimer(.queue, at: $0) } ?? .clearTimer(.queue))
   }

@@ -77,6 +77,10 @@ extension SeverityQueue {
       ErrorSeverity.allCases.filter { $0 != .critical }.sorted().flatMap { severity in
         [2 * severity.rawValue + 1, 2 * severity.rawValue]
       } + [held]
+    /// The lists from which entries rise, the higher one first.
+    static let ageingLists = [ErrorSeverity.warning, .info].flatMap { severity in
+      [2 * severity.rawValue, 2 * severity.rawValue + 1]
+    }
     static let criticalLists = [
       2 * ErrorSeverity.critical.rawValue + 1, 2 * ErrorSeverity.critical.rawValue,
     ]
@@ -92,9 +96,10 @@ extension SeverityQueue {
     var heldUntil: Moment?
     var levelSince: Moment?
 
-    init(_ report: Report, key: EntryKey, at now: Moment?) {
+    init(_ report: Report, id: PresentedError.ID, key: EntryKey, at now: Moment?) {
       presented = PresentedError(
-        error: report.error, source: report.source, count: report.count, context: report.context,
+        id: id, error: report.error, source: report.source, count: report.count,
+        context: report.context,
         plan: report.plan)
       self.key = key
       level = Level(report.error)

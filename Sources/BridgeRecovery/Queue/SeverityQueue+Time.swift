@@ -34,13 +34,17 @@ extension SeverityQueue {
 
   /// The oldest of each list that could rise: below `error`, with something more severe above it.
   private var ageingHeads: [Int] {
-    guard let shown = visibleSlots.first, let top = entries[shown]?.level.severity else {
-      return []
+    guard let shown = visibleSlots.first, let top = entries[shown]?.level.severity,
+      top > .info
+    else { return [] }
+    var heads: [Int] = []
+    for list in Level.ageingLists {
+      guard let slot = lists.first(of: list), let level = entries[slot]?.level.severity else {
+        continue
+      }
+      if level < top { heads.append(slot) }
     }
-    return Level.showOrder.compactMap { lists.first(of: $0) }.filter { slot in
-      guard let severity = entries[slot]?.level.severity else { return false }
-      return severity < .error && severity < top
-    }
+    return heads
   }
 
   private mutating func lift(_ slot: Int, at now: Moment) {

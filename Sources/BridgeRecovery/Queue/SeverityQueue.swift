@@ -20,9 +20,14 @@ public struct SeverityQueue: Sendable {
   private var slots: [EntryKey: Int] = [:]
   private var slotsBySource: [String: Set<Int>] = [:]
 
-  /// An empty queue for `capacity` entries, at least one.
-  public init(capacity: Int = RecoveryDefaults.queueCapacity) {
+  private var chance: SeededGenerator
+
+  /// An empty queue for `capacity` entries, at least one; `seed` makes the ids of its entries.
+  public init(
+    capacity: Int = RecoveryDefaults.queueCapacity, seed: UInt64 = SeededGenerator.anySeed()
+  ) {
     self.capacity = max(1, capacity)
+    chance = SeededGenerator(seed: seed)
   }
 
   /// The error to show.
@@ -53,7 +58,7 @@ public struct SeverityQueue: Sendable {
       entries[slot]?.refresh(report)
       return
     }
-    insert(Entry(report, key: key, at: now))
+    insert(Entry(report, id: PresentedError.id(from: &chance), key: key, at: now))
   }
 
   /// Takes the shown error away; the next one is shown.

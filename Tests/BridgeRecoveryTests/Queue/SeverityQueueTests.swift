@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeRecovery
+import Foundation
 import Testing
 
 @Suite struct SeverityQueueTests {
@@ -15,6 +16,21 @@ import Testing
   }
   private func order(_ queue: SeverityQueue) -> [AppError] {
     [queue.shown].compactMap(\.?.error) + queue.waiting.map(\.error)
+  }
+
+  @Test func idsComeFromTheSeedAndAreNotRepeated() {
+    let ids = [UInt64(7), 7, 8].map { seed in
+      var queue = SeverityQueue(seed: seed)
+      for number in 1...50 { queue.push(numbered(number)) }
+      return ([queue.shown].compactMap(\.self) + queue.waiting).map(\.id.uuidString)
+    }
+    #expect(ids[0] == ids[1] && ids[0] != ids[2])
+    #expect(Set(ids[0]).count == 50)
+    let isVersion4 = ids[0].allSatisfy { id in
+      let digits = Array(id)
+      return digits[14] == "4" && "89AB".contains(digits[19])
+    }
+    #expect(isVersion4)
   }
 
   @Test func anEmptyQueueShowsNothing() {
