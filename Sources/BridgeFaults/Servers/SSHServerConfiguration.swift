@@ -45,6 +45,8 @@ public struct SSHServerConfiguration: Sendable {
       "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "LogLevel VERBOSE",
       "PasswordAuthentication \(offersPassword ? "yes" : "no")",
       "ClientAliveInterval \(clientAliveInterval)", "Subsystem sftp internal-sftp",
+      // The user's own start-up files are slow, write to standard error, and must not be killed.
+      "SetEnv HOME=\(folder.path)",
     ]
     all += hostKeys.map { "HostKey \(folder.file(Self.hostKeyFile($0)))" }
     all += optional("HostKeyAlgorithms", hostKeyAlgorithms)
