@@ -126,13 +126,15 @@ let package = Package(
     .target(
       name: "BridgeCommands",
       dependencies: [
-        "BridgeSSH", "BridgeReactor", "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeReactor", "BridgeTransport",
+        "BridgeErrors", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
-        "BridgeCommands", "BridgeSSH", "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeTransport", "BridgeErrors",
+        argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

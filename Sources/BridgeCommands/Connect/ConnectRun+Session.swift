@@ -2,9 +2,12 @@ import BridgeErrors
 import BridgeSSH
 import BridgeTransport
 
+// What runs on the link: one shell or command a generation.
 extension ConnectRun {
   /// Whether the remote side gets a terminal.
-  var wantsTerminal: Bool {
+  static func wantsTerminal(
+    _ request: ConnectRequest, _ settings: ConnectSettings, _ local: LocalEnvironment
+  ) -> Bool {
     switch settings.terminal {
     case .unwanted: false
     case .forced: true
@@ -14,20 +17,45 @@ extension ConnectRun {
   }
 
   /// Whether what is typed belongs to the remote side.
-  var ownsKeyboard: Bool { wantsTerminal && local.inputIsTerminal && !request.isIdle }
+  static func ownsKeyboard(
+    _ request: ConnectRequest, _ settings: ConnectSettings, _ local: LocalEnvironment
+  ) -> Bool {
+    wantsTerminal(request, settings, local) && local.inputIsTerminal && !request.isIdle
+  }
 
-  /// Starts the shell or the command.
-  func start(on connection: SSHConnection) async throws(CommandFailure) -> SSHChannel {
+  /// A generation is in use: runs on it what is to run. Cancelled when the generation ends.
+  func use(_ connection: SSHConnection, _ generation: Int) async {
+    if request.isIdle {
+      await report(connection)
+      return reporter.note("bridgectl: connected; Ctrl-C leaves.")
+    }
+    let channel: SSHChannel
+    do throws(AppError) {
+      channel = try await start(on: connection)
+    } catch {
+      return await lost(error, connection, isStarted: false)
+    }
+    if request.command != nil { facts.withLock { $0.isRunning = true } }
+    started.yield(Started(channel: channel, connection: connection, generation: generation))
+  }
+
+  private func announce() {
+    let back = facts.withLock { $0.back }
+    let news =
+      request.command == nil
+      ? "This is a new shell; what ran in the old one has ended." : "The command runs again."
+    if keyboard != nil { reporter.show("\r\n") }
+    reporter.note("bridgectl: " + [back, news].compactMap(\.self).joined(separator: " "))
+  }
+
+  private func start(on connection: SSHConnection) async throws(AppError) -> SSHChannel {
+    let wantsTerminal = Self.wantsTerminal(request, settings, local)
     if settings.terminal == .wanted, !wantsTerminal {
       reporter.warn("no terminal is asked for: standard input is none (-tt asks even so)")
     }
     let terminal = wantsTerminal ? pseudoTerminal : nil
-    do throws(AppError) {
-      guard let command = request.command else { return try await connection.shell(in: terminal) }
-      return try await connection.execute(command, terminal: terminal)
-    } catch {
-      throw CommandFailure(error: error, context: await connection.lastFailure)
-    }
+    guard let command = request.command else { return try await connection.shell(in: terminal) }
+    return try await connection.execute(command, terminal: terminal)
   }
 
   private var pseudoTerminal: PseudoTerminal {
@@ -35,86 +63,78 @@ extension ConnectRun {
     return PseudoTerminal(type: type, size: TerminalModes.size(of: 0) ?? TerminalSize())
   }
 
-  /// Carries the streams until the end, and says what is left to say.
-  func carry(
-    _ channel: SSHChannel, of connection: SSHConnection, _ resizes: AsyncStream<TerminalSize>
-  ) async -> Result<ExitCode, CommandFailure> {
-    reporter.event("started") { $0.add("terminal", wantsTerminal) }
-    let keyboard = ownsKeyboard ? keyboard(of: connection) : nil
-    if keyboard != nil { TerminalModes.set(.raw, on: 0) }
-    let session = RemoteSession(
-      channel, output: output, input: input, reporter: reporter, keyboard: keyboard,
-      resizes: resizes, clock: clock)
-    let end = await session.run()
-    if let keyboard { await giveBackScreen(keyboard, after: end) }
-    TerminalModes.restore()
-    return await judge(end, connection)
-  }
-
-  /// A program that ended by itself has left the screen as it should be.
-  private func giveBackScreen(_ keyboard: Keyboard, after end: SessionEnd) async {
-    switch end {
-    case .ended: return
-    case .failed, .left, .outputClosed:
-      _ = await output.write(Array(keyboard.takeReset().utf8))
-      reporter.show("\r\n")
+  /// Says what was agreed on, and what went wrong beside it.
+  private func report(_ connection: SSHConnection) async {
+    let agreement = await connection.agreement
+    reporter.event("connected") { line in
+      line.add("host", PeerText.escaped(settings.endpoint.host))
+      line.add("port", settings.endpoint.port)
+      line.add("user", PeerText.escaped(settings.user))
+      line.add("keyExchange", agreement?.keyExchange)
+      line.add("hostKey", agreement?.hostKey)
+      line.add("cipher", agreement?.cipher)
+      line.add("mac", agreement?.mac)
+    }
+    reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
+    for problem in await connection.warnings {
+      let reason = PeerText.escaped(problem.shownMessage())
+      reporter.warn("the host's key could not be noted: \(reason)")
     }
   }
 
-  private func judge(
-    _ end: SessionEnd, _ connection: SSHConnection
-  ) async -> Result<ExitCode, CommandFailure> {
-    switch end {
+  /// Carries the streams until the end. Not cancelled when the generation ends: what has come is
+  /// written even so.
+  func carry(_ session: Started) async {
+    let (channel, connection) = (session.channel, session.connection)
+    await report(connection)
+    if session.generation > 1 { announce() }
+    reporter.event("started") {
+      $0.add("terminal", Self.wantsTerminal(request, settings, local))
+    }
+    let sizes = resizes.next()
+    if let keyboard {
+      TerminalModes.set(.raw, on: 0)
+      keyboard.open()
+    }
+    let remote = RemoteSession(
+      channel, output: output, input: input, reporter: reporter, keyboard: keyboard,
+      resizes: sizes, clock: clock)
+    switch await remote.run() {
     case .ended(let status):
       if case .signal(let name) = status {
         reporter.note("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
       }
-      return .success(ExitCode(status))
-    case .failed(let error):
-      return .failure(
-        CommandFailure(error: error, context: await connection.lastFailure, endsSession: true))
-    case .left:
-      reporter.note("bridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
-      return .success(.interrupted)
-    case .outputClosed:
-      return .success(.outputClosed)
+      end.yield(.success(ExitCode(status)))
+    case .outputClosed: end.yield(.success(.outputClosed))
+    case .failed(let error): await lost(error, connection, isStarted: true)
     }
   }
 
-  /// `-N`: until the connection ends.
-  func stay(on connection: SSHConnection) async -> Result<ExitCode, CommandFailure> {
-    reporter.note("bridgectl: connected; Ctrl-C leaves.")
-    for await event in connection.events {
-      guard case .failed(let error, let context) = event else { continue }
-      return .failure(CommandFailure(error: error, context: context))
+  /// The session is gone. With the link gone too, the next generation may have another one; a
+  /// command that may have run is not run again unless that does no harm.
+  private func lost(_ error: AppError, _ connection: SSHConnection, isStarted: Bool) async {
+    let context = await connection.lastFailure
+    let unsent = keyboard?.close() ?? 0
+    if isStarted, let keyboard, local.outputIsTerminal { reporter.show(keyboard.takeReset()) }
+    guard context != nil || Task.isCancelled else {
+      return _ = end.yield(.failure(CommandFailure(error: error, context: refusal(isStarted))))
     }
-    return .failure(
-      CommandFailure(error: .cancelled, context: await connection.lastFailure))
+    if unsent > 0 { view.change { $0.lostBytes = unsent } }
+    guard isStarted, let command = request.command, !request.recovery.isIdempotent else { return }
+    let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName
+    end.yield(
+      .failure(
+        CommandFailure(
+          error: isUnknown ? error : .sshOutcomeUnknown(command: command),
+          context: context, endsSession: true)))
   }
 
-  private func keyboard(of connection: SSHConnection) -> Keyboard {
-    Keyboard(
-      reporter: reporter,
-      commands: Keyboard.Commands(
-        status: { await status(of: connection) },
-        reconnect: { reporter.show("\r\nThere is nothing to reconnect: the link is up.\r\n") }))
-  }
-
-  /// `~s`.
-  private func status(of connection: SSHConnection) async -> [String] {
-    var lines = ["\(settings.user) at \(settings.endpoint)"]
-    if let agreement = await connection.agreement { lines.append("  \(agreement.words)") }
-    if let heard = await connection.lastHeard {
-      let silence = ContinuousClock.now - heard
-      lines.append("  last heard \(Int(silence / .milliseconds(1))) ms ago")
-    }
-    do throws(AppError) {
-      let time = try await connection.probe(within: .seconds(3))
-      let tenths = Int(time / .microseconds(100))
-      lines.append("  round trip \(tenths / 10).\(tenths % 10) ms")
-    } catch {
-      lines.append("  no answer within 3 s")
-    }
-    return lines.map { PeerText.escaped($0, limit: 512) }
+  /// The server lives and does not let a session start.
+  private func refusal(_ isStarted: Bool) -> FailureContext? {
+    let endpoint = settings.endpoint
+    return isStarted
+      ? nil
+      : FailureContext(
+        kind: .channelDenied, phase: .openChannel, host: endpoint.host, port: endpoint.port)
   }
 }

@@ -1,10 +1,15 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeRecovery
 import BridgeSSH
+import BridgeSupervision
 import BridgeTransport
 
 /// One `bridgectl connect`, from the resolved settings to the exit code.
 struct ConnectRun: Sendable {
+  /// How it ends.
+  typealias Ending = Result<ExitCode, CommandFailure>
+
   let request: ConnectRequest
   let settings: ConnectSettings
   let local: LocalEnvironment
@@ -13,77 +18,185 @@ struct ConnectRun: Sendable {
   let reactor: Reactor
   let output = DescriptorWriter(1)
   let input = DescriptorReader(0)
-  let clock: any Clock<Duration> & Sendable = ContinuousClock()
-  /// How far the attempt has come.
-  let phase = Mutex(ConnectionPhase.resolve)
+  let clock = ContinuousClock()
+  let keyboard: Keyboard?
+  let view: LinkView
+  let prompter: Prompter
+  let supervisor: Supervisor<ContinuousClock>
+  let id: ConnectionID
+  /// The first word about the end counts.
+  let endings: AsyncStream<Ending>
+  let end: AsyncStream<Ending>.Continuation
+  let resizes: Resizes
+  /// What runs on a new generation, to be carried until its end.
+  let sessions: AsyncStream<Started>
+  let started: AsyncStream<Started>.Continuation
+  let facts = Mutex(Facts())
 
-  private enum Step: Sendable {
-    case done(Int32)
+  /// What is known so far.
+  struct Facts: Sendable {
+    var wasUp = false
+    /// A command is out there.
+    var isRunning = false
+    /// The newest failure.
+    var failure: CommandFailure?
+    /// How the newest reconnect went, for people.
+    var back: String?
+  }
+
+  /// A shell or a command that has started.
+  struct Started: Sendable {
+    let channel: SSHChannel
+    let connection: SSHConnection
+    let generation: Int
+  }
+
+  init(
+    request: ConnectRequest, settings: ConnectSettings, local: LocalEnvironment,
+    reporter: Reporter, signals: Signals, reactor: Reactor
+  ) {
+    self.request = request
+    self.settings = settings
+    self.local = local
+    self.reporter = reporter
+    self.signals = signals
+    self.reactor = reactor
+    let ownsKeyboard = Self.ownsKeyboard(request, settings, local)
+    let keyboard = ownsKeyboard ? Keyboard() : nil
+    self.keyboard = keyboard
+    let host = PeerText.escaped(settings.endpoint.host, limit: 128)
+    view = LinkView(
+      host: host, reporter: reporter, keyboard: keyboard, reactor: reactor, clock: clock,
+      isUnicode: local.isUnicode, isPatient: request.recovery.wait != nil)
+    prompter = Prompter(
+      route: PromptRoute.choose(
+        isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
+      hasTerminal: local.hasTerminal && !request.isBatch, reporter: reporter, input: input)
+    supervisor = Supervisor(clock: clock, executor: reactor, callbackExecutor: reactor)
+    id = ConnectionID("ssh:\(settings.endpoint)#1")
+    (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    resizes = Resizes()
+    (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
+  }
+
+  /// What a part of the run came to.
+  enum Step: Sendable {
+    case ended(Ending)
     case signal(Int32)
+    case closed
     case over
   }
 
-  /// Connects, runs what is to run, closes. A signal cancels all of it, in order.
+  /// Connects, runs what is to run, reconnects, closes. A signal ends all of it, in order.
   func run() async -> Int32 {
-    let (resizes, sizes) = AsyncStream.makeStream(
-      of: TerminalSize.self, bufferingPolicy: .bufferingNewest(1))
-    return await withTaskGroup(of: Step.self) { group in
-      group.addTask(executorPreference: reactor) { .done(await attempt(resizes)) }
-      group.addTask(executorPreference: reactor) { await watchSignals(sizes) }
-      var code: Int32?
-      for await step in group {
-        switch step {
-        case .done(let own):
-          code = code ?? own
-          group.cancelAll()
-        case .signal(let number):
-          code = number
-          group.cancelAll()
-        case .over: break
+    let configuration = await configuration()
+    let events = supervisor.events()
+    var ending: Ending?
+    var signal: Int32?
+    await withTaskGroup(of: Step.self) { group in
+      group.addTask(executorPreference: reactor) { await watchSignals() }
+      group.addTask(executorPreference: reactor) { await watchEnd() }
+      group.addTask(executorPreference: reactor) {
+        await watch(events)
+        return .closed
+      }
+      group.addTask(executorPreference: reactor) {
+        for await session in sessions { await carry(session) }
+        return .over
+      }
+      if let keyboard {
+        group.addTask(executorPreference: reactor) {
+          await keyboard.listen(to: input, now: { ContinuousClock.now }) { await obey($0) }
+          return .over
         }
       }
-      return code ?? ExitCode.internalFault.rawValue
-    }
-  }
-
-  private func watchSignals(_ sizes: AsyncStream<TerminalSize>.Continuation) async -> Step {
-    for await event in signals.events {
-      switch event {
-      case .end(let code): return .signal(code)
-      case .resized: break
-      case .resumed: if ownsKeyboard { TerminalModes.set(.raw, on: 0) }
+      if case .upTo(let limit)? = request.recovery.wait {
+        group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
-      if let size = TerminalModes.size(of: 0) { sizes.yield(size) }
+      await begin(configuration)
+      for await step in group {
+        switch step {
+        case .over: continue
+        case .closed: group.cancelAll()
+        case .ended(let first):
+          ending = ending ?? first
+          await supervisor.shutDown()
+        case .signal(let code):
+          signal = signal ?? code
+          await supervisor.shutDown()
+        }
+      }
     }
-    return .over
+    return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
   }
 
-  private func attempt(_ resizes: AsyncStream<TerminalSize>) async -> Int32 {
-    let connection = SSHConnection(
-      to: settings.endpoint, configuration: await configuration(), on: reactor)
-    let outcome = await use(connection, resizes)
+  private func finish(_ ending: Ending, signal: Int32?) async -> Int32 {
+    view.end()
     reporter.progress(nil)
-    await connection.close()
+    if keyboard?.wasOpened == true, signal != nil || !ending.isSuccess { reporter.show("\r\n") }
     TerminalModes.restore()
-    switch outcome {
-    case .success(let code):
-      return code.rawValue
+    if let signal {
+      reporter.fail(CommandFailure(error: .cancelled))
+      return signal
+    }
+    switch ending {
+    case .success(let code): return code.rawValue
     case .failure(let failure):
       reporter.fail(failure)
       return failure.exitCode
     }
   }
 
-  private func use(
-    _ connection: SSHConnection, _ resizes: AsyncStream<TerminalSize>
-  ) async -> Result<ExitCode, CommandFailure> {
-    do throws(CommandFailure) {
-      try await connect(connection)
-      if request.isIdle { return await stay(on: connection) }
-      let channel = try await start(on: connection)
-      return await carry(channel, of: connection, resizes)
+  private func begin(_ configuration: SSHConfiguration) async {
+    do throws(AppError) {
+      try await supervisor.supervise(supervised(configuration))
     } catch {
-      return .failure(error)
+      end.yield(.failure(CommandFailure(error: error)))
     }
+  }
+
+  private func watchEnd() async -> Step {
+    for await ending in endings { return .ended(ending) }
+    return .over
+  }
+
+  private func watchSignals() async -> Step {
+    for await event in signals.events {
+      switch event {
+      case .end(let code): return .signal(code)
+      case .resized: break
+      case .resumed: if keyboard != nil, resizes.isWanted { TerminalModes.set(.raw, on: 0) }
+      }
+      if let size = TerminalModes.size(of: 0) { resizes.yield(size) }
+    }
+    return .over
+  }
+}
+
+extension Result {
+  fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+}
+
+/// The sizes of the terminal from now on, for the session that lives.
+final class Resizes: Sendable {
+  private let sink = Mutex(AsyncStream<TerminalSize>.Continuation?.none)
+
+  /// Whether a session has the terminal.
+  var isWanted: Bool { sink.withLock { $0 != nil } }
+
+  /// A stream for the next session; the last one's ends.
+  func next() -> AsyncStream<TerminalSize> {
+    let (stream, next) = AsyncStream.makeStream(
+      of: TerminalSize.self, bufferingPolicy: .bufferingNewest(1))
+    let last = sink.withLock { sink in
+      defer { sink = next }
+      return sink
+    }
+    last?.finish()
+    return stream
+  }
+
+  func yield(_ size: TerminalSize) {
+    _ = sink.withLock { $0?.yield(size) }
   }
 }

@@ -20,6 +20,7 @@ final class DescriptorReader: Sendable {
     var leftover: [UInt8]?
     var hasEnded = false
     var isStopped = false
+    var isHeld = false
     var isStarted = false
   }
 
@@ -46,6 +47,12 @@ final class DescriptorReader: Sendable {
       reader?.resume(returning: .cancelled)
       wake.signal()
     }
+  }
+
+  /// Leaves what comes to somebody else for a while, or takes it again.
+  func hold(_ isHeld: Bool) {
+    state.withLock { $0.isHeld = isHeld }
+    wake.signal()
   }
 
   /// Ends the thread, which closes the descriptor if it is its own.
@@ -86,7 +93,9 @@ final class DescriptorReader: Sendable {
   private func run() {
     var buffer = [UInt8](repeating: 0, count: size)
     while true {
-      let (isWanted, isStopped) = state.withLock { ($0.reader != nil, $0.isStopped) }
+      let (isWanted, isStopped) = state.withLock { state in
+        (state.reader != nil && !state.isHeld, state.isStopped)
+      }
       if isStopped { return giveBack() }
       var waits = [
         pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),

@@ -15,6 +15,13 @@ struct LocalEnvironment: Sendable {
   /// Whether a person can be asked: the process has a terminal.
   var hasTerminal: Bool
 
+  /// Whether the terminal shows more than ASCII (locale(7)).
+  var isUnicode: Bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
+    let locale = names.first { !$0.isEmpty }?.lowercased() ?? ""
+    return locale.contains("utf-8") || locale.contains("utf8")
+  }
+
   /// This process's.
   static func current() -> LocalEnvironment {
     let variables = environment()

@@ -9,30 +9,62 @@ struct Prompter: Sendable {
   /// Whether a host key may be asked about: a person must see it.
   let hasTerminal: Bool
   let reporter: Reporter
-  private let asked = Mutex((passwords: 0, isExplained: false))
+  /// Reads the same terminal for the remote side; it waits while a question is open.
+  let input: DescriptorReader
+  private let memory = Mutex(Memory())
 
-  init(route: PromptRoute, hasTerminal: Bool, reporter: Reporter) {
+  /// What was asked, and what was answered: a reconnect asks nobody for what was right before.
+  private struct Memory {
+    var passwords = 0
+    var isExplained = false
+    /// Answers of this attempt, not known to be right.
+    var given: [String: Secret] = [:]
+    /// Answers that the server accepted.
+    var right: [String: Secret] = [:]
+  }
+
+  init(route: PromptRoute, hasTerminal: Bool, reporter: Reporter, input: DescriptorReader) {
     self.route = route
     self.hasTerminal = hasTerminal
     self.reporter = reporter
+    self.input = input
+  }
+
+  /// The server accepted what was answered.
+  func keepAnswers() {
+    memory.withLock { memory in
+      memory.right.merge(memory.given) { $1 }
+      (memory.given, memory.passwords) = ([:], 0)
+    }
   }
 
   /// What the connection calls.
   var interaction: SSHInteraction {
     SSHInteraction(
-      passphrase: { await secret("Passphrase of the key \(shown($0)): ") },
+      passphrase: { await remembered("Passphrase of the key \(shown($0)): ") },
       password: { await password(user: $0, host: $1) },
       answers: { await answers(to: $0) },
       trust: { await trust($0) })
   }
 
   private func password(user: String, host: String) async -> Secret? {
-    let round = asked.withLock { asked in
-      asked.passwords += 1
-      return asked.passwords
+    let round = memory.withLock { memory in
+      memory.passwords += 1
+      return memory.passwords
     }
-    if round > 1 { reporter.note("The password was refused.") }
-    return await secret("Password of \(shown(user)) at \(shown(host)): ")
+    if round > 1, route == .terminal { reporter.note("The password was refused.") }
+    return await remembered("Password of \(shown(user)) at \(shown(host)): ")
+  }
+
+  /// The answer that was right before, once an attempt; else a person's.
+  private func remembered(_ question: String) async -> Secret? {
+    if let known = memory.withLock({ $0.right.removeValue(forKey: question) }) {
+      memory.withLock { $0.given[question] = known }
+      return known
+    }
+    let answer = await secret(question)
+    if let answer { memory.withLock { $0.given[question] = answer } }
+    return answer
   }
 
   private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
@@ -57,6 +89,8 @@ struct Prompter: Sendable {
     text += "Compare it with what its owner gives you. Trust it? [yes/NO/fingerprint] "
     reporter.progress(nil)
     await reporter.drain()
+    input.hold(true)
+    defer { input.hold(false) }
     while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
       let answer = String(decoding: bytes, as: UTF8.self)
       switch HostKeyAnswer(answer, fingerprint: question.fingerprint) {
@@ -73,13 +107,15 @@ struct Prompter: Sendable {
     await reporter.drain()
     switch route {
     case .terminal:
+      input.hold(true)
+      defer { input.hold(false) }
       return await TerminalPrompt.ask(question, isEchoed: isEchoed).map { Secret($0) }
     case .program(let program):
       return await AskpassProgram.ask(question, program: program).map { Secret($0) }
     case .nowhere(let reason):
-      let isFirst = asked.withLock { asked in
-        defer { asked.isExplained = true }
-        return !asked.isExplained
+      let isFirst = memory.withLock { memory in
+        defer { memory.isExplained = true }
+        return !memory.isExplained
       }
       if isFirst { reporter.note("\(question.dropLast(2)) is wanted. \(reason)") }
       return nil

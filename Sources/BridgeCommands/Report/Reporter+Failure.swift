@@ -17,15 +17,7 @@ extension Reporter {
   /// The last words: the hint, then `bridgectl: [caseName] Title: message`.
   func fail(_ failure: CommandFailure) {
     event("error") { line in
-      let (error, context) = (failure.error, failure.context)
-      line.add("case", error.caseName)
-      line.add("title", PeerText.escaped(error.title))
-      line.add("message", PeerText.escaped(error.shownMessage(in: context)))
-      line.add("hint", error.hint(in: context).map { PeerText.escaped($0) })
-      line.add("kind", context.map { "\($0.kind)" })
-      line.add("phase", context?.phase.rawValue)
-      line.add("host", context.map { PeerText.escaped($0.host) })
-      line.add("port", context?.port)
+      line.add(failure.error, failure.context)
       line.add("exitCode", Int(failure.exitCode))
     }
     let lines = TerminalBanner.lastLines(failure.error, context: failure.context)

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeSSH
 import BridgeTransport
 
 /// All that is said beside the remote output: for a person on standard error, or as JSON lines.
@@ -20,6 +21,7 @@ final class Reporter: Sendable {
   private struct State {
     var style: Style
     var isProgressShown = false
+    var overlay = Overlay()
     var utf8 = PartialText()
   }
 
@@ -72,13 +74,23 @@ final class Reporter: Sendable {
     }
   }
 
+  /// Lines under the cursor that the next ones replace; none take them away. Only on a terminal.
+  func overlay(_ lines: [String]) {
+    let columns = TerminalModes.size(of: standardError.descriptor)?.columns ?? 80
+    state.withLock { state in
+      guard !state.style.isJSON, state.style.showsProgress else { return }
+      let text = state.overlay.draw(lines, columns: columns)
+      if !text.isEmpty { standardError.post(text) }
+    }
+  }
+
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) {
     state.withLock { state in
       guard !state.style.isJSON else { return }
-      if state.isProgressShown { standardError.post(Self.erase) }
+      let cleared = state.overlay.clear() + (state.isProgressShown ? Self.erase : "")
       state.isProgressShown = false
-      standardError.post(text)
+      standardError.post(cleared + text)
     }
   }
 

@@ -1,27 +1,32 @@
 import BridgeErrors
+import BridgeRecovery
 import BridgeSSH
 import BridgeTransport
 
-/// The user's keyboard while a live shell owns it: everything goes to the remote side but the
-/// escapes.
+/// The user's keyboard for as long as shells own it, over all of them: while one lives, everything
+/// goes to it but the escapes; while there is none, bare keys work.
 final class Keyboard: Sendable {
-  /// What the escapes do that need more than the session.
-  struct Commands: Sendable {
-    /// `~s`: the lines to show.
-    var status: @Sendable () async -> [String]
-    /// `~r`.
-    var reconnect: @Sendable () async -> Void
+  /// What is typed for us.
+  enum Command: Sendable, Equatable {
+    case escape(EscapeParser.Token)
+    case key(LinkKeys.Command)
   }
 
-  private let parser = Mutex(EscapeParser())
-  private let screen = Mutex(ScreenTracker())
-  private let outbox = Outbox()
-  private let reporter: Reporter
-  private let commands: Commands
+  private struct State {
+    var isLive = false
+    var wasOpened = false
+    var parser = EscapeParser()
+    var keys = LinkKeys()
+    var screen = ScreenTracker()
+  }
 
-  init(reporter: Reporter, commands: Commands) {
-    self.reporter = reporter
-    self.commands = commands
+  private let state = Mutex(State())
+  private let outbox = Outbox()
+  private let opened: AsyncStream<Void>
+  private let openedSink: AsyncStream<Void>.Continuation
+
+  init() {
+    (opened, openedSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
   static let help = """
@@ -34,73 +39,82 @@ final class Keyboard: Sendable {
 
     """
 
+  /// Whether a shell ever had it.
+  var wasOpened: Bool { state.withLock { $0.wasOpened } }
+
+  /// How many typed bytes wait to be sent.
+  var waiting: Int { outbox.count }
+
   /// What the remote side shows.
   func see(_ bytes: [UInt8]) {
-    screen.withLock { $0.see(bytes) }
+    state.withLock { $0.screen.see(bytes) }
   }
 
   /// What puts the screen back after the remote side was cut off; empty when nothing is needed.
   func takeReset() -> String {
-    screen.withLock { screen in
-      defer { screen = ScreenTracker() }
-      return screen.reset
+    state.withLock { state in
+      defer { state.screen = ScreenTracker() }
+      return state.screen.reset
     }
   }
 
-  /// Carries what is typed until the channel takes no more; true when the user leaves.
-  func carry(from input: DescriptorReader, to channel: SSHChannel) async -> Bool {
-    await withTaskGroup(of: Bool?.self) { group in
-      group.addTask {
-        await self.send(to: channel)
-        return nil
-      }
-      group.addTask { await self.listen(to: input) }
-      for await isLeaving in group {
-        if let isLeaving {
-          group.cancelAll()
-          return isLeaving
-        }
-      }
-      return false
+  /// A shell lives.
+  func open() {
+    state.withLock { state in
+      state.isLive = true
+      state.wasOpened = true
+      state.parser = EscapeParser()
     }
+    openedSink.yield()
   }
 
-  private func send(to channel: SSHChannel) async {
+  /// It does not any more: how many typed bytes never reached it.
+  func close() -> Int {
+    state.withLock { $0.isLive = false }
+    return outbox.drop()
+  }
+
+  /// Keeps what is typed for a link that may be dead, or lets it go.
+  func hold(_ isHeld: Bool) { outbox.hold(isHeld) }
+
+  /// Sends what is typed until the channel takes no more.
+  func carry(to channel: SSHChannel) async {
     do throws(AppError) {
       while let bytes = await outbox.take() { try await channel.write(bytes) }
       if !Task.isCancelled { try await channel.finishInput() }
     } catch {
       // It takes no more; how it ends is told by its status.
-      _ = outbox.drop()
     }
   }
 
-  private func listen(to input: DescriptorReader) async -> Bool {
+  /// Reads the keyboard from the first shell on, until cancelled or hung up.
+  func listen(
+    to input: DescriptorReader, now: @Sendable () -> Moment,
+    _ act: @Sendable (Command) async -> Void
+  ) async {
+    for await _ in opened { break }
     while true {
-      switch await input.read() {
-      case .cancelled: return false
-      case .end:
+      guard case .bytes(let bytes) = await input.read() else {
         outbox.close()
-        return false
-      case .bytes(let bytes):
-        for token in parser.withLock({ $0.take(bytes) }) where await act(on: token) {
-          return true
+        return
+      }
+      if state.withLock({ $0.isLive }) {
+        await take(bytes, act)
+      } else {
+        let commands = state.withLock { state in
+          bytes.compactMap { state.keys.take($0, at: now()) }
         }
+        for command in commands { await act(.key(command)) }
       }
     }
   }
 
-  /// True when the user leaves.
-  private func act(on token: EscapeParser.Token) async -> Bool {
-    switch token {
-    case .bytes(let bytes): await outbox.append(bytes)
-    case .leave: return true
-    case .reconnect: await commands.reconnect()
-    case .help: reporter.show("\r\n" + Self.help)
-    case .status:
-      let lines = await commands.status()
-      reporter.show("\r\n" + lines.map { $0 + "\r\n" }.joined())
+  private func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
+    for token in state.withLock({ $0.parser.take(bytes) }) {
+      switch token {
+      case .bytes(let bytes): await outbox.append(bytes)
+      case .leave, .reconnect, .status, .help: await act(.escape(token))
+      }
     }
-    return false
   }
 }

@@ -8,8 +8,6 @@ enum SessionEnd: Sendable {
   case ended(ExitStatus)
   /// It was lost.
   case failed(AppError)
-  /// The user left it (`~.`).
-  case left
   /// Nobody reads our standard output any more.
   case outputClosed
 }
@@ -44,7 +42,6 @@ struct RemoteSession: Sendable {
     case outputClosed
     case status(Result<ExitStatus, AppError>)
     case quiet
-    case left
     case idle
   }
 
@@ -77,7 +74,6 @@ struct RemoteSession: Sendable {
       while let step = await group.next() {
         switch step {
         case .outputClosed: return .outputClosed
-        case .left: return .left
         case .idle: continue
         case .streamEnded: openStreams -= 1
         case .status(let status):
@@ -144,7 +140,10 @@ struct RemoteSession: Sendable {
   }
 
   private func carryInput() async -> Step {
-    if let keyboard { return await keyboard.carry(from: input, to: channel) ? .left : .idle }
+    if let keyboard {
+      await keyboard.carry(to: channel)
+      return .idle
+    }
     do throws(AppError) {
       while true {
         switch await input.read() {

@@ -2,12 +2,17 @@ import BridgeTransport
 
 /// What was typed and has not gone yet: bounded, so that a remote side that takes nothing holds
 /// back the terminal and not this process's memory.
+///
+/// While the link is only suspected it is held: nothing is taken out, and what is typed beyond the
+/// bound is lost and counted, because the keyboard must be read on for the escapes.
 final class Outbox: Sendable {
   private struct State {
     var bytes: [UInt8] = []
+    var lost = 0
+    var isHeld = false
+    var isClosed = false
     var taker: CheckedContinuation<Void, Never>?
     var giver: CheckedContinuation<Void, Never>?
-    var isClosed = false
   }
 
   /// How much is kept, in bytes.
@@ -18,11 +23,14 @@ final class Outbox: Sendable {
   /// How many bytes wait.
   var count: Int { state.withLock { $0.bytes.count } }
 
-  /// Adds `bytes`; waits while the box is full.
+  /// Adds `bytes`; waits while the box is full and not held.
   func append(_ bytes: [UInt8]) async {
     let (taker, isFull) = state.withLock { state in
       guard !state.isClosed else { return (CheckedContinuation<Void, Never>?.none, false) }
-      state.bytes += bytes
+      let room = state.isHeld ? max(0, Self.limit - state.bytes.count) : bytes.count
+      state.bytes += bytes.prefix(room)
+      state.lost += max(0, bytes.count - room)
+      guard !state.isHeld else { return (nil, false) }
       return (state.taker.take(), state.bytes.count >= Self.limit)
     }
     taker?.resume()
@@ -33,6 +41,9 @@ final class Outbox: Sendable {
   func take() async -> [UInt8]? {
     while !Task.isCancelled {
       let (bytes, giver, isClosed) = state.withLock { state in
+        guard !state.isHeld else {
+          return ([UInt8](), CheckedContinuation<Void, Never>?.none, false)
+        }
         defer { state.bytes = [] }
         return (state.bytes, state.giver.take(), state.isClosed)
       }
@@ -44,11 +55,20 @@ final class Outbox: Sendable {
     return nil
   }
 
-  /// Throws away what waits and tells how much it was.
+  /// Holds what is typed, or lets it go.
+  func hold(_ isHeld: Bool) {
+    let waiters = state.withLock { state in
+      state.isHeld = isHeld
+      return [isHeld ? nil : state.taker.take(), isHeld ? state.giver.take() : nil]
+    }
+    for waiter in waiters { waiter?.resume() }
+  }
+
+  /// Throws away what waits and tells how many bytes were lost, with those that had no room.
   func drop() -> Int {
     let (count, giver) = state.withLock { state in
-      defer { state.bytes = [] }
-      return (state.bytes.count, state.giver.take())
+      defer { (state.bytes, state.lost, state.isHeld) = ([], 0, false) }
+      return (state.bytes.count + state.lost, state.giver.take())
     }
     giver?.resume()
     return count
@@ -64,11 +84,11 @@ final class Outbox: Sendable {
   }
 
   private func waitForBytes() async {
-    await wait(in: \.taker) { $0.bytes.isEmpty && !$0.isClosed }
+    await wait(in: \.taker) { ($0.bytes.isEmpty || $0.isHeld) && !$0.isClosed }
   }
 
   private func waitForRoom() async {
-    await wait(in: \.giver) { $0.bytes.count >= Self.limit && !$0.isClosed }
+    await wait(in: \.giver) { $0.bytes.count >= Self.limit && !$0.isClosed && !$0.isHeld }
   }
 
   private func wait(

@@ -1,0 +1,185 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+
+// What keeps the link up, and what is made of the supervisor's events.
+extension ConnectRun {
+  /// How often a password may be typed, as OpenSSH has it (NumberOfPasswordPrompts).
+  private static let passwordPrompts = 3
+
+  /// What the connection is to offer, trust and ask.
+  func configuration() async -> SSHConfiguration {
+    var credentials = settings.identities.map { identity -> SSHCredential in
+      switch identity {
+      case .keyFile(let path): .keyFile(path)
+      case .agent(let path): .agent(socketPath: path)
+      }
+    }
+    if let descriptor = request.passwordDescriptor {
+      // One byte at a time: what follows the line is the command's input.
+      let reader = DescriptorReader(descriptor, size: 1)
+      credentials.append(.password(await TerminalPrompt.line(from: reader).map { Secret($0) }))
+      reader.stop()
+    } else {
+      credentials.append(.keyboardInteractive)
+      credentials += (0..<Self.passwordPrompts).map { _ in .password(nil) }
+    }
+    return SSHConfiguration(
+      user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
+      timeouts: settings.timeouts, interaction: prompter.interaction)
+  }
+
+  func supervised(_ configuration: SSHConfiguration) -> SupervisedConnection {
+    var policy = RetryPolicy.persistent
+    if case .upTo(let count) = request.recovery.retries { policy.retries = count }
+    let losesNothing = request.isIdle || request.recovery.isIdempotent
+    let liveness = LivenessPolicy(
+      keepalive: settings.keepalive, switching: losesNothing ? .free : .costly,
+      patience: settings.verdict)
+    return SupervisedConnection(
+      id: id, endpoint: settings.endpoint, policy: policy,
+      retriesFirstDial: request.recovery.wait != nil,
+      liveness: settings.keepalive == .zero ? nil : liveness,
+      onConnected: { connection, generation in
+        if let connection = connection as? SSHConnection {
+          await use(connection, generation)
+        } else if let connection = connection as? TimedConnection {
+          await use(connection.inner, generation)
+        }
+      },
+      make: { _ in
+        let connection = SSHConnection(
+          to: settings.endpoint, configuration: configuration, on: reactor)
+        guard let limit = settings.attemptTimeout else { return connection }
+        return TimedConnection(connection, limit: limit, clock: clock, on: reactor)
+      })
+  }
+
+  /// Follows the link until the supervisor is done.
+  func watch(_ events: some AsyncSequence<RecoveryEvent, Never> & Sendable) async {
+    for await event in events {
+      reporter.event(event)
+      switch event.step {
+      case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase) }
+      case .recovered(let time, let attempts, let isFirst):
+        facts.withLock { facts in
+          facts.wasUp = true
+          facts.back = isFirst ? nil : LinkStatus.back(after: time, attempts)
+        }
+        prompter.keepAnswers()
+        reporter.progress(nil)
+      case .failed(let error, let context):
+        facts.withLock { $0.failure = CommandFailure(error: error, context: context) }
+      case .suspected: keyboard?.hold(true)
+      case .cleared: keyboard?.hold(false)
+      case .gaveUp(let error, _): giveUp(error)
+      case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
+        .surfaced, .withdrawn, .lingered, .closed, .missed:
+        break
+      }
+      view.see(event)
+    }
+  }
+
+  private func giveUp(_ error: AppError) {
+    let facts = facts.withLock { $0 }
+    // Whether the command ran is told by whoever lost it.
+    guard !facts.isRunning || request.recovery.isIdempotent else { return }
+    var failure = CommandFailure(error: error, context: facts.failure?.context)
+    failure.endsSession = facts.wasUp && !request.isIdle
+    end.yield(.failure(failure))
+  }
+
+  private func show(_ phase: ConnectionPhase) {
+    let words = phase.words(settings)
+    reporter.detail("bridgectl: \(words)")
+    if reporter.style.loudness != .verbose { reporter.progress("\(words) …") }
+  }
+
+  /// `--wait=DURATION`.
+  func giveUp(after limit: Duration) async -> Step {
+    do {
+      try await clock.sleep(for: limit)
+    } catch {
+      return .over
+    }
+    let facts = facts.withLock { $0 }
+    guard !facts.wasUp else { return .over }
+    let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
+    end.yield(.failure(facts.failure ?? CommandFailure(error: .sshTimeout(seconds: seconds))))
+    return .over
+  }
+
+  /// What was typed for us.
+  func obey(_ command: Keyboard.Command) async {
+    switch command {
+    case .escape(.leave), .key(.leave): leave()
+    case .escape(.reconnect), .key(.retry): await supervisor.reconnectNow(id)
+    case .escape(.help): reporter.show("\r\n" + Keyboard.help)
+    case .escape(.status): await showStatus()
+    case .escape(.bytes): break
+    case .key(.explain): view.change { $0.isExplained.toggle() }
+    case .key(.confirmLeave): view.change { $0.isLeaving = true }
+    }
+  }
+
+  private func leave() {
+    view.end()
+    reporter.note("\r\nbridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
+    end.yield(.success(.interrupted))
+  }
+
+  /// `~s`.
+  private func showStatus() async {
+    var lines = ["\(settings.user) at \(settings.endpoint)"]
+    if let connection = try? await supervisor.connection(id) {
+      lines += await status(of: connection)
+    }
+    let shown = lines.map { PeerText.escaped($0, limit: 512) + "\r\n" }
+    reporter.show("\r\n" + shown.joined())
+  }
+
+  private func status(of connection: any Connection) async -> [String] {
+    var lines: [String] = []
+    let inner = (connection as? TimedConnection)?.inner ?? connection as? SSHConnection
+    if let agreement = await inner?.agreement { lines.append("  \(agreement.words)") }
+    if let heard = await connection.lastHeard {
+      lines.append("  last heard \((ContinuousClock.now - heard).milliseconds) ms ago")
+    }
+    do throws(AppError) {
+      let time = try await connection.probe(within: .seconds(3))
+      let tenths = Int(time / .microseconds(100))
+      lines.append("  round trip \(tenths / 10).\(tenths % 10) ms")
+    } catch {
+      lines.append("  no answer within 3 s")
+    }
+    return lines
+  }
+}
+
+extension Agreement {
+  /// The algorithms in one line.
+  var words: String { [keyExchange, hostKey, cipher, mac].joined(separator: ", ") }
+}
+
+extension ConnectionPhase {
+  /// What is going on, for people.
+  func words(_ settings: ConnectSettings) -> String {
+    let host = PeerText.escaped(settings.endpoint.host, limit: 128)
+    switch self {
+    case .resolve: return "resolving \(host)"
+    case .dial: return "dialling \(PeerText.escaped(settings.endpoint.description, limit: 160))"
+    case .banner: return "waiting for the server's greeting"
+    case .keyExchange: return "exchanging keys"
+    case .hostKey: return "checking the host's key"
+    case .authenticate:
+      return "logging in as \(PeerText.escaped(settings.user, limit: 128))"
+    case .openChannel, .execute: return "starting"
+    case .stream: return "connected"
+    case .upgrade: return "upgrading"
+    case .close: return "closing"
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import BridgeErrors
+package import BridgeRecovery
+
+/// What there is to say about the link, from the supervisor's events: without I/O, so that every
+/// screen is a test.
+package struct LinkStatus: Sendable {
+  /// What is being done about a link that is down.
+  private enum Activity: Sendable {
+    case none
+    case waiting(RecoveryPlan, until: Moment)
+    case trying(number: Int)
+  }
+
+  /// Whether it was ever up.
+  package private(set) var wasUp = false
+  /// How many typed bytes were lost with the link.
+  package var lostBytes = 0
+  /// Whether the next Ctrl-C leaves.
+  package var isLeaving = false
+  /// Whether cause and remedy are shown too.
+  package var isExplained = false
+  private var isUp = false
+  private var shown: PresentedError?
+  private var activity = Activity.none
+  private var attemptsLeft: Int?
+  private var heard: Moment?
+  private var lastNote: String?
+  private let host: String
+
+  /// Nothing known yet about the link to `host`, which is escaped.
+  package init(host: String) { self.host = host }
+
+  /// Takes one event in.
+  package mutating func see(_ event: RecoveryEvent) {
+    switch event.step {
+    case .attempted(let number, let isStandby): if !isStandby { activity = .trying(number: number) }
+    case .recovered: comeUp()
+    case .failed: if event.generation == live { goDown() }
+    case .waiting(let plan):
+      activity = .waiting(plan, until: event.at + (plan.at ?? .zero))
+      attemptsLeft = plan.attemptsLeft
+    case .suspected(let silent): heard = event.at - silent
+    case .cleared: heard = nil
+    case .surfaced(let error): shown = error
+    case .withdrawn(let id): if shown?.id == id { shown = nil }
+    case .switched: goDown()
+    case .entered, .becameHealthy, .classified, .suspended, .resumed, .gaveUp, .lingered, .closed,
+      .missed:
+      break
+    }
+    if case .recovered = event.step { live = event.generation }
+  }
+
+  private var live: Int?
+
+  private mutating func comeUp() {
+    (isUp, wasUp, heard, shown, activity) = (true, true, nil, nil, .none)
+    (lostBytes, isLeaving, isExplained, lastNote) = (0, false, false, nil)
+  }
+
+  private mutating func goDown() {
+    (isUp, heard, live) = (false, nil, nil)
+  }
+
+  /// Whether there is something to say that changes with time.
+  package var isTicking: Bool { heard != nil || (wasUp && !isUp) }
+
+  /// The lines of the banner at `now`; none while all is well, and in the first moment of trouble.
+  package func lines(
+    at now: Moment, held: Int = 0, hasKeyboard: Bool, color: Bool, unicode: Bool
+  ) -> [String] {
+    if isUp { return suspicion(at: now, held: held, hasKeyboard: hasKeyboard) }
+    guard var error = shown else { return [] }
+    error.source = nil
+    error.plan = plan(at: now, hasKeyboard: hasKeyboard)
+    var lines = TerminalBanner.render(error, color: color, unicode: unicode)
+      .split(separator: "\n").map(String.init)
+    if !hasKeyboard { lines.removeLast() }
+    if isExplained { lines.insert("  " + explanation(of: error.error), at: lines.count - 1) }
+    if lostBytes > 0 {
+      lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
+    }
+    if isLeaving { lines.append("  Ctrl-C again leaves.") }
+    return lines
+  }
+
+  private func suspicion(at now: Moment, held: Int, hasKeyboard: Bool) -> [String] {
+    guard let heard else { return [] }
+    var line = "\(host) has been silent for \((now - heard).components.seconds) s."
+    if hasKeyboard { line += " What you type is held (\(held) bytes). ~r reconnects, ~. leaves." }
+    return [line]
+  }
+
+  private func plan(at now: Moment, hasKeyboard: Bool) -> RecoveryPlan {
+    let options: [ErrorRecoveryOption.Kind] = hasKeyboard ? [.retry, .abort, .checkSettings] : []
+    switch activity {
+    case .waiting(var plan, let until):
+      let seconds = (until - now) / .seconds(1)
+      plan.at = .seconds(max(0, Int(seconds.rounded(.up))))
+      plan.options = options
+      return plan
+    case .trying(let number):
+      return RecoveryPlan(
+        next: .reconnect, attempt: number, attemptsLeft: attemptsLeft, options: options)
+    case .none:
+      return RecoveryPlan(next: .reconnect, options: options)
+    }
+  }
+
+  private func explanation(of error: AppError) -> String {
+    let entry = ErrorCatalogue.entry(named: error.caseName)
+    return [entry?.cause, entry?.remedy].compactMap(\.self).joined(separator: " ")
+  }
+
+  /// What to say of `event` where nothing can be taken back: once per kind of trouble.
+  package mutating func note(for event: RecoveryEvent) -> String? {
+    switch event.step {
+    case .waiting(let plan):
+      guard let shown = lastError, wasUp || plan.next != .giveUp else { return nil }
+      let text = "\(PeerText.escaped(shown.shownMessage(), limit: 512)) Trying again"
+      guard text != lastNote else { return nil }
+      lastNote = text
+      return text + " until it works; a change is told."
+    case .failed(let error, _):
+      lastError = error
+      return nil
+    case .suspected(let silent):
+      return "\(host) has been silent for \(silent.components.seconds) s."
+    case .cleared:
+      return "\(host) answers again."
+    case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,
+      .switched,
+      .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
+      return nil
+    }
+  }
+
+  private var lastError: AppError?
+
+  /// That the link is back.
+  package static func back(after time: Duration, _ attempts: Int) -> String {
+    let tenths = Int(time / .milliseconds(100))
+    return "The link is back after \(tenths / 10).\(tenths % 10) s"
+      + " (\(attempts) \(attempts == 1 ? "try" : "tries"))."
+  }
+}

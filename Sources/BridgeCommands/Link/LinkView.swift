@@ -1,0 +1,94 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeRecovery
+import BridgeTransport
+
+/// Shows a person how the link is: a banner on a terminal that counts down and goes when all is
+/// well, else a line where something changed.
+final class LinkView: Sendable {
+  private struct State {
+    var status: LinkStatus
+    var ticker: Task<Void, Never>?
+    var isOver = false
+  }
+
+  private let state: Mutex<State>
+  private let reporter: Reporter
+  private let keyboard: Keyboard?
+  private let reactor: Reactor
+  private let clock: any Clock<Duration> & Sendable
+  private let host: String
+  private let isUnicode: Bool
+  /// Whether trouble before the first connection is shown too.
+  private let isPatient: Bool
+
+  init(
+    host: String, reporter: Reporter, keyboard: Keyboard?, reactor: Reactor,
+    clock: any Clock<Duration> & Sendable, isUnicode: Bool, isPatient: Bool
+  ) {
+    self.host = host
+    self.reporter = reporter
+    self.keyboard = keyboard
+    self.reactor = reactor
+    self.clock = clock
+    self.isUnicode = isUnicode
+    self.isPatient = isPatient
+    state = Mutex(State(status: LinkStatus(host: host)))
+  }
+
+  /// Shows what follows from `event`.
+  func see(_ event: RecoveryEvent) {
+    let note = state.withLock { state -> String? in
+      state.status.see(event)
+      guard !reporter.style.showsProgress else { return nil }
+      return state.status.note(for: event)
+    }
+    if let note { reporter.note("bridgectl: \(note)") }
+    draw()
+    tick()
+  }
+
+  /// Changes what is shown.
+  func change(_ body: (inout LinkStatus) -> Void) {
+    state.withLock { body(&$0.status) }
+    draw()
+  }
+
+  /// Takes the banner away for good.
+  func end() {
+    state.withLock { state in
+      state.ticker?.cancel()
+      state.ticker = nil
+      state.isOver = true
+    }
+    reporter.overlay([])
+  }
+
+  private func draw() {
+    let style = reporter.style
+    guard style.showsProgress, style.loudness != .quiet else { return }
+    let lines = state.withLock { state -> [String] in
+      guard !state.isOver, state.status.wasUp || isPatient else { return [] }
+      return state.status.lines(
+        at: ContinuousClock.now, held: keyboard?.waiting ?? 0, hasKeyboard: keyboard != nil,
+        color: style.usesColor, unicode: isUnicode)
+    }
+    if !lines.isEmpty { reporter.progress(nil) }
+    reporter.overlay(lines)
+  }
+
+  /// Counts down once a second while there is something to count.
+  private func tick() {
+    state.withLock { state in
+      guard reporter.style.showsProgress, state.status.isTicking, !state.isOver else {
+        state.ticker?.cancel()
+        state.ticker = nil
+        return
+      }
+      guard state.ticker == nil else { return }
+      state.ticker = Task(executorPreference: reactor) { [weak self, clock] in
+        while (try? await clock.sleep(for: .seconds(1))) != nil { self?.draw() }
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import BridgeCommands
+import Testing
+
+@Suite struct OverlayTests {
+  @Test func itIsDrawnUnderTheCursorAndTakenBack() {
+    var overlay = Overlay()
+    #expect(overlay.clear().isEmpty)
+    #expect(
+      overlay.draw(["one", "two"], columns: 80)
+        == "\n\n\u{1B}[2A\u{1B}7\r\none\u{1B}[K\r\ntwo\u{1B}[K")
+    #expect(overlay.isShown)
+    #expect(overlay.clear() == "\u{1B}8\r\n\u{1B}[2K\r\n\u{1B}[2K\u{1B}8")
+    #expect(!overlay.isShown)
+  }
+
+  @Test func asManyLinesAreReplacedInPlace() {
+    var overlay = Overlay()
+    _ = overlay.draw(["one"], columns: 80)
+    #expect(overlay.draw(["two"], columns: 80) == "\u{1B}8\r\ntwo\u{1B}[K")
+  }
+
+  @Test func otherwiseItIsDrawnAnew() {
+    var overlay = Overlay()
+    _ = overlay.draw(["one"], columns: 80)
+    let text = overlay.draw(["one", "two"], columns: 80)
+    #expect(text.hasPrefix("\u{1B}8\r\n\u{1B}[2K\u{1B}8\n\n\u{1B}[2A\u{1B}7"))
+    #expect(overlay.draw([], columns: 80) == "\u{1B}8\r\n\u{1B}[2K\r\n\u{1B}[2K\u{1B}8")
+  }
+
+  @Test func longLinesAreBrokenBetweenWordsWithTheirIndent() {
+    var overlay = Overlay()
+    let text = overlay.draw(["  aaa bbb ccc"], columns: 11)
+    #expect(text.hasSuffix("\r\n  aaa bbb\u{1B}[K\r\n  ccc\u{1B}[K"))
+  }
+
+  @Test func nothingIsWiderThanTheTerminal() {
+    var overlay = Overlay()
+    let text = overlay.draw([String(repeating: "x", count: 50), "ab cd ef"], columns: 6)
+    for line in text.split(separator: "\r\n").dropFirst() {
+      #expect(line.prefix { $0 != "\u{1B}" }.count < 6)
+    }
+  }
+}
