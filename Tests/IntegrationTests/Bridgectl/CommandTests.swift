@@ -81,7 +81,8 @@ import Testing
   @Test func nothingToRunStaysUntilItIsLost() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()
-      var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
+      var screen = try home.start(
+        server.options(home) + ["-N", "--no-reconnect", "127.0.0.1"], on: terminal)
       try await screen.see("connected")
       await server.killSessions()
       #expect(await screen.end() == 69)

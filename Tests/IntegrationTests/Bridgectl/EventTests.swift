@@ -23,7 +23,10 @@ import Testing
       let events = try events(outcome.error)
       #expect(events.allSatisfy { $0["v"] as? Int == 1 && $0["time"] is String })
       let names = events.compactMap { $0["event"] as? String }
-      #expect(names.filter { $0 != "phase" } == ["connected", "started", "stderr", "exit"])
+      #expect(
+        names.filter { $0 != "phase" } == [
+          "attempt", "recovered", "connected", "started", "stderr", "closed", "exit",
+        ])
       #expect(events.first { $0["event"] as? String == "stderr" }?["text"] as? String == "a\u{1B}é")
       #expect(events.last?["code"] as? Int == 3)
     }

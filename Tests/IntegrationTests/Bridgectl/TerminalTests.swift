@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func aCutLinkPutsTheScreenBack() async throws {
-    try await withShell { server, terminal, screen in
+    try await withShell(["--no-reconnect"]) { server, terminal, screen in
       screen.type("printf '\\033[?1049h\\033[?25l\\033[?1000h'; echo al''ternate; cat\r")
       try await screen.see("alternate")
       await server.killSessions()
@@ -122,12 +122,12 @@ import Testing
   }
 
   private func withShell(
-    _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
+    _ options: [String] = [], _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
   ) async throws {
     try await withServer { server, home in
       let terminal = try Terminal()
       var screen = try home.start(
-        server.options(home) + ["127.0.0.1"], on: terminal)
+        server.options(home) + options + ["127.0.0.1"], on: terminal)
       screen.type("PS1=; stty -echo; echo rea''dy\r")
       try await screen.see("ready\r\n")
       try await body(server, terminal, &screen)

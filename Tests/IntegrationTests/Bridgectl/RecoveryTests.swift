@@ -1,0 +1,123 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// What somebody in front of `bridgectl connect` sees when the link is cut, and gets back.
+@Suite(.timeLimit(.minutes(2))) struct RecoveryTests {
+  @Test func aShellComesBackAsANewOne() async throws {
+    try await withShell { server, _, screen in
+      await server.killSessions()
+      try await screen.see("The link is back after")
+      try await screen.see("This is a new shell")
+      screen.type("echo al''ive; exit 6\r")
+      try await screen.see("alive")
+      #expect(await screen.end() == 6)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aBannerSaysWhatIsTriedAndGoes() async throws {
+    try await withShell { server, _, screen in
+      await server.kill()
+      try await screen.see("Connection refused")
+      try await screen.see("Reconnecting")
+      try await screen.see("[r] Retry  [a] Abort")
+      try await server.restart()
+      screen.type("r")
+      try await screen.see("This is a new shell")
+      screen.type("exit 0\r")
+      #expect(await screen.end() == 0)
+    }
+  }
+
+  @Test(arguments: ["a", "\u{3}\u{3}"])
+  func thereIsAlwaysAWayOut(_ keys: String) async throws {
+    try await withShell { server, _, screen in
+      await server.kill()
+      try await screen.see("[a] Abort")
+      screen.type(keys)
+      #expect(await screen.end() == 130)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aChangedHostKeyEndsIt() async throws {
+    try await withShell { server, _, screen in
+      try await server.swapHostKeys()
+      #expect(await screen.end() == 79)
+      #expect(screen.transcript.contains("\r\nbridgectl: [sshHostKeyMismatch] "))
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aSilentLinkIsSuspectedAndMayRecover() async throws {
+    try await withShell(["--keepalive", "500ms"]) { server, _, screen in
+      await server.freeze()
+      try await screen.see("has been silent for")
+      screen.type("echo he''ld\r")
+      await server.thaw()
+      try await screen.see("held")
+      screen.type("exit 2\r")
+      #expect(await screen.end() == 2)
+    }
+  }
+
+  @Test func anIdempotentCommandRunsAgain() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      let mark = home.file("mark")
+      let command =
+        "if [ -e \(mark) ]; then echo again; else touch \(mark); echo once; sleep 99; fi"
+      var screen = try home.start(
+        server.options(home) + ["--idempotent", "127.0.0.1", "--", command], on: terminal)
+      try await screen.see("once")
+      await server.killSessions()
+      try await screen.see("The command runs again")
+      try await screen.see("again\r\n")
+      #expect(await screen.end() == 0)
+    }
+  }
+
+  @Test func theFirstDialIsRetriedOnlyWithWait() async throws {
+    try await withServer { server, home in
+      await server.kill()
+      let options = server.options(home)
+      #expect(try await home.run(options + ["127.0.0.1", "--", "true"]).code == 69)
+      let late = try await home.run(options + ["--wait=300ms", "127.0.0.1", "--", "true"])
+      #expect(late.code == 69)
+      let running = try home.start(options + ["--wait", "127.0.0.1", "--", "echo up"])
+      try await server.restart()
+      #expect(try await running.outcome().text == "up\n")
+    }
+  }
+
+  @Test func everyStepIsAnEvent() async throws {
+    try await withServer { server, home in
+      let mark = home.file("mark")
+      let command = "[ -e \(mark) ] || { touch \(mark); kill -9 $PPID; }"
+      let outcome = try await home.run(
+        server.options(home) + ["--json", "--idempotent", "127.0.0.1", "--", command])
+      #expect(outcome.code == 0)
+      let names = try outcome.error.split(separator: "\n").compactMap { line in
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        return (object as? [String: Any])?["event"] as? String
+      }
+      let steps = names.filter { ["attempt", "failed", "recovered", "started"].contains($0) }
+      let once = ["attempt", "recovered", "started"]
+      #expect(steps == once + ["failed"] + once)
+    }
+  }
+
+  private func withShell(
+    _ options: [String] = [], _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
+  ) async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + options + ["127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      try await body(server, terminal, &screen)
+    }
+  }
+}
