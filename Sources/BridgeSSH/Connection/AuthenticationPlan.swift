@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// Which credential is offered next: each once, in the order given, and only where the server takes
 /// its method.
 struct AuthenticationPlan {
@@ -22,16 +24,19 @@ struct AuthenticationPlan {
     }
   }
 
-  private var waiting: [Offer]
+  private var waiting: [Offer] = []
   private var offers = 0
+  private var keys: Set<[UInt8]> = []
 
   init(_ credentials: [SSHCredential]) {
-    waiting = credentials.enumerated().map { index, credential in
+    for (index, credential) in credentials.enumerated() {
+      guard !credentials[..<index].contains(where: { $0.isSame(as: credential) }) else { continue }
       switch credential {
-      case .keyFile(let path): .keyFile(path)
-      case .agent(let socketPath): .agentKeys(socketPath: socketPath)
-      case .password(let secret): .password(isGiven: secret != nil, index: index)
-      case .keyboardInteractive: .keyboardInteractive
+      case .keyFile(let path): waiting.append(.keyFile(path))
+      case .agent(let socketPath): waiting.append(.agentKeys(socketPath: socketPath))
+      case .password(let secret):
+        waiting.append(.password(isGiven: secret != nil, index: index))
+      case .keyboardInteractive: waiting.append(.keyboardInteractive)
       }
     }
   }
@@ -49,8 +54,25 @@ struct AuthenticationPlan {
     waiting.insert(contentsOf: keys.map(Offer.agentKey), at: 0)
   }
 
+  /// False when this public key was offered before: by a file and by the agent, for instance.
+  mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
+
   /// The server refused one; it is not offered again.
   mutating func refused() {
     offers += 1
+  }
+}
+
+extension SSHCredential {
+  /// Whether offering one after the other would offer the same twice.
+  fileprivate func isSame(as other: SSHCredential) -> Bool {
+    switch (self, other) {
+    case (.keyFile(let mine), .keyFile(let theirs)): mine == theirs
+    case (.agent(let mine), .agent(let theirs)): mine == theirs
+    case (.password(let mine), .password(let theirs)):
+      mine?.reveal { $0 } == theirs?.reveal { $0 }
+    case (.keyboardInteractive, .keyboardInteractive): true
+    case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _): false
+    }
   }
 }

@@ -30,8 +30,8 @@ struct OperationQueue {
     /// The channel it is a request on.
     let channel: UInt32?
     let phase: ConnectionPhase
-    /// How long it may take once it is its turn.
-    let timeout: Duration
+    /// How long it may take once it is its turn; nil for as long as nothing waits behind it.
+    let timeout: Duration?
     let step: Step
   }
 
@@ -56,8 +56,11 @@ struct OperationQueue {
   func first(of lane: Lane) -> Operation? { lanes[lane]?.first }
 
   /// Starts the clock of the first of `lane`; `makeDeadline` is called once in its life.
-  mutating func begin(_ lane: Lane, _ makeDeadline: () -> LoopTimer) {
-    if deadlines[lane] == nil { deadlines[lane] = makeDeadline() }
+  mutating func begin(_ lane: Lane, _ makeDeadline: (Duration) -> LoopTimer) {
+    guard deadlines[lane] == nil else { return }
+    // What has no deadline of its own has that of the one that waits for it to end.
+    let timeout = lanes[lane]?.lazy.compactMap(\.timeout).first
+    deadlines[lane] = timeout.map(makeDeadline)
   }
 
   mutating func removeFirst(of lane: Lane) {

@@ -65,10 +65,11 @@ extension SSHConnection {
   ) async throws(SSHFailure) -> Answer {
     switch offer {
     case .keyFile(let path):
-      return try await offerKeyFile(path)
+      return try await offerKeyFile(path, plan: &plan)
     case .agentKeys(let socketPath):
-      return await askAgent(at: socketPath, plan: &plan)
+      return try await askAgent(at: socketPath, plan: &plan)
     case .agentKey(let key):
+      guard plan.isFirst(key.blob) else { return .notAvailable }
       let user = configuration.user
       return try await answer(isHelped: true) { session in
         session.authenticate(user: user, publicKey: key.blob) { key.sign($0) }
@@ -86,9 +87,8 @@ extension SSHConnection {
     let ask = configuration.interaction.password
     let password =
       if let given { Optional(given) } else {
-        await withTaskExecutorPreference(globalConcurrentExecutor) { await ask(user, host) }
+        try await elsewhere(phase: .authenticate) { await ask(user, host) }.get()
       }
-    try checkStillWanted()
     guard let password else { return .notAvailable }
     return try await answer(isHelped: false) { $0.authenticate(user: user, password: password) }
   }

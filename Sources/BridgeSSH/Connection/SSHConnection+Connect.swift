@@ -32,17 +32,16 @@ extension SSHConnection {
 
   private func openWire(_ known: KnownHosts) async throws(SSHFailure) {
     let timeouts = configuration.timeouts
-    let socket: Socket
-    do throws(DialFailure) {
-      socket = try await Dialer.dial(
-        endpoint, on: reactor, resolveTimeout: timeouts.resolve, dialTimeout: timeouts.dial
-      ) { [weak self] phase in self?.assumeIsolated { $0.enter(phase) } }
-    } catch {
-      throw failure(dialing: error)
+    let (endpoint, reactor) = (endpoint, reactor)
+    let dialled = await elsewhere(phase: .dial, on: reactor) { [weak self] in
+      await Self.dial(endpoint, on: reactor, timeouts) { [weak self] phase in
+        self?.assumeIsolated { $0.enter(phase) }
+      }
     }
-    if let ending {
-      socket.close()
-      throw ending
+    let socket: Socket
+    switch try dialled.get() {
+    case .success(let connected): socket = connected
+    case .failure(let dial): throw failure(dialing: dial)
     }
     socket.sendAtOnce()
     socket.acknowledgeAtOnce()
@@ -60,6 +59,20 @@ extension SSHConnection {
     self.session = session
     session.watcher = watcher
     try offerAlgorithms(known)
+  }
+
+  private static func dial(
+    _ endpoint: Endpoint, on reactor: Reactor, _ timeouts: SSHTimeouts,
+    entered: @escaping @Sendable (ConnectionPhase) -> Void
+  ) async -> Result<Socket, DialFailure> {
+    do throws(DialFailure) {
+      return .success(
+        try await Dialer.dial(
+          endpoint, on: reactor, resolveTimeout: timeouts.resolve, dialTimeout: timeouts.dial,
+          entered: entered))
+    } catch {
+      return .failure(error)
+    }
   }
 
   private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
@@ -130,14 +143,14 @@ extension SSHConnection {
     case .unknown(let fingerprint, let doubt):
       let unknown = failure(
         observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
-      guard await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
-      if Task.isCancelled { throw failure(observation: .cancelled, phase: .hostKey) }
-      if let ending { throw ending }
+      guard try await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
       await remember(blob)
     }
   }
 
-  private func isTrusted(_ blob: [UInt8], fingerprint: String, doubt: String?) async -> Bool {
+  private func isTrusted(
+    _ blob: [UInt8], fingerprint: String, doubt: String?
+  ) async throws(SSHFailure) -> Bool {
     switch configuration.hostKeys.unknown {
     case .refuse: return false
     case .acceptNew where doubt == nil: return true
@@ -147,7 +160,7 @@ extension SSHConnection {
       host: endpoint.port == 22 ? endpoint.host : endpoint.description,
       keyType: HostKey(blob: blob)?.typeName ?? "unknown", fingerprint: fingerprint, doubt: doubt)
     let trust = configuration.interaction.trust
-    return await withTaskExecutorPreference(globalConcurrentExecutor) { await trust(question) }
+    return try await elsewhere(phase: .hostKey) { await trust(question) }.get()
   }
 
   /// Writes a trusted key down. A file that cannot be written does not undo the trust; it is told.

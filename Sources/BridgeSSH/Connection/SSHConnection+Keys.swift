@@ -7,14 +7,25 @@ extension SSHConnection {
   private static let passphraseTries = 3
 
   /// Asks the agent for its keys; they take its place in the plan.
-  func askAgent(at path: String, plan: inout AuthenticationPlan) async -> Answer {
-    let answer = await reactor.onHelperThread { () -> Result<[AgentIdentity], AgentProblem> in
-      Result { () throws(AgentProblem) in try AgentSocket(path: path).identities() }
+  func askAgent(
+    at path: String, plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    let reactor = reactor
+    let begun = ContinuousClock.now
+    // Half of it: an agent that hangs leaves time for the next credential.
+    let answer = await elsewhere(phase: .authenticate, within: authenticationLeft / 2) {
+      await reactor.onHelperThread { () -> Result<[AgentIdentity], AgentProblem> in
+        Result { () throws(AgentProblem) in try AgentSocket(path: path).identities() }
+      }
     }
+    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
     switch answer {
-    case .failure(let problem):
+    case .failure(let failure):
+      guard failure.observation == .deadline else { throw failure }
+      return .unusable(observed(.agentUnavailable(reason: AgentProblem.silent.reason)))
+    case .success(.failure(let problem)):
       return .unusable(observed(.agentUnavailable(reason: problem.reason)))
-    case .success(let identities):
+    case .success(.success(let identities)):
       let keys = identities.map { AgentKey(blob: $0.blob, type: $0.type, socketPath: path) }
       let usable = keys.filter(\.isUsable)
       plan.insert(usable)
@@ -29,7 +40,9 @@ extension SSHConnection {
   }
 
   /// Offers the key in the file at `path`, after a look at what it is.
-  func offerKeyFile(_ path: String) async throws(SSHFailure) -> Answer {
+  func offerKeyFile(
+    _ path: String, plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
     let library = library
     let read = await reactor.onHelperThread { KeyFile.read(path) }
     try checkStillWanted()
@@ -41,6 +54,7 @@ extension SSHConnection {
     if let reason = info.refusal(library: library, hasPassphrase: true) {
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
+    if let blob = info.publicBlob, !plan.isFirst(blob) { return .notAvailable }
     guard info.isEncrypted else { return try await offer(path, passphrase: nil) }
     return try await offerEncrypted(path, info)
   }
@@ -52,8 +66,7 @@ extension SSHConnection {
     let reason = info.refusal(library: library, hasPassphrase: false) ?? "The key is encrypted."
     var last = Answer.unusable(observed(.keyUnusable(reason: reason)))
     for _ in 0..<Self.passphraseTries {
-      let given = await withTaskExecutorPreference(globalConcurrentExecutor) { await ask(path) }
-      try checkStillWanted()
+      let given = try await elsewhere(phase: .authenticate) { await ask(path) }.get()
       guard let given else { return last }
       last = try await offer(path, passphrase: given)
       guard case .unusable = last else { return last }
@@ -90,8 +103,11 @@ enum KeyFile {
       return Result { () throws(KeyFileProblem) in try PrivateKeyInfo(content.bytes) }
         .mapError { Problem(reason: $0.reason) }
     } catch {
-      return .failure(
-        Problem(reason: "The key file at \(PeerText.escaped(path)) cannot be read."))
+      let path = PeerText.escaped(path)
+      guard case .fileReadError(_, let reason) = error else {
+        return .failure(Problem(reason: "The key file at \(path) cannot be read."))
+      }
+      return .failure(Problem(reason: "The key file at \(path) cannot be read: \(reason)"))
     }
   }
 }

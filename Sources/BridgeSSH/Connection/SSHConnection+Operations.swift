@@ -84,6 +84,29 @@ extension SSHConnection {
     }
   }
 
+  /// Waits for `work`, which needs nothing of libssh2, for as long as the connection lives and the
+  /// caller waits; then it is cancelled, and what it comes to is dropped.
+  func elsewhere<Value: Sendable>(
+    phase: ConnectionPhase, within deadline: Duration? = nil,
+    on executor: any TaskExecutor = globalConcurrentExecutor,
+    _ work: @escaping @Sendable () async -> Value
+  ) async -> Outcome<Value> {
+    var working: Task<Void, Never>?
+    let outcome: Outcome<Value> = await wait(phase: phase, within: deadline) {
+      connection, id, answer in
+      working = Task(executorPreference: executor) { [weak connection, reactor] in
+        let value = await work()
+        reactor.execute { [weak connection] in
+          connection?.assumeIsolated {
+            if $0.callers.take(id) != nil { answer(.success(value)) }
+          }
+        }
+      }
+    }
+    working?.cancel()
+    return outcome
+  }
+
   private func cancel(_ id: Int, phase: ConnectionPhase) {
     callers.take(id)?.fail(failure(observation: .cancelled, phase: phase))
   }
@@ -92,8 +115,8 @@ extension SSHConnection {
   /// connection ends with it, whether or not somebody still waits.
   func startDeadline(of operation: OperationQueue.Operation, in lane: OperationQueue.Lane) {
     let (id, phase) = (operation.id, operation.phase)
-    operations.begin(lane) {
-      LoopTimer(after: operation.timeout, on: reactor) { [weak self] in
+    operations.begin(lane) { timeout in
+      LoopTimer(after: timeout, on: reactor) { [weak self] in
         self?.assumeIsolated {
           let failure = $0.failure(observation: .deadline, phase: phase)
           $0.callers.take(id)?.fail(failure)

@@ -50,7 +50,7 @@ extension SSHConnection {
       }
     }
     operations.append(
-      .init(id: id, channel: nil, phase: .stream, timeout: .seconds(24 * 3600), step: step),
+      .init(id: id, channel: nil, phase: .stream, timeout: nil, step: step),
       to: .session)
   }
 

@@ -49,7 +49,7 @@ struct AgentSocket {
       let result = unsafe message.withUnsafeBytes { bytes in
         unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
       }
-      guard case .bytes(let count) = result else { throw Self.silent }
+      guard case .bytes(let count) = result else { throw AgentProblem.silent }
       sent += count
     }
     var reply: [UInt8] = []
@@ -68,11 +68,9 @@ struct AgentSocket {
       result = unsafe socket.receive(into: UnsafeMutableRawBufferPointer(buffer))
       if case .bytes(let received) = result { count = received }
     }
-    guard case .bytes = result else { throw Self.silent }
+    guard case .bytes = result else { throw AgentProblem.silent }
     return bytes
   }
-
-  private static let silent = AgentProblem(reason: "The ssh-agent stopped answering.")
 
   private static func connect(_ descriptor: Int32, to path: String) -> Bool {
     var address = sockaddr_un()
@@ -92,4 +90,6 @@ struct AgentSocket {
 /// Why an agent is of no use, in words.
 struct AgentProblem: Error, Sendable, Equatable {
   var reason: String
+
+  static let silent = AgentProblem(reason: "The ssh-agent stopped answering.")
 }

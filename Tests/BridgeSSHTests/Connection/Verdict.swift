@@ -103,3 +103,18 @@ extension SSHTimeouts {
     return timeouts
   }
 }
+
+/// What `body` failed with; nil when it did not. Anything but an `AppError` is an issue.
+func failure(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async -> AppError? {
+  do {
+    try await body()
+    return nil
+  } catch let error as AppError {
+    return error
+  } catch {
+    Issue.record("\(error)", sourceLocation: sourceLocation)
+    return nil
+  }
+}

@@ -1,0 +1,131 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// Keys that an ssh-agent holds, and agents that are of no use.
+@Suite(.timeLimit(.minutes(1))) struct AgentTests {
+  private func connection(
+    to server: SSHServer, _ credentials: [SSHCredential], _ timeouts: SSHTimeouts = SSHTimeouts()
+  ) -> SSHConnection {
+    SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(
+        user: server.user, credentials: credentials, hostKeys: .anyKey, timeouts: timeouts))
+  }
+
+  /// Runs `body` with a real ssh-agent that holds `keys`.
+  private func withAgent(_ keys: [String], _ body: (String) async throws -> Void) async throws {
+    let room = try TemporaryDirectory()
+    let agent = Process()
+    agent.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-agent")
+    agent.arguments = ["-D", "-a", room.file("agent")]
+    agent.standardOutput = FileHandle.nullDevice
+    agent.standardError = FileHandle.nullDevice
+    try agent.run()
+    defer { agent.terminate() }
+    while !FileManager.default.fileExists(atPath: room.file("agent")) { await Task.yield() }
+    for key in keys {
+      _ = try Program.run("/usr/bin/env", ["SSH_AUTH_SOCK=\(room.file("agent"))", "ssh-add", key])
+    }
+    try await body(room.file("agent"))
+  }
+
+  @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
+  func aKeyOfTheAgentsOpensTheDoor(type: SSHKeyType) async throws {
+    try await withServer { server in
+      let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)
+      let right = try await server.makeIdentity(type, name: "right", isAuthorized: true)
+      try await withAgent([wrong, right]) { socket in
+        let connection = connection(to: server, [.agent(socketPath: socket)])
+        try await connection.connect()
+        let other = try await connection.execute("exit 3")
+        #expect(try await other.exitStatus() == .status(3))
+        await connection.close()
+      }
+    }
+  }
+
+  @Test func aKeyThatTheFileShowedIsNotOfferedAgain() async throws {
+    try await withServer { server in
+      let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)
+      try await withAgent([wrong]) { socket in
+        await expectFailure(
+          of: connection(to: server, [.keyFile(wrong), .agent(socketPath: socket)]),
+          Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+        #expect(await server.failures("publickey") == 1)
+      }
+    }
+  }
+
+  private let unavailable = Verdict(.agentUnavailable, in: .authenticate, exit: .keyUnusable)
+
+  @Test func anAbsentAgentIsSaid() async throws {
+    try await withServer { server in
+      for path in ["/nonexistent/agent", "", String(repeating: "x", count: 200), "a\u{0}b"] {
+        let connection = connection(to: server, [.agent(socketPath: path)])
+        let error = await expectFailure(of: connection, unavailable)
+        #expect("\(error)".contains("No ssh-agent answers"))
+      }
+    }
+  }
+
+  static let useless: [(name: String, list: ScriptedAgent.Answer, says: String)] = [
+    ("refuses", .bytes(ScriptedAgent.failure), "refused to list"),
+    ("empty", .bytes(ScriptedAgent.identities([])), "holds no keys"),
+    ("RSA only", .bytes(ScriptedAgent.identities([Keys.rsa])), "ssh-rsa"),
+    ("ends", .end, "stopped answering"),
+    ("no agent", .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), "is no ssh-agent"),
+    ("silent", .silence, "stopped answering"),
+    ("half an answer", .bytes([0, 0, 1, 0, 12]), "stopped answering"),
+  ]
+
+  @Test(arguments: useless.indices) func aUselessAgentIsSaid(row: Int) async throws {
+    let row = Self.useless[row]
+    let room = try TemporaryDirectory()
+    let agent = try ScriptedAgent(in: room, list: row.list)
+    var timeouts = SSHTimeouts()
+    // The two that never answer.
+    if row.says == "stopped answering" { timeouts.authenticate = .seconds(1) }
+    try await withServer { server in
+      let error = await expectFailure(
+        of: connection(to: server, [.agent(socketPath: agent.path)], timeouts), unavailable)
+      #expect("\(error)".contains(row.says), "\(row.name)")
+    }
+    agent.stop()
+  }
+
+  @Test func theNextCredentialHasItsTurn() async throws {
+    let room = try TemporaryDirectory()
+    let agent = try ScriptedAgent(in: room, list: .bytes(ScriptedAgent.failure))
+    try await withServer { server in
+      let connection = connection(
+        to: server, [.agent(socketPath: agent.path), .keyFile(server.identityFile)])
+      try await connection.connect()
+      await connection.close()
+    }
+    agent.stop()
+  }
+
+  /// It lists a key that the server takes, and then will not sign with it.
+  @Test(arguments: [false, true]) func anAgentThatDoesNotSign(isSilent: Bool) async throws {
+    let room = try TemporaryDirectory()
+    try await withServer { server in
+      let file = try String(contentsOfFile: "\(server.identityFile).pub", encoding: .utf8)
+      let blob = try #require(Base64.decode(file.split(separator: " ")[1]))
+      let signer = try ScriptedAgent(
+        in: room, list: .bytes(ScriptedAgent.identities([blob])),
+        sign: isSilent ? .silence : .bytes(ScriptedAgent.failure))
+      var timeouts = SSHTimeouts()
+      if isSilent { timeouts.authenticate = .seconds(3) }
+      let connection = connection(to: server, [.agent(socketPath: signer.path)], timeouts)
+      let error = await failure { try await connection.connect() }
+      let kind = await connection.lastFailure?.kind
+      #expect(kind == (isSilent ? .silent : .keyUnusable), "\(String(describing: error))")
+      await connection.close()
+      signer.stop()
+    }
+  }
+}
