@@ -22,7 +22,8 @@ final class ChannelState {
     let id: Int
     /// Bytes of this caller's that have not gone.
     var left: Int
-    let done: () -> Void
+    /// Answers: true when all went, false when the channel closed first.
+    let done: (Bool) -> Void
   }
 
   init(

@@ -50,7 +50,7 @@ extension SSHConnection {
       channel.writers[0].left -= share
       guard channel.writers[0].left == 0 else { return }
       channel.writers.removeFirst()
-      if callers.take(writer.id) != nil { writer.done() }
+      if callers.take(writer.id) != nil { writer.done(true) }
     }
   }
 
@@ -89,7 +89,9 @@ extension SSHConnection {
   }
 
   private func noticeEnd(_ channel: ChannelState) {
-    if let status = channel.native.exitStatus, channel.native.exitSignal() == nil {
+    if let signal = channel.native.exitSignal() {
+      endings[channel.native.number]?.settle(.success(.signal(signal)))
+    } else if let status = channel.native.exitStatus {
       endings[channel.native.number]?.settle(.success(.status(Int(status))))
     }
     guard channel.native.isAtEnd else { return }
@@ -118,7 +120,10 @@ extension SSHConnection {
     ending?.settle(.failure(error))
     channel.output.finish(failure == nil ? .success(()) : .failure(error))
     channel.error.finish(failure == nil ? .success(()) : .failure(error))
-    for writer in channel.writers { callers.take(writer.id)?.fail(last) }
+    for writer in channel.writers {
+      guard let caller = callers.take(writer.id) else { continue }
+      if failure == nil { writer.done(false) } else { caller.fail(last) }
+    }
   }
 
   /// A command whose link went before its status came may or may not have run to its end.

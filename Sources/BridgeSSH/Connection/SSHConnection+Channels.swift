@@ -10,7 +10,8 @@ extension SSHConnection {
 
   /// Runs `command` as the server's login shell would, with a terminal when one is given.
   ///
-  /// - Throws: `validationError` for a NUL byte or more than 32,000 bytes; `sshConnectionFailed`
+  /// - Throws: `validationError` for a NUL byte, more than 32,000 bytes, or a control character in
+  ///   the terminal's type; `sshConnectionFailed`
   ///   when the server refuses; what ended the connection; `cancelled`.
   public nonisolated func execute(
     _ command: String, terminal: PseudoTerminal? = nil
@@ -23,6 +24,7 @@ extension SSHConnection {
         field: "command",
         message: "It is longer than \(Self.longestCommand) bytes; send it as input to a shell.")
     }
+    try SSHInput.check(terminal)
     return try await withTaskExecutorPreference(reactor) {
       () async throws(AppError) -> SSHChannel in
       try await self.open(command, terminal: terminal)
@@ -35,7 +37,9 @@ extension SSHConnection {
   public nonisolated func shell(
     in terminal: PseudoTerminal? = PseudoTerminal()
   ) async throws(AppError) -> SSHChannel {
-    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> SSHChannel in
+    try SSHInput.check(terminal)
+    return try await withTaskExecutorPreference(reactor) {
+      () async throws(AppError) -> SSHChannel in
       try await self.open(nil, terminal: terminal)
     }
   }
@@ -62,6 +66,8 @@ extension SSHConnection {
       throw AppError(sshError: outcome(of: command, after: failure))
     }
     try value(of: started)
+    // Started and lost in one turn: nobody would tell this channel any more.
+    if let ending { throw AppError(sshError: outcome(of: command, after: ending)) }
     // Only now: what the channel brings must not end it while a request on it is under way.
     let state = makeState(native, command: command, window: window)
     let channel = SSHChannel(self, state: state, ending: ChannelEnding())
@@ -132,17 +138,20 @@ extension SSHConnection {
   }
 
   private func queue(_ bytes: [UInt8], to number: UInt32) async throws(AppError) {
-    guard let channel = channels[number], !channel.isInputFinished else {
-      throw ending.map { AppError(sshError: $0) }
-        ?? .sshConnectionFailed(host: endpoint.host, reason: "The channel is closed.")
+    guard channels[number]?.isInputFinished == false else {
+      throw ending.map { AppError(sshError: $0) } ?? closedChannel
     }
-    let outcome: Outcome<Void> = await wait(phase: .stream, within: nil) { connection, id, answer in
-      guard let channel = connection.channels[number] else { return }
+    let outcome: Outcome<Bool> = await wait(phase: .stream, within: nil) { connection, id, answer in
+      guard let channel = connection.channels[number] else { return answer(.success(false)) }
       channel.outgoing.append(bytes)
-      channel.writers.append(.init(id: id, left: bytes.count) { answer(.success(())) })
+      channel.writers.append(.init(id: id, left: bytes.count) { answer(.success($0)) })
       connection.pump()
     }
-    try value(of: outcome)
+    guard try value(of: outcome) else { throw closedChannel }
+  }
+
+  private var closedChannel: AppError {
+    .sshConnectionFailed(host: endpoint.host, reason: "The channel is closed.")
   }
 
   private func endInput(of number: UInt32) throws(AppError) {

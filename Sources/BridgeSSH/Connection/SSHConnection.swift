@@ -79,8 +79,11 @@ public actor SSHConnection: Connection {
   /// Resolves, dials, checks the host's key, authenticates.
   ///
   /// The host key is judged before anything that proves who the user is goes out.
-  /// - Throws: what `AppError.init(sshError:)` makes of the failure; `cancelled`.
+  /// - Throws: `validationError` for a user, host or port that cannot be one; `fileReadError` and
+  ///   `filePermissionDenied` of known_hosts; what `AppError.init(sshError:)` makes of the failure;
+  ///   `cancelled`.
   public nonisolated func connect() async throws(AppError) {
+    try SSHInput.check(endpoint, user: configuration.user)
     let known = try KnownHostsFile.load(configuration.hostKeys.files)
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
       try await self.establish(known)

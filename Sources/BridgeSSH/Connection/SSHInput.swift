@@ -1,0 +1,28 @@
+import BridgeErrors
+import BridgeTransport
+
+/// What people type and C would cut at a NUL byte, or a log would obey: refused before anything
+/// is dialled or sent, with no word of it repeated.
+enum SSHInput {
+  /// - Throws: `validationError`.
+  static func check(_ endpoint: Endpoint, user: String) throws(AppError) {
+    try check(endpoint.host, field: "host")
+    try check(user, field: "user")
+    guard (1...65_535).contains(endpoint.port) else {
+      throw .validationError(field: "port", message: "It is not in 1…65535.")
+    }
+  }
+
+  /// - Throws: `validationError`.
+  static func check(_ terminal: PseudoTerminal?) throws(AppError) {
+    if let terminal { try check(terminal.type, field: "terminal") }
+  }
+
+  private static func check(_ text: String, field: String) throws(AppError) {
+    guard !text.isEmpty else { throw .validationError(field: field, message: "It is empty.") }
+    let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard isPlain else {
+      throw .validationError(field: field, message: "It contains a control character.")
+    }
+  }
+}

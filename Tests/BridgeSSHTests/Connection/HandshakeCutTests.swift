@@ -1,0 +1,76 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+import Testing
+
+/// The link ends after every so many bytes, from the first of the version line to the goodbye.
+@Suite(.timeLimit(.minutes(3))) struct HandshakeCutTests {
+  /// Each byte of the version line; then no step is longer than a packet, so that every packet is
+  /// missed once.
+  private static func places(upTo total: Int) -> [Int] {
+    Array(0..<45) + Array(stride(from: 45, to: total + 40, by: 31))
+  }
+
+  @Test(arguments: [Portion.Ending.finish, .reset])
+  func isToldWhereverItIs(ending: Portion.Ending) async throws {
+    try await withServer { server in
+      let total = try await bytesOfAWholeSession(server)
+      let places = Self.places(upTo: total)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for lane in 0..<4 {
+          group.addTask {
+            let proxy = try await FaultProxy(to: server.port)
+            for place in places where place % 4 == lane {
+              try await proxy.inject(.cut(after: place, by: ending))
+              await Self.use(proxy.port, trusting(server), cutAfter: place)
+            }
+            await proxy.stop()
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func bytesOfAWholeSession(_ server: SSHServer) async throws -> Int {
+    let proxy = try await FaultProxy(to: server.port)
+    try await withConnection(to: server, at: proxy.port) { connection in
+      let command = try await connection.execute("true")
+      #expect(try await command.exitStatus() == .status(0))
+    }
+    let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
+    await proxy.stop()
+    guard case .closed(_, let count) = closed.kind else { return 0 }
+    return count
+  }
+
+  /// A whole session over a link that ends somewhere: whoever waits is told.
+  private static func use(
+    _ port: Int, _ configuration: SSHConfiguration, cutAfter place: Int
+  ) async {
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)
+    do throws(AppError) {
+      try await connection.connect()
+    } catch {
+      let context = await connection.lastFailure
+      #expect(context?.kind == .dropped, "after \(place) bytes: \(error)")
+      #expect(error.exitCode(in: context) == .unreachable, "after \(place) bytes")
+      await expectGone(connection, after: error)
+      return
+    }
+    do throws(AppError) {
+      let command = try await connection.execute("true")
+      let status = try await command.exitStatus()
+      #expect(status == .status(0))
+    } catch {
+      switch error {
+      case .sshOutcomeUnknown("true"), .sshConnectionFailed: break
+      default: Issue.record("after \(place) bytes: \(error)")
+      }
+    }
+    await connection.close()
+    #expect(OpenSockets.to(port: port).isEmpty)
+  }
+}
