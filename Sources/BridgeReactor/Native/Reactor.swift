@@ -28,6 +28,8 @@ public import BridgeTransport
     var isStopping = false
     /// Nothing is taken any more.
     var hasEnded = false
+    /// How the guests of the loop leave it.
+    var guests: [@Sendable () -> Void] = []
   }
 
   /// A turn runs at most so much before it looks at I/O again.
@@ -96,11 +98,22 @@ public import BridgeTransport
   /// a name that is looked up keep the loop alive, and work is still done, until they end.
   public nonisolated func stop() async {
     precondition(!isCurrent, "a reactor cannot wait for its own end")
+    let guests = inbox.withLock { inbox in
+      defer { inbox.guests = [] }
+      return inbox.guests
+    }
+    for leave in guests { execute(leave) }
     await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
       thread.whenEnded { stopped.resume() }
       inbox.withLock { $0.isStopping = true }
       control.wake()
     }
+  }
+
+  /// Has `leave` called on the loop when the reactor is stopped: for a library that is a guest on
+  /// the loop and whose handles would keep it alive.
+  package func atStop(_ leave: @escaping @Sendable () -> Void) {
+    inbox.withLock { $0.guests.append(leave) }
   }
 
   /// The life of the thread: until it is told to stop and nothing is left to do.
