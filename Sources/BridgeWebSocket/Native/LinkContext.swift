@@ -16,6 +16,7 @@ import CLibWebSockets
 
   let raw: OpaquePointer
   private let loop: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  private var pause: LoopTimer?
   private var hosts: [TrustStore.Key?: Host] = [:]
 
   /// The context of `reactor`; nil when the library refuses, for instance because its libuv plug-in
@@ -26,7 +27,30 @@ import CLibWebSockets
     if let known = all.withLock({ $0[id] }) { return known }
     guard let made = LinkContext(on: reactor) else { return nil }
     all.withLock { $0[id] = made }
+    reactor.atStop { [unowned reactor] in
+      all.withLock { _ = $0.removeValue(forKey: id) }
+      made.leave(reactor)
+    }
     return made
+  }
+
+  /// Leaves the loop, in two steps (README.event-libs.md of libwebsockets): what is open is closed,
+  /// which libuv does in later turns, and then the rest is freed.
+  private func leave(_ reactor: Reactor) {
+    unsafe lws_context_destroy(raw)
+    // One turn closes the connections, another the library's own handles.
+    rest(turns: 3, on: reactor) { [self] in
+      unsafe lws_context_destroy(raw)
+      unsafe loop.deallocate()
+    }
+  }
+
+  private func rest(turns: Int, on reactor: Reactor, then body: @escaping () -> Void) {
+    guard turns > 0 else { return body() }
+    pause = LoopTimer(after: .milliseconds(1), on: reactor) { [self] in
+      pause = nil
+      rest(turns: turns - 1, on: reactor, then: body)
+    }
   }
 
   private init?(on reactor: Reactor) {

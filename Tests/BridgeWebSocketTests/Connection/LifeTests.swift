@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeReactor
 import BridgeTransport
 import BridgeWebSocket
 import Testing
@@ -142,5 +143,19 @@ struct LifeTests {
         continue
       }
     }
+  }
+
+  @Test("a reactor of its own can be stopped when its connections are closed")
+  func stop() async throws {
+    let peer = try await ScriptedWebSocketPeer(.echo)
+    let reactor = Reactor(name: "ws-stop")
+    for _ in 0..<3 {
+      let connection = try WebSocketConnection(
+        to: "ws://127.0.0.1:\(peer.port)/", on: reactor)
+      try await connection.connect()
+      await connection.close()
+    }
+    await reactor.stop()
+    await peer.stop()
   }
 }
