@@ -16,6 +16,7 @@ let package = Package(
         .product(name: "BridgeSSH", package: "bridge"),
         .product(name: "BridgeSupervision", package: "bridge"),
         .product(name: "BridgeTransport", package: "bridge"),
+        .product(name: "BridgeWebSocket", package: "bridge"),
       ],
       // The same dialect as the house.
       swiftSettings: [

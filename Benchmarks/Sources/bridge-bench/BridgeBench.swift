@@ -10,6 +10,10 @@ import Foundation
       up BYTES             write so many bytes into `cat >/dev/null`
       idle N               N sessions with a `cat` each; says READY and waits for standard input
       mixed PATH           round trips of a second session on the reactor that downloads PATH
+    bridge-bench ws MODE PORT ARGS [pool]                (on 127.0.0.1)
+      client PORT SIZE COUNT WINDOW   echoes, so many in flight
+      idle PORT N                     N connections; says READY and waits for standard input
+      autobahn PORT AGENT             every case of an Autobahn fuzzing server
     bridge-bench errors                                 what an error costs, in ns
     bridge-bench decisions                              what the decisions of recovery cost
 
@@ -18,12 +22,15 @@ import Foundation
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if let run = DecisionBench(arguments: arguments) { return await run() }
-    guard let run = SSHBench(arguments: arguments) else {
+    let webSocket = WebSocketBench(arguments: arguments)
+    let ssh = SSHBench(arguments: arguments)
+    guard webSocket != nil || ssh != nil else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
     do throws(AppError) {
-      try await run()
+      try await webSocket?.callAsFunction()
+      try await ssh?.callAsFunction()
     } catch {
       FileHandle.standardError.write(Data("bridge-bench: \(error)\n".utf8))
       exit(1)

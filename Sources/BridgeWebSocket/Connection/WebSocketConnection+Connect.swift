@@ -87,19 +87,21 @@ extension WebSocketConnection {
     await wait(phase: .dial, within: nil) { connection, id, answer in
       connection.dialer = id
       connection.answerDial = { answer(.success(())) }
-      connection.limitDial(
-        configuration.timeouts.dial - (ContinuousClock.now - begun), of: .dial)
-      connection.startLink(address, trust)
+      connection.startLink(
+        address, trust, within: configuration.timeouts.dial - (ContinuousClock.now - begun))
     }
   }
 
-  private func startLink(_ address: NetworkAddress, _ trust: TrustStore?) {
+  private func startLink(
+    _ address: NetworkAddress, _ trust: TrustStore?, within time: Duration
+  ) {
     let link = Link(to: url, configuration: configuration, mailbox: mailbox, outbox: outbox) {
       [weak self] step in
       self?.assumeIsolated { $0.take(step) }
     }
     self.link = link
     reference.link = link
+    limitDial(time, of: .dial)
     guard let context = LinkContext.of(reactor) else {
       return end(failure(.internalFault(detail: Self.noContext), in: .dial))
     }
@@ -111,8 +113,7 @@ extension WebSocketConnection {
 
   /// The phase must be over in `time`.
   func limitDial(_ time: Duration, of phase: ConnectionPhase) {
-    deadline?.cancel()
-    deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
+    link?.deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
       self?.assumeIsolated { $0.end($0.failure(.deadline, in: phase)) }
     }
   }
@@ -138,8 +139,7 @@ extension WebSocketConnection {
   }
 
   private func begin() {
-    deadline?.cancel()
-    deadline = nil
+    link?.deadline = nil
     phase = .stream
     outbox.open { [reactor, reference] in
       guard !reactor.isCurrent else { return reference.askToWrite() }

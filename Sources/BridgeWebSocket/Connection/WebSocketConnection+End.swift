@@ -32,7 +32,7 @@ extension WebSocketConnection {
   func leave(code: Int, reason: String) async {
     if life.state == .connected, !isLeaving {
       isLeaving = true
-      deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak self] in
+      link?.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak self] in
         self?.assumeIsolated { $0.finishLeaving() }
       }
       link?.close(code: code, reason: CloseFrame.fit(reason))
@@ -56,8 +56,7 @@ extension WebSocketConnection {
   /// Answers everybody, and asks the library for the end; what is left is done when it comes.
   private func tearDown() {
     guard let ending else { return }
-    deadline?.cancel()
-    deadline = nil
+    link?.deadline = nil
     keepLastHeard()
     let error = AppError(webSocketFailure: ending)
     outbox.end(isLeaving ? Self.closedHere : error)
@@ -69,7 +68,7 @@ extension WebSocketConnection {
     guard let link, !link.isGone else { return release() }
     guard link.facts.fault != nil else { return link.kill() }
     // The server shall see what it is told, which a reset would take from it.
-    self.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak link] in
+    link.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak link] in
       link?.kill()
     }
   }
@@ -93,8 +92,7 @@ extension WebSocketConnection {
       return end(failure(observation, in: phase))
     }
     // Not even reached: the one who dials finds out why.
-    deadline?.cancel()
-    deadline = nil
+    link.deadline = nil
     self.link = nil
     answerDial = nil
     if let dialer, let caller = callers.take(dialer) {
@@ -104,8 +102,7 @@ extension WebSocketConnection {
   }
 
   private func release() {
-    deadline?.cancel()
-    deadline = nil
+    link?.deadline = nil
     link = nil
     step(.tornDown)
     let waiters = whenReleased

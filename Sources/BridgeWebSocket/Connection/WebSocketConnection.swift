@@ -14,8 +14,6 @@ public actor WebSocketConnection: Connection {
   public nonisolated let configuration: WebSocketConfiguration
   /// Steps of this connection, oldest first; ends with `.closed`. One reader.
   public nonisolated let events: AsyncStream<ConnectionEvent>
-  /// What the server sends. One reader.
-  public nonisolated let messages: MessageStream
   /// What ended it; nil while nothing has.
   public internal(set) var lastFailure: FailureContext?
   /// The subprotocol the server chose; nil where it chose none.
@@ -24,6 +22,7 @@ public actor WebSocketConnection: Connection {
   nonisolated let reactor: Reactor
   nonisolated let mailbox: Mailbox
   nonisolated let outbox: Outbox
+  nonisolated let reference: LinkReference
   let eventSink: AsyncStream<ConnectionEvent>.Continuation
 
   var life = ConnectionStateMachine()
@@ -33,7 +32,6 @@ public actor WebSocketConnection: Connection {
   /// Who waits for the end of the dial.
   var dialer: Int?
   var answerDial: (@Sendable () -> Void)?
-  var deadline: LoopTimer?
   var probes = ProbeTable()
   var ending: WebSocketFailure?
   /// A goodbye of ours was begun, with this code.
@@ -54,25 +52,14 @@ public actor WebSocketConnection: Connection {
       reactor.execute { link.allowReading() }
     }
     outbox = Outbox(limit: configuration.sendBuffer)
-    messages = MessageStream(mailbox: mailbox)
     (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     self.reference = link
   }
 
-  /// A connection to the `ws` or `wss` URL `url`.
-  ///
-  /// - Throws: `invalidURL`.
-  public init(
-    to url: String, configuration: WebSocketConfiguration = WebSocketConfiguration(),
-    on reactor: Reactor = ReactorGroup.shared.next()
-  ) throws(AppError) {
-    self.init(to: try WebSocketEndpoint(url), configuration: configuration, on: reactor)
-  }
-
-  nonisolated let reference: LinkReference
-
-  isolated deinit {
-    link?.kill()
+  // Not isolated: with an isolated one the 6.3 optimizer gives up on every client of this module
+  // ("circular reference"). The link lives on the reactor and is ended there.
+  deinit {
+    if let link { reactor.execute { link.abandon() } }
   }
 
   /// The reactor's thread.
@@ -80,6 +67,9 @@ public actor WebSocketConnection: Connection {
 
   /// Host and port.
   public nonisolated var endpoint: Endpoint { url.endpoint }
+
+  /// What the server sends. One reader.
+  public nonisolated var messages: MessageStream { MessageStream(connection: self) }
 
   /// When the last byte came from the server, as the kernel saw it; nil before the first.
   public var lastHeard: ContinuousClock.Instant? { link?.lastHeard ?? heard }

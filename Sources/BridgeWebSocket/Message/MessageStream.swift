@@ -13,11 +13,12 @@ public struct MessageStream: AsyncSequence, Sendable {
   /// What ended the connection.
   public typealias Failure = AppError
 
-  let mailbox: Mailbox
+  /// Whose messages they are: who reads them keeps the connection.
+  let connection: WebSocketConnection
 
   /// Takes the messages in order.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let mailbox: Mailbox
+    let connection: WebSocketConnection
 
     /// The next message, nil at the end.
     ///
@@ -25,13 +26,13 @@ public struct MessageStream: AsyncSequence, Sendable {
     public func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AppError) -> WebSocketMessage? {
-      try await mailbox.next()
+      try await connection.mailbox.next()
     }
   }
 
   /// An iterator; two of one stream share its messages.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(mailbox: mailbox)
+    AsyncIterator(connection: connection)
   }
 }
 

@@ -28,6 +28,9 @@ enum LinkStep {
   let endpoint: WebSocketEndpoint
   let mailbox: Mailbox
   let outbox: Outbox
+  /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
+  /// as links do and connections need not.
+  var deadline: LoopTimer?
   private(set) var facts: LinkFacts
   /// When the last byte came, as the kernel says; kept when the socket is gone.
   private var heard: ContinuousClock.Instant?
@@ -151,8 +154,11 @@ enum LinkStep {
     unsafe lws_cancel_service(context.raw)
   }
 
-  /// Nothing is told any more.
-  func fallSilent() { tell = nil }
+  /// The connection was let go without a close: nobody else would end it.
+  func abandon() {
+    deadline = nil
+    kill()
+  }
 
   /// Asks the kernel what it knows of the socket.
   private func look() {
