@@ -116,7 +116,8 @@ extension ConnectRun {
     let context = await connection.lastFailure
     let unsent = keyboard?.close() ?? 0
     if isStarted, let keyboard, local.outputIsTerminal { reporter.show(keyboard.takeReset()) }
-    guard context != nil || Task.isCancelled else {
+    // A generation that was closed for a better one has no failure of its own.
+    guard context != nil || error == .cancelled || Task.isCancelled else {
       return _ = end.yield(.failure(CommandFailure(error: error, context: refusal(isStarted))))
     }
     if unsent > 0 { view.change { $0.lostBytes = unsent } }

@@ -143,9 +143,12 @@ struct Screen {
 
 extension SSHServer {
   /// How to reach it, trust it and log in there.
-  nonisolated func options(_ home: Home, knownHosts: String = "known_hosts") -> [String] {
+  nonisolated func options(
+    _ home: Home, knownHosts: String = "known_hosts", port: Int? = nil
+  ) -> [String] {
     [
-      "connect", "-p", "\(port)", "-i", identityFile, "--known-hosts", home.file(knownHosts),
+      "connect", "-p", "\(port ?? self.port)", "-i", identityFile, "--known-hosts",
+      home.file(knownHosts),
     ]
   }
 }

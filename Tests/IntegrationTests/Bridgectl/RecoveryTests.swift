@@ -78,6 +78,27 @@ import Testing
     }
   }
 
+  @Test func anIdempotentCommandMovesOffALinkThatFroze() async throws {
+    try await withServer { server, home in
+      let proxy = try await FaultProxy(to: server.port)
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home, port: proxy.port)
+          + [
+            "--host-key", "accept-new", "--idempotent", "--keepalive", "300ms", "127.0.0.1", "--",
+            "echo here; sleep 99",
+          ],
+        on: terminal)
+      try await screen.see("here")
+      try await proxy.inject(.freeze())
+      try await screen.see("The command runs again")
+      try await screen.see("here\r\n")
+      screen.type("\u{3}\u{3}")
+      #expect(await screen.end() == 130)
+      await proxy.stop()
+    }
+  }
+
   @Test func theFirstDialIsRetriedOnlyWithWait() async throws {
     try await withServer { server, home in
       await server.kill()
