@@ -80,8 +80,14 @@ public enum AuthIdentifier {
   public static let consent = "auth_consent"
   /// The button that submits.
   public static let submit = "auth_submit"
-  /// The text of the slot; a status role, announced when it changes.
+  /// The text of the slot; an alert, announced when it changes.
   public static let errorMessage = "auth_error_message"
+  /// The banner of the slot.
+  public static let statusMessage = "auth_status_message"
+  /// The code of a reset.
+  public static let code = "auth_code"
+  /// The title of the screen.
+  public static let title = "auth_title"
 
   /// What the button to the login says (S2-26, S2-38).
   public static let signInLabel = "Sign In"

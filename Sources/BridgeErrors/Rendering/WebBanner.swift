@@ -46,7 +46,7 @@ public enum WebBanner {
 
   private static func render(_ content: BannerContent, caseName: String, id: UUID?) -> String {
     let reference = id.map { " data-error-id=\"\($0.uuidString)\"" } ?? ""
-    let color = Color(content.severity)
+    let color = WebStyle.Color(content.severity)
     var html = """
       <section class="bridge-banner" role="alert" data-case="\(caseName)" \
       data-severity="\(content.severity.name)"\(reference) style="background:\(color.tint);\
@@ -57,7 +57,7 @@ public enum WebBanner {
       <h2 style="flex:1;margin:0;font-size:1.1em">\(escaped(content.title))\(place(content))</h2>\
       <span class="bridge-severity">\(content.severity.name)</span>\
       <button type="button" data-kind="dismiss"\(reference) data-icon="xmark" \
-      aria-label="Dismiss" style="\(target)">✕</button></header>
+      aria-label="Dismiss" style="\(WebStyle.target)">✕</button></header>
       <p id="auth_error_message" style="margin:0">Error: \(escaped(content.message))</p>
 
       """
@@ -81,24 +81,7 @@ public enum WebBanner {
     """
     <button type="button" class="bridge-\(option.style.rawValue)" \
     data-kind="\(option.kind.rawValue)"\(reference) data-icon="\(escaped(option.icon, limit: 64))" \
-    style="\(target)">\(escaped(option.title, limit: 64))</button>
+    style="\(WebStyle.target)">\(escaped(option.title, limit: 64))</button>
     """
-  }
-
-  /// Large enough for a finger (S2-44).
-  private static let target = "min-width:44px;min-height:44px"
-
-  private struct Color {
-    let text: String
-    let tint: String
-
-    init(_ severity: ErrorSeverity) {
-      (text, tint) =
-        switch severity {
-        case .info: ("#0B57D0", "rgba(11,87,208,0.1)")
-        case .warning: ("#7A5200", "rgba(122,82,0,0.1)")
-        case .error, .critical: ("#B3261E", "rgba(179,38,30,0.1)")
-        }
-    }
   }
 }

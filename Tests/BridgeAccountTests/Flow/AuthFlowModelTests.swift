@@ -244,6 +244,31 @@ import Testing
     #expect(await model.state.slot == .empty)
   }
 
+  @Test func everyScreenIsPartOfOneFlow() {
+    let flows: [(AuthNavigationState, AuthFlow?)] = [
+      (.choice, nil), (.login, .login), (.signup(consentAccepted: false), .signup),
+      (.resetRequest, .reset), (.resetVerify(pendingEmail: "e"), .reset),
+    ]
+    for (screen, flow) in flows { #expect(screen.flow == flow) }
+  }
+
+  @Test func aSignupThatCannotBeIsNotSent() async {
+    let service = ScriptedAccount()
+    let model = await filled(.signup(consentAccepted: false), service: service)
+    await model.performSignup(consentAccepted: false)
+    #expect(await model.state.errorMessage == "You must accept the terms to continue.")
+    #expect(await service.calls.isEmpty)
+  }
+
+  @Test func aResetThatFailsSaysSo() async {
+    for screen in [AuthNavigationState.resetRequest, .resetVerify(pendingEmail: "e@f.gh")] {
+      let model = await filled(screen, service: ScriptedAccount(failure: AuthError.otpIncorrect))
+      await model.submit()
+      #expect(
+        await model.state.errorMessage == "That code isn't right. Double-check and try again.")
+    }
+  }
+
   @Test func anErrorAndABannerAtOnceCannotBe() {
     var state = AuthFlowState()
     state.statusBanner = AuthBanner(type: .info, message: "offline")
