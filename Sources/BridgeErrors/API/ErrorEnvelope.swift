@@ -43,7 +43,7 @@ public enum ErrorEnvelope {
     var status: Int
     var code: String
     var message: String
-    var validationErrors: [ErrorResponse.ValidationError] = []
+    var validationErrors: [ErrorResponse.ValidationError]
   }
 
   private static func typed(_ error: any Error, _ route: Route) -> Typed? {

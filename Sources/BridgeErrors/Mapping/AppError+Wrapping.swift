@@ -24,27 +24,26 @@ extension AppError {
     self = .internalError(detail: "\(inner.caseName) while handling \(outer.caseName)")
   }
 
+  /// The library may add cases to both types; today it has none besides these.
   private init(_ error: DecodingError) {
-    self =
-      switch error {
-      case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-        .decodingError(type: "\(type)", detail: context.words)
-      case .keyNotFound(let key, let context):
-        .decodingError(
-          type: "object", detail: "no \(PeerText.escaped(key.stringValue)), " + context.words)
-      case .dataCorrupted(let context): .decodingError(type: "data", detail: context.words)
-      // Not reachable with today's library, which may add cases.
-      @unknown default: .decodingError(type: "data", detail: "unreadable")
-      }
+    var (type, detail) = ("data", "unreadable")
+    switch error {
+    case .typeMismatch(let expected, let context), .valueNotFound(let expected, let context):
+      (type, detail) = ("\(expected)", context.words)
+    case .keyNotFound(let key, let context):
+      (type, detail) = ("object", "no \(PeerText.escaped(key.stringValue)), " + context.words)
+    default:
+      if case .dataCorrupted(let context) = error { detail = context.words }
+    }
+    self = .decodingError(type: type, detail: detail)
   }
 
   private init(_ error: EncodingError) {
-    self =
-      switch error {
-      case .invalidValue(let value, let context):
-        .encodingError(type: "\(type(of: value))", detail: Self.path(context.codingPath))
-      @unknown default: .encodingError(type: "data", detail: "unwritable")
-      }
+    var (type, detail) = ("data", "unwritable")
+    if case .invalidValue(let value, let context) = error {
+      (type, detail) = ("\(Swift.type(of: value))", Self.path(context.codingPath))
+    }
+    self = .encodingError(type: type, detail: detail)
   }
 
   fileprivate static func path(_ keys: [any CodingKey]) -> String {

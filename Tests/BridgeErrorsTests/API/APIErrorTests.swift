@@ -33,6 +33,9 @@ private let rows: [(error: APIError, text: String, isRetryable: Bool, requiresRe
     #expect(row.error.localizedDescription == row.text)
     #expect(row.error.isRetryable == row.isRetryable)
     #expect(row.error.requiresReauth == row.requiresReauth)
+    let failure = APIFailure(error: row.error)
+    #expect(failure.isRetryable == row.isRetryable)
+    #expect(failure.requiresReauth == row.requiresReauth)
   }
 
   @Test func anEmptyMessageOfTheServerIsReplaced() {

@@ -28,6 +28,7 @@ import Testing
     #expect(
       CorrelationID.accepted(from: [String](), makeUUID: { Self.uuid }).description
         == Self.generated)
+    #expect(CorrelationID.accepted(from: [String]()) != CorrelationID.accepted(from: [String]()))
   }
 
   @Test func theTasksOwnIdIsUsedWhereNoneIsBrought() async throws {

@@ -144,12 +144,37 @@ private struct Report: Decodable, Equatable, HasOwnErrorField {
     }
   }
 
+  @Test func anEmptyBodyIsASuccessWhereNothingIsExpected() throws {
+    let nothing = try StandardAPIResponse<NoContent>.decode(from: Data(), statusCode: 204)
+    #expect(try nothing.get() == NoContent())
+    #expect(throws: DecodingError.self) {
+      try StandardAPIResponse<Session>.decode(from: Data(), statusCode: 204)
+    }
+  }
+
+  @Test func aTypeThatRefusesItsBodyFailsToDecode() throws {
+    let body = Data("{}".utf8)
+    let error = #expect(throws: DecodingError.self) {
+      try StandardAPIResponse<Picky>.decode(from: body, statusCode: 200)
+    }
+    guard case .dataCorrupted(let context) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(context.underlyingError as? AppError == .cancelled)
+  }
+
   @Test func datesAreISO8601() throws {
     let body = Data(#"["2025-10-07T12:00:00Z"]"#.utf8)
     let result = try StandardAPIResponse<[Date]>.decode(from: body, statusCode: 200)
     #expect(try result.get() == [Date(timeIntervalSince1970: 1_759_838_400)])
     #expect(try JSONEncoder.apiEncoder.encode(result.get()) == body)
   }
+}
+
+/// A success type with an opinion of its own.
+private struct Picky: Decodable {
+  init(from decoder: any Decoder) throws { throw AppError.cancelled }
 }
 
 extension Result {

@@ -103,6 +103,21 @@ struct PresentedErrorTests {
     shown.recoveryFailed()
     #expect(shown.context == newer)
   }
+
+  @Test func anIdOfGivenChanceIsARandomUUIDAndTheSameAgain() {
+    var (zeros, ones) = (Repeated(word: 0), Repeated(word: .max))
+    #expect(
+      PresentedError.id(from: &zeros).uuidString == "00000000-0000-4000-8000-000000000000")
+    #expect(PresentedError.id(from: &ones).uuidString == "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF")
+    var counted = Repeated(word: 0x0102_0304_0506_0708)
+    #expect(
+      PresentedError.id(from: &counted).uuidString == "01020304-0506-4708-8102-030405060708")
+  }
+
+  private struct Repeated: RandomNumberGenerator {
+    var word: UInt64
+    mutating func next() -> UInt64 { word }
+  }
 }
 
 @Suite("Tool failures")
