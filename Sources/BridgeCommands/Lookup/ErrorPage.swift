@@ -1,24 +1,30 @@
-import BridgeErrors
+package import BridgeErrors
 
 /// One error as a page of a manual, in text.
-enum ErrorPage {
+package enum ErrorPage {
   private static let width = 96
   private static let margin = 12
 
-  static func text(_ entry: ErrorCatalogue.Entry) -> String {
+  /// The page of `entry`. Its hint is left out where it is what to do.
+  package static func text(_ entry: ErrorCatalogue.Entry) -> String {
     var text = "\(entry.caseName): \(entry.title) (\(entry.domain), \(entry.severity))\n"
     let message = message(entry)
     text += field("message", message)
-    if entry.hint != message { text += field("hint", entry.hint) }
+    if ![message, entry.remedy].contains(entry.hint) { text += field("hint", entry.hint) }
     text += field("cause", entry.cause)
     text += field("to do", entry.remedy)
     text += field("options", entry.options.joined(separator: ", "))
-    text += field("retried", entry.automatic)
+    text += field("by itself", words(entry.automatic))
     text += field("exit code", "\(entry.exitCode)")
     for link in entry.links {
-      text += field("link", "\(link.kind): \(link.retry), exit code \(link.exitCode)")
+      text += field("link", "\(link.kind): \(words(link.retry)); exit code \(link.exitCode)")
     }
     return text
+  }
+
+  /// What a retry class means; its name is for JSON.
+  private static func words(_ retry: String) -> String {
+    RetryClass(rawValue: retry)?.explanation ?? retry
   }
 
   /// As it is shown: the hint where the message would be the default text, which helps nobody.

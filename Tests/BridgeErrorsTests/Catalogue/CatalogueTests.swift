@@ -91,6 +91,6 @@ struct CatalogueTests {
   func sizesAreWrittenForPeople(_ bytes: Int64, _ words: String) throws {
     let error = AppError.insufficientDiskSpace(required: bytes, available: 0)
     let hint = try #require(error.hint)
-    #expect(hint.hasPrefix("\(words) of disk are needed, 0 bytes are free."), "\(hint)")
+    #expect(hint.hasPrefix("This needs \(words) of disk space (free: 0 bytes)."), "\(hint)")
   }
 }

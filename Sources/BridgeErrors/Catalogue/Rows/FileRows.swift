@@ -29,7 +29,8 @@ extension CatalogueRow {
     Self(
       "insufficientDiskSpace", .file, cause: "The disk is full, or nearly so.",
       remedy: "Delete or move something, then go on.",
-      fact: "\(Payload.size(required)) of disk are needed, \(Payload.size(available)) are free.",
+      fact:
+        "This needs \(Payload.size(required)) of disk space (free: \(Payload.size(available))).",
       exit: .fileNotWritable)
   }
 

@@ -20,7 +20,7 @@ extension CatalogueRow {
     Self(
       "sshServerBusy", .ssh,
       cause: "The server limits new connections (MaxStartups), or penalises this address.",
-      remedy: "Connecting more often only makes the wait longer.",
+      remedy: "Wait; connecting more often only makes the wait longer.",
       title: "Server Busy",
       message: """
         \(Payload.exact(host)) takes no new connections at the moment. Please wait \
@@ -33,7 +33,10 @@ extension CatalogueRow {
     Self(
       "sshOutcomeUnknown", .ssh,
       cause: "The connection ended after the command was sent and before its status came back.",
-      remedy: "If it does no harm to run it twice, --idempotent has it run again by itself.",
+      remedy: """
+        See on the host what it has done. If it does no harm to run it twice, --idempotent has it \
+        run again by itself.
+        """,
       title: "Outcome Unknown",
       message: """
         The connection ended before \(named(command)) reported its status: it may or may not \
@@ -46,7 +49,10 @@ extension CatalogueRow {
     Self(
       "sshAlgorithmMismatch", .ssh,
       cause: "Client and server have no key exchange, host key, cipher or MAC in common.",
-      remedy: "Usually the older side wants an update; a weak algorithm must be asked for by name.",
+      remedy: """
+        Usually the older side wants an update. Weak algorithms are left out unless a program asks \
+        for them by name.
+        """,
       title: "No Common Algorithm",
       message: """
         \(Payload.exact(host)) and this client share no algorithm: \
@@ -59,7 +65,10 @@ extension CatalogueRow {
     Self(
       "sshProtocolError", .ssh,
       cause: "Something else listens on the port, or the server broke the protocol.",
-      remedy: "A web server, a proxy or the login page of a network may be answering instead.",
+      remedy: """
+        Look at the host name and the port (-p): a web server, a proxy or the login page of a \
+        network may be answering instead.
+        """,
       title: "Not an SSH Server",
       message: """
         \(Payload.exact(host)) does not speak SSH as it should: \(Payload.sentence(detail)) \
@@ -71,7 +80,7 @@ extension CatalogueRow {
   static func cancelled() -> Self {
     Self(
       "cancelled", .general, cause: "You, or the program that asked for it, ended it.",
-      remedy: "Nothing is wrong.", title: "Cancelled",
+      remedy: "Nothing is wrong; start it again when you are ready.", title: "Cancelled",
       message: "It was cancelled before it had finished.", icon: "xmark", severity: .info,
       automatic: .never, exit: .interrupted)
   }
