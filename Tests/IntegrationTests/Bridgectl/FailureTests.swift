@@ -15,7 +15,7 @@ import Testing
       (["connect", "--", "-oProxyCommand=x"], 64, "validationError"),
       (["connect", "--timeout", "3", "h"], 64, "validationError"),
       (["connect", "--retry", "-1", "h"], 64, "validationError"),
-      (["connect", "--events-fd", "99", "h"], 64, "validationError"),
+      (["connect", "--events-fd", "60000", "h"], 64, "validationError"),
       (["connect", "-t", "-T", "h"], 64, "validationError"),
       (["connect", "-N", "h", "--", "true"], 64, "validationError"),
       (["connect", "--idempotent", "h"], 64, "validationError"),
