@@ -14,8 +14,11 @@ extension FaultProxy {
   /// Lets the faults of a timeline happen at their times, counted from now, and returns at once.
   /// Several timelines may be on their way; `heal` and `stop` end them all.
   public func play(_ timeline: Timeline) {
+    let start = NIODeadline.now()
     for moment in timeline.moments {
-      later(by: moment.at, of: epoch) { $0.begin(moment.fault, on: moment.scope) }
+      take(at: start + TimeAmount(moment.at), of: epoch) {
+        $0.begin(moment.fault, on: moment.scope)
+      }
     }
   }
 
@@ -43,7 +46,7 @@ extension FaultProxy {
       let rest = steps[(index + 1)...]
       switch step {
       case .wait(let time):
-        later(by: time, of: planned) { $0.take(rest, on: scope, of: planned) }
+        take(at: .now() + TimeAmount(time), of: planned) { $0.take(rest, on: scope, of: planned) }
         return loop.makeSucceededVoidFuture()
       case .listen:
         let proxy = self
@@ -54,6 +57,7 @@ extension FaultProxy {
       case .admit(let admission):
         self.admission = admission
         if admission == .forward { releaseHeld() }
+        for id in relays.keys.sorted() { forgetIgnored(id) }
       case .clear, .shape, .freeze, .thaw, .reset, .finish: take(step, on: scope)
       }
     }
@@ -111,11 +115,11 @@ extension FaultProxy {
     for id in relays.keys.sorted() { take(step, on: id) }
   }
 
-  private func later(
-    by time: Duration, of planned: Int,
+  private func take(
+    at time: NIODeadline, of planned: Int,
     _ steps: @escaping @Sendable (isolated FaultProxy) -> EventLoopFuture<Void>
   ) {
-    loop.scheduleTask(in: TimeAmount(time)) {
+    loop.scheduleTask(deadline: time) {
       self.assumeIsolated { proxy in
         guard proxy.epoch == planned else { return }
         steps(proxy).whenFailure { error in

@@ -32,7 +32,7 @@ extension FaultProxy {
     switch admission {
     case .forward: dial(id)
     case .hold: held.append(id)
-    case .ignore: break
+    case .ignore: relays[id]?.isIgnored = true
     }
     return id
   }

@@ -14,7 +14,14 @@ extension FaultProxy {
   /// The source sent its FIN.
   func sourceFinished(of id: Int, _ direction: Direction) {
     relays[id]?[direction].takeEnd(at: now)
+    forgetIgnored(id)
     pump(id, direction)
+  }
+
+  /// Lets go of a client that was ignored and has given up, once nobody is to be ignored any more.
+  func forgetIgnored(_ id: Int) {
+    guard let relay = relays[id], relay.isIgnored, relay.toServer.hasEnd else { return }
+    if admission != .ignore { conclude(id) }
   }
 
   /// The source's socket is closed. After our own FIN the other side's one closes it whole, and

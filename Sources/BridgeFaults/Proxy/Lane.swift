@@ -28,6 +28,9 @@ struct Lane {
 
   init(chance: SplitMix64) { self.chance = chance }
 
+  /// The source has ended.
+  var hasEnd: Bool { end != nil }
+
   /// True when more should be read from the source.
   var hasRoom: Bool { !isFrozen && waiting < Self.capacity }
 

@@ -8,6 +8,8 @@ struct Relay {
   var toClient: Lane
   /// The side that vanished without a FIN, as the direction its loss is passed on in.
   var lost: Direction?
+  /// It is never answered.
+  var isIgnored = false
   /// A wake-up is scheduled for this direction.
   var wakes: Set<Direction> = []
   /// FINs that have left.

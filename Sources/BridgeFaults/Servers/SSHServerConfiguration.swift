@@ -39,6 +39,9 @@ public struct SSHServerConfiguration: Sendable {
   /// The file's text, for a server in `folder`.
   func text(port: Int, folder: TemporaryFolder) -> String {
     var all = [
+      // Below level 2, bash under sshd reads the user's .bashrc (bash(1), INVOCATION), which is
+      // not ours and may take a second.
+      "SetEnv SHLVL=5",
       "Port \(port)", "ListenAddress 127.0.0.1", "PidFile \(folder.file("pid"))",
       "AuthorizedKeysFile \(folder.file("authorized_keys"))", "StrictModes no", "UsePAM no",
       "PubkeyAuthentication yes", "KbdInteractiveAuthentication no", "UseDNS no",

@@ -192,6 +192,24 @@ struct FaultTests {
     try await bench.stop()
   }
 
+  @Test func whoGivesUpOnSilenceIsForgottenOnceItIsOver() async throws {
+    let bench = try await Bench()
+    try await bench.proxy.inject(.silence())
+    let clients = [
+      try await LoopbackClient(port: bench.proxy.port),
+      try await LoopbackClient(port: bench.proxy.port),
+    ]
+    await clients[0].close()
+    try await roundTrips(5, past: bench.echo.port)
+    #expect(await bench.proxy.connections.keys.sorted() == [1, 2])
+
+    try await bench.proxy.heal()
+    try await eventually { await bench.proxy.connections.keys.sorted() == [2] }
+    await clients[1].close()
+    try await eventually { await bench.proxy.connections.isEmpty }
+    try await bench.stop()
+  }
+
   @Test func partitionFreezesTheOldAndHoldsTheNew() async throws {
     let bench = try await Bench()
     let old = try await bench.connectedClient()
