@@ -31,7 +31,7 @@ public actor Story {
   ) async -> Never {
     let words = Array(CommandLine.arguments.dropFirst())
     guard let options = StoryOptions(words) else {
-      print("usage: \(program) [--json] [--seed N] [--slow]")
+      print("usage: \(program) [--json] [--seed N] [--slow] [--seconds N]")
       exit(64)
     }
     let story = Story(options)
@@ -97,6 +97,8 @@ public struct StoryOptions: Sendable {
   public var seed: UInt64 = 1
   /// A pause after every line, for people who read along.
   public var isSlow = false
+  /// How long a story lasts that has no end of its own, in seconds.
+  public var seconds: Int?
 
   init?(_ words: [String]) {
     var rest = words[...]
@@ -107,6 +109,9 @@ public struct StoryOptions: Sendable {
       case "--seed":
         guard let number = rest.popFirst().flatMap(UInt64.init) else { return nil }
         seed = number
+      case "--seconds":
+        guard let number = rest.popFirst().flatMap(Int.init), number > 0 else { return nil }
+        seconds = number
       default: return nil
       }
     }

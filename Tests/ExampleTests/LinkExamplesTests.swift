@@ -4,12 +4,20 @@ import Testing
 /// What an example of a broken link must promise and keep.
 struct LinkExample: Sendable, CustomTestStringConvertible {
   var name: String
+  var arguments: [String] = []
   /// Its faults and promises, in the order it tells them.
   var lines: [String]
 
   var testDescription: String { name }
 
   static let all = [
+    LinkExample(
+      name: "supervised-fleet", arguments: ["--seconds", "6"],
+      lines: [
+        "40 links are up", "random faults for 6.0 s", "the storm is over",
+        "kept: every link answers", "kept: no descriptor is left behind",
+        "kept: every error has a type", "all 4 promises kept",
+      ]),
     LinkExample(
       name: "websocket-close-codes",
       lines: [
@@ -79,7 +87,7 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
 struct LinkExamplesTests {
   @Test(arguments: LinkExample.all)
   func tellsItsStoryAndKeepsItsPromises(example: LinkExample) async throws {
-    let run = try await Example.finished(example.name, ["--seed", "7"])
+    let run = try await Example.finished(example.name, ["--seed", "7"] + example.arguments)
     #expect(run.status == 0, "\(run.lines.joined(separator: "\n"))")
     var rest = run.lines[...]
     for line in example.lines {
@@ -102,7 +110,7 @@ struct LinkExamplesTests {
   func argumentsThatMakeNoSenseAreRefused(argument: String) async throws {
     let run = try await Example.finished("ssh-auth-failure", [argument])
     #expect(run.status == 64)
-    #expect(run.lines.first == "usage: ssh-auth-failure [--json] [--seed N] [--slow]")
+    #expect(run.lines.first == "usage: ssh-auth-failure [--json] [--seed N] [--slow] [--seconds N]")
   }
 }
 
