@@ -39,9 +39,6 @@ public struct SSHServerConfiguration: Sendable {
   /// The file's text, for a server in `folder`.
   func text(port: Int, folder: TemporaryFolder) -> String {
     var all = [
-      // Below level 2, bash under sshd reads the user's .bashrc (bash(1), INVOCATION), which is
-      // not ours and may take a second.
-      "SetEnv SHLVL=5",
       "Port \(port)", "ListenAddress 127.0.0.1", "PidFile \(folder.file("pid"))",
       "AuthorizedKeysFile \(folder.file("authorized_keys"))", "StrictModes no", "UsePAM no",
       "PubkeyAuthentication yes", "KbdInteractiveAuthentication no", "UseDNS no",
@@ -49,7 +46,8 @@ public struct SSHServerConfiguration: Sendable {
       "PasswordAuthentication \(offersPassword ? "yes" : "no")",
       "ClientAliveInterval \(clientAliveInterval)", "Subsystem sftp internal-sftp",
       // The user's own start-up files are slow, write to standard error, and must not be killed.
-      "SetEnv HOME=\(folder.path)",
+      // One line: of several, sshd takes the first. Below level 2, bash under sshd reads .bashrc.
+      "SetEnv HOME=\(folder.path) SHLVL=5",
     ]
     all += hostKeys.map { "HostKey \(folder.file(Self.hostKeyFile($0)))" }
     all += optional("HostKeyAlgorithms", hostKeyAlgorithms)

@@ -62,6 +62,13 @@ struct SSHServerTests {
     await server.stop()
   }
 
+  @Test func sessionsHaveAHomeOfTheirOwn() async throws {
+    let server = try await SSHServer()
+    let home = (server.identityFile as NSString).deletingLastPathComponent
+    #expect(try await OpenSSHClient(server).run("echo $HOME").output == "\(home)\n")
+    await server.stop()
+  }
+
   @Test func comesBackOnTheSamePort() async throws {
     let server = try await SSHServer()
     await server.kill()
