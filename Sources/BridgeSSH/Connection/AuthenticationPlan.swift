@@ -69,8 +69,10 @@ extension SSHCredential {
     switch (self, other) {
     case (.keyFile(let mine), .keyFile(let theirs)): mine == theirs
     case (.agent(let mine), .agent(let theirs)): mine == theirs
-    case (.password(let mine), .password(let theirs)):
-      mine?.reveal { $0 } == theirs?.reveal { $0 }
+    // Each that asks may bring another answer.
+    case (.password(let mine?), .password(let theirs?)):
+      mine.reveal { $0 } == theirs.reveal { $0 }
+    case (.password, .password): false
     case (.keyboardInteractive, .keyboardInteractive): true
     case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _): false
     }
