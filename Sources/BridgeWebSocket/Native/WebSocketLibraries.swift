@@ -1,0 +1,11 @@
+import CLibWebSockets
+
+/// The C library that WebSockets stand on, as it is linked into this process.
+public enum WebSocketLibraries {
+  /// The version of libwebsockets: `4.1.6`.
+  public static var libwebsockets: String {
+    guard let text = unsafe lws_get_library_version() else { return "unknown" }
+    // "4.1.6-…": what follows names a build.
+    return String(unsafe String(cString: text).prefix { $0 != "-" })
+  }
+}
