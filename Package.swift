@@ -127,15 +127,16 @@ let package = Package(
     .target(
       name: "BridgeCommands",
       dependencies: [
-        "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeReactor", "BridgeTransport",
+        "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeReactor",
+        "BridgeTransport",
         "BridgeErrors", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
-        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeTransport", "BridgeErrors",
-        argumentParser,
+        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeTransport",
+        "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

@@ -100,7 +100,12 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "Never ask.")
   package var batch = false
 
-  @Argument(help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…", valueName: "HOST"))
+  @OptionGroup(title: "WebSocket options")
+  package var messages: MessageOptions
+
+  @Argument(
+    help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
+  )
   package var host: String
 
   @Argument(

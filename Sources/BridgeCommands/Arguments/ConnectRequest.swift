@@ -67,6 +67,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var isBatch: Bool
   /// What to run; nil for a shell, or for nothing with `-N`.
   package var command: String?
+  /// What `ws://` and `wss://` want; nil for SSH.
+  package var messages: MessageRequest?
 
   /// What `options` mean.
   ///
@@ -102,6 +104,7 @@ package struct ConnectRequest: Sendable, Equatable {
     allowsColor = !options.noColor
     isBatch = options.batch
     command = try Self.command(options)
+    messages = try MessageRequest(options, host: host, port: port)
   }
 
   private static func command(_ options: ConnectOptions) throws(AppError) -> String? {
@@ -146,7 +149,7 @@ package struct ConnectRequest: Sendable, Equatable {
     return policy
   }
 
-  private static func descriptor(
+  static func descriptor(
     _ text: String, field: String, lowest: Int32
   ) throws(AppError) -> Int32 {
     guard text.utf8.count <= 5, text.utf8.allSatisfy({ (48...57).contains($0) }),
@@ -158,7 +161,7 @@ package struct ConnectRequest: Sendable, Equatable {
     return number
   }
 
-  private static func paths(_ paths: [String], field: String) throws(AppError) -> [String] {
+  static func paths(_ paths: [String], field: String) throws(AppError) -> [String] {
     for path in paths {
       guard !path.isEmpty, path.utf8.count < 4096, !path.utf8.contains(0) else {
         throw .validationError(

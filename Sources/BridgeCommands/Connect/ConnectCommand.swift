@@ -53,15 +53,17 @@ package struct ConnectCommand: AsyncParsableCommand {
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
   ) async -> Int32 {
     do throws(AppError) {
-      guard request.host.scheme == .ssh else {
-        throw .featureUnavailable(feature: "\(request.host.scheme.rawValue):// (not yet)")
-      }
-      let settings = try ConnectSettings.resolve(
-        request,
-        in: ConnectSettings.Surroundings(
-          home: local.home, user: local.user, environment: local.variables,
-          isReadable: { LocalEnvironment.isReadable($0) },
-          files: { ClientConfig.Files.local(named: $0) }))
+      let settings =
+        if let messages = request.messages {
+          ConnectSettings(request, messages)
+        } else {
+          try ConnectSettings.resolve(
+            request,
+            in: ConnectSettings.Surroundings(
+              home: local.home, user: local.user, environment: local.variables,
+              isReadable: { LocalEnvironment.isReadable($0) },
+              files: { ClientConfig.Files.local(named: $0) }))
+        }
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
       let run = ConnectRun(

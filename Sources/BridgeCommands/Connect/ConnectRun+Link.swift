@@ -3,6 +3,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
+import BridgeWebSocket
 
 // What keeps the link up, and what is made of the supervisor's events.
 extension ConnectRun {
@@ -10,7 +11,7 @@ extension ConnectRun {
   private static let passwordPrompts = 3
 
   /// What the connection is to offer, trust and ask.
-  func configuration() async -> SSHConfiguration {
+  private func configuration() async -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
       case .keyFile(let path): .keyFile(path)
@@ -20,8 +21,10 @@ extension ConnectRun {
     if let descriptor = request.passwordDescriptor {
       // One byte at a time: what follows the line is the command's input.
       let reader = DescriptorReader(descriptor, size: 1)
-      credentials.append(.password(await TerminalPrompt.line(from: reader).map { Secret($0) }))
+      let secret = await TerminalPrompt.line(from: reader).map { Secret($0) }
       reader.stop()
+      prompter.give(secret)
+      credentials += [.password(secret ?? Secret("")), .keyboardInteractive]
     } else {
       credentials.append(.keyboardInteractive)
       credentials += (0..<Self.passwordPrompts).map { _ in .password(nil) }
@@ -31,7 +34,52 @@ extension ConnectRun {
       timeouts: settings.timeouts, interaction: prompter.interaction)
   }
 
-  func supervised(_ configuration: SSHConfiguration) -> SupervisedConnection {
+  /// What the supervisor must know.
+  func supervised() async -> SupervisedConnection {
+    if let request = request.messages { return await supervised(request) }
+    let configuration = await configuration()
+    var supervised = supervised {
+      make(
+        SSHConnection(
+          to: settings.endpoint, configuration: configuration, on: reactor))
+    }
+    supervised.onConnected = { connection, generation in
+      if let connection = connection as? SSHConnection {
+        await use(connection, generation)
+      } else if let connection = connection as? TimedConnection<SSHConnection> {
+        await use(connection.inner, generation)
+      }
+    }
+    return supervised
+  }
+
+  private func supervised(_ request: MessageRequest) async -> SupervisedConnection {
+    let configuration = await Self.messageConfiguration(request, settings)
+    var supervised = supervised {
+      make(
+        WebSocketConnection(
+          to: request.url, configuration: configuration, on: reactor))
+    }
+    supervised.whenSilent = { _ in .webSocketPingTimeout }
+    supervised.onConnected = { connection, generation in
+      if let connection = connection as? WebSocketConnection {
+        await exchange(connection, generation)
+      } else if let connection = connection as? TimedConnection<WebSocketConnection> {
+        await exchange(connection.inner, generation)
+      }
+    }
+    return supervised
+  }
+
+  /// A connection that `--timeout` bounds.
+  private func make(_ connection: some Connection) -> any Connection {
+    guard let limit = settings.attemptTimeout else { return connection }
+    return TimedConnection(connection, limit: limit, clock: clock, on: reactor)
+  }
+
+  private func supervised(
+    _ make: @escaping @Sendable () -> any Connection
+  ) -> SupervisedConnection {
     var policy = RetryPolicy.persistent
     if case .upTo(let count) = request.recovery.retries { policy.retries = count }
     let losesNothing = request.isIdle || request.recovery.isIdempotent
@@ -41,20 +89,7 @@ extension ConnectRun {
     return SupervisedConnection(
       id: id, endpoint: settings.endpoint, policy: policy,
       retriesFirstDial: request.recovery.wait != nil,
-      liveness: settings.keepalive == .zero ? nil : liveness,
-      onConnected: { connection, generation in
-        if let connection = connection as? SSHConnection {
-          await use(connection, generation)
-        } else if let connection = connection as? TimedConnection {
-          await use(connection.inner, generation)
-        }
-      },
-      make: { _ in
-        let connection = SSHConnection(
-          to: settings.endpoint, configuration: configuration, on: reactor)
-        guard let limit = settings.attemptTimeout else { return connection }
-        return TimedConnection(connection, limit: limit, clock: clock, on: reactor)
-      })
+      liveness: settings.keepalive == .zero ? nil : liveness, make: { _ in make() })
   }
 
   /// Follows the link until the supervisor is done.
@@ -88,7 +123,7 @@ extension ConnectRun {
     // Whether the command ran is told by whoever lost it.
     guard !facts.isRunning || request.recovery.isIdempotent else { return }
     var failure = CommandFailure(error: error, context: facts.failure?.context)
-    failure.endsSession = facts.wasUp && !request.isIdle
+    failure.endsSession = facts.wasUp && !request.isIdle && request.messages == nil
     end.yield(.failure(failure))
   }
 
@@ -116,7 +151,10 @@ extension ConnectRun {
   func obey(_ command: Keyboard.Command) async {
     switch command {
     case .escape(.leave), .key(.leave): leave()
-    case .escape(.reconnect), .key(.retry): await supervisor.reconnectNow(id)
+    case .key(.retry): await supervisor.reconnectNow(id)
+    case .escape(.reconnect):
+      reporter.show("\r\nAsking the host; if it does not answer, it is dialled anew.\r\n")
+      await supervisor.reconnectNow(id)
     case .escape(.help): reporter.show("\r\n" + Keyboard.help)
     case .escape(.status): await showStatus()
     case .escape(.bytes): break
@@ -143,7 +181,8 @@ extension ConnectRun {
 
   private func status(of connection: any Connection) async -> [String] {
     var lines: [String] = []
-    let inner = (connection as? TimedConnection)?.inner ?? connection as? SSHConnection
+    let timed = connection as? TimedConnection<SSHConnection>
+    let inner = timed?.inner ?? connection as? SSHConnection
     if let agreement = await inner?.agreement { lines.append("  \(agreement.words)") }
     if let heard = await connection.lastHeard {
       lines.append("  last heard \((ContinuousClock.now - heard).milliseconds) ms ago")

@@ -32,6 +32,7 @@ struct ConnectRun: Sendable {
   let sessions: AsyncStream<Started>
   let started: AsyncStream<Started>.Continuation
   let facts = Mutex(Facts())
+  let messages: MessageSession
 
   /// What is known so far.
   struct Facts: Sendable {
@@ -73,9 +74,12 @@ struct ConnectRun: Sendable {
         isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
       hasTerminal: local.hasTerminal && !request.isBatch, reporter: reporter, input: input)
     supervisor = Supervisor(clock: clock, executor: reactor, callbackExecutor: reactor)
-    id = ConnectionID("ssh:\(settings.endpoint)#1")
+    id = ConnectionID("\(request.host.scheme.rawValue):\(settings.endpoint)#1")
     (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     resizes = Resizes()
+    messages = MessageSession(
+      isBinary: request.messages?.isBinary ?? false, input: input, output: output,
+      reporter: reporter, clock: clock)
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
   }
 
@@ -89,7 +93,7 @@ struct ConnectRun: Sendable {
 
   /// Connects, runs what is to run, reconnects, closes. A signal ends all of it, in order.
   func run() async -> Int32 {
-    let configuration = await configuration()
+    let supervised = await supervised()
     let events = supervisor.events()
     var ending: Ending?
     var signal: Int32?
@@ -113,7 +117,7 @@ struct ConnectRun: Sendable {
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
-      await begin(configuration)
+      await begin(supervised)
       for await step in group {
         switch step {
         case .over: continue
@@ -142,14 +146,15 @@ struct ConnectRun: Sendable {
     switch ending {
     case .success(let code): return code.rawValue
     case .failure(let failure):
-      reporter.fail(failure)
+      // A peer that has closed as agreed is no failure.
+      if failure.exitCode != 0 { reporter.fail(failure) }
       return failure.exitCode
     }
   }
 
-  private func begin(_ configuration: SSHConfiguration) async {
+  private func begin(_ connection: SupervisedConnection) async {
     do throws(AppError) {
-      try await supervisor.supervise(supervised(configuration))
+      try await supervisor.supervise(connection)
     } catch {
       end.yield(.failure(CommandFailure(error: error)))
     }

@@ -1,6 +1,7 @@
 package import BridgeErrors
 package import BridgeSSH
 package import BridgeTransport
+import BridgeWebSocket
 
 /// All that one `connect` needs to know: command line, configuration file and defaults together.
 package struct ConnectSettings: Sendable, Equatable {
@@ -35,6 +36,16 @@ package struct ConnectSettings: Sendable, Equatable {
 }
 
 extension ConnectSettings {
+  /// For a WebSocket, of which ssh_config says nothing.
+  init(_ request: ConnectRequest, _ messages: MessageRequest) {
+    self.init(
+      endpoint: messages.url.endpoint, user: "", identities: [],
+      hostKeys: SSHConfiguration.HostKeys(files: []), timeouts: SSHTimeouts(),
+      attemptTimeout: request.timeout, terminal: .unwanted, loudness: request.loudness,
+      keepalive: request.recovery.keepalive ?? Self.defaultKeepalive,
+      verdict: request.recovery.verdict ?? Self.defaultVerdict, warnings: [])
+  }
+
   /// What is known about the machine the command runs on.
   package struct Surroundings: Sendable {
     /// The home directory.

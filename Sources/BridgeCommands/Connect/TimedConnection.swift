@@ -1,12 +1,11 @@
 import BridgeErrors
 import BridgeReactor
-import BridgeSSH
 import BridgeTransport
 
 /// A connection whose whole attempt may take so long and no longer (`--timeout`), all phases and
 /// prompts together.
-actor TimedConnection: Connection {
-  nonisolated let inner: SSHConnection
+actor TimedConnection<Inner: Connection>: Connection {
+  nonisolated let inner: Inner
   nonisolated let events: AsyncStream<ConnectionEvent>
   private let sink: AsyncStream<ConnectionEvent>.Continuation
   private let limit: Duration
@@ -18,7 +17,7 @@ actor TimedConnection: Connection {
 
   /// `inner` must be pinned to `reactor`.
   init(
-    _ inner: SSHConnection, limit: Duration, clock: any Clock<Duration> & Sendable,
+    _ inner: Inner, limit: Duration, clock: any Clock<Duration> & Sendable,
     on reactor: Reactor
   ) {
     self.inner = inner
@@ -55,7 +54,7 @@ actor TimedConnection: Connection {
     }
   }
 
-  private static func dial(_ inner: SSHConnection) async -> Result<Void, AppError> {
+  private static func dial(_ inner: Inner) async -> Result<Void, AppError> {
     do throws(AppError) {
       return .success(try await inner.connect())
     } catch {

@@ -2,6 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeReactor
 import BridgeSSH
+import BridgeWebSocket
 
 /// `bridgectl version`.
 package struct VersionCommand: ParsableCommand {
@@ -21,7 +22,8 @@ package struct VersionCommand: ParsableCommand {
   package func run() throws {
     let versions = [
       ("bridgectl", Self.current), ("libssh2", SSHLibraries.libssh2),
-      ("libuv", Reactor.libraryVersion), ("openssl", SSHLibraries.openSSL),
+      ("libwebsockets", WebSocketLibraries.libwebsockets), ("libuv", Reactor.libraryVersion),
+      ("openssl", SSHLibraries.openSSL),
     ]
     let text: String
     if json {

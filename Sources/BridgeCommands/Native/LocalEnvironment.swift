@@ -36,6 +36,14 @@ struct LocalEnvironment: Sendable {
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }
 
+  /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
+  /// and gets what is meant for them. Call it first.
+  static func openStandardDescriptors() {
+    for descriptor in Int32(0)...2 where !isOpen(descriptor) {
+      _ = unsafe open("/dev/null", O_RDWR)
+    }
+  }
+
   /// Whether something is at `path`, a file that can be read.
   static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0

@@ -11,6 +11,8 @@ struct Prompter: Sendable {
   let reporter: Reporter
   /// Reads the same terminal for the remote side; it waits while a question is open.
   let input: DescriptorReader
+  /// What `--password-fd` gave: for a password, a passphrase, or one hidden question.
+  private let given = Mutex(Secret?.none)
   private let memory = Mutex(Memory())
 
   /// What was asked, and what was answered: a reconnect asks nobody for what was right before.
@@ -30,6 +32,9 @@ struct Prompter: Sendable {
     self.input = input
   }
 
+  /// Answers with `secret` what would be asked for without echo, once an attempt.
+  func give(_ secret: Secret?) { given.withLock { $0 = secret } }
+
   /// The server accepted what was answered.
   func keepAnswers() {
     memory.withLock { memory in
@@ -41,7 +46,10 @@ struct Prompter: Sendable {
   /// What the connection calls.
   var interaction: SSHInteraction {
     SSHInteraction(
-      passphrase: { await remembered("Passphrase of the key \(shown($0)): ") },
+      passphrase: { path in
+        if let given = given.withLock({ $0 }) { return given }
+        return await remembered("Passphrase of the key \(shown(path)): ")
+      },
       password: { await password(user: $0, host: $1) },
       answers: { await answers(to: $0) },
       trust: { await trust($0) })
@@ -68,6 +76,11 @@ struct Prompter: Sendable {
   }
 
   private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
+    if request.prompts.count == 1, !request.prompts[0].isEchoed,
+      let given = given.withLock({ $0 })
+    {
+      return [given]
+    }
     for text in [request.name, request.instruction] where !text.isEmpty {
       reporter.note(PeerText.escaped(text, limit: 1024, layout: .paragraph))
     }

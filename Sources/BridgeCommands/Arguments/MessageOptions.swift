@@ -1,0 +1,31 @@
+package import ArgumentParser
+
+/// The options of `connect` that are for `ws://` and `wss://` alone.
+package struct MessageOptions: ParsableArguments {
+  @Option(
+    name: .customShort("H"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A header field of the request; may be repeated.", valueName: "NAME: VALUE"))
+  package var header: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The descriptor to read a bearer token from, up to a line feed.", valueName: "N"))
+  package var bearerFd: String?
+
+  @Option(help: ArgumentHelp("A subprotocol to offer; may be repeated.", valueName: "NAME"))
+  package var subprotocol: [String] = []
+
+  @Option(help: ArgumentHelp("Trust the authorities in this PEM file alone.", valueName: "FILE"))
+  package var ca: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Trust whoever has the key with this SHA-256 (hexadecimal or base64).", valueName: "SHA256"))
+  package var pin: String?
+
+  @Flag(help: "Messages with their length before them, four bytes, most significant first.")
+  package var binary = false
+
+  /// None yet.
+  package init() {}
+}

@@ -1,0 +1,146 @@
+import BridgeErrors
+import BridgeTransport
+import BridgeWebSocket
+
+/// Standard input as messages, and messages as standard output, over all connections of a run: what
+/// was read and not sent waits for the next one.
+final class MessageSession: Sendable {
+  /// How it came to its end on one connection.
+  enum End: Sendable {
+    /// Input has ended, and the peer has had time to answer.
+    case finished
+    case failed(AppError)
+    /// What was read is no message.
+    case badInput(AppError)
+    case outputClosed
+  }
+
+  private struct State {
+    var framing: MessageFraming
+    var unsent: [WebSocketMessage] = []
+    var hasEnded = false
+    var received = 0
+    var writing = 0
+    var isWarned = false
+  }
+
+  private enum Step: Sendable {
+    case end(End)
+    case inputEnded
+    case idle
+  }
+
+  private let state: Mutex<State>
+  private let input: DescriptorReader
+  private let output: DescriptorWriter
+  private let reporter: Reporter
+  private let clock: any Clock<Duration> & Sendable
+  /// How long the peer may take to answer the last message.
+  private static let quietTime = Duration.seconds(2)
+  private static let quietSlices = 8
+
+  init(
+    isBinary: Bool, input: DescriptorReader, output: DescriptorWriter, reporter: Reporter,
+    clock: any Clock<Duration> & Sendable
+  ) {
+    state = Mutex(State(framing: MessageFraming(isBinary: isBinary)))
+    self.input = input
+    self.output = output
+    self.reporter = reporter
+    self.clock = clock
+  }
+
+  /// Carries messages both ways until one side ends.
+  func run(_ connection: WebSocketConnection) async -> End {
+    await withTaskGroup(of: Step.self) { group in
+      group.addTask { await self.receive(from: connection) }
+      group.addTask { await self.send(to: connection) }
+      defer { group.cancelAll() }
+      for await step in group {
+        switch step {
+        case .end(let end): return end
+        case .inputEnded: group.addTask { await self.quiet() }
+        case .idle: continue
+        }
+      }
+      return .failed(.cancelled)
+    }
+  }
+
+  private func receive(from connection: WebSocketConnection) async -> Step {
+    do throws(AppError) {
+      for try await message in connection.messages {
+        let (bytes, isNew) = state.withLock { state in
+          state.received += 1
+          state.writing += 1
+          let (bytes, isFaithful) = state.framing.encode(message)
+          defer { state.isWarned = state.isWarned || !isFaithful }
+          return (bytes, !isFaithful && !state.isWarned)
+        }
+        if isNew {
+          reporter.warn("a message is more than one line of text; --binary keeps it whole")
+        }
+        let isWritten = await output.write(bytes)
+        state.withLock { $0.writing -= 1 }
+        if !isWritten { return Task.isCancelled ? .idle : .end(.outputClosed) }
+      }
+      return .end(.failed(.cancelled))
+    } catch {
+      return .end(.failed(error))
+    }
+  }
+
+  private func send(to connection: WebSocketConnection) async -> Step {
+    do throws(AppError) {
+      while true {
+        while let message = state.withLock({ $0.unsent.first }) {
+          try await connection.send(message)
+          state.withLock { _ = $0.unsent.removeFirst() }
+        }
+        if state.withLock({ $0.hasEnded }) { return .inputEnded }
+        guard try await readMore() else { return .idle }
+      }
+    } catch {
+      guard case .validationError = error else { return .idle }
+      return .end(.badInput(error))
+    }
+  }
+
+  /// False when the task was cancelled.
+  private func readMore() async throws(AppError) -> Bool {
+    switch await input.read() {
+    case .cancelled: return false
+    case .bytes(let bytes):
+      let result = state.withLock { state -> Result<Void, AppError> in
+        do throws(AppError) {
+          state.unsent += try state.framing.take(bytes)
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      try result.get()
+    case .end:
+      state.withLock { state in
+        if let last = state.framing.finish() { state.unsent.append(last) }
+        state.hasEnded = true
+      }
+    }
+    return true
+  }
+
+  private func quiet() async -> Step {
+    var (seen, slices) = (state.withLock { $0.received }, 0)
+    while slices < Self.quietSlices {
+      do {
+        try await clock.sleep(for: Self.quietTime / Self.quietSlices)
+      } catch {
+        return .idle
+      }
+      let (received, isWriting) = state.withLock { ($0.received, $0.writing > 0) }
+      slices = received == seen && !isWriting ? slices + 1 : 0
+      seen = received
+    }
+    return .end(.finished)
+  }
+}
