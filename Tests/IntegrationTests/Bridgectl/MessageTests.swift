@@ -1,0 +1,59 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect ws://…`: lines are messages.
+@Suite(.timeLimit(.minutes(2))) struct MessageTests {
+  private func run(
+    _ scripts: [WebSocketScript], _ options: [String] = [], input: [UInt8] = Array("one\ntwo".utf8)
+  ) async throws -> Outcome {
+    let peer = try await ScriptedWebSocketPeer(scripts)
+    let outcome = try await Home().run(
+      ["connect"] + options + ["ws://127.0.0.1:\(peer.port)/chat?a=b"], input: input)
+    await peer.stop()
+    return outcome
+  }
+
+  @Test func linesGoOutAndMessagesComeIn() async throws {
+    let outcome = try await run([.echo])
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.text == "one\ntwo\n")
+    #expect(outcome.error.isEmpty)
+  }
+
+  @Test func withLengthsAnyMessageIsWhole() async throws {
+    let input: [UInt8] = [0, 0, 0, 3, 10, 0, 255, 0, 0, 0, 0]
+    let outcome = try await run([.echo], ["--binary"], input: input)
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.output == input)
+  }
+
+  @Test(
+    arguments: [
+      (WebSocketScript.refusing(401), 77, "apiUnauthorized"), (.refusing(404), 69, "apiNotFound"),
+      (.refusing(429), 75, "apiRateLimited"), (.refusing(503), 75, "serverError"),
+      (WebSocketScript(upgrade: .wrongAccept), 76, "webSocketConnectionFailed"),
+    ] as [(WebSocketScript, Int32, String)])
+  func aRefusalHasItsExitCode(
+    _ script: WebSocketScript, _ code: Int32, _ name: String
+  ) async throws {
+    let outcome = try await run([script])
+    #expect(outcome.code == code, "\(outcome.error)")
+    #expect(outcome.lastLine.hasPrefix("bridgectl: [\(name)] "), "\(outcome.error)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test(arguments: [(1000, 0), (1003, 76), (1008, 76), (1011, 69)] as [(UInt16, Int32)])
+  func aCloseHasItsExitCode(_ close: UInt16, _ code: Int32) async throws {
+    let outcome = try await run([.closing(close)], ["--no-reconnect"])
+    #expect(outcome.code == code, "\(outcome.error)")
+    #expect(outcome.error.isEmpty == (code == 0))
+  }
+
+  @Test func aLostLinkIsDialledAgain() async throws {
+    let greeting = WebSocketScript([.text("again")], echoes: true)
+    let outcome = try await run([.closing(1011), greeting])
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.text.contains("again\n"))
+  }
+}
