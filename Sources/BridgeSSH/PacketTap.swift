@@ -3,40 +3,54 @@
 /// It has no way to ask whether an exit status came (its 0 also means "none"), why a channel was
 /// refused, or which methods may continue after a partial success. The packets that say so pass
 /// through our allocator when they are freed, their first byte the message number (RFC 4252, 4254).
-struct PacketTap: Sendable {
+package struct PacketTap: Sendable {
   /// SSH_MSG_USERAUTH_FAILURE (RFC 4252, 5.1).
-  struct Refusal: Sendable, Equatable {
-    var methods: [String]
-    var isPartialSuccess: Bool
+  package struct Refusal: Sendable, Equatable {
+    /// The methods that may go on.
+    package var methods: [String]
+    /// Whether the request itself was accepted, and more is wanted.
+    package var isPartialSuccess: Bool
+
+    /// A refusal.
+    package init(methods: [String], isPartialSuccess: Bool) {
+      self.methods = methods
+      self.isPartialSuccess = isPartialSuccess
+    }
   }
 
   /// The longest packet that is looked at; the ones of interest are far shorter.
-  static let reach = 1024
+  package static let reach = 1024
 
   /// Our number of the channel that was opened last (SSH_MSG_CHANNEL_OPEN_CONFIRMATION).
-  private(set) var openedChannel: UInt32?
+  package private(set) var openedChannel: UInt32?
   /// Why the last open was refused (RFC 4254, 5.1).
-  private(set) var openRefusal: Int?
+  package private(set) var openRefusal: Int?
   /// Exit statuses by our channel number.
-  private(set) var exitStatus: [UInt32: UInt32] = [:]
+  package private(set) var exitStatus: [UInt32: UInt32] = [:]
   /// The last refusal of an authentication request.
-  private(set) var refusal: Refusal?
+  package private(set) var refusal: Refusal?
 
-  mutating func forgetOpen() {
+  /// Nothing seen yet.
+  package init() {}
+
+  /// Before an open: what it comes to is not the last one's.
+  package mutating func forgetOpen() {
     openedChannel = nil
     openRefusal = nil
   }
 
-  mutating func forgetRefusal() {
+  /// Before a request.
+  package mutating func forgetRefusal() {
     refusal = nil
   }
 
-  mutating func forgetChannel(_ number: UInt32) {
+  /// Its number may be given again.
+  package mutating func forgetChannel(_ number: UInt32) {
     exitStatus[number] = nil
   }
 
   /// Looks at a freed block, which may be a packet's payload and may be longer than it.
-  mutating func see(_ packet: Span<UInt8>) {
+  package mutating func see(_ packet: Span<UInt8>) {
     guard packet.count > 0 else { return }
     switch packet[0] {
     case 51: seeRefusal(packet)

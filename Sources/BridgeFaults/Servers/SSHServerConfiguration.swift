@@ -24,6 +24,9 @@ public struct SSHServerConfiguration: Sendable {
   public var authenticationMethods: String?
   /// `PasswordAuthentication`: offered, and refused unless the account has a password.
   public var offersPassword = false
+  /// `KbdInteractiveAuthentication`, by way of PAM: it asks, and refuses unless the account has a
+  /// password.
+  public var offersKeyboardInteractive = false
   /// `ForceCommand`.
   public var forceCommand: String?
   /// Text shown before authentication (`Banner`).
@@ -40,8 +43,10 @@ public struct SSHServerConfiguration: Sendable {
   func text(port: Int, folder: TemporaryFolder) -> String {
     var all = [
       "Port \(port)", "ListenAddress 127.0.0.1", "PidFile \(folder.file("pid"))",
-      "AuthorizedKeysFile \(folder.file("authorized_keys"))", "StrictModes no", "UsePAM no",
-      "PubkeyAuthentication yes", "KbdInteractiveAuthentication no", "UseDNS no",
+      "AuthorizedKeysFile \(folder.file("authorized_keys"))", "StrictModes no",
+      "UsePAM \(offersKeyboardInteractive ? "yes" : "no")",
+      "KbdInteractiveAuthentication \(offersKeyboardInteractive ? "yes" : "no")",
+      "PubkeyAuthentication yes", "UseDNS no",
       "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "LogLevel VERBOSE",
       "PasswordAuthentication \(offersPassword ? "yes" : "no")",
       "ClientAliveInterval \(clientAliveInterval)", "Subsystem sftp internal-sftp",

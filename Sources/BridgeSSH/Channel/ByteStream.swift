@@ -42,7 +42,7 @@ public struct ByteStream: AsyncSequence, Sendable {
 /// The queue behind a `ByteStream`: filled on the reactor, emptied anywhere.
 ///
 /// A lock and not actor state, so that a reader that keeps up takes bytes without a hop.
-final class ByteMailbox: Sendable {
+package final class ByteMailbox: Sendable {
   fileprivate typealias Answer = Result<[UInt8]?, AppError>
 
   fileprivate struct State {
@@ -60,19 +60,21 @@ final class ByteMailbox: Sendable {
   private let hasRoomAgain: @Sendable () -> Void
 
   /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
-  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+  package init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
     self.limit = limit
     self.hasRoomAgain = hasRoomAgain
   }
 
-  var hasRoom: Bool {
+  /// Whether it is less than full; a full one says when it has room again.
+  package var hasRoom: Bool {
     state.withLock { state in
       state.isFull = state.count >= limit
       return !state.isFull
     }
   }
 
-  func push(_ bytes: [UInt8]) {
+  /// Gives `bytes` to who waits, or keeps them.
+  package func push(_ bytes: [UInt8]) {
     let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
       if state.isDiscarding || state.end != nil { return nil }
       if let reader = state.reader.take() { return reader }
@@ -84,7 +86,7 @@ final class ByteMailbox: Sendable {
   }
 
   /// No more bytes come. The first end counts; what is queued can still be read.
-  func finish(_ end: Result<Void, AppError>) {
+  package func finish(_ end: Result<Void, AppError>) {
     let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
       guard state.end == nil else { return nil }
       state.end = end
@@ -93,7 +95,8 @@ final class ByteMailbox: Sendable {
     reader?.resume(returning: end.map { [UInt8]?.none })
   }
 
-  func discard() {
+  /// Drops what is there and what comes.
+  package func discard() {
     let wasFull = state.withLock { state in
       state.isDiscarding = true
       state.chunks = []
@@ -105,7 +108,10 @@ final class ByteMailbox: Sendable {
     if wasFull { hasRoomAgain() }
   }
 
-  func next() async throws(AppError) -> [UInt8]? {
+  /// The oldest bytes; nil after the last.
+  ///
+  /// - Throws: what ended it early; `cancelled`.
+  package func next() async throws(AppError) -> [UInt8]? {
     if let answer = take() { return try answer.get() }
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { (reader: CheckedContinuation<Answer, Never>) in

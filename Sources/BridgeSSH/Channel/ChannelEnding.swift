@@ -1,8 +1,8 @@
-import BridgeErrors
+package import BridgeErrors
 import BridgeTransport
 
 /// How a channel ended, for as many as want to know.
-final class ChannelEnding: Sendable {
+package final class ChannelEnding: Sendable {
   private typealias Answer = Result<ExitStatus, AppError>
 
   private struct State {
@@ -13,8 +13,11 @@ final class ChannelEnding: Sendable {
 
   private let state = Mutex(State())
 
+  /// Nothing is known yet.
+  package init() {}
+
   /// The first word counts.
-  func settle(_ answer: Result<ExitStatus, AppError>) {
+  package func settle(_ answer: Result<ExitStatus, AppError>) {
     let waiters = state.withLock { state in
       guard state.answer == nil else { return [CheckedContinuation<Answer, Never>]() }
       state.answer = answer
@@ -24,7 +27,10 @@ final class ChannelEnding: Sendable {
     for waiter in waiters { waiter.resume(returning: answer) }
   }
 
-  func wait() async throws(AppError) -> ExitStatus {
+  /// What was settled, once it is.
+  ///
+  /// - Throws: what ended it; `cancelled`.
+  package func wait() async throws(AppError) -> ExitStatus {
     let id = state.withLock { state in
       state.last += 1
       return state.last

@@ -2,15 +2,17 @@
 ///
 /// A server may have one window of bytes under way, so a small window on a slow link is slow; a
 /// large one on a fast link costs memory and cache for nothing.
-struct WindowPolicy: Sendable {
-  static let smallest = 2 << 20
-  static let largest = 16 << 20
+package struct WindowPolicy: Sendable {
+  /// In bytes; for a link that is not slow, or not measured.
+  package static let smallest = 2 << 20
+  /// In bytes.
+  package static let largest = 16 << 20
   /// The throughput that the window should not limit, in bytes a second.
   private static let goal = 200e6
 
   /// The window for a link whose fastest round trip took `roundTrip`; the smallest while none was
   /// measured.
-  static func window(for roundTrip: Duration?) -> Int {
+  package static func window(for roundTrip: Duration?) -> Int {
     guard let roundTrip else { return smallest }
     let seconds = roundTrip / .seconds(1)
     return min(largest, max(smallest, Int(seconds * goal)))

@@ -1,15 +1,25 @@
 /// A key that an agent holds and signs with.
-struct AgentKey: Sendable, Equatable {
-  let blob: [UInt8]
-  let type: String
-  let socketPath: String
+package struct AgentKey: Sendable, Equatable {
+  /// The public key as it stands on the wire.
+  package let blob: [UInt8]
+  /// Its type as the wire has it.
+  package let type: String
+  /// Where the agent listens.
+  package let socketPath: String
+
+  /// The key `blob` of the agent at `socketPath`.
+  package init(blob: [UInt8], type: String, socketPath: String) {
+    self.blob = blob
+    self.type = type
+    self.socketPath = socketPath
+  }
 
   /// Whether libssh2 1.10 can offer it: RSA only as ssh-rsa with SHA-1, which servers refuse.
-  var isUsable: Bool { type == "ssh-ed25519" || type.hasPrefix("ecdsa-sha2-") }
+  package var isUsable: Bool { type == "ssh-ed25519" || type.hasPrefix("ecdsa-sha2-") }
 
   /// The bare signature of `data`, as libssh2 wants it; nil when the agent does not sign. Blocks.
-  func sign(_ data: [UInt8]) -> [UInt8]? {
-    guard let agent = try? AgentSocket(path: socketPath),
+  func sign(_ data: [UInt8], within patience: Duration) -> [UInt8]? {
+    guard let agent = try? AgentSocket(path: socketPath, patience: patience),
       let signature = try? agent.sign(data, with: blob)
     else { return nil }
     var reader = WireReader(signature)

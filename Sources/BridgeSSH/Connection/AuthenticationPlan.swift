@@ -2,12 +2,12 @@ import BridgeErrors
 
 /// Which credential is offered next: each once, in the order given, and only where the server takes
 /// its method.
-struct AuthenticationPlan {
+package struct AuthenticationPlan {
   /// A server counts every refused offer and drops or bans who makes too many (MaxAuthTries is 6).
-  static let mostOffers = 5
+  package static let mostOffers = 5
 
   /// One thing to offer.
-  enum Offer: Sendable, Equatable {
+  package enum Offer: Sendable, Equatable {
     case keyFile(String)
     case agentKeys(socketPath: String)
     case agentKey(AgentKey)
@@ -15,7 +15,7 @@ struct AuthenticationPlan {
     case keyboardInteractive
 
     /// The method's name (RFC 4252, RFC 4256).
-    var method: String {
+    package var method: String {
       switch self {
       case .keyFile, .agentKeys, .agentKey: "publickey"
       case .password: "password"
@@ -28,7 +28,8 @@ struct AuthenticationPlan {
   private var offers = 0
   private var keys: Set<[UInt8]> = []
 
-  init(_ credentials: [SSHCredential]) {
+  /// A plan to offer `credentials`.
+  package init(_ credentials: [SSHCredential]) {
     for (index, credential) in credentials.enumerated() {
       guard !credentials[..<index].contains(where: { $0.isSame(as: credential) }) else { continue }
       switch credential {
@@ -42,7 +43,7 @@ struct AuthenticationPlan {
   }
 
   /// The next offer that `methods` allow; nil when nothing is left, or enough was refused.
-  mutating func next(for methods: [String]) -> Offer? {
+  package mutating func next(for methods: [String]) -> Offer? {
     guard offers < Self.mostOffers,
       let index = waiting.firstIndex(where: { methods.contains($0.method) })
     else { return nil }
@@ -50,15 +51,15 @@ struct AuthenticationPlan {
   }
 
   /// The keys an agent turned out to hold take the agent's place.
-  mutating func insert(_ keys: [AgentKey]) {
+  package mutating func insert(_ keys: [AgentKey]) {
     waiting.insert(contentsOf: keys.map(Offer.agentKey), at: 0)
   }
 
   /// False when this public key was offered before: by a file and by the agent, for instance.
-  mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
+  package mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
 
   /// The server refused one; it is not offered again.
-  mutating func refused() {
+  package mutating func refused() {
     offers += 1
   }
 }

@@ -71,8 +71,9 @@ extension SSHConnection {
     case .agentKey(let key):
       guard plan.isFirst(key.blob) else { return .notAvailable }
       let user = configuration.user
+      let left = authenticationLeft
       return try await answer(isHelped: true) { session in
-        session.authenticate(user: user, publicKey: key.blob) { key.sign($0) }
+        session.authenticate(user: user, publicKey: key.blob) { key.sign($0, within: left) }
       }
     case .password(_, let index):
       return try await offerPassword(index)
@@ -105,7 +106,7 @@ extension SSHConnection {
     let begun = ContinuousClock.now
     let result: Result<Answer, SSHFailure>
     do throws(SSHFailure) {
-      let answer = try await answer(isHelped: true, asks: true) { session in
+      let answer = try await answer(isHelped: true) { session in
         session.authenticate(user: user) { exchange.ask($0) }
       }
       result = .success(answer)
@@ -122,11 +123,10 @@ extension SSHConnection {
 
   /// One authentication request, judged.
   func answer(
-    isHelped: Bool, asks: Bool = false,
-    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Void>
+    isHelped: Bool, _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Void>
   ) async throws(SSHFailure) -> Answer {
     session?.prepareAuthentication()
-    switch await request(isHelped: isHelped, asks: asks, attempt) {
+    switch await request(isHelped: isHelped, attempt) {
     case .success:
       return .accepted
     case .failure(let failure):
@@ -141,14 +141,12 @@ extension SSHConnection {
 
   /// Counts the time of a request against the phase's total.
   private func request<Value: Sendable>(
-    isHelped: Bool, asks: Bool = false,
-    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
+    isHelped: Bool, _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
     let begun = ContinuousClock.now
-    // While a person is asked only the close of the connection ends the wait.
-    let deadline = asks ? .seconds(24 * 3600) : authenticationLeft
     let outcome = await perform(
-      in: .session, phase: .authenticate, within: deadline, isHelped: isHelped, attempt)
+      in: .session, phase: .authenticate, within: authenticationLeft,
+      isHelped: isHelped, attempt)
     authenticationLeft -= ContinuousClock.now - begun
     if authenticationLeft <= .zero { authenticationLeft = .milliseconds(1) }
     return outcome

@@ -13,9 +13,12 @@ extension SSHConnection {
     let reactor = reactor
     let begun = ContinuousClock.now
     // Half of it: an agent that hangs leaves time for the next credential.
-    let answer = await elsewhere(phase: .authenticate, within: authenticationLeft / 2) {
+    let patience = authenticationLeft / 2
+    let answer = await elsewhere(phase: .authenticate, within: patience) {
       await reactor.onHelperThread { () -> Result<[AgentIdentity], AgentProblem> in
-        Result { () throws(AgentProblem) in try AgentSocket(path: path).identities() }
+        Result { () throws(AgentProblem) in
+          try AgentSocket(path: path, patience: patience).identities()
+        }
       }
     }
     authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))

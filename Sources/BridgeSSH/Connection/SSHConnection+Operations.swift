@@ -114,16 +114,27 @@ extension SSHConnection {
   /// Starts the clock of an operation whose turn it is. libssh2 cannot leave one half way, so the
   /// connection ends with it, whether or not somebody still waits.
   func startDeadline(of operation: OperationQueue.Operation, in lane: OperationQueue.Lane) {
-    let (id, phase) = (operation.id, operation.phase)
-    operations.begin(lane) { timeout in
-      LoopTimer(after: timeout, on: reactor) { [weak self] in
-        self?.assumeIsolated {
-          let failure = $0.failure(observation: .deadline, phase: phase)
-          $0.callers.take(id)?.fail(failure)
-          $0.end(now: failure)
-        }
-      }
+    operations.begin(lane) { deadline(of: operation.id, operation.phase, in: lane, after: $0) }
+  }
+
+  private func deadline(
+    of id: Int, _ phase: ConnectionPhase, in lane: OperationQueue.Lane, after timeout: Duration
+  ) -> LoopTimer {
+    LoopTimer(after: timeout, on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: lane) }
     }
+  }
+
+  private func deadlinePassed(
+    of id: Int, _ phase: ConnectionPhase, in lane: OperationQueue.Lane
+  ) {
+    // The time that people take to answer is not counted.
+    if let more = promptExchange?.takeTimeAsked(), more > .zero {
+      return operations.extend(lane, deadline(of: id, phase, in: lane, after: more))
+    }
+    let failure = failure(observation: .deadline, phase: phase)
+    callers.take(id)?.fail(failure)
+    end(now: failure)
   }
 
   /// Answers one caller with `failure`, and ends the connection when that is what it means.

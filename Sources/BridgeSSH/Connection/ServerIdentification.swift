@@ -1,21 +1,24 @@
-import BridgeErrors
+package import BridgeErrors
 
 /// What the server said before, with and right after its version line: what libssh2 sees and
 /// does not tell.
-struct ServerIdentification {
+package struct ServerIdentification {
   private var greeting = ServerGreeting()
 
+  /// Nothing heard yet.
+  package init() {}
+
   /// Whether the server has said that it speaks SSH 2.
-  var hasVersion: Bool {
+  package var hasVersion: Bool {
     if case .version = greeting.outcome { return true }
     return false
   }
 
   /// What came before the version line, raw.
-  var preBanner: String { greeting.preBanner }
+  package var preBanner: String { greeting.preBanner }
 
   /// False when there is no point in reading on.
-  mutating func see(_ bytes: Span<UInt8>) -> Bool {
+  package mutating func see(_ bytes: Span<UInt8>) -> Bool {
     guard greeting.outcome == .needMore else { return hasVersion }
     var read: [UInt8] = []
     for index in bytes.indices { read.append(bytes[index]) }
@@ -26,7 +29,7 @@ struct ServerIdentification {
   }
 
   /// What is known when the handshake has failed with `code`, and `transcript` is all that came.
-  func observation(
+  package func observation(
     code: Int, transcript: [UInt8], offer: AlgorithmOffer, library: LibraryVersion
   ) -> SSHFailure.Observation? {
     switch greeting.atEnd() {

@@ -3,21 +3,22 @@ import BridgeReactor
 import CLibSSH2
 import Foundation
 
-/// A conversation with an ssh-agent, one request at a time. It blocks, for `patience` at most a
-/// step: use it on a helper thread.
+/// A conversation with an ssh-agent, one request at a time. It blocks: use it on a helper thread.
 struct AgentSocket {
-  /// How long one read or write may take, in seconds; an agent may ask its owner first.
-  private static let patience = 10
-
   private let socket: Socket
 
+  /// A conversation with the agent at `path`, of which no read or write takes longer than
+  /// `patience`: an agent may ask its owner first.
+  ///
   /// - Throws: `agentUnavailable` in words.
-  init(path: String) throws(AgentProblem) {
+  init(path: String, patience: Duration) throws(AgentProblem) {
     let descriptor = Foundation.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw AgentProblem(reason: "There is no socket to ask it by.") }
     socket = Socket(descriptor: descriptor)
-    var limit = timeval(tv_sec: Self.patience, tv_usec: 0)
+    // Zero would mean for ever.
+    let microseconds = max(1000, Int(patience / .microseconds(1)))
+    var limit = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
     let size = socklen_t(MemoryLayout<timeval>.size)
     _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

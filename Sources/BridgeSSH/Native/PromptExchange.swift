@@ -10,6 +10,8 @@ final class PromptExchange: Sendable {
     var isCancelled = false
     var isUnanswered = false
     var timeAsked: Duration = .zero
+    var askedSince: ContinuousClock.Instant?
+    var granted: Duration = .zero
   }
 
   let requests: AsyncStream<KeyboardInteractiveRequest>
@@ -24,6 +26,16 @@ final class PromptExchange: Sendable {
   /// How long people took.
   var timeAsked: Duration { state.withLock { $0.timeAsked } }
 
+  /// What people took since this was asked last: a deadline is put off by as much.
+  func takeTimeAsked() -> Duration {
+    state.withLock { state in
+      let running = state.askedSince.map { ContinuousClock.now - $0 } ?? .zero
+      let total = state.timeAsked + running
+      defer { state.granted = total }
+      return total - state.granted
+    }
+  }
+
   /// Whether somebody declined to answer.
   var isUnanswered: Bool { state.withLock { $0.isUnanswered } }
 
@@ -33,10 +45,12 @@ final class PromptExchange: Sendable {
     if request.prompts.isEmpty && request.instruction.isEmpty { return [] }
     if state.withLock({ $0.isCancelled }) { return [] }
     let begun = ContinuousClock.now
+    state.withLock { $0.askedSince = begun }
     sink.yield(request)
     answered.wait()
     return state.withLock { state in
       state.timeAsked += ContinuousClock.now - begun
+      state.askedSince = nil
       defer { state.answers = nil }
       return state.answers ?? []
     }

@@ -88,7 +88,7 @@ import Testing
     let agent = try ScriptedAgent(in: room, list: row.list)
     var timeouts = SSHTimeouts()
     // The two that never answer.
-    if row.says == "stopped answering" { timeouts.authenticate = .seconds(1) }
+    if row.says == "stopped answering" { timeouts.authenticate = .seconds(4) }
     try await withServer { server in
       let error = await expectFailure(
         of: connection(to: server, [.agent(socketPath: agent.path)], timeouts), unavailable)
@@ -123,7 +123,9 @@ import Testing
       let connection = connection(to: server, [.agent(socketPath: signer.path)], timeouts)
       let error = await failure { try await connection.connect() }
       let kind = await connection.lastFailure?.kind
-      #expect(kind == (isSilent ? .silent : .keyUnusable), "\(String(describing: error))")
+      // A machine that is slow enough finds it silent while it lists its keys.
+      let kinds: [FailureKind] = isSilent ? [.silent, .agentUnavailable] : [.keyUnusable]
+      #expect(kinds.contains { $0 == kind }, "\(String(describing: error))")
       await connection.close()
       signer.stop()
     }

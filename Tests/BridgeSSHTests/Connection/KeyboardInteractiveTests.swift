@@ -1,0 +1,89 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+import Testing
+
+/// What a server asks a person, and who waits meanwhile.
+@Suite(.timeLimit(.minutes(1))) struct KeyboardInteractiveTests {
+  private func withAskingServer(_ body: (SSHServer) async throws -> Void) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersKeyboardInteractive = true
+    try await withServer(configuration, body)
+  }
+
+  private func asking(
+    _ server: SSHServer, at port: Int? = nil, within timeout: Duration = .seconds(30),
+    _ answers:
+      @escaping @concurrent @Sendable (KeyboardInteractiveRequest) async -> [Secret]?
+  ) -> SSHConnection {
+    var configuration = trusting(server)
+    configuration.credentials = [.keyboardInteractive]
+    configuration.timeouts.authenticate = timeout
+    configuration.interaction.answers = answers
+    return SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: port ?? server.port), configuration: configuration)
+  }
+
+  private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
+
+  @Test func aWrongAnswerIsGivenOnce() async throws {
+    try await withAskingServer { server in
+      let asked = Inbox<KeyboardInteractiveRequest>()
+      let connection = asking(server) { request in
+        await asked.add(request)
+        return request.prompts.map { _ in Secret("wrong") }
+      }
+      let error = await expectFailure(of: connection, refused)
+      #expect(error == .sshAuthenticationFailed(method: "keyboard-interactive"))
+      let prompts = await asked.all.filter { !$0.prompts.isEmpty }
+      #expect(prompts.count == 1)
+      #expect(prompts.first?.prompts.first?.isEchoed == false)
+    }
+  }
+
+  @Test func aQuestionThatNobodyAnswersIsNoCredential() async throws {
+    try await withAskingServer { server in
+      await expectFailure(of: asking(server) { _ in nil }, refused)
+    }
+  }
+
+  @Test func tooFewAnswersAreARefusal() async throws {
+    try await withAskingServer { server in
+      await expectFailure(of: asking(server) { _ in [] }, refused)
+    }
+  }
+
+  /// The deadline of the phase holds for the server, though not for the person.
+  @Test func aServerThatFallsSilentAfterTheAnswerIsGivenUp() async throws {
+    try await withAskingServer { server in
+      let proxy = try await FaultProxy(to: server.port)
+      let connection = asking(server, at: proxy.port, within: .seconds(1)) { request in
+        try? await proxy.inject(.freeze())
+        return request.prompts.map { _ in Secret("wrong") }
+      }
+      await expectFailure(of: connection, Verdict(.silent, in: .authenticate, exit: .timedOut))
+      await proxy.stop()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aPersonWhoNeverAnswersHoldsNobodyUp(byClosing: Bool) async throws {
+    try await withAskingServer { server in
+      let asked = AsyncStream<Void>.makeStream()
+      let never = AsyncStream<Void>.makeStream()
+      let connection = asking(server) { _ in
+        asked.continuation.yield()
+        await Task { for await _ in never.stream {} }.value
+        return nil
+      }
+      let connecting = Task { await failure { try await connection.connect() } }
+      for await _ in asked.stream { break }
+      if byClosing { await connection.close() } else { connecting.cancel() }
+      #expect(await connecting.value == .cancelled)
+      await connection.close()
+      #expect(OpenSockets.to(port: server.port).isEmpty)
+      never.continuation.finish()
+    }
+  }
+}
