@@ -85,7 +85,9 @@ import Testing
 
   static let ended: [Row] = [
     Row("FIN at once", [.finish], .dropped, in: .banner, exit: .unreachable),
-    Row("RST at once", [.reset], .dropped, in: .banner, exit: .unreachable),
+    Row(
+      "RST instead of a version", [.readUntil("\n"), .reset], .dropped, in: .banner,
+      exit: .unreachable),
     Row(
       "FIN in the version", [.send("SSH-2.0-Op"), .finish], .dropped, in: .banner,
       exit: .unreachable),

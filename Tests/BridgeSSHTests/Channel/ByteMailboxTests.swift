@@ -1,0 +1,113 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTransport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ByteMailboxTests {
+  private let lost = AppError.sshConnectionFailed(host: "h", reason: "gone")
+
+  @Test func givesWhatItGotInOrderAndThenTheEnd() async throws {
+    let mailbox = ByteMailbox(limit: 100) {}
+    mailbox.push([1])
+    mailbox.push([2, 3])
+    mailbox.finish(.success(()))
+    mailbox.push([4])
+    #expect(try await mailbox.next() == [1])
+    #expect(try await mailbox.next() == [2, 3])
+    #expect(try await mailbox.next() == nil)
+    #expect(try await mailbox.next() == nil)
+  }
+
+  @Test func anEarlyEndComesAfterWhatIsThereAndTheFirstCounts() async throws {
+    let mailbox = ByteMailbox(limit: 100) {}
+    mailbox.push([1])
+    mailbox.finish(.failure(lost))
+    mailbox.finish(.success(()))
+    #expect(try await mailbox.next() == [1])
+    #expect(await failure { _ = try await mailbox.next() } == lost)
+    #expect(await failure { _ = try await mailbox.next() } == lost)
+  }
+
+  @Test func isFullAtItsLimitAndSaysOnceThatItHasRoom() async throws {
+    let calls = Mutex(0)
+    let mailbox = ByteMailbox(limit: 4) { calls.withLock { $0 += 1 } }
+    mailbox.push([1, 2])
+    #expect(mailbox.hasRoom)
+    mailbox.push([3, 4])
+    #expect(!mailbox.hasRoom)
+    mailbox.push([5, 6])
+    _ = try await mailbox.next()
+    #expect(calls.withLock { $0 } == 0)
+    _ = try await mailbox.next()
+    #expect(calls.withLock { $0 } == 1)
+    _ = try await mailbox.next()
+    #expect(calls.withLock { $0 } == 1)
+    #expect(mailbox.hasRoom)
+  }
+
+  @Test func whatIsDiscardedMakesRoomForEver() async throws {
+    let calls = Mutex(0)
+    let mailbox = ByteMailbox(limit: 1) { calls.withLock { $0 += 1 } }
+    mailbox.push([1, 2])
+    #expect(!mailbox.hasRoom)
+    mailbox.discard()
+    #expect(calls.withLock { $0 } == 1)
+    mailbox.push([3])
+    #expect(mailbox.hasRoom)
+    mailbox.finish(.success(()))
+    #expect(try await mailbox.next() == nil)
+  }
+
+  @Test func aReaderIsGivenWhatComesAndTheEnd() async throws {
+    let mailbox = ByteMailbox(limit: 4) {}
+    async let first = mailbox.next()
+    mailbox.push([7])
+    #expect(try await first == [7])
+    async let last = mailbox.next()
+    mailbox.finish(.success(()))
+    #expect(try await last == nil)
+  }
+
+  @Test func aCancelledReaderLeavesTheBytesToTheNext() async throws {
+    let mailbox = ByteMailbox(limit: 4) {}
+    let reader = Task { await failure { _ = try await mailbox.next() } }
+    reader.cancel()
+    #expect(await reader.value == .cancelled)
+    mailbox.push([1])
+    #expect(try await mailbox.next() == [1])
+  }
+
+  @Test func everyReaderOfManyIsAnswered() async {
+    let mailbox = ByteMailbox(limit: 4) {}
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 { group.addTask { _ = try? await mailbox.next() } }
+      group.addTask { mailbox.finish(.success(())) }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ChannelEndingTests {
+  @Test func tellsTheFirstWordToAll() async throws {
+    let ending = ChannelEnding()
+    await withTaskGroup(of: Optional<BridgeSSH.ExitStatus>.self) { group in
+      for _ in 0..<20 { group.addTask { try? await ending.wait() } }
+      group.addTask {
+        ending.settle(.success(.status(3)))
+        ending.settle(.failure(.cancelled))
+        return .status(3)
+      }
+      for await status in group { #expect(status == .status(3)) }
+    }
+    #expect(try await ending.wait() == .status(3))
+  }
+
+  @Test func aCancelledWaiterLeavesTheOthers() async throws {
+    let ending = ChannelEnding()
+    let impatient = Task { await failure { _ = try await ending.wait() } }
+    async let patient = ending.wait()
+    impatient.cancel()
+    #expect(await impatient.value == .cancelled)
+    ending.settle(.success(.signal("TERM")))
+    #expect(try await patient == .signal("TERM"))
+  }
+}
