@@ -32,7 +32,8 @@ struct AuthenticationPlanTests {
       .password(Secret("y")), .password(nil), .password(nil), .keyboardInteractive,
       .keyboardInteractive, .agent(socketPath: "s"), .agent(socketPath: "s"),
     ])
-    #expect(offers(plan, for: all).count == 7)
+    // Both of the passwords that a person is asked for: the second answer may be another.
+    #expect(offers(plan, for: all).count == 8)
     var keys = AuthenticationPlan([])
     #expect([[1], [2], [1]].map { keys.isFirst($0) } == [true, true, false])
   }
