@@ -134,6 +134,10 @@ package final class ByteMailbox: Sendable {
       return state.reader.map { ($0, .failure(.cancelled)) }
     }
     if let (reader, answer) = answered { reader.resume(returning: answer) }
+    // A cancellation that came between the question above and the lock found nobody to answer.
+    guard Task.isCancelled else { return }
+    let late = state.withLock { $0.reader.take() }
+    late?.resume(returning: .failure(.cancelled))
   }
 
   private typealias Answered = (CheckedContinuation<Answer, Never>, Answer)
