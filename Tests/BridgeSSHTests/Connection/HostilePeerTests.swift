@@ -31,17 +31,17 @@ import Testing
       .short),
     Row(
       "silent after its version", .identification, .silent, in: .keyExchange, exit: .timedOut,
-      .short),
+      .throughBanner),
     Row(
       "silent after half a packet",
       .identification + [.send(Array(SSHPacket.keyExchangeInit(.init()).framed.prefix(40)))],
-      .silent, in: .keyExchange, exit: .timedOut, .short),
+      .silent, in: .keyExchange, exit: .timedOut, .throughBanner),
     Row(
       "silent after its offer", .offer(SSHAlgorithmOffer()), .silent, in: .keyExchange,
-      exit: .timedOut, .short),
+      exit: .timedOut, .throughBanner),
     Row(
       "never reads", [.stopReading] + .identification, .silent, in: .keyExchange, exit: .timedOut,
-      .short),
+      .throughBanner),
     Row(
       "lines for ever, slowly",
       [.drip(Array(String(repeating: "please wait\n", count: 99).utf8), every: .milliseconds(20))],

@@ -102,6 +102,14 @@ extension SSHTimeouts {
     timeouts.channel = .milliseconds(200)
     return timeouts
   }
+
+  /// As `short`, with time for the version to arrive on a busy machine: banner and key exchange
+  /// share one deadline.
+  static var throughBanner: SSHTimeouts {
+    var timeouts = short
+    timeouts.handshake = .seconds(2)
+    return timeouts
+  }
 }
 
 /// What `body` failed with; nil when it did not. Anything but an `AppError` is an issue.
