@@ -128,8 +128,7 @@ let package = Package(
       name: "BridgeCommands",
       dependencies: [
         "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeReactor",
-        "BridgeTransport",
-        "BridgeErrors", argumentParser,
+        "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(

@@ -96,6 +96,7 @@ extension ConnectRun {
   func watch(_ events: some AsyncSequence<RecoveryEvent, Never> & Sendable) async {
     for await event in events {
       reporter.event(event)
+      await count(event)
       switch event.step {
       case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase) }
       case .recovered(let time, let attempts, let isFirst):

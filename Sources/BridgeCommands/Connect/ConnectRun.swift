@@ -1,3 +1,4 @@
+import BridgeDiagnostics
 import BridgeErrors
 import BridgeReactor
 import BridgeRecovery
@@ -32,6 +33,7 @@ struct ConnectRun: Sendable {
   let sessions: AsyncStream<Started>
   let started: AsyncStream<Started>.Continuation
   let facts = Mutex(Facts())
+  let counters = Counters()
   let messages: MessageSession
 
   /// What is known so far.
@@ -131,6 +133,7 @@ struct ConnectRun: Sendable {
         }
       }
     }
+    await tellCounters()
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
   }
 

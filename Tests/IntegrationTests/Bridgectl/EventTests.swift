@@ -25,7 +25,7 @@ import Testing
       let names = events.compactMap { $0["event"] as? String }
       #expect(
         names.filter { $0 != "phase" } == [
-          "attempt", "recovered", "connected", "started", "stderr", "closed", "exit",
+          "attempt", "recovered", "connected", "started", "stderr", "closed", "counters", "exit",
         ])
       #expect(events.first { $0["event"] as? String == "stderr" }?["text"] as? String == "a\u{1B}é")
       #expect(events.last?["code"] as? Int == 3)

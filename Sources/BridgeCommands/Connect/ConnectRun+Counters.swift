@@ -1,0 +1,33 @@
+import BridgeDiagnostics
+import BridgeErrors
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTransport
+
+// How often what happened (G-65): told with `-v` and as an event.
+extension ConnectRun {
+  func count(_ event: RecoveryEvent) async {
+    switch event.step {
+    case .failed(let error, _): await counters.count(error)
+    case .attempted(let number, let isStandby):
+      if isStandby || number > 1 || facts.withLock({ $0.wasUp }) { await counters.countReconnect() }
+    case .entered, .recovered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
+      .suspected, .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
+      break
+    }
+  }
+
+  func tellCounters() async {
+    let dropped = await supervisor.dropped
+    if dropped > 0 { await counters.countQueueDrops(dropped) }
+    let values = await counters.values
+    reporter.event("counters") { line in
+      line.add("retries", values.retries)
+      line.add("reconnects", values.reconnects)
+      line.add("queueDrops", values.queueDrops)
+      line.add(
+        "errors", values.errorsByType.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+    }
+    for line in values.lines where !line.hasSuffix(" 0") { reporter.detail("bridgectl: \(line)") }
+  }
+}
