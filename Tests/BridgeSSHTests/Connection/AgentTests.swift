@@ -25,7 +25,8 @@ import Testing
     agent.standardOutput = FileHandle.nullDevice
     agent.standardError = FileHandle.nullDevice
     try agent.run()
-    defer { agent.terminate() }
+    // A thread that blocks signals may have started it: SIGTERM would wait for ever.
+    defer { kill(agent.processIdentifier, SIGKILL) }
     while !FileManager.default.fileExists(atPath: room.file("agent")) { await Task.yield() }
     for key in keys {
       _ = try Program.run("/usr/bin/env", ["SSH_AUTH_SOCK=\(room.file("agent"))", "ssh-add", key])
