@@ -31,6 +31,16 @@ struct SSHServerTests {
     await server.stop()
   }
 
+  @Test func holdsNoSocketOfOursOpen() async throws {
+    let bench = try await Bench()
+    let client = try await bench.connectedClient()
+    let server = try await SSHServer()
+    try await bench.proxy.inject(.reset)
+    #expect(await client.receiveToEnd().end == .reset)
+    await server.stop()
+    try await bench.stop()
+  }
+
   @Test func isGoneWhenStopped() async throws {
     let server = try await SSHServer()
     await server.stop()
