@@ -77,7 +77,7 @@ let package = Package(
       ], path: "Examples/Narration"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
-    linkExample("supervised-fleet"),
+    linkExample("soak"), linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
@@ -108,7 +108,7 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
-        "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
+        "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
         "supervised-fleet", "websocket-close-codes", "websocket-handshake-stall",
       ]),
     .testTarget(

@@ -1,0 +1,120 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTransport
+
+/// Lets the faults of one link happen, one after another, and stands in for a person where the
+/// link asks for one.
+struct Driver: Sendable {
+  let fleet: Fleet
+  let link: Link
+  let recorder: Recorder
+  let supervisor: Supervisor<ContinuousClock>
+  let turnstile: Turnstile
+  let progress: Progress
+
+  /// What a link has at most to be well again: two probes of an open breaker.
+  static let limit = Duration.seconds(120)
+
+  /// - Parameter gap: how long a link is left alone at least.
+  func drive(
+    _ blows: [Blow], from start: Moment, until deadline: Moment, gap: Duration
+  ) async {
+    for blow in blows {
+      try? await ContinuousClock().sleep(until: start + blow.at)
+      guard await untilWell(), .now < deadline else { return }
+      do throws(FaultError) { try await strike(blow) } catch {
+        await recorder.breaks("\(link.id): the \(blow.havoc.rawValue) could not be made: \(error)")
+      }
+      let isWell = await untilWell()
+      do throws(FaultError) {
+        try await link.proxy.heal()
+        try await link.forgetIgnored()
+      } catch {
+        await recorder.breaks("\(link.id): the proxy could not be healed: \(error)")
+      }
+      await progress.done()
+      if !isWell { return }
+      await rest(gap)
+    }
+  }
+
+  private func strike(_ blow: Blow) async throws(FaultError) {
+    let isOfHost = blow.havoc.isOfHost
+    if isOfHost { await turnstile.enter() }
+    let others =
+      blow.havoc == .keyRefused || !isOfHost
+      ? [] : fleet.links.filter { $0.isSSH && $0.id != link.id }
+    await recorder.open(link.id, blow.havoc)
+    for other in others { await recorder.open(other.id, blow.havoc, isAimed: false) }
+    let result: Result<Duration, FaultError>
+    do throws(FaultError) {
+      result = .success(
+        try await Striker(fleet: fleet, link: link, supervisor: supervisor).strike(blow))
+    } catch { result = .failure(error) }
+    let time = (try? result.get()) ?? .zero
+    for struck in [link] + others { await recorder.struck(struck.id, for: time) }
+    if isOfHost { await turnstile.leave() }
+    _ = try result.get()
+  }
+
+  /// Waits until the link is up, used, and through with its outage; false after a minute.
+  private func untilWell() async -> Bool {
+    let limit = Moment.now + Self.limit
+    while .now < limit {
+      let state = await supervisor.state(of: link.id)
+      if await recorder.isIdle(link.id, isUp: state?.isUp == true) { return true }
+      if case .failed = state {
+        await rest(.milliseconds(200))
+        await recorder.personChose(link.id)
+        await supervisor.reconnectNow(link.id)
+      }
+      await rest(.milliseconds(20))
+    }
+    let state = await supervisor.state(of: link.id)
+    await recorder.breaks("\(link.id) is not well after \(Self.limit): \(state as Any)")
+    return false
+  }
+}
+
+extension RecoveryStateMachine.State {
+  /// Up, and the peer answers.
+  var isUp: Bool { if case .up = self { true } else { false } }
+
+  var isWithPerson: Bool { if case .failed = self { true } else { false } }
+}
+
+/// One fault of the host at a time.
+actor Turnstile {
+  private var isTaken = false
+
+  func enter() async {
+    while isTaken { await rest(.milliseconds(20)) }
+    isTaken = true
+  }
+
+  func leave() { isTaken = false }
+}
+
+/// Counts the faults that are over and looks at the memory meanwhile.
+actor Progress {
+  private(set) var count = 0
+  private(set) var last = Moment.now
+  private(set) var slope: MemorySlope
+  private let faults: Int
+  private let tells: Bool
+
+  init(faults: Int, tells: Bool) {
+    self.faults = faults
+    self.tells = tells
+    slope = MemorySlope(warmUp: faults / 4, faults: faults)
+  }
+
+  func done() {
+    count += 1
+    last = .now
+    slope.add(after: count, Figures.resident())
+    if tells, count.isMultiple(of: max(1, faults / 10)) { say("\(count) faults of \(faults)") }
+  }
+}

@@ -1,0 +1,178 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+import BridgeWebSocket
+import Foundation
+import Narration
+
+/// One link and the proxy it goes through.
+struct Link: Sendable {
+  let id: ConnectionID
+  let isSSH: Bool
+  let proxy: FaultProxy
+
+  /// About so many bytes come with one answer to a probe.
+  var chatter: Int { isSSH ? 24 : 4 }
+  /// Fewer than so many bytes make a connection, in one direction.
+  var handshake: Int { isSSH ? 2_500 : 160 }
+
+  /// The proxy reads nothing of connections that it ignored, so it never learns of their end.
+  func forgetIgnored() async throws(FaultError) {
+    let open = await proxy.connections
+    for event in await proxy.log where event.kind == .accepted(.ignore) {
+      guard let number = event.connection, open[number] != nil else { continue }
+      try await proxy.inject(.reset, on: .connection(number))
+    }
+  }
+}
+
+/// The servers, and links to them: odd ones SSH, even ones WebSocket.
+struct Fleet: Sendable {
+  let server: SSHServer
+  let peer: ScriptedWebSocketPeer
+  let links: [Link]
+  let census = Census()
+
+  /// Short silences and deadlines: what is measured is the recovery, and not the patience.
+  static let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
+  static let handshake = Duration.seconds(3)
+
+  init(_ count: Int, seed: UInt64) async throws(FaultError) {
+    var configuration = SSHServerConfiguration()
+    // A shell that bash takes for a nested one reads no start-up file of the user's: what that
+    // does, and how long, is no part of a soak.
+    configuration.lines = ["SetEnv SHLVL=2"]
+    server = try await SSHServer(configuration)
+    peer = try await ScriptedWebSocketPeer(.echo)
+    var links: [Link] = []
+    for number in 0..<count {
+      let isSSH = Self.isSSH(number)
+      let port = isSSH ? server.port : peer.port
+      let proxy = try await FaultProxy(to: port, seed: seed &+ UInt64(number))
+      let id = ConnectionID((isSSH ? "ssh " : "websocket ") + "\(number + 1)")
+      links.append(Link(id: id, isSSH: isSSH, proxy: proxy))
+    }
+    self.links = links
+  }
+
+  static func isSSH(_ number: Int) -> Bool { number % 2 == 0 }
+
+  /// One WebSocket on every reactor: what a reactor makes for its first one, it keeps.
+  func useEveryReactor() async throws(AppError) {
+    let url = try WebSocketEndpoint("ws://127.0.0.1:\(peer.port)/")
+    for _ in 0..<ProcessInfo.processInfo.processorCount {
+      let connection = WebSocketConnection(to: url)
+      try await connection.connect()
+      await connection.close()
+    }
+  }
+
+  /// Has all links supervised, under the default policy and budget.
+  func supervise(
+    by supervisor: Supervisor<ContinuousClock>, _ recorder: Recorder
+  ) async throws(AppError) {
+    for link in links { try await supervisor.supervise(plan(for: link, recorder)) }
+  }
+
+  private func plan(
+    for link: Link, _ recorder: Recorder
+  ) throws(AppError) -> SupervisedConnection {
+    let make = try link.isSSH ? sshMaker(link) : webSocketMaker(link)
+    return SupervisedConnection(
+      id: link.id, endpoint: Endpoint(host: "127.0.0.1", port: link.proxy.port),
+      policy: .persistent, retriesFirstDial: true, liveness: Self.liveness,
+      whenSilent: { link.isSSH ? .sshTimeout(seconds: $0) : .webSocketPingTimeout },
+      onConnected: { connection, generation in
+        do throws(AppError) {
+          try await connection.roundTrip()
+          await recorder.resumed(link.id, generation)
+        } catch {
+          await recorder.saw(error, on: link.id)
+        }
+      },
+      make: { [census] generation in
+        let connection = make(generation)
+        census.count(connection)
+        return connection
+      })
+  }
+
+  private func sshMaker(_ link: Link) -> @Sendable (Int) -> any Connection {
+    var configuration = SSHConfiguration(for: server)
+    configuration.timeouts.handshake = Self.handshake
+    let endpoint = Endpoint(host: "127.0.0.1", port: link.proxy.port)
+    return { [configuration] _ in SSHConnection(to: endpoint, configuration: configuration) }
+  }
+
+  private func webSocketMaker(
+    _ link: Link
+  ) throws(AppError) -> @Sendable (Int) -> any Connection {
+    let url = try WebSocketEndpoint("ws://127.0.0.1:\(link.proxy.port)/")
+    var configuration = WebSocketConfiguration()
+    configuration.timeouts.upgrade = Self.handshake
+    return { [configuration] _ in WebSocketConnection(to: url, configuration: configuration) }
+  }
+
+  /// Ends every standing fault.
+  func heal() async throws(FaultError) {
+    for link in links { try await link.proxy.heal() }
+  }
+
+  /// Connections that the servers or the proxies still know.
+  var openConnections: Int {
+    get async {
+      var count = await peer.openConnections + server.sessionProcesses
+      for link in links { count += await link.proxy.connections.count }
+      return count
+    }
+  }
+
+  func stop() async {
+    for link in links { await link.proxy.stop() }
+    await peer.stop()
+    await server.stop()
+  }
+}
+
+extension Connection {
+  /// What an application does first: a command, or a message and its echo.
+  func roundTrip() async throws(AppError) {
+    guard let socket = self as? WebSocketConnection else {
+      guard try await answer(to: "echo here") == "here" else {
+        throw .internalError(detail: "a command was answered with something else")
+      }
+      return
+    }
+    try await socket.send(text: "here")
+    for try await message in socket.messages {
+      guard message == .text("here") else {
+        throw .internalError(detail: "an echo was something else")
+      }
+      return
+    }
+    throw .webSocketDisconnected(code: nil, reason: nil)
+  }
+}
+
+/// The generations that were made and are still in memory, each with its native session.
+final class Census: Sendable {
+  private struct Entry {
+    weak var connection: (any Connection)?
+  }
+
+  private let entries = Mutex<[Entry]>([])
+
+  func count(_ connection: any Connection) {
+    entries.withLock { entries in
+      entries.removeAll { $0.connection == nil }
+      entries.append(Entry(connection: connection))
+    }
+  }
+
+  var living: Int {
+    entries.withLock { entries in entries.count { $0.connection != nil } }
+  }
+}

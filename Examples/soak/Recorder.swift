@@ -1,0 +1,187 @@
+import BridgeErrors
+import BridgeRecovery
+
+/// How long each stage of one recovery took.
+struct Stages: Sendable {
+  /// From the fault to the verdict that the link is gone.
+  var detect = Duration.zero
+  /// From there to the dial that made it; nothing where a second link stood ready.
+  var wait = Duration.zero
+  /// Socket, version lines, key exchange.
+  var dial = Duration.zero
+  /// Authentication, or the upgrade.
+  var authenticate = Duration.zero
+  /// To the first answer on the new link.
+  var resume = Duration.zero
+
+  var total: Duration { detect + wait + dial + authenticate + resume }
+}
+
+/// What came of the faults of one kind.
+struct Outcomes: Sendable {
+  var healed: [Stages] = []
+  var unbroken = 0
+  /// How often a person had to choose Reconnect.
+  var persons = 0
+}
+
+/// Reads the supervisor's events and keeps, for every link, the one outage it is in.
+actor Recorder {
+  private struct Dial {
+    var began: Moment
+    var proving: Moment?
+  }
+
+  private struct Outage {
+    var havoc: Havoc
+    var isAimed: Bool
+    var began: Moment
+    /// When the fault is over by itself; nil while it is being begun.
+    var over: Moment?
+    var detected: Moment?
+    var recovered: Moment?
+  }
+
+  private struct Desk {
+    var live: Int?
+    var outage: Outage?
+    var dials: [Int: Dial] = [:]
+    var resumed: [Int: Moment] = [:]
+    /// A credential was refused, and no person has chosen since.
+    var isRefused = false
+  }
+
+  private(set) var outcomes: [Havoc: Outcomes] = [:]
+  private(set) var errors: [String: Int] = [:]
+  /// What must not have happened, bounded.
+  private(set) var broken: [String] = []
+  private(set) var refusals = 0
+  private(set) var lingered = 0
+  private(set) var missed = 0
+  private(set) var hasEnded = false
+  private var desks: [String: Desk] = [:]
+
+  /// Until this long after a fault that does no harm at once, silence may still be a verdict.
+  private static let patience = Duration.seconds(3)
+
+  func read<Events: AsyncSequence<RecoveryEvent, Never>>(_ events: Events) async {
+    for await event in events { take(event) }
+    hasEnded = true
+  }
+
+  /// A fault is about to begin on `id`.
+  func open(_ id: ConnectionID, _ havoc: Havoc, isAimed: Bool = true) {
+    guard isAimed || desks[id.description]?.outage == nil else { return }
+    desks[id.description, default: Desk()].outage = Outage(
+      havoc: havoc, isAimed: isAimed, began: .now)
+  }
+
+  /// It has begun, and ends by itself after `time`.
+  func struck(_ id: ConnectionID, for time: Duration) {
+    guard desks[id.description]?.outage?.over == nil else { return }
+    desks[id.description]?.outage?.over = .now + time
+  }
+
+  /// Whether `id` is through with its outage.
+  func isIdle(_ id: ConnectionID, isUp: Bool) -> Bool {
+    closeIfWell(id.description)
+    guard let outage = desks[id.description]?.outage else { return isUp }
+    guard isUp, outage.detected == nil, let over = outage.over else { return false }
+    guard .now > over + Self.patience else { return false }
+    outcomes[outage.havoc, default: Outcomes()].unbroken += 1
+    if outage.isAimed, outage.havoc.isLethal {
+      breaks("\(id): the \(outage.havoc.rawValue) went unnoticed")
+    }
+    desks[id.description]?.outage = nil
+    return true
+  }
+
+  /// A person chooses Reconnect on `id`.
+  func personChose(_ id: ConnectionID) {
+    let havoc = desks[id.description]?.outage?.havoc ?? .unprovoked
+    outcomes[havoc, default: Outcomes()].persons += 1
+    desks[id.description]?.isRefused = false
+  }
+
+  /// An application had its first answer on a generation.
+  func resumed(_ id: ConnectionID, _ generation: Int) {
+    desks[id.description, default: Desk()].resumed[generation] = .now
+    closeIfWell(id.description)
+  }
+
+  /// An application's use of a link failed.
+  func saw(_ error: AppError, on id: ConnectionID) { count(error, id.description) }
+
+  func breaks(_ promise: String) {
+    if broken.count < 20 { broken.append(promise) }
+  }
+
+  private func take(_ event: RecoveryEvent) {
+    if case .missed(let count) = event.step { missed += count }
+    guard let source = event.source else { return }
+    var desk = desks[source] ?? Desk()
+    switch event.step {
+    case .attempted:
+      if let generation = event.generation { desk.dials[generation] = Dial(began: event.at) }
+    case .entered(.authenticate), .entered(.upgrade):
+      if let generation = event.generation { desk.dials[generation]?.proving = event.at }
+    case .failed(let error, _):
+      count(error, source)
+      if case .sshAuthenticationFailed = error { refuse(&desk, source) }
+      lose(&desk, event)
+    case .recovered:
+      desk.live = event.generation
+      desk.outage?.recovered = event.at
+    case .lingered: lingered += 1
+    case .entered, .becameHealthy, .classified, .waiting, .suspended, .resumed, .suspected,
+      .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .closed, .missed:
+      break
+    }
+    desks[source] = desk
+    closeIfWell(source)
+  }
+
+  private func lose(_ desk: inout Desk, _ event: RecoveryEvent) {
+    guard let live = desk.live, live == event.generation else { return }
+    desk.live = nil
+    var outage =
+      desk.outage
+      ?? Outage(havoc: .unprovoked, isAimed: false, began: event.at, over: event.at)
+    outage.detected = outage.detected ?? event.at
+    outage.recovered = nil
+    desk.outage = outage
+  }
+
+  private func refuse(_ desk: inout Desk, _ source: String) {
+    refusals += 1
+    if desk.isRefused { breaks("\(source): a refused credential was offered again") }
+    desk.isRefused = true
+  }
+
+  private func count(_ error: AppError, _ source: String) {
+    errors[error.caseName, default: 0] += 1
+    switch error {
+    case .unknown, .internalError: breaks("\(source): an error without a type: \(error)")
+    default: break
+    }
+  }
+
+  /// The outage is over once the link is up again, was used, and the fault has ended.
+  private func closeIfWell(_ source: String) {
+    guard let desk = desks[source], let live = desk.live, let outage = desk.outage,
+      let over = outage.over, over <= .now, let detected = outage.detected,
+      let recovered = outage.recovered, let resumed = desk.resumed[live]
+    else { return }
+    let dial = desk.dials[live]
+    let began = max(dial?.began ?? detected, detected)
+    let proving = min(max(dial?.proving ?? recovered, began), recovered)
+    let stages = Stages(
+      detect: max(.zero, detected - outage.began), wait: began - detected,
+      dial: proving - began, authenticate: recovered - proving,
+      resume: max(.zero, resumed - recovered))
+    outcomes[outage.havoc, default: Outcomes()].healed.append(stages)
+    desks[source]?.outage = nil
+    desks[source]?.dials = desk.dials.filter { $0.key >= live }
+    desks[source]?.resumed = [live: resumed]
+  }
+}

@@ -1,0 +1,148 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTransport
+import Foundation
+
+/// All links under one supervisor, from the first dial to the last descriptor.
+final class Round: Sendable {
+  private let options: SoakOptions
+  private let fleet: Fleet
+  private let recorder = Recorder()
+  private let ending = Mutex(Ending())
+
+  private struct Ending {
+    weak var supervisor: Supervisor<ContinuousClock>?
+  }
+
+  init(_ options: SoakOptions, _ fleet: Fleet) {
+    self.options = options
+    self.fleet = fleet
+  }
+
+  /// Brings all links up, lets `body` happen, shuts down, and waits until nothing is left.
+  func run(_ body: (Supervisor<ContinuousClock>) async -> Void) async throws {
+    let reading = try await supervised(body)
+    await until(.seconds(10)) { await self.recorder.hasEnded }
+    await until(.seconds(10)) {
+      await self.fleet.openConnections == 0 && self.fleet.census.living == 0
+        && self.isSupervisorGone
+    }
+    reading.cancel()
+  }
+
+  private func supervised(
+    _ body: (Supervisor<ContinuousClock>) async -> Void
+  ) async throws -> Task<Void, Never> {
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: options.seed)
+    ending.withLock { $0.supervisor = supervisor }
+    let events = supervisor.events()
+    let reading = Task { await recorder.read(events) }
+    try await fleet.supervise(by: supervisor, recorder)
+    let isUp = await until(.seconds(30)) { await self.count(supervisor, \.isUp) == self.links }
+    if !isUp { await recorder.breaks("not all links came up before the first fault") }
+    await body(supervisor)
+    await supervisor.shutDown()
+    return reading
+  }
+
+  /// Lets every fault happen.
+  func strike(_ supervisor: Supervisor<ContinuousClock>, _ progress: Progress) async {
+    let length = Duration.seconds(options.minutes * 60)
+    let span = length * 0.8
+    let gap = min(.seconds(4), span / Double(options.faults) * Double(links) / 4)
+    let plan = Blow.plan(options, over: span, isSSH: Fleet.isSSH)
+    let (start, turnstile) = (Moment.now, Turnstile())
+    await withTaskGroup(of: Void.self) { group in
+      for (number, link) in fleet.links.enumerated() {
+        let driver = Driver(
+          fleet: fleet, link: link, recorder: recorder, supervisor: supervisor,
+          turnstile: turnstile, progress: progress)
+        let blows = plan.filter { $0.link == number }
+        group.addTask {
+          await driver.drive(blows, from: start, until: start + length, gap: gap)
+        }
+      }
+    }
+  }
+
+  /// After the last fault: every link up or with a person within a minute.
+  func calmDown(_ supervisor: Supervisor<ContinuousClock>, _ report: inout Report) async {
+    let start = Moment.now
+    do { try await fleet.heal() } catch {
+      await recorder.breaks("the proxies could not be healed: \(error)")
+    }
+    await until(.seconds(60)) {
+      await self.count(supervisor) { $0.isUp || $0.isWithPerson } == self.links
+    }
+    report.ledger.secondsToCalm = start.duration(to: .now) / .seconds(1)
+    report.ledger.linksUp = await count(supervisor, \.isUp)
+    report.ledger.linksWithPerson = await count(supervisor, \.isWithPerson)
+    // What ends before may still hold its descriptor for a moment.
+    await until(.seconds(5)) {
+      Figures.now().openDescriptors <= report.ledger.up.openDescriptors
+    }
+  }
+
+  /// Copies what was seen into the report.
+  func close(_ report: inout Report) async {
+    report.ledger.sessionsLeft = fleet.census.living
+    report.ledger.peersLeft = await fleet.openConnections
+    report.ledger.supervisorEnded = await recorder.hasEnded
+    report.ledger.supervisorGone = isSupervisorGone
+    report.ledger.lingeredGenerations = await recorder.lingered
+    report.ledger.missedEvents = await recorder.missed
+    let refused = RefusedKeys(log: await fleet.server.log)
+    report.ledger.refusedCredentials = refused.count
+    report.ledger.refusedTwice = refused.repeated
+    report.errors = await recorder.errors
+    report.broken += await recorder.broken
+    let outcomes = await recorder.outcomes
+    report.recovery = Havoc.allCases.compactMap { havoc in
+      outcomes[havoc].map { Report.Row(havoc.rawValue, $0) }
+    }
+  }
+
+  private var links: Int { fleet.links.count }
+
+  private var isSupervisorGone: Bool { ending.withLock { $0.supervisor == nil } }
+
+  private func count(
+    _ supervisor: Supervisor<ContinuousClock>, _ matches: (RecoveryStateMachine.State) -> Bool
+  ) async -> Int {
+    var count = 0
+    for link in fleet.links {
+      if let state = await supervisor.state(of: link.id), matches(state) { count += 1 }
+    }
+    return count
+  }
+
+  /// Looks again and again; false when the time is over.
+  @discardableResult
+  private func until(_ limit: Duration, _ condition: () async -> Bool) async -> Bool {
+    let deadline = Moment.now + limit
+    while .now < deadline {
+      if await condition() { return true }
+      await rest(.milliseconds(50))
+    }
+    return await condition()
+  }
+}
+
+/// The refused keys in sshd's log: "Failed publickey for USER from HOST port PORT ssh2: KEY".
+struct RefusedKeys {
+  /// Refusals in all.
+  var count = 0
+  /// Keys that one connection offered again after their refusal.
+  var repeated = 0
+
+  init(log: String) {
+    var seen: Set<Substring> = []
+    for line in log.split(separator: "\n") {
+      guard let range = line.range(of: "Failed publickey for ") else { continue }
+      count += 1
+      if !seen.insert(line[range.upperBound...]).inserted { repeated += 1 }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// What the arguments mean.
+struct SoakOptions: Sendable {
+  /// How many faults.
+  var faults = 1_000
+  /// Over how many links, at least two.
+  var connections = 16
+  /// What every chance is drawn from.
+  var seed: UInt64 = 1
+  /// How long the faults may take in all; they are spread over three quarters of it.
+  var minutes = 10.0
+  /// One JSON object instead of tables.
+  var isJSON = false
+
+  static let usage =
+    "usage: soak [--faults N] [--connections M] [--seed S] [--minutes T] [--json]"
+
+  init?(_ words: [String]) {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      if word == "--json" {
+        isJSON = true
+        continue
+      }
+      guard let value = rest.popFirst(), take(word, value) else { return nil }
+    }
+    guard faults > 0, (2...256).contains(connections), minutes > 0, minutes <= 1_440 else {
+      return nil
+    }
+  }
+
+  private mutating func take(_ word: String, _ value: String) -> Bool {
+    switch word {
+    case "--faults": Self.set(&faults, Int(value))
+    case "--connections": Self.set(&connections, Int(value))
+    case "--seed": Self.set(&seed, UInt64(value))
+    case "--minutes": Self.set(&minutes, Double(value))
+    default: false
+    }
+  }
+
+  private static func set<Value>(_ place: inout Value, _ value: Value?) -> Bool {
+    guard let value else { return false }
+    place = value
+    return true
+  }
+}
