@@ -107,10 +107,11 @@ struct WebSocketBench {
   /// Every case of a fuzzing server: what comes is echoed, however it ends.
   private func autobahn(_ agent: String) async throws(AppError) {
     var cases = 0
-    let counting = try await dial("/getCaseCount")
-    for try await message in counting.messages {
-      if case .text(let text) = message { cases = Int(text) ?? 0 }
+    let counter = try await dial("/getCaseCount")
+    if case .text(let text) = try await counter.messages.makeAsyncIterator().next() {
+      cases = Int(text) ?? 0
     }
+    await counter.close()
     for number in 1...max(1, cases) {
       guard let connection = try? await dial("/runCase?case=\(number)&agent=\(agent)") else {
         continue

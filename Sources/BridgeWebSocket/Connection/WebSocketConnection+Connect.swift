@@ -95,8 +95,9 @@ extension WebSocketConnection {
   private func startLink(
     _ address: NetworkAddress, _ trust: TrustStore?, within time: Duration
   ) {
-    let link = Link(to: url, configuration: configuration, mailbox: mailbox, outbox: outbox) {
-      [weak self] step in
+    let link = Link(
+      to: url, configuration: configuration, on: reactor, mailbox: mailbox, outbox: outbox
+    ) { [weak self] step in
       self?.assumeIsolated { $0.take(step) }
     }
     self.link = link
@@ -142,8 +143,8 @@ extension WebSocketConnection {
     link?.deadline = nil
     phase = .stream
     outbox.open { [reactor, reference] in
-      guard !reactor.isCurrent else { return reference.askToWrite() }
-      reactor.execute { reference.askToWrite() }
+      guard !reactor.isCurrent else { return reference.flush() }
+      reactor.execute { reference.flush() }
     }
     self.step(.ready)
     let answer = answerDial

@@ -63,6 +63,9 @@ final class Outbox: Sendable {
     try answer.get()
   }
 
+  /// How many entries wait.
+  var count: Int { state.withLock { $0.entries.count - $0.first } }
+
   /// The next entry in order; nil when there is none. The caller writes it.
   func take() -> Entry? {
     let (entry, freed) = state.withLock { state -> (Entry?, [Waiter]) in

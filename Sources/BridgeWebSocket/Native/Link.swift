@@ -26,6 +26,7 @@ enum LinkStep {
 @safe final class Link: @unchecked Sendable {
   let configuration: WebSocketConfiguration
   let endpoint: WebSocketEndpoint
+  private let reactor: Reactor
   let mailbox: Mailbox
   let outbox: Outbox
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
@@ -45,14 +46,16 @@ enum LinkStep {
   /// The library has no part in it any more.
   private(set) var isGone = false
   private var pings: [[UInt8]] = []
+  private var isFlushDue = false
   private var goodbye: [UInt8]?
   /// Our close frame is on its way: nothing may follow it.
   private(set) var hasSaidGoodbye = false
 
   init(
-    to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, mailbox: Mailbox,
-    outbox: Outbox, tell: @escaping (LinkStep) -> Void
+    to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
+    mailbox: Mailbox, outbox: Outbox, tell: @escaping (LinkStep) -> Void
   ) {
+    self.reactor = reactor
     self.endpoint = endpoint
     self.configuration = configuration
     self.mailbox = mailbox
@@ -125,10 +128,29 @@ enum LinkStep {
     _ = unsafe lws_callback_on_writable(connection)
   }
 
+  /// Writes what waits, now: a turn to write would cost four changes of the epoll set a message.
+  /// What more comes in this turn of the loop is written together in the next. Not from inside a
+  /// callback of the library's.
+  func flush() {
+    guard !isFlushDue else { return }
+    isFlushDue = true
+    writeNow()
+    reactor.execute { [self] in
+      isFlushDue = false
+      if outbox.count > 0 { writeNow() }
+    }
+  }
+
+  /// What the socket does not take at once the library keeps, and sends when it can.
+  private func writeNow() {
+    guard facts.stage == .established, facts.close == nil, !isGone else { return }
+    if !write() { kill() }
+  }
+
   /// Sends a ping, ahead of the messages that wait.
   func ping(_ payload: [UInt8]) {
     pings.append(payload)
-    askToWrite()
+    flush()
   }
 
   /// Reads on.
@@ -142,7 +164,7 @@ enum LinkStep {
     guard goodbye == nil, !hasSaidGoodbye else { return }
     goodbye = CloseFrame.payload(code: code, reason: reason)
     allowReading()
-    askToWrite()
+    flush()
   }
 
   /// Ends it now. The library does so in its next turn, which is asked for.
@@ -258,10 +280,12 @@ extension Link {
   func write() -> Bool {
     guard let connection = unsafe connection else { return false }
     if hasSaidGoodbye { return true }
-    while !pings.isEmpty {
+    while !pings.isEmpty, unsafe lws_partial_buffered(connection) == 0 {
       let payload = pings.removeFirst()
       guard unsafe send(payload, LWS_WRITE_PING, on: connection) else { return false }
     }
+    let cork = unsafe Cork(outbox.count > 3 ? lws_get_socket_fd(connection) : -1)
+    defer { cork.draw() }
     var frames = 0
     while frames < Self.burst, unsafe lws_partial_buffered(connection) == 0 {
       guard let entry = outbox.take() else { return unsafe sayGoodbye(on: connection) }

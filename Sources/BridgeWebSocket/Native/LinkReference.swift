@@ -8,7 +8,7 @@ import BridgeTransport
 
   func allowReading() { link?.allowReading() }
 
-  func askToWrite() { link?.askToWrite() }
+  func flush() { link?.flush() }
 }
 
 extension Outbox.Entry {
