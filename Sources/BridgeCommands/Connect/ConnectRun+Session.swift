@@ -27,7 +27,8 @@ extension ConnectRun {
   func use(_ connection: SSHConnection, _ generation: Int) async {
     if request.isIdle {
       await report(connection)
-      return reporter.note("bridgectl: connected; Ctrl-C leaves.")
+      let back = facts.withLock { $0.back }
+      return reporter.note("bridgectl: " + (back ?? "connected; Ctrl-C leaves."))
     }
     let channel: SSHChannel
     do throws(AppError) {
@@ -118,7 +119,8 @@ extension ConnectRun {
     if isStarted, let keyboard, local.outputIsTerminal { reporter.show(keyboard.takeReset()) }
     // A generation that was closed for a better one has no failure of its own.
     guard context != nil || error == .cancelled || Task.isCancelled else {
-      return _ = end.yield(.failure(CommandFailure(error: error, context: refusal(isStarted))))
+      let context = isStarted ? nil : refusal(error)
+      return _ = end.yield(.failure(CommandFailure(error: error, context: context)))
     }
     if unsent > 0 { view.change { $0.lostBytes = unsent } }
     guard isStarted, let command = request.command, !request.recovery.isIdempotent else { return }
@@ -131,11 +133,10 @@ extension ConnectRun {
   }
 
   /// The server lives and does not let a session start.
-  private func refusal(_ isStarted: Bool) -> FailureContext? {
+  private func refusal(_ error: AppError) -> FailureContext? {
+    guard case .sshConnectionFailed = error else { return nil }
     let endpoint = settings.endpoint
-    return isStarted
-      ? nil
-      : FailureContext(
-        kind: .channelDenied, phase: .openChannel, host: endpoint.host, port: endpoint.port)
+    return FailureContext(
+      kind: .channelDenied, phase: .openChannel, host: endpoint.host, port: endpoint.port)
   }
 }

@@ -140,7 +140,9 @@ struct ConnectRun: Sendable {
   private func finish(_ ending: Ending, signal: Int32?) async -> Int32 {
     view.end()
     reporter.progress(nil)
-    if keyboard?.wasOpened == true, signal != nil || !ending.isSuccess { reporter.show("\r\n") }
+    // The cursor stands behind a prompt of the remote side, or behind "^C".
+    let isMidLine = keyboard?.wasOpened == true || (signal == 130 && reporter.style.showsProgress)
+    if isMidLine, signal != nil || !ending.isSuccess { reporter.show("\r\n") }
     TerminalModes.restore()
     if let signal {
       reporter.fail(CommandFailure(error: .cancelled))

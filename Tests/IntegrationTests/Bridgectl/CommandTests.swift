@@ -89,4 +89,54 @@ import Testing
       #expect(screen.isRestored)
     }
   }
+
+  @Test func whatCannotBeSentIsAUsageError() async throws {
+    try await withServer { server, home in
+      let command = String(repeating: "x", count: 100_000)
+      let outcome = try await home.run(server.options(home) + ["127.0.0.1", "--", command])
+      #expect(outcome.code == 64, "\(outcome.error)")
+      #expect(outcome.lastLine.hasPrefix("bridgectl: [validationError] "))
+    }
+  }
+
+  @Test(arguments: ["$(exit 3)", "'exit' 3", "exit\n3", "exit 3;\"\""])
+  func wordsAreSentAsTheyAre(_ command: String) async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1", "--", command, "; echo $?"])
+      let here = Process()
+      let pipe = Pipe()
+      here.executableURL = URL(fileURLWithPath: "/bin/bash")
+      here.arguments = ["-c", "\(command) ; echo $?"]
+      (here.standardOutput, here.standardError) = (pipe, FileHandle.nullDevice)
+      try here.run()
+      let expected = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      #expect(outcome.output == Array(expected))
+    }
+  }
+
+  @Test func aShellWithoutATerminalReadsItsInput() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1"], input: Array("echo from input; exit 9\n".utf8))
+      #expect(outcome.code == 9, "\(outcome.error)")
+      #expect(outcome.text.contains("from input\n"))
+    }
+  }
+
+  @Test func closedStandardStreamsAreNotOurs() async throws {
+    try await withServer { server, home in
+      let options = server.options(home) + ["127.0.0.1", "--", "cat; exit 4"]
+      let script = "exec \"$0\" \"$@\" <&- >&- 2>&-"
+      let shell = Process()
+      shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+      shell.arguments = ["-c", script, Child.program] + options
+      shell.environment = home.environment
+      await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+        shell.terminationHandler = { _ in ended.resume() }
+        do { try shell.run() } catch { ended.resume() }
+      }
+      #expect(shell.terminationStatus == 4)
+    }
+  }
 }

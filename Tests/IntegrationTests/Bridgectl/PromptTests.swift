@@ -1,0 +1,64 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// Where passphrases come from: a terminal, a program, a descriptor; never the command line.
+@Suite(.timeLimit(.minutes(2))) struct PromptTests {
+  private func withLockedKey(
+    _ body: (SSHServer, Home, [String]) async throws -> Void
+  ) async throws {
+    try await withServer { server, home in
+      let key = try await server.makeIdentity(
+        .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
+      let options = [
+        "connect", "-p", "\(server.port)", "-i", key, "--known-hosts", home.file("known_hosts"),
+      ]
+      try await body(server, home, options)
+    }
+  }
+
+  @Test func onATerminalWithoutEcho() async throws {
+    try await withLockedKey { server, home, options in
+      let terminal = try Terminal()
+      var screen = try home.start(options + ["127.0.0.1", "--", "exit 5"], on: terminal)
+      try await screen.see("Passphrase of the key")
+      try await screen.see(": ")
+      screen.type("open sesame\r")
+      #expect(await screen.end() == 5)
+      #expect(!screen.transcript.contains("sesame"))
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func fromAProgram() async throws {
+    try await withLockedKey { server, home, options in
+      try home.write("#!/bin/sh\necho open sesame\n", to: "ask")
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o700], ofItemAtPath: home.file("ask"))
+      let outcome = try await home.run(
+        options + ["127.0.0.1", "--", "exit 5"],
+        environment: ["SSH_ASKPASS": home.file("ask"), "SSH_ASKPASS_REQUIRE": "force"])
+      #expect(outcome.code == 5, "\(outcome.error)")
+    }
+  }
+
+  @Test func fromADescriptorWhoseRestIsTheInput() async throws {
+    try await withLockedKey { server, home, options in
+      let outcome = try await home.run(
+        options + ["--password-fd", "0", "127.0.0.1", "--", "cat"],
+        input: Array("open sesame\nthe rest".utf8))
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.text == "the rest")
+    }
+  }
+
+  @Test(arguments: [[], ["--batch"]])
+  func elseTheErrorNamesTheWays(_ more: [String]) async throws {
+    try await withLockedKey { server, home, options in
+      let outcome = try await home.run(options + more + ["127.0.0.1", "--", "true"])
+      #expect(outcome.code == 65)
+      #expect(outcome.error.contains("--password-fd"))
+      #expect(outcome.lastLine.hasPrefix("bridgectl: [sshKeyInvalid] "))
+    }
+  }
+}
