@@ -104,9 +104,14 @@ extension WebSocketConnection {
     reference.link = link
     limitDial(time, of: .dial)
     guard let context = LinkContext.of(reactor) else {
+      link.deadline = nil
+      self.link = nil
       return end(failure(.internalFault(detail: Self.noContext), in: .dial))
     }
-    if !link.start(address.description, in: context, trust: trust) { take(.gone) }
+    guard !link.start(address.description, in: context, trust: trust) else { return }
+    // Its own end may still come, when another link has taken its place.
+    link.fallSilent()
+    take(.gone)
   }
 
   private static let noContext =

@@ -176,6 +176,9 @@ enum LinkStep {
     unsafe lws_cancel_service(context.raw)
   }
 
+  /// Nothing is told any more.
+  func fallSilent() { tell = nil }
+
   /// The connection was let go without a close: nobody else would end it.
   func abandon() {
     deadline = nil
