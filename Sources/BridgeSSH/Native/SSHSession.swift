@@ -24,8 +24,6 @@ import Foundation
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
   private var session: OpaquePointer?
-  /// A handshake was begun and is not at its end.
-  private var isShakingHands = false
 
   /// Nil when memory is short.
   init?(wire: Wire) {
@@ -88,8 +86,6 @@ import Foundation
   private func free() {
     guard let session = unsafe session else { return }
     wire.cut()
-    // A key exchange gives back its keys and numbers only when it fails itself.
-    if isShakingHands { _ = unsafe libssh2_session_handshake(session, wire.socket.descriptor) }
     // With the wire cut nothing can be pending; the bound is against a library that thinks
     // otherwise.
     for _ in 0..<64 {
@@ -103,13 +99,6 @@ import Foundation
     guard let session = unsafe session else { return }
     _ = unsafe libssh2_session_disconnect_ex(session, 11, "closed by user", "")
     _ = wire.flush()
-  }
-
-  /// Version lines and key exchange.
-  func handshake() -> Attempt<Void> {
-    let result = call { unsafe libssh2_session_handshake($0.raw, wire.socket.descriptor) }
-    if case .again = result { isShakingHands = true } else { isShakingHands = false }
-    return result
   }
 
   func prepareOpen() { tap.forgetOpen() }
