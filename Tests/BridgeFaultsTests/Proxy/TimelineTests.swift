@@ -32,7 +32,7 @@ struct TimelineTests {
     func timeline(_ seed: UInt64) -> [String] {
       let faults: [any Fault] = [Reset.reset, Freeze.freeze(), Refuse.refuse(for: .seconds(1))]
       return Timeline.drawn(20, of: faults, over: .seconds(9), seed: seed).moments
-        .map { "\($0.at) \($0.fault)" }
+        .map { "\($0.at) \(type(of: $0.fault))" }
     }
     #expect(timeline(1) == timeline(1))
     #expect(timeline(1) != timeline(2))
