@@ -25,13 +25,15 @@ enum LibWebSockets {
   /// finds its connections by the last number: only the first context of a process may do it.
   private static let mayInitialiseOpenSSL = Mutex(true)
 
-  static func contextOptions() -> UInt64 {
+  /// Makes contexts one after the other: none may use OpenSSL before the first has set it up.
+  static func make(_ info: inout lws_context_creation_info) -> OpaquePointer? {
     let options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS
-    let isFirst = mayInitialiseOpenSSL.withLock { mayInitialise in
-      defer { mayInitialise = false }
-      return mayInitialise
+    return unsafe mayInitialiseOpenSSL.withLock { isFirst in
+      unsafe info.options = UInt64(options | (isFirst ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0))
+      let made = unsafe lws_create_context(&info)
+      if unsafe made != nil { isFirst = false }
+      return unsafe made
     }
-    return UInt64(options | (isFirst ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0))
   }
 
   /// The library's table of descriptors is as long as the process may open; beyond this it is kept

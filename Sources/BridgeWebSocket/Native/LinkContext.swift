@@ -58,7 +58,6 @@ import CLibWebSockets
     unsafe loop = .allocate(capacity: 1)
     unsafe loop.initialize(to: UnsafeMutableRawPointer(reactor.native))
     var info = unsafe lws_context_creation_info()
-    unsafe info.options = LibWebSockets.contextOptions()
     unsafe info.port = CONTEXT_PORT_NO_LISTEN
     unsafe info.protocols = UnsafePointer(LibWebSockets.protocols.first)
     unsafe info.foreign_loops = loop
@@ -68,7 +67,7 @@ import CLibWebSockets
     unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
     unsafe info.max_http_header_data2 = 16 << 10
     unsafe info.timeout_secs = Self.never
-    guard let raw = unsafe lws_create_context(&info) else {
+    guard let raw = unsafe LibWebSockets.make(&info) else {
       unsafe loop.deallocate()
       return nil
     }
