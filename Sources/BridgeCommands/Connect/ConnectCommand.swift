@@ -24,6 +24,7 @@ package struct ConnectCommand: AsyncParsableCommand {
     var style = Reporter.Style()
     style.isJSON = options.json
     style.showsProgress = local.errorIsTerminal && !options.json
+    style.sharesTerminal = local.errorIsTerminal && local.outputIsTerminal
     style.usesColor =
       !options.noColor
       && TerminalBanner.usesColor(

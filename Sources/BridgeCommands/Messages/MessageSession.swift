@@ -80,6 +80,7 @@ final class MessageSession: Sendable {
         if isNew {
           reporter.warn("a message is more than one line of text; --binary keeps it whole")
         }
+        await reporter.makeWay()
         let isWritten = await output.write(bytes)
         state.withLock { $0.writing -= 1 }
         if !isWritten { return Task.isCancelled ? .idle : .end(.outputClosed) }

@@ -46,6 +46,9 @@ final class DescriptorWriter: Sendable {
     if fits { _ = enqueue(Chunk(bytes: bytes, caller: nil)) }
   }
 
+  /// Whether something that was posted is not written yet.
+  var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
+
   /// Waits until all that was posted is written.
   func drain() async {
     guard state.withLock({ $0.isStarted && !$0.isClosed }) else { return }

@@ -12,6 +12,8 @@ final class Reporter: Sendable {
     var isJSON = false
     /// Standard error is a terminal, where progress can be shown and taken back.
     var showsProgress = false
+    /// Standard output is one too.
+    var sharesTerminal = false
     /// Colours are wanted and shown.
     var usesColor = false
     /// How much is said.
@@ -84,6 +86,19 @@ final class Reporter: Sendable {
     }
   }
 
+  /// To be called before remote output is written: on a terminal that both share, all that was said
+  /// comes before it, and no banner stands where it goes.
+  func makeWay() async {
+    let isNeeded = state.withLock { state in
+      guard state.style.sharesTerminal, state.style.showsProgress else { return false }
+      let cleared = state.overlay.clear() + (state.isProgressShown ? Self.erase : "")
+      state.isProgressShown = false
+      if !cleared.isEmpty { standardError.post(cleared) }
+      return standardError.hasPosts
+    }
+    if isNeeded { await standardError.drain() }
+  }
+
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) {
     state.withLock { state in
@@ -109,6 +124,7 @@ final class Reporter: Sendable {
 
   /// What the remote command wrote to its standard error; false when nobody reads it any more.
   func remoteError(_ bytes: [UInt8]) async -> Bool {
+    await makeWay()
     progress(nil)
     guard style.isJSON else { return await standardError.write(bytes) }
     let text = state.withLock { $0.utf8.take(bytes) }

@@ -108,6 +108,7 @@ struct RemoteSession: Sendable {
   private func carryOutput() async -> Step {
     await carry(channel.standardOutput) { bytes in
       keyboard?.see(bytes)
+      await reporter.makeWay()
       return await output.write(bytes)
     }
   }

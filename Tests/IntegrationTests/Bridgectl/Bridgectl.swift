@@ -72,7 +72,8 @@ final class Home: Sendable {
     _ arguments: [String], on terminal: Terminal, environment extra: [String: String] = [:]
   ) throws -> Screen {
     let child = try Child(
-      arguments, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path))
+      arguments, environment: environment.merging(extra) { $1 }, streams: .terminal(terminal.path),
+      onEnd: terminal.hangUp)
     return Screen(terminal, child)
   }
 
@@ -116,7 +117,9 @@ struct Screen {
         return
       }
       guard let bytes = await output.next(isolation: #isolation) else {
-        Issue.record("\"\(text)\" never came; the screen:\n\(transcript)")
+        let isOver = !Task.isCancelled
+        let ending = isOver ? "it ended with \(await child.ending.code())" : "it goes on"
+        Issue.record("\"\(text)\" never came and \(ending); the screen:\n\(transcript)")
         throw CancellationError()
       }
       let chunk = String(decoding: bytes, as: UTF8.self)
@@ -132,8 +135,7 @@ struct Screen {
   /// Waits for the end; all that was written is in `transcript` after it.
   mutating func end() async -> Int32 {
     let code = await child.ending.code()
-    isRestored = terminal.isCooked
-    terminal.hangUp()
+    for await isCooked in terminal.restored { isRestored = isCooked }
     while let bytes = await output.next(isolation: #isolation) {
       transcript += String(decoding: bytes, as: UTF8.self)
     }

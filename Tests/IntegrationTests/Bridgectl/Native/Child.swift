@@ -22,7 +22,11 @@ struct Child: Sendable {
     return URL(fileURLWithPath: own).deletingLastPathComponent().path + "/bridgectl"
   }()
 
-  init(_ arguments: [String], environment: [String: String], streams: Streams) throws {
+  /// Starts it; `onEnd` is called when it has ended, before anybody is told.
+  init(
+    _ arguments: [String], environment: [String: String], streams: Streams,
+    onEnd: @escaping @Sendable () -> Void = {}
+  ) throws {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -60,7 +64,7 @@ struct Child: Sendable {
     let code = unsafe posix_spawn(&child, Self.program, &actions, &attributes, &argv, &envp)
     try #require(code == 0, "\(Self.program) cannot be started: errno \(code)")
     pid = child
-    ending = Ending(of: child)
+    ending = Ending(of: child, onEnd)
   }
 
   func signal(_ number: Int32) { kill(pid, number) }
@@ -69,12 +73,13 @@ struct Child: Sendable {
   final class Ending: Sendable {
     private let value: AsyncStream<Int32>
 
-    fileprivate init(of child: pid_t) {
+    fileprivate init(of child: pid_t, _ onEnd: @escaping @Sendable () -> Void) {
       let (stream, sink) = AsyncStream.makeStream(of: Int32.self)
       value = stream
       Thread.detachNewThread {
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        onEnd()
         let number = status & 0x7F
         sink.yield(number == 0 ? status >> 8 & 0xFF : 1000 + number)
         sink.finish()
@@ -92,8 +97,10 @@ struct Child: Sendable {
 final class Terminal: Sendable {
   let master: Int32
   let path: String
-  /// What was written to it, as it came.
+  /// What was written to it, as it came; it ends with the program.
   let output: AsyncStream<[UInt8]>
+  /// Whether it was as before when the program ended.
+  let restored: AsyncStream<Bool>
 
   init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
     // What posix_openpt(3), unlockpt(3) and ptsname(3) do: Swift's Glibc does not have them.
@@ -107,28 +114,34 @@ final class Terminal: Sendable {
     path = "/dev/pts/\(number)"
     let (stream, sink) = AsyncStream.makeStream(of: [UInt8].self)
     output = stream
+    (restored, judgement) = AsyncStream.makeStream()
     // Held open, so that it does not hang up before the child has it, nor forgets its modes.
     slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     resize(columns: columns, rows: rows)
-    let master = master
     Thread.detachNewThread {
       var buffer = [UInt8](repeating: 0, count: 4096)
       while true {
-        let count = unsafe read(master, &buffer, buffer.count)
+        let count = unsafe read(self.master, &buffer, buffer.count)
         if count <= 0 { break }
         sink.yield(Array(buffer[..<count]))
       }
       sink.finish()
-      close(master)
     }
   }
 
+  deinit { close(master) }
+
   private let slave: Int32
+  private let judgement: AsyncStream<Bool>.Continuation
   /// TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)).
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-  /// Ends `output` once all was read.
-  func hangUp() { close(slave) }
+  /// Ends `output` once all was read: the program is gone.
+  func hangUp() {
+    judgement.yield(isCooked)
+    judgement.finish()
+    close(slave)
+  }
 
   func type(_ text: String) {
     let bytes = Array(text.utf8)
@@ -143,7 +156,7 @@ final class Terminal: Sendable {
   /// The local modes that a raw terminal lacks: echo, lines, signals.
   var isCooked: Bool {
     var modes = termios()
-    guard unsafe tcgetattr(slave, &modes) == 0 else { return false }
+    guard unsafe tcgetattr(master, &modes) == 0 else { return false }
     let wanted = tcflag_t(ECHO | ICANON | ISIG)
     return modes.c_lflag & wanted == wanted && modes.c_oflag & tcflag_t(OPOST) != 0
   }
