@@ -97,7 +97,7 @@ extension SSHTimeouts {
   /// For rows where the deadline is what ends it.
   static var short: SSHTimeouts {
     var timeouts = SSHTimeouts()
-    timeouts.handshake = .milliseconds(200)
+    timeouts.handshake = .seconds(1)
     timeouts.authenticate = .milliseconds(200)
     timeouts.channel = .milliseconds(200)
     return timeouts
