@@ -110,8 +110,10 @@ import CLibSSH2
     var name: UnsafeMutablePointer<CChar>?
     var length = 0
     unsafe libssh2_channel_get_exit_signal(channel, &name, &length, nil, nil, nil, nil)
-    guard let name = unsafe name, length > 0 else { return nil }
-    defer { unsafe CLibSSH2.free(name) }
+    guard let name = unsafe name else { return nil }
+    // The session's allocator lent it, so the session takes it back.
+    defer { unsafe session.returnBlock(name) }
+    guard length > 0 else { return nil }
     return unsafe SessionCallbacks.text(name, Int32(clamping: min(length, 64)))
   }
 

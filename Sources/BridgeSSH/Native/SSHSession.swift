@@ -24,6 +24,8 @@ import Foundation
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
   private var session: OpaquePointer?
+  /// The addresses of what the library was lent and has not returned.
+  private var blocks: Set<UInt> = []
 
   /// Nil when memory is short.
   init?(wire: Wire) {
@@ -92,6 +94,8 @@ import Foundation
       if unsafe libssh2_session_free(session) != LIBSSH2_ERROR_EAGAIN { break }
     }
     unsafe self.session = nil
+    for block in blocks { unsafe SessionMemory.wipe(UnsafeMutableRawPointer(bitPattern: block)) }
+    blocks = []
   }
 
   /// Queues SSH_MSG_DISCONNECT "by application" (RFC 4253, 11.1) and flushes it.
@@ -106,6 +110,16 @@ import Foundation
   func prepareAuthentication() { tap.forgetRefusal() }
 
   func forgetChannel(_ number: UInt32) { tap.forgetChannel(number) }
+
+  func note(lent block: UnsafeMutableRawPointer) { blocks.insert(UInt(bitPattern: block)) }
+
+  func note(returned block: UnsafeMutableRawPointer) { blocks.remove(UInt(bitPattern: block)) }
+
+  /// Frees what the library gave away to its caller.
+  func returnBlock(_ block: UnsafeMutableRawPointer) {
+    guard let session = unsafe session else { return }
+    unsafe libssh2_free(session, block)
+  }
 
   func see(freed bytes: UnsafeRawBufferPointer) {
     let block = unsafe bytes.prefix(PacketTap.reach)

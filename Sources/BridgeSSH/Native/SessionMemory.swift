@@ -4,8 +4,9 @@ import Foundation
 /// libssh2's allocator: bounded, small blocks zeroed on the way in and wiped on the way out.
 ///
 /// The largest block of a normal session is 55 KB; a length that a peer invented is refused.
-/// libssh2 frees password packets unwiped. Blocks over `smallBlock` are bulk data and are left as
-/// they are, for speed.
+/// libssh2 frees password packets unwiped, and loses a block now and then (the host key, at each
+/// key exchange after the first; the private key of one that is given up): the session remembers
+/// what it lent. Blocks over `smallBlock` are bulk data and are left as they are, for speed.
 enum SessionMemory {
   static let largestBlock = 512 << 10
   static let smallBlock = 4096
@@ -14,7 +15,9 @@ enum SessionMemory {
     _ count: Int, _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> UnsafeMutableRawPointer? {
     guard count <= largestBlock else { return nil }
-    return unsafe count <= smallBlock ? calloc(1, max(1, count)) : malloc(count)
+    let block = unsafe count <= smallBlock ? calloc(1, max(1, count)) : malloc(count)
+    if let block = unsafe block { unsafe SSHSession.owner(abstract)?.note(lent: block) }
+    return unsafe block
   }
 
   static func reallocate(
@@ -22,7 +25,11 @@ enum SessionMemory {
     _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> UnsafeMutableRawPointer? {
     guard count <= largestBlock else { return nil }
-    return unsafe realloc(block, max(1, count))
+    guard let moved = unsafe realloc(block, max(1, count)) else { return nil }
+    let owner = unsafe SSHSession.owner(abstract)
+    if let block = unsafe block { unsafe owner?.note(returned: block) }
+    unsafe owner?.note(lent: moved)
+    return unsafe moved
   }
 
   static func free(
@@ -30,14 +37,21 @@ enum SessionMemory {
     _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) {
     guard let block = unsafe block else { return }
+    let owner = unsafe SSHSession.owner(abstract)
+    unsafe owner?.note(returned: block)
     let count = unsafe malloc_usable_size(block)
     if count <= smallBlock {
       let bytes = unsafe UnsafeMutableRawBufferPointer(start: block, count: count)
-      if let owner = unsafe SSHSession.owner(abstract) {
-        unsafe owner.see(freed: UnsafeRawBufferPointer(bytes))
-      }
+      unsafe owner?.see(freed: UnsafeRawBufferPointer(bytes))
       unsafe explicit_bzero(block, count)
     }
+    unsafe CLibSSH2.free(block)
+  }
+
+  /// Frees what the library lost.
+  static func wipe(_ block: UnsafeMutableRawPointer?) {
+    guard let block = unsafe block else { return }
+    unsafe explicit_bzero(block, malloc_usable_size(block))
     unsafe CLibSSH2.free(block)
   }
 }
