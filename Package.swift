@@ -123,6 +123,7 @@ let package = Package(
       name: "BridgeSSHTests",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTransport",
+        "CLibCrypto",
       ]),
     .target(
       name: "BridgeCommands",

@@ -1,8 +1,9 @@
 /// What libssh2 1.10 parses and then forgets, read from packets it is done with.
 ///
 /// It has no way to ask whether an exit status came (its 0 also means "none"), why a channel was
-/// refused, or which methods may continue after a partial success. The packets that say so pass
-/// through our allocator when they are freed, their first byte the message number (RFC 4252, 4254).
+/// refused, whether a password was only expired, or which methods may continue after a partial
+/// success. The packets that say so pass through our allocator when they are freed, their first
+/// byte the message number (RFC 4252, 4254).
 package struct PacketTap: Sendable {
   /// SSH_MSG_USERAUTH_FAILURE (RFC 4252, 5.1).
   package struct Refusal: Sendable, Equatable {
@@ -30,6 +31,10 @@ package struct PacketTap: Sendable {
   /// The last refusal of an authentication request.
   package private(set) var refusal: Refusal?
 
+  /// A request was answered by a wish for another password (RFC 4252, 8). In other methods the
+  /// same number means other things.
+  package private(set) var isPasswordExpired = false
+
   /// Nothing seen yet.
   package init() {}
 
@@ -42,6 +47,7 @@ package struct PacketTap: Sendable {
   /// Before a request.
   package mutating func forgetRefusal() {
     refusal = nil
+    isPasswordExpired = false
   }
 
   /// Its number may be given again.
@@ -54,6 +60,7 @@ package struct PacketTap: Sendable {
     guard packet.count > 0 else { return }
     switch packet[0] {
     case 51: seeRefusal(packet)
+    case 60: seeChangeRequest(packet)
     case 91: openedChannel = packet.uint32(at: 1)
     case 92: openRefusal = packet.uint32(at: 5).map(Int.init)
     case 98: seeChannelRequest(packet)
@@ -66,6 +73,11 @@ package struct PacketTap: Sendable {
     refusal = Refusal(
       methods: names.text.split(separator: ",").map(String.init),
       isPartialSuccess: packet[names.end] != 0)
+  }
+
+  private mutating func seeChangeRequest(_ packet: Span<UInt8>) {
+    guard let prompt = packet.string(at: 1), packet.string(at: prompt.end) != nil else { return }
+    isPasswordExpired = true
   }
 
   private mutating func seeChannelRequest(_ packet: Span<UInt8>) {

@@ -41,6 +41,24 @@ struct PacketTapTests {
       tap.refusal == .init(methods: ["publickey", "password"], isPartialSuccess: true))
   }
 
+  @Test func aWishForAnotherPasswordIsSeenWhole() {
+    let wish = packet {
+      $0.byte(60)
+      $0.string("expired")
+      $0.string("en")
+    }
+    for count in 1..<wish.count {
+      var tap = PacketTap()
+      see(&tap, Array(wish.prefix(count)))
+      #expect(!tap.isPasswordExpired)
+    }
+    var tap = PacketTap()
+    see(&tap, wish)
+    #expect(tap.isPasswordExpired)
+    tap.forgetRefusal()
+    #expect(!tap.isPasswordExpired)
+  }
+
   @Test func forgetsWhenTold() {
     var tap = PacketTap()
     for bytes in [[91, 0, 0, 0, 1], [92, 0, 0, 0, 1, 0, 0, 0, 4], exitStatus, refusal] {

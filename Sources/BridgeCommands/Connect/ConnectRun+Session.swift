@@ -119,7 +119,7 @@ extension ConnectRun {
     if isStarted, let keyboard, local.outputIsTerminal { reporter.show(keyboard.takeReset()) }
     // A generation that was closed for a better one has no failure of its own.
     guard context != nil || error == .cancelled || Task.isCancelled else {
-      let context = isStarted ? nil : refusal(error)
+      let context = isStarted ? nil : await connection.lastRefusal
       return _ = end.yield(.failure(CommandFailure(error: error, context: context)))
     }
     if unsent > 0 { view.change { $0.lostBytes = unsent } }
@@ -130,13 +130,5 @@ extension ConnectRun {
         CommandFailure(
           error: isUnknown ? error : .sshOutcomeUnknown(command: command),
           context: context, endsSession: true)))
-  }
-
-  /// The server lives and does not let a session start.
-  private func refusal(_ error: AppError) -> FailureContext? {
-    guard case .sshConnectionFailed = error else { return nil }
-    let endpoint = settings.endpoint
-    return FailureContext(
-      kind: .channelDenied, phase: .openChannel, host: endpoint.host, port: endpoint.port)
   }
 }

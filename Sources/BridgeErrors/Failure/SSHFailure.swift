@@ -46,8 +46,9 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case keyUnusable(reason: String)
     /// ssh-agent is absent or failed.
     case agentUnavailable(reason: String)
-    /// SSH_MSG_CHANNEL_OPEN_FAILURE with this reason (RFC 4254, 5.1).
-    case channelRefused(reason: Int)
+    /// SSH_MSG_CHANNEL_OPEN_FAILURE with this reason (RFC 4254, 5.1), for a channel that was to
+    /// lead on to a target or for one that ends at the server.
+    case channelRefused(reason: Int, hasTarget: Bool = true)
     /// The channel closed, or the link went, before an exit status came.
     case noExitStatus(command: String)
     /// The caller cancelled.

@@ -29,7 +29,7 @@ extension SSHFailure {
     case .hostKeyChanged: .hostKeyChanged
     case .keyUnusable: .keyUnusable
     case .agentUnavailable: .agentUnavailable
-    case .channelRefused(let reason): kind(ofChannelReason: reason)
+    case .channelRefused(let reason, let hasTarget): kind(ofChannel: reason, hasTarget)
     case .noExitStatus: .outcomeUnknown
     case .cancelled: .cancelled
     }
@@ -45,10 +45,11 @@ extension SSHFailure {
     }
   }
 
-  /// RFC 4254, 5.1: 1 prohibited, 2 connect failed, 3 unknown type, 4 resource shortage.
-  private static func kind(ofChannelReason reason: Int) -> FailureKind {
+  /// RFC 4254, 5.1: 1 prohibited, 2 connect failed, 3 unknown type, 4 resource shortage. sshd says
+  /// "connect failed" of a session, too, when there are MaxSessions of them.
+  private static func kind(ofChannel reason: Int, _ hasTarget: Bool) -> FailureKind {
     switch reason {
-    case 2: .targetRefused
+    case 2 where hasTarget: .targetRefused
     case 4: .throttled
     default: .channelDenied
     }

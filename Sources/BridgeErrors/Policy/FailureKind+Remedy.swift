@@ -41,6 +41,8 @@ extension FailureContext {
       "Start ssh-agent and add the key to it (`ssh-add`), or name a key file (-i)."
     case .channelDenied:
       "The server does not allow it; look for ForceCommand, MaxSessions and PermitTTY there."
+    case .authenticationRefused where native?.symbol == SSHFailure.Code.passwordExpired.symbol:
+      "The password has expired: choose another where the host lets you, then come back."
     case .targetRefused: "The host is fine; what the tunnel leads to does not answer."
     case .linkLost:
       "The link was up and was cut: a restart, a sleeping machine, a changed network."

@@ -91,7 +91,18 @@ extension SSHConnection {
         try await elsewhere(phase: .authenticate) { await ask(user, host) }.get()
       }
     guard let password else { return .notAvailable }
-    return try await answer(isHelped: false) { $0.authenticate(user: user, password: password) }
+    guard !password.hasNUL else {
+      return .unusable(failure(code: -18, text: "it contains a NUL byte", phase: .authenticate))
+    }
+    let answer = try await answer(isHelped: false) {
+      $0.authenticate(user: user, password: password)
+    }
+    // libssh2 calls it a failed authentication, as any.
+    guard case .unusable(var failure) = answer, session?.tap.isPasswordExpired == true else {
+      return answer
+    }
+    failure.code = .init(rawValue: -15)
+    return .unusable(failure)
   }
 
   private func offerKeyboardInteractive() async throws(SSHFailure) -> Answer {
@@ -107,7 +118,10 @@ extension SSHConnection {
     let result: Result<Answer, SSHFailure>
     do throws(SSHFailure) {
       let answer = try await answer(isHelped: true) { session in
-        session.authenticate(user: user) { exchange.ask($0) }
+        session.authenticate(user: user) { request in
+          let answers = exchange.ask(request)
+          return answers.contains(where: \.hasNUL) ? [] : answers
+        }
       }
       result = .success(answer)
     } catch {

@@ -71,8 +71,10 @@ extension SSHConnection {
     for _ in 0..<Self.passphraseTries {
       let given = try await elsewhere(phase: .authenticate) { await ask(path) }.get()
       guard let given else { return last }
-      last = try await offer(path, passphrase: given)
-      guard case .unusable = last else { return last }
+      if !given.hasNUL {
+        last = try await offer(path, passphrase: given)
+        guard case .unusable = last else { return last }
+      }
       last = .unusable(
         observed(.keyUnusable(reason: "The passphrase does not open the key file.")))
     }

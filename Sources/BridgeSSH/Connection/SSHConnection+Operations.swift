@@ -140,7 +140,10 @@ extension SSHConnection {
   /// Answers one caller with `failure`, and ends the connection when that is what it means.
   func fail(_ id: Int, with failure: SSHFailure) {
     callers.take(id)?.fail(failure)
-    if isFatal(failure) { end(now: failure) }
+    if isFatal(failure) { return end(now: failure) }
+    if [.openChannel, .execute].contains(failure.phase) {
+      lastRefusal = FailureContext(sshFailure: failure)
+    }
   }
 
   /// Whether nothing more can come of this session.
@@ -181,7 +184,8 @@ extension SSHConnection {
       return identification.observation(
         code: code, transcript: session.wire.transcript, offer: offer, library: library)
     case .openChannel, .stream:
-      return code == -21 ? session.tap.openRefusal.map { .channelRefused(reason: $0) } : nil
+      guard code == -21, let reason = session.tap.openRefusal else { return nil }
+      return .channelRefused(reason: reason, hasTarget: false)
     case .resolve, .dial, .hostKey, .authenticate, .execute, .upgrade, .close:
       return nil
     }

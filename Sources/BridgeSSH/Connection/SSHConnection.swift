@@ -16,6 +16,8 @@ public actor SSHConnection: Connection {
   public nonisolated let events: AsyncStream<ConnectionEvent>
   /// What ended it; nil while nothing has.
   public internal(set) var lastFailure: FailureContext?
+  /// Why a channel or what was to run in it was refused last, on a connection that went on.
+  public internal(set) var lastRefusal: FailureContext?
   /// What the two sides agreed on, for people who ask.
   public internal(set) var agreement: Agreement?
   /// What went wrong beside the connection: a known_hosts file that could not be written.
@@ -79,11 +81,12 @@ public actor SSHConnection: Connection {
   /// Resolves, dials, checks the host's key, authenticates.
   ///
   /// The host key is judged before anything that proves who the user is goes out.
-  /// - Throws: `validationError` for a user, host or port that cannot be one; `fileReadError` and
-  ///   `filePermissionDenied` of known_hosts; what `AppError.init(sshError:)` makes of the failure;
-  ///   `cancelled`.
+  /// - Throws: `validationError` for a user, host, port or password that cannot be one;
+  ///   `fileReadError` and `filePermissionDenied` of known_hosts; what `AppError.init(sshError:)`
+  ///   makes of the failure; `cancelled`.
   public nonisolated func connect() async throws(AppError) {
     try SSHInput.check(endpoint, user: configuration.user)
+    try SSHInput.check(configuration.credentials)
     let known = try KnownHostsFile.load(configuration.hostKeys.files)
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
       try await self.establish(known)

@@ -14,6 +14,13 @@ enum SSHInput {
   }
 
   /// - Throws: `validationError`.
+  static func check(_ credentials: [SSHCredential]) throws(AppError) {
+    for case .password(let secret?) in credentials where secret.hasNUL {
+      throw .validationError(field: "password", message: "It contains a NUL byte.")
+    }
+  }
+
+  /// - Throws: `validationError`.
   static func check(_ terminal: PseudoTerminal?) throws(AppError) {
     if let terminal { try check(terminal.type, field: "terminal") }
   }
@@ -25,4 +32,9 @@ enum SSHInput {
       throw .validationError(field: field, message: "It contains a control character.")
     }
   }
+}
+
+extension Secret {
+  /// Whether C, here or at the server, would cut it.
+  var hasNUL: Bool { reveal { $0.contains(0) } }
 }

@@ -1,0 +1,219 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+import Testing
+
+/// What no server at hand can be brought to say once keys are agreed, said by a script.
+@Suite(.timeLimit(.minutes(1))) struct UnusualAnswerTests {
+  private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
+
+  private func withScript(
+    _ script: @escaping ScriptedSSHServer.Script, _ body: (ScriptedSSHServer) async throws -> Void
+  ) async throws {
+    let server = try ScriptedSSHServer(script)
+    do {
+      try await body(server)
+    } catch {
+      server.stop()
+      throw error
+    }
+    server.stop()
+  }
+
+  private func connection(
+    to server: ScriptedSSHServer, _ credentials: [SSHCredential] = [],
+    interaction: SSHInteraction = SSHInteraction()
+  ) -> SSHConnection {
+    SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(
+        user: "somebody", credentials: credentials, hostKeys: .anyKey, interaction: interaction))
+  }
+
+  // Logins
+
+  @Test func aServerThatWantsNothing() async throws {
+    try await withScript({ client, note in
+      let request = try client.request()
+      note("\(request.user) \(request.method)")
+      try client.welcome()
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      #expect(server.notes == ["somebody none"])
+      await connection.close()
+    }
+  }
+
+  /// Two rounds of questions, the second with one to see and one to hide.
+  @Test func questionsWithTheirEchoes() async throws {
+    try await withScript({ client, note in
+      _ = try client.request()
+      try client.refuse(goOnWith: "keyboard-interactive")
+      _ = try client.request()
+      for prompts in [[("Code: ", false)], [("Name: ", true), ("PIN\u{1b}[2J: ", false)]] {
+        try client.say(60) { message in
+          for text in ["Door", "Two locks", ""] { message.string(text) }
+          message.uint32(UInt32(prompts.count))
+          for (text, isEchoed) in prompts {
+            message.string(text)
+            message.byte(isEchoed ? 1 : 0)
+          }
+        }
+        var reader = WireReader(Array(try client.expect(61).dropFirst()))
+        for _ in 0..<(reader.uint32() ?? 0) {
+          note(String(decoding: reader.string() ?? [], as: UTF8.self))
+        }
+      }
+      try client.welcome()
+      try client.listenToTheEnd()
+    }) { server in
+      let asked = Inbox<KeyboardInteractiveRequest>()
+      let interaction = SSHInteraction(answers: { request in
+        await asked.add(request)
+        return request.prompts.map { Secret("to \($0.text)") }
+      })
+      let connection = connection(to: server, [.keyboardInteractive], interaction: interaction)
+      try await connection.connect()
+      let rounds = await asked.all
+      #expect(rounds.map(\.name) == ["Door", "Door"])
+      #expect(rounds.map(\.instruction) == ["Two locks", "Two locks"])
+      #expect(rounds.map { $0.prompts.map(\.isEchoed) } == [[false], [true, false]])
+      #expect(server.notes == ["to Code: ", "to Name: ", "to PIN\u{1b}[2J: "])
+      await connection.close()
+    }
+  }
+
+  /// RFC 4252, 8: the server wants another password before it lets anybody in.
+  @Test func anExpiredPasswordIsARefusalAndGivenOnce() async throws {
+    try await withScript({ client, note in
+      _ = try client.request()
+      try client.refuse(goOnWith: "password")
+      while true {
+        note(try client.request().method)
+        try client.say(60) {
+          $0.string("Your password has expired\u{1b}[2J")
+          $0.string("")
+        }
+      }
+    }) { server in
+      let right = SSHCredential.password(Secret("right"))
+      let connection = connection(to: server, [right, right])
+      let error = await expectFailure(of: connection, refused)
+      #expect(error == .sshAuthenticationFailed(method: "password"))
+      #expect(server.notes == ["password"])
+      let context = await connection.lastFailure
+      #expect(context?.native?.symbol == "PASSWORD_EXPIRED")
+      #expect(error.hint(in: context)?.contains("expired") == true)
+    }
+  }
+
+  @Test func aPasswordWithANulByteIsNeverSent() async throws {
+    let secret = Secret("right\u{0}and more")
+    try await withScript({ client, note in
+      _ = try client.request()
+      try client.refuse(goOnWith: "password,keyboard-interactive")
+      note(try client.request().method)
+    }) { server in
+      let given = connection(to: server, [.password(secret)])
+      let error = await failure { try await given.connect() }
+      #expect(
+        error == .validationError(field: "password", message: "It contains a NUL byte."))
+      #expect(error?.exitCode() == .usage)
+      await given.close()
+
+      let interaction = SSHInteraction(password: { _, _ in secret })
+      let asking = connection(to: server, [.password(nil)], interaction: interaction)
+      #expect(
+        await expectFailure(of: asking, refused) == .sshAuthenticationFailed(method: "password"))
+      #expect(server.notes == [])
+    }
+  }
+
+  @Test func anAnswerWithANulByteIsNeverSent() async throws {
+    try await withScript({ client, note in
+      _ = try client.request()
+      try client.refuse(goOnWith: "keyboard-interactive")
+      _ = try client.request()
+      try client.say(60) { message in
+        for text in ["", "", ""] { message.string(text) }
+        message.uint32(1)
+        message.string("Password: ")
+        message.byte(0)
+      }
+      var reader = WireReader(Array(try client.expect(61).dropFirst()))
+      _ = reader.uint32()
+      note(String(decoding: reader.string() ?? [], as: UTF8.self))
+      try client.refuse(goOnWith: "keyboard-interactive")
+      try client.listenToTheEnd()
+    }) { server in
+      let interaction = SSHInteraction(answers: { _ in [Secret("right\u{0}and more")] })
+      await expectFailure(
+        of: connection(to: server, [.keyboardInteractive], interaction: interaction), refused)
+      #expect(server.notes == [""])
+    }
+  }
+
+  // Channels
+
+  /// RFC 4254, 5.1: prohibited, connect failed, unknown type, resource shortage; and one of no one.
+  @Test(
+    arguments: [
+      (1, FailureKind.channelDenied, ExitCode.protocolBroken), (2, .channelDenied, .protocolBroken),
+      (3, .channelDenied, .protocolBroken), (4, .throttled, .busy),
+      (99, .channelDenied, .protocolBroken),
+    ] as [(UInt32, FailureKind, ExitCode)])
+  func aRefusedChannel(reason: UInt32, kind: FailureKind, exit: ExitCode) async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      while true {
+        try client.refuseChannel(client.openRequest(), reason: reason, "go\u{1b}[2J away")
+      }
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      for _ in 0..<2 {
+        let error = await failure { _ = try await connection.execute("true") }
+        let known = await connection.lastRefusal
+        #expect(known?.kind == kind)
+        #expect(error?.exitCode(in: known) == exit)
+        #expect(!"\(String(describing: error))".unicodeScalars.contains { $0.value < 32 })
+        #expect(!"\(String(describing: error))".contains("tunnel"))
+      }
+      #expect(await connection.lastFailure == nil)
+      _ = try await connection.probe(within: .seconds(10))
+      await connection.close()
+    }
+  }
+
+  /// An exec request that is refused, then one that is answered by the end of the channel.
+  @Test func aRefusedCommand() async throws {
+    try await withScript({ client, note in
+      try client.admit()
+      for isAnswered in [true, false] {
+        let channel = try client.openRequest()
+        try client.confirmChannel(channel)
+        var request = WireReader(Array(try client.expect(98).dropFirst()))
+        _ = request.uint32()
+        note(String(decoding: request.string() ?? [], as: UTF8.self))
+        try client.say(isAnswered ? 100 : 97) { $0.uint32(channel) }
+        _ = try client.expect(97)
+        if isAnswered { try client.say(97) { $0.uint32(channel) } }
+      }
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      let error = await failure { _ = try await connection.execute("true") }
+      guard case .sshConnectionFailed("127.0.0.1", let reason) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(reason.contains("refused to run the command"))
+      #expect(server.notes == ["exec"])
+      await connection.close()
+    }
+  }
+}

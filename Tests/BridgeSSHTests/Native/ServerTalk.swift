@@ -1,0 +1,147 @@
+import BridgeFaults
+import BridgeSSH
+import Glibc
+
+/// One conversation of a scripted server: packets in, packets out, in clear until keys are agreed.
+///
+/// Blocking, on a thread of its own. What it does wrong or the client does otherwise than expected
+/// ends it, which the client sees as the end of the connection.
+final class ServerTalk {
+  /// Why a conversation ended early.
+  enum End: Error {
+    case closed
+    case unexpected(message: UInt8?, expected: UInt8)
+    case broken
+  }
+
+  private let socket: Int32
+  private var sentPackets: UInt32 = 0
+  private var readPackets: UInt32 = 0
+  private var toClient: ServerCrypto.Direction?
+  private var fromClient: ServerCrypto.Direction?
+
+  init(_ socket: Int32) { self.socket = socket }
+
+  /// Versions and keys: curve25519-sha256, ssh-ed25519, aes128-ctr, hmac-sha2-256.
+  func agree() throws {
+    let version = "SSH-2.0-Scripted_1.0"
+    var offered = SSHAlgorithmOffer()
+    offered.keyExchanges = "curve25519-sha256"
+    offered.hostKeys = "ssh-ed25519"
+    offered.ciphers = "aes128-ctr"
+    offered.macs = "hmac-sha2-256"
+    let offer = SSHPacket.keyExchangeInit(offered).payload
+    try write(Array("\(version)\r\n".utf8))
+    try send(offer)
+    let theirVersion = try readLine()
+    let theirOffer = try expect(20)
+    var request = WireReader(Array(try expect(30).dropFirst()))
+    guard let half = request.string(), let hostKey = ServerCrypto.PrivateKey.signing(),
+      let ours = ServerCrypto.PrivateKey.exchange()
+    else { throw End.broken }
+
+    var blob = WireWriter()
+    blob.string("ssh-ed25519")
+    blob.string(hostKey.publicHalf)
+    let secret = Self.mpint(ours.shared(with: half))
+    var exchange = WireWriter()
+    for part in [theirVersion, Array(version.utf8), theirOffer, offer] { exchange.string(part) }
+    for part in [blob.bytes, half, ours.publicHalf] { exchange.string(part) }
+    let hash = Digest.sha256(exchange.bytes + secret)
+
+    var signature = WireWriter()
+    signature.string("ssh-ed25519")
+    signature.string(hostKey.sign(hash))
+    var reply = WireWriter()
+    reply.byte(31)
+    for part in [blob.bytes, ours.publicHalf, signature.bytes] { reply.string(part) }
+    try send(reply.bytes)
+    try send([21])
+    _ = try expect(21)
+
+    func key(_ letter: Character) -> [UInt8] {
+      Digest.sha256(secret + hash + [letter.asciiValue ?? 0] + hash)
+    }
+    func block(_ letter: Character) -> [UInt8] { Array(key(letter).prefix(16)) }
+    fromClient = .init(key: block("C"), vector: block("A"), macKey: key("E"))
+    toClient = .init(key: block("D"), vector: block("B"), macKey: key("F"))
+    _ = try expect(5)
+    try say(6) { $0.string("ssh-userauth") }
+  }
+
+  /// Sends one packet (RFC 4253, 6).
+  func send(_ payload: [UInt8]) throws {
+    let block = toClient == nil ? 8 : 16
+    let padding = 4 + (block - (9 + payload.count) % block) % block
+    var packet = WireWriter()
+    packet.uint32(UInt32(1 + payload.count + padding))
+    packet.byte(UInt8(padding))
+    let clear = packet.bytes + payload + [UInt8](repeating: 0, count: padding)
+    if let toClient {
+      try write(toClient.crypt(clear) + toClient.mac(sentPackets, clear))
+    } else {
+      try write(clear)
+    }
+    sentPackets &+= 1
+  }
+
+  /// The next packet's payload.
+  func receive() throws -> [UInt8] {
+    let first = try read(4)
+    let head = fromClient?.crypt(first) ?? first
+    let length = head.reduce(0) { $0 << 8 | Int($1) }
+    guard (2...65_536).contains(length) else { throw End.broken }
+    let rest = try read(length)
+    let body = fromClient?.crypt(rest) ?? rest
+    if let fromClient, try read(32) != fromClient.mac(readPackets, head + body) {
+      throw End.broken
+    }
+    readPackets &+= 1
+    return Array(body.dropFirst().dropLast(Int(body[0])))
+  }
+
+  /// The next packet, which is to be message number `number`.
+  func expect(_ number: UInt8) throws -> [UInt8] {
+    let payload = try receive()
+    guard payload.first == number else {
+      throw End.unexpected(message: payload.first, expected: number)
+    }
+    return payload
+  }
+
+  /// Takes what comes until the client goes.
+  func listenToTheEnd() throws { while true { _ = try receive() } }
+
+  /// A positive number of these bytes, as the protocol writes it (RFC 4251, 5).
+  private static func mpint(_ bytes: [UInt8]) -> [UInt8] {
+    let digits = Array(bytes.drop { $0 == 0 })
+    var writer = WireWriter()
+    writer.string((digits.first ?? 0) > 127 ? [0] + digits : digits)
+    return writer.bytes
+  }
+
+  private func readLine() throws -> [UInt8] {
+    var line: [UInt8] = []
+    while line.last != 10 {
+      guard line.count < 256 else { throw End.broken }
+      line += try read(1)
+    }
+    return line.filter { $0 != 10 && $0 != 13 }
+  }
+
+  private func read(_ count: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      var part = [UInt8](repeating: 0, count: count - bytes.count)
+      let got = unsafe recv(socket, &part, part.count, 0)
+      guard got > 0 else { throw End.closed }
+      bytes += part.prefix(got)
+    }
+    return bytes
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    let sent = unsafe Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    guard sent == bytes.count else { throw End.closed }
+  }
+}

@@ -1,0 +1,72 @@
+import BridgeSSH
+
+// What a scripted server says once keys are agreed (RFC 4252, RFC 4254, RFC 4256).
+extension ServerTalk {
+  /// A message: its number, then its fields.
+  func say(_ number: UInt8, _ fields: (inout WireWriter) -> Void = { _ in }) throws {
+    var message = WireWriter()
+    message.byte(number)
+    fields(&message)
+    try send(message.bytes)
+  }
+
+  /// SSH_MSG_USERAUTH_REQUEST.
+  struct Request {
+    var user = ""
+    var method = ""
+    /// What the method adds.
+    var rest: [UInt8] = []
+  }
+
+  /// The client's next authentication request.
+  func request() throws -> Request {
+    var reader = WireReader(Array(try expect(50).dropFirst()))
+    guard let user = reader.string(), reader.string() != nil, let method = reader.string() else {
+      throw End.broken
+    }
+    return Request(
+      user: String(decoding: user, as: UTF8.self), method: String(decoding: method, as: UTF8.self),
+      rest: reader.rest)
+  }
+
+  /// SSH_MSG_USERAUTH_FAILURE.
+  func refuse(goOnWith methods: String, isPartialSuccess: Bool = false) throws {
+    try say(51) {
+      $0.string(methods)
+      $0.byte(isPartialSuccess ? 1 : 0)
+    }
+  }
+
+  /// SSH_MSG_USERAUTH_SUCCESS.
+  func welcome() throws { try say(52) }
+
+  /// Lets everybody in.
+  func admit() throws {
+    _ = try request()
+    try welcome()
+  }
+
+  /// The client's number of the channel it asks for.
+  func openRequest() throws -> UInt32 {
+    var reader = WireReader(Array(try expect(90).dropFirst()))
+    guard reader.string() != nil, let number = reader.uint32() else { throw End.broken }
+    return number
+  }
+
+  /// SSH_MSG_CHANNEL_OPEN_FAILURE.
+  func refuseChannel(_ number: UInt32, reason: UInt32, _ text: String) throws {
+    try say(92) {
+      $0.uint32(number)
+      $0.uint32(reason)
+      $0.string(text)
+      $0.string("")
+    }
+  }
+
+  /// SSH_MSG_CHANNEL_OPEN_CONFIRMATION.
+  func confirmChannel(_ number: UInt32) throws {
+    try say(91) {
+      for field in [number, 0, 1 << 20, 32_768] { $0.uint32(field) }
+    }
+  }
+}
