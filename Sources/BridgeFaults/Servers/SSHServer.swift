@@ -45,6 +45,10 @@ public actor SSHServer {
       .joined()
   }
 
+  /// Whether a server here can have a password of its own: that takes root, and a kernel that lets
+  /// it mount.
+  public static func canReplacePasswords() async -> Bool { await MountNamespace.isAllowed() }
+
   /// What sshd logged (level VERBOSE), oldest first.
   public var log: String { folder.read("log") }
 
@@ -138,8 +142,18 @@ public actor SSHServer {
     try folder.write(configuration.text(port: port, folder: folder), to: "sshd_config")
     if let banner = configuration.banner { try folder.write(banner, to: "banner") }
     CurrentUser.makePrivilegeSeparationFolder()
-    server = try await ServerProcess(
-      Self.program, ["-D", "-f", folder.file("sshd_config"), "-E", folder.file("log")], in: folder)
+    let arguments = ["-D", "-f", folder.file("sshd_config"), "-E", folder.file("log")]
+    if let shadow = configuration.shadow(of: user) {
+      try folder.write(shadow, to: "shadow")
+      server = try await ServerProcess(
+        MountNamespace.program,
+        MountNamespace.arguments(
+          showing: folder.file("shadow"), at: MountNamespace.passwords,
+          to: [Self.program] + arguments),
+        in: folder)
+    } else {
+      server = try await ServerProcess(Self.program, arguments, in: folder)
+    }
     // Whoever stopped it while it was starting has found nothing to kill yet.
     if isStopped {
       await kill()

@@ -27,6 +27,9 @@ public struct SSHServerConfiguration: Sendable {
   /// `KbdInteractiveAuthentication`, by way of PAM: it asks, and refuses unless the account has a
   /// password.
   public var offersKeyboardInteractive = false
+  /// What crypt(5) makes of a password: the user's as this server sees it. Only where
+  /// `SSHServer.canReplacePasswords` says so.
+  public var passwordHash: String?
   /// `ForceCommand`.
   public var forceCommand: String?
   /// Text shown before authentication (`Banner`).
@@ -68,6 +71,11 @@ public struct SSHServerConfiguration: Sendable {
     all += optional("ForceCommand", forceCommand)
     if banner != nil { all.append("Banner \(folder.file("banner"))") }
     return (all + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// The only line of the shadow(5) file it sees, if it sees one of its own.
+  func shadow(of user: String) -> String? {
+    passwordHash.map { "\(user):\($0):19000:0:99999:7:::\n" }
   }
 
   static func hostKeyFile(_ type: SSHKeyType) -> String { "host_\(type.rawValue)" }
