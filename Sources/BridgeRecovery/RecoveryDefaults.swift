@@ -43,6 +43,11 @@ public enum RecoveryDefaults {
   public static let dialsWhileDown = 1
   /// Unauthenticated connections in flight to one host and port, below MaxStartups 10:30:100.
   public static let unauthenticatedDials = 8
+  /// How long a host may count a connection as unauthenticated that is authenticated for us, where
+  /// no answer proves the opposite.
+  public static let proofLimit = Duration.seconds(15)
+  /// How long a host may count a connection that we gave up before it was authenticated.
+  public static let departureTime = Duration.seconds(2)
   /// Restarts of generations that never became healthy, per `restartPeriod`, after which the
   /// breaker of the host opens.
   public static let restartIntensity = 8

@@ -28,13 +28,31 @@ extension Supervisor {
     generation.connecting = Task(executorPreference: executor) {
       do throws(AppError) {
         try await connection.connect()
-        await self.receive(.connected(id, generation: number))
+        await self.connected(id, number)
       } catch {
         await self.receive(
           .failed(id, generation: number, error, await connection.lastFailure))
       }
     }
     generations[id, default: [:]][number] = generation
+  }
+
+  private func connected(_ id: ConnectionID, _ number: Int) {
+    receive(.connected(id, generation: number))
+    if watches[id]?.generation != number { prove(id, number) }
+  }
+
+  /// Asks for the round trip that proves a generation whose peer is not judged, or not yet.
+  private func prove(_ id: ConnectionID, _ number: Int) {
+    guard let connection = generations[id]?[number]?.connection else { return }
+    generations[id]?[number]?.proving = Task(executorPreference: executor) {
+      do throws(AppError) {
+        _ = try await connection.probe(within: RecoveryDefaults.proofLimit)
+        await self.receive(.proved(id, generation: number))
+      } catch {
+        // A link that failed says so by itself.
+      }
+    }
   }
 
   private func saw(_ event: ConnectionEvent, of id: ConnectionID, _ number: Int) {
@@ -54,6 +72,7 @@ extension Supervisor {
     if watches[id]?.generation == number { stopWatching(id) }
     guard let generation = generations[id]?[number] else { return }
     generation.connecting?.cancel()
+    generation.proving?.cancel()
     generation.using?.cancel()
     let closing = Task(executorPreference: executor) {
       await generation.connection.close()

@@ -25,6 +25,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   struct Generation {
     var connection: any Connection
     var connecting: Task<Void, Never>?
+    var proving: Task<Void, Never>?
     var reading: Task<Void, Never>?
     var closing: Task<Void, Never>?
     var using: Task<Void, Never>?

@@ -3,8 +3,9 @@ import BridgeErrors
 /// Storm control for one host and port: who may dial, when, and how many at once.
 ///
 /// While the host is down one dial is in flight at a time and others wait for its outcome; while it
-/// is up, eight may be unauthenticated. Every dial is paid from one budget, and generations that
-/// keep failing before they become healthy open the breaker: then dials are slow probes.
+/// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one budget,
+/// and generations that keep failing before they become healthy open the breaker: then dials are
+/// slow probes.
 struct HostGate: Sendable {
   /// A wish to dial.
   struct Request: Sendable, Equatable {
@@ -16,14 +17,15 @@ struct HostGate: Sendable {
 
   /// How a dial ended, as far as the host is concerned.
   enum Outcome: Sendable, Equatable {
-    /// It authenticated.
-    case alive
+    /// This generation authenticated.
+    case alive(generation: Int)
     /// It answered, and the answer was final: the host is not down.
     case answered
     /// It failed for a reason that others would meet too; they wait as long as the next attempt.
-    case down(charge: RetryBudget.Outcome, until: Moment)
-    /// We let go ourselves.
-    case withdrawn
+    /// `isGone`: the host has nothing of it any more.
+    case down(charge: RetryBudget.Outcome, until: Moment, isGone: Bool)
+    /// We let go ourselves, of a dial that was begun or not.
+    case withdrawn(wasBegun: Bool)
   }
 
   private struct Dial: Sendable {
@@ -36,6 +38,7 @@ struct HostGate: Sendable {
   private(set) var isStopped = false
   private(set) var budget: RetryBudget
   private var inFlight: [Dial] = []
+  private var slots = DialSlots()
   private var parked: [Request] = []
   private var breaker = CircuitBreaker()
   private var permits: [ConnectionID: CircuitBreaker.Permit] = [:]
@@ -48,13 +51,9 @@ struct HostGate: Sendable {
   }
 
   var dialsInFlight: Int { inFlight.count }
+  /// What the host may count as unauthenticated.
+  var unauthenticated: Int { inFlight.count + slots.count }
   var isBreakerClosed: Bool { breaker.isClosed }
-  var isIdle: Bool { inFlight.isEmpty && parked.isEmpty }
-
-  /// Most dials in flight now.
-  var limit: Int {
-    isDown ? RecoveryDefaults.dialsWhileDown : RecoveryDefaults.unauthenticatedDials
-  }
 
   mutating func park(_ request: Request) {
     parked.removeAll { $0.id == request.id && $0.isStandby == request.isStandby }
@@ -67,7 +66,12 @@ struct HostGate: Sendable {
 
   /// The next dial that may start, or when to ask again; nil for neither.
   mutating func admit(at now: Moment) -> Admission {
-    guard !isStopped, inFlight.count < limit, !parked.isEmpty else { return .nobody }
+    slots.expire(at: now)
+    guard !isStopped, !parked.isEmpty else { return .nobody }
+    if isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .nobody }
+    guard unauthenticated < RecoveryDefaults.unauthenticatedDials else {
+      return slots.next.map { .later($0) } ?? .nobody
+    }
     let forced = parked.firstIndex { $0.isForced }
     guard let index = forced ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
       return .later(notBefore)
@@ -102,24 +106,38 @@ struct HostGate: Sendable {
     guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
     let dial = inFlight.remove(at: index)
     switch outcome {
-    case .alive:
+    case .alive(let generation):
       budget.settle(charge: dial.charge, as: .alive)
+      slots.authenticated(id, generation, at: now)
       comeUp()
     case .answered:
+      slots.abandoned(id, at: now)
       budget.settle(charge: dial.charge, as: .spent)
       breakerSettled(id, worked: true, at: now)
       comeUp()
-    case .down(let price, let until):
+    case .down(let price, let until, let isGone):
+      if !isGone { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: price)
       breakerSettled(id, worked: false, at: now)
       isDown = true
       lastToFail = id
       notBefore = until
-    case .withdrawn:
+    case .withdrawn(let wasBegun):
+      if wasBegun { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: .neverSent)
       if let permit = permits.removeValue(forKey: id) { breaker.abandon(permit, at: now) }
     }
     return true
+  }
+
+  /// The first answer on a generation. Says false when nobody can have waited for it.
+  mutating func proved(_ id: ConnectionID, _ generation: Int) -> Bool {
+    slots.proved(id, generation)
+  }
+
+  /// A generation is closed.
+  mutating func ended(_ id: ConnectionID, _ generation: Int, at now: Moment) {
+    slots.ended(id, generation, at: now)
   }
 
   /// An established connection was lost. `wasHealthy`: it had been up long enough to count. Many

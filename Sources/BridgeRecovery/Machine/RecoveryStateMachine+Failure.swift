@@ -97,7 +97,7 @@ extension RecoveryStateMachine {
   /// What a failed dial says about its host.
   func outcome(_ failure: Failure, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
     guard !retry.isAutomatic, retry != .never || failure.price == .spent else {
-      return .failed(failure.price, retryAt: retryAt)
+      return .failed(failure.price, retryAt: retryAt, isGone: failure.isGone)
     }
     return .answered(stopsHost: failure.context?.kind.stopsHost == true)
   }
@@ -149,6 +149,9 @@ extension RecoveryStateMachine.Failure {
   var floor: Duration? {
     error.retryAfter(in: context).map { .seconds(max(0, $0)) }
   }
+
+  /// Whether the host has nothing left of the dial: it never had, or it ended it itself.
+  var isGone: Bool { price != .spent || context?.kind == .dropped }
 
   /// What the dial costs: nothing where it is proven that the peer never saw it.
   var price: RetryBudget.Outcome {

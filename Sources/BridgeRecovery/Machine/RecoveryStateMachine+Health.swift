@@ -44,7 +44,7 @@ extension RecoveryStateMachine {
     self.standby = nil
     var outputs: [Output] = [.clearTimer(.standby(id)), .withdrawRequest(isStandby: true)]
     guard let generation = standby.generation else { return outputs }
-    if !standby.isUp { outputs.append(.settleDial(.withdrawn)) }
+    if !standby.isUp { outputs.append(.settleDial(.withdrawn(wasBegun: true))) }
     return outputs + end(generation, at: now)
   }
 
@@ -98,7 +98,7 @@ extension RecoveryStateMachine {
     case .ready:
       outputs = [.withdrawRequest(isStandby: false)]
     case .connecting(let generation):
-      outputs = [.settleDial(.withdrawn)] + end(generation, at: now)
+      outputs = [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
     case .up(let generation), .degraded(let generation):
       downSince = now
       outputs = [.clearTimer(.health(id))] + dropStandby(at: now) + end(generation, at: now)
@@ -132,7 +132,7 @@ extension RecoveryStateMachine {
     var outputs: [Output] = [.clearTimer(.retry(id)), .clearTimer(.health(id))]
     switch state {
     case .connecting(let generation):
-      outputs += [.settleDial(.withdrawn)] + end(generation, at: now)
+      outputs += [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
     case .up(let generation), .degraded(let generation):
       outputs += dropStandby(at: now) + end(generation, at: now) + [.down]
     case .ready:

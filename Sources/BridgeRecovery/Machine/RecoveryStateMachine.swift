@@ -74,11 +74,12 @@ public struct RecoveryStateMachine: Sendable {
 
   /// How a granted dial ended.
   public enum DialOutcome: Sendable {
-    case alive
+    case alive(generation: Int)
     /// The peer's answer is final; `stopsHost`: nobody may dial that host.
     case answered(stopsHost: Bool)
-    case failed(RetryBudget.Outcome, retryAt: Moment)
-    case withdrawn
+    /// `isGone`: the host has nothing of it any more.
+    case failed(RetryBudget.Outcome, retryAt: Moment, isGone: Bool)
+    case withdrawn(wasBegun: Bool)
   }
 
   /// Its name.
@@ -188,7 +189,7 @@ public struct RecoveryStateMachine: Sendable {
   private mutating func granted(isStandby: Bool) -> [Output] {
     if isStandby {
       guard standby?.isWanted == true, standby?.generation == nil else {
-        return [.settleDial(.withdrawn)]
+        return [.settleDial(.withdrawn(wasBegun: false))]
       }
       generation += 1
       standby?.generation = generation
@@ -198,7 +199,7 @@ public struct RecoveryStateMachine: Sendable {
       ]
     }
     guard state == .ready, ending.isEmpty else {
-      return [.settleDial(.withdrawn)]
+      return [.settleDial(.withdrawn(wasBegun: false))]
     }
     isForced = false
     generation += 1
@@ -212,11 +213,11 @@ public struct RecoveryStateMachine: Sendable {
 
   private mutating func connected(_ generation: Int, at now: Moment) -> [Output] {
     if case .connecting(generation) = state {
-      return [.settleDial(.alive)] + takeOver(generation, at: now)
+      return [.settleDial(.alive(generation: generation))] + takeOver(generation, at: now)
     }
     if standby?.generation == generation, standby?.isUp == false {
       standby?.isUp = true
-      return [.settleDial(.alive)]
+      return [.settleDial(.alive(generation: generation))]
     }
     stale += 1
     return []

@@ -42,7 +42,9 @@ extension SupervisorStateMachine {
     case .withdrawRequest(let isStandby):
       gates[site]?.withdraw(id, isStandby: isStandby)
     case .dial(let generation): actions.append(.dial(id, generation: generation))
-    case .close(let generation): actions.append(.close(id, generation: generation))
+    case .close(let generation):
+      gates[site]?.ended(id, generation, at: now)
+      actions.append(.close(id, generation: generation))
     case .promote(let generation): actions.append(.promote(id, generation: generation))
     case .disturb: actions.append(.disturb(id))
     case .setTimer(let timer, let at): actions.append(.setTimer(timer, at: at))

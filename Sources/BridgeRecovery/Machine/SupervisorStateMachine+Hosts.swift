@@ -22,17 +22,25 @@ extension SupervisorStateMachine {
   ) {
     let wasInFlight: Bool?
     switch outcome {
-    case .alive:
-      wasInFlight = gates[site]?.settle(id, as: .alive, at: now)
+    case .alive(let generation):
+      wasInFlight = gates[site]?.settle(id, as: .alive(generation: generation), at: now)
     case .answered(let stopsHost):
       wasInFlight = gates[site]?.settle(id, as: .answered, at: now)
       if stopsHost { gates[site]?.stop() }
-    case .failed(let price, let retryAt):
-      wasInFlight = gates[site]?.settle(id, as: .down(charge: price, until: retryAt), at: now)
-    case .withdrawn:
-      wasInFlight = gates[site]?.settle(id, as: .withdrawn, at: now)
+    case .failed(let price, let retryAt, let isGone):
+      wasInFlight = gates[site]?.settle(
+        id, as: .down(charge: price, until: retryAt, isGone: isGone), at: now)
+    case .withdrawn(let wasBegun):
+      wasInFlight = gates[site]?.settle(id, as: .withdrawn(wasBegun: wasBegun), at: now)
     }
     if wasInFlight == true { admit(to: site, at: now) }
+  }
+
+  /// The peer answered on this generation: it has counted it as authenticated.
+  mutating func prove(_ id: ConnectionID, _ generation: Int, at now: Moment) {
+    advance(id, .proved(generation: generation), at: now)
+    guard let site = nodes[id]?.child.site else { return }
+    if gates[site]?.proved(id, generation) == true { admit(to: site, at: now) }
   }
 
   mutating func hurry(_ ids: [ConnectionID], rearms: Bool, at now: Moment) {

@@ -105,6 +105,9 @@ public struct SupervisorStateMachine: Sendable {
   /// Dials to a site that have not been settled.
   public func dialsInFlight(to site: String) -> Int { gates[site]?.dialsInFlight ?? 0 }
 
+  /// What a site may count as unauthenticated: those dials, and what it may not have noticed yet.
+  public func unauthenticated(to site: String) -> Int { gates[site]?.unauthenticated ?? 0 }
+
   /// Takes a connection in and starts it when what it depends on is up.
   ///
   /// - Throws: `internalError` when the name is in use, or when it would depend on itself.
@@ -139,8 +142,7 @@ public struct SupervisorStateMachine: Sendable {
       advance(id, .tornDown(generation: generation), at: now)
     case .entered(let id, let generation, let phase):
       if nodes[id] != nil { publish(.entered(phase), id.description, generation, at: now) }
-    case .proved(let id, let generation):
-      advance(id, .proved(generation: generation), at: now)
+    case .proved(let id, let generation): prove(id, generation, at: now)
     case .suspected(let id, let generation, let silent):
       advance(id, .suspected(generation: generation, silentFor: silent), at: now)
     case .cleared(let id, let generation):

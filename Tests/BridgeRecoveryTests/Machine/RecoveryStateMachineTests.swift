@@ -285,7 +285,7 @@ struct Link {
     #expect(link.machine.state == .suspended)
     #expect(link.words.count { $0 == "close" } == 2)
     let isFree = link.outputs.contains {
-      if case .settleDial(.withdrawn) = $0 { true } else { false }
+      if case .settleDial(.withdrawn(wasBegun: true)) = $0 { true } else { false }
     }
     #expect(isFree)
     #expect(!link.words.contains("surface"))

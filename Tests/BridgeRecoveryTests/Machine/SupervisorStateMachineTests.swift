@@ -33,8 +33,12 @@ private struct House {
     }
   }
 
+  /// Authenticated, and heard from since.
   mutating func connect(_ name: String, _ generation: Int = 1) {
     step(.connected(ConnectionID(name), generation: generation))
+    let later = actions
+    step(.proved(ConnectionID(name), generation: generation))
+    actions = later + actions
   }
 
   mutating func fail(
@@ -131,8 +135,39 @@ private struct House {
     #expect(house.machine.dialsInFlight(to: House.site) == 8)
     house.connect("c0")
     #expect(house.dials == ["c8#1"])
+    house.fail("c1", 1, .dropped)
+    #expect(house.machine.dialsInFlight(to: House.site) == 7)
+  }
+
+  @Test func whatTheHostMayStillCountIsCounted() throws {
+    var house = House()
+    for number in 0..<40 { try house.add("c\(number)") }
+    house.step(.connected(ConnectionID("c0"), generation: 1))
+    #expect(house.dials.isEmpty)
+    house.step(.proved(ConnectionID("c0"), generation: 1))
+    #expect(house.dials == ["c8#1"])
+    // We close it: its process over there ends some time.
     house.fail("c1", 1, .authenticationRefused, .sshAuthenticationFailed(method: "m"))
-    #expect(house.machine.dialsInFlight(to: House.site) == 8)
+    #expect(house.dials.isEmpty)
+    #expect(house.machine.unauthenticated(to: House.site) == 8)
+    house.now += RecoveryDefaults.departureTime
+    house.step(.timer(.host(House.site)))
+    #expect(house.dials == ["c9#1"])
+    // It is told that it is in, and is lost before it is heard.
+    house.step(.connected(ConnectionID("c2"), generation: 1))
+    house.step(.close(ConnectionID("c2")))
+    #expect(house.dials.isEmpty)
+    house.now += RecoveryDefaults.departureTime
+    house.step(.timer(.host(House.site)))
+    #expect(house.dials == ["c10#1"])
+    // It is never heard, and does not fail either.
+    house.step(.connected(ConnectionID("c3"), generation: 1))
+    house.now += RecoveryDefaults.proofLimit
+    house.step(.timer(.host(House.site)))
+    #expect(house.dials == ["c11#1"])
+    // It ended itself: nothing of it is left.
+    house.fail("c4", 1, .dropped)
+    #expect(house.machine.unauthenticated(to: House.site) == 7)
   }
 
   @Test func whileTheHostIsDownOneIsDialledAtATimeAndTheRestFollowItsOutcome() throws {

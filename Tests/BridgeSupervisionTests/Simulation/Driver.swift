@@ -105,7 +105,7 @@ struct Driver: Sendable {
       let site = host.endpoint.description
       let tokens = await supervisor.machine.budget(of: site, at: clock.now) ?? 0
       if !(0...RecoveryDefaults.budgetTokens).contains(tokens) { violate("\(tokens) tokens") }
-      let dials = await supervisor.machine.dialsInFlight(to: site)
+      let dials = await supervisor.machine.unauthenticated(to: site)
       if dials > RecoveryDefaults.unauthenticatedDials { violate("\(dials) dials to \(site)") }
     }
   }
