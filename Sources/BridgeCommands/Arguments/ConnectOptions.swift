@@ -48,7 +48,8 @@ package struct ConnectOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "ask, accept-new or strict: what to do about an unknown host key.", valueName: "POLICY"))
+      "What to do about an unknown host key: ask (the default), accept-new or strict.",
+      valueName: "POLICY"))
   package var hostKey: String?
 
   @Option(help: ArgumentHelp("The known_hosts file instead of the usual ones.", valueName: "FILE"))
@@ -68,7 +69,9 @@ package struct ConnectOptions: ParsableArguments {
       valueName: "DURATION"))
   package var wait: String?
 
-  @Option(help: ArgumentHelp("How often to reconnect: a number or forever.", valueName: "N"))
+  @Option(
+    help: ArgumentHelp("How often to reconnect: a number or forever (the default).", valueName: "N")
+  )
   package var retry: String?
 
   @Flag(help: "End when the link is lost.")
@@ -79,13 +82,14 @@ package struct ConnectOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How long the link may be silent before it is probed; 0s never probes.", valueName: "DURATION"
-    ))
+      "How long the link may be silent before it is probed (5s); 0s never probes.",
+      valueName: "DURATION"))
   package var keepalive: String?
 
   @Option(
     help: ArgumentHelp(
-      "How long a silent link is given before it counts as lost.", valueName: "DURATION"))
+      "How long a silent link is given (60s; much less where a switch loses nothing).",
+      valueName: "DURATION"))
   package var verdict: String?
 
   @Flag(help: "Standard error is JSON lines only (docs/events.md).")

@@ -11,6 +11,20 @@ package struct ConnectCommand: AsyncParsableCommand {
     discussion: """
       Standard output is what the remote side wrote and nothing else. The exit status is the \
       remote one (128 + n after signal n), or says why there is none; `bridgectl errors` has them.
+
+      EXAMPLES:
+        A shell; ~. leaves it, ~? tells more keys:
+          bridgectl connect me@build.example
+        One command, with its output and exit status:
+          bridgectl connect build -- make test
+        One that may run again when the link breaks meanwhile:
+          bridgectl connect --idempotent build -- ./sync.sh
+        A host that is still booting, with events for a script:
+          bridgectl connect --wait=10m --json build -- uptime
+        A line of input is a message, and a message a line of output:
+          bridgectl connect --ca ca.pem wss://agent.example/chat
+
+      DURATION is a number and its unit: 300ms, 5s, 2m, 1h.
       """)
 
   @OptionGroup package var options: ConnectOptions
