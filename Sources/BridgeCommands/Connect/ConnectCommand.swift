@@ -67,7 +67,7 @@ package struct ConnectCommand: AsyncParsableCommand {
   private static func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
   ) async -> Int32 {
-    do throws(AppError) {
+    do throws(CommandFailure) {
       let settings =
         if let messages = request.messages {
           ConnectSettings(request, messages)
@@ -86,9 +86,8 @@ package struct ConnectCommand: AsyncParsableCommand {
         signals: Signals(), reactor: ReactorGroup.shared.next())
       return await run.run()
     } catch {
-      let failure = CommandFailure(error: error)
-      reporter.fail(failure)
-      return failure.exitCode
+      reporter.fail(error)
+      return error.exitCode
     }
   }
 }

@@ -1,4 +1,4 @@
-package import BridgeErrors
+import BridgeErrors
 package import BridgeSSH
 package import BridgeTransport
 import BridgeWebSocket
@@ -75,10 +75,11 @@ extension ConnectSettings {
 
   /// `-o` over flags over the configuration file over defaults; what HOST says is not overruled.
   ///
-  /// - Throws: what `ClientConfig.resolve` throws; `featureUnavailable` for a proxy.
+  /// - Throws: what `ClientConfig.resolve` throws, `featureUnavailable` for a proxy, with the exit
+  ///   code of who is at fault: the command line, or a file.
   package static func resolve(
     _ request: ConnectRequest, in surroundings: Surroundings
-  ) throws(AppError) -> ConnectSettings {
+  ) throws(CommandFailure) -> ConnectSettings {
     let layers = try Layers(request, surroundings)
     let config = layers.all
     var timeouts = SSHTimeouts()
@@ -129,7 +130,7 @@ private struct Layers {
 
   init(
     _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
-  ) throws(AppError) {
+  ) throws(CommandFailure) {
     let question = ClientConfig.Question(
       host: request.host.host, user: request.host.user, port: request.host.port,
       home: surroundings.home, localUser: surroundings.user,
@@ -139,14 +140,23 @@ private struct Layers {
       request.config?.lowercased() == "none"
       ? nil : request.config ?? "\(surroundings.home)/.ssh/config"
     let files = surroundings.files(isNamed)
-    options = try ClientConfig.resolve(
-      question, options: request.options, path: nil, files: files)
     // The first value wins: flags stand behind -o and before the file.
     var flags: [String] = []
     if let port = request.port { flags.append("Port=\(port)") }
     if let user = request.user { flags.append("User=\"\(user)\"") }
-    all = try ClientConfig.resolve(
-      question, options: request.options + flags, path: path, mustExist: isNamed, files: files)
+    do throws(AppError) {
+      options = try ClientConfig.resolve(
+        question, options: request.options, path: nil, files: files)
+      _ = try ClientConfig.resolve(question, options: flags, path: nil, files: files)
+    } catch {
+      throw CommandFailure(error: error)
+    }
+    do throws(AppError) {
+      all = try ClientConfig.resolve(
+        question, options: request.options + flags, path: path, mustExist: isNamed, files: files)
+    } catch {
+      throw CommandFailure(error: error, isInFile: true)
+    }
   }
 
   func hostKeys(

@@ -1,16 +1,21 @@
-import BridgeErrors
+package import BridgeErrors
 
 /// An error that ends the program, with all that is known about it.
-struct CommandFailure: Error {
+package struct CommandFailure: Error {
   /// The error.
-  var error: AppError
+  package var error: AppError
   /// What is known about a connection's failure.
   var context: FailureContext?
   /// Whether a running shell or command was lost with the connection.
   var endsSession = false
+  /// Whether a configuration file is at fault, and not who typed the command.
+  var isInFile = false
 
   /// How the program ends.
-  var exitCode: Int32 { error.exitCode(in: context, endsSession: endsSession).rawValue }
+  package var exitCode: Int32 {
+    let code = error.exitCode(in: context, endsSession: endsSession)
+    return (isInFile && code == .usage ? .configuration : code).rawValue
+  }
 }
 
 extension Reporter {

@@ -139,17 +139,29 @@ import Testing
   func proxiesAreRefused(_ option: String) {
     #expect {
       try settings(["-o", option, "h"])
-    } throws: { ($0 as? AppError)?.exitCode() == .configuration }
+    } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
     #expect {
       let pair = option.split(separator: "=", maxSplits: 1)
       return try settings(["h"], config: "Host h\n  \(pair[0]) \(pair[1])\n")
-    } throws: { ($0 as? AppError)?.exitCode() == .configuration }
+    } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
+  }
+
+  /// Who typed it is told so; who did not is told to look into the file.
+  @Test(arguments: ["Port=x", "ConnectTimeout=-1", "User=\"me", "IdentityFile=${NONE}"])
+  func aBadValueIsTheFaultOfWhereItStands(_ option: String) {
+    #expect {
+      try settings(["-o", option, "h"])
+    } throws: { ($0 as? CommandFailure)?.exitCode == 64 }
+    #expect {
+      let pair = option.split(separator: "=", maxSplits: 1)
+      return try settings(["-o", "Port=3", "h"], config: "Host h\n  \(pair[0]) \(pair[1])\n")
+    } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
   }
 
   @Test func aNamedFileMustExist() {
     #expect {
       try settings(["-F", "/missing", "h"])
-    } throws: { ($0 as? AppError)?.exitCode() == .fileMissing }
+    } throws: { ($0 as? CommandFailure)?.exitCode == 66 }
   }
 
   @Test func noneReadsNoFile() throws {

@@ -42,6 +42,27 @@ import Testing
     #expect(!outcome.error.utf8.contains(0x1B))
   }
 
+  @Test func aBadValueInAFile() async throws {
+    let home = try Home()
+    try home.write("Host h\n  Port x\u{1B}[2J\n", to: "config")
+    let outcome = try await home.run(["connect", "-F", home.file("config"), "h"])
+    #expect(outcome.code == 78, "\(outcome.error)")
+    #expect(outcome.lastLine.hasPrefix("bridgectl: [validationError] "))
+    #expect(outcome.lastLine.contains("config:2"))
+    #expect(!outcome.error.utf8.contains(0x1B))
+  }
+
+  @Test func noMoreSessions() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.maxSessions = 0
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(server.options(home) + ["127.0.0.1", "--", "true"])
+      #expect(outcome.code == 76, "\(outcome.error)")
+      #expect(outcome.error.contains("MaxSessions"))
+      #expect(!outcome.error.contains("tunnel"))
+    }
+  }
+
   @Test func aPortWhereNothingListens() async throws {
     try await withServer { server, home in
       await server.kill()
