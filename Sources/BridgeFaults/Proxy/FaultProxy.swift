@@ -32,15 +32,20 @@ public actor FaultProxy: Journaling {
   private var accepted = 0
   private let start: NIODeadline
   private let chance: SplitMix64
-  var journal = Journal<FaultEvent>()
+  var journal: Journal<FaultEvent>
 
   /// The event loop, as the executor of this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
 
   /// Listens on a port of its own and passes everything on to `port` of 127.0.0.1.
   ///
+  /// - Parameter logCapacity: events that `log` keeps at most, at least 2; it drops the older half
+  ///   when it is full.
   /// - Throws: `cannotListen`.
-  public init(to port: Int, seed: UInt64 = 1) async throws(FaultError) {
+  public init(
+    to port: Int, seed: UInt64 = 1, logCapacity: Int = 4_096
+  ) async throws(FaultError) {
+    journal = Journal(capacity: max(2, logCapacity))
     loop = MultiThreadedEventLoopGroup.singleton.next()
     serverPort = port
     self.seed = seed
@@ -51,7 +56,7 @@ public actor FaultProxy: Journaling {
     try await listen()
   }
 
-  /// What happened, oldest first; the newest 2,048 events at least.
+  /// What happened, oldest first; the newest half of its capacity at least.
   public var log: [FaultEvent] { journal.events }
 
   /// How many older events the log has lost.

@@ -84,6 +84,16 @@ struct FaultProxyTests {
       ])
     try await bench.stop()
   }
+
+  @Test func keepsTheNewestEventsOfAShortLogAndCountsTheRest() async throws {
+    let proxy = try await FaultProxy(to: 1, logCapacity: 4)
+    for _ in 1...5 { try await proxy.inject(.reset) }
+    let log = await proxy.log
+    #expect(log.count <= 4)
+    #expect(log.last?.kind == .injected("Reset()"))
+    #expect(await proxy.droppedEvents == 6 - log.count)
+    await proxy.stop()
+  }
 }
 
 extension FaultEvent.Kind {

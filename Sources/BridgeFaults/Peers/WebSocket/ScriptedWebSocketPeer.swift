@@ -11,7 +11,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   public nonisolated let port: Int
 
   nonisolated let loop: any EventLoop
-  var journal = Journal<WebSocketPeerEvent>()
+  var journal: Journal<WebSocketPeerEvent>
   private(set) var isStopped = false
   private let door: LoopbackListener
   private var scripts: [WebSocketScript]
@@ -37,15 +37,22 @@ public actor ScriptedWebSocketPeer: Journaling {
   /// Listens, and gives every connection the same script.
   ///
   /// - Throws: `cannotListen`.
-  public init(_ script: WebSocketScript = .echo) async throws(FaultError) {
-    try await self.init([script])
+  public init(
+    _ script: WebSocketScript = .echo, logCapacity: Int = 4_096
+  ) async throws(FaultError) {
+    try await self.init([script], logCapacity: logCapacity)
   }
 
   /// Listens, and gives the first connection the first script, the second the second and so on;
   /// the last one serves all that come later. Without a script it never answers.
   ///
+  /// - Parameter logCapacity: events that `log` keeps at most, at least 2; it drops the older half
+  ///   when it is full.
   /// - Throws: `cannotListen`.
-  public init(_ scripts: [WebSocketScript]) async throws(FaultError) {
+  public init(
+    _ scripts: [WebSocketScript], logCapacity: Int = 4_096
+  ) async throws(FaultError) {
+    journal = Journal(capacity: max(2, logCapacity))
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.scripts = scripts
     start = .now()
@@ -56,7 +63,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
-  /// What happened, oldest first; the newest 2,048 events at least.
+  /// What happened, oldest first; the newest half of its capacity at least.
   public var log: [WebSocketPeerEvent] { journal.events }
 
   /// How many connections are open.
