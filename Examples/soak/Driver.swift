@@ -23,10 +23,7 @@ struct Driver: Sendable {
   ) async {
     for blow in blows {
       try? await ContinuousClock().sleep(until: start + blow.at)
-      guard await untilWell(), .now < deadline else { return }
-      do throws(FaultError) { try await strike(blow) } catch {
-        await recorder.breaks("\(link.id): the \(blow.havoc.rawValue) could not be made: \(error)")
-      }
+      guard await meet(blow, until: deadline) else { return }
       let isWell = await untilWell()
       do throws(FaultError) {
         try await link.proxy.heal()
@@ -40,26 +37,54 @@ struct Driver: Sendable {
     }
   }
 
-  private func strike(_ blow: Blow) async throws(FaultError) {
-    let isOfHost = blow.havoc.isOfHost
-    if isOfHost { await turnstile.enter() }
-    let others =
-      blow.havoc == .keyRefused || !isOfHost
-      ? [] : fleet.links.filter { $0.isSSH && $0.id != link.id }
-    await recorder.open(link.id, blow.havoc)
-    for other in others { await recorder.open(other.id, blow.havoc, isAimed: false) }
-    let result: Result<Duration, FaultError>
-    do throws(FaultError) {
-      result = .success(
-        try await Striker(fleet: fleet, link: link, supervisor: supervisor).strike(blow))
-    } catch { result = .failure(error) }
-    let time = (try? result.get()) ?? .zero
-    for struck in [link] + others { await recorder.struck(struck.id, for: time) }
-    if isOfHost { await turnstile.leave() }
-    _ = try result.get()
+  /// Strikes once the link is well and may be struck; false when there is no time left for it.
+  private func meet(_ blow: Blow, until deadline: Moment) async -> Bool {
+    while .now < deadline {
+      guard await untilWell() else { return false }
+      guard await recorder.mayBeStruck(link.id) else {
+        await rest(.milliseconds(50))
+        continue
+      }
+      do throws(FaultError) { if try await strike(blow) { return true } } catch {
+        await recorder.breaks("\(link.id): the \(blow.havoc.rawValue) could not be made: \(error)")
+        return true
+      }
+    }
+    return false
   }
 
-  /// Waits until the link is up, used, and through with its outage; false after a minute.
+  /// False, and nothing done, when the link is not well any more: while it waited for its turn,
+  /// another link's fault of the host may have taken it down.
+  private func strike(_ blow: Blow) async throws(FaultError) -> Bool {
+    guard blow.havoc.isOfHost else { return try await strike(blow, beside: []) }
+    await turnstile.enter()
+    let others =
+      blow.havoc == .keyRefused ? [] : fleet.links.filter { $0.isSSH && $0.id != link.id }
+    let result: Result<Bool, FaultError>
+    do throws(FaultError) { result = .success(try await strike(blow, beside: others)) } catch {
+      result = .failure(error)
+    }
+    await turnstile.leave()
+    return try result.get()
+  }
+
+  private func strike(_ blow: Blow, beside others: [Link]) async throws(FaultError) -> Bool {
+    let isUp = await supervisor.state(of: link.id)?.isUp == true
+    guard isUp, await recorder.open(link.id, blow.havoc) else { return false }
+    for other in others { await recorder.open(other.id, blow.havoc, isAimed: false) }
+    let striker = Striker(fleet: fleet, link: link, supervisor: supervisor)
+    let result: Result<Duration, FaultError>
+    do throws(FaultError) { result = .success(try await striker.strike(blow)) } catch {
+      result = .failure(error)
+    }
+    let time = (try? result.get()) ?? .zero
+    for struck in [link] + others { await recorder.struck(struck.id, for: time) }
+    _ = try result.get()
+    return true
+  }
+
+  /// Waits until the link is up, used, and through with its outage; false after the
+  /// limit.
   private func untilWell() async -> Bool {
     let limit = Moment.now + Self.limit
     while .now < limit {
@@ -67,6 +92,8 @@ struct Driver: Sendable {
       if await recorder.isIdle(link.id, isUp: state?.isUp == true) { return true }
       if case .failed = state {
         await rest(.milliseconds(200))
+        // Nobody would choose before the host is in order again.
+        await turnstile.pass()
         await recorder.personChose(link.id)
         await supervisor.reconnectNow(link.id)
       }
@@ -95,6 +122,10 @@ actor Turnstile {
   }
 
   func leave() { isTaken = false }
+
+  func pass() async {
+    while isTaken { await rest(.milliseconds(20)) }
+  }
 }
 
 /// Counts the faults that are over and looks at the memory meanwhile.

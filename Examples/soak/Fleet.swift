@@ -16,8 +16,9 @@ struct Link: Sendable {
 
   /// About so many bytes come with one answer to a probe.
   var chatter: Int { isSSH ? 24 : 4 }
-  /// Fewer than so many bytes make a connection, in one direction.
-  var handshake: Int { isSSH ? 2_500 : 160 }
+  /// No more than so many bytes make a connection, in one direction. Behind a WebSocket's comes
+  /// what nothing protects: of an echo with another byte in it no error would tell.
+  var handshake: Int { isSSH ? 2_500 : 128 }
 
   /// The proxy reads nothing of connections that it ignored, so it never learns of their end.
   func forgetIgnored() async throws(FaultError) {
@@ -39,6 +40,8 @@ struct Fleet: Sendable {
   /// Short silences and deadlines: what is measured is the recovery, and not the patience.
   static let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
   static let handshake = Duration.seconds(3)
+  /// Short logs: that they fill is not to look like a leak.
+  static let logCapacity = 128
 
   init(_ count: Int, seed: UInt64) async throws(FaultError) {
     var configuration = SSHServerConfiguration()
@@ -46,12 +49,13 @@ struct Fleet: Sendable {
     // does, and how long, is no part of a soak.
     configuration.lines = ["SetEnv SHLVL=2"]
     server = try await SSHServer(configuration)
-    peer = try await ScriptedWebSocketPeer(.echo)
+    peer = try await ScriptedWebSocketPeer(.echo, logCapacity: Self.logCapacity)
     var links: [Link] = []
     for number in 0..<count {
       let isSSH = Self.isSSH(number)
       let port = isSSH ? server.port : peer.port
-      let proxy = try await FaultProxy(to: port, seed: seed &+ UInt64(number))
+      let proxy = try await FaultProxy(
+        to: port, seed: seed &+ UInt64(number), logCapacity: Self.logCapacity)
       let id = ConnectionID((isSSH ? "ssh " : "websocket ") + "\(number + 1)")
       links.append(Link(id: id, isSSH: isSSH, proxy: proxy))
     }

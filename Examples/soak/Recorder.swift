@@ -49,6 +49,8 @@ actor Recorder {
     var resumed: [Int: Moment] = [:]
     /// A credential was refused, and no person has chosen since.
     var isRefused = false
+    /// How often it was lost since it was healthy.
+    var losses = 0
   }
 
   private(set) var outcomes: [Havoc: Outcomes] = [:]
@@ -63,17 +65,23 @@ actor Recorder {
 
   /// Until this long after a fault that does no harm at once, silence may still be a verdict.
   private static let patience = Duration.seconds(3)
+  /// After this long nobody notices any more a fault that no link lives through; for a machine
+  /// that is busy with much else.
+  private static let lethalPatience = Duration.seconds(60)
 
   func read<Events: AsyncSequence<RecoveryEvent, Never>>(_ events: Events) async {
     for await event in events { take(event) }
     hasEnded = true
   }
 
-  /// A fault is about to begin on `id`.
-  func open(_ id: ConnectionID, _ havoc: Havoc, isAimed: Bool = true) {
-    guard isAimed || desks[id.description]?.outage == nil else { return }
-    desks[id.description, default: Desk()].outage = Outage(
-      havoc: havoc, isAimed: isAimed, began: .now)
+  /// A fault is about to begin on `id`; false when the one before is not over yet.
+  @discardableResult
+  func open(_ id: ConnectionID, _ havoc: Havoc, isAimed: Bool = true) -> Bool {
+    guard let desk = desks[id.description], desk.outage == nil, desk.live != nil else {
+      return false
+    }
+    desks[id.description]?.outage = Outage(havoc: havoc, isAimed: isAimed, began: .now)
+    return true
   }
 
   /// It has begun, and ends by itself after `time`.
@@ -87,14 +95,19 @@ actor Recorder {
     closeIfWell(id.description)
     guard let outage = desks[id.description]?.outage else { return isUp }
     guard isUp, outage.detected == nil, let over = outage.over else { return false }
-    guard .now > over + Self.patience else { return false }
+    let isLethal = outage.isAimed && outage.havoc.isLethal
+    guard .now > over + (isLethal ? Self.lethalPatience : Self.patience) else { return false }
     outcomes[outage.havoc, default: Outcomes()].unbroken += 1
-    if outage.isAimed, outage.havoc.isLethal {
+    if isLethal {
       breaks("\(id): the \(outage.havoc.rawValue) went unnoticed")
     }
     desks[id.description]?.outage = nil
     return true
   }
+
+  /// Whether `id` may be struck again before it is healthy. Twice in a row is what networks do;
+  /// without end it would only measure the breaker.
+  func mayBeStruck(_ id: ConnectionID) -> Bool { (desks[id.description]?.losses ?? 0) < 2 }
 
   /// A person chooses Reconnect on `id`.
   func personChose(_ id: ConnectionID) {
@@ -132,8 +145,9 @@ actor Recorder {
     case .recovered:
       desk.live = event.generation
       desk.outage?.recovered = event.at
+    case .becameHealthy: desk.losses = 0
     case .lingered: lingered += 1
-    case .entered, .becameHealthy, .classified, .waiting, .suspended, .resumed, .suspected,
+    case .entered, .classified, .waiting, .suspended, .resumed, .suspected,
       .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .closed, .missed:
       break
     }
@@ -144,6 +158,7 @@ actor Recorder {
   private func lose(_ desk: inout Desk, _ event: RecoveryEvent) {
     guard let live = desk.live, live == event.generation else { return }
     desk.live = nil
+    desk.losses += 1
     var outage =
       desk.outage
       ?? Outage(havoc: .unprovoked, isAimed: false, began: event.at, over: event.at)

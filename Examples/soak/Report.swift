@@ -43,7 +43,9 @@ struct Report: Codable, Sendable {
     var linksUp = 0
     var linksWithPerson = 0
     var secondsToCalm = 0.0
+    /// Refusals of a key that sshd has logged, and those that errors told of.
     var refusedCredentials = 0
+    var refusalsTold = 0
     var refusedTwice = 0
     var lingeredGenerations = 0
     var missedEvents = 0
@@ -130,8 +132,9 @@ extension Report {
         + "peers; supervisor ended: \(ledger.supervisorEnded), gone: \(ledger.supervisorGone)",
       "links: \(ledger.linksUp) up, \(ledger.linksWithPerson) wait for a person, "
         + "\(String(format: "%.1f", ledger.secondsToCalm)) s after the last fault",
-      "credentials refused: \(ledger.refusedCredentials), offered again: \(ledger.refusedTwice); "
-        + "slow teardowns: \(ledger.lingeredGenerations); missed events: \(ledger.missedEvents)",
+      "credentials refused: \(ledger.refusedCredentials) by sshd, \(ledger.refusalsTold) told, "
+        + "offered again: \(ledger.refusedTwice); slow teardowns: \(ledger.lingeredGenerations); "
+        + "missed events: \(ledger.missedEvents)",
     ]
   }
 

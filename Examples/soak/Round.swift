@@ -12,6 +12,9 @@ final class Round: Sendable {
   private let recorder = Recorder()
   private let ending = Mutex(Ending())
 
+  /// How far apart the faults of one link are planned, where there is time for it.
+  private static let pace = Duration.seconds(6)
+
   private struct Ending {
     weak var supervisor: Supervisor<ContinuousClock>?
   }
@@ -24,8 +27,8 @@ final class Round: Sendable {
   /// Brings all links up, lets `body` happen, shuts down, and waits until nothing is left.
   func run(_ body: (Supervisor<ContinuousClock>) async -> Void) async throws {
     let reading = try await supervised(body)
-    await until(.seconds(10)) { await self.recorder.hasEnded }
-    await until(.seconds(10)) {
+    await until(.seconds(60)) { await self.recorder.hasEnded }
+    await until(.seconds(60)) {
       await self.fleet.openConnections == 0 && self.fleet.census.living == 0
         && self.isSupervisorGone
     }
@@ -40,7 +43,7 @@ final class Round: Sendable {
     let events = supervisor.events()
     let reading = Task { await recorder.read(events) }
     try await fleet.supervise(by: supervisor, recorder)
-    let isUp = await until(.seconds(30)) { await self.count(supervisor, \.isUp) == self.links }
+    let isUp = await until(.seconds(120)) { await self.count(supervisor, \.isUp) == self.links }
     if !isUp { await recorder.breaks("not all links came up before the first fault") }
     await body(supervisor)
     await supervisor.shutDown()
@@ -50,8 +53,8 @@ final class Round: Sendable {
   /// Lets every fault happen.
   func strike(_ supervisor: Supervisor<ContinuousClock>, _ progress: Progress) async {
     let length = Duration.seconds(options.minutes * 60)
-    let span = length * 0.8
-    let gap = min(.seconds(4), span / Double(options.faults) * Double(links) / 4)
+    let span = min(length * 0.8, Self.pace * options.faults / links)
+    let gap = min(.seconds(1), span / Double(options.faults) * Double(links) / 4)
     let plan = Blow.plan(options, over: span, isSSH: Fleet.isSSH)
     let (start, turnstile) = (Moment.now, Turnstile())
     await withTaskGroup(of: Void.self) { group in
@@ -80,9 +83,15 @@ final class Round: Sendable {
     report.ledger.linksUp = await count(supervisor, \.isUp)
     report.ledger.linksWithPerson = await count(supervisor, \.isWithPerson)
     // What ends before may still hold its descriptor for a moment.
-    await until(.seconds(5)) {
+    await until(.seconds(60)) {
       Figures.now().openDescriptors <= report.ledger.up.openDescriptors
     }
+  }
+
+  /// What the kernel says once the descriptors are back, or after a minute.
+  func figures(like before: Figures) async -> Figures {
+    await until(.seconds(60)) { Figures.now().descriptors == before.descriptors }
+    return Figures.now()
   }
 
   /// Copies what was seen into the report.
@@ -95,6 +104,7 @@ final class Round: Sendable {
     report.ledger.missedEvents = await recorder.missed
     let refused = RefusedKeys(log: await fleet.server.log)
     report.ledger.refusedCredentials = refused.count
+    report.ledger.refusalsTold = await recorder.refusals
     report.ledger.refusedTwice = refused.repeated
     report.errors = await recorder.errors
     report.broken += await recorder.broken
@@ -130,7 +140,8 @@ final class Round: Sendable {
   }
 }
 
-/// The refused keys in sshd's log: "Failed publickey for USER from HOST port PORT ssh2: KEY".
+/// The refused keys in sshd's log: "Failed publickey for USER from HOST port PORT ssh2: KEY". Its
+/// lines end with CR LF, which Swift takes for one character.
 struct RefusedKeys {
   /// Refusals in all.
   var count = 0
@@ -139,7 +150,7 @@ struct RefusedKeys {
 
   init(log: String) {
     var seen: Set<Substring> = []
-    for line in log.split(separator: "\n") {
+    for line in log.split(whereSeparator: \.isNewline) {
       guard let range = line.range(of: "Failed publickey for ") else { continue }
       count += 1
       if !seen.insert(line[range.upperBound...]).inserted { repeated += 1 }

@@ -75,7 +75,7 @@ struct SoakRun: Sendable {
         report.broken.append("\(count) of \(options.faults) faults in \(options.minutes) min")
       }
     }
-    report.ledger.after = Figures.now()
+    report.ledger.after = await round.figures(like: report.ledger.before)
     await round.close(&report)
     report.seconds = (start.duration(to: .now) / .milliseconds(100)).rounded() / 10
     report.judge()

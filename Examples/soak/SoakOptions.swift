@@ -6,7 +6,8 @@ struct SoakOptions: Sendable {
   var connections = 16
   /// What every chance is drawn from.
   var seed: UInt64 = 1
-  /// How long the faults may take in all; they are spread over three quarters of it.
+  /// How long the faults may take in all; they come every few seconds on each link, or
+  /// spread over four fifths of it.
   var minutes = 10.0
   /// One JSON object instead of tables.
   var isJSON = false
