@@ -3,9 +3,9 @@ import BridgeErrors
 /// Storm control for one host and port: who may dial, when, and how many at once.
 ///
 /// While the host is down one dial is in flight at a time and others wait for its outcome; while it
-/// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one budget,
-/// and generations that keep failing before they become healthy open the breaker: then dials are
-/// slow probes.
+/// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one
+/// budget, and generations that keep failing before they become healthy open the breaker: then
+/// dials are slow probes.
 struct HostGate: Sendable {
   /// A wish to dial.
   struct Request: Sendable, Equatable {
