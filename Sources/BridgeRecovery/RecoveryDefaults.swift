@@ -63,6 +63,7 @@ public enum RecoveryDefaults {
   public static let settleWindow = Duration.milliseconds(250)
   /// How long an entry waits before it ranks one level higher.
   public static let ageingPeriod = Duration.seconds(60)
-  /// Events a slow reader may be behind before it loses the oldest.
-  public static let eventBuffer = 256
+  /// Events a slow reader may be behind before it loses the oldest: an outage of two hundred links
+  /// to one host is about three thousand.
+  public static let eventBuffer = 4_096
 }

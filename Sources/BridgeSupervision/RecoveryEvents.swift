@@ -3,94 +3,190 @@ import BridgeTransport
 
 /// The events of a supervisor from the moment it was asked for, for one reader.
 ///
-/// A reader that is more than `RecoveryDefaults.eventBuffer` events behind loses the oldest; in
-/// their place stands one `.missed` that says how many. The sequence ends with the supervisor.
+/// Nothing is lost on a reader that is at most `RecoveryDefaults.eventBuffer` events behind. One
+/// that is further behind loses the oldest; in their place stands one `.missed` that says how many,
+/// and `Supervisor.state(of:)` has what they came to. The sequence ends with the supervisor.
 public struct RecoveryEvents: AsyncSequence, Sendable {
   /// What it yields.
   public typealias Element = RecoveryEvent
   /// It does not fail.
   public typealias Failure = Never
 
-  fileprivate let stream: AsyncStream<RecoveryEvent>
-  fileprivate let start: UInt64
+  fileprivate let subscription: Subscription
 
-  /// A reader at the beginning.
+  /// A reader; two of one subscription share its events.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(base: stream.makeAsyncIterator(), last: start)
+    Iterator(subscription: subscription)
   }
 
   /// One pass over the events.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var base: AsyncStream<RecoveryEvent>.Iterator
-    fileprivate var last: UInt64
-    private var pending: RecoveryEvent?
-
-    fileprivate init(base: AsyncStream<RecoveryEvent>.Iterator, last: UInt64) {
-      self.base = base
-      self.last = last
-    }
+    fileprivate let subscription: Subscription
 
     /// The next event; nil when the supervisor is gone or the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Never) -> RecoveryEvent? {
-      if let event = pending {
-        pending = nil
-        return event
+      await subscription.next()
+    }
+  }
+
+  /// A place among the readers, for as long as somebody may read.
+  fileprivate final class Subscription: Sendable {
+    private let feed: EventFeed
+    private let reader: Int
+
+    init(_ feed: EventFeed, _ reader: Int) {
+      self.feed = feed
+      self.reader = reader
+    }
+
+    deinit { feed.end(reader) }
+
+    func next() async -> RecoveryEvent? {
+      while true {
+        switch feed.take(reader) {
+        case .event(let event): return event
+        case .end: return nil
+        case .nothing: break
+        }
+        await withTaskCancellationHandler {
+          await withCheckedContinuation { feed.wait(reader, $0) }
+        } onCancel: {
+          feed.end(reader)
+        }
       }
-      guard let event = await base.next(isolation: actor) else { return nil }
-      let missed = event.sequence - last - 1
-      last = event.sequence
-      guard missed > 0 else { return event }
-      pending = event
-      return RecoveryEvent(
-        sequence: event.sequence - 1, at: event.at, step: .missed(count: Int(missed)))
     }
   }
 }
 
-/// Hands events to many readers without ever waiting for one.
+/// Keeps events for many readers, once for all, without ever waiting for one.
 final class EventFeed: Sendable {
-  private struct State {
-    var readers: [(id: Int, continuation: AsyncStream<RecoveryEvent>.Continuation)] = []
+  fileprivate enum Answer {
+    case event(RecoveryEvent)
+    case nothing
+    case end
+  }
+
+  fileprivate typealias Waiter = CheckedContinuation<Void, Never>
+
+  fileprivate struct Reader {
+    /// The number of the first event it has not had.
+    var next: UInt64
+    var waiters: [Waiter] = []
+  }
+
+  fileprivate struct State {
+    var readers: [Int: Reader] = [:]
     var lastReader = 0
-    var last: UInt64 = 0
+    /// From `head` on, what somebody may still read; before it, what will be thrown away.
+    var events: [RecoveryEvent] = []
+    var head = 0
+    /// The number of the next event.
+    var end: UInt64 = 1
     var isFinished = false
+
+    var first: UInt64 { end - UInt64(events.count - head) }
   }
 
   private let state = Mutex(State())
 
   func subscribe() -> RecoveryEvents {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: RecoveryEvent.self, bufferingPolicy: .bufferingNewest(RecoveryDefaults.eventBuffer))
-    let (reader, start, isFinished) = state.withLock { state in
+    let reader = state.withLock { state in
       state.lastReader += 1
-      if !state.isFinished { state.readers.append((state.lastReader, continuation)) }
-      return (state.lastReader, state.last, state.isFinished)
+      state.readers[state.lastReader] = Reader(next: state.end)
+      return state.lastReader
     }
-    continuation.onTermination = { _ in self.remove(reader) }
-    if isFinished { continuation.finish() }
-    return RecoveryEvents(stream: stream, start: start)
+    return RecoveryEvents(subscription: .init(self, reader))
   }
 
   func publish(_ event: RecoveryEvent) {
-    let readers = state.withLock { state in
-      state.last = event.sequence
-      return state.readers
+    let waiters = state.withLock { state -> [Waiter] in
+      state.end = event.sequence + 1
+      guard !state.readers.isEmpty else { return [] }
+      state.keep(event)
+      return state.takeWaiters()
     }
-    for reader in readers { reader.continuation.yield(event) }
+    for waiter in waiters { waiter.resume() }
   }
 
   func finish() {
-    let readers = state.withLock { state in
+    let waiters = state.withLock { state in
       state.isFinished = true
-      defer { state.readers = [] }
-      return state.readers
+      return state.takeWaiters()
     }
-    for reader in readers { reader.continuation.finish() }
+    for waiter in waiters { waiter.resume() }
   }
 
-  private func remove(_ reader: Int) {
-    state.withLock { $0.readers.removeAll { $0.id == reader } }
+  /// What is next for a reader.
+  fileprivate func take(_ reader: Int) -> Answer {
+    state.withLock { state in
+      guard let next = state.readers[reader]?.next else { return .end }
+      guard next < state.end else {
+        state.forgetWhatAllHave()
+        return state.isFinished ? .end : .nothing
+      }
+      if next < state.first { return .event(state.loss(of: reader, from: next)) }
+      state.readers[reader]?.next = next + 1
+      return .event(state.events[state.head + Int(next - state.first)])
+    }
+  }
+
+  /// Resumes `waiter` when there may be something for a reader, or never will be.
+  fileprivate func wait(_ reader: Int, _ waiter: CheckedContinuation<Void, Never>) {
+    let mustWait = state.withLock { state in
+      guard let next = state.readers[reader]?.next, next >= state.end, !state.isFinished else {
+        return false
+      }
+      state.readers[reader]?.waiters.append(waiter)
+      return true
+    }
+    if !mustWait { waiter.resume() }
+  }
+
+  /// Nothing more is read by a reader.
+  fileprivate func end(_ reader: Int) {
+    let waiters = state.withLock { state in
+      let gone = state.readers.removeValue(forKey: reader)
+      state.forgetWhatAllHave()
+      return gone?.waiters ?? []
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
+
+extension EventFeed.State {
+  fileprivate mutating func keep(_ event: RecoveryEvent) {
+    events.append(event)
+    guard events.count - head > RecoveryDefaults.eventBuffer else { return }
+    head += 1
+    guard head > RecoveryDefaults.eventBuffer else { return }
+    events.removeFirst(head)
+    head = 0
+  }
+
+  fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    for reader in readers.keys {
+      if readers[reader]?.waiters.isEmpty == false {
+        waiters += readers[reader]?.waiters ?? []
+        readers[reader]?.waiters = []
+      }
+    }
+    return waiters
+  }
+
+  /// One event in the place of those that `reader` came too late for.
+  fileprivate mutating func loss(of reader: Int, from next: UInt64) -> RecoveryEvent {
+    let start = first
+    readers[reader]?.next = start
+    return RecoveryEvent(
+      sequence: start - 1, at: events[head].at, step: .missed(count: Int(start - next)))
+  }
+
+  fileprivate mutating func forgetWhatAllHave() {
+    guard !events.isEmpty, readers.values.allSatisfy({ $0.next >= end }) else { return }
+    events.removeAll(keepingCapacity: events.capacity <= 256)
+    head = 0
   }
 }

@@ -67,6 +67,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   private var timers = DeadlineQueue<Timer>()
   private var alarm: (number: Int, at: Moment, task: Task<Void, Never>)?
   private var alarms = 0
+  /// The timers have changed since the alarm was set.
+  private var isAlarmStale = false
 
   /// A supervisor without connections.
   ///
@@ -138,19 +140,24 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   func set(_ timer: Timer, at instant: Moment) {
     timers.set(timer, at: instant)
+    isAlarmStale = true
   }
 
   func clear(_ timer: Timer) {
     timers.clear(timer)
+    isAlarmStale = true
   }
 
   func clearTimers() {
     timers = DeadlineQueue()
+    isAlarmStale = true
     setAlarm()
   }
 
   /// Keeps one task asleep until the next timer is due, and none while there is no timer.
   func setAlarm() {
+    guard isAlarmStale else { return }
+    isAlarmStale = false
     guard let next = timers.next else {
       alarm?.task.cancel()
       alarm = nil
@@ -171,6 +178,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   private func ring(_ number: Int) {
     guard alarm?.number == number else { return }
     alarm = nil
+    isAlarmStale = true
     while let timer = timers.popDue(at: now()) { fire(timer) }
     setAlarm()
   }

@@ -178,7 +178,9 @@ import Testing
     let (scene, _) = scene(throwing: [])
     let late = scene.supervisor.events()
     try scene.run {
-      for number in 0..<300 { await scene.supervisor.report(.invalidURL(string: "\(number)")) }
+      for number in 0..<(2 * RecoveryDefaults.eventBuffer) {
+        await scene.supervisor.report(.invalidURL(string: "\(number)"))
+      }
       await scene.supervisor.shutDown()
     }
     let seen = try scene.run {

@@ -16,12 +16,18 @@ import Foundation
       autobahn PORT AGENT             every case of an Autobahn fuzzing server
     bridge-bench errors                                 what an error costs, in ns
     bridge-bench decisions                              what the decisions of recovery cost
+    bridge-bench steps N                                N policy steps and operations that succeed;
+                                                        valgrind counts what they allocate
+    bridge-bench supervised PORT KEYFILE N KEEPALIVE SECONDS
+                                                        what N supervised idle links cost
 
     """
 
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if let run = DecisionBench(arguments: arguments) { return await run() }
+    if let run = StepBench(arguments: arguments) { return await run() }
+    if let run = SupervisedBench(arguments: arguments) { return await run() }
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
     guard webSocket != nil || ssh != nil else {

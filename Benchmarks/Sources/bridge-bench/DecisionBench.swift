@@ -88,8 +88,65 @@ struct DecisionBench {
     var small = SeverityQueue()
     for number in 0..<100_000 { small.push(Self.error(number), source: "source \(number)") }
     figures += [("flood_100000_s", flood.wall), ("flood_waiting", Double(small.waiting.count))]
+    let reports = await floodSupervisor()
+    figures += [
+      ("flood_supervisor_100000_s", reports.wall), ("flood_supervisor_cpu_s", reports.processor),
+    ]
+    let operations = await floodOperations()
+    figures += [
+      ("flood_operations_100000_s", operations.wall),
+      ("flood_operations_cpu_s", operations.processor),
+    ]
+    figures.append(("run_success_ns", await runSuccess()))
     figures.append(("cancel_in_backoff_ms", await cancelInBackoff()))
     report(figures)
+  }
+
+  /// A hundred tasks report a thousand errors each, all at once.
+  private func floodSupervisor() async -> (wall: Double, processor: Double) {
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
+    let watch = Stopwatch()
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<100 {
+        group.addTask {
+          for number in (task * 1_000)..<((task + 1) * 1_000) {
+            await supervisor.report(Self.error(number), source: "source \(number)")
+          }
+        }
+      }
+    }
+    return watch.stopped
+  }
+
+  /// A hundred thousand operations fail for good, all at once, while somebody reads the events.
+  private func floodOperations() async -> (wall: Double, processor: Double) {
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
+    let events = supervisor.events()
+    let reader = Task { for await _ in events {} }
+    let watch = Stopwatch()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<100_000 {
+        group.addTask {
+          _ = try? await supervisor.run(source: "source \(number)") { () async throws -> Int in
+            throw AppError.invalidURL(string: "\(number)")
+          }
+        }
+      }
+    }
+    reader.cancel()
+    return watch.stopped
+  }
+
+  /// What an operation costs beside itself that succeeds at once.
+  private func runSuccess() async -> Double {
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
+    var least = Double.infinity
+    for _ in 0..<7 {
+      let begun = ContinuousClock.now
+      for number in 0..<20_000 { _ = try? await supervisor.run { number } }
+      least = min(least, (ContinuousClock.now - begun) / .nanoseconds(20_000))
+    }
+    return least
   }
 
   /// From the cancellation of an operation that waits for its first retry to its end.

@@ -5,6 +5,9 @@ struct Stopwatch {
   private let start = ContinuousClock.now
   private let processorStart = clock()
 
+  /// Stops the watch.
+  var stopped: (wall: Double, processor: Double) { (wall, processor) }
+
   /// Seconds of wall time.
   var wall: Double { (ContinuousClock.now - start) / .seconds(1) }
 

@@ -79,6 +79,7 @@ public struct SupervisorStateMachine: Sendable {
   private var sequence: UInt64 = 0
   private var lastShown: PresentedError?
   private var queueDeadline: Moment?
+  private var seenChanges: UInt64 = 0
 
   /// Nothing to supervise yet; `seed` is all the chance there is.
   public init(seed: UInt64, queueCapacity: Int = RecoveryDefaults.queueCapacity) {
@@ -161,12 +162,13 @@ public struct SupervisorStateMachine: Sendable {
   }
 
   private mutating func finish(at now: Moment) -> [RecoveryAction] {
-    showChanges(at: now)
+    if queue.changes != seenChanges { showChanges(at: now) }
     defer { actions = [] }
     return actions
   }
 
   private mutating func showChanges(at now: Moment) {
+    seenChanges = queue.changes
     let shown = queue.shown
     if let last = lastShown, last.id != shown?.id {
       publish(.withdrawn(last.id), last.source, nil, at: now)

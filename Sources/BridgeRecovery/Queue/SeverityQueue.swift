@@ -20,6 +20,9 @@ public struct SeverityQueue: Sendable {
   private var slots: [EntryKey: Int] = [:]
   private var slotsBySource: [String: Set<Int>] = [:]
 
+  /// Counts what may have changed what is shown or when time changes it.
+  private(set) var changes: UInt64 = 0
+
   private var chance: SeededGenerator
 
   /// An empty queue for `capacity` entries, at least one; `seed` makes the ids of its entries.
@@ -56,6 +59,7 @@ public struct SeverityQueue: Sendable {
     if let slot = slots[key] {
       entries[slot]?.presented.count += report.count
       entries[slot]?.refresh(report)
+      changes += 1
       return
     }
     insert(Entry(report, id: PresentedError.id(from: &chance), key: key, at: now))
@@ -126,6 +130,7 @@ public struct SeverityQueue: Sendable {
   private mutating func attach(_ reports: Int, toEntryOf root: String) -> Bool {
     guard let slot = oldestSlot(of: root) else { return false }
     entries[slot]?.presented.count += reports
+    changes += 1
     return true
   }
 
@@ -142,6 +147,7 @@ public struct SeverityQueue: Sendable {
     if let source = entry.presented.source { slotsBySource[source, default: []].insert(slot) }
     lists.append(slot, to: entry.list)
     count += 1
+    changes += 1
   }
 
   private mutating func remove(_ slot: Int) {
@@ -155,10 +161,12 @@ public struct SeverityQueue: Sendable {
       if slotsBySource[source]?.isEmpty == true { slotsBySource[source] = nil }
     }
     count -= 1
+    changes += 1
   }
 
   private mutating func update(_ slot: Int, with report: Report, at now: Moment?) {
     guard var entry = entries[slot] else { return }
+    changes += 1
     entry.presented.recoveryFailed(with: report.error, context: report.context)
     entry.presented.count += report.count
     entry.presented.plan = report.plan
@@ -198,9 +206,11 @@ public struct SeverityQueue: Sendable {
     }
     let target = Level.criticalLists.compactMap { lists.last(of: $0) }.first
     if let target { entries[target]?.presented.count += newcomer.presented.count }
+    changes += 1
   }
 
   mutating func show(_ slot: Int, at now: Moment?) {
+    changes += 1
     lists.remove(slot)
     entries[slot]?.heldUntil = nil
     entries[slot]?.levelSince = now

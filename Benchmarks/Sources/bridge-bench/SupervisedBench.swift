@@ -1,0 +1,62 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+import Foundation
+
+/// One run of `bridge-bench supervised`: idle links under one supervisor, probed every `keepalive`.
+struct SupervisedBench {
+  private let port: Int
+  private let keyFile: String
+  private let count: Int
+  private let keepalive: Duration
+  private let time: Duration
+
+  /// Nil when the arguments are not of the form in `BridgeBench.usage`.
+  init?(arguments: [String]) {
+    guard arguments.count == 6, arguments[0] == "supervised" else { return nil }
+    let numbers = arguments[3...].compactMap(Int.init)
+    guard let port = Int(arguments[1]), numbers.count == 3, numbers.allSatisfy({ $0 > 0 }) else {
+      return nil
+    }
+    self.port = port
+    keyFile = arguments[2]
+    count = numbers[0]
+    keepalive = .seconds(numbers[1])
+    time = .seconds(numbers[2])
+  }
+
+  func callAsFunction() async {
+    let reactor = ReactorGroup.shared.next()
+    let supervisor = Supervisor(clock: ContinuousClock(), seed: 1, executor: reactor)
+    let endpoint = Endpoint(host: "127.0.0.1", port: port)
+    let configuration = SSHConfiguration(
+      user: "root", credentials: [.keyFile(keyFile)], hostKeys: .anyKey)
+    let ids = (0..<count).map { ConnectionID("link \($0)") }
+    let start = Stopwatch()
+    for id in ids {
+      let link = SupervisedConnection(
+        id: id, endpoint: endpoint, liveness: LivenessPolicy(keepalive: keepalive)
+      ) { _ in SSHConnection(to: endpoint, configuration: configuration, on: reactor) }
+      try? await supervisor.supervise(link)
+    }
+    for id in ids { _ = try? await supervisor.connection(id) }
+    let ready = start.wall
+    // What follows a connection, such as its first probe, is over then.
+    try? await Task.sleep(for: keepalive)
+    let watch = Stopwatch()
+    try? await Task.sleep(for: time)
+    let (wall, processor) = (watch.wall, watch.processor)
+    var up = 0
+    for id in ids {
+      if case .up? = await supervisor.state(of: id) { up += 1 }
+    }
+    report([
+      ("links", Double(count)), ("up", Double(up)), ("ready_s", ready), ("wall", wall),
+      ("cpu", processor), ("core_percent", processor / wall * 100),
+    ])
+    await supervisor.shutDown()
+  }
+}
