@@ -9,6 +9,7 @@ import Foundation
       down PATH            `cat PATH`, read to the end
       up BYTES             write so many bytes into `cat >/dev/null`
       idle N               N sessions with a `cat` each; says READY and waits for standard input
+      oneshot N BRIDGECTL  exec as a process of its own beside exec in this one, N times in turn
       mixed PATH           round trips of a second session on the reactor that downloads PATH
     bridge-bench ws MODE PORT ARGS [pool]                (on 127.0.0.1)
       client PORT SIZE COUNT WINDOW   echoes, so many in flight

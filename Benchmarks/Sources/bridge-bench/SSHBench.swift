@@ -12,6 +12,7 @@ struct SSHBench {
     case up(bytes: Int)
     case idle(count: Int)
     case mixed(path: String)
+    case oneShot(count: Int, program: String)
 
     init?(_ name: String, _ arguments: [String]) {
       let numbers = arguments.compactMap(Int.init)
@@ -22,6 +23,8 @@ struct SSHBench {
       case ("idle", 1, 1) where numbers[0] > 0: self = .idle(count: numbers[0])
       case ("down", 1, _): self = .down(path: arguments[0])
       case ("mixed", 1, _): self = .mixed(path: arguments[0])
+      case ("oneshot", 2, _) where numbers.first ?? 0 > 0:
+        self = .oneShot(count: numbers[0], program: arguments[1])
       default: return nil
       }
     }
@@ -50,6 +53,9 @@ struct SSHBench {
     case .up(let bytes): try await up(bytes)
     case .idle(let count): try await idle(count)
     case .mixed(let path): try await mixed(path)
+    case .oneShot(let count, let program):
+      let oneShot = OneShot(program: program, port: port, keyFile: keyFile, count: count)
+      try await oneShot(beside: one)
     }
   }
 
