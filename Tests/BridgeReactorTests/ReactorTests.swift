@@ -91,6 +91,37 @@ import Testing
     }
   }
 
+  @Test func theEndOfATurnComesAfterItsWorkAndBeforeWhatItCallsForLater() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      reactor.execute {
+        reactor.atEndOfTurn {
+          log.append("end")
+          reactor.atEndOfTurn { log.append("next end") }
+        }
+        reactor.execute { log.append("later") }
+        log.append("now")
+      }
+      await eventually { log.all.count == 4 }
+      #expect(log.all == ["now", "end", "later", "next end"])
+    }
+  }
+
+  /// Else each step of a task would cost a look at I/O.
+  @Test func aTaskThatGoesFromFunctionToFunctionDoesSoInOneTurn() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      await withTaskExecutorPreference(reactor) {
+        let actor = Pinned(reactor)
+        await actor.run { _ in reactor.atEndOfTurn { log.append("end") } }
+        for _ in 0..<5 { await hop() }
+        log.append("hopped")
+      }
+      await eventually { log.all.count == 2 }
+      #expect(log.all == ["hopped", "end"])
+    }
+  }
+
   @Test func theLoopGoesOnWhileAHelperThreadBlocks() async {
     await withReactor { reactor in
       let gate = Gate()
@@ -197,3 +228,6 @@ private actor Departing {
 
   isolated deinit { departed() }
 }
+
+/// Leaves its caller's isolation, and so is a job of its own.
+@concurrent private func hop() async {}

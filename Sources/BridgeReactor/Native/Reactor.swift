@@ -34,6 +34,8 @@ public import BridgeTransport
 
   /// A turn runs at most so much before it looks at I/O again.
   private static let workPerTurn = 1024
+  /// So many times tasks may go from function to function in one turn.
+  private static let hopsPerTurn = 256
 
   let inbox = Mutex(Inbox())
   let control: LoopControl
@@ -43,6 +45,10 @@ public import BridgeTransport
   /// that a busy loop does not allocate one a turn.
   private var taken: [Work] = []
   private var position = 0
+
+  /// What is put off to the end of the turn, and the same while it is run.
+  private var putOff: [() -> Void] = []
+  private var ending: [() -> Void] = []
 
   /// Starts a thread and its loop. `name` shows in a debugger (15 bytes at most are kept).
   ///
@@ -126,7 +132,7 @@ public import BridgeTransport
   }
 
   private func isDone() -> Bool {
-    guard position == taken.count else { return false }
+    guard position == taken.count, putOff.isEmpty else { return false }
     return inbox.withLock { inbox in
       inbox.hasEnded = inbox.isStopping && inbox.work.isEmpty
       return inbox.hasEnded
@@ -142,20 +148,44 @@ public import BridgeTransport
     control.detach()
   }
 
-  /// Runs the work that was queued when the turn began; what that queues waits for the next turn,
-  /// so that a job that re-enqueues itself cannot starve I/O.
+  /// Calls `body` when what is queued now has run, and before the loop waits for I/O: what many
+  /// jobs of one turn ask for is done once for all of them. On the loop's thread.
+  package func atEndOfTurn(_ body: @escaping () -> Void) {
+    preconditionIsolated()
+    putOff.append(body)
+  }
+
+  /// Runs the work that was queued when the turn began; what that calls for later waits for the
+  /// next turn, so that work that re-enqueues itself cannot starve I/O.
   func drain() {
     if position == taken.count { take() }
     let end = min(taken.count, position + Self.workPerTurn)
-    while position < end {
-      let work = taken[position]
-      position += 1
-      run(work)
-    }
-    let isEmpty = position == taken.count
+    while position < end { runNext() }
+    runHops()
+    endTurn()
+    let isEmpty = position == taken.count && putOff.isEmpty
     let (hasWork, isStopping) = inbox.withLock { (!$0.work.isEmpty, $0.isStopping) }
     control.keepTurning(hasWork || !isEmpty)
     if isStopping { control.letEnd() }
+  }
+
+  /// A task that goes from one function to the next is a job again, and need not look at I/O in
+  /// between. Calls do wait: that is how work gives way.
+  private func runHops() {
+    var left = Self.hopsPerTurn
+    while left > 0 {
+      if position == taken.count { take() }
+      guard position < taken.count, case .job = taken[position] else { return }
+      runNext()
+      left -= 1
+    }
+  }
+
+  private func endTurn() {
+    guard !putOff.isEmpty else { return }
+    swap(&putOff, &ending)
+    for body in ending { body() }
+    ending.removeAll(keepingCapacity: true)
   }
 
   private func take() {
@@ -168,7 +198,9 @@ public import BridgeTransport
     }
   }
 
-  private func run(_ work: Work) {
+  private func runNext() {
+    let work = taken[position]
+    position += 1
     switch work {
     case .job(let job):
       unsafe job.runSynchronously(
