@@ -32,6 +32,7 @@ enum LinkStep {
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
   /// as links do and connections need not.
   var deadline: LoopTimer?
+  private var killer: LoopTimer?
   private(set) var facts: LinkFacts
   /// When the last byte came, as the kernel says; kept when the socket is gone.
   private var heard: ContinuousClock.Instant?
@@ -43,6 +44,8 @@ enum LinkStep {
   private var connection: OpaquePointer?
   private var context: LinkContext?
   private var tell: ((LinkStep) -> Void)?
+  /// The library has begun to take it apart.
+  private var isEnding = false
   /// The library has no part in it any more.
   private(set) var isGone = false
   private var pings: [[UInt8]] = []
@@ -81,7 +84,11 @@ enum LinkStep {
     unsafe info.opaque_user_data = owner.toOpaque()
     unsafe info.ssl_connection = flags
     let made = unsafe connect(&info, to: address, storing: &created)
-    if unsafe made != nil { return true }
+    if let made = unsafe made {
+      // The first call back may be long in coming; an end may be wanted before.
+      unsafe adopted(made)
+      return true
+    }
     // Freed before the library had it in its tables: there will be no terminal event.
     if unsafe created == nil, !isGone { unsafe owner.release() }
     return false
@@ -167,13 +174,16 @@ enum LinkStep {
     flush()
   }
 
-  /// Ends it now. The library does so in its next turn, which is asked for.
+  /// Ends it now. The library does so in its next turn, which is asked for; and again until it is
+  /// done, for a step of its own that comes first (TCP is there, a close frame came) puts a timeout
+  /// of its own in the place of ours.
   func kill() {
     guard let connection = unsafe connection, let context else { return }
     look()
     unsafe lws_set_timeout(
       connection, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC)
     unsafe lws_cancel_service(context.raw)
+    killer = LoopTimer(after: .milliseconds(10), on: reactor) { [weak self] in self?.kill() }
   }
 
   /// Nothing is told any more.
@@ -206,7 +216,7 @@ enum LinkStep {
 /// What the library calls, each a step. A result other than 0 ends the connection.
 extension Link {
   func adopted(_ connection: OpaquePointer) {
-    if unsafe self.connection == nil, !isGone { unsafe self.connection = connection }
+    if unsafe self.connection == nil, !isEnding { unsafe self.connection = connection }
   }
 
   func connected() {
@@ -333,12 +343,20 @@ extension Link {
     }
   }
 
-  /// The connection failed or is closing; its socket is still there.
-  func ending() { look() }
+  /// The connection failed or is closing; its socket is still there. The library still keeps it for
+  /// a part of the turn, but aborts the program when something is asked of it.
+  func ending() {
+    look()
+    isEnding = true
+    killer = nil
+    unsafe connection = nil
+  }
 
   /// The terminal event: gives back the library's retain.
   func gone(_ owner: Unmanaged<Link>) {
     isGone = true
+    isEnding = true
+    killer = nil
     unsafe connection = nil
     let tell = tell
     self.tell = nil

@@ -46,6 +46,28 @@ struct LifeTests {
     await peer.stop()
   }
 
+  @Test(
+    "a close at the first sign of a phase is not forgotten by the library",
+    arguments: ["ws", "wss"], [ConnectionPhase.resolve, .dial, .upgrade])
+  func closeInPhase(scheme: String, phase: ConnectionPhase) async throws {
+    let peer = try await ScriptedTCPPeer([])
+    let reactor = Reactor(name: "ws-phase")
+    for _ in 0..<20 {
+      let connection = try WebSocketConnection(
+        to: "\(scheme)://127.0.0.1:\(peer.port)/", on: reactor)
+      let connecting = Task { try await connection.connect() }
+      // On the reactor the answer to the event comes in the turn of the event.
+      await withTaskExecutorPreference(reactor) {
+        for await event in connection.events where event == .entered(phase) {
+          await connection.close()
+        }
+      }
+      await #expect(throws: AppError.cancelled) { try await connecting.value }
+    }
+    await reactor.stop()
+    await peer.stop()
+  }
+
   @Test("a server that does not answer the goodbye is left after the close timeout")
   func deafServer() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript(answersClose: false))
