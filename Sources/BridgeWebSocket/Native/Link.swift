@@ -50,6 +50,8 @@ enum LinkStep {
   private(set) var isGone = false
   private var pings: [[UInt8]] = []
   private var isFlushDue = false
+  /// Since the last look.
+  private var hasReceived = false
   private var goodbye: [UInt8]?
   /// Our close frame is on its way: nothing may follow it.
   private(set) var hasSaidGoodbye = false
@@ -129,28 +131,34 @@ enum LinkStep {
     return heard
   }
 
-  /// Asks for a turn to write; from the reactor's thread.
-  func askToWrite() {
-    guard let connection = unsafe connection else { return }
-    _ = unsafe lws_callback_on_writable(connection)
-  }
-
-  /// Writes what waits, now: a turn to write would cost four changes of the epoll set a message.
-  /// What more comes in this turn of the loop is written together in the next. Not from inside a
-  /// callback of the library's.
+  /// Writes what waits at the end of the turn: what one turn sends travels together, and a turn to
+  /// write, which costs four changes of the epoll set, is not asked for.
   func flush() {
     guard !isFlushDue else { return }
     isFlushDue = true
-    writeNow()
-    reactor.execute { [self] in
-      isFlushDue = false
-      if outbox.count > 0 { writeNow() }
+    flushAtEndOfTurn(patience: Self.patience)
+  }
+
+  /// While messages come in, their answers are collected for a few turns: else both sides would
+  /// fall into step and exchange one at a time.
+  private func flushAtEndOfTurn(patience: Int) {
+    reactor.atEndOfTurn { [self] in
+      guard hasReceived, patience > 0, outbox.count < Self.burst else {
+        isFlushDue = false
+        return writeNow()
+      }
+      hasReceived = false
+      flushAtEndOfTurn(patience: patience - 1)
     }
   }
 
+  private static let patience = 8
+  /// In bytes: a longer message is worth a packet of its own.
+  private static let small = 1 << 10
+
   /// What the socket does not take at once the library keeps, and sends when it can.
   private func writeNow() {
-    guard facts.stage == .established, facts.close == nil, !isGone else { return }
+    guard facts.stage == .established, facts.close == nil, !isEnding else { return }
     if !write() { kill() }
   }
 
@@ -267,6 +275,7 @@ extension Link {
     guard facts.fault == nil else { return true }
     do throws(MessageAssembler.Fault) {
       guard let message = unsafe try assembler.take(content, piece) else { return true }
+      hasReceived = message.count <= Self.small
       if !mailbox.push(message), let connection = unsafe connection {
         _ = unsafe lws_rx_flow_control(connection, 0)
       }
@@ -306,8 +315,18 @@ extension Link {
       guard unsafe writeFrame(entry.bytes, kind, on: connection) else { return false }
       frames += 1
     }
-    askToWrite()
+    goOnWriting()
     return true
+  }
+
+  /// There is more to write: when the socket takes what the library keeps, or in the next turn.
+  private func goOnWriting() {
+    guard let connection = unsafe connection else { return }
+    if unsafe lws_partial_buffered(connection) != 0 {
+      _ = unsafe lws_callback_on_writable(connection)
+    } else {
+      reactor.execute { [self] in flush() }
+    }
   }
 
   /// Frames a turn, so that others have theirs.

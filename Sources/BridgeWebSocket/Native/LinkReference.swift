@@ -14,19 +14,24 @@ import BridgeTransport
 extension Outbox.Entry {
   /// A text message, with the library's room in front.
   init(text: String) {
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(LibWebSockets.room + text.utf8.count)
-    bytes.append(contentsOf: repeatElement(0, count: LibWebSockets.room))
-    bytes.append(contentsOf: text.utf8)
+    var text = text
+    let bytes = text.withUTF8 { unsafe Self.roomed($0) }
     self.init(isText: true, bytes: bytes)
   }
 
   /// A binary message, with the library's room in front.
   init(binary payload: [UInt8]) {
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(LibWebSockets.room + payload.count)
-    bytes.append(contentsOf: repeatElement(0, count: LibWebSockets.room))
-    bytes.append(contentsOf: payload)
+    let bytes = unsafe payload.withUnsafeBufferPointer { unsafe Self.roomed($0) }
     self.init(isText: false, bytes: bytes)
+  }
+
+  /// The library writes the header over what is left unset here.
+  private static func roomed(_ payload: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    let room = LibWebSockets.room
+    return unsafe [UInt8](unsafeUninitializedCapacity: room + payload.count) { buffer, count in
+      unsafe buffer[..<room].initialize(repeating: 0)
+      _ = unsafe buffer[room...].initialize(from: payload)
+      count = room + payload.count
+    }
   }
 }

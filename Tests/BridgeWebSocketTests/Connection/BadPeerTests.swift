@@ -140,7 +140,7 @@ struct BadPeerTests {
       code: 1002),
     invalid(
       "a length of 2^62",
-      RawFrame(opcode: 2, [UInt8](repeating: 1, count: 20_000)).with {
+      RawFrame(opcode: 2, [UInt8](repeating: 1, count: 100_000)).with {
         $0.declaredLength = 1 << 62
       }, "A message is longer than 16777216 bytes.", code: 1009),
     invalid("a length of 2^63", RawFrame(opcode: 2, [1]).with { $0.declaredLength = 1 << 63 }),

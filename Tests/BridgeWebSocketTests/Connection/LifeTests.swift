@@ -85,7 +85,11 @@ struct LifeTests {
   @Test("what was sent before the goodbye arrives")
   func flush() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
-    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    var configuration = WebSocketConfiguration()
+    // The default second may pass on a busy machine before the server has read it all.
+    configuration.timeouts.close = .seconds(600)
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
     try await connection.connect()
     for index in 0..<200 { try await connection.send(text: "\(index)") }
     await connection.close()
@@ -117,6 +121,33 @@ struct LifeTests {
       await connection.close()
       await peer.stop()
     }
+  }
+
+  @Test("what is asked for while the loop is busy is all done: pings, a message, the goodbye")
+  func oneTurn() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let reactor = Reactor(name: "ws-turn")
+    var configuration = WebSocketConfiguration()
+    configuration.timeouts.close = .seconds(600)
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration, on: reactor)
+    try await connection.connect()
+    try await withTaskExecutorPreference(reactor) {
+      // On the reactor these three begin in one turn.
+      async let first = connection.probe(within: .seconds(600))
+      async let second = connection.probe(within: .seconds(600))
+      try await connection.send(text: "last words")
+      #expect(try await first > .zero)
+      #expect(try await second > .zero)
+      try await connection.send(text: "really")
+      await connection.close()
+    }
+    let texts = await peer.log.compactMap { event in
+      if case .text(let text) = event.kind { text } else { nil }
+    }
+    #expect(texts == ["last words", "really"])
+    await reactor.stop()
+    await peer.stop()
   }
 
   @Test("who waits for a message is told of a cancellation")
