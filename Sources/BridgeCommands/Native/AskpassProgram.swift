@@ -4,18 +4,29 @@ import Foundation
 /// The program named by SSH_ASKPASS: asked by its argument, it answers on its standard output
 /// (ssh(1), ENVIRONMENT).
 enum AskpassProgram {
+  /// What asking came to.
+  enum Answer: Equatable {
+    /// The first line it wrote.
+    case given([UInt8])
+    /// It said no (a status other than 0), or we were cancelled.
+    case declined
+    /// It could not be started, in the words of the system.
+    case notStarted(String)
+  }
+
   private static let limit = 64 << 10
 
-  /// The first line it writes; nil when it fails or says no (a status other than 0).
-  static func ask(_ question: String, program: String) async -> [UInt8]? {
+  /// Starts `program` and waits for its end.
+  static func ask(_ question: String, program: String) async -> Answer {
     var pipe: [Int32] = [-1, -1]
-    guard unsafe Foundation.pipe(&pipe) == 0 else { return nil }
+    guard unsafe Foundation.pipe(&pipe) == 0 else { return .notStarted(words(of: errno)) }
     for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let child = spawn(program, question, output: pipe[1])
+    var child = pid_t()
+    let code = spawn(program, question, output: pipe[1], as: &child)
     close(pipe[1])
-    guard let child else {
+    guard code == 0 else {
       close(pipe[0])
-      return nil
+      return .notStarted(words(of: code))
     }
     let reader = DescriptorReader(pipe[0], ownsDescriptor: true)
     var answer: [UInt8] = []
@@ -32,9 +43,11 @@ enum AskpassProgram {
     reader.stop()
     if isCancelled { kill(child, SIGTERM) }
     let isGranted = await succeeds(child)
-    guard isGranted, !isCancelled else { return nil }
-    return Array(answer.prefix { $0 != 10 && $0 != 13 })
+    guard isGranted, !isCancelled else { return .declined }
+    return .given(Array(answer.prefix { $0 != 10 && $0 != 13 }))
   }
+
+  private static func words(of code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
   private static func succeeds(_ child: pid_t) async -> Bool {
     await withCheckedContinuation { (caller: CheckedContinuation<Bool, Never>) in
@@ -47,7 +60,10 @@ enum AskpassProgram {
     }
   }
 
-  private static func spawn(_ program: String, _ question: String, output: Int32) -> pid_t? {
+  /// Returns 0, or the `errno` of why it could not.
+  private static func spawn(
+    _ program: String, _ question: String, output: Int32, as child: inout pid_t
+  ) -> Int32 {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -66,8 +82,6 @@ enum AskpassProgram {
     let words = [program, question]
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { unsafe arguments.forEach { unsafe free($0) } }
-    var child = pid_t()
-    let code = unsafe posix_spawnp(&child, program, &actions, &attributes, &arguments, environ)
-    return code == 0 ? child : nil
+    return unsafe posix_spawnp(&child, program, &actions, &attributes, &arguments, environ)
   }
 }

@@ -124,13 +124,23 @@ struct Prompter: Sendable {
       defer { input.hold(false) }
       return await TerminalPrompt.ask(question, isEchoed: isEchoed).map { Secret($0) }
     case .program(let program):
-      return await AskpassProgram.ask(question, program: program).map { Secret($0) }
+      return await answer(of: program, to: question)
     case .nowhere(let reason):
       let isFirst = memory.withLock { memory in
         defer { memory.isExplained = true }
         return !memory.isExplained
       }
       if isFirst { reporter.note("\(question.dropLast(2)) is wanted. \(reason)") }
+      return nil
+    }
+  }
+
+  private func answer(of program: String, to question: String) async -> Secret? {
+    switch await AskpassProgram.ask(question, program: program) {
+    case .given(let bytes): return Secret(bytes)
+    case .declined: return nil
+    case .notStarted(let reason):
+      reporter.note("SSH_ASKPASS: \(shown(program)) cannot be started: \(reason).")
       return nil
     }
   }

@@ -12,8 +12,7 @@ struct ChildProcess: Sendable {
   /// Starts `path` with the given arguments, in a process group of its own.
   ///
   /// Signals are at their defaults, stdout and stderr are appended to `log`, stdin is `input` (or
-  /// /dev/null). No other descriptor is inherited: NIO's sockets are not close-on-exec, and one
-  /// that a child holds is not closed, for its peer, by closing ours.
+  /// /dev/null). No other descriptor is inherited.
   init(_ path: String, _ arguments: [String], input: Int32? = nil, log: String) throws(FaultError) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -26,9 +25,7 @@ struct ChildProcess: Sendable {
     unsafe posix_spawn_file_actions_addopen(
       &actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    for descriptor in 3..<Self.endOfDescriptors where descriptor != input {
-      unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
+    unsafe InheritedDescriptors.close(in: &actions, but: input)
 
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -49,13 +46,6 @@ struct ChildProcess: Sendable {
     let code = unsafe posix_spawn(&child, path, &actions, &attributes, &argv, environ)
     guard code == 0 else { throw .cannotStart(program: path, errno: code) }
     pid = child
-  }
-
-  /// Beyond the last open descriptor, with room for those that other threads open meanwhile. To
-  /// close what is not open does no harm.
-  private static var endOfDescriptors: Int32 {
-    let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-    return (open.compactMap { Int32($0) }.max() ?? 255) + 64
   }
 
   /// True once it ended; reaps it then.

@@ -42,6 +42,18 @@ import Testing
     }
   }
 
+  @Test func aProgramThatCannotStartIsNamed() async throws {
+    try await withLockedKey { server, home, options in
+      let outcome = try await home.run(
+        options + ["127.0.0.1", "--", "true"],
+        environment: ["SSH_ASKPASS": home.file("none"), "SSH_ASKPASS_REQUIRE": "force"])
+      #expect(outcome.code == 65)
+      #expect(
+        outcome.error.contains(
+          "SSH_ASKPASS: \(home.file("none")) cannot be started: No such file or directory."))
+    }
+  }
+
   @Test func fromADescriptorWhoseRestIsTheInput() async throws {
     try await withLockedKey { server, home, options in
       let outcome = try await home.run(

@@ -1,3 +1,4 @@
+import BridgeFaults
 import Foundation
 import Testing
 
@@ -41,6 +42,7 @@ struct Child: Sendable {
       unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
       unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
     }
+    unsafe InheritedDescriptors.close(in: &actions)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
