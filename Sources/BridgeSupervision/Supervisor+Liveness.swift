@@ -53,9 +53,12 @@ extension Supervisor {
       let generation = watches[id]?.generation
     else { return }
     if let liveness = watches[id]?.liveness, let deadline = liveness.deadline {
+      var next = deadline
       // A peer that is suspected is looked at more often: it may answer at any time.
-      let isSuspecting = liveness.isSuspecting
-      let next = isSuspecting ? min(deadline, instant + LivenessPolicy.lookInterval) : deadline
+      if liveness.isSuspecting { next = min(deadline, instant + LivenessPolicy.lookInterval) }
+      if liveness.isQuiet, watches.count >= LivenessPolicy.fleetSize {
+        next = liveness.policy.shared(deadline, since: epoch)
+      }
       set(.liveness(id), at: max(next, instant))
     } else {
       clear(.liveness(id))

@@ -51,7 +51,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   let onOption: OptionHandler
   let suspension: (@Sendable () -> Duration)?
   private nonisolated let origin: C.Instant
-  private nonisolated let epoch: Moment
+  nonisolated let epoch: Moment
 
   /// The decisions; a simulation looks into them.
   package var machine: SupervisorStateMachine

@@ -61,6 +61,9 @@ public struct Liveness: Sendable, Equatable {
     }
   }
 
+  /// Whether no question is open.
+  public var isQuiet: Bool { state == .quiet }
+
   /// Whether an unanswered probe has become a suspicion.
   public var isSuspecting: Bool {
     if case .suspecting = state { return true }

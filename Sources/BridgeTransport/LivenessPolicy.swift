@@ -29,6 +29,23 @@ public struct LivenessPolicy: Sendable, Equatable {
   public static let lagTolerance = Duration.milliseconds(100)
   /// How often to look whether a suspected peer was heard after all.
   public static let lookInterval = Duration.milliseconds(250)
+  /// From so many judged peers on, those whose silence ends at about the same time are probed
+  /// together: an idle fleet then wakes a few times a second, and not for every link.
+  public static let fleetSize = 16
+  /// At about the same time: within this share of `keepalive`.
+  static let fleetStep = 50
+
+  /// The time of probes where many peers are judged: `deadline`, later by a fiftieth of `keepalive`
+  /// at most, in steps that all links of one keepalive share.
+  public func shared(
+    _ deadline: ContinuousClock.Instant, since origin: ContinuousClock.Instant
+  ) -> ContinuousClock.Instant {
+    let step = keepalive / Self.fleetStep
+    guard step > .zero, deadline > origin else { return deadline }
+    let steps = ((deadline - origin) / step).rounded(.up)
+    return max(deadline, origin + step * steps)
+  }
+
   /// The round trip that is assumed before one was measured.
   static let assumedRoundTrip = Duration.milliseconds(250)
   static let leastSuspicion = Duration.milliseconds(250)

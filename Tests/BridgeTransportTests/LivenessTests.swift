@@ -129,6 +129,24 @@ import Testing
   }
 }
 
+@Suite struct FleetTests {
+  /// Milliseconds since the origin: an end of silence, and when its probe goes out where the
+  /// keepalive is five seconds.
+  @Test(arguments: [(5_000, 5_000), (5_001, 5_100), (5_099, 5_100), (5_101, 5_200), (-3, -3)])
+  func probesOfAFleetShareTheirTimes(milliseconds: Int, shared: Int) {
+    let origin = ContinuousClock.now
+    let policy = LivenessPolicy(keepalive: .seconds(5))
+    let deadline = origin + .milliseconds(milliseconds)
+    #expect(policy.shared(deadline, since: origin) == origin + .milliseconds(shared))
+  }
+
+  @Test func whoNeverProbesSharesNothing() {
+    let origin = ContinuousClock.now
+    let deadline = origin + .milliseconds(7)
+    #expect(LivenessPolicy(keepalive: .zero).shared(deadline, since: origin) == deadline)
+  }
+}
+
 @Suite struct SuspensionWatchTests {
   @Test(arguments: [(0, false), (400, false), (501, true), (3_600_000, true)])
   func onlyARealSleepCounts(milliseconds: Int, isSleep: Bool) {

@@ -16,6 +16,8 @@ struct CatalogueRow {
   let title: String
   /// The message; nil where the specification gives none, and then there is a fact.
   let message: () -> String?
+  /// What is shown in the place of a message that promises what need not come; nil for the message.
+  let shown: () -> String?
   /// What happened, as a sentence with the payload, where the message says nothing.
   let fact: () -> String?
   let icon: String
@@ -30,6 +32,7 @@ struct CatalogueRow {
   init(
     _ caseName: String, _ domain: ErrorDomain, cause: String, remedy: String,
     title: String = defaultTitle, message: @escaping @autoclosure () -> String? = nil,
+    shown: @escaping @autoclosure () -> String? = nil,
     fact: @escaping @autoclosure () -> String? = nil, icon: String = "exclamationmark.circle",
     options: @escaping @autoclosure () -> [ErrorRecoveryOption] = [.dismiss],
     severity: ErrorSeverity = .error,
@@ -43,6 +46,7 @@ struct CatalogueRow {
     self.remedy = remedy
     self.title = title
     self.message = message
+    self.shown = shown
     self.fact = fact
     self.icon = icon
     self.options = options

@@ -19,12 +19,15 @@ public struct FailureContext: Sendable, Equatable {
   public var detail: String?
   /// How long the server asked to be left alone (Retry-After), in seconds.
   public var retryAfter: Int?
+  /// How many dials in a row ended like this in this phase, this one included; nil for one, and
+  /// where nobody counts.
+  public var repeats: Int?
 
   /// A context of `kind` in `phase` at `host`.
   public init(
     kind: FailureKind, phase: ConnectionPhase, host: String, port: Int? = nil,
     native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil,
-    retryAfter: Int? = nil
+    retryAfter: Int? = nil, repeats: Int? = nil
   ) {
     self.kind = kind
     self.phase = phase
@@ -34,5 +37,6 @@ public struct FailureContext: Sendable, Equatable {
     self.disconnectReason = disconnectReason
     self.detail = detail
     self.retryAfter = retryAfter
+    self.repeats = repeats
   }
 }

@@ -8,9 +8,10 @@ extension AppError {
   }
 
   /// What to show as the message: `userMessage`, or the hint where that is the default text, which
-  /// helps nobody and would advise to retry a changed host key.
+  /// helps nobody and would advise to retry a changed host key, and the plain fact where it
+  /// promises to reconnect: whether that happens is the plan's to say.
   public func shownMessage(in context: FailureContext? = nil) -> String {
-    row.message() ?? advice(in: context)
+    row.shown() ?? row.message() ?? advice(in: context)
   }
 
   /// The hint to show under `shownMessage`; nil where it is in there already.

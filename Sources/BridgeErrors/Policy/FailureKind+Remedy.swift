@@ -22,6 +22,11 @@ extension FailureContext {
       It took the connection and then said nothing \(phase.during): it is overloaded, or \
       something else listens on that port.
       """
+    case .dropped where (repeats ?? 1) >= Self.manyDrops:
+      """
+      The server drops us \(phase.during), \(repeats ?? 1) times in a row: it turns this address \
+      away (a firewall, fail2ban, MaxStartups), or it cannot serve anybody. Its log says which.
+      """
     case .dropped:
       """
       The server may be restarting, or it turns this address away (a firewall, fail2ban): its log \
@@ -61,6 +66,9 @@ extension FailureContext {
       nil
     }
   }
+
+  /// From so many drops in a row on, they are no accident.
+  private static let manyDrops = 3
 
   private var answeredByAnother: String {
     guard let detail else {

@@ -8,8 +8,8 @@ public struct RecoveryEvent: Sendable {
     case attempted(number: Int, isStandby: Bool)
     /// The dial reached a phase.
     case entered(ConnectionPhase)
-    /// Authenticated and usable, after so many dials and so long; for a first connection since it
-    /// was asked for.
+    /// Authenticated and usable, after so many dials and so long: since it was lost, or last heard
+    /// where it was in doubt before; for a first connection since it was asked for.
     case recovered(after: Duration, attempts: Int, isFirst: Bool)
     /// A round trip and the time it takes to be trusted again are behind it.
     case becameHealthy

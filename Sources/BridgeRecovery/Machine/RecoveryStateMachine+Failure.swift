@@ -17,6 +17,7 @@ extension RecoveryStateMachine {
       stale += 1
       return []
     }
+    let failure = live == nil ? counted(failure) : failure
     let report: [Output] = [
       .note(.failed(failure.error, failure.context), generation: generation)
     ]
@@ -25,6 +26,18 @@ extension RecoveryStateMachine {
     }
     return report + end(generation, at: now)
       + decide(failure, isDial: true, at: now, using: &chance)
+  }
+
+  /// The same failure of a dial, and how often it has happened in a row.
+  private mutating func counted(_ failure: Failure) -> Failure {
+    guard var context = failure.context, context.kind == .dropped else {
+      drops = nil
+      return failure
+    }
+    let count = drops?.phase == context.phase ? drops?.count ?? 0 : 0
+    drops = Drops(phase: context.phase, count: count + 1)
+    if count > 0 { context.repeats = count + 1 }
+    return Failure(error: failure.error, context: context)
   }
 
   /// The connection in use is gone: a second one takes over, or the next one is planned.
@@ -50,7 +63,8 @@ extension RecoveryStateMachine {
 
   private mutating func letGo(of generation: Int, at now: Moment) -> [Output] {
     if isHealthy { settleDown() }
-    (downSince, upSince) = (now, nil)
+    // A link that was in doubt has been of no use since it was last heard.
+    (downSince, upSince, silentSince) = (silentSince ?? now, nil, nil)
     return end(generation, at: now) + [.clearTimer(.health(id))]
   }
 

@@ -17,9 +17,12 @@ extension RecoveryStateMachine {
     return [.clearTimer(.health(id)), .healthy, .note(.becameHealthy, generation: generation)]
   }
 
-  mutating func suspected(_ generation: Int, silentFor silent: Duration) -> [Output] {
+  mutating func suspected(
+    _ generation: Int, silentFor silent: Duration, at now: Moment
+  ) -> [Output] {
     guard case .up(generation) = state else { return [] }
     state = .degraded(generation: generation)
+    silentSince = now - silent
     standby = Standby()
     standbyProgress.reset()
     return [.note(.suspected(silentFor: silent), generation: generation)] + wantStandby()
@@ -35,6 +38,7 @@ extension RecoveryStateMachine {
   mutating func cleared(_ generation: Int, at now: Moment) -> [Output] {
     guard case .degraded(generation) = state else { return [] }
     state = .up(generation: generation)
+    silentSince = nil
     return [.note(.cleared, generation: generation), .withdraw] + dropStandby(at: now)
   }
 

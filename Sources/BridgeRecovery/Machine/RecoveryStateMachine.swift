@@ -107,6 +107,15 @@ public struct RecoveryStateMachine: Sendable {
   var attempts = 0
   var upSince: Moment?
   var downSince: Moment?
+  var drops: Drops?
+  /// While it is suspected: the last sign of life.
+  var silentSince: Moment?
+
+  /// Dials in a row that the peer dropped in one phase.
+  struct Drops: Sendable, Equatable {
+    var phase: ConnectionPhase
+    var count: Int
+  }
 
   struct Standby: Sendable, Equatable {
     var generation: Int?
@@ -153,7 +162,8 @@ public struct RecoveryStateMachine: Sendable {
       failed(generation, Failure(error: error, context: context), at: now, using: &chance)
     case .tornDown(let generation): tornDown(generation)
     case .proved(let generation): proved(generation, at: now)
-    case .suspected(let generation, let silent): suspected(generation, silentFor: silent)
+    case .suspected(let generation, let silent):
+      suspected(generation, silentFor: silent, at: now)
     case .cleared(let generation): cleared(generation, at: now)
     case .timer(let timer): fired(timer, at: now)
     case .suspend(let parent): suspend(by: parent, at: now)
@@ -229,8 +239,10 @@ public struct RecoveryStateMachine: Sendable {
     let recovered = RecoveryEvent.Step.recovered(
       after: outage ?? .zero, attempts: attempts, isFirst: !wasEverUp)
     state = .up(generation: generation)
-    (upSince, downSince, wasEverUp, isProven, isHealthy) = (now, nil, true, false, false)
+    (upSince, downSince, silentSince) = (now, nil, nil)
+    (wasEverUp, isProven, isHealthy) = (true, false, false)
     attempts = 0
+    drops = nil
     return [
       .promote(generation: generation), .note(recovered, generation: generation), .withdraw,
       .setTimer(.health(id), at: now + RecoveryDefaults.healthyAfter), .up,

@@ -116,4 +116,24 @@ struct HintTests {
     let mismatch = try #require(AppError.sshHostKeyMismatch(host: "h").hint(in: changed))
     #expect(mismatch.contains("(line 3) Do not go on"))
   }
+
+  @Test func dropsInARowAreToldWithThePhase() throws {
+    let error = AppError.sshConnectionFailed(host: "h", reason: "r")
+    func hint(_ repeats: Int?) throws -> String {
+      let context = FailureContext(
+        kind: .dropped, phase: .keyExchange, host: "h", repeats: repeats)
+      return try #require(error.hint(in: context))
+    }
+    for few in [nil, 1, 2] { #expect(try !hint(few).contains("in a row")) }
+    #expect(
+      try hint(3).contains("The server drops us during key exchange, 3 times in a row"))
+  }
+
+  @Test(arguments: [nil, 1000, 1003, 1009, 3999] as [Int?])
+  func aCloseWithoutAReasonPromisesNothing(code: Int?) {
+    let error = AppError.webSocketDisconnected(code: code, reason: nil)
+    #expect(error.userMessage == "The connection was lost. Reconnecting...")
+    #expect(!error.shownMessage().contains("Reconnecting"))
+    #expect(error.shownMessage().contains(code.map { "(close code \($0))" } ?? "was lost."))
+  }
 }

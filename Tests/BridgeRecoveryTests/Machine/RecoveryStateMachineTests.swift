@@ -47,6 +47,12 @@ struct Link {
     return nil
   }
 
+  /// What the newest failure was noted with.
+  var context: FailureContext? {
+    for case .note(.failed(_, let context), _) in outputs { return context }
+    return nil
+  }
+
   /// The words of the outputs, without their payloads.
   var words: [String] {
     outputs.map { output in
@@ -197,6 +203,32 @@ struct Link {
     #expect(link.words.contains("waiting"))
   }
 
+  @Test func dropsInARowAreCountedByPhase() {
+    var link = Link.up()
+    link.fail(1, .linkLost)
+    link.redial(after: 1)
+    var repeats: [Int?] = []
+    for (generation, kind) in [(2, FailureKind.dropped), (3, .dropped), (4, .refused)] {
+      link.fail(generation, kind)
+      repeats.append(link.context?.repeats)
+      link.step(.timer(.retry(Link.id)))
+      link.redial(after: generation)
+    }
+    for generation in [5, 6, 7] {
+      link.fail(generation, .dropped)
+      repeats.append(link.context?.repeats)
+      link.step(.timer(.retry(Link.id)))
+      link.redial(after: generation)
+    }
+    #expect(repeats == [nil, 2, nil, nil, 2, 3])
+    link.step(.connected(generation: 8))
+    link.fail(8, .linkLost)
+    link.step(.timer(.retry(Link.id)))
+    link.redial(after: 8)
+    link.fail(9, .dropped)
+    #expect(link.context?.repeats == nil)
+  }
+
   @Test func aDelayGivenByTheServerIsInThePlan() {
     var link = Link.up()
     link.fail(1, .throttled, .sshServerBusy(host: "h", retryAfter: 90))
@@ -245,6 +277,30 @@ struct Link {
     #expect(link.machine.state == .up(generation: 2))
     #expect(link.words.contains("promote") && link.words.contains("switched"))
     #expect(!link.words.contains("requestDial") && !link.words.contains("lost"))
+  }
+
+  /// How long the newest outage was, as it is told.
+  private func outage(_ link: Link) -> Duration? {
+    link.outputs.lazy.compactMap { output -> Duration? in
+      if case .note(.recovered(let time, _, _), _) = output { time } else { nil }
+    }.first
+  }
+
+  @Test func anOutageBeganWhenTheLinkWasLastHeard() {
+    var link = suspected()
+    link.step(.connected(generation: 2))
+    link.now += .seconds(2)
+    link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
+    #expect(outage(link) == .seconds(8))
+    link.step(.suspected(generation: 2, silentFor: .seconds(6)))
+    link.step(.cleared(generation: 2))
+    link.step(.tornDown(generation: 1))
+    link.now += .seconds(20)
+    link.fail(2, .linkLost)
+    link.redial(after: 2)
+    link.now += .seconds(1)
+    link.step(.connected(generation: 3))
+    #expect(outage(link) == .seconds(1))
   }
 
   @Test func aSecondThatIsStillDiallingBecomesTheNextAttempt() {

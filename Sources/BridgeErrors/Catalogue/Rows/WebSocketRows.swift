@@ -20,6 +20,7 @@ extension CatalogueRow {
         """,
       title: "Connection Lost",
       message: reason.map(Payload.exact) ?? "The connection was lost. Reconnecting...",
+      shown: reason == nil ? closeWords(code) : nil,
       icon: "antenna.radiowaves.left.and.right.slash", options: [.reconnect, .checkSettings],
       severity: .warning, exit: exit(closeCode: code), tool: .network)
   }
@@ -46,6 +47,27 @@ extension CatalogueRow {
         """,
       fact: "The peer stopped answering; the link is probably dead.",
       exit: .timedOut, tool: .network)
+  }
+
+  /// What a close code says (RFC 6455, 7.4.1, and the IANA registry for 1012 to 1014).
+  private static func closeWords(_ code: Int?) -> String {
+    guard let code else { return "The connection was lost." }
+    let words =
+      switch code {
+      case 1001: "The server goes away"
+      case 1002: "The server says that the protocol was broken"
+      case 1003: "The server does not take this kind of message"
+      case 1007: "The server could not read a message"
+      case 1008: "A message was against the server's rules"
+      case 1009: "A message was too big for the server"
+      case 1010: "An extension that was asked for is missing"
+      case 1011: "The server failed"
+      case 1012: "The server restarts"
+      case 1013: "The server is too busy"
+      case 1014: "The server got no good answer from the one behind it"
+      default: "The server ended the connection"
+      }
+    return "\(words) (close code \(code))."
   }
 
   /// RFC 6455, 7.4.1.
