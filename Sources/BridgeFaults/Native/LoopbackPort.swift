@@ -9,17 +9,43 @@ enum LoopbackPort {
   private static let range = 10_240..<32_768
   private static let next = Atomic<Int>(0)
 
-  /// A port nobody listens on now; two calls in one program never give the same one.
+  /// A port nobody listens on now; two calls never give the same one, also not in two programs of
+  /// this machine that run at the same time.
   static func reserve() throws(FaultError) -> Int {
     let start = Int(getpid()) * 131
     for _ in range {
       let step = next.wrappingAdd(1, ordering: .relaxed).oldValue
       let port = range.lowerBound + (start + step) % range.count
-      guard let descriptor = bind(port) else { continue }
-      defer { close(descriptor) }
-      if Glibc.listen(descriptor, 1) == 0 { return port }
+      guard let claim = claim(port) else { continue }
+      if let descriptor = bind(port) {
+        defer { close(descriptor) }
+        if Glibc.listen(descriptor, 1) == 0 { return port }
+      }
+      close(claim)
     }
     throw .cannotListen(detail: "no free port in \(range)")
+  }
+
+  /// Tells other programs that a port is ours: a name that only one socket can have, for as long as
+  /// this program runs (unix(7), abstract sockets). Nil when it is somebody's.
+  private static func claim(_ port: Int) -> Int32? {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let name = Array("\0bridge-faults-port-\(port)".utf8)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+    let size = MemoryLayout<sa_family_t>.size + name.count
+    let bound = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.bind(descriptor, $0, socklen_t(size))
+      }
+    }
+    guard bound == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 
   /// Stops a listening socket at once.
