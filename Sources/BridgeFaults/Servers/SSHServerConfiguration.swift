@@ -30,6 +30,10 @@ public struct SSHServerConfiguration: Sendable {
   /// What crypt(5) makes of a password: the user's as this server sees it. Only where
   /// `SSHServer.canReplacePasswords` says so.
   public var passwordHash: String?
+  /// What `openssl passwd -6` makes of "open sesame".
+  public static let hashOfOpenSesame =
+    "$6$bridge$G8Ffj/DfNJWCq8rgwOthw2ANytFIAnAM51IUexUB31lHH1BD8ZXDHfuvLqpXB2rPV4u9h4prrDtmc1dX"
+    + "v4.hk."
   /// `ForceCommand`.
   public var forceCommand: String?
   /// Text shown before authentication (`Banner`).

@@ -91,8 +91,8 @@ extension SSHConnection {
         try await elsewhere(phase: .authenticate) { await ask(user, host) }.get()
       }
     guard let password else { return .notAvailable }
-    guard !password.hasNUL else {
-      return .unusable(failure(code: -18, text: "it contains a NUL byte", phase: .authenticate))
+    if let problem = password.problem {
+      return .unusable(failure(code: -18, text: problem, phase: .authenticate))
     }
     let answer = try await answer(isHelped: false) {
       $0.authenticate(user: user, password: password)
@@ -119,8 +119,7 @@ extension SSHConnection {
     do throws(SSHFailure) {
       let answer = try await answer(isHelped: true) { session in
         session.authenticate(user: user) { request in
-          let answers = exchange.ask(request)
-          return answers.contains(where: \.hasNUL) ? [] : answers
+          SSHInput.sendable(exchange.ask(request))
         }
       }
       result = .success(answer)

@@ -71,7 +71,7 @@ extension SSHConnection {
     for _ in 0..<Self.passphraseTries {
       let given = try await elsewhere(phase: .authenticate) { await ask(path) }.get()
       guard let given else { return last }
-      if !given.hasNUL {
+      if given.problem == nil {
         last = try await offer(path, passphrase: given)
         guard case .unusable = last else { return last }
       }

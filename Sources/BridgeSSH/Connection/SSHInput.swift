@@ -4,6 +4,8 @@ import BridgeTransport
 /// What people type and C would cut at a NUL byte, or a log would obey: refused before anything
 /// is dialled or sent, with no word of it repeated.
 enum SSHInput {
+  private static let longestName = 1024
+
   /// - Throws: `validationError`.
   static func check(_ endpoint: Endpoint, user: String) throws(AppError) {
     try check(endpoint.host, field: "host")
@@ -15,9 +17,17 @@ enum SSHInput {
 
   /// - Throws: `validationError`.
   static func check(_ credentials: [SSHCredential]) throws(AppError) {
-    for case .password(let secret?) in credentials where secret.hasNUL {
-      throw .validationError(field: "password", message: "It contains a NUL byte.")
+    for case .password(let secret?) in credentials {
+      if let problem = secret.problem {
+        throw .validationError(field: "password", message: problem)
+      }
     }
+  }
+
+  /// Answers that go into one packet; none of them when they do not.
+  static func sendable(_ answers: [Secret]) -> [Secret] {
+    let total = answers.reduce(0) { sum, answer in sum + answer.reveal { $0.count } }
+    return total <= Secret.longest && answers.allSatisfy { $0.problem == nil } ? answers : []
   }
 
   /// - Throws: `validationError`.
@@ -27,6 +37,9 @@ enum SSHInput {
 
   private static func check(_ text: String, field: String) throws(AppError) {
     guard !text.isEmpty else { throw .validationError(field: field, message: "It is empty.") }
+    guard text.utf8.count <= longestName else {
+      throw .validationError(field: field, message: "It is longer than \(longestName) bytes.")
+    }
     let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isPlain else {
       throw .validationError(field: field, message: "It contains a control character.")
@@ -35,6 +48,14 @@ enum SSHInput {
 }
 
 extension Secret {
-  /// Whether C, here or at the server, would cut it.
-  var hasNUL: Bool { reveal { $0.contains(0) } }
+  /// More does not go into one packet with the rest of a request (libssh2: 35,000 bytes).
+  fileprivate static let longest = 16 << 10
+
+  /// Why it cannot be sent; nil when it can. A NUL byte would cut it, here or at the server.
+  var problem: String? {
+    reveal { bytes in
+      if bytes.count > Self.longest { return "It is longer than \(Self.longest) bytes." }
+      return bytes.contains(0) ? "It contains a NUL byte." : nil
+    }
+  }
 }

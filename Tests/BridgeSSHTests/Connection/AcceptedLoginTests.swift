@@ -17,10 +17,7 @@ struct AcceptedLoginTests {
     _ change: (inout SSHServerConfiguration) -> Void, _ body: (SSHServer) async throws -> Void
   ) async throws {
     var configuration = SSHServerConfiguration()
-    // `openssl passwd -6 -salt bridge 'open sesame'`
-    configuration.passwordHash =
-      "$6$bridge$G8Ffj/DfNJWCq8rgwOthw2ANytFIAnAM51IUexUB31lHH1BD8ZXDHfuvLqpXB2rPV4u9h4prrDtmc1dXv4"
-      + ".hk."
+    configuration.passwordHash = SSHServerConfiguration.hashOfOpenSesame
     change(&configuration)
     try await withServer(configuration, body)
   }

@@ -64,7 +64,10 @@ import Testing
     }
   }
 
-  static let hostile = ["", "a\u{0}b", "a\nb", "\u{1b}[2J", "a\u{7f}", "a\u{85}b"]
+  static let hostile = [
+    "", "a\u{0}b", "a\nb", "\u{1b}[2J", "a\u{7f}", "a\u{85}b", String(repeating: "x", count: 1025),
+    String(repeating: "x", count: 1 << 20),
+  ]
 
   /// Before anything is dialled, and without a byte of it in the message.
   @Test(arguments: hostile)

@@ -110,8 +110,14 @@ import Testing
     }
   }
 
-  @Test func aPasswordWithANulByteIsNeverSent() async throws {
-    let secret = Secret("right\u{0}and more")
+  private static let unsendable = [
+    ("right\u{0}and more", "It contains a NUL byte."),
+    (String(repeating: "x", count: 1 << 20), "It is longer than 16384 bytes."),
+  ]
+
+  @Test(arguments: unsendable)
+  func aPasswordThatCannotBeSentNeverIs(password: String, problem: String) async throws {
+    let secret = Secret(password)
     try await withScript({ client, note in
       _ = try client.request()
       try client.refuse(goOnWith: "password,keyboard-interactive")
@@ -119,8 +125,7 @@ import Testing
     }) { server in
       let given = connection(to: server, [.password(secret)])
       let error = await failure { try await given.connect() }
-      #expect(
-        error == .validationError(field: "password", message: "It contains a NUL byte."))
+      #expect(error == .validationError(field: "password", message: problem))
       #expect(error?.exitCode() == .usage)
       await given.close()
 
@@ -132,7 +137,8 @@ import Testing
     }
   }
 
-  @Test func anAnswerWithANulByteIsNeverSent() async throws {
+  @Test(arguments: unsendable)
+  func anAnswerThatCannotBeSentNeverIs(answer: String, problem: String) async throws {
     try await withScript({ client, note in
       _ = try client.request()
       try client.refuse(goOnWith: "keyboard-interactive")
@@ -149,7 +155,7 @@ import Testing
       try client.refuse(goOnWith: "keyboard-interactive")
       try client.listenToTheEnd()
     }) { server in
-      let interaction = SSHInteraction(answers: { _ in [Secret("right\u{0}and more")] })
+      let interaction = SSHInteraction(answers: { _ in [Secret(answer)] })
       await expectFailure(
         of: connection(to: server, [.keyboardInteractive], interaction: interaction), refused)
       #expect(server.notes == [""])

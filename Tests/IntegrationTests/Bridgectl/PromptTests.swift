@@ -74,3 +74,54 @@ import Testing
     }
   }
 }
+
+/// Passwords that a real sshd accepts, asked for by it or by us.
+@Suite(
+  .timeLimit(.minutes(2)),
+  .enabled("A password of our own for sshd takes root and the right to mount") {
+    await SSHServer.canReplacePasswords()
+  })
+struct PasswordTests {
+  private func withAccount(
+    _ method: String, _ body: (SSHServer, Home) async throws -> Void
+  ) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.passwordHash = SSHServerConfiguration.hashOfOpenSesame
+    configuration.offersPassword = method == "password"
+    configuration.offersKeyboardInteractive = method != "password"
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      try await body(server, home)
+    }
+  }
+
+  @Test(arguments: ["password", "keyboard-interactive"])
+  func onATerminalAfterAWrongOne(_ method: String) async throws {
+    try await withAccount(method) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
+      if method == "password" {
+        try await screen.see("Password of")
+        screen.type("wrong\r")
+        try await screen.see("refused")
+      }
+      try await screen.see(": ")
+      screen.type("open sesame\r")
+      try await screen.see("connected")
+      screen.type("\u{3}")
+      #expect(await screen.end() == 130)
+      #expect(!screen.transcript.contains("sesame"))
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func fromADescriptorWhoseRestIsTheInput() async throws {
+    try await withAccount("password") { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["--password-fd", "0", "127.0.0.1", "--", "cat"],
+        input: Array("open sesame\nthe rest".utf8))
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.text == "the rest")
+    }
+  }
+}
