@@ -132,8 +132,7 @@ import Testing
 
   @Test(arguments: rows) func hasItsName(row: Row) async throws {
     let peer = try await ScriptedTCPPeer(row.script)
-    let connection = stranger(to: peer.port, row.timeouts)
-    let error = await expectFailure(of: connection, row.verdict)
+    let error = await expectFailure(ofStrangerTo: peer.port, row.timeouts, row.verdict)
     #expect(!"\(error)".unicodeScalars.contains { $0.value < 32 || $0.value == 127 })
     await peer.stop()
   }
@@ -153,8 +152,7 @@ import Testing
         for row in Self.rows {
           group.addTask {
             let peer = try await ScriptedTCPPeer(row.script)
-            let connection = stranger(to: peer.port, timeouts, on: reactor)
-            await expectFailure(of: connection, row.verdict)
+            await expectFailure(ofStrangerTo: peer.port, timeouts, on: reactor, row.verdict)
             await peer.stop()
           }
         }

@@ -25,19 +25,46 @@ func expectFailure(
   of connection: SSHConnection, _ verdict: Verdict,
   sourceLocation: SourceLocation = #_sourceLocation
 ) async -> AppError {
-  do throws(AppError) {
-    try await connection.connect()
+  let error = await failure { try await connection.connect() }
+  return await judge(connection, error, verdict, sourceLocation)
+}
+
+/// As that, of a stranger to `port`. Banner and key exchange share a deadline: on a slow machine it
+/// may pass before the version is read, and there is twice the time then.
+@discardableResult
+func expectFailure(
+  ofStrangerTo port: Int, _ timeouts: SSHTimeouts, on reactor: Reactor = ReactorGroup.shared.next(),
+  _ verdict: Verdict, sourceLocation: SourceLocation = #_sourceLocation
+) async -> AppError {
+  var timeouts = timeouts
+  while true {
+    let connection = stranger(to: port, timeouts, on: reactor)
+    let error = await failure { try await connection.connect() }
+    let context = await connection.lastFailure
+    let isTooEarly = context?.kind == .silent && context?.phase == .banner
+    guard isTooEarly, verdict.phase == .keyExchange, timeouts.handshake < .seconds(30) else {
+      return await judge(connection, error, verdict, sourceLocation)
+    }
+    await connection.close()
+    timeouts.handshake *= 2
+  }
+}
+
+private func judge(
+  _ connection: SSHConnection, _ error: AppError?, _ verdict: Verdict,
+  _ sourceLocation: SourceLocation
+) async -> AppError {
+  guard let error else {
     Issue.record("It connected.", sourceLocation: sourceLocation)
     await connection.close()
     return .unknown(message: "It connected.")
-  } catch {
-    let context = await connection.lastFailure
-    #expect(context?.kind == verdict.kind, "\(error)", sourceLocation: sourceLocation)
-    #expect(context?.phase == verdict.phase, sourceLocation: sourceLocation)
-    #expect(error.exitCode(in: context) == verdict.exit, sourceLocation: sourceLocation)
-    await expectGone(connection, after: error, sourceLocation: sourceLocation)
-    return error
   }
+  let context = await connection.lastFailure
+  #expect(context?.kind == verdict.kind, "\(error)", sourceLocation: sourceLocation)
+  #expect(context?.phase == verdict.phase, sourceLocation: sourceLocation)
+  #expect(error.exitCode(in: context) == verdict.exit, sourceLocation: sourceLocation)
+  await expectGone(connection, after: error, sourceLocation: sourceLocation)
+  return error
 }
 
 /// Nothing is open any more, the events tell the end once, and nothing can be asked of it.
