@@ -21,6 +21,7 @@ extension SSHConnection {
       stepChannels()
     } while session != nil && !isLent && wire.generation != seen
     guard session != nil, !isLent else { return }
+    if isReadable { nudge() }
     wire.endTurn()
     if isAsked {
       unasked?.cancel()
@@ -33,6 +34,18 @@ extension SSHConnection {
     watch(for: isFlushed ? .readable : [.readable, .writable])
     // Writers that found no room are not told by the socket that there is some again.
     if wire.isBudgetSpent || (!hadRoom && wire.hasRoom) { queueTurn() }
+  }
+
+  /// Sends something when bytes came and none of them opened the channel that is asked for.
+  ///
+  /// OpenSSH tells its host keys and more when the user is in. Its answer to the open comes behind
+  /// that as one more small segment, which the server's kernel keeps back until the one before is
+  /// acknowledged (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its
+  /// kernel's to do, and it takes 40 ms unless there is something to send.
+  private func nudge() {
+    guard nudgesLeft > 0, operations.first(of: .session)?.phase == .openChannel else { return }
+    nudgesLeft -= 1
+    session?.nudge()
   }
 
   /// Pumps in the next turn of the loop, after others had theirs.

@@ -40,6 +40,8 @@ public actor SSHConnection: Connection {
   /// A helped operation may go on: it is its first turn, or bytes came since its last.
   var mayHelp = true
   var isTurnQueued = false
+  /// How often the server may still be hurried.
+  var nudgesLeft = 4
   /// Runs while bytes that nobody asked for wait.
   var unasked: LoopTimer?
   var ending: SSHFailure?

@@ -105,6 +105,15 @@ import Foundation
     _ = wire.flush()
   }
 
+  /// Queues a request that asks for no answer (RFC 4254, 4), so that something goes out.
+  func nudge() {
+    guard let session = unsafe session else { return }
+    var next: Int32 = 0
+    // As an `int` less than nothing: a time that is always over. At 2 it would send one in 2 s.
+    unsafe libssh2_keepalive_config(session, 0, .max)
+    _ = unsafe libssh2_keepalive_send(session, &next)
+  }
+
   func prepareOpen() { tap.forgetOpen() }
 
   func prepareAuthentication() { tap.forgetRefusal() }
