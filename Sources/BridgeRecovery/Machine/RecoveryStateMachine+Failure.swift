@@ -48,7 +48,12 @@ extension RecoveryStateMachine {
     let wasHealthy = isHealthy
     let outputs = letGo(of: generation, at: now)
     if standby?.generation != nil { return outputs + switchOver(wasHealthy, at: now) }
-    return outputs + dropStandby(at: now) + [.down, .lost(wasHealthy: wasHealthy)]
+    let down: [Output] = dropStandby(at: now) + [.down, .lost(wasHealthy: wasHealthy)]
+    if let refusal {
+      let retry = refusal.error.retryClass(in: refusal.context)
+      return outputs + down + giveUp(refusal, retry)
+    }
+    return outputs + down
       + decide(failure, isDial: false, at: now, using: &chance)
   }
 

@@ -23,9 +23,11 @@ extension RecoveryStateMachine {
     guard case .up(generation) = state else { return [] }
     state = .degraded(generation: generation)
     silentSince = now - silent
+    let doubt: [Output] = [.note(.suspected(silentFor: silent), generation: generation)]
+    guard refusal == nil else { return doubt }
     standby = Standby()
     standbyProgress.reset()
-    return [.note(.suspected(silentFor: silent), generation: generation)] + wantStandby()
+    return doubt + wantStandby()
   }
 
   /// Asks for a second connection as soon as nothing is left of the one before it.
@@ -39,7 +41,9 @@ extension RecoveryStateMachine {
     guard case .degraded(generation) = state else { return [] }
     state = .up(generation: generation)
     silentSince = nil
-    return [.note(.cleared, generation: generation), .withdraw] + dropStandby(at: now)
+    // That a second one was refused stays true, and shown.
+    let shown: [Output] = refusal == nil ? [.withdraw] : []
+    return [.note(.cleared, generation: generation)] + shown + dropStandby(at: now)
   }
 
   /// Lets go of the second connection, whatever it came to.
@@ -67,7 +71,10 @@ extension RecoveryStateMachine {
       &standbyProgress, pace: retry.pace, atLeast: failure.floor, using: &chance)
     let until = now + max(delay ?? .zero, RecoveryDefaults.reconnectBase)
     if wasDialing { outputs.append(.settleDial(outcome(failure, retry, retryAt: until))) }
-    guard retry.isAutomatic else { return outputs + [.surface(finalReport(failure, retry))] }
+    guard retry.isAutomatic else {
+      refusal = failure
+      return outputs + [.surface(finalReport(failure, retry))]
+    }
     return outputs + [.setTimer(.standby(id), at: until)]
   }
 
@@ -113,6 +120,7 @@ extension RecoveryStateMachine {
   }
 
   mutating func hurry(rearms: Bool, at now: Moment) -> [Output] {
+    if rearms { refusal = nil }
     switch state {
     case .idle, .suspended, .connecting, .closed:
       return []

@@ -98,6 +98,8 @@ public struct RecoveryStateMachine: Sendable {
   var progress = RetryProgress()
   var standbyProgress = RetryProgress()
   var standby: Standby?
+  /// A second connection met what only a person can mend; it is not offered again before one did.
+  var refusal: Failure?
   var ending: Set<Int> = []
   var wasEverUp = false
   var isSecondChanceSpent = false
@@ -242,7 +244,7 @@ public struct RecoveryStateMachine: Sendable {
     (upSince, downSince, silentSince) = (now, nil, nil)
     (wasEverUp, isProven, isHealthy) = (true, false, false)
     attempts = 0
-    drops = nil
+    (drops, refusal) = (nil, nil)
     return [
       .promote(generation: generation), .note(recovered, generation: generation), .withdraw,
       .setTimer(.health(id), at: now + RecoveryDefaults.healthyAfter), .up,

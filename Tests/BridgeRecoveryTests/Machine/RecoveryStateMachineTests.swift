@@ -328,6 +328,34 @@ struct Link {
     #expect(!link.outputs.contains { if case .setTimer(.standby, _) = $0 { true } else { false } })
   }
 
+  @Test func whatASecondWasRefusedIsNotOfferedAgainByTheVerdict() {
+    let refused = AppError.sshAuthenticationFailed(method: "publickey")
+    var link = suspected()
+    link.fail(2, .authenticationRefused, refused)
+    link.step(.tornDown(generation: 2))
+    link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
+    #expect(link.machine.state == .failed(refused))
+    #expect(!link.words.contains("requestDial"))
+    link.step(.tornDown(generation: 1))
+    #expect(!link.words.contains("requestDial"))
+    link.step(.hurry(rearms: true))
+    #expect(link.words.contains("requestDial"))
+  }
+
+  @Test func whatASecondWasRefusedIsNotOfferedAgainByTheNextDoubt() {
+    var link = suspected()
+    link.fail(2, .authenticationRefused, .sshAuthenticationFailed(method: "publickey"))
+    link.step(.tornDown(generation: 2))
+    link.step(.cleared(generation: 1))
+    #expect(!link.words.contains("withdraw"))
+    link.step(.suspected(generation: 1, silentFor: .seconds(5)))
+    #expect(link.words == ["suspected"])
+    link.step(.cleared(generation: 1))
+    link.step(.hurry(rearms: true))
+    link.step(.suspected(generation: 1, silentFor: .seconds(5)))
+    #expect(link.words.contains("requestDial"))
+  }
+
   @Test func aPersonNeedNotWaitForTheVerdict() {
     var link = suspected()
     link.step(.connected(generation: 2))
