@@ -58,9 +58,14 @@ extension FaultProxy {
         try channel.pipeline.syncOperations.addHandler(RelayHandler(proxy, .toClient, relay: id))
       }
     }
-    bootstrap.connect(host: "127.0.0.1", port: serverPort).whenComplete { result in
-      proxy.assumeIsolated { $0.dialed(id, result) }
-    }
+    // By address: a name would go through the resolver's threads.
+    let address = Result { try SocketAddress(ipAddress: "127.0.0.1", port: serverPort) }
+    let dialed: EventLoopFuture<any Channel> =
+      switch address {
+      case .success(let address): bootstrap.connect(to: address)
+      case .failure(let error): loop.makeFailedFuture(error)
+      }
+    dialed.whenComplete { result in proxy.assumeIsolated { $0.dialed(id, result) } }
   }
 
   private func dialed(_ id: Int, _ result: Result<any Channel, any Error>) {
