@@ -100,7 +100,8 @@ struct Driver: Sendable {
       await rest(.milliseconds(20))
     }
     let state = await supervisor.state(of: link.id)
-    await recorder.breaks("\(link.id) is not well after \(Self.limit): \(state as Any)")
+    let trace = await recorder.trace(of: link.id)
+    await recorder.breaks("\(link.id) is not well after \(Self.limit): \(state as Any), \(trace)")
     return false
   }
 }

@@ -18,7 +18,7 @@ extension Report {
     promise(
       "every link is up or waits for a person",
       kept.linksUp + kept.linksWithPerson == connections)
-    promise("sshd has logged every refusal", kept.refusalsTold <= kept.refusedCredentials)
+    promise("sshd knows of every refusal", kept.refusalsTold <= kept.unauthenticated)
     promise("no refused credential is offered twice", kept.refusedTwice == 0)
     promise("no event is missed", kept.missedEvents == 0)
     if faults >= Self.leastFaultsForSlope {

@@ -51,6 +51,24 @@ actor Recorder {
     var isRefused = false
     /// How often it was lost since it was healthy.
     var losses = 0
+    /// What it did last, for the one who asks why.
+    var trace: [String] = []
+
+    mutating func note(_ event: RecoveryEvent) {
+      let number = event.generation.map { "\($0) " } ?? ""
+      switch event.step {
+      case .failed(let error, _): note("\(number)\(error.caseName)")
+      case .entered, .classified, .withdrawn: break
+      case .attempted, .becameHealthy, .cleared, .closed, .gaveUp, .lingered, .missed, .recovered,
+        .resumed, .surfaced, .suspected, .suspended, .switched, .waiting:
+        note("\(number)\(event.name)")
+      }
+    }
+
+    mutating func note(_ what: String) {
+      if trace.count == Recorder.traceLength { trace.removeFirst() }
+      trace.append(what)
+    }
   }
 
   private(set) var outcomes: [Havoc: Outcomes] = [:]
@@ -68,6 +86,7 @@ actor Recorder {
   /// After this long nobody notices any more a fault that no link lives through; for a machine
   /// that is busy with much else.
   private static let lethalPatience = Duration.seconds(60)
+  private static let traceLength = 16
 
   func read<Events: AsyncSequence<RecoveryEvent, Never>>(_ events: Events) async {
     for await event in events { take(event) }
@@ -81,6 +100,7 @@ actor Recorder {
       return false
     }
     desks[id.description]?.outage = Outage(havoc: havoc, isAimed: isAimed, began: .now)
+    desks[id.description]?.note("(\(havoc.rawValue))")
     return true
   }
 
@@ -99,7 +119,7 @@ actor Recorder {
     guard .now > over + (isLethal ? Self.lethalPatience : Self.patience) else { return false }
     outcomes[outage.havoc, default: Outcomes()].unbroken += 1
     if isLethal {
-      breaks("\(id): the \(outage.havoc.rawValue) went unnoticed")
+      breaks("\(id): the \(outage.havoc.rawValue) went unnoticed: \(trace(of: id))")
     }
     desks[id.description]?.outage = nil
     return true
@@ -114,6 +134,7 @@ actor Recorder {
     let havoc = desks[id.description]?.outage?.havoc ?? .unprovoked
     outcomes[havoc, default: Outcomes()].persons += 1
     desks[id.description]?.isRefused = false
+    desks[id.description]?.note("(a person)")
   }
 
   /// An application had its first answer on a generation.
@@ -125,6 +146,9 @@ actor Recorder {
   /// An application's use of a link failed.
   func saw(_ error: AppError, on id: ConnectionID) { count(error, id.description) }
 
+  /// What `id` did last, oldest first.
+  func trace(of id: ConnectionID) -> [String] { desks[id.description]?.trace ?? [] }
+
   func breaks(_ promise: String) {
     if broken.count < 20 { broken.append(promise) }
   }
@@ -133,6 +157,7 @@ actor Recorder {
     if case .missed(let count) = event.step { missed += count }
     guard let source = event.source else { return }
     var desk = desks[source] ?? Desk()
+    desk.note(event)
     switch event.step {
     case .attempted:
       if let generation = event.generation { desk.dials[generation] = Dial(began: event.at) }
@@ -169,7 +194,9 @@ actor Recorder {
 
   private func refuse(_ desk: inout Desk, _ source: String) {
     refusals += 1
-    if desk.isRefused { breaks("\(source): a refused credential was offered again") }
+    if desk.isRefused {
+      breaks("\(source): a refused credential was offered again: \(desk.trace)")
+    }
     desk.isRefused = true
   }
 

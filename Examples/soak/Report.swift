@@ -43,8 +43,10 @@ struct Report: Codable, Sendable {
     var linksUp = 0
     var linksWithPerson = 0
     var secondsToCalm = 0.0
-    /// Refusals of a key that sshd has logged, and those that errors told of.
+    /// Refusals of a key that sshd has logged, connections that ended before a login by its log,
+    /// and refusals that errors told of.
     var refusedCredentials = 0
+    var unauthenticated = 0
     var refusalsTold = 0
     var refusedTwice = 0
     var lingeredGenerations = 0

@@ -104,6 +104,7 @@ final class Round: Sendable {
     report.ledger.missedEvents = await recorder.missed
     let refused = RefusedKeys(log: await fleet.server.log)
     report.ledger.refusedCredentials = refused.count
+    report.ledger.unauthenticated = refused.unauthenticated
     report.ledger.refusalsTold = await recorder.refusals
     report.ledger.refusedTwice = refused.repeated
     report.errors = await recorder.errors
@@ -147,10 +148,14 @@ struct RefusedKeys {
   var count = 0
   /// Keys that one connection offered again after their refusal.
   var repeated = 0
+  /// Connections that ended before anybody was logged in. A key that is forgotten between the
+  /// question for it and the signature is refused with no line but this.
+  var unauthenticated = 0
 
   init(log: String) {
     var seen: Set<Substring> = []
     for line in log.split(whereSeparator: \.isNewline) {
+      if line.contains(" authenticating user ") { unauthenticated += 1 }
       guard let range = line.range(of: "Failed publickey for ") else { continue }
       count += 1
       if !seen.insert(line[range.upperBound...]).inserted { repeated += 1 }
