@@ -64,8 +64,8 @@ package enum LocalFile {
   /// Adds to the file at `path` what `addition` makes of its content (empty when there is none),
   /// all or nothing: a temporary file beside it, synced, then renamed. Mode and, where allowed,
   /// owner stay; a new file is 0600, a new directory 0700. A symbolic link is followed, so it
-  /// stays one. Changes by several processes go one after the other (a lock on the directory,
-  /// waited for one second at most).
+  /// stays one; a device, such as /dev/null, is written to and never replaced. Changes by several
+  /// processes go one after the other (a lock on the directory, waited for one second at most).
   ///
   /// - Throws: what `read` throws, or `filePermissionDenied` and `fileWriteError` of the write.
   package static func append(
@@ -82,8 +82,22 @@ package enum LocalFile {
     let old = try read(target)
     let added = addition(old)
     guard !added.isEmpty else { return }
+    guard !isDevice(target) else { return try give(Array(added.utf8), toDevice: target) }
     try replace(target, with: (old?.bytes ?? []) + added.utf8, like: old)
     _ = fsync(lock)
+  }
+
+  private static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+  }
+
+  private static func give(_ bytes: [UInt8], toDevice path: String) throws(AppError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw writeError(path, errno) }
+    defer { close(descriptor) }
+    let failure = writeAll(bytes, to: descriptor)
+    guard failure == 0 else { throw writeError(path, failure) }
   }
 
   private static func replace(

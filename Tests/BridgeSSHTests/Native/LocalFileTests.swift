@@ -82,6 +82,23 @@ struct LocalFileTests {
     #expect(LocalFile.names(in: room.path) == ["taken"])
   }
 
+  /// A terminal stands in for /dev/null: nobody can put a file in its place.
+  @Test func aDeviceIsWrittenToAndNeverReplaced() throws {
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    try #require(unsafe openpty(&master, &slave, nil, nil, nil) == 0)
+    defer {
+      close(master)
+      close(slave)
+    }
+    let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(slave)")
+    // What it holds is read first, and is nothing: an end of file.
+    try #require(unsafe write(master, [UInt8(4)], 1) == 1)
+    try LocalFile.append(to: path) { _ in "a line" }
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let count = unsafe read(master, &buffer, buffer.count)
+    #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).hasSuffix("a line"))
+  }
+
   @Test func manyWritersLoseNoLine() async throws {
     let room = try TemporaryDirectory()
     let path = room.file("known_hosts")
