@@ -113,7 +113,10 @@ let package = Package(
       ]),
     .testTarget(
       name: "IntegrationTests",
-      dependencies: ["BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "bridgectl"]),
+      dependencies: [
+        "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery", "BridgeSSH",
+        "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridgectl",
+      ]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(

@@ -60,7 +60,7 @@ public actor ScriptedConnection: Connection {
     try await pause(host.latency / 2)
     step(.enter(.keyExchange))
     try await pause(host.latency / 2)
-    var answer = host.answer
+    var answer = host.takeAnswer()
     if host.isFrozen || answer == .hang {
       answer = .hang
       try await pause(Self.dialDeadline - host.latency)

@@ -38,6 +38,7 @@ public final class ScriptedHost: Sendable {
 
   private struct State {
     var answer: Answer
+    var nextAnswer: Answer?
     var latency: Duration
     var tally = Tally()
     var started: Set<String> = []
@@ -66,6 +67,11 @@ public final class ScriptedHost: Sendable {
   public var answer: Answer {
     get { state.withLock { $0.answer } }
     set { state.withLock { $0.answer = newValue } }
+  }
+
+  /// What happens to the next dial that is answered, and to no other.
+  public func answerNext(_ answer: Answer) {
+    state.withLock { $0.nextAnswer = answer }
   }
 
   /// How long a dial takes.
@@ -104,6 +110,14 @@ public final class ScriptedHost: Sendable {
   public func thaw() async {
     state.withLock { $0.isFrozen = false }
     for connection in connections { await connection.hear() }
+  }
+
+  /// The answer to one dial.
+  func takeAnswer() -> Answer {
+    state.withLock { state in
+      defer { state.nextAnswer = nil }
+      return state.nextAnswer ?? state.answer
+    }
   }
 
   var isFrozen: Bool { state.withLock { $0.isFrozen } }
