@@ -114,8 +114,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery", "BridgeSSH",
-        "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridgectl",
+        "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery",
+        "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridgectl",
       ]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
