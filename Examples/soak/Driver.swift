@@ -140,7 +140,8 @@ actor Progress {
   init(faults: Int, tells: Bool) {
     self.faults = faults
     self.tells = tells
-    slope = MemorySlope(warmUp: faults / 4, faults: faults)
+    // A third of a thousand faults fills the 4,096 events that the supervisor keeps.
+    slope = MemorySlope(warmUp: faults / 3, faults: faults)
   }
 
   func done() {

@@ -183,7 +183,8 @@ actor Recorder {
   private func lose(_ desk: inout Desk, _ event: RecoveryEvent) {
     guard let live = desk.live, live == event.generation else { return }
     desk.live = nil
-    desk.losses += 1
+    // What strikes all links of the host at once is rare, and not what wears one out.
+    if desk.outage?.isAimed != false { desk.losses += 1 }
     var outage =
       desk.outage
       ?? Outage(havoc: .unprovoked, isAimed: false, began: event.at, over: event.at)

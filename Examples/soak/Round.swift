@@ -54,7 +54,7 @@ final class Round: Sendable {
   func strike(_ supervisor: Supervisor<ContinuousClock>, _ progress: Progress) async {
     let length = Duration.seconds(options.minutes * 60)
     let span = min(length * 0.8, Self.pace * options.faults / links)
-    let gap = min(.seconds(1), span / Double(options.faults) * Double(links) / 4)
+    let gap = min(.milliseconds(500), span / Double(options.faults) * Double(links) / 4)
     let plan = Blow.plan(options, over: span, isSSH: Fleet.isSSH)
     let (start, turnstile) = (Moment.now, Turnstile())
     await withTaskGroup(of: Void.self) { group in

@@ -91,11 +91,12 @@ final class LoopbackListener {
   }
 }
 
-/// How sockets on loopback are tuned: large reads and writes, as the proxy must not be the brake.
+/// How sockets on loopback are tuned: large reads and writes, as the proxy must not be the brake. A
+/// read grows with what comes: a line that says little holds no 64 KiB for it.
 enum LoopbackSocket {
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 18, high: 1 << 20)
   static let allocator = AdaptiveRecvByteBufferAllocator(
-    minimum: 4_096, initial: 1 << 16, maximum: 1 << 19)
+    minimum: 4_096, initial: 4_096, maximum: 1 << 19)
 
   /// A client's bootstrap with the same tuning, half-open and read on demand.
   static func client(_ loop: any EventLoop) -> ClientBootstrap {
