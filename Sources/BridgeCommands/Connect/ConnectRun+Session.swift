@@ -46,7 +46,7 @@ extension ConnectRun {
       request.command == nil
       ? "This is a new shell; what ran in the old one has ended." : "The command runs again."
     if keyboard != nil { reporter.show("\r\n") }
-    reporter.note("bridgectl: " + [back, news].compactMap(\.self).joined(separator: " "))
+    for line in [back, news].compactMap(\.self) { reporter.note("bridgectl: \(line)") }
   }
 
   private func start(on connection: SSHConnection) async throws(AppError) -> SSHChannel {

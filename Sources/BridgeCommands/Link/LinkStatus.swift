@@ -70,9 +70,11 @@ package struct LinkStatus: Sendable {
     at now: Moment, held: Int = 0, hasKeyboard: Bool, color: Bool, unicode: Bool
   ) -> [String] {
     if isUp { return suspicion(at: now, held: held, hasKeyboard: hasKeyboard) }
-    guard var error = shown else { return [] }
-    error.source = nil
-    error.plan = plan(at: now, hasKeyboard: hasKeyboard)
+    guard let shown else { return [] }
+    // How often it was tried is in the plan; the error's own count is of something else.
+    let error = PresentedError(
+      id: shown.id, error: shown.error, context: shown.context,
+      plan: plan(at: now, hasKeyboard: hasKeyboard))
     var lines = TerminalBanner.render(error, color: color, unicode: unicode)
       .split(separator: "\n").map(String.init)
     if !hasKeyboard { lines.removeLast() }
@@ -140,7 +142,7 @@ package struct LinkStatus: Sendable {
   /// That the link is back.
   package static func back(after time: Duration, _ attempts: Int) -> String {
     let tenths = Int(time / .milliseconds(100))
-    return "The link is back after \(tenths / 10).\(tenths % 10) s"
-      + " (\(attempts) \(attempts == 1 ? "try" : "tries"))."
+    let words = tenths < 10 ? "\(time.milliseconds) ms" : "\(tenths / 10).\(tenths % 10) s"
+    return "The link is back after \(words) (\(attempts) \(attempts == 1 ? "try" : "tries"))."
   }
 }

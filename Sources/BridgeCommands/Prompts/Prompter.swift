@@ -100,10 +100,12 @@ struct Prompter: Sendable {
     text += "  \(question.fingerprint)\r\n"
     if let doubt = question.doubt { text += "\(shown(doubt))\r\n" }
     text += "Compare it with what its owner gives you. Trust it? [yes/NO/fingerprint] "
-    reporter.progress(nil)
-    await reporter.drain()
+    await reporter.beginQuestion()
     input.hold(true)
-    defer { input.hold(false) }
+    defer {
+      input.hold(false)
+      reporter.endQuestion()
+    }
     while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
       let answer = String(decoding: bytes, as: UTF8.self)
       switch HostKeyAnswer(answer, fingerprint: question.fingerprint) {
@@ -116,8 +118,8 @@ struct Prompter: Sendable {
   }
 
   private func secret(_ question: String, isEchoed: Bool = false) async -> Secret? {
-    reporter.progress(nil)
-    await reporter.drain()
+    await reporter.beginQuestion()
+    defer { reporter.endQuestion() }
     switch route {
     case .terminal:
       input.hold(true)

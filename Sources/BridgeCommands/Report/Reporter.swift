@@ -24,6 +24,8 @@ final class Reporter: Sendable {
     var style: Style
     var isProgressShown = false
     var overlay = Overlay()
+    /// Questions that wait on the terminal for an answer.
+    var questions = 0
     var utf8 = PartialText()
   }
 
@@ -67,6 +69,7 @@ final class Reporter: Sendable {
       guard !state.style.isJSON, state.style.showsProgress, state.style.loudness != .quiet else {
         return
       }
+      guard state.questions == 0 else { return }
       if let text {
         standardError.post(Self.erase + text)
       } else if state.isProgressShown {
@@ -80,7 +83,7 @@ final class Reporter: Sendable {
   func overlay(_ lines: [String]) {
     let columns = TerminalModes.size(of: standardError.descriptor)?.columns ?? 80
     state.withLock { state in
-      guard !state.style.isJSON, state.style.showsProgress else { return }
+      guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
       let text = state.overlay.draw(lines, columns: columns)
       if !text.isEmpty { standardError.post(text) }
     }
@@ -97,6 +100,19 @@ final class Reporter: Sendable {
       return standardError.hasPosts
     }
     if isNeeded { await standardError.drain() }
+  }
+
+  /// A question is about to be asked on the terminal; until its end nothing is drawn over it.
+  func beginQuestion() async {
+    progress(nil)
+    overlay([])
+    state.withLock { $0.questions += 1 }
+    await drain()
+  }
+
+  /// It was answered.
+  func endQuestion() {
+    state.withLock { $0.questions -= 1 }
   }
 
   /// Text as it is, on standard error; nothing with `--json`.

@@ -107,4 +107,12 @@ import Testing
     _ = status.note(for: event(.failed(.dnsError(host: "h"), nil), generation: 3))
     #expect(status.note(for: plan) != nil)
   }
+
+  @Test(arguments: [
+    (34, 1, "34 ms (1 try)"), (999, 2, "999 ms (2 tries)"), (5_140, 14, "5.1 s (14 tries)"),
+  ])
+  func aShortOutageIsToldInMilliseconds(milliseconds: Int, attempts: Int, words: String) {
+    let told = LinkStatus.back(after: .milliseconds(milliseconds), attempts)
+    #expect(told == "The link is back after \(words).")
+  }
 }

@@ -20,6 +20,10 @@ import Testing
         screen.type("no\r")
       }
       #expect(await screen.end() == code)
+      // Nothing was drawn over the question: what follows it is the answer's echo.
+      let asked = try #require(screen.transcript.range(of: "[yes/NO/fingerprint] "))
+      let echo = answer.replacing("\r", with: "\r\n")
+      #expect(screen.transcript[asked.upperBound...].hasPrefix(echo))
       #expect(home.read("known_hosts").isEmpty == (code != 0))
       #expect(screen.isRestored)
     }
