@@ -21,6 +21,7 @@ import Testing
         }
         #expect(error?.phase == .resolve)
         #expect(error?.cause == .failed(errno: 24))
+        Kernel.giveDescriptorsBack()
       }
     }
   }
@@ -33,6 +34,7 @@ import Testing
       #expect(group.next() === first)
       #expect(group.next() === first)
       await group.stop()
+      Kernel.giveDescriptorsBack()
     }
   }
 }

@@ -36,6 +36,16 @@ enum Kernel {
     }
   }
 
+  /// Lets this process open descriptors again: a leak check at its end does.
+  static func giveDescriptorsBack() { limitDescriptors { $0 } }
+
+  private static func limitDescriptors(_ choose: (_ most: rlim_t) -> rlim_t) {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = choose(limit.rlim_max)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
   /// Lets this process open no descriptor more.
   ///
   /// The test library has timers, whose first one opens a descriptor on a thread of its own and
@@ -46,10 +56,7 @@ enum Kernel {
     timer.resume()
     while !targets().contains(where: isTimer) { sched_yield() }
     timer.cancel()
-    var limit = rlimit()
-    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     // Below all that are open but the standard streams: what somebody closes is of no use either.
-    limit.rlim_cur = 3
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limitDescriptors { _ in 3 }
   }
 }

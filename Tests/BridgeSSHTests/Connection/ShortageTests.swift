@@ -23,6 +23,7 @@ import Testing
       #expect(error?.exitCode(in: context) == .busy)
       await connection.close()
       await reactor.stop()
+      Descriptors.giveBack()
     }
   }
 }
