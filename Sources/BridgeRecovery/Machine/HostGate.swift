@@ -146,7 +146,8 @@ struct HostGate: Sendable {
     let isNews = !isDown
     isDown = true
     guard let permit = permits.removeValue(forKey: id) else { return }
-    if !wasHealthy, isNews { breaker.fail(permit, at: now) }
+    // A probe that came up and was lost has answered, with whatever else it went down.
+    if !breaker.isClosed || !wasHealthy && isNews { breaker.fail(permit, at: now) }
   }
 
   /// A connection has been up long enough.

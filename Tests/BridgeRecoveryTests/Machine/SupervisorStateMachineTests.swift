@@ -261,6 +261,24 @@ private struct House {
     #expect(dials < 25)
   }
 
+  @Test func aProbeThatIsLostBesideAnotherHoldsTheBreakerForOnePauseOnly() throws {
+    var house = House()
+    for name in ["b", "a"] { try house.add(name) }
+    house.connect("b")
+    house.connect("a")
+    // Tripped by one link, which then waits for the probe; the other one stays up.
+    var (generation, waited) = (1, Duration.zero)
+    while waited < RecoveryDefaults.probeInterval - .seconds(5) {
+      house.fail("a", generation, .linkLost)
+      (waited, generation) = (house.waitForDial(of: "a"), generation + 1)
+      house.connect("a", generation)
+    }
+    house.fail("b", 1, .linkLost)
+    house.fail("a", generation, .linkLost)
+    let pause = house.waitForDial(of: nil)
+    #expect(pause > .seconds(1) && pause <= RecoveryDefaults.probeInterval + .seconds(1))
+  }
+
   @Test func whatIsShownIsToldOnceAndTakenBackOnce() throws {
     var house = House()
     house.step(.report(.init(error: .networkUnavailable, source: "s")))
@@ -274,6 +292,19 @@ private struct House {
 }
 
 extension House {
+  /// Lets time pass until a dial starts, two minutes at most.
+  fileprivate mutating func waitForDial(of name: String?) -> Duration {
+    let began = now
+    while dials.isEmpty, now - began < .seconds(120) {
+      now += .milliseconds(100)
+      for id in [name].compactMap(\.self) + (name == nil ? ["a", "b"] : []) where dials.isEmpty {
+        step(.timer(.retry(ConnectionID(id))))
+      }
+      if dials.isEmpty { step(.timer(.host(House.site))) }
+    }
+    return now - began
+  }
+
   fileprivate var names: [String] {
     actions.compactMap { if case .publish(let event) = $0 { event.name } else { nil } }
   }
