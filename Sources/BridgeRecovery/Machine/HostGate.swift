@@ -72,15 +72,19 @@ struct HostGate: Sendable {
     guard unauthenticated < RecoveryDefaults.unauthenticatedDials else {
       return slots.next.map { .later($0) } ?? .nobody
     }
-    let forced = parked.firstIndex { $0.isForced }
-    guard let index = forced ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
+    let first = parked.firstIndex { $0.isForced } ?? parked.firstIndex { belongsToProbe($0) }
+    guard let index = first ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
       return .later(notBefore)
     }
     let request = parked[index]
     let permit: CircuitBreaker.Permit
-    switch breaker.admit(at: now) {
-    case .open(let granted): permit = granted
-    case .refused(let until): return .later(until)
+    if belongsToProbe(request), let held = permits[request.id] {
+      permit = held
+    } else {
+      switch breaker.admit(at: now) {
+      case .open(let granted): permit = granted
+      case .refused(let until): return .later(until)
+      }
     }
     switch budget.admit(at: now, forced: request.isForced) {
     case .granted(let charge):
@@ -89,7 +93,7 @@ struct HostGate: Sendable {
       permits[request.id] = permit
       return .go(request)
     case .refused(let until):
-      breaker.abandon(permit, at: now)
+      if !belongsToProbe(request) { breaker.abandon(permit, at: now) }
       return .later(until)
     }
   }
@@ -105,6 +109,8 @@ struct HostGate: Sendable {
   mutating func settle(_ id: ConnectionID, as outcome: Outcome, at now: Moment) -> Bool {
     guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
     let dial = inFlight.remove(at: index)
+    // Of a probe's two links the first one is judged for as long as it lives.
+    let isJudged = !belongsToProbe(dial.request)
     switch outcome {
     case .alive(let generation):
       budget.settle(charge: dial.charge, as: .alive)
@@ -113,19 +119,21 @@ struct HostGate: Sendable {
     case .answered:
       slots.abandoned(id, at: now)
       budget.settle(charge: dial.charge, as: .spent)
-      breakerSettled(id, worked: true, at: now)
+      if isJudged { breakerSettled(id, worked: true, at: now) }
       comeUp()
     case .down(let price, let until, let isGone):
       if !isGone { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: price)
-      breakerSettled(id, worked: false, at: now)
+      if isJudged { breakerSettled(id, worked: false, at: now) }
       isDown = true
       lastToFail = id
       notBefore = until
     case .withdrawn(let wasBegun):
       if wasBegun { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: .neverSent)
-      if let permit = permits.removeValue(forKey: id) { breaker.abandon(permit, at: now) }
+      if isJudged, let permit = permits.removeValue(forKey: id) {
+        breaker.abandon(permit, at: now)
+      }
     }
     return true
   }
@@ -177,6 +185,11 @@ struct HostGate: Sendable {
   private mutating func breakerSettled(_ id: ConnectionID, worked: Bool, at now: Moment) {
     guard let permit = permits.removeValue(forKey: id), !breaker.isClosed else { return }
     if worked { breaker.succeed(permit) } else { breaker.fail(permit, at: now) }
+  }
+
+  /// The second link of the one that probes an open breaker is part of its probe.
+  private func belongsToProbe(_ request: Request) -> Bool {
+    request.isStandby && permits[request.id].map { breaker.isProbing($0) } == true
   }
 
   private func isEligible(_ request: Request, at now: Moment) -> Bool {

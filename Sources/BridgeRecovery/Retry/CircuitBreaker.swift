@@ -45,6 +45,11 @@ public struct CircuitBreaker: Sendable, Equatable {
     self.probeDeadline = probeDeadline
   }
 
+  /// Whether `permit` is that of the probe that is under way.
+  public func isProbing(_ permit: Permit) -> Bool {
+    if case .probing(let number, _) = state { permit.probe == number } else { false }
+  }
+
   /// Whether attempts are free.
   public var isClosed: Bool { state == .closed }
 

@@ -279,6 +279,41 @@ private struct House {
     #expect(pause > .seconds(1) && pause <= RecoveryDefaults.probeInterval + .seconds(1))
   }
 
+  @Test func aLinkThatProbesTheBreakerMayMakeASecondReady() throws {
+    var house = House()
+    try house.add("a")
+    try house.add("b")
+    for name in ["a", "b"] { house.connect(name) }
+    var generation = 1
+    // Lost until nothing is dialled any more but a probe after half a minute.
+    var waited = Duration.zero
+    while waited < .seconds(20) {
+      house.fail("a", generation, .linkLost)
+      waited = .zero
+      while house.dials.isEmpty {
+        house.now += .milliseconds(100)
+        waited += .milliseconds(100)
+        house.step(.timer(.retry(ConnectionID("a"))))
+        if house.dials.isEmpty { house.step(.timer(.host(House.site))) }
+      }
+      generation += 1
+      house.connect("a", generation)
+    }
+    // Nobody else may dial now, but the second of the one that probes.
+    house.step(.suspected(ConnectionID("b"), generation: 1, silentFor: .seconds(6)))
+    #expect(house.dials.isEmpty)
+    house.step(.suspected(ConnectionID("a"), generation: generation, silentFor: .seconds(6)))
+    #expect(house.dials == ["a#\(generation + 1)"])
+    house.connect("a", generation + 1)
+    house.fail("a", generation, .linkSilent, .sshTimeout(seconds: 8))
+    #expect(house.state("a") == .up(generation: generation + 1))
+    // It is trusted in its time, and with it the host.
+    house.now += RecoveryDefaults.healthyAfter
+    house.step(.proved(ConnectionID("a"), generation: generation + 1))
+    house.step(.timer(.host(House.site)))
+    #expect(house.dials == ["b#2"])
+  }
+
   @Test func whatIsShownIsToldOnceAndTakenBackOnce() throws {
     var house = House()
     house.step(.report(.init(error: .networkUnavailable, source: "s")))
