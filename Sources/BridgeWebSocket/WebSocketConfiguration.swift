@@ -35,7 +35,8 @@ public struct WebSocketConfiguration: Sendable {
     public var dial: Duration = .seconds(10)
     /// TLS and the upgrade together.
     public var upgrade: Duration = .seconds(10)
-    /// The closing handshake.
+    /// A close from goodbye to the end of the socket. The server's answer is waited for three
+    /// quarters of it.
     public var close: Duration = .seconds(1)
 
     /// The defaults.

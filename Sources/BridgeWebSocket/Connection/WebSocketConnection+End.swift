@@ -32,10 +32,14 @@ extension WebSocketConnection {
   func leave(code: Int, reason: String) async {
     if life.state == .connected, !isLeaving {
       isLeaving = true
-      link?.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak self] in
-        self?.assumeIsolated { $0.finishLeaving() }
-      }
       link?.close(code: code, reason: CloseFrame.fit(reason))
+      if isDeaf {
+        finishLeaving()
+      } else {
+        link?.deadline = LoopTimer(after: patience, on: reactor) { [weak self] in
+          self?.assumeIsolated { $0.finishLeaving() }
+        }
+      }
     } else if ending == nil, !isLeaving {
       ending = failure(.cancelled, in: .close)
       step(.close)
@@ -45,6 +49,15 @@ extension WebSocketConnection {
       whenReleased.append { caller.resume() }
     }
   }
+
+  /// Whether the server was asked for a sign of life in vain: then a goodbye is not waited for.
+  private var isDeaf: Bool {
+    guard let unanswered else { return false }
+    return lastHeard.map { $0 < unanswered } ?? true
+  }
+
+  /// How long the answer to a goodbye is waited for: the rest is left for the end of the socket.
+  private var patience: Duration { configuration.timeouts.close * 3 / 4 }
 
   /// The goodbye was answered, or took too long.
   private func finishLeaving() {
@@ -68,9 +81,7 @@ extension WebSocketConnection {
     guard let link, !link.isGone else { return release() }
     guard link.facts.fault != nil else { return link.kill() }
     // The server shall see what it is told, which a reset would take from it.
-    link.deadline = LoopTimer(after: configuration.timeouts.close, on: reactor) { [weak link] in
-      link?.kill()
-    }
+    link.deadline = LoopTimer(after: patience, on: reactor) { [weak link] in link?.kill() }
   }
 
   private static let closedHere = AppError.webSocketDisconnected(

@@ -18,6 +18,7 @@ extension WebSocketConnection {
     case .success:
       return ContinuousClock.now - begun
     case .failure(let failure) where failure.observation == .deadline:
+      unanswered = begun
       throw .webSocketPingTimeout
     case .failure(let failure):
       throw AppError(webSocketFailure: failure)

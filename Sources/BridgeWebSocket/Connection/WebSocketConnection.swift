@@ -36,6 +36,8 @@ public actor WebSocketConnection: Connection {
   var ending: WebSocketFailure?
   /// A goodbye of ours was begun, with this code.
   var isLeaving = false
+  /// When the last ping was sent that had no answer in time.
+  var unanswered: ContinuousClock.Instant?
   var whenReleased: [() -> Void] = []
   private var heard: ContinuousClock.Instant?
 
@@ -128,8 +130,8 @@ public actor WebSocketConnection: Connection {
   }
 
   /// Sends what waits, says goodbye with `code` and `reason` (cut to what fits: 123 bytes), waits
-  /// for the server's answer, ends; all in at most a second. A code that may not be sent is sent
-  /// as 1000.
+  /// for the server's answer, ends; all in at most a second. A server that has not answered the
+  /// last ping is not waited for. A code that may not be sent is sent as 1000.
   public nonisolated func close(code: Int, reason: String = "") async {
     await withTaskExecutorPreference(reactor) {
       await self.leave(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)

@@ -82,6 +82,24 @@ struct LifeTests {
     await peer.stop()
   }
 
+  @Test("a server that left a ping unanswered is told goodbye, and not waited for")
+  func silentServer() async throws {
+    let peer = try await ScriptedWebSocketPeer(
+      WebSocketScript(answersPings: false, answersClose: false))
+    var configuration = WebSocketConfiguration()
+    configuration.timeouts.close = .seconds(600)
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    try await connection.connect()
+    await #expect(throws: AppError.webSocketPingTimeout) {
+      _ = try await connection.probe(within: .milliseconds(50))
+    }
+    await connection.close()
+    _ = try await peer.first { $0.kind == .close(code: 1000, reason: "") }
+    _ = try await peer.first { $0.kind == .closed }
+    await peer.stop()
+  }
+
   @Test("what was sent before the goodbye arrives")
   func flush() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
