@@ -30,7 +30,7 @@ public actor SSHConnection: Connection {
   var phase = ConnectionPhase.resolve
   var session: SSHSession?
   var operations = OperationQueue()
-  var callers = CallerTable()
+  var callers = CallerTable<SSHFailure>()
   var channels: [UInt32: ChannelState] = [:]
   var endings: [UInt32: ChannelEnding] = [:]
   /// Channels that are closed for us and not yet for the server.

@@ -28,7 +28,7 @@ public actor WebSocketConnection: Connection {
   var life = ConnectionStateMachine()
   var phase = ConnectionPhase.resolve
   var link: Link?
-  var callers = CallerTable()
+  var callers = CallerTable<WebSocketFailure>()
   /// Who waits for the end of the dial.
   var dialer: Int?
   var answerDial: (@Sendable () -> Void)?
