@@ -6,6 +6,8 @@ import Foundation
 extension LinkCallback {
   /// What is read of a refusal's body, in bytes.
   private static let bodyLimit = 64 << 10
+  /// What is shown of one in plain text, in bytes.
+  private static let lineLimit = 512
   /// How long the rest of a body is waited for, in milliseconds: the library drops the connection
   /// as soon as it is asked to go on, and nobody else has the reactor meanwhile.
   private static let patience: Int32 = 40
@@ -18,8 +20,12 @@ extension LinkCallback {
     answer.retryAfter = header(WSI_TOKEN_HTTP_RETRY_AFTER)
       .flatMap { RetryAfter.seconds(from: $0, now: Date()) }
     if status != 101 {
+      // The library forgets the headers with the end of the body.
+      let isPlain =
+        header(WSI_TOKEN_HTTP_CONTENT_TYPE)?.lowercased().hasPrefix("text/plain") == true
       drainBody()
-      answer.message = Self.message(in: link.body, status: status)
+      answer.message =
+        Self.message(in: link.body, status: status) ?? (isPlain ? firstLine : nil)
     }
     link.answered(answer)
   }
@@ -57,6 +63,13 @@ extension LinkCallback {
     var text = [CChar](repeating: 0, count: length + 1)
     guard unsafe lws_hdr_copy(connection, &text, Int32(text.count), token) > 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The first line of a body in plain text: many a server says there what it misses.
+  private var firstLine: String? {
+    let text = String(decoding: link.body.prefix(Self.lineLimit), as: UTF8.self)
+    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    return line.isEmpty ? nil : line
   }
 
   /// What an error envelope in `body` says; nil where there is none.

@@ -34,6 +34,12 @@ struct RefusedUpgradeTests {
       script: .refusing(403, body: "<html>no</html>"),
       error: .serverError(status: 403, message: nil), kind: .refusedUpgrade(status: 403)),
     Case(
+      script: .refusing(
+        400, ["Content-Type": "text/plain; charset=utf-8"],
+        body: "Missing subprotocol.\r\nMore.\u{1B}[2J"),
+      error: .serverError(status: 400, message: "Missing subprotocol."),
+      kind: .refusedUpgrade(status: 400)),
+    Case(
       script: .refusing(503, ["Retry-After": "2"], body: envelope),
       error: .serverError(
         status: 503,
