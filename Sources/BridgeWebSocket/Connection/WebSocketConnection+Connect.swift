@@ -29,8 +29,7 @@ extension WebSocketConnection {
     let answer: Result<[NetworkAddress], DialFailure>
     do throws(DialFailure) {
       answer = .success(
-        try await Dialer.resolve(
-          endpoint, on: reactor, timeout: configuration.timeouts.resolve))
+        try await route.resolve(within: configuration.timeouts.resolve))
     } catch {
       answer = .failure(error)
     }
@@ -68,7 +67,7 @@ extension WebSocketConnection {
     let winner: Result<NetworkAddress, DialFailure>
     do throws(DialFailure) {
       winner = .success(
-        try await Dialer.probe(addresses, of: endpoint, on: reactor, timeout: left))
+        try await route.probe(addresses, within: left))
     } catch {
       winner = .failure(error)
     }

@@ -3,6 +3,9 @@ import BridgeReactor
 import BridgeTransport
 
 extension WebSocketConnection {
+  /// The kernel tells in its own ticks when it heard something, as much as this too late.
+  private static let tick = Duration.milliseconds(10)
+
   func measureRoundTrip(within deadline: Duration) async throws(AppError) -> Duration {
     if let ending { throw AppError(webSocketFailure: ending) }
     guard life.state == .connected else {
@@ -18,7 +21,7 @@ extension WebSocketConnection {
     case .success:
       return ContinuousClock.now - begun
     case .failure(let failure) where failure.observation == .deadline:
-      unanswered = begun
+      unanswered = begun + Self.tick
       throw .webSocketPingTimeout
     case .failure(let failure):
       throw AppError(webSocketFailure: failure)

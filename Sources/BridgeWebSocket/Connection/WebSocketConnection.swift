@@ -20,6 +20,7 @@ public actor WebSocketConnection: Connection {
   public internal(set) var subprotocol: String?
 
   nonisolated let reactor: Reactor
+  nonisolated let route: Route
   nonisolated let mailbox: Mailbox
   nonisolated let outbox: Outbox
   nonisolated let reference: LinkReference
@@ -46,9 +47,19 @@ public actor WebSocketConnection: Connection {
     to url: WebSocketEndpoint, configuration: WebSocketConfiguration = WebSocketConfiguration(),
     on reactor: Reactor = ReactorGroup.shared.next()
   ) {
+    self.init(
+      to: url, configuration: configuration, by: Route(url.endpoint, on: reactor), on: reactor)
+  }
+
+  /// The same with its own way to the server, for tests that answer for a name server.
+  package init(
+    to url: WebSocketEndpoint, configuration: WebSocketConfiguration, by route: Route,
+    on reactor: Reactor
+  ) {
     self.url = url
     self.configuration = configuration
     self.reactor = reactor
+    self.route = route
     let link = LinkReference()
     mailbox = Mailbox(limit: configuration.receiveBuffer) {
       reactor.execute { link.allowReading() }

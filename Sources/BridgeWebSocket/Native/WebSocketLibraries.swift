@@ -1,3 +1,4 @@
+import BridgeTransport
 import CLibWebSockets
 
 /// The C library that WebSockets stand on, as it is linked into this process.
@@ -8,4 +9,7 @@ public enum WebSocketLibraries {
     // "4.1.6-…": what follows names a build.
     return String(unsafe String(cString: text).prefix { $0 != "-" })
   }
+
+  /// How often this process has read the machine's certificate authorities: at most once.
+  package static var readingsOfAuthorities: Int { TrustStore.readings.withLock { $0 } }
 }

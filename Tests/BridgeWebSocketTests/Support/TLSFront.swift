@@ -31,6 +31,9 @@ final class TLSFront: Sendable {
 
   func stop() { kill(pid, SIGKILL) }
 
+  /// It does nothing any more, and its sockets stay open.
+  func freeze() { kill(pid, SIGSTOP) }
+
   /// Connects as soon as the server listens: until then it is refused.
   func connect(
     _ host: String, _ configuration: WebSocketConfiguration
