@@ -211,8 +211,9 @@ public import BridgeTransport
   }
 }
 
-/// libuv lets at most half of its pool resolve names; 16 keeps 8 for that. Read once, before the
-/// first loop.
+/// libuv lets at most half of its pool resolve names. Each thread that allocates keeps 140 KiB of
+/// its own, so there are no more than one host may have in flight. Read once, before the first
+/// loop.
 private let setThreadPoolSize: Void = {
-  unsafe setenv("UV_THREADPOOL_SIZE", "16", 0)
+  unsafe setenv("UV_THREADPOOL_SIZE", "8", 0)
 }()

@@ -73,26 +73,36 @@ package final class ByteMailbox: Sendable {
     }
   }
 
-  /// Gives `bytes` to who waits, or keeps them.
+  /// Whether somebody waits.
+  package var hasReader: Bool { state.withLock { $0.reader != nil } }
+
+  /// Keeps `bytes`; who waits for some is told by `deliver`.
   package func push(_ bytes: [UInt8]) {
-    let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
-      if state.isDiscarding || state.end != nil { return nil }
-      if let reader = state.reader.take() { return reader }
+    state.withLock { state in
+      if state.isDiscarding || state.end != nil { return }
       state.chunks.append(bytes)
       state.count += bytes.count
-      return nil
     }
-    reader?.resume(returning: .success(bytes))
+  }
+
+  /// Wakes who waits, if there are `least` bytes or it is over: once for all that a turn brought,
+  /// for to wake a reader on another thread costs as much as to decrypt 10 KiB.
+  package func deliver(atLeast least: Int = 1) {
+    let (answered, wasFull) = state.withLock { state -> (Answered?, Bool) in
+      guard state.count >= least || state.end != nil, let reader = state.reader,
+        let answer = state.takeNext()
+      else { return (nil, false) }
+      state.reader = nil
+      return ((reader, answer), state.makesRoom(of: limit))
+    }
+    if wasFull { hasRoomAgain() }
+    if let (reader, answer) = answered { reader.resume(returning: answer) }
   }
 
   /// No more bytes come. The first end counts; what is queued can still be read.
   package func finish(_ end: Result<Void, AppError>) {
-    let reader = state.withLock { state -> CheckedContinuation<Answer, Never>? in
-      guard state.end == nil else { return nil }
-      state.end = end
-      return state.reader.take()
-    }
-    reader?.resume(returning: end.map { [UInt8]?.none })
+    state.withLock { $0.end = $0.end ?? end }
+    deliver()
   }
 
   /// Drops what is there and what comes.
@@ -143,11 +153,8 @@ package final class ByteMailbox: Sendable {
   private typealias Answered = (CheckedContinuation<Answer, Never>, Answer)
 
   private func take() -> Answer? {
-    let (answer, wasFull) = state.withLock { state -> (Answer?, Bool) in
-      let answer = state.takeNext()
-      guard state.isFull, state.count <= limit / 2 else { return (answer, false) }
-      state.isFull = false
-      return (answer, true)
+    let (answer, wasFull) = state.withLock { state in
+      (state.takeNext(), state.makesRoom(of: limit))
     }
     if wasFull { hasRoomAgain() }
     return answer
@@ -155,6 +162,13 @@ package final class ByteMailbox: Sendable {
 }
 
 extension ByteMailbox.State {
+  /// Whether it was full and is half empty now.
+  fileprivate mutating func makesRoom(of limit: Int) -> Bool {
+    guard isFull, count <= limit / 2 else { return false }
+    isFull = false
+    return true
+  }
+
   fileprivate mutating func takeNext() -> Result<[UInt8]?, AppError>? {
     guard first < chunks.count else { return end.map { $0.map { [UInt8]?.none } } }
     let bytes = chunks[first]

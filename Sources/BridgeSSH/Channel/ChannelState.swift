@@ -43,4 +43,14 @@ final class ChannelState {
     case .error: error
     }
   }
+
+  /// Wakes the readers of what came. While `isMoreComing` in the next turn, a little waits for it.
+  func deliver(isMoreComing: Bool) {
+    let least = isMoreComing ? Self.worthWaking : 1
+    output.deliver(atLeast: least)
+    error.deliver(atLeast: least)
+  }
+
+  /// In bytes; less than what makes a mailbox full.
+  private static let worthWaking = 192 << 10
 }

@@ -20,6 +20,7 @@ extension SSHConnection {
       stepOperations()
       stepChannels()
     } while session != nil && !isLent && wire.generation != seen
+    for channel in channels.values { channel.deliver(isMoreComing: wire.isBudgetSpent) }
     guard session != nil, !isLent else { return }
     if isReadable { nudge() }
     wire.endTurn()

@@ -15,7 +15,8 @@ import Foundation
   static let outboundLimit = 256 << 10
   /// What is kept of the server's first bytes, to say what it was if it is not a server of ours.
   private static let transcriptLimit = 16 << 10
-  private static let readSize = 64 << 10
+  /// What one read takes at most; a peer that sends little is given less.
+  private static let readSizes = (usual: 8 << 10, bulk: 64 << 10)
 
   let socket: Socket
   /// The server's first bytes, raw, until the handshake is done.
@@ -40,6 +41,7 @@ import Foundation
   private var outboundStart = 0
   private var inbound: UnsafeMutableRawBufferPointer?
   private var inboundRange = 0..<0
+  private var readSize = readSizes.usual
   private var lastSent: ContinuousClock.Instant?
   private var isCut = false
   private var isSendDead = false
@@ -136,8 +138,9 @@ extension Wire {
       isBudgetSpent = true
       return -Int(EAGAIN)
     }
-    if unsafe inbound == nil {
-      unsafe inbound = .allocate(byteCount: Self.readSize, alignment: 16)
+    if unsafe inbound?.count != readSize {
+      unsafe inbound?.deallocate()
+      unsafe inbound = .allocate(byteCount: readSize, alignment: 16)
     }
     guard let inbound = unsafe inbound else { return -Int(ENOMEM) }
     switch unsafe socket.receive(into: inbound) {
@@ -152,6 +155,7 @@ extension Wire {
       budget -= count
       noteHeard(at: .now)
       inboundRange = 0..<count
+      readSize = count < Self.readSizes.usual ? Self.readSizes.usual : Self.readSizes.bulk
       return unsafe record(UnsafeRawBufferPointer(rebasing: inbound[0..<count]))
     }
   }

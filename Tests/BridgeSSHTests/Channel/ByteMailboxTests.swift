@@ -62,10 +62,52 @@ import Testing
     let mailbox = ByteMailbox(limit: 4) {}
     async let first = mailbox.next()
     mailbox.push([7])
+    mailbox.deliver()
     #expect(try await first == [7])
     async let last = mailbox.next()
     mailbox.finish(.success(()))
     #expect(try await last == nil)
+  }
+
+  @Test func aReaderIsNotWokenForLittle() async throws {
+    let mailbox = ByteMailbox(limit: 4) {}
+    let woken = Mutex(false)
+    let reader = Task {
+      defer { woken.withLock { $0 = true } }
+      return try await mailbox.next()
+    }
+    // What waits for a reader that is not there yet is no news to it.
+    while !mailbox.hasReader { await Task.yield() }
+    mailbox.push([1])
+    mailbox.deliver(atLeast: 2)
+    #expect(mailbox.hasReader)
+    #expect(!woken.withLock { $0 })
+    mailbox.push([2])
+    mailbox.deliver(atLeast: 2)
+    #expect(try await reader.value == [1])
+    #expect(try await mailbox.next() == [2])
+  }
+
+  @Test func theEndIsToldHoweverLittleThereIs() async throws {
+    let mailbox = ByteMailbox(limit: 4) {}
+    let reader = Task { try await mailbox.next() }
+    while !mailbox.hasReader { await Task.yield() }
+    mailbox.push([1])
+    mailbox.finish(.success(()))
+    #expect(try await reader.value == [1])
+    #expect(try await mailbox.next() == nil)
+  }
+
+  @Test func roomThatADeliveryMakesIsTold() async throws {
+    let calls = Mutex(0)
+    let mailbox = ByteMailbox(limit: 2) { calls.withLock { $0 += 1 } }
+    let reader = Task { try await mailbox.next() }
+    while !mailbox.hasReader { await Task.yield() }
+    mailbox.push([1, 2])
+    #expect(!mailbox.hasRoom)
+    mailbox.deliver()
+    #expect(try await reader.value == [1, 2])
+    #expect(calls.withLock { $0 } == 1)
   }
 
   @Test func aCancelledReaderLeavesTheBytesToTheNext() async throws {
