@@ -9,7 +9,7 @@ enum LibWebSockets {
   /// Room that `lws_write` wants in front of a payload, in bytes.
   static let room = Int(bridge_lws_pre)
   /// What one call of the library reads at most, and the piece of a message it hands out.
-  static let readSize = 64 << 10
+  static let readSize = 16 << 10
   /// What one call of the library writes at most before it keeps a copy of the rest.
   static let writeSize = 256 << 10
 
