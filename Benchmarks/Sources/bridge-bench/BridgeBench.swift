@@ -14,6 +14,7 @@ import Foundation
     bridge-bench ws MODE PORT ARGS [pool]                (on 127.0.0.1)
       client PORT SIZE COUNT WINDOW   echoes, so many in flight
       idle PORT N                     N connections; says READY and waits for standard input
+      among PORT N COUNT              COUNT echoes one by one among N idle connections
       autobahn PORT AGENT             every case of an Autobahn fuzzing server
     bridge-bench errors                                 what an error costs, in ns
     bridge-bench decisions                              what the decisions of recovery cost

@@ -11,6 +11,7 @@ struct WebSocketBench {
   private enum Mode {
     case client(size: Int, count: Int, window: Int)
     case idle(count: Int)
+    case among(idle: Int, count: Int)
     case autobahn(agent: String)
 
     init?(_ name: String, _ arguments: [String]) {
@@ -19,6 +20,8 @@ struct WebSocketBench {
       case ("client", 3, 3) where numbers[0] >= 0 && numbers[1] > 0 && numbers[2] > 0:
         self = .client(size: numbers[0], count: numbers[1], window: numbers[2])
       case ("idle", 1, 1) where numbers[0] > 0: self = .idle(count: numbers[0])
+      case ("among", 2, 2) where numbers[0] > 0 && numbers[1] > 0:
+        self = .among(idle: numbers[0], count: numbers[1])
       case ("autobahn", 1, _): self = .autobahn(agent: arguments[0])
       default: return nil
       }
@@ -53,6 +56,7 @@ struct WebSocketBench {
     switch mode {
     case .client(let size, let count, let window): try await client(size, count, window)
     case .idle(let count): try await idle(count)
+    case .among(let idle, let count): try await among(idle, count)
     case .autobahn(let agent): try await autobahn(agent)
     }
   }
@@ -97,6 +101,24 @@ struct WebSocketBench {
     print("READY")
     fflush(nil)
     _ = readLine()
+    exit(0)
+  }
+
+  /// Echoes one by one on one connection, among others that do nothing.
+  private func among(_ idle: Int, _ count: Int) async throws(AppError) {
+    var connections: [WebSocketConnection] = []
+    for _ in 0..<idle { connections.append(try await dial()) }
+    let active = try await dial()
+    let echoes = active.messages.makeAsyncIterator()
+    let watch = Stopwatch()
+    for _ in 0..<count {
+      try await active.send(text: "ping")
+      _ = try await echoes.next()
+    }
+    report([
+      ("idle", Double(idle)), ("wall_us", watch.wall / Double(count) * 1e6),
+      ("cpu_us", watch.processor / Double(count) * 1e6),
+    ])
     exit(0)
   }
 
