@@ -36,6 +36,9 @@ public struct SSHServerConfiguration: Sendable {
     + "v4.hk."
   /// `ForceCommand`.
   public var forceCommand: String?
+  /// Whether a command runs to its end and nobody is told how it ended: its session's process is
+  /// killed first, perhaps with the last of what it wrote.
+  public var withholdsExitStatus = false
   /// Text shown before authentication (`Banner`).
   public var banner: String?
   /// `ClientAliveInterval` in seconds; 0 never asks.
@@ -72,9 +75,15 @@ public struct SSHServerConfiguration: Sendable {
     all += optional("MaxSessions", maxSessions)
     all += optional("LoginGraceTime", loginGraceTime)
     all += optional("AuthenticationMethods", authenticationMethods)
-    all += optional("ForceCommand", forceCommand)
+    all += optional("ForceCommand", forcedCommand)
     if banner != nil { all.append("Banner \(folder.file("banner"))") }
     return (all + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// The shell that runs it is a child of the session's process.
+  private var forcedCommand: String? {
+    guard withholdsExitStatus else { return forceCommand }
+    return "(\(forceCommand ?? #"eval "$SSH_ORIGINAL_COMMAND""#)); kill -KILL $PPID"
   }
 
   /// The only line of the shadow(5) file it sees, if it sees one of its own.

@@ -136,6 +136,18 @@ struct SSHServerTests {
     await server.stop()
   }
 
+  @Test(arguments: ["true", "exit 3"])
+  func withholdsTheExitStatusOfWhatRan(_ ending: String) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.withholdsExitStatus = true
+    let server = try await SSHServer(configuration)
+    let marker = "\(server.identityFile).ran"
+    // ssh(1), EXIT STATUS: the status of the command, or 255 where there is none.
+    #expect(try await OpenSSHClient(server).run("touch \(marker); \(ending)").status == 255)
+    #expect(FileManager.default.fileExists(atPath: marker))
+    await server.stop()
+  }
+
   @Test(arguments: [true, false])
   func furtherIdentitiesAreAcceptedOnlyWhenAuthorized(isAuthorized: Bool) async throws {
     let server = try await SSHServer()

@@ -67,6 +67,16 @@ import Testing
     }
   }
 
+  /// It ran to its end, and nobody will ever say how it ended.
+  @Test func anExitStatusThatIsWithheldIsAnOutcomeUnknown() async throws {
+    try await withLimits({ $0.withholdsExitStatus = true }) { connection, _ in
+      let command = try await connection.execute("echo done; exit 3")
+      command.standardOutput.discard()
+      let error = await failure { _ = try await command.exitStatus() }
+      #expect(error == .sshOutcomeUnknown(command: "echo done; exit 3"))
+    }
+  }
+
   @Test(arguments: ["TERM", "KILL", "HUP", "INT", "SEGV"])
   func aSignalHasItsName(signal: String) async throws {
     try await withLimits({ _ in }) { connection, _ in
