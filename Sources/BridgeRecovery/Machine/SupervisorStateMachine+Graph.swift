@@ -52,8 +52,12 @@ extension SupervisorStateMachine {
     case .settleDial(let outcome): settle(id, site, outcome, at: now)
     case .up: for child in node.children { startIfPossible(child, at: now) }
     case .down: suspendChildren(of: id, at: now)
-    case .lost(let wasHealthy): gates[site]?.lost(id, wasHealthy: wasHealthy, at: now)
-    case .healthy: gates[site]?.becameHealthy(id)
+    case .lost(let wasHealthy):
+      gates[site]?.lost(id, wasHealthy: wasHealthy, at: now)
+      admit(to: site, at: now)
+    case .healthy:
+      gates[site]?.becameHealthy(id)
+      admit(to: site, at: now)
     case .surface(let report): surface(report, of: node, at: now)
     case .withdraw: queue.resolve(source: id.description)
     case .giveUp(let error): actions.append(.giveUp(id, error))
