@@ -22,9 +22,9 @@ extension FailureContext {
       It took the connection and then said nothing \(phase.during): it is overloaded, or \
       something else listens on that port.
       """
-    case .dropped where (repeats ?? 1) >= Self.manyDrops:
+    case .dropped where times >= Self.manyDrops:
       """
-      The server drops us \(phase.during), \(repeats ?? 1) times in a row: it turns this address \
+      The server drops us \(phase.during), \(times) times in a row: it turns this address \
       away (a firewall, fail2ban, MaxStartups), or it cannot serve anybody. Its log says which.
       """
     case .dropped:
@@ -69,6 +69,7 @@ extension FailureContext {
 
   /// From so many drops in a row on, they are no accident.
   private static let manyDrops = 3
+  private var times: Int { repeats ?? 1 }
 
   private var answeredByAnother: String {
     guard let detail else {

@@ -129,6 +129,24 @@ struct HintTests {
       try hint(3).contains("The server drops us during key exchange, 3 times in a row"))
   }
 
+  @Test func anExpiredPasswordIsNoWrongOne() throws {
+    let failure = SSHFailure(
+      code: .passwordExpired, message: "", phase: .authenticate, host: "h", method: "password")
+    let hint = AppError(sshError: failure).hint(in: FailureContext(sshFailure: failure))
+    #expect(try #require(hint).hasPrefix("The password has expired:"))
+  }
+
+  @Test(arguments: [
+    (1000, "ended the connection"), (1001, "goes away"), (1002, "protocol was broken"),
+    (1003, "does not take this kind"), (1007, "could not read"), (1008, "against the server's"),
+    (1009, "too big"), (1010, "extension"), (1011, "failed"), (1012, "restarts"),
+    (1013, "too busy"), (1014, "behind it"), (4000, "ended the connection"),
+  ])
+  func aCloseCodeIsTold(code: Int, words: String) {
+    let told = AppError.webSocketDisconnected(code: code, reason: nil).shownMessage()
+    #expect(told.contains("\(words)") && told.contains("(close code \(code))"), "\(told)")
+  }
+
   @Test(arguments: [nil, 1000, 1003, 1009, 3999] as [Int?])
   func aCloseWithoutAReasonPromisesNothing(code: Int?) {
     let error = AppError.webSocketDisconnected(code: code, reason: nil)
