@@ -44,11 +44,7 @@ extension ConnectRun {
           to: settings.endpoint, configuration: configuration, on: reactor))
     }
     supervised.onConnected = { connection, generation in
-      if let connection = connection as? SSHConnection {
-        await use(connection, generation)
-      } else if let connection = connection as? TimedConnection<SSHConnection> {
-        await use(connection.inner, generation)
-      }
+      if let ssh: SSHConnection = Self.made(connection) { await use(ssh, generation) }
     }
     return supervised
   }
@@ -62,10 +58,8 @@ extension ConnectRun {
     }
     supervised.whenSilent = { _ in .webSocketPingTimeout }
     supervised.onConnected = { connection, generation in
-      if let connection = connection as? WebSocketConnection {
-        await exchange(connection, generation)
-      } else if let connection = connection as? TimedConnection<WebSocketConnection> {
-        await exchange(connection.inner, generation)
+      if let socket: WebSocketConnection = Self.made(connection) {
+        await exchange(socket, generation)
       }
     }
     return supervised
@@ -75,6 +69,11 @@ extension ConnectRun {
   private func make(_ connection: some Connection) -> any Connection {
     guard let limit = settings.attemptTimeout else { return connection }
     return TimedConnection(connection, limit: limit, clock: clock, on: reactor)
+  }
+
+  /// What `make` was given.
+  private static func made<Inner: Connection>(_ connection: any Connection) -> Inner? {
+    connection as? Inner ?? (connection as? TimedConnection<Inner>)?.inner
   }
 
   private func supervised(

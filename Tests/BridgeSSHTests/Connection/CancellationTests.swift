@@ -82,12 +82,7 @@ import Testing
       }
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
-      let connecting = Task { await failure { try await connection.connect() } }
-      for await _ in asked.stream { break }
-      if byClosing { await connection.close() } else { connecting.cancel() }
-      #expect(await connecting.value == .cancelled)
-      await connection.close()
-      #expect(OpenSockets.to(port: server.port).isEmpty)
+      await expectWithdrawal(of: connection, byClosing: byClosing, once: asked.stream)
       never.continuation.finish()
     }
   }

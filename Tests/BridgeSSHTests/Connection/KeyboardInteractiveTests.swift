@@ -77,12 +77,7 @@ import Testing
         await Task { for await _ in never.stream {} }.value
         return nil
       }
-      let connecting = Task { await failure { try await connection.connect() } }
-      for await _ in asked.stream { break }
-      if byClosing { await connection.close() } else { connecting.cancel() }
-      #expect(await connecting.value == .cancelled)
-      await connection.close()
-      #expect(OpenSockets.to(port: server.port).isEmpty)
+      await expectWithdrawal(of: connection, byClosing: byClosing, once: asked.stream)
       never.continuation.finish()
     }
   }

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeSSH
 import BridgeTransport
+import Testing
 
 /// A configuration for a server of our own on loopback: its key, any host key.
 func trusting(_ server: SSHServer) -> SSHConfiguration {
@@ -47,4 +48,16 @@ func text(_ stream: ByteStream) async throws -> String {
   var bytes: [UInt8] = []
   for try await chunk in stream { bytes += chunk }
   return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Connects, gives up once a person is `asked`, and leaves no socket behind.
+func expectWithdrawal(
+  of connection: SSHConnection, byClosing: Bool, once asked: AsyncStream<Void>
+) async {
+  let connecting = Task { await failure { try await connection.connect() } }
+  for await _ in asked { break }
+  if byClosing { await connection.close() } else { connecting.cancel() }
+  #expect(await connecting.value == .cancelled)
+  await connection.close()
+  #expect(OpenSockets.to(port: connection.endpoint.port).isEmpty)
 }

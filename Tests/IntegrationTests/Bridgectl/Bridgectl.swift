@@ -171,3 +171,17 @@ func withServer(
   }
   await server.stop()
 }
+
+/// With an interactive shell that has a quiet prompt and is ready.
+func withShell(
+  _ options: [String] = [], _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
+) async throws {
+  try await withServer { server, home in
+    let terminal = try Terminal()
+    var screen = try home.start(
+      server.options(home) + options + ["127.0.0.1"], on: terminal)
+    screen.type("PS1=; stty -echo; echo rea''dy\r")
+    try await screen.see("ready\r\n")
+    try await body(server, terminal, &screen)
+  }
+}

@@ -129,17 +129,4 @@ import Testing
       #expect(steps == once + ["failed"] + once)
     }
   }
-
-  private func withShell(
-    _ options: [String] = [], _ body: (SSHServer, Terminal, inout Screen) async throws -> Void
-  ) async throws {
-    try await withServer { server, home in
-      let terminal = try Terminal()
-      var screen = try home.start(
-        server.options(home) + options + ["127.0.0.1"], on: terminal)
-      screen.type("PS1=; stty -echo; echo rea''dy\r")
-      try await screen.see("ready\r\n")
-      try await body(server, terminal, &screen)
-    }
-  }
 }
