@@ -24,9 +24,8 @@ public actor SSHConnection: Connection {
   public internal(set) var warnings: [AppError] = []
 
   nonisolated let reactor: Reactor
-  let eventSink: AsyncStream<ConnectionEvent>.Continuation
 
-  var life = ConnectionStateMachine()
+  var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
   var session: SSHSession?
   var operations = OperationQueue()
@@ -65,7 +64,7 @@ public actor SSHConnection: Connection {
     self.configuration = configuration
     self.reactor = reactor
     offer = configuration.algorithms
-    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+    events = life.events
   }
 
   // Not `isolated deinit`: Swift 6.3 fails ("circular reference") to optimise whoever imports it.

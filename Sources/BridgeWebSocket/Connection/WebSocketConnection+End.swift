@@ -8,15 +8,7 @@ extension WebSocketConnection {
 
   /// Takes `input` into the connection's life and does what follows from it.
   func step(_ input: ConnectionStateMachine.Input) {
-    for effect in life.step(input) {
-      switch effect {
-      case .yield(let event):
-        eventSink.yield(event)
-        if event == .closed { eventSink.finish() }
-      case .tearDown:
-        tearDown()
-      }
-    }
+    if life.step(input) { tearDown() }
   }
 
   /// Ends the connection because of `failure`. The first cause counts.

@@ -24,9 +24,8 @@ public actor WebSocketConnection: Connection {
   nonisolated let mailbox: Mailbox
   nonisolated let outbox: Outbox
   nonisolated let reference: LinkReference
-  let eventSink: AsyncStream<ConnectionEvent>.Continuation
 
-  var life = ConnectionStateMachine()
+  var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
   var link: Link?
   var callers = CallerTable<WebSocketFailure>()
@@ -65,7 +64,7 @@ public actor WebSocketConnection: Connection {
       reactor.execute { link.allowReading() }
     }
     outbox = Outbox(limit: configuration.sendBuffer)
-    (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+    events = life.events
     self.reference = link
   }
 
