@@ -46,8 +46,10 @@ package final class ByteMailbox: Sendable {
   fileprivate typealias Answer = Result<[UInt8]?, AppError>
 
   fileprivate struct State {
-    var chunks: [[UInt8]] = []
-    var first = 0
+    /// The newest last; then the oldest last: what was taken is let go, also when it never runs
+    /// empty, and each chunk moves once.
+    var arrived: [[UInt8]] = []
+    var leaving: [[UInt8]] = []
     var count = 0
     var reader: CheckedContinuation<Answer, Never>?
     var end: Result<Void, AppError>?
@@ -80,7 +82,7 @@ package final class ByteMailbox: Sendable {
   package func push(_ bytes: [UInt8]) {
     state.withLock { state in
       if state.isDiscarding || state.end != nil { return }
-      state.chunks.append(bytes)
+      state.arrived.append(bytes)
       state.count += bytes.count
     }
   }
@@ -109,8 +111,8 @@ package final class ByteMailbox: Sendable {
   package func discard() {
     let wasFull = state.withLock { state in
       state.isDiscarding = true
-      state.chunks = []
-      state.first = 0
+      state.arrived = []
+      state.leaving = []
       state.count = 0
       defer { state.isFull = false }
       return state.isFull
@@ -170,14 +172,12 @@ extension ByteMailbox.State {
   }
 
   fileprivate mutating func takeNext() -> Result<[UInt8]?, AppError>? {
-    guard first < chunks.count else { return end.map { $0.map { [UInt8]?.none } } }
-    let bytes = chunks[first]
-    first += 1
-    count -= bytes.count
-    if first == chunks.count {
-      chunks.removeAll(keepingCapacity: true)
-      first = 0
+    if leaving.isEmpty {
+      swap(&arrived, &leaving)
+      leaving.reverse()
     }
+    guard let bytes = leaving.popLast() else { return end.map { $0.map { [UInt8]?.none } } }
+    count -= bytes.count
     return .success(bytes)
   }
 }

@@ -46,8 +46,10 @@ final class Mailbox: Sendable {
   private typealias Answered = (Reader, Answer)
 
   fileprivate struct State {
-    var messages: [WebSocketMessage?] = []
-    var first = 0
+    /// The newest last; then the oldest last: what was taken is let go, also when it never runs
+    /// empty, and each message moves once.
+    var arrived: [WebSocketMessage] = []
+    var leaving: [WebSocketMessage] = []
     /// Bytes, each message counted with what it costs to keep.
     var weight = 0
     var reader: CheckedContinuation<Answer, Never>?
@@ -73,7 +75,7 @@ final class Mailbox: Sendable {
     let (reader, hasRoom) = state.withLock { state -> (Reader?, Bool) in
       if state.end != nil { return (nil, true) }
       if let reader = state.reader.take() { return (reader, true) }
-      state.messages.append(message)
+      state.arrived.append(message)
       state.weight += message.count + Self.overhead
       state.isFull = state.weight >= limit
       return (nil, !state.isFull)
@@ -133,14 +135,14 @@ final class Mailbox: Sendable {
 
 extension Mailbox.State {
   fileprivate mutating func takeNext() -> Result<WebSocketMessage?, AppError>? {
-    guard first < messages.count else { return end.map { $0.map { WebSocketMessage?.none } } }
-    let message = messages[first].take()
-    first += 1
-    weight -= (message?.count ?? 0) + Mailbox.overhead
-    if first == messages.count {
-      messages.removeAll(keepingCapacity: true)
-      first = 0
+    if leaving.isEmpty {
+      swap(&arrived, &leaving)
+      leaving.reverse()
     }
+    guard let message = leaving.popLast() else {
+      return end.map { $0.map { WebSocketMessage?.none } }
+    }
+    weight -= message.count + Mailbox.overhead
     return .success(message)
   }
 }

@@ -45,6 +45,20 @@ import Testing
     #expect(mailbox.hasRoom)
   }
 
+  /// A slow reader of a fast server leaves the mailbox never empty; what it read must go even so.
+  @Test func keepsNothingOfWhatWasReadWhenItNeverRunsEmpty() async throws {
+    let mailbox = ByteMailbox(limit: 100) {}
+    mailbox.push([0])
+    for number in UInt8(0)..<10 {
+      mailbox.push([number + 1])
+      var bytes = try #require(try await mailbox.next())
+      let place = storage(of: bytes)
+      bytes[0] += 1
+      #expect(bytes == [number + 1])
+      #expect(storage(of: bytes) == place, "Somebody else still had them.")
+    }
+  }
+
   @Test func whatIsDiscardedMakesRoomForEver() async throws {
     let calls = Mutex(0)
     let mailbox = ByteMailbox(limit: 1) { calls.withLock { $0 += 1 } }
