@@ -106,6 +106,17 @@ struct HintTests {
     #expect(error.hint(in: offline) == error.hint)
   }
 
+  @Test(arguments: [400, 409, 418])
+  func aRefusedRequestIsNotBlamedOnTheServersHealth(status: Int) throws {
+    let context = FailureContext(kind: .refusedUpgrade(status: status), phase: .upgrade, host: "h")
+    let hint = try #require(AppError.serverError(status: status, message: nil).hint(in: context))
+    #expect(hint.hasPrefix("The server refused it: look at the address"))
+    for down in [0, 408, 500, 503] {
+      let hint = AppError.serverError(status: down, message: nil).hint
+      #expect(try #require(hint).hasPrefix("The fault is the server's"))
+    }
+  }
+
   @Test func aRedirectAndAKeyAreNamed() throws {
     let portal = FailureContext(
       kind: .notTheProtocol, phase: .banner, host: "h", detail: "http://portal/\u{1B}[2J")

@@ -27,11 +27,13 @@ extension CatalogueRow {
     let isTransient = status == 0 || status == 408 || 500...599 ~= status
     return Self(
       "serverError", .network,
-      cause: "The server failed (status 5xx), or refused what was asked for (other statuses).",
-      remedy: """
-        With a status of 500 and above the fault is the server's: wait, and look at its log. \
-        Else look at what was asked for, and whether you may.
+      cause: """
+        The server failed (status 500 and above), or refused what was asked for (below: look at \
+        the address and the headers, and whether you may).
         """,
+      remedy: isTransient
+        ? "The fault is the server's: wait, and look at its log."
+        : "The server refused it: look at the address and the headers, and whether you may.",
       title: "Server Error",
       message: message.map { "Server returned error \(status): \(Payload.exact($0))" }
         ?? "The server encountered an error (\(status)). Please try again later.",
