@@ -81,6 +81,22 @@ extension ConnectRun {
       let reason = PeerText.escaped(problem.shownMessage())
       reporter.warn("the host's key could not be noted: \(reason)")
     }
+    if let key = await connection.notedHostKey { report(key) }
+  }
+
+  /// Whom we trust from now on is worth a line to a person; a script finds it among the events.
+  private func report(_ key: NotedHostKey) {
+    let file = PeerText.escaped(key.file)
+    reporter.event("hostKeyNoted") { line in
+      line.add("host", PeerText.escaped(settings.endpoint.host))
+      line.add("port", settings.endpoint.port)
+      line.add("keyType", key.keyType)
+      line.add("fingerprint", key.fingerprint)
+      line.add("file", file)
+    }
+    let host = PeerText.escaped(settings.endpoint.host)
+    let words = "bridgectl: noted \(host)'s \(key.keyType) key \(key.fingerprint) in \(file)."
+    if reporter.style.showsProgress { reporter.note(words) } else { reporter.detail(words) }
   }
 
   /// Carries the streams until the end. Not cancelled when the generation ends: what has come is

@@ -144,7 +144,7 @@ extension SSHConnection {
       let unknown = failure(
         observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
       guard try await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
-      await remember(blob)
+      await remember(blob, fingerprint: fingerprint)
     }
   }
 
@@ -158,13 +158,13 @@ extension SSHConnection {
     }
     let question = HostKeyQuestion(
       host: endpoint.port == 22 ? endpoint.host : endpoint.description,
-      keyType: HostKey(blob: blob)?.typeName ?? "unknown", fingerprint: fingerprint, doubt: doubt)
+      keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt)
     let trust = configuration.interaction.trust
     return try await elsewhere(phase: .hostKey) { await trust(question) }.get()
   }
 
   /// Writes a trusted key down. A file that cannot be written does not undo the trust; it is told.
-  private func remember(_ blob: [UInt8]) async {
+  private func remember(_ blob: [UInt8], fingerprint: String) async {
     guard let file = configuration.hostKeys.files.first else { return }
     let name = knownName
     let problem = await reactor.onHelperThread { () -> AppError? in
@@ -176,6 +176,12 @@ extension SSHConnection {
         return error
       }
     }
-    if let problem { warnings.append(problem) }
+    if let problem { return warnings.append(problem) }
+    notedHostKey = NotedHostKey(
+      keyType: Self.typeName(of: blob), fingerprint: fingerprint, file: file)
+  }
+
+  private static func typeName(of blob: [UInt8]) -> String {
+    HostKey(blob: blob)?.typeName ?? "unknown"
   }
 }

@@ -23,6 +23,10 @@ public actor SSHConnection: Connection {
   /// What went wrong beside the connection: a known_hosts file that could not be written.
   public internal(set) var warnings: [AppError] = []
 
+  /// The host's key, where it was not known and is now; nil where it was known, or could not be
+  /// written down.
+  public internal(set) var notedHostKey: NotedHostKey?
+
   nonisolated let reactor: Reactor
 
   var life = ConnectionLife()

@@ -106,10 +106,14 @@ import Testing
       try await first.connect()
       await first.close()
       #expect(try scene.room.mode("known_hosts") == 0o600)
+      let noted = try #require(await first.notedHostKey)
+      #expect(noted.keyType == "ED25519" && noted.file == scene.room.file("known_hosts"))
+      #expect(noted.fingerprint.hasPrefix("SHA256:"))
       let second = scene.connection(.refuse)
       try await second.connect()
       await second.close()
       #expect(await first.warnings == [])
+      #expect(await second.notedHostKey == nil)
     }
   }
 
@@ -176,6 +180,7 @@ import Testing
       configuration.hostKeys = .init(files: ["/proc/none/known_hosts"], unknown: .acceptNew)
       try await withConnection(to: scene.server, configuration) { connection in
         #expect(await connection.warnings.count == 1)
+        #expect(await connection.notedHostKey == nil)
       }
     }
   }

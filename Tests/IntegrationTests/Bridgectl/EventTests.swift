@@ -32,6 +32,23 @@ import Testing
     }
   }
 
+  @Test func aHostKeyThatWasNotKnownIsToldOnce() async throws {
+    try await withServer(isKnown: false) { server, home in
+      for isNew in [true, false] {
+        let outcome = try await home.run(
+          server.options(home) + [
+            "--host-key", "accept-new", "--json", "127.0.0.1", "--", "true",
+          ])
+        let noted = try events(outcome.error).first { $0["event"] as? String == "hostKeyNoted" }
+        #expect((noted != nil) == isNew, "\(outcome.error)")
+        guard let noted else { continue }
+        #expect(noted["keyType"] as? String == "ED25519")
+        #expect((noted["fingerprint"] as? String)?.hasPrefix("SHA256:") == true)
+        #expect(noted["file"] as? String == home.file("known_hosts"))
+      }
+    }
+  }
+
   @Test(arguments: [
     (["connect", "--json", "a b"], "validationError", 64),
     (["connect", "--json", "--nonsense", "a"], "validationError", 64),

@@ -25,6 +25,7 @@ import Testing
       let echo = answer.replacing("\r", with: "\r\n")
       #expect(screen.transcript[asked.upperBound...].hasPrefix(echo))
       #expect(home.read("known_hosts").isEmpty == (code != 0))
+      #expect(screen.transcript.contains("noted 127.0.0.1's ED25519 key SHA256:") == (code == 0))
       #expect(screen.isRestored)
     }
   }
