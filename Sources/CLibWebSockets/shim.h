@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <libwebsockets.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

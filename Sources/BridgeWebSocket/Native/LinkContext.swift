@@ -15,6 +15,7 @@ import CLibWebSockets
   }
 
   let raw: OpaquePointer
+  private let pipe: WakePipe?
   private let loop: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private var pause: LoopTimer?
   private var hosts: [TrustStore.Key?: Host] = [:]
@@ -37,7 +38,11 @@ import CLibWebSockets
   /// Leaves the loop, in two steps (README.event-libs.md of libwebsockets): what is open is closed,
   /// which libuv does in later turns, and then the rest is freed.
   private func leave(_ reactor: Reactor) {
-    unsafe lws_context_destroy(raw)
+    if let pipe {
+      pipe.closeOnce { unsafe lws_context_destroy(raw) }
+    } else {
+      unsafe lws_context_destroy(raw)
+    }
     // One turn closes the connections, another the library's own handles.
     rest(turns: 3, on: reactor) { [self] in
       unsafe lws_context_destroy(raw)
@@ -67,11 +72,13 @@ import CLibWebSockets
     unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
     unsafe info.max_http_header_data2 = 16 << 10
     unsafe info.timeout_secs = Self.never
+    let others = unsafe WakePipe.watchers(on: reactor.native)
     guard let raw = unsafe LibWebSockets.make(&info) else {
       unsafe loop.deallocate()
       return nil
     }
     unsafe self.raw = raw
+    unsafe pipe = WakePipe(on: reactor.native, besides: others)
   }
 
   /// Every deadline is ours; the library's own must not come first. In seconds.

@@ -229,4 +229,19 @@ struct LifeTests {
     await reactor.stop()
     await peer.stop()
   }
+
+  @Test("the end of a reactor closes no descriptor that is not its own")
+  func stopTouchesNobody() async throws {
+    let peer = try await ScriptedWebSocketPeer(.echo)
+    for _ in 0..<20 {
+      let reactor = Reactor(name: "ws-stop")
+      let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/", on: reactor)
+      try await connection.connect()
+      await connection.close()
+      let taker = DescriptorTaker()
+      await reactor.stop()
+      #expect(taker.end() == 0)
+    }
+    await peer.stop()
+  }
 }
