@@ -123,7 +123,11 @@ extension ConnectRun {
     // Whether the command ran is told by whoever lost it.
     guard !facts.isRunning || request.recovery.isIdempotent else { return }
     var failure = CommandFailure(error: error, context: facts.failure?.context)
-    failure.endsSession = facts.wasUp && !request.isIdle && request.messages == nil
+    guard request.messages == nil else {
+      self.facts.withLock { $0.outcome = failure }
+      return opened.finish()
+    }
+    failure.endsSession = facts.wasUp && !request.isIdle
     end.yield(.failure(failure))
   }
 

@@ -21,7 +21,7 @@ extension ConnectRun {
     return configuration
   }
 
-  /// A generation is in use: carries messages over it until it ends.
+  /// A generation is in use: sends over it until it ends, and leaves what comes to `deliver`.
   func exchange(_ connection: WebSocketConnection, _ generation: Int) async {
     reporter.event("connected") { line in
       line.add("host", PeerText.escaped(settings.endpoint.host))
@@ -32,12 +32,27 @@ extension ConnectRun {
     } else if local.inputIsTerminal {
       reporter.note("bridgectl: connected; each line is a message, Ctrl-D ends.")
     }
-    switch await messages.run(connection) {
+    if case .dropped = opened.yield(connection) {
+      reporter.warn("standard output is so slow that the messages of a connection were lost")
+    }
+    if let end = await messages.send(to: connection) { finish(end) }
+  }
+
+  /// Writes out the messages of all generations, one after the other and each to its last: not
+  /// cancelled when a generation ends, for what has come is written even so. Then says how the run
+  /// ended, where there is no more to come.
+  func deliver() async {
+    for await connection in links {
+      if let end = await messages.receive(from: connection) { finish(end) }
+    }
+    if let failure = facts.withLock({ $0.outcome }) { end.yield(.failure(failure)) }
+  }
+
+  private func finish(_ ending: MessageSession.End) {
+    switch ending {
     case .finished: end.yield(.success(.success))
     case .outputClosed: end.yield(.success(.outputClosed))
     case .badInput(let error): end.yield(.failure(CommandFailure(error: error)))
-    // The supervisor knows what ended it, and what follows.
-    case .failed: break
     }
   }
 }

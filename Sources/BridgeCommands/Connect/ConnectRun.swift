@@ -5,6 +5,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
+import BridgeWebSocket
 
 /// One `bridgectl connect`, from the resolved settings to the exit code.
 struct ConnectRun: Sendable {
@@ -35,6 +36,9 @@ struct ConnectRun: Sendable {
   let facts = Mutex(Facts())
   let counters = Counters()
   let messages: MessageSession
+  /// WebSocket connections whose messages are to be written out, oldest first.
+  let links: AsyncStream<WebSocketConnection>
+  let opened: AsyncStream<WebSocketConnection>.Continuation
 
   /// What is known so far.
   struct Facts: Sendable {
@@ -45,6 +49,8 @@ struct ConnectRun: Sendable {
     var failure: CommandFailure?
     /// How the newest reconnect went, for people.
     var back: String?
+    /// How a run over messages ends once all that came is written.
+    var outcome: CommandFailure?
   }
 
   /// A shell or a command that has started.
@@ -83,6 +89,7 @@ struct ConnectRun: Sendable {
       isBinary: request.messages?.isBinary ?? false, input: input, output: output,
       reporter: reporter, clock: clock)
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
+    (links, opened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
   }
 
   /// What a part of the run came to.
@@ -108,6 +115,10 @@ struct ConnectRun: Sendable {
       }
       group.addTask(executorPreference: reactor) {
         for await session in sessions { await carry(session) }
+        return .over
+      }
+      group.addTask(executorPreference: reactor) {
+        await deliver()
         return .over
       }
       if let keyboard {

@@ -5,11 +5,10 @@ import BridgeWebSocket
 /// Standard input as messages, and messages as standard output, over all connections of a run: what
 /// was read and not sent waits for the next one.
 final class MessageSession: Sendable {
-  /// How it came to its end on one connection.
+  /// How it came to its end.
   enum End: Sendable {
     /// Input has ended, and the peer has had time to answer.
     case finished
-    case failed(AppError)
     /// What was read is no message.
     case badInput(AppError)
     case outputClosed
@@ -22,12 +21,6 @@ final class MessageSession: Sendable {
     var received = 0
     var writing = 0
     var isWarned = false
-  }
-
-  private enum Step: Sendable {
-    case end(End)
-    case inputEnded
-    case idle
   }
 
   private let state: Mutex<State>
@@ -50,60 +43,52 @@ final class MessageSession: Sendable {
     self.clock = clock
   }
 
-  /// Carries messages both ways until one side ends.
-  func run(_ connection: WebSocketConnection) async -> End {
-    await withTaskGroup(of: Step.self) { group in
-      group.addTask { await self.receive(from: connection) }
-      group.addTask { await self.send(to: connection) }
-      defer { group.cancelAll() }
-      for await step in group {
-        switch step {
-        case .end(let end): return end
-        case .inputEnded: group.addTask { await self.quiet() }
-        case .idle: continue
-        }
-      }
-      return .failed(.cancelled)
-    }
-  }
-
-  private func receive(from connection: WebSocketConnection) async -> Step {
+  /// Writes out what came and comes over `connection`, to the last message; nil when that was it,
+  /// or when cancelled.
+  func receive(from connection: WebSocketConnection) async -> End? {
     do throws(AppError) {
       for try await message in connection.messages {
-        let (bytes, isNew) = state.withLock { state in
-          state.received += 1
-          state.writing += 1
-          let (bytes, isFaithful) = state.framing.encode(message)
-          defer { state.isWarned = state.isWarned || !isFaithful }
-          return (bytes, !isFaithful && !state.isWarned)
-        }
-        if isNew {
-          reporter.warn("a message is more than one line of text; --binary keeps it whole")
-        }
-        await reporter.makeWay()
-        let isWritten = await output.write(bytes)
-        state.withLock { $0.writing -= 1 }
-        if !isWritten { return Task.isCancelled ? .idle : .end(.outputClosed) }
+        guard await write(message) else { return Task.isCancelled ? nil : .outputClosed }
       }
-      return .end(.failed(.cancelled))
     } catch {
-      return .end(.failed(error))
+      // The supervisor knows what ended it, and what follows.
     }
+    return nil
   }
 
-  private func send(to connection: WebSocketConnection) async -> Step {
+  /// False when the output is closed, or the task was cancelled.
+  private func write(_ message: WebSocketMessage) async -> Bool {
+    let (bytes, isNew) = state.withLock { state in
+      state.received += 1
+      state.writing += 1
+      let (bytes, isFaithful) = state.framing.encode(message)
+      defer { state.isWarned = state.isWarned || !isFaithful }
+      return (bytes, !isFaithful && !state.isWarned)
+    }
+    if isNew {
+      reporter.warn("a message is more than one line of text; --binary keeps it whole")
+    }
+    await reporter.makeWay()
+    let isWritten = await output.write(bytes)
+    state.withLock { $0.writing -= 1 }
+    return isWritten
+  }
+
+  /// Sends what is read until that ends, and lets the peer answer; nil when the connection ended,
+  /// or the task was cancelled.
+  func send(to connection: WebSocketConnection) async -> End? {
     do throws(AppError) {
       while true {
         while let message = state.withLock({ $0.unsent.first }) {
           try await connection.send(message)
           state.withLock { _ = $0.unsent.removeFirst() }
         }
-        if state.withLock({ $0.hasEnded }) { return .inputEnded }
-        guard try await readMore() else { return .idle }
+        if state.withLock({ $0.hasEnded }) { return await isQuiet() ? .finished : nil }
+        guard try await readMore() else { return nil }
       }
     } catch {
-      guard case .validationError = error else { return .idle }
-      return .end(.badInput(error))
+      guard case .validationError = error else { return nil }
+      return .badInput(error)
     }
   }
 
@@ -130,18 +115,19 @@ final class MessageSession: Sendable {
     return true
   }
 
-  private func quiet() async -> Step {
+  /// True when nothing has come for a while, false when cancelled.
+  private func isQuiet() async -> Bool {
     var (seen, slices) = (state.withLock { $0.received }, 0)
     while slices < Self.quietSlices {
       do {
         try await clock.sleep(for: Self.quietTime / Self.quietSlices)
       } catch {
-        return .idle
+        return false
       }
       let (received, isWriting) = state.withLock { ($0.received, $0.writing > 0) }
       slices = received == seen && !isWriting ? slices + 1 : 0
       seen = received
     }
-    return .end(.finished)
+    return true
   }
 }

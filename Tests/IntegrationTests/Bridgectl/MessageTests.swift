@@ -56,4 +56,23 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.error)")
     #expect(outcome.text.contains("again\n"))
   }
+
+  /// Messages that came wait for a slow output, however their connection ended, and come first.
+  @Test func whatCameIsWrittenEvenIfTheLinkIsGone() async throws {
+    let messages = (0..<60).map { "\($0)-" + String(repeating: "x", count: 10_000) }
+    let peer = try await ScriptedWebSocketPeer([
+      WebSocketScript(messages[..<30].map { .text($0) } + [.close(1011)]),
+      WebSocketScript(messages[30...].map { .text($0) } + [.close(1000)]),
+    ])
+    let home = try Home()
+    let output = try StalledPipe()
+    let child = try Child(
+      ["connect", "ws://127.0.0.1:\(peer.port)/"], environment: home.environment,
+      streams: .descriptors(input: 0, output: output.writing.fileDescriptor, error: 2))
+    _ = try await peer.first { $0.connection == 2 && $0.kind == .closed }
+    let text = String(decoding: try output.readAll(), as: UTF8.self)
+    #expect(text == messages.map { $0 + "\n" }.joined())
+    #expect(await child.ending.code() == 0)
+    await peer.stop()
+  }
 }
