@@ -12,6 +12,7 @@ struct WebSocketBench {
     case client(size: Int, count: Int, window: Int)
     case idle(count: Int)
     case among(idle: Int, count: Int)
+    case beside(url: String)
     case autobahn(agent: String)
 
     init?(_ name: String, _ arguments: [String]) {
@@ -22,6 +23,7 @@ struct WebSocketBench {
       case ("idle", 1, 1) where numbers[0] > 0: self = .idle(count: numbers[0])
       case ("among", 2, 2) where numbers[0] > 0 && numbers[1] > 0:
         self = .among(idle: numbers[0], count: numbers[1])
+      case ("beside", 1, _): self = .beside(url: arguments[0])
       case ("autobahn", 1, _): self = .autobahn(agent: arguments[0])
       default: return nil
       }
@@ -57,6 +59,7 @@ struct WebSocketBench {
     case .client(let size, let count, let window): try await client(size, count, window)
     case .idle(let count): try await idle(count)
     case .among(let idle, let count): try await among(idle, count)
+    case .beside(let url): try await beside(url)
     case .autobahn(let agent): try await autobahn(agent)
     }
   }
@@ -120,6 +123,59 @@ struct WebSocketBench {
       ("cpu_us", watch.processor / Double(count) * 1e6),
     ])
     exit(0)
+  }
+
+  private enum Beside: Sendable {
+    case dialled(seconds: Double, outcome: String)
+    case echoed(count: Int, longest: Double)
+  }
+
+  /// Echoes one by one, while a dial to `url` goes on on the same reactor: the longest echo is what
+  /// the dial takes from others.
+  private func beside(_ url: String) async throws(AppError) {
+    let other = WebSocketConnection(to: try WebSocketEndpoint(url), on: reactor)
+    let active = try await dial()
+    await withTaskGroup(of: Beside.self) { group in
+      group.addTask { await dial(other) }
+      group.addTask { await echoes(on: active) }
+      for await part in group {
+        switch part {
+        case .dialled(let seconds, let outcome):
+          report([("dial_ms", seconds * 1e3)])
+          print(outcome)
+          group.cancelAll()
+        case .echoed(let count, let longest):
+          report([("echoes", Double(count)), ("longest_ms", longest * 1e3)])
+        }
+      }
+    }
+    await other.close()
+    await active.close()
+  }
+
+  private func dial(_ connection: WebSocketConnection) async -> Beside {
+    let watch = Stopwatch()
+    do throws(AppError) {
+      try await connection.connect()
+      return .dialled(seconds: watch.wall, outcome: "connected")
+    } catch {
+      return .dialled(seconds: watch.wall, outcome: error.caseName)
+    }
+  }
+
+  /// Until cancelled.
+  private func echoes(on connection: WebSocketConnection) async -> Beside {
+    let echoes = connection.messages.makeAsyncIterator()
+    var (count, longest) = (0, 0.0)
+    while !Task.isCancelled {
+      let watch = Stopwatch()
+      guard (try? await connection.send(text: "ping")) != nil,
+        (try? await echoes.next()) != nil
+      else { break }
+      count += 1
+      longest = max(longest, watch.wall)
+    }
+    return .echoed(count: count, longest: longest)
   }
 
   private func echo(on connection: WebSocketConnection) async throws(AppError) {
