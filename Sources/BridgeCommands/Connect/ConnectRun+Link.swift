@@ -107,8 +107,8 @@ extension ConnectRun {
         reporter.progress(nil)
       case .failed(let error, let context):
         facts.withLock { $0.failure = CommandFailure(error: error, context: context) }
-      case .suspected: keyboard?.hold(true)
-      case .cleared: keyboard?.hold(false)
+      case .suspected: hold(true)
+      case .cleared: hold(false)
       case .gaveUp(let error, _): giveUp(error)
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
         .surfaced, .withdrawn, .lingered, .closed, .missed:
@@ -116,6 +116,12 @@ extension ConnectRun {
       }
       view.see(event)
     }
+  }
+
+  /// Keeps back what is typed, or read to be sent, while the link is only suspected.
+  private func hold(_ isHeld: Bool) {
+    keyboard?.hold(isHeld)
+    if request.messages != nil { messages.hold(isHeld) }
   }
 
   private func giveUp(_ error: AppError) {

@@ -27,7 +27,8 @@ extension ConnectRun {
       line.add("host", PeerText.escaped(settings.endpoint.host))
       line.add("port", settings.endpoint.port)
     }
-    if generation > 1, let back = facts.withLock({ $0.back }) {
+    if generation > 1 {
+      let back = facts.withLock { $0.back } ?? "Another connection has taken over."
       reporter.note("bridgectl: \(back)")
     } else if local.inputIsTerminal {
       reporter.note("bridgectl: connected; each line is a message, Ctrl-D ends.")
@@ -35,7 +36,18 @@ extension ConnectRun {
     if case .dropped = opened.yield(connection) {
       reporter.warn("standard output is so slow that the messages of a connection were lost")
     }
-    if let end = await messages.send(to: connection) { finish(end) }
+    if let end = await messages.send(to: connection, generation) { return finish(end) }
+    await tellDoubt(about: connection, generation)
+  }
+
+  /// What went into a link that was lost may be lost too: nobody but the server knows.
+  private func tellDoubt(about connection: WebSocketConnection, _ generation: Int) async {
+    let heard = await connection.lastHeard
+    let count = messages.takeDoubtful(of: generation, since: heard)
+    guard count > 0, !facts.withLock({ $0.isOver }) else { return }
+    let subject = count == 1 ? "a message that was" : "\(count) messages that were"
+    reporter.warn(
+      "\(subject) sent after the server was last heard may not have arrived; not sent again")
   }
 
   /// Writes out the messages of all generations, one after the other and each to its last: not

@@ -49,6 +49,8 @@ struct ConnectRun: Sendable {
     var failure: CommandFailure?
     /// How the newest reconnect went, for people.
     var back: String?
+    /// It ends because it was asked to, or has nothing left to do.
+    var isOver = false
     /// How a run over messages ends once all that came is written.
     var outcome: CommandFailure?
   }
@@ -137,9 +139,11 @@ struct ConnectRun: Sendable {
         case .closed: group.cancelAll()
         case .ended(let first):
           ending = ending ?? first
+          facts.withLock { $0.isOver = true }
           await supervisor.shutDown()
         case .signal(let code):
           signal = signal ?? code
+          facts.withLock { $0.isOver = true }
           await supervisor.shutDown()
         }
       }

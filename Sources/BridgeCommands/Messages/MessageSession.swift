@@ -21,12 +21,15 @@ final class MessageSession: Sendable {
     var received = 0
     var writing = 0
     var isWarned = false
+    /// The newest messages after which none has come.
+    var unanswered: [(generation: Int, sent: ContinuousClock.Instant)] = []
   }
 
   private let state: Mutex<State>
   private let input: DescriptorReader
   private let output: DescriptorWriter
   private let reporter: Reporter
+  private let gate = SendGate()
   private let clock: any Clock<Duration> & Sendable
   /// How long the peer may take to answer the last message.
   private static let quietTime = Duration.seconds(2)
@@ -61,6 +64,7 @@ final class MessageSession: Sendable {
     let (bytes, isNew) = state.withLock { state in
       state.received += 1
       state.writing += 1
+      state.unanswered = []
       let (bytes, isFaithful) = state.framing.encode(message)
       defer { state.isWarned = state.isWarned || !isFaithful }
       return (bytes, !isFaithful && !state.isWarned)
@@ -76,13 +80,11 @@ final class MessageSession: Sendable {
 
   /// Sends what is read until that ends, and lets the peer answer; nil when the connection ended,
   /// or the task was cancelled.
-  func send(to connection: WebSocketConnection) async -> End? {
+  func send(to connection: WebSocketConnection, _ generation: Int) async -> End? {
+    gate.open(for: generation)
     do throws(AppError) {
       while true {
-        while let message = state.withLock({ $0.unsent.first }) {
-          try await connection.send(message)
-          state.withLock { _ = $0.unsent.removeFirst() }
-        }
+        guard try await sendRead(to: connection, generation) else { return nil }
         if state.withLock({ $0.hasEnded }) { return await isQuiet() ? .finished : nil }
         guard try await readMore() else { return nil }
       }
@@ -91,6 +93,42 @@ final class MessageSession: Sendable {
       return .badInput(error)
     }
   }
+
+  /// Sends what was read; false when it must wait for the next generation.
+  private func sendRead(
+    to connection: WebSocketConnection, _ generation: Int
+  ) async throws(AppError) -> Bool {
+    while let message = state.withLock({ $0.unsent.first }) {
+      guard await gate.pass(generation) else { return false }
+      try await connection.send(message)
+      noteSent(generation)
+    }
+    return true
+  }
+
+  /// Keeps back what is to be sent while the link is only suspected.
+  func hold(_ isHeld: Bool) { gate.set(isShut: isHeld) }
+
+  /// How many messages went into a generation that has ended after `heard`, its last sign of
+  /// life; they are forgotten.
+  func takeDoubtful(of generation: Int, since heard: ContinuousClock.Instant?) -> Int {
+    state.withLock { state in
+      defer { state.unanswered.removeAll { $0.generation == generation } }
+      return state.unanswered.count { entry in
+        entry.generation == generation && heard.map { entry.sent > $0 } ?? true
+      }
+    }
+  }
+
+  private func noteSent(_ generation: Int) {
+    state.withLock { state in
+      state.unsent.removeFirst()
+      if state.unanswered.count == Self.mostDoubtful { state.unanswered.removeFirst() }
+      state.unanswered.append((generation, .now))
+    }
+  }
+
+  private static let mostDoubtful = 1_000
 
   /// False when the task was cancelled.
   private func readMore() async throws(AppError) -> Bool {

@@ -75,4 +75,32 @@ import Testing
     #expect(await child.ending.code() == 0)
     await peer.stop()
   }
+
+  /// What is typed into a link that is dead, and known to be suspect, goes over the next one; what
+  /// went into it before that is told.
+  @Test func aDeadLinkLosesNothingSilently() async throws {
+    let peer = try await ScriptedWebSocketPeer([.echo, .echo])
+    let proxy = try await FaultProxy(to: peer.port)
+    let terminal = try Terminal()
+    var screen = try Home().start(
+      [
+        "connect", "--keepalive", "300ms", "--verdict", "2s", "ws://127.0.0.1:\(proxy.port)/",
+      ], on: terminal)
+    try await screen.see("each line is a message")
+    screen.type("one\r")
+    _ = try await peer.first { $0.kind == .text("one") }
+    try await screen.see("one\r\none")
+    try await proxy.inject(.freeze())
+    screen.type("lost\r")
+    try await screen.see("has been silent")
+    screen.type("held\r")
+    try await screen.see("warning: a message that was sent after the server was last heard")
+    let held = try await peer.first { $0.kind == .text("held") }
+    #expect(held.connection == 2)
+    #expect(await !peer.log.contains { $0.kind == .text("lost") })
+    screen.type("\u{4}")
+    #expect(await screen.end() == 0)
+    await proxy.stop()
+    await peer.stop()
+  }
 }

@@ -1,0 +1,53 @@
+import BridgeCommands
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SendGateTests {
+  /// Somebody who waits at `gate`.
+  private func waiter(_ gate: SendGate, _ generation: Int) async -> Task<Bool, Never> {
+    let before = gate.count
+    let task = Task { await gate.pass(generation) }
+    while gate.count == before { await Task.yield() }
+    return task
+  }
+
+  @Test func anOpenOneIsPassed() async {
+    let gate = SendGate()
+    #expect(await gate.pass(1))
+    gate.open(for: 1)
+    #expect(await gate.pass(1))
+  }
+
+  @Test func aShutOneIsPassedWhenItOpens() async {
+    let gate = SendGate()
+    gate.set(isShut: true)
+    let waiters = [await waiter(gate, 1), await waiter(gate, 1)]
+    gate.set(isShut: false)
+    for waiter in waiters { #expect(await waiter.value) }
+    #expect(gate.count == 0)
+  }
+
+  @Test func whoWaitedForAnOlderGenerationIsTurnedAway() async {
+    let gate = SendGate()
+    gate.set(isShut: true)
+    let waiter = await waiter(gate, 1)
+    gate.open(for: 2)
+    #expect(await !waiter.value)
+    #expect(await !gate.pass(1))
+    #expect(await gate.pass(2))
+  }
+
+  @Test func whoIsCancelledWaitsNoLonger() async {
+    let gate = SendGate()
+    gate.set(isShut: true)
+    let waiter = await waiter(gate, 1)
+    waiter.cancel()
+    #expect(await !waiter.value)
+    #expect(gate.count == 0)
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await gate.pass(1)
+    }
+    late.cancel()
+    #expect(await !late.value)
+  }
+}
