@@ -15,7 +15,7 @@ final class LoopbackListener: Sendable {
   init(at address: NetworkAddress, port: Int = 0, backlog: Int32? = 16) throws(CallFailure) {
     let listener = socket(
       address.family == .v4 ? AF_INET : AF_INET6,
-      Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     descriptor = listener
     let wanted = SocketName(address, port: port)
     guard listener >= 0, unsafe wanted.call({ unsafe bind(listener, $0, $1) }) == 0,
@@ -32,13 +32,22 @@ final class LoopbackListener: Sendable {
 
   /// Takes the next connection, waiting for it.
   func accept() -> Socket {
-    Socket(descriptor: Foundation.accept(descriptor, nil, nil))
+    while true {
+      if let socket = acceptWaiting() { return socket }
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&entry, 1, -1)
+    }
   }
 
   /// Takes and closes the connections that are there.
   func acceptAll() {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while unsafe poll(&entry, 1, 0) > 0 { accept().close() }
+    while let socket = acceptWaiting() { socket.close() }
+  }
+
+  /// Nil when there is none, or none any more: one that was there may have been reset.
+  private func acceptWaiting() -> Socket? {
+    let accepted = Foundation.accept(descriptor, nil, nil)
+    return accepted < 0 ? nil : Socket(descriptor: accepted)
   }
 
   /// Connections that wait to be accepted (tcp(7), TCP_INFO of a listener).
