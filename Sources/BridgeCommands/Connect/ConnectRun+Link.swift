@@ -115,6 +115,7 @@ extension ConnectRun {
         break
       }
       view.see(event)
+      tellBack(event)
     }
   }
 

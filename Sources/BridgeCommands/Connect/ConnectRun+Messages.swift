@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeRecovery
 import BridgeTransport
 import BridgeWebSocket
 
@@ -27,10 +28,7 @@ extension ConnectRun {
       line.add("host", PeerText.escaped(settings.endpoint.host))
       line.add("port", settings.endpoint.port)
     }
-    if generation > 1 {
-      let back = facts.withLock { $0.back } ?? "Another connection has taken over."
-      reporter.note("bridgectl: \(back)")
-    } else if local.inputIsTerminal {
+    if generation == 1, local.inputIsTerminal {
       reporter.note("bridgectl: connected; each line is a message, Ctrl-D ends.")
     }
     if case .dropped = opened.yield(connection) {
@@ -38,6 +36,16 @@ extension ConnectRun {
     }
     if let end = await messages.send(to: connection, generation) { return finish(end) }
     await tellDoubt(about: connection, generation)
+  }
+
+  /// Tells people that messages flow again: a shell's prompt would, messages need not come.
+  func tellBack(_ event: RecoveryEvent) {
+    guard request.messages != nil else { return }
+    if case .recovered(_, _, isFirst: false) = event.step, let back = facts.withLock({ $0.back }) {
+      reporter.note("bridgectl: \(back)")
+    } else if case .switched = event.step {
+      reporter.note("bridgectl: Another connection has taken over.")
+    }
   }
 
   /// What went into a link that was lost may be lost too: nobody but the server knows.

@@ -100,6 +100,7 @@ import Testing
     #expect(await !peer.log.contains { $0.kind == .text("lost") })
     screen.type("\u{4}")
     #expect(await screen.end() == 0)
+    #expect(screen.transcript.contains("bridgectl: Another connection has taken over."))
     await proxy.stop()
     await peer.stop()
   }
