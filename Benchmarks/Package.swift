@@ -11,6 +11,7 @@ let package = Package(
       name: "bridge-bench",
       dependencies: [
         .product(name: "BridgeErrors", package: "bridge"),
+        .product(name: "BridgeFaults", package: "bridge"),
         .product(name: "BridgeReactor", package: "bridge"),
         .product(name: "BridgeRecovery", package: "bridge"),
         .product(name: "BridgeSSH", package: "bridge"),

@@ -17,6 +17,8 @@ import Foundation
       among PORT N COUNT              COUNT echoes one by one among N idle connections
       beside PORT URL                 the longest echo while URL is dialled on the same reactor
       autobahn PORT AGENT             every case of an Autobahn fuzzing server
+    bridge-bench proxy PORT                             a fault proxy without faults to PORT;
+                                                        says where, waits for standard input
     bridge-bench errors                                 what an error costs, in ns
     bridge-bench decisions                              what the decisions of recovery cost
     bridge-bench steps N                                N policy steps and operations that succeed;
@@ -31,6 +33,14 @@ import Foundation
     if let run = DecisionBench(arguments: arguments) { return await run() }
     if let run = StepBench(arguments: arguments) { return await run() }
     if let run = SupervisedBench(arguments: arguments) { return await run() }
+    if let run = ProxyBench(arguments: arguments) {
+      do {
+        return try await run()
+      } catch {
+        FileHandle.standardError.write(Data("bridge-bench: \(error)\n".utf8))
+        exit(1)
+      }
+    }
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
     guard webSocket != nil || ssh != nil else {
