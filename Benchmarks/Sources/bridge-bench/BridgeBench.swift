@@ -33,21 +33,15 @@ import Foundation
     if let run = DecisionBench(arguments: arguments) { return await run() }
     if let run = StepBench(arguments: arguments) { return await run() }
     if let run = SupervisedBench(arguments: arguments) { return await run() }
-    if let run = ProxyBench(arguments: arguments) {
-      do {
-        return try await run()
-      } catch {
-        FileHandle.standardError.write(Data("bridge-bench: \(error)\n".utf8))
-        exit(1)
-      }
-    }
+    let proxy = ProxyBench(arguments: arguments)
     let webSocket = WebSocketBench(arguments: arguments)
     let ssh = SSHBench(arguments: arguments)
-    guard webSocket != nil || ssh != nil else {
+    guard proxy != nil || webSocket != nil || ssh != nil else {
       FileHandle.standardError.write(Data(usage.utf8))
       exit(64)
     }
-    do throws(AppError) {
+    do {
+      try await proxy?.callAsFunction()
       try await webSocket?.callAsFunction()
       try await ssh?.callAsFunction()
     } catch {

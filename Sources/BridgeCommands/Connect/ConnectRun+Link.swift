@@ -122,7 +122,7 @@ extension ConnectRun {
   /// Keeps back what is typed, or read to be sent, while the link is only suspected.
   private func hold(_ isHeld: Bool) {
     keyboard?.hold(isHeld)
-    if request.messages != nil { messages.hold(isHeld) }
+    messages.hold(isHeld)
   }
 
   private func giveUp(_ error: AppError) {

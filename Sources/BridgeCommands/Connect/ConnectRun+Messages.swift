@@ -41,8 +41,8 @@ extension ConnectRun {
   /// Tells people that messages flow again: a shell's prompt would, messages need not come.
   func tellBack(_ event: RecoveryEvent) {
     guard request.messages != nil else { return }
-    if case .recovered(_, _, isFirst: false) = event.step, let back = facts.withLock({ $0.back }) {
-      reporter.note("bridgectl: \(back)")
+    if case .recovered(let time, let attempts, isFirst: false) = event.step {
+      reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
     } else if case .switched = event.step {
       reporter.note("bridgectl: Another connection has taken over.")
     }

@@ -139,17 +139,20 @@ struct ConnectRun: Sendable {
         case .closed: group.cancelAll()
         case .ended(let first):
           ending = ending ?? first
-          facts.withLock { $0.isOver = true }
-          await supervisor.shutDown()
+          await shutDown()
         case .signal(let code):
           signal = signal ?? code
-          facts.withLock { $0.isOver = true }
-          await supervisor.shutDown()
+          await shutDown()
         }
       }
     }
     await tellCounters()
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
+  }
+
+  private func shutDown() async {
+    facts.withLock { $0.isOver = true }
+    await supervisor.shutDown()
   }
 
   private func finish(_ ending: Ending, signal: Int32?) async -> Int32 {

@@ -45,11 +45,14 @@ public enum PeerText {
     return text[..<end] + ellipsis
   }
 
-  private static func isPlain(_ bytes: some Collection<UInt8>, limit: Int) -> Bool {
+  /// Whether nothing is to be escaped or cut, and each byte `isFine`: one look at each.
+  @inline(__always) static func isPlain(
+    _ bytes: some Collection<UInt8>, limit: Int, _ isFine: (UInt8) -> Bool = { _ in true }
+  ) -> Bool {
     var count = 0
     for byte in bytes {
       count += 1
-      guard count <= limit, byte >= 0x20, byte < 0x7F else { return false }
+      guard count <= limit, byte >= 0x20, byte < 0x7F, isFine(byte) else { return false }
     }
     return true
   }

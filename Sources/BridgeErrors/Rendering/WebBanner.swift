@@ -19,7 +19,7 @@ public enum WebBanner {
   /// `text` for the inside of an element or of a quoted attribute: control characters escaped as
   /// everywhere, and `&`, `<`, `>`, `"`, `'` as character references.
   public static func escaped(_ text: String, limit: Int = PeerText.limit) -> String {
-    if isPlain(text, limit: limit) { return text }
+    if PeerText.isPlain(text.utf8, limit: limit, { reference($0) == nil }) { return text }
     let safe = PeerText.escaped(text, limit: limit)
     var result: [UInt8] = []
     result.reserveCapacity(safe.utf8.count + 32)
@@ -31,16 +31,6 @@ public enum WebBanner {
       }
     }
     return String(decoding: result, as: UTF8.self)
-  }
-
-  /// Whether nothing is to be escaped: one look at each byte, for most texts are so.
-  private static func isPlain(_ text: String, limit: Int) -> Bool {
-    var count = 0
-    for byte in text.utf8 {
-      count += 1
-      guard count <= limit, byte >= 0x20, byte < 0x7F, reference(byte) == nil else { return false }
-    }
-    return true
   }
 
   private static func reference(_ byte: UInt8) -> String? {
