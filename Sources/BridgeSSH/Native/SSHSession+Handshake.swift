@@ -36,7 +36,8 @@ extension SSHSession {
     return Agreement(keyExchange: keyExchange, hostKey: hostKey, cipher: cipher, mac: mac)
   }
 
-  private func name(_ kind: AlgorithmKind) -> String? {
+  /// The name agreed on; nil before the key exchange.
+  func name(_ kind: AlgorithmKind) -> String? {
     let name = callForPointer { session -> String? in
       guard let text = unsafe libssh2_session_methods(session.raw, kind.method) else {
         return nil

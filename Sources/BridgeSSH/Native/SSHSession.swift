@@ -18,6 +18,9 @@ import Foundation
   /// Tells when the socket is ready; closed before the socket is.
   var watcher: DescriptorWatcher?
   private(set) var tap = PacketTap()
+  var framing = PacketFraming()
+  /// What packets from the server are protected with, and the names the library gave for it.
+  var protection: (names: (UInt, UInt), value: PacketProtection?) = ((0, 0), nil)
   private(set) var disconnect: Disconnect?
   /// What the sign callback of `userauth_publickey` signs with, while that call runs.
   var signer: (([UInt8]) -> [UInt8]?)?
@@ -50,6 +53,7 @@ import Foundation
   }
 
   func attempt(_ code: Int32) -> Attempt<Void> {
+    if code < 0, framing.isDamaged { return .damaged }
     if code == LIBSSH2_ERROR_EAGAIN { return .again }
     return code < 0 ? .failed(Int(code), lastMessage()) : .done(())
   }
@@ -58,6 +62,7 @@ import Foundation
   func callForPointer<Value>(_ body: (LentPointer) -> Value?) -> Attempt<Value> {
     guard let session = unsafe session else { return .failed(-39, "session is freed") }
     if let value = unsafe body(LentPointer(session)) { return .done(value) }
+    if framing.isDamaged { return .damaged }
     let code = unsafe libssh2_session_last_errno(session)
     return code == LIBSSH2_ERROR_EAGAIN ? .again : .failed(Int(code), lastMessage())
   }

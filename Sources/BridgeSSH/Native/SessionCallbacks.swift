@@ -49,8 +49,8 @@ private func receiveFromWire(
   _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ length: Int, _ flags: Int32,
   _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> Int {
-  guard let wire = unsafe SSHSession.owner(abstract)?.wire else { return -Int(EBADF) }
-  return unsafe wire.give(UnsafeMutableRawBufferPointer(start: buffer, count: length))
+  guard let owner = unsafe SSHSession.owner(abstract) else { return -Int(EBADF) }
+  return unsafe owner.give(UnsafeMutableRawBufferPointer(start: buffer, count: length))
 }
 
 private func sendToWire(

@@ -14,9 +14,10 @@ enum SessionMemory {
   static func allocate(
     _ count: Int, _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> UnsafeMutableRawPointer? {
-    guard count <= largestBlock else { return nil }
+    let owner = unsafe SSHSession.owner(abstract)
+    guard count <= largestBlock, owner?.framing.mayAllocate(count) != false else { return nil }
     let block = unsafe count <= smallBlock ? calloc(1, max(1, count)) : malloc(count)
-    if let block = unsafe block { unsafe SSHSession.owner(abstract)?.note(lent: block) }
+    if let block = unsafe block { unsafe owner?.note(lent: block) }
     return unsafe block
   }
 

@@ -22,12 +22,14 @@ import Testing
     let agent = Process()
     agent.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-agent")
     agent.arguments = ["-D", "-a", room.file("agent")]
-    agent.standardOutput = FileHandle.nullDevice
+    let output = Pipe()
+    agent.standardOutput = output
     agent.standardError = FileHandle.nullDevice
     try agent.run()
     // A thread that blocks signals may have started it: SIGTERM would wait for ever.
     defer { kill(agent.processIdentifier, SIGKILL) }
-    while !FileManager.default.fileExists(atPath: room.file("agent")) { await Task.yield() }
+    // Its first words come when it listens; the socket's file is there before that.
+    try #require(!output.fileHandleForReading.availableData.isEmpty)
     for key in keys {
       _ = try Program.run("/usr/bin/env", ["SSH_AUTH_SOCK=\(room.file("agent"))", "ssh-add", key])
     }

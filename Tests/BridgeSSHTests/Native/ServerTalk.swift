@@ -85,6 +85,17 @@ final class ServerTalk {
     sentPackets &+= 1
   }
 
+  /// Sends bytes behind a length that is none of theirs, encrypted and with a right MAC.
+  func send(length: UInt32, _ bytes: [UInt8]) throws {
+    guard let toClient else { throw End.broken }
+    var packet = WireWriter()
+    packet.uint32(length)
+    packet.byte(4)
+    let clear = packet.bytes + bytes
+    try write(toClient.crypt(clear) + toClient.mac(sentPackets, clear))
+    sentPackets &+= 1
+  }
+
   /// The next packet's payload.
   func receive() throws -> [UInt8] {
     let first = try read(4)

@@ -1,0 +1,35 @@
+import CLibSSH2
+import Foundation
+
+extension SSHSession {
+  /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).
+  func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    if framing.wantsProtection { framing.protect(with: currentProtection()) }
+    let allowance = framing.allowance(of: target.count)
+    guard allowance > 0 else { return -Int(EBADMSG) }
+    let count = unsafe wire.give(UnsafeMutableRawBufferPointer(rebasing: target[..<allowance]))
+    if count > 0 {
+      let given = unsafe UnsafeRawBufferPointer(rebasing: target[..<count])
+      unsafe framing.passed(given.bindMemory(to: UInt8.self).span)
+    }
+    return count
+  }
+
+  /// What the last key exchange agreed on for packets from the server. The library's names are
+  /// constants of its own: the same pointers are the same names.
+  private func currentProtection() -> PacketProtection? {
+    let found = callForPointer { session -> (UInt, UInt)? in
+      guard let cipher = unsafe libssh2_session_methods(session.raw, LIBSSH2_METHOD_CRYPT_SC),
+        let mac = unsafe libssh2_session_methods(session.raw, LIBSSH2_METHOD_MAC_SC)
+      else { return nil }
+      return (UInt(bitPattern: cipher), UInt(bitPattern: mac))
+    }
+    guard case .done(let names) = found else { return nil }
+    if names != protection.names {
+      let value = PacketProtection(
+        cipher: name(.cipherToClient) ?? "", mac: name(.macToClient) ?? "")
+      protection = (names, value)
+    }
+    return protection.value
+  }
+}

@@ -1,0 +1,98 @@
+/// Where the server's packets end (RFC 4253, 6), as libssh2 1.10 shows it without being asked.
+///
+/// Its `decrypt` ends the process by an assertion when a length inside an encrypted packet was
+/// damaged or forged so that it is no multiple of the cipher's block, and nothing in its interface
+/// can be asked before. But it reads a packet in two steps: first one block, for the length, then
+/// it asks for room for the rest. Given that one block and no more, what it asks for next tells the
+/// length, and room for a wrong one can be refused.
+package struct PacketFraming: Sendable {
+  private enum Place: Equatable {
+    /// Version lines, which the library reads a byte at a time.
+    case versionLines
+    /// At a packet's start, so much of its first block handed over.
+    case firstBlock(passed: Int)
+    /// The library has the first block: what it allocates next is for the rest.
+    case length
+    /// In what follows the first block, of known length.
+    case rest(left: Int, of: Int)
+  }
+
+  /// A length was no length: nothing after it can be read.
+  package private(set) var isDamaged = false
+
+  private var place = Place.versionLines
+  /// What the packet under way is protected with; nil in clear.
+  private var protection: PacketProtection?
+  private var isEncrypted = false
+  /// The packet under way is SSH_MSG_NEWKEYS, in clear: the next one is encrypted.
+  private var isLastInClear = false
+
+  /// Nothing read yet.
+  package init() {}
+
+  /// Whether `protect(with:)` is to be called before `allowance(of:)`: each packet has that of the
+  /// last key exchange.
+  package var wantsProtection: Bool { isEncrypted && place == .firstBlock(passed: 0) }
+
+  /// The next packet is protected with this; nil for one that is not known, which ends it.
+  package mutating func protect(with protection: PacketProtection?) {
+    self.protection = protection
+    if protection == nil { isDamaged = true }
+  }
+
+  /// How many bytes the library may have now of the `wanted` ones; none when it is over.
+  package mutating func allowance(of wanted: Int) -> Int {
+    if isDamaged { return 0 }
+    switch place {
+    case .versionLines:
+      guard wanted > 1 else { return wanted }
+      place = .firstBlock(passed: 0)
+      return min(wanted, blockSize)
+    case .firstBlock(let passed): return min(wanted, blockSize - passed)
+    case .length:
+      // It found the length impossible by itself.
+      isDamaged = true
+      return 0
+    case .rest(let left, _): return min(wanted, left)
+    }
+  }
+
+  /// The library got these.
+  package mutating func passed(_ bytes: Span<UInt8>) {
+    switch place {
+    case .versionLines, .length: break
+    case .firstBlock(let passed):
+      let now = passed + bytes.count
+      place = now < blockSize ? .firstBlock(passed: now) : .length
+    case .rest(let left, let whole):
+      if !isEncrypted, left == whole, bytes.count > 0 { isLastInClear = bytes[0] == 21 }
+      place = .rest(left: left - bytes.count, of: whole)
+      if left == bytes.count { endPacket() }
+    }
+  }
+
+  /// Whether the library may have a block of `count` bytes. False for the rest of a packet whose
+  /// length is wrong.
+  package mutating func mayAllocate(_ count: Int) -> Bool {
+    guard place == .length else { return true }
+    let left = Self.lengthFields + count - blockSize
+    let clear = Self.lengthFields + count - (protection?.macLength ?? 0)
+    guard left > 0, protection == nil || clear % blockSize == 0 else {
+      isDamaged = true
+      return false
+    }
+    place = .rest(left: left, of: left)
+    return true
+  }
+
+  /// The lengths of the packet and of its padding, which libssh2 keeps apart from the rest.
+  private static let lengthFields = 5
+
+  /// What libssh2 wants before it looks at the length.
+  private var blockSize: Int { protection?.blockSize ?? Self.lengthFields }
+
+  private mutating func endPacket() {
+    isEncrypted = isEncrypted || isLastInClear
+    place = .firstBlock(passed: 0)
+  }
+}
