@@ -40,6 +40,7 @@ import Foundation
       Unmanaged.passUnretained(self).toOpaque())
     guard let session = unsafe session else { return nil }
     unsafe self.session = session
+    unsafe SessionMemory.returnEmptyPages(of: UnsafeMutableRawPointer(session))
     unsafe libssh2_session_set_blocking(session, 0)
     unsafe SessionCallbacks.install(in: session)
   }

@@ -49,6 +49,23 @@ enum SessionMemory {
     unsafe CLibSSH2.free(block)
   }
 
+  /// Gives back the pages of a block that hold nothing but zeros; they read as zeros ever after.
+  ///
+  /// A libssh2 session is 55 KB, wiped when it is made: nearly all of it is room for the longest
+  /// packets, which an idle link never sends.
+  static func returnEmptyPages(of block: UnsafeMutableRawPointer) {
+    let page = Int(getpagesize())
+    let end = unsafe block + malloc_usable_size(block)
+    var start = unsafe block.alignedUp(toMultipleOf: page)
+    while unsafe start + page <= end {
+      if unsafe start.load(as: UInt8.self) == 0, unsafe memcmp(start, start + 1, page - 1) == 0 {
+        // For private memory: the next read maps a page of zeros (madvise(2)).
+        _ = unsafe madvise(start, page, MADV_DONTNEED)
+      }
+      unsafe start += page
+    }
+  }
+
   /// Frees what the library lost.
   static func wipe(_ block: UnsafeMutableRawPointer?) {
     guard let block = unsafe block else { return }
