@@ -176,8 +176,14 @@ extension ConnectRun {
 
   private func leave() {
     view.end()
-    reporter.note("\r\nbridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
+    reporter.show("\r\n")
+    tellLeft()
     end.yield(.success(.interrupted))
+  }
+
+  /// Going was somebody's own wish: no error.
+  func tellLeft() {
+    reporter.note("bridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
   }
 
   /// `~s`.

@@ -163,7 +163,9 @@ struct ConnectRun: Sendable {
     if isMidLine, signal != nil || !ending.isSuccess { reporter.show("\r\n") }
     TerminalModes.restore()
     if let signal {
-      reporter.fail(CommandFailure(error: .cancelled))
+      // "Ctrl-C leaves", it was told.
+      let isLeaving = signal == 130 && request.isIdle && facts.withLock { $0.wasUp }
+      if isLeaving { tellLeft() } else { reporter.fail(CommandFailure(error: .cancelled)) }
       return signal
     }
     switch ending {

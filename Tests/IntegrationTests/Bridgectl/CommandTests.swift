@@ -90,6 +90,19 @@ import Testing
     }
   }
 
+  @Test func nothingToRunIsLeftWithoutAnError() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
+      try await screen.see("Ctrl-C leaves")
+      screen.type("\u{3}")
+      #expect(await screen.end() == 130)
+      #expect(screen.transcript.contains("\nbridgectl: left 127.0.0.1."))
+      #expect(!screen.transcript.contains("[cancelled]"))
+      #expect(screen.isRestored)
+    }
+  }
+
   @Test func whatCannotBeSentIsAUsageError() async throws {
     try await withServer { server, home in
       let command = String(repeating: "x", count: 100_000)
