@@ -39,7 +39,7 @@ import Testing
       let bystander = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: trusting(server))
       try await bystander.connect()
-      let total = try await bytesToClient(server)
+      let total = try await bytesOfASession(server)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for lane in 0..<8 {
           group.addTask {
@@ -57,18 +57,6 @@ import Testing
       #expect(try await command.exitStatus() == .status(3))
       await bystander.close()
     }
-  }
-
-  private func bytesToClient(_ server: SSHServer) async throws -> Int {
-    let proxy = try await FaultProxy(to: server.port)
-    try await withConnection(to: server, at: proxy.port) { connection in
-      let command = try await connection.execute("true")
-      #expect(try await command.exitStatus() == .status(0))
-    }
-    let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
-    await proxy.stop()
-    guard case .closed(_, let count) = closed.kind else { return 0 }
-    return count
   }
 
   private static func use(

@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [Portion.Ending.finish, .reset])
   func isToldWhereverItIs(ending: Portion.Ending) async throws {
     try await withServer { server in
-      let total = try await bytesOfAWholeSession(server)
+      let total = try await bytesOfASession(server)
       let places = Self.places(upTo: total)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for lane in 0..<4 {
@@ -31,18 +31,6 @@ import Testing
         try await group.waitForAll()
       }
     }
-  }
-
-  private func bytesOfAWholeSession(_ server: SSHServer) async throws -> Int {
-    let proxy = try await FaultProxy(to: server.port)
-    try await withConnection(to: server, at: proxy.port) { connection in
-      let command = try await connection.execute("true")
-      #expect(try await command.exitStatus() == .status(0))
-    }
-    let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
-    await proxy.stop()
-    guard case .closed(_, let count) = closed.kind else { return 0 }
-    return count
   }
 
   /// A whole session over a link that ends somewhere: whoever waits is told.

@@ -43,6 +43,19 @@ func withConnection(
   await connection.close()
 }
 
+/// How many bytes `server` sends in a session that runs `true`.
+func bytesOfASession(_ server: SSHServer) async throws -> Int {
+  let proxy = try await FaultProxy(to: server.port)
+  try await withConnection(to: server, at: proxy.port) { connection in
+    let command = try await connection.execute("true")
+    #expect(try await command.exitStatus() == .status(0))
+  }
+  let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
+  await proxy.stop()
+  guard case .closed(_, let count) = closed.kind else { return 0 }
+  return count
+}
+
 /// All of a stream, as text.
 func text(_ stream: ByteStream) async throws -> String {
   var bytes: [UInt8] = []
