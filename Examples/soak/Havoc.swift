@@ -82,8 +82,8 @@ struct Blow: Sendable {
     let share = span / Double(options.faults)
     var owed: [Havoc] = []
     return order.prefix(options.faults).enumerated().map { index, link in
-      if index % 50 == 15 { owed.append(hostly[(index / 50) % hostly.count]) }
-      if index % 50 == 35 { owed.append(hostly[(index / 50 + 1) % hostly.count]) }
+      // One takes down half the links: more of them, and no link would ever be healthy between.
+      if index % 50 == 25 { owed.append(hostly[(index / 50) % hostly.count]) }
       var havoc = Havoc.ofLinks.randomElement(using: &chance) ?? .reset
       if isSSH(link), let next = owed.popLast() { havoc = next }
       return Blow(
