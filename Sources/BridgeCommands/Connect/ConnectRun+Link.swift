@@ -127,15 +127,18 @@ extension ConnectRun {
 
   private func giveUp(_ error: AppError) {
     let facts = facts.withLock { $0 }
-    // Whether the command ran is told by whoever lost it.
-    guard !facts.isRunning || request.recovery.isIdempotent else { return }
     var failure = CommandFailure(error: error, context: facts.failure?.context)
     guard request.messages == nil else {
       self.facts.withLock { $0.outcome = failure }
       return opened.finish()
     }
     failure.endsSession = facts.wasUp && !request.isIdle
-    end.yield(.failure(failure))
+    let isHeldBack = self.facts.withLock { facts in
+      guard facts.isRunning, !request.recovery.isIdempotent else { return false }
+      facts.unlessSent = failure
+      return true
+    }
+    if !isHeldBack { end.yield(.failure(failure)) }
   }
 
   private func show(_ phase: ConnectionPhase) {

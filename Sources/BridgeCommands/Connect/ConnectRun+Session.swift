@@ -30,23 +30,25 @@ extension ConnectRun {
       let back = facts.withLock { $0.back }
       return reporter.note("bridgectl: " + (back ?? "connected; Ctrl-C leaves."))
     }
+    facts.withLock { $0.isRunning = request.command != nil }
     let channel: SSHChannel
     do throws(AppError) {
       channel = try await start(on: connection)
     } catch {
       return await lost(error, connection, isStarted: false)
     }
-    if request.command != nil { facts.withLock { $0.isRunning = true } }
     started.yield(Started(channel: channel, connection: connection, generation: generation))
   }
 
   private func announce() {
-    let back = facts.withLock { $0.back }
+    let (back, wasStarted) = facts.withLock { ($0.back, $0.wasStarted) }
     let news =
       request.command == nil
       ? "This is a new shell; what ran in the old one has ended." : "The command runs again."
     if keyboard != nil { reporter.show("\r\n") }
-    for line in [back, news].compactMap(\.self) { reporter.note("bridgectl: \(line)") }
+    for line in [back, wasStarted ? news : nil].compactMap(\.self) {
+      reporter.note("bridgectl: \(line)")
+    }
   }
 
   private func start(on connection: SSHConnection) async throws(AppError) -> SSHChannel {
@@ -105,6 +107,7 @@ extension ConnectRun {
     let (channel, connection) = (session.channel, session.connection)
     await report(connection)
     if session.generation > 1 { announce() }
+    facts.withLock { $0.wasStarted = true }
     reporter.event("started") {
       $0.add("terminal", Self.wantsTerminal(request, settings, local))
     }
@@ -139,12 +142,24 @@ extension ConnectRun {
       return _ = end.yield(.failure(CommandFailure(error: error, context: context)))
     }
     if unsent > 0 { view.change { $0.lostBytes = unsent } }
-    guard isStarted, let command = request.command, !request.recovery.isIdempotent else { return }
     let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName
+    // A caller that was cancelled is not told how far it came.
+    guard isStarted || isUnknown || error == .cancelled else { return notSent() }
+    facts.withLock { $0.wasStarted = true }
+    guard let command = request.command, !request.recovery.isIdempotent else { return }
     end.yield(
       .failure(
         CommandFailure(
           error: isUnknown ? error : .sshOutcomeUnknown(command: command),
           context: context, endsSession: true)))
+  }
+
+  /// The next generation may run the command, if there is one.
+  private func notSent() {
+    let failure = facts.withLock { facts in
+      facts.isRunning = false
+      return facts.unlessSent.take()
+    }
+    if let failure { end.yield(.failure(failure)) }
   }
 }

@@ -43,8 +43,12 @@ struct ConnectRun: Sendable {
   /// What is known so far.
   struct Facts: Sendable {
     var wasUp = false
-    /// A command is out there.
+    /// A command is out there, or is just being sent: whether it ran is told by whoever loses it.
     var isRunning = false
+    /// A shell or a command was started before, or may have been.
+    var wasStarted = false
+    /// How the run ends if the command just being sent turns out not to have been.
+    var unlessSent: CommandFailure?
     /// The newest failure.
     var failure: CommandFailure?
     /// How the newest reconnect went, for people.

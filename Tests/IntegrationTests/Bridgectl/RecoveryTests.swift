@@ -79,6 +79,49 @@ import Testing
     }
   }
 
+  /// The link goes at places all over the last packets before a command's status: from before it is
+  /// sent to after it has run.
+  @Test func anyOtherCommandNeverRunsTwice() async throws {
+    try await withServer { server, home in
+      let whole = try await runs(server, home, cutAfter: nil)
+      #expect(whole.code == 3)
+      #expect(whole.count == 1)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for lane in 0..<4 {
+          group.addTask {
+            for place in stride(from: whole.bytes - 500 + 12 * lane, to: whole.bytes, by: 48) {
+              let run = try await self.runs(server, home, cutAfter: place)
+              let isRetried = run.code == 3 && run.count == 1
+              let isTold = run.code == 74 && run.count <= 1
+              #expect(isRetried || isTold, "after \(place) bytes: \(run)")
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// How often a command ran whose first connection ends after so many bytes to the client.
+  private func runs(
+    _ server: SSHServer, _ home: Home, cutAfter place: Int?
+  ) async throws -> (code: Int32, count: Int, bytes: Int) {
+    let proxy = try await FaultProxy(to: server.port)
+    if let place { try await proxy.inject(.cut(after: place)) }
+    let mark = home.file("mark-\(proxy.port)")
+    let outcome = try await home.run(
+      server.options(home, port: proxy.port) + [
+        "--host-key", "accept-new", "127.0.0.1", "--", "echo ran >> \(mark); exit 3",
+      ])
+    let log = await proxy.log
+    await proxy.stop()
+    let lines = (try? String(contentsOfFile: mark, encoding: .utf8))?.split(separator: "\n") ?? []
+    let bytes = log.compactMap { event in
+      if case .closed(_, let count) = event.kind { count } else { nil }
+    }
+    return (outcome.code, lines.count, bytes.first ?? 0)
+  }
+
   @Test func anIdempotentCommandMovesOffALinkThatFroze() async throws {
     try await withServer { server, home in
       let proxy = try await FaultProxy(to: server.port)
