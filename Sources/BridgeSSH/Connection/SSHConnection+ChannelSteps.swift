@@ -128,7 +128,8 @@ extension SSHConnection {
 
   /// A command whose link went before its status came may or may not have run to its end.
   func outcome(of command: String?, after failure: SSHFailure) -> SSHFailure {
-    guard let command, failure.observation != .cancelled else { return failure }
+    guard failure.observation != .cancelled else { return failure }
+    guard let command else { return failure.ofTheLink }
     var unknown = failure
     unknown.phase = .execute
     unknown.observation = .noExitStatus(command: command)
@@ -147,5 +148,16 @@ extension SSHConnection {
       if case .again = channel.free() { return false }
       return true
     }
+  }
+}
+
+extension SSHFailure {
+  /// What it is for the link, and for all that no command hangs on: just gone.
+  var ofTheLink: SSHFailure {
+    guard kind == .outcomeUnknown else { return self }
+    var loss = self
+    loss.phase = .openChannel
+    loss.observation = nil
+    return loss
   }
 }

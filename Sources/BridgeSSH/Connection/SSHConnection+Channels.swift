@@ -58,10 +58,12 @@ extension SSHConnection {
     let native = try value(of: opened)
     session?.wire.acknowledgesAtOnce = false
     if let terminal {
-      try value(of: await request(of: native) { $0.requestTerminal(terminal) })
+      let asked = await request(of: native) { $0.requestTerminal(terminal) }
+      // A command that was not sent has not run.
+      try value(of: asked.mapError(\.ofTheLink))
     }
     let started = await request(of: native) { $0.start(command) }
-    if case .failure(let failure) = started, ending != nil {
+    if case .failure(let failure) = started, ending != nil || failure.kind == .outcomeUnknown {
       // The request may have reached the server before the link went.
       throw AppError(sshError: outcome(of: command, after: failure))
     }

@@ -140,7 +140,7 @@ extension SSHConnection {
   /// Answers one caller with `failure`, and ends the connection when that is what it means.
   func fail(_ id: Int, with failure: SSHFailure) {
     callers.take(id)?.fail(failure)
-    if isFatal(failure) { return end(now: failure) }
+    if isFatal(failure) { return end(now: failure.ofTheLink) }
     if [.openChannel, .execute].contains(failure.phase) {
       lastRefusal = FailureContext(sshFailure: failure)
     }

@@ -28,11 +28,16 @@ import CLibSSH2
   }
 
   func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
-    call {
+    let asked = call {
       unsafe libssh2_channel_request_pty_ex(
         $0.raw, terminal.type, UInt32(terminal.type.utf8.count), nil, 0,
         Int32(terminal.size.columns), Int32(terminal.size.rows), 0, 0)
     }
+    // channel.c says LIBSSH2_ERROR_PROTO of whatever ends its wait, also of the link's end.
+    guard case .failed(-14, let text) = asked, !session.isLinkOpen else {
+      return asked
+    }
+    return .failed(-43, text)
   }
 
   func resize(_ size: TerminalSize) -> Attempt<Void> {

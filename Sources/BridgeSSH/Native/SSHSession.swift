@@ -79,6 +79,9 @@ import Foundation
     return unsafe String(cString: text)
   }
 
+  /// Whether the socket has seen neither an end nor an error.
+  var isLinkOpen: Bool { wire.socket.condition == .open }
+
   /// Gives everything back: the watching, the session, the descriptor. On the loop; again does
   /// nothing.
   func release() {

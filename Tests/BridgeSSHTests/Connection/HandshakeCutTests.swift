@@ -12,8 +12,9 @@ import Testing
     Array(0..<45) + Array(stride(from: 45, to: total + 40, by: 31))
   }
 
-  @Test(arguments: [Portion.Ending.finish, .reset])
-  func isToldWhereverItIs(ending: Portion.Ending) async throws {
+  @Test(
+    arguments: [(.finish, "true"), (.reset, "true"), (.reset, nil)] as [(Portion.Ending, String?)])
+  func isToldWhereverItIs(ending: Portion.Ending, command: String?) async throws {
     try await withServer { server in
       let total = try await bytesOfASession(server)
       let places = Self.places(upTo: total)
@@ -23,7 +24,7 @@ import Testing
             let proxy = try await FaultProxy(to: server.port)
             for place in places where place % 4 == lane {
               try await proxy.inject(.cut(after: place, by: ending))
-              await Self.use(proxy.port, trusting(server), cutAfter: place)
+              await Self.use(proxy.port, trusting(server), command, cutAfter: place)
             }
             await proxy.stop()
           }
@@ -33,9 +34,10 @@ import Testing
     }
   }
 
-  /// A whole session over a link that ends somewhere: whoever waits is told.
+  /// A whole session of a command, or a shell, over a link that ends somewhere: whoever waits is
+  /// told.
   private static func use(
-    _ port: Int, _ configuration: SSHConfiguration, cutAfter place: Int
+    _ port: Int, _ configuration: SSHConfiguration, _ command: String?, cutAfter place: Int
   ) async {
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)
@@ -49,12 +51,18 @@ import Testing
       return
     }
     do throws(AppError) {
-      let command = try await connection.execute("true")
-      let status = try await command.exitStatus()
-      #expect(status == .status(0))
+      if let command {
+        let status = try await connection.execute(command).exitStatus()
+        #expect(status == .status(0))
+      } else {
+        let shell = try await connection.shell()
+        try await shell.write(Array("exit 0\n".utf8))
+        #expect(try await shell.exitStatus() == .status(0))
+      }
     } catch {
       switch error {
-      case .sshOutcomeUnknown("true"), .sshConnectionFailed: break
+      case .sshOutcomeUnknown(let lost) where lost == command: break
+      case .sshConnectionFailed: break
       default: Issue.record("after \(place) bytes: \(error)")
       }
     }

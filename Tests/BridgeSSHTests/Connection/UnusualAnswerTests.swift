@@ -194,6 +194,31 @@ import Testing
     }
   }
 
+  /// The link goes while the command may be under way, and before it was sent.
+  @Test(arguments: [nil, PseudoTerminal()] as [PseudoTerminal?])
+  func aLinkThatGoesAtTheCommand(terminal: PseudoTerminal?) async throws {
+    try await withScript({ client, note in
+      try client.admit()
+      try client.confirmChannel(client.openRequest())
+      note(String(decoding: try client.expect(98).dropFirst(9).prefix(4), as: UTF8.self))
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      let error = await failure {
+        _ = try await connection.execute("make install", terminal: terminal)
+      }
+      #expect(server.notes == [terminal == nil ? "exec" : "pty-"])
+      if terminal == nil {
+        #expect(error == .sshOutcomeUnknown(command: "make install"))
+      } else if case .sshConnectionFailed = error {
+      } else {
+        Issue.record("\(error as Any)")
+      }
+      #expect(await connection.lastFailure?.kind == .linkLost)
+      await connection.close()
+    }
+  }
+
   /// An exec request that is refused, then one that is answered by the end of the channel.
   @Test func aRefusedCommand() async throws {
     try await withScript({ client, note in
