@@ -50,7 +50,7 @@ extension SSHConnection {
       }
     }
     if refusedMethod == nil, let unusable { throw unusable }
-    method = refusedMethod ?? methods?.joined(separator: ",") ?? "none"
+    method = refusedMethod ?? methods.map { PeerText.escaped($0.joined(separator: ",")) } ?? "none"
     throw failure(code: -18, text: "no credential was accepted", phase: .authenticate)
   }
 

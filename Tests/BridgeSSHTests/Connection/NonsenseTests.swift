@@ -1,0 +1,78 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTransport
+import Testing
+
+/// A server that has agreed on keys and then says anything: well encrypted, with a right MAC, and
+/// with whatever in it. Nobody vouches for a server before its host key was checked, and not all of
+/// them are kind.
+@Suite(.timeLimit(.minutes(2))) struct NonsenseTests {
+  /// What libssh2 takes apart: disconnect to debug, key exchange, authentication, requests,
+  /// channels (RFC 4250, 4.1.2), and some that nobody has given a meaning.
+  private static let messages: [UInt8] =
+    [0, 1, 2, 3, 4, 5, 6, 7, 20, 21, 30, 31, 51, 52, 53, 60, 61, 63, 80, 81, 82] + (90...100)
+    + [101, 192, 255]
+
+  /// Fields of all sorts; a string's length is wrong now and then.
+  private static func nonsense(_ chance: inout SplitMix64) -> [UInt8] {
+    var message = WireWriter()
+    message.byte(messages.randomElement(using: &chance) ?? 0)
+    for _ in 0..<Int.random(in: 0...6, using: &chance) {
+      switch Int.random(in: 0..<6, using: &chance) {
+      case 0: message.byte(UInt8.random(in: 0...255, using: &chance))
+      case 1: message.uint32([0, 1, 2, 0x7fff_ffff, .max].randomElement(using: &chance) ?? 0)
+      case 2: message.uint32(UInt32.random(in: 0...40_000, using: &chance))
+      case 3:
+        message.string(
+          ["exit-status", "exit-signal", "keepalive@openssh.com", "auth-agent@openssh.com", "x11"]
+            .randomElement(using: &chance) ?? "")
+      case 4: message.string([UInt8](repeating: 0x1b, count: .random(in: 0...300, using: &chance)))
+      default: message.uint32(0)
+      }
+    }
+    return message.bytes
+  }
+
+  /// Where it stops to make sense.
+  enum Place: CaseIterable { case authentication, open, request, stream }
+
+  @Test(arguments: Place.allCases) func isSurvived(place: Place) async throws {
+    let chance = Mutex(SplitMix64(seed: 22))
+    let server = try ScriptedSSHServer { client, _ in
+      func babble() throws {
+        for _ in 0..<4 { try client.send(chance.withLock { Self.nonsense(&$0) }) }
+      }
+      _ = try client.request()
+      if place == .authentication { try babble() }
+      try client.welcome()
+      let channel = try client.openRequest()
+      if place == .open { try babble() }
+      try client.confirmChannel(channel)
+      _ = try client.receive()
+      if place == .request { try babble() }
+      try client.say(99) { $0.uint32(channel) }
+      if place == .stream { try babble() }
+    }
+    for round in 0..<100 { await Self.use(server.port, round) }
+    server.stop()
+  }
+
+  private static func use(_ port: Int, _ round: Int) async {
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: port),
+      configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+    do throws(AppError) {
+      try await connection.connect()
+      let command = try await connection.execute("true")
+      for try await _ in command.standardOutput {}
+      _ = try await command.exitStatus()
+    } catch {
+      switch error {
+      case .unknown, .internalError: Issue.record("round \(round): \(error)")
+      default: break
+      }
+    }
+    await connection.close()
+    #expect(OpenSockets.to(port: port).isEmpty)
+  }
+}
