@@ -31,13 +31,13 @@ extension ConnectRun {
       return reporter.note("bridgectl: " + (back ?? "connected; Ctrl-C leaves."))
     }
     facts.withLock { $0.isRunning = request.command != nil }
-    let channel: SSHChannel
-    do throws(AppError) {
-      channel = try await start(on: connection)
-    } catch {
-      return await lost(error, connection, isStarted: false)
+    // Not cancelled with the generation: how far it came must be known.
+    let starting = Task(executorPreference: reactor) { await start(on: connection) }
+    switch await starting.value {
+    case .success(let channel):
+      started.yield(Started(channel: channel, connection: connection, generation: generation))
+    case .failure(let error): await lost(error, connection, isStarted: false)
     }
-    started.yield(Started(channel: channel, connection: connection, generation: generation))
   }
 
   private func announce() {
@@ -51,14 +51,20 @@ extension ConnectRun {
     }
   }
 
-  private func start(on connection: SSHConnection) async throws(AppError) -> SSHChannel {
+  private func start(on connection: SSHConnection) async -> Result<SSHChannel, AppError> {
     let wantsTerminal = Self.wantsTerminal(request, settings, local)
     if settings.terminal == .wanted, !wantsTerminal {
       reporter.warn("no terminal is asked for: standard input is none (-tt asks even so)")
     }
     let terminal = wantsTerminal ? pseudoTerminal : nil
-    guard let command = request.command else { return try await connection.shell(in: terminal) }
-    return try await connection.execute(command, terminal: terminal)
+    do throws(AppError) {
+      guard let command = request.command else {
+        return .success(try await connection.shell(in: terminal))
+      }
+      return .success(try await connection.execute(command, terminal: terminal))
+    } catch {
+      return .failure(error)
+    }
   }
 
   private var pseudoTerminal: PseudoTerminal {
@@ -143,7 +149,7 @@ extension ConnectRun {
     }
     if unsent > 0 { view.change { $0.lostBytes = unsent } }
     let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName
-    // A caller that was cancelled is not told how far it came.
+    // Closed for a better one: how far it came is not told.
     guard isStarted || isUnknown || error == .cancelled else { return notSent() }
     facts.withLock { $0.wasStarted = true }
     guard let command = request.command, !request.recovery.isIdempotent else { return }

@@ -113,13 +113,11 @@ import Testing
       server.options(home, port: proxy.port) + [
         "--host-key", "accept-new", "127.0.0.1", "--", "echo ran >> \(mark); exit 3",
       ])
-    let log = await proxy.log
+    let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
     await proxy.stop()
+    let bytes = if case .closed(_, let count) = closed.kind { count } else { 0 }
     let lines = (try? String(contentsOfFile: mark, encoding: .utf8))?.split(separator: "\n") ?? []
-    let bytes = log.compactMap { event in
-      if case .closed(_, let count) = event.kind { count } else { nil }
-    }
-    return (outcome.code, lines.count, bytes.first ?? 0)
+    return (outcome.code, lines.count, bytes)
   }
 
   @Test func anIdempotentCommandMovesOffALinkThatFroze() async throws {
