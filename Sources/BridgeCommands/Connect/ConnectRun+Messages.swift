@@ -51,13 +51,11 @@ extension ConnectRun {
   /// What went into a link that was lost may be lost too: nobody but the server knows. One that was
   /// closed as agreed was not lost.
   private func tellDoubt(about connection: WebSocketConnection, _ generation: Int) async {
-    let heard = await connection.lastHeard
-    let count = messages.takeDoubtful(of: generation, since: heard)
+    let count = messages.takeDoubtful(of: generation)
     let isAgreed = await connection.lastFailure?.kind == .closedByPeer
     guard count > 0, !isAgreed, !facts.withLock({ $0.isOver }) else { return }
     let subject = count == 1 ? "a message that was" : "\(count) messages that were"
-    reporter.warn(
-      "\(subject) sent after the server was last heard may not have arrived; not sent again")
+    reporter.warn("\(subject) sent just before may not have arrived; not sent again")
   }
 
   /// Writes out the messages of all generations, one after the other and each to its last: not

@@ -93,7 +93,7 @@ struct ConnectRun: Sendable {
     resizes = Resizes()
     messages = MessageSession(
       isBinary: request.messages?.isBinary ?? false, input: input, output: output,
-      reporter: reporter, clock: clock)
+      reporter: reporter, clock: clock, on: reactor)
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
     (links, opened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
   }

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 import BridgeTransport
 import BridgeWebSocket
 
@@ -21,8 +22,7 @@ final class MessageSession: Sendable {
     var received = 0
     var writing = 0
     var isWarned = false
-    /// The newest messages after which none has come.
-    var unanswered: [(generation: Int, sent: ContinuousClock.Instant)] = []
+    var receipts = Receipts()
   }
 
   private let state: Mutex<State>
@@ -31,19 +31,21 @@ final class MessageSession: Sendable {
   private let reporter: Reporter
   private let gate = SendGate()
   private let clock: any Clock<Duration> & Sendable
+  private let reactor: Reactor
   /// How long the peer may take to answer the last message.
   private static let quietTime = Duration.seconds(2)
   private static let quietSlices = 8
 
   init(
     isBinary: Bool, input: DescriptorReader, output: DescriptorWriter, reporter: Reporter,
-    clock: any Clock<Duration> & Sendable
+    clock: any Clock<Duration> & Sendable, on reactor: Reactor
   ) {
     state = Mutex(State(framing: MessageFraming(isBinary: isBinary)))
     self.input = input
     self.output = output
     self.reporter = reporter
     self.clock = clock
+    self.reactor = reactor
   }
 
   /// Writes out what came and comes over `connection`, to the last message; nil when that was it,
@@ -64,7 +66,6 @@ final class MessageSession: Sendable {
     let (bytes, isNew) = state.withLock { state in
       state.received += 1
       state.writing += 1
-      state.unanswered = []
       let (bytes, isFaithful) = state.framing.encode(message)
       defer { state.isWarned = state.isWarned || !isFaithful }
       return (bytes, !isFaithful && !state.isWarned)
@@ -82,9 +83,16 @@ final class MessageSession: Sendable {
   /// or the task was cancelled.
   func send(to connection: WebSocketConnection, _ generation: Int) async -> End? {
     gate.open(for: generation)
+    let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let proving = Task(executorPreference: reactor) { [self] in
+      for await _ in signals { await prove(generation, over: connection) }
+    }
+    defer { proving.cancel() }
     do throws(AppError) {
       while true {
-        guard try await sendRead(to: connection, generation) else { return nil }
+        let isSent = try await sendRead(to: connection, generation)
+        signal.yield()
+        guard isSent else { return nil }
         if state.withLock({ $0.hasEnded }) { return await isQuiet() ? .finished : nil }
         guard try await readMore() else { return nil }
       }
@@ -109,26 +117,34 @@ final class MessageSession: Sendable {
   /// Keeps back what is to be sent while the link is only suspected.
   func hold(_ isHeld: Bool) { gate.set(isShut: isHeld) }
 
-  /// How many messages went into a generation that has ended after `heard`, its last sign of
-  /// life; they are forgotten.
-  func takeDoubtful(of generation: Int, since heard: ContinuousClock.Instant?) -> Int {
-    state.withLock { state in
-      defer { state.unanswered.removeAll { $0.generation == generation } }
-      return state.unanswered.count { entry in
-        entry.generation == generation && heard.map { entry.sent > $0 } ?? true
-      }
-    }
+  /// How many messages went into a generation that has ended and may be lost with it; they are
+  /// forgotten.
+  func takeDoubtful(of generation: Int) -> Int {
+    state.withLock { $0.receipts.takeDoubtful(of: generation) }
   }
 
   private func noteSent(_ generation: Int) {
     state.withLock { state in
       state.unsent.removeFirst()
-      if state.unanswered.count == Self.mostDoubtful { state.unanswered.removeFirst() }
-      state.unanswered.append((generation, .now))
+      state.receipts.noteSent(generation)
     }
   }
 
-  private static let mostDoubtful = 1_000
+  /// Asks, a moment later, whether what was sent has arrived.
+  private func prove(_ generation: Int, over connection: WebSocketConnection) async {
+    do {
+      try await clock.sleep(for: Self.proofPause)
+      guard let count = state.withLock({ $0.receipts.pending(of: generation) }) else { return }
+      _ = try await connection.probe(within: Self.proofLimit)
+      state.withLock { $0.receipts.prove(count, of: generation) }
+    } catch {
+      // Nothing is proven; whether the link is dead is not ours to judge.
+    }
+  }
+
+  /// One ping proves what went before it, so there is no hurry.
+  private static let proofPause = Duration.milliseconds(250)
+  private static let proofLimit = Duration.seconds(60)
 
   /// False when the task was cancelled.
   private func readMore() async throws(AppError) -> Bool {

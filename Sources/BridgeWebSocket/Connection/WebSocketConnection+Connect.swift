@@ -134,8 +134,11 @@ extension WebSocketConnection {
       subprotocol = chosen
       begin()
     case .pong(let payload):
-      guard let id = ProbeTable.id(payload), let answer = probes.take(id) else { return }
-      if callers.take(id) != nil { answer() }
+      guard let last = ProbeTable.id(payload) else { return }
+      for id in probes.answered(by: last) {
+        guard let answer = probes.take(id), callers.take(id) != nil else { continue }
+        answer()
+      }
     case .refused:
       if let observation = link?.facts.observation { end(failure(observation, in: .stream)) }
     case .gone:

@@ -1,0 +1,46 @@
+import BridgeCommands
+import Testing
+
+struct ReceiptsTests {
+  @Test func whatNoPongProvesIsDoubtful() {
+    var receipts = Receipts()
+    #expect(receipts.pending(of: 1) == nil)
+    for _ in 0..<3 { receipts.noteSent(1) }
+    #expect(receipts.pending(of: 1) == 3)
+    receipts.noteSent(1)
+    receipts.prove(3, of: 1)
+    #expect(receipts.pending(of: 1) == 4)
+    #expect(receipts.takeDoubtful(of: 1) == 1)
+    #expect(receipts.takeDoubtful(of: 1) == 0)
+  }
+
+  @Test func aLaterProofHoldsForEarlierMessages() {
+    var receipts = Receipts()
+    for _ in 0..<5 { receipts.noteSent(1) }
+    receipts.prove(5, of: 1)
+    receipts.prove(2, of: 1)
+    #expect(receipts.pending(of: 1) == nil)
+    #expect(receipts.takeDoubtful(of: 1) == 0)
+  }
+
+  @Test func eachConnectionHasItsOwn() {
+    var receipts = Receipts()
+    receipts.noteSent(1)
+    receipts.noteSent(2)
+    receipts.prove(1, of: 2)
+    #expect(receipts.takeDoubtful(of: 1) == 1)
+    #expect(receipts.takeDoubtful(of: 2) == 0)
+  }
+
+  @Test func aProofThatComesLateProvesNothing() {
+    var receipts = Receipts()
+    receipts.noteSent(1)
+    #expect(receipts.takeDoubtful(of: 1) == 1)
+    receipts.prove(1, of: 1)
+    #expect(receipts.takeDoubtful(of: 1) == 0)
+    receipts.noteSent(2)
+    receipts.prove(9, of: 2)
+    receipts.noteSent(2)
+    #expect(receipts.takeDoubtful(of: 2) == 1)
+  }
+}

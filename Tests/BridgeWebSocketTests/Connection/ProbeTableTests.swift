@@ -1,0 +1,26 @@
+import BridgeWebSocket
+import Testing
+
+struct ProbeTableTests {
+  private func table(_ ids: Int...) -> ProbeTable {
+    var table = ProbeTable()
+    for id in ids { table.insert({}, as: id) }
+    return table
+  }
+
+  @Test func aPayloadNamesItsPing() {
+    for id in [0, 1, 258, Int.max] { #expect(ProbeTable.id(ProbeTable.payload(id)) == id) }
+    #expect(ProbeTable.id([]) == nil)
+    #expect(ProbeTable.id([0, 0, 1]) == nil)
+  }
+
+  @Test func aPongAnswersThePingsBeforeItsOwn() {
+    #expect(table(3, 1, 7).answered(by: 3) == [1, 3])
+    #expect(table(3, 1, 7).answered(by: 7) == [1, 3, 7])
+  }
+
+  @Test func anUnaskedPongAnswersNobody() {
+    #expect(table(3, 1, 7).answered(by: 9).isEmpty)
+    #expect(table().answered(by: 0).isEmpty)
+  }
+}
