@@ -77,7 +77,7 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "End when the link is lost.")
   package var noReconnect = false
 
-  @Flag(help: "COMMAND may run again after a reconnect.")
+  @Flag(help: "COMMAND may run again after a reconnect, with the same input (up to 4 MiB).")
   package var idempotent = false
 
   @Option(

@@ -123,7 +123,7 @@ extension ConnectRun {
       keyboard.open()
     }
     let remote = RemoteSession(
-      channel, output: output, input: input, reporter: reporter, keyboard: keyboard,
+      channel, output: output, input: commandInput, reporter: reporter, keyboard: keyboard,
       resizes: sizes, clock: clock)
     switch await remote.run() {
     case .ended(let status):
@@ -152,12 +152,22 @@ extension ConnectRun {
     // Closed for a better one: how far it came is not told.
     guard isStarted || isUnknown || error == .cancelled else { return notSent() }
     facts.withLock { $0.wasStarted = true }
-    guard let command = request.command, !request.recovery.isIdempotent else { return }
+    guard !mayRunAgain else { return }
+    if request.recovery.isIdempotent {
+      reporter.note("bridgectl: its input was too long to be given to another run.")
+    }
     end.yield(
       .failure(
         CommandFailure(
-          error: isUnknown ? error : .sshOutcomeUnknown(command: command),
+          error: isUnknown ? error : .sshOutcomeUnknown(command: request.command ?? ""),
           context: context, endsSession: true)))
+  }
+
+  /// Whether the next generation may have what this one had: a shell at which somebody sits, or a
+  /// command that does no harm and gets all of its input once more.
+  private var mayRunAgain: Bool {
+    guard request.command != nil else { return local.inputIsTerminal }
+    return request.recovery.isIdempotent && commandInput.isWhole
   }
 
   /// The next generation may run the command, if there is one.

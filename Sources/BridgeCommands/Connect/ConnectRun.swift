@@ -20,6 +20,7 @@ struct ConnectRun: Sendable {
   let reactor: Reactor
   let output = DescriptorWriter(1)
   let input = DescriptorReader(0)
+  let commandInput: CommandInput
   let clock = ContinuousClock()
   let keyboard: Keyboard?
   let view: LinkView
@@ -87,6 +88,8 @@ struct ConnectRun: Sendable {
       route: PromptRoute.choose(
         isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
       hasTerminal: local.hasTerminal && !request.isBatch, reporter: reporter, input: input)
+    commandInput = CommandInput(
+      input, isKept: request.command != nil && request.recovery.isIdempotent)
     supervisor = Supervisor(clock: clock, executor: reactor, callbackExecutor: reactor)
     id = ConnectionID("\(request.host.scheme.rawValue):\(settings.endpoint)#1")
     (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))

@@ -19,7 +19,7 @@ enum SessionEnd: Sendable {
 struct RemoteSession: Sendable {
   let channel: SSHChannel
   let output: DescriptorWriter
-  let input: DescriptorReader
+  let input: CommandInput
   let reporter: Reporter
   /// The user's terminal, where it belongs to the remote side for as long as this lasts.
   let keyboard: Keyboard?
@@ -46,7 +46,7 @@ struct RemoteSession: Sendable {
   }
 
   init(
-    _ channel: SSHChannel, output: DescriptorWriter, input: DescriptorReader, reporter: Reporter,
+    _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
     keyboard: Keyboard?, resizes: AsyncStream<TerminalSize>, quietTime: Duration = .seconds(2),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
   ) {
@@ -145,10 +145,13 @@ struct RemoteSession: Sendable {
       await keyboard.carry(to: channel)
       return .idle
     }
+    var index = 0
     do throws(AppError) {
       while true {
-        switch await input.read() {
-        case .bytes(let bytes): try await channel.write(bytes)
+        switch await input.read(index) {
+        case .bytes(let bytes):
+          index += 1
+          try await channel.write(bytes)
         case .end:
           try await channel.finishInput()
           return .idle

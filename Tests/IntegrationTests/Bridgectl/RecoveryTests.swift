@@ -120,6 +120,42 @@ import Testing
     return (outcome.code, lines.count, bytes)
   }
 
+  /// A second run has the input from its beginning, or there is none.
+  @Test(arguments: [(300_000, 0), (9_000_000, 74)] as [(Int, Int32)])
+  func anotherRunHasTheSameInput(size: Int, code: Int32) async throws {
+    try await withServer { server, home in
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: size * 3 / 4, .toServer))
+      let input = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 5) }
+      let outcome = try await home.run(
+        server.options(home, port: proxy.port) + [
+          "--host-key", "accept-new", "--idempotent", "127.0.0.1", "--", "cat > \(home.file("in"))",
+        ], input: input)
+      #expect(outcome.code == code, "\(outcome.error)")
+      if code == 0 {
+        let arrived = try Data(contentsOf: URL(fileURLWithPath: home.file("in")))
+        #expect(arrived == Data(input))
+      } else {
+        #expect(outcome.error.contains("its input was too long to be given to another run"))
+      }
+      await proxy.stop()
+    }
+  }
+
+  /// What follows in a script is not for another shell.
+  @Test func aShellThatReadsAScriptIsNotReplaced() async throws {
+    try await withServer { server, home in
+      let script =
+        "echo one >> \(home.file("log")); kill -9 $PPID\necho two >> \(home.file("log"))\n"
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1"], input: Array(script.utf8))
+      #expect(outcome.code == 74, "\(outcome.error)")
+      let log = try String(contentsOfFile: home.file("log"), encoding: .utf8)
+      #expect(log.split(separator: "\n").count { $0 == "one" } == 1, "\(log)")
+      #expect(!outcome.error.contains("new shell"))
+    }
+  }
+
   @Test func anIdempotentCommandMovesOffALinkThatFroze() async throws {
     try await withServer { server, home in
       let proxy = try await FaultProxy(to: server.port)

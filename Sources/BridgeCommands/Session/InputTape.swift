@@ -1,0 +1,26 @@
+/// What was read for a command that may run again, so that every run has all of it.
+package struct InputTape: Sendable {
+  /// More than this is not kept: then there is no second run.
+  package static let limit = 4 << 20
+
+  /// Whether all that was read can be given again.
+  package private(set) var isWhole = true
+  private let isKept: Bool
+  private var chunks: [[UInt8]] = []
+  private var size = 0
+
+  /// - Parameter isKept: false for what runs once.
+  package init(isKept: Bool) { self.isKept = isKept }
+
+  /// These were read next.
+  package mutating func note(_ bytes: [UInt8]) {
+    size += bytes.count
+    isWhole = isWhole && isKept && size <= Self.limit
+    if isWhole { chunks.append(bytes) } else { chunks = [] }
+  }
+
+  /// What was read in its turn `index`, from 0; nil for what is not here.
+  package func chunk(_ index: Int) -> [UInt8]? {
+    chunks.indices.contains(index) ? chunks[index] : nil
+  }
+}
