@@ -132,7 +132,7 @@ extension ConnectRun {
       self.facts.withLock { $0.outcome = failure }
       return opened.finish()
     }
-    failure.endsSession = facts.wasUp && !request.isIdle
+    failure.endsSession = facts.wasStarted
     let isHeldBack = self.facts.withLock { facts in
       guard facts.isRunning, !request.recovery.isIdempotent else { return false }
       facts.unlessSent = failure

@@ -102,15 +102,26 @@ import Testing
     }
   }
 
+  /// With the last connection gone, 74 is said only of a command that may have run.
+  @Test func aCommandThatWasNotSentHasNoUnknownOutcome() async throws {
+    try await withServer { server, home in
+      let whole = try await runs(server, home, cutAfter: nil)
+      let run = try await runs(
+        server, home, cutAfter: whole.bytes - 500, options: ["--no-reconnect"])
+      #expect(run.code == 69)
+      #expect(run.count == 0)
+    }
+  }
+
   /// How often a command ran whose first connection ends after so many bytes to the client.
   private func runs(
-    _ server: SSHServer, _ home: Home, cutAfter place: Int?
+    _ server: SSHServer, _ home: Home, cutAfter place: Int?, options: [String] = []
   ) async throws -> (code: Int32, count: Int, bytes: Int) {
     let proxy = try await FaultProxy(to: server.port)
     if let place { try await proxy.inject(.cut(after: place)) }
     let mark = home.file("mark-\(proxy.port)")
     let outcome = try await home.run(
-      server.options(home, port: proxy.port) + [
+      server.options(home, port: proxy.port) + options + [
         "--host-key", "accept-new", "127.0.0.1", "--", "echo ran >> \(mark); exit 3",
       ])
     let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
