@@ -80,7 +80,7 @@ struct PacketFramingTests {
   }
 
   @Test func aLengthThatIsNoMultipleIsRefused() {
-    for length in 1...35_000 {
+    for length in 1...200 {
       var framing = encrypted()
       framing.protect(with: protection)
       _ = pass([UInt8](repeating: 9, count: 16), through: &framing)
@@ -89,7 +89,6 @@ struct PacketFramingTests {
       #expect(roomIsGiven == isWhole, "\(length)")
       #expect(framing.isDamaged == !isWhole)
       #expect((framing.allowance(of: 1000) == 0) == !isWhole)
-      if length == 100 { break }
     }
   }
 

@@ -77,7 +77,11 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "End when the link is lost.")
   package var noReconnect = false
 
-  @Flag(help: "COMMAND may run again after a reconnect, with the same input (up to 4 MiB).")
+  @Flag(
+    help: """
+      COMMAND may run again after a reconnect, with the same input (up to \
+      \(InputTape.limit >> 20) MiB).
+      """)
   package var idempotent = false
 
   @Option(

@@ -151,8 +151,11 @@ extension ConnectRun {
     let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName
     // Closed for a better one: how far it came is not told.
     guard isStarted || isUnknown || error == .cancelled else { return notSent() }
-    facts.withLock { $0.wasStarted = true }
-    guard !mayRunAgain else { return }
+    let isOver = facts.withLock { facts in
+      facts.wasStarted = true
+      return facts.isOver
+    }
+    guard !mayRunAgain, !isOver else { return }
     if request.recovery.isIdempotent {
       reporter.note("bridgectl: its input was too long to be given to another run.")
     }

@@ -15,21 +15,20 @@ import Testing
   ]
 
   @Test(arguments: forgedLengths) func aForgedLengthIsNoPacket(length: UInt32) async throws {
-    let server = try ScriptedSSHServer { client, _ in
+    try await withScript({ client, _ in
       _ = try client.request()
       try client.send(length: length, [UInt8](repeating: 52, count: 75))
       try client.listenToTheEnd()
+    }) { server in
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port),
+        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+      let error = await expectFailure(of: connection, broken)
+      guard case .sshProtocolError = error else {
+        Issue.record("\(error)")
+        return
+      }
     }
-    let connection = SSHConnection(
-      to: Endpoint(host: "127.0.0.1", port: server.port),
-      configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
-    let error = await expectFailure(of: connection, broken)
-    guard case .sshProtocolError = error else {
-      server.stop()
-      Issue.record("\(error)")
-      return
-    }
-    server.stop()
   }
 
   /// Every third byte of a session from the first of the key exchange on: one or two of each
@@ -69,17 +68,9 @@ import Testing
     configuration.timeouts.channel = .seconds(1)
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)
-    do throws(AppError) {
-      try await connection.connect()
+    await expectSurvival(of: connection, "byte \(place)") { connection throws(AppError) in
       _ = try await connection.execute("true")
       _ = try await connection.probe(within: .seconds(1))
-    } catch {
-      switch error {
-      case .unknown, .internalError: Issue.record("byte \(place): \(error)")
-      default: break
-      }
     }
-    await connection.close()
-    #expect(OpenSockets.to(port: port).isEmpty)
   }
 }

@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: Place.allCases) func isSurvived(place: Place) async throws {
     let chance = Mutex(SplitMix64(seed: 22))
-    let server = try ScriptedSSHServer { client, _ in
+    try await withScript({ client, _ in
       func babble() throws {
         for _ in 0..<4 { try client.send(chance.withLock { Self.nonsense(&$0) }) }
       }
@@ -52,27 +52,17 @@ import Testing
       if place == .request { try babble() }
       try client.say(99) { $0.uint32(channel) }
       if place == .stream { try babble() }
-    }
-    for round in 0..<100 { await Self.use(server.port, round) }
-    server.stop()
-  }
-
-  private static func use(_ port: Int, _ round: Int) async {
-    let connection = SSHConnection(
-      to: Endpoint(host: "127.0.0.1", port: port),
-      configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
-    do throws(AppError) {
-      try await connection.connect()
-      let command = try await connection.execute("true")
-      for try await _ in command.standardOutput {}
-      _ = try await command.exitStatus()
-    } catch {
-      switch error {
-      case .unknown, .internalError: Issue.record("round \(round): \(error)")
-      default: break
+    }) { server in
+      for round in 0..<100 {
+        let connection = SSHConnection(
+          to: Endpoint(host: "127.0.0.1", port: server.port),
+          configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+        await expectSurvival(of: connection, "round \(round)") { connection throws(AppError) in
+          let command = try await connection.execute("true")
+          for try await _ in command.standardOutput {}
+          _ = try await command.exitStatus()
+        }
       }
     }
-    await connection.close()
-    #expect(OpenSockets.to(port: port).isEmpty)
   }
 }

@@ -24,6 +24,39 @@ func withServer(
   await server.stop()
 }
 
+/// Runs `body` with a server whose every word is `script`'s, which is gone after.
+func withScript(
+  _ script: @escaping ScriptedSSHServer.Script, _ body: (ScriptedSSHServer) async throws -> Void
+) async throws {
+  let server = try ScriptedSSHServer(script)
+  do {
+    try await body(server)
+  } catch {
+    server.stop()
+    throw error
+  }
+  server.stop()
+}
+
+/// Uses a connection over a link, or to a peer, that may do anything: at worst that is a typed
+/// error, and nothing is left.
+func expectSurvival(
+  of connection: SSHConnection, _ what: String,
+  using use: (SSHConnection) async throws(AppError) -> Void
+) async {
+  do throws(AppError) {
+    try await connection.connect()
+    try await use(connection)
+  } catch {
+    switch error {
+    case .unknown, .internalError: Issue.record("\(what): \(error)")
+    default: break
+    }
+  }
+  await connection.close()
+  #expect(OpenSockets.to(port: connection.endpoint.port).isEmpty)
+}
+
 /// Runs `body` with a connection to `server`, dialled at `port` where that is another one (a
 /// proxy's), which is closed after.
 func withConnection(

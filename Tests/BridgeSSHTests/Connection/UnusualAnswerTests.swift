@@ -8,19 +8,6 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct UnusualAnswerTests {
   private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
 
-  private func withScript(
-    _ script: @escaping ScriptedSSHServer.Script, _ body: (ScriptedSSHServer) async throws -> Void
-  ) async throws {
-    let server = try ScriptedSSHServer(script)
-    do {
-      try await body(server)
-    } catch {
-      server.stop()
-      throw error
-    }
-    server.stop()
-  }
-
   private func connection(
     to server: ScriptedSSHServer, _ credentials: [SSHCredential] = [],
     interaction: SSHInteraction = SSHInteraction()
