@@ -16,6 +16,26 @@
 // import.
 static const int bridge_lws_pre = LWS_PRE;
 
+// Whether the frame that came last was masked, which a server's must not be (RFC 6455, 5.1).
+//
+// libwebsockets 4.1 unmasks such a frame with a key that its own sending overwrites, and has no
+// accessor that tells. The bit lies right behind the buffer that lws_get_close_payload() returns
+// (struct _lws_websocket_related in its lib/roles/ws/private-lib-roles-ws.h); no build option moves
+// it. Its neighbours have accessors: where these do not agree, or the version is another, nothing
+// is claimed.
+static inline bool bridge_lws_is_masked(struct lws *connection) {
+#if LWS_LIBRARY_VERSION_MAJOR == 4 && LWS_LIBRARY_VERSION_MINOR == 1
+  const struct {
+    unsigned char close_payload[128 - 3];
+    unsigned int is_final : 1, is_binary : 1, : 1, is_masked : 1, : 10, is_first : 1;
+  } *seen = (const void *)lws_get_close_payload(connection);
+  return seen->is_masked && seen->is_binary == (unsigned)lws_frame_is_binary(connection) &&
+         seen->is_first == (unsigned)lws_is_first_fragment(connection);
+#else
+  return false;
+#endif
+}
+
 // What the kernel knows of a TCP socket (tcp(7), TCP_INFO).
 struct bridge_tcp {
   int state;                 // enum in netinet/tcp.h

@@ -259,6 +259,12 @@ extension Link {
     facts.handshake = facts.handshake ?? handshake
   }
 
+  /// Whether what the server sends still counts.
+  var isListening: Bool { facts.stage == .established && !hasSaidGoodbye }
+
+  /// A server must not mask (RFC 6455, 5.1).
+  func refuseMask() -> Bool { refuse(code: 1002, "A frame is masked, as only a client's may be.") }
+
   func pong(_ payload: [UInt8]) { tell?(.pong(payload)) }
 
   func peerClosed(_ payload: [UInt8]) -> Bool {

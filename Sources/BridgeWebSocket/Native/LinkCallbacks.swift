@@ -53,6 +53,9 @@ func serveLink(
 
   /// What the reason means; false ends the connection.
   func step(_ reason: lws_callback_reasons) -> Bool {
+    if link.isListening, Self.followsFrame(reason), unsafe bridge_lws_is_masked(connection) {
+      return link.refuseMask()
+    }
     switch reason {
     case LWS_CALLBACK_CLIENT_RECEIVE: return receive()
     case LWS_CALLBACK_CLIENT_WRITEABLE: return link.write()
@@ -70,6 +73,16 @@ func serveLink(
     default: break
     }
     return true
+  }
+
+  /// Of a ping nothing is told; but once it is answered there is a turn to write.
+  private static func followsFrame(_ reason: lws_callback_reasons) -> Bool {
+    switch reason {
+    case LWS_CALLBACK_CLIENT_RECEIVE, LWS_CALLBACK_CLIENT_RECEIVE_PONG,
+      LWS_CALLBACK_CLIENT_WRITEABLE, LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+      true
+    default: false
+    }
   }
 
   private func receive() -> Bool {

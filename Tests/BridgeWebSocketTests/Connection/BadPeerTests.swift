@@ -100,6 +100,17 @@ struct BadPeerTests {
       code: code)
   }
 
+  private static func masked(
+    _ name: String, _ frame: RawFrame, key: [UInt8] = [1, 2, 3, 4], then next: RawFrame? = nil
+  ) -> Stream {
+    var stream = invalid(
+      "a masked frame: \(name)", frame, "A frame is masked, as only a client's may be.", code: 1002)
+    stream.script = WebSocketScript([
+      .raw(frame.with { $0.mask = key }.bytes + (next?.bytes ?? []))
+    ])
+    return stream
+  }
+
   private static func lost(
     _ name: String, _ script: WebSocketScript, _ code: Int?, _ reason: String? = nil,
     kind: FailureKind = .linkLost
@@ -125,6 +136,14 @@ struct BadPeerTests {
     lost(
       "close inside a message",
       .sending(RawFrame([0x61]).with { $0.isFinal = false }, .close(1001)), 1001),
+    masked("text", RawFrame([0x61])),
+    masked("text without content", RawFrame()),
+    masked("text with a key of zeros", RawFrame([0x61]), key: [0, 0, 0, 0]),
+    masked("binary", RawFrame(opcode: 2, [UInt8](repeating: 7, count: 70_000))),
+    masked("ping", RawFrame(opcode: 9, [0x61])),
+    masked("pong", RawFrame(opcode: 10, [0x61])),
+    masked("close", .close(1000)),
+    masked("text, with what follows", RawFrame([0x61]), then: RawFrame([0x62])),
     invalid("a reserved bit", RawFrame([0x61]).with { $0.reserved = 4 }),
     invalid("a reserved opcode", RawFrame(opcode: 3)),
     invalid("a continuation of nothing", RawFrame(opcode: 0, [0x61])),
