@@ -80,6 +80,7 @@ struct ConnectRun: Sendable {
     let ownsKeyboard = Self.ownsKeyboard(request, settings, local)
     let keyboard = ownsKeyboard ? Keyboard() : nil
     self.keyboard = keyboard
+    if keyboard == nil, local.inputIsTerminal { reporter.makeRoomForTyping() }
     let host = PeerText.escaped(settings.endpoint.host, limit: 128)
     view = LinkView(
       host: host, reporter: reporter, keyboard: keyboard, reactor: reactor, clock: clock,

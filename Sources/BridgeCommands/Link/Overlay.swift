@@ -1,37 +1,60 @@
 /// Lines under the cursor that can be taken back: drawn on a terminal in whatever place it is, and
 /// erased with the cursor where it was.
 package struct Overlay: Sendable, Equatable {
-  private var height = 0
+  /// Whose the cursor is while lines are drawn.
+  package enum Cursor: Sendable, Equatable {
+    /// Ours: nothing else moves it. It stays under the lines.
+    case ours
+    /// Of somebody whose typing the terminal shows: it goes back to where they type, and the lines
+    /// follow it.
+    case typing
+  }
+
+  private let cursor: Cursor
+  private var drawn: [String] = []
 
   /// Nothing drawn.
-  package init() {}
+  package init(cursor: Cursor = .ours) { self.cursor = cursor }
 
   /// Whether something is drawn.
-  package var isShown: Bool { height > 0 }
+  package var isShown: Bool { !drawn.isEmpty }
 
   /// What draws `lines`, broken at `columns`, in place of what was drawn before; no lines take it
-  /// away.
+  /// away. Empty when they stand there already.
   package mutating func draw(_ lines: [String], columns: Int) -> String {
     let lines = lines.flatMap { Self.broken($0, at: columns - 1) }
-    var text = lines.count == height ? "" : clear()
+      .map { Self.cut($0, to: columns - 1) }
+    guard lines != drawn else { return "" }
+    let isInPlace = cursor == .ours && lines.count == drawn.count
+    var text = isInPlace ? "\u{1B}8" : clear()
+    drawn = lines
     guard !lines.isEmpty else { return text }
-    if height == 0 {
-      // Line feeds make room at the bottom of the screen; only then is the place known to stay.
-      let room = String(repeating: "\n", count: lines.count)
-      text += "\(room)\u{1B}[\(lines.count)A\u{1B}7"
-      height = lines.count
-    } else {
-      text += "\u{1B}8"
-    }
-    for line in lines { text += "\r\n" + Self.cut(line, to: columns - 1) + "\u{1B}[K" }
-    return text
+    if !isInPlace { text += room(for: lines.count) + "\u{1B}7" }
+    for line in lines { text += "\r\n" + line + "\u{1B}[K" }
+    return cursor == .ours ? text : text + "\u{1B}8"
+  }
+
+  /// Makes room at the bottom of the screen; only then is the place known to stay. IND (ECMA-48)
+  /// goes down in the same column, which a line feed does not where the terminal returns the
+  /// carriage with it.
+  private func room(for count: Int) -> String {
+    String(repeating: cursor == .ours ? "\n" : "\u{1B}D", count: count) + "\u{1B}[\(count)A"
   }
 
   /// What takes it away; empty when nothing is drawn.
   package mutating func clear() -> String {
-    guard height > 0 else { return "" }
-    defer { height = 0 }
-    return "\u{1B}8" + String(repeating: "\r\n\u{1B}[2K", count: height) + "\u{1B}8"
+    guard isShown else { return "" }
+    defer { drawn = [] }
+    // Whoever types is at the end of the text: nothing of theirs is behind the cursor.
+    guard cursor == .ours else { return "\u{1B}[J" }
+    return "\u{1B}8" + String(repeating: "\r\n\u{1B}[2K", count: drawn.count) + "\u{1B}8"
+  }
+
+  /// What takes it away to begin a line: a new one, where somebody may be in the middle of theirs.
+  package mutating func makeLine(columns: Int) -> String {
+    // As many blanks as fit at the start of a line; they reach the next from anywhere else.
+    let next = cursor == .ours ? "" : String(repeating: " ", count: columns - 1) + "\r\u{1B}[K"
+    return clear() + next
   }
 
   /// `line` in pieces of at most `limit` characters, broken between words.

@@ -44,6 +44,11 @@ final class Reporter: Sendable {
   /// What the style is.
   var style: Style { state.withLock { $0.style } }
 
+  /// From here on what is typed shows on the terminal, and nothing is drawn over it.
+  func makeRoomForTyping() {
+    state.withLock { $0.overlay = Overlay(cursor: .typing) }
+  }
+
   /// Says more or less from here on.
   func set(_ loudness: ConnectRequest.Loudness) {
     state.withLock { $0.style.loudness = loudness }
@@ -81,13 +86,15 @@ final class Reporter: Sendable {
 
   /// Lines under the cursor that the next ones replace; none take them away. Only on a terminal.
   func overlay(_ lines: [String]) {
-    let columns = TerminalModes.size(of: standardError.descriptor)?.columns ?? 80
+    let columns = columns
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
       let text = state.overlay.draw(lines, columns: columns)
       if !text.isEmpty { standardError.post(text) }
     }
   }
+
+  private var columns: Int { TerminalModes.size(of: standardError.descriptor)?.columns ?? 80 }
 
   /// To be called before remote output is written: on a terminal that both share, all that was said
   /// comes before it, and no banner stands where it goes.
@@ -117,11 +124,12 @@ final class Reporter: Sendable {
 
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) {
+    let columns = columns
     state.withLock { state in
       guard !state.style.isJSON else { return }
-      let cleared = state.overlay.clear() + (state.isProgressShown ? Self.erase : "")
+      let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
-      standardError.post(cleared + text)
+      standardError.post(erased + state.overlay.makeLine(columns: columns) + text)
     }
   }
 

@@ -27,6 +27,36 @@ import Testing
     #expect(overlay.draw([], columns: 80) == "\u{1B}8\r\n\u{1B}[2K\r\n\u{1B}[2K\u{1B}8")
   }
 
+  @Test func whatStandsThereIsNotDrawnAgain() {
+    var overlay = Overlay()
+    _ = overlay.draw(["one"], columns: 80)
+    #expect(overlay.draw(["one"], columns: 80).isEmpty)
+    #expect(!overlay.draw(["one"], columns: 3).isEmpty)
+  }
+
+  @Test func whoeverTypesKeepsTheCursor() {
+    var overlay = Overlay(cursor: .typing)
+    let room = "\u{1B}D\u{1B}D\u{1B}[2A"
+    #expect(
+      overlay.draw(["one", "two"], columns: 80)
+        == "\(room)\u{1B}7\r\none\u{1B}[K\r\ntwo\u{1B}[K\u{1B}8")
+    #expect(
+      overlay.draw(["one", "new"], columns: 80)
+        == "\u{1B}[J\(room)\u{1B}7\r\none\u{1B}[K\r\nnew\u{1B}[K\u{1B}8")
+    #expect(overlay.draw([], columns: 80) == "\u{1B}[J")
+    #expect(overlay.draw([], columns: 80).isEmpty)
+  }
+
+  @Test func aLineIsBegunAsideOfWhatSomebodyTypes() {
+    var typed = Overlay(cursor: .typing)
+    #expect(typed.makeLine(columns: 5) == "    \r\u{1B}[K")
+    _ = typed.draw(["one"], columns: 5)
+    #expect(typed.makeLine(columns: 5) == "\u{1B}[J    \r\u{1B}[K")
+    var ours = Overlay()
+    _ = ours.draw(["one"], columns: 5)
+    #expect(ours.makeLine(columns: 5) == "\u{1B}8\r\n\u{1B}[2K\u{1B}8")
+  }
+
   @Test func longLinesAreBrokenBetweenWordsWithTheirIndent() {
     var overlay = Overlay()
     let text = overlay.draw(["  aaa bbb ccc"], columns: 11)
