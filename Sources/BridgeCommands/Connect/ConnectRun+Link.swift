@@ -108,7 +108,9 @@ extension ConnectRun {
       case .failed(let error, let context):
         facts.withLock { $0.failure = CommandFailure(error: error, context: context) }
       case .suspected: hold(true)
-      case .cleared: hold(false)
+      case .cleared:
+        hold(false)
+        redraw()
       case .gaveUp(let error, _): giveUp(error)
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
         .surfaced, .withdrawn, .lingered, .closed, .missed:
@@ -123,6 +125,14 @@ extension ConnectRun {
   private func hold(_ isHeld: Bool) {
     keyboard?.hold(isHeld)
     messages.hold(isHeld)
+  }
+
+  /// A program that has the screen to itself does not know what was shown over it.
+  private func redraw() {
+    guard let keyboard, keyboard.isFullScreen, reporter.style.loudness != .quiet,
+      let size = TerminalModes.size(of: 0)
+    else { return }
+    resizes.yield(.init(size: size, isRedraw: true))
   }
 
   private func giveUp(_ error: AppError) {

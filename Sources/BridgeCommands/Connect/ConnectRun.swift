@@ -168,7 +168,7 @@ struct ConnectRun: Sendable {
     reporter.progress(nil)
     // The cursor stands behind a prompt of the remote side, or behind "^C".
     let isMidLine = keyboard?.wasOpened == true || (signal == 130 && reporter.style.showsProgress)
-    if isMidLine, signal != nil || !ending.isSuccess { reporter.show("\r\n") }
+    if isMidLine, signal != nil || !ending.isSuccess { reporter.leaveLine() }
     TerminalModes.restore()
     if let signal {
       // "Ctrl-C leaves", it was told.
@@ -205,7 +205,7 @@ struct ConnectRun: Sendable {
       case .resized: break
       case .resumed: if keyboard != nil, resizes.isWanted { TerminalModes.set(.raw, on: 0) }
       }
-      if let size = TerminalModes.size(of: 0) { resizes.yield(size) }
+      if let size = TerminalModes.size(of: 0) { resizes.yield(.init(size: size)) }
     }
     return .over
   }
@@ -217,15 +217,22 @@ extension Result {
 
 /// The sizes of the terminal from now on, for the session that lives.
 final class Resizes: Sendable {
-  private let sink = Mutex(AsyncStream<TerminalSize>.Continuation?.none)
+  /// What the remote side is to be told.
+  struct Change: Sendable {
+    var size: TerminalSize
+    /// The screen is to be drawn again, also where the size is as it was.
+    var isRedraw = false
+  }
+
+  private let sink = Mutex(AsyncStream<Change>.Continuation?.none)
 
   /// Whether a session has the terminal.
   var isWanted: Bool { sink.withLock { $0 != nil } }
 
   /// A stream for the next session; the last one's ends.
-  func next() -> AsyncStream<TerminalSize> {
+  func next() -> AsyncStream<Change> {
     let (stream, next) = AsyncStream.makeStream(
-      of: TerminalSize.self, bufferingPolicy: .bufferingNewest(1))
+      of: Change.self, bufferingPolicy: .bufferingNewest(1))
     let last = sink.withLock { sink in
       defer { sink = next }
       return sink
@@ -234,7 +241,7 @@ final class Resizes: Sendable {
     return stream
   }
 
-  func yield(_ size: TerminalSize) {
-    _ = sink.withLock { $0?.yield(size) }
+  func yield(_ change: Change) {
+    _ = sink.withLock { $0?.yield(change) }
   }
 }

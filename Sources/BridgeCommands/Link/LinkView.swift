@@ -74,7 +74,7 @@ final class LinkView: Sendable {
         color: style.usesColor, unicode: isUnicode)
     }
     if !lines.isEmpty { reporter.progress(nil) }
-    reporter.overlay(lines)
+    reporter.overlay(lines, overScreen: keyboard?.isFullScreen ?? false)
   }
 
   /// Counts down once a second while there is something to count.

@@ -10,8 +10,11 @@ package struct Overlay: Sendable, Equatable {
     case typing
   }
 
-  private let cursor: Cursor
+  /// Whose it is.
+  package let cursor: Cursor
   private var drawn: [String] = []
+  /// The rows of the screen at whose bottom it stands; nil where it stands under the cursor.
+  private var rows: Int?
 
   /// Nothing drawn.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
@@ -21,15 +24,19 @@ package struct Overlay: Sendable, Equatable {
 
   /// What draws `lines`, broken at `columns`, in place of what was drawn before; no lines take it
   /// away. Empty when they stand there already.
-  package mutating func draw(_ lines: [String], columns: Int) -> String {
+  ///
+  /// With `rows`, the height of a screen that a program has to itself, the lines go over its last
+  /// ones, and nothing scrolls.
+  package mutating func draw(_ lines: [String], columns: Int, over rows: Int? = nil) -> String {
     let lines = lines.flatMap { Self.broken($0, at: columns - 1) }
       .map { Self.cut($0, to: columns - 1) }
-    guard lines != drawn else { return "" }
-    let isInPlace = cursor == .ours && lines.count == drawn.count
-    var text = isInPlace ? "\u{1B}8" : clear()
-    drawn = lines
-    guard !lines.isEmpty else { return text }
-    if !isInPlace { text += room(for: lines.count) + "\u{1B}7" }
+    guard lines != drawn || rows != self.rows else { return "" }
+    let isInPlace = cursor == .ours && lines.count == drawn.count && rows == self.rows
+    var text = isInPlace ? "" : clear()
+    (drawn, self.rows) = (lines, rows)
+    guard isShown else { return text }
+    if rows != nil { return text + overScreen(lines) }
+    text += isInPlace ? "\u{1B}8" : room(for: lines.count) + "\u{1B}7"
     for line in lines { text += "\r\n" + line + "\u{1B}[K" }
     return cursor == .ours ? text : text + "\u{1B}8"
   }
@@ -41,10 +48,18 @@ package struct Overlay: Sendable, Equatable {
     String(repeating: cursor == .ours ? "\n" : "\u{1B}D", count: count) + "\u{1B}[\(count)A"
   }
 
-  /// What takes it away; empty when nothing is drawn.
+  private func overScreen(_ lines: [String]) -> String {
+    let first = max(1, (rows ?? 0) - lines.count + 1)
+    let placed = lines.enumerated().map { "\u{1B}[\(first + $0.offset);1H\($0.element)\u{1B}[K" }
+    return "\u{1B}7" + placed.joined() + "\u{1B}8"
+  }
+
+  /// What takes it away; empty when nothing is drawn. Over a program's screen blanks are left: it
+  /// must be asked to draw it again.
   package mutating func clear() -> String {
     guard isShown else { return "" }
-    defer { drawn = [] }
+    defer { (drawn, rows) = ([], nil) }
+    if rows != nil { return overScreen(drawn.map { _ in "" }) }
     // Whoever types is at the end of the text: nothing of theirs is behind the cursor.
     guard cursor == .ours else { return "\u{1B}[J" }
     return "\u{1B}8" + String(repeating: "\r\n\u{1B}[2K", count: drawn.count) + "\u{1B}8"

@@ -46,7 +46,7 @@ final class Reporter: Sendable {
 
   /// From here on what is typed shows on the terminal, and nothing is drawn over it.
   func makeRoomForTyping() {
-    state.withLock { $0.overlay = Overlay(cursor: .typing) }
+    state.withLock { if $0.style.showsProgress { $0.overlay = Overlay(cursor: .typing) } }
   }
 
   /// Says more or less from here on.
@@ -84,17 +84,17 @@ final class Reporter: Sendable {
     }
   }
 
-  /// Lines under the cursor that the next ones replace; none take them away. Only on a terminal.
-  func overlay(_ lines: [String]) {
-    let columns = columns
+  /// Lines under the cursor, or at the bottom of a program's screen, that the next ones replace;
+  /// none take them away. Only on a terminal.
+  func overlay(_ lines: [String], overScreen: Bool = false) {
+    let size = TerminalModes.size(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
-      let text = state.overlay.draw(lines, columns: columns)
+      let text = state.overlay.draw(
+        lines, columns: size.columns, over: overScreen ? size.rows : nil)
       if !text.isEmpty { standardError.post(text) }
     }
   }
-
-  private var columns: Int { TerminalModes.size(of: standardError.descriptor)?.columns ?? 80 }
 
   /// To be called before remote output is written: on a terminal that both share, all that was said
   /// comes before it, and no banner stands where it goes.
@@ -124,13 +124,18 @@ final class Reporter: Sendable {
 
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) {
-    let columns = columns
+    let size = TerminalModes.size(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON else { return }
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
-      standardError.post(erased + state.overlay.makeLine(columns: columns) + text)
+      standardError.post(erased + state.overlay.makeLine(columns: size.columns) + text)
     }
+  }
+
+  /// Leaves the line in which the cursor stands; where somebody types, all that is said does so.
+  func leaveLine() {
+    if state.withLock({ $0.overlay.cursor == .ours }) { show("\r\n") }
   }
 
   /// One JSON line where events go.

@@ -50,6 +50,9 @@ final class Keyboard: Sendable {
     state.withLock { $0.screen.see(bytes) }
   }
 
+  /// Whether a remote program has the whole screen to itself.
+  var isFullScreen: Bool { state.withLock { $0.screen.isTaken } }
+
   /// What puts the screen back after the remote side was cut off; empty when nothing is needed.
   func takeReset() -> String {
     state.withLock { state in

@@ -24,7 +24,7 @@ struct RemoteSession: Sendable {
   /// The user's terminal, where it belongs to the remote side for as long as this lasts.
   let keyboard: Keyboard?
   /// Sizes of the terminal from now on.
-  let resizes: AsyncStream<TerminalSize>
+  let resizes: AsyncStream<Resizes.Change>
   /// The output's quiet time, after the exit status came, that ends it.
   let quietTime: Duration
   let clock: any Clock<Duration> & Sendable
@@ -47,7 +47,7 @@ struct RemoteSession: Sendable {
 
   init(
     _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
-    keyboard: Keyboard?, resizes: AsyncStream<TerminalSize>, quietTime: Duration = .seconds(2),
+    keyboard: Keyboard?, resizes: AsyncStream<Resizes.Change>, quietTime: Duration = .seconds(2),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
   ) {
     self.channel = channel
@@ -165,15 +165,25 @@ struct RemoteSession: Sendable {
   }
 
   private func carrySizes() async -> Step {
-    for await size in resizes {
-      do throws(AppError) {
-        try await channel.resize(to: size)
-      } catch {
-        return .idle
+    do {
+      for await change in resizes {
+        if change.isRedraw {
+          // Most programs draw anew for any SIGWINCH, those over curses only for another size.
+          var other = change.size
+          other.rows += other.rows > 1 ? -1 : 1
+          try await channel.resize(to: other)
+          try await clock.sleep(for: Self.redrawTime)
+        }
+        try await channel.resize(to: change.size)
       }
+    } catch {
+      // It takes no sizes any more; how it ends is told by its status.
     }
     return .idle
   }
+
+  /// For a program to see that its terminal has changed before it changes back.
+  private static let redrawTime = Duration.milliseconds(100)
 
   /// Comes back when nothing has come for a while and nothing is waiting to be written: somebody
   /// who reads our output slowly is not quiet.

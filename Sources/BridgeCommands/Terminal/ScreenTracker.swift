@@ -28,6 +28,10 @@ package struct ScreenTracker: Sendable, Equatable {
   /// A terminal as it is before a program writes to it.
   package init() {}
 
+  /// Whether a program has the whole screen to itself: the alternate one, or without a cursor, as
+  /// `top` does.
+  package var isTaken: Bool { !modes.isDisjoint(with: [47, 1047, 1049, Self.cursor]) }
+
   /// What the remote side writes.
   package mutating func see(_ bytes: [UInt8]) {
     if place == .text, !bytes.contains(0x1B) { return }

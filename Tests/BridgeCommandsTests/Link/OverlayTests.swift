@@ -47,6 +47,19 @@ import Testing
     #expect(overlay.draw([], columns: 80).isEmpty)
   }
 
+  @Test func aProgramsScreenIsNotScrolled() {
+    var overlay = Overlay()
+    #expect(
+      overlay.draw(["one", "two"], columns: 80, over: 24)
+        == "\u{1B}7\u{1B}[23;1Hone\u{1B}[K\u{1B}[24;1Htwo\u{1B}[K\u{1B}8")
+    #expect(
+      overlay.draw(["new"], columns: 80, over: 24)
+        == "\u{1B}7\u{1B}[23;1H\u{1B}[K\u{1B}[24;1H\u{1B}[K\u{1B}8"
+        + "\u{1B}7\u{1B}[24;1Hnew\u{1B}[K\u{1B}8")
+    #expect(overlay.clear() == "\u{1B}7\u{1B}[24;1H\u{1B}[K\u{1B}8")
+    #expect(overlay.draw(["one"], columns: 80).hasPrefix("\n"))
+  }
+
   @Test func aLineIsBegunAsideOfWhatSomebodyTypes() {
     var typed = Overlay(cursor: .typing)
     #expect(typed.makeLine(columns: 5) == "    \r\u{1B}[K")

@@ -20,4 +20,15 @@ import Testing
     for byte in written.utf8 { split.see([byte]) }
     #expect(split.reset == reset)
   }
+
+  @Test(arguments: [("?47h", "?47l"), ("?1047h", "?1047l"), ("?1049h", "?1049l"), ("?25l", "?25h")])
+  func knowsWhetherAProgramHasTheScreen(_ taken: String, _ given: String) {
+    var screen = ScreenTracker()
+    screen.see(Array("\u{1B}[?1h\u{1B}=".utf8))
+    #expect(!screen.isTaken)
+    screen.see(Array("\u{1B}[\(taken)".utf8))
+    #expect(screen.isTaken)
+    screen.see(Array("\u{1B}[\(given)".utf8))
+    #expect(!screen.isTaken)
+  }
 }

@@ -63,6 +63,23 @@ import Testing
     }
   }
 
+  /// What was shown over its screen must go, and the screen must not have moved.
+  @Test func aProgramWithTheWholeScreenIsAskedToDrawItAgain() async throws {
+    try await withShell(["--keepalive", "500ms"]) { server, _, screen in
+      let program =
+        "trap 'stty size' WINCH; printf '\\033[?1049hdra''wn'; while :; do sleep 0.1; done"
+      screen.type("exec sh -c \"\(program)\"\r")
+      try await screen.see("drawn")
+      await server.freeze()
+      try await screen.see("\u{1B}[24;1H")
+      await server.thaw()
+      // A slow one sees only the second of two changes.
+      try await screen.see("24 80\r\n")
+      screen.type("\u{3}")
+      #expect(await screen.end() == 130)
+    }
+  }
+
   @Test func anIdempotentCommandRunsAgain() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()
