@@ -40,12 +40,10 @@ extension ConnectRun {
 
   /// Tells people that messages flow again: a shell's prompt would, messages need not come.
   func tellBack(_ event: RecoveryEvent) {
-    guard request.messages != nil else { return }
-    if case .recovered(let time, let attempts, isFirst: false) = event.step {
-      reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
-    } else if case .switched = event.step {
-      reporter.note("bridgectl: Another connection has taken over.")
-    }
+    guard request.messages != nil,
+      case .recovered(let time, let attempts, isFirst: false) = event.step
+    else { return }
+    reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
   /// What went into a link that was lost may be lost too: nobody but the server knows. One that was

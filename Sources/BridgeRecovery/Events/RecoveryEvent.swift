@@ -27,7 +27,8 @@ public struct RecoveryEvent: Sendable {
     case suspected(silentFor: Duration)
     /// The peer answered after all.
     case cleared
-    /// The connection made ready meanwhile took over; its generation is the event's.
+    /// The connection begun meanwhile takes the place of the lost one, as far as it has come; its
+    /// generation is the event's.
     case switched
     /// Nothing is tried any more until a person asks.
     case gaveUp(AppError, RecoveryPlan)

@@ -123,7 +123,7 @@ import Testing
     // On a slow machine the link may be suspect before "lost" goes into it; then it is held, too.
     let hasArrived = await peer.log.contains { $0.kind == .text("lost") }
     #expect(screen.transcript.contains("may not have arrived; not sent again") || hasArrived)
-    #expect(screen.transcript.contains("bridgectl: Another connection has taken over."))
+    #expect(screen.transcript.contains("bridgectl: The link is back after "))
     await proxy.stop()
     await peer.stop()
   }
