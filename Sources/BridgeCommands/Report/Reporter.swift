@@ -90,8 +90,7 @@ final class Reporter: Sendable {
     let size = TerminalModes.size(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
-      let text = state.overlay.draw(
-        lines, columns: size.columns, over: overScreen ? size.rows : nil)
+      let text = state.overlay.draw(lines, on: size, overScreen: overScreen)
       if !text.isEmpty { standardError.post(text) }
     }
   }
@@ -129,7 +128,7 @@ final class Reporter: Sendable {
       guard !state.style.isJSON else { return }
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
-      standardError.post(erased + state.overlay.makeLine(columns: size.columns) + text)
+      standardError.post(erased + state.overlay.makeLine(on: size) + text)
     }
   }
 
