@@ -1,22 +1,25 @@
 package import BridgeSSH
 
-/// Lines under the cursor that can be taken back: drawn on a terminal in whatever place it is, and
-/// erased with the cursor where it was.
+/// Lines under the cursor that can be taken back: drawn on a terminal in whatever place it is, with
+/// the cursor left where it was. They are found again from there, for a terminal that is resized
+/// moves everything, but what it saved of the cursor.
 package struct Overlay: Sendable, Equatable {
   /// Whose the cursor is while lines are drawn.
   package enum Cursor: Sendable, Equatable {
-    /// Ours: nothing else moves it. It stays under the lines.
+    /// Ours: nothing else moves it. Text may go on behind it.
     case ours
-    /// Of somebody whose typing the terminal shows: it goes back to where they type, and the lines
-    /// follow it.
+    /// Of somebody whose typing the terminal shows. It is behind their text, and may have moved
+    /// into the lines.
     case typing
   }
 
   /// Whose it is.
   package let cursor: Cursor
   private var drawn: [String] = []
-  /// The rows of the screen at whose bottom it stands; nil where it stands under the cursor.
-  private var rows: Int?
+  /// The terminal as it was then.
+  private var size = TerminalSize()
+  /// At the bottom of a program's screen, and not under the cursor.
+  private var isOverScreen = false
 
   /// Nothing drawn.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
@@ -32,27 +35,27 @@ package struct Overlay: Sendable, Equatable {
     _ lines: [String], on size: TerminalSize, overScreen: Bool = false
   ) -> String {
     let lines = Self.fitted(lines, to: size)
-    let rows = overScreen ? size.rows : nil
-    guard lines != drawn || rows != self.rows else { return "" }
-    let isInPlace = cursor == .ours && lines.count == drawn.count && rows == self.rows
-    var text = isInPlace ? "" : clear()
-    (drawn, self.rows) = (lines, rows)
+    let isSamePlace = size == self.size && overScreen == isOverScreen
+    guard lines != drawn || (isShown && !isSamePlace) else { return "" }
+    let isInPlace = cursor == .ours && lines.count == drawn.count && isSamePlace
+    let text = isInPlace ? "" : clear()
+    (drawn, self.size, isOverScreen) = (lines, size, overScreen)
     guard isShown else { return text }
-    if rows != nil { return text + atBottom(lines) }
-    text += isInPlace ? "\u{1B}8" : room(for: lines.count) + "\u{1B}7"
-    for line in lines { text += "\r\n" + line + "\u{1B}[K" }
-    return cursor == .ours ? text : text + "\u{1B}8"
+    return text + (overScreen ? atBottom(lines) : (isInPlace ? "" : room) + underCursor(lines))
   }
 
-  /// Makes room at the bottom of the screen; only then is the place known to stay. IND (ECMA-48)
-  /// goes down in the same column, which a line feed does not where the terminal returns the
-  /// carriage with it.
-  private func room(for count: Int) -> String {
-    String(repeating: cursor == .ours ? "\n" : "\u{1B}D", count: count) + "\u{1B}[\(count)A"
+  /// Makes room at the bottom of the screen. IND (ECMA-48) goes down in the same column, which a
+  /// line feed does not where the terminal returns the carriage with it.
+  private var room: String {
+    String(repeating: "\u{1B}D", count: drawn.count) + "\u{1B}[\(drawn.count)A"
+  }
+
+  private func underCursor(_ lines: [String]) -> String {
+    "\u{1B}7" + lines.map { "\r\n\($0)\u{1B}[K" }.joined() + "\u{1B}8"
   }
 
   private func atBottom(_ lines: [String]) -> String {
-    let first = max(1, (rows ?? 0) - lines.count + 1)
+    let first = max(1, size.rows - lines.count + 1)
     let placed = lines.enumerated().map { "\u{1B}[\(first + $0.offset);1H\($0.element)\u{1B}[K" }
     return "\u{1B}7" + placed.joined() + "\u{1B}8"
   }
@@ -61,11 +64,11 @@ package struct Overlay: Sendable, Equatable {
   /// must be asked to draw it again.
   package mutating func clear() -> String {
     guard isShown else { return "" }
-    defer { (drawn, rows) = ([], nil) }
-    if rows != nil { return atBottom(drawn.map { _ in "" }) }
-    // Whoever types is at the end of the text: nothing of theirs is behind the cursor.
+    defer { drawn = [] }
+    if isOverScreen { return atBottom(drawn.map { _ in "" }) }
     guard cursor == .ours else { return "\u{1B}[J" }
-    return "\u{1B}8" + String(repeating: "\r\n\u{1B}[2K", count: drawn.count) + "\u{1B}8"
+    // A terminal that has become lower may have no row under the cursor.
+    return "\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8"
   }
 
   /// What takes it away to begin a line: a new one, where somebody may be in the middle of theirs.
