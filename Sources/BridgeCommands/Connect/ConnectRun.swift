@@ -171,8 +171,9 @@ struct ConnectRun: Sendable {
     if isMidLine, signal != nil || !ending.isSuccess { reporter.leaveLine() }
     TerminalModes.restore()
     if let signal {
-      // "Ctrl-C leaves", it was told.
-      let isLeaving = signal == 130 && request.isIdle && facts.withLock { $0.wasUp }
+      // Of what would go on for ever it is the way out.
+      let isOpenEnded = request.isIdle || (request.messages != nil && local.inputIsTerminal)
+      let isLeaving = signal == 130 && isOpenEnded && facts.withLock { $0.wasUp }
       if isLeaving { tellLeft() } else { reporter.fail(CommandFailure(error: .cancelled)) }
       return signal
     }

@@ -127,4 +127,22 @@ import Testing
     await proxy.stop()
     await peer.stop()
   }
+
+  /// The terminal shows what is typed, also while a banner is there.
+  @Test func whoTypesKeepsTheCursorAndLeavesWithoutAnError() async throws {
+    let peer = try await ScriptedWebSocketPeer([.echo])
+    let terminal = try Terminal()
+    var screen = try Home().start(["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal)
+    try await screen.see("each line is a message")
+    await peer.stop()
+    try await screen.see("Reconnecting")
+    try await screen.see("\u{1B}8")
+    screen.type("a line")
+    try await screen.see("a line")
+    try await screen.see("\u{1B}[J")
+    screen.type("\u{3}")
+    #expect(await screen.end() == 130)
+    #expect(screen.transcript.contains("\r\u{1B}[Kbridgectl: left 127.0.0.1."))
+    #expect(!screen.transcript.contains("[cancelled]"))
+  }
 }
