@@ -37,8 +37,9 @@ package struct ConnectCommand: AsyncParsableCommand {
     let local = LocalEnvironment.current()
     var style = Reporter.Style()
     style.isJSON = options.json
-    style.showsProgress = local.errorIsTerminal && !options.json
-    style.sharesTerminal = local.errorIsTerminal && local.outputIsTerminal
+    style.isTerminal = local.errorIsTerminal && !options.json
+    style.sharesTerminal = style.isTerminal && local.outputIsTerminal
+    style.showsProgress = style.isTerminal && local.variables["TERM"] != "dumb"
     style.usesColor =
       !options.noColor
       && TerminalBanner.usesColor(

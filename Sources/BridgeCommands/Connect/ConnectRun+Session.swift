@@ -104,7 +104,7 @@ extension ConnectRun {
     }
     let host = PeerText.escaped(settings.endpoint.host)
     let words = "bridgectl: noted \(host)'s \(key.keyType) key \(key.fingerprint) in \(file)."
-    if reporter.style.showsProgress { reporter.note(words) } else { reporter.detail(words) }
+    if reporter.style.isTerminal { reporter.note(words) } else { reporter.detail(words) }
   }
 
   /// Carries the streams until the end. Not cancelled when the generation ends: what has come is

@@ -167,7 +167,7 @@ struct ConnectRun: Sendable {
     view.end()
     reporter.progress(nil)
     // The cursor stands behind a prompt of the remote side, or behind "^C".
-    let isMidLine = keyboard?.wasOpened == true || (signal == 130 && reporter.style.showsProgress)
+    let isMidLine = keyboard?.wasOpened == true || (signal == 130 && reporter.style.isTerminal)
     if isMidLine, signal != nil || !ending.isSuccess { reporter.leaveLine() }
     TerminalModes.restore()
     if let signal {

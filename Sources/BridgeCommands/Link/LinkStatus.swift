@@ -118,11 +118,7 @@ package struct LinkStatus: Sendable {
   package mutating func note(for event: RecoveryEvent) -> String? {
     switch event.step {
     case .waiting(let plan):
-      guard let shown = lastError, wasUp || plan.next != .giveUp else { return nil }
-      let text = "\(PeerText.escaped(shown.shownMessage(), limit: 512)) Trying again"
-      guard text != lastNote else { return nil }
-      lastNote = text
-      return text + " until it works; a change is told."
+      return wasUp || plan.next != .giveUp ? noteOfTrouble() : nil
     case .failed(let error, _):
       lastError = error
       return nil
@@ -135,6 +131,19 @@ package struct LinkStatus: Sendable {
       .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
       return nil
     }
+  }
+
+  /// What to say there of a link that has been down for a while, where that has not been said.
+  package mutating func overdueNote() -> String? {
+    wasUp && !isUp && lastNote == nil ? noteOfTrouble() : nil
+  }
+
+  private mutating func noteOfTrouble() -> String? {
+    guard let lastError else { return nil }
+    let text = "\(PeerText.escaped(lastError.shownMessage(), limit: 512)) Trying again"
+    guard text != lastNote else { return nil }
+    lastNote = text
+    return text + " until it works; a change is told."
   }
 
   private var lastError: AppError?

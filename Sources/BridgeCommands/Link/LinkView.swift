@@ -43,7 +43,7 @@ final class LinkView: Sendable {
       guard !reporter.style.showsProgress else { return nil }
       return state.status.note(for: event)
     }
-    if let note { reporter.note("bridgectl: \(note)") }
+    if let note { say(note) }
     draw()
     tick()
   }
@@ -77,18 +77,30 @@ final class LinkView: Sendable {
     reporter.overlay(lines, overScreen: keyboard?.isFullScreen ?? false)
   }
 
-  /// Counts down once a second while there is something to count.
+  /// Counts down once a second while there is something to count, or says what is due.
   private func tick() {
     state.withLock { state in
-      guard reporter.style.showsProgress, state.status.isTicking, !state.isOver else {
+      guard state.status.isTicking, !state.isOver else {
         state.ticker?.cancel()
         state.ticker = nil
         return
       }
       guard state.ticker == nil else { return }
       state.ticker = Task(executorPreference: reactor) { [weak self, clock] in
-        while (try? await clock.sleep(for: .seconds(1))) != nil { self?.draw() }
+        while (try? await clock.sleep(for: .seconds(1))) != nil { self?.update() }
       }
     }
+  }
+
+  private func update() {
+    guard !reporter.style.showsProgress else { return draw() }
+    let note = state.withLock { $0.isOver ? nil : $0.status.overdueNote() }
+    if let note { say(note) }
+  }
+
+  private func say(_ note: String) {
+    // The cursor stands behind a prompt of the remote side.
+    if reporter.style.isTerminal, keyboard?.wasOpened == true { reporter.leaveLine() }
+    reporter.note("bridgectl: \(note)")
   }
 }

@@ -26,7 +26,7 @@ extension Reporter {
       line.add("exitCode", Int(failure.exitCode))
     }
     let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
-    let end = style.showsProgress ? "\r\n" : "\n"
+    let end = style.isTerminal ? "\r\n" : "\n"
     show(lines.map { $0 + end }.joined())
   }
 }

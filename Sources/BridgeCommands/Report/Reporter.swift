@@ -10,10 +10,12 @@ final class Reporter: Sendable {
   struct Style: Sendable {
     /// Standard error is JSON lines only.
     var isJSON = false
-    /// Standard error is a terminal, where progress can be shown and taken back.
-    var showsProgress = false
+    /// Standard error is a terminal, for words.
+    var isTerminal = false
     /// Standard output is one too.
     var sharesTerminal = false
+    /// The terminal can take back what it shows: progress, and a banner.
+    var showsProgress = false
     /// Colours are wanted and shown.
     var usesColor = false
     /// How much is said.
@@ -99,7 +101,7 @@ final class Reporter: Sendable {
   /// comes before it, and no banner stands where it goes.
   func makeWay() async {
     let isNeeded = state.withLock { state in
-      guard state.style.sharesTerminal, state.style.showsProgress else { return false }
+      guard state.style.sharesTerminal else { return false }
       let cleared = state.overlay.clear() + (state.isProgressShown ? Self.erase : "")
       state.isProgressShown = false
       if !cleared.isEmpty { standardError.post(cleared) }
@@ -171,7 +173,7 @@ final class Reporter: Sendable {
   private func say(_ text: String, unless loudness: ConnectRequest.Loudness) {
     guard style.loudness != loudness else { return }
     // A terminal in raw mode does not return the carriage by itself.
-    show(text + (style.showsProgress ? "\r\n" : "\n"))
+    show(text + (style.isTerminal ? "\r\n" : "\n"))
   }
 }
 

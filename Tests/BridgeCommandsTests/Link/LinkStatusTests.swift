@@ -108,6 +108,22 @@ import Testing
     #expect(status.note(for: plan) != nil)
   }
 
+  @Test func aLogIsToldOfAnAttemptThatHangs() {
+    var status = LinkStatus(host: "h")
+    let up = event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1)
+    for next in [up, event(.failed(refused, nil), generation: 1)] {
+      #expect(status.overdueNote() == nil)
+      status.see(next)
+      #expect(status.note(for: next) == nil)
+    }
+    #expect(status.overdueNote()?.contains("Couldn't connect to h. Refused.") == true)
+    #expect(status.overdueNote() == nil)
+    let plan = event(.waiting(RecoveryPlan(next: .reconnect, at: .seconds(1))))
+    #expect(status.note(for: plan) == nil)
+    status.see(up)
+    #expect(status.overdueNote() == nil)
+  }
+
   @Test(arguments: [
     (34, 1, "34 ms (1 try)"), (999, 2, "999 ms (2 tries)"), (5_140, 14, "5.1 s (14 tries)"),
   ])

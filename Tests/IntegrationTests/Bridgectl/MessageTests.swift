@@ -145,4 +145,17 @@ import Testing
     #expect(screen.transcript.contains("\r\u{1B}[Kbridgectl: left 127.0.0.1."))
     #expect(!screen.transcript.contains("[cancelled]"))
   }
+
+  @Test func aTerminalThatCannotDrawGetsLines() async throws {
+    let peer = try await ScriptedWebSocketPeer([.echo])
+    let terminal = try Terminal()
+    var screen = try Home().start(
+      ["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal, environment: ["TERM": "dumb"])
+    try await screen.see("each line is a message")
+    await peer.stop()
+    try await screen.see("Trying again until it works")
+    screen.type("\u{3}")
+    #expect(await screen.end() == 130)
+    #expect(!screen.transcript.contains("\u{1B}"))
+  }
 }
