@@ -57,6 +57,8 @@ struct LinkFacts: Sendable, Equatable {
   var socket = Socket.open
   /// Whether any byte came.
   var hasHeard = false
+  /// Whether an HTTP answer began.
+  var hasStatusLine = false
   var tlsCause: FailureKind.TLSCause?
   var handshake: Handshake?
   var answer: Answer?
@@ -88,8 +90,10 @@ struct LinkFacts: Sendable, Equatable {
 
   private var requestEnd: WebSocketFailure.Observation {
     if tlsCause != nil || handshake != nil { return handshakeEnd }
-    // A reset may have swept a good answer away; over TLS bytes came in any case.
-    let isNonsense = socket == .open || (socket == .finished && hasHeard && !isSecure)
+    // A reset may have swept a good answer away; over TLS bytes came in any case. An answer that
+    // breaks off is one of a server that went in the middle of it.
+    let isWhole = socket == .finished && hasHeard && !isSecure && !hasStatusLine
+    let isNonsense = socket == .open || isWhole
     return isNonsense ? .notWebSocket(seen: "no HTTP answer", location: nil) : .dropped
   }
 

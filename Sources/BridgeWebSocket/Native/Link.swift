@@ -241,6 +241,8 @@ extension Link {
     tell?(.established(subprotocol: facts.answer?.subprotocol))
   }
 
+  func answerBegan() { facts.hasStatusLine = true }
+
   func answered(_ answer: LinkFacts.Answer) {
     facts.stage = .answered
     facts.answer = answer

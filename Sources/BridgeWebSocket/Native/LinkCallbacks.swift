@@ -122,6 +122,7 @@ func serveLink(
     if link.endpoint.isSecure, let session = unsafe lws_get_ssl(connection) {
       link.handshakeFailed(unsafe HandshakeWitness.testimony(of: session))
     }
+    if unsafe lws_hdr_total_length(connection, WSI_TOKEN_HTTP) > 0 { link.answerBegan() }
     link.ending()
   }
 }

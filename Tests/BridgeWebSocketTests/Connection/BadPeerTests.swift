@@ -29,6 +29,14 @@ struct BadPeerTests {
       testDescription: "FIN", script: [.readUntil("\r\n\r\n"), .finish], error: closed,
       kind: .dropped),
     Handshake(
+      testDescription: "an answer that breaks off",
+      script: [.readUntil("\r\n\r\n"), .send("HTTP/1.1 101 Switching Protocols\r\nUpgr"), .finish],
+      error: closed, kind: .dropped),
+    Handshake(
+      testDescription: "a status line that breaks off",
+      script: [.readUntil("\r\n\r\n"), .send("HTTP/1.1 10"), .finish], error: closed,
+      kind: .dropped),
+    Handshake(
       testDescription: "RST", script: [.readUntil("\r\n\r\n"), .reset], error: closed,
       kind: .dropped),
   ]
