@@ -106,7 +106,7 @@ extension ConnectRun {
         prompter.keepAnswers()
         reporter.progress(nil)
       case .failed(let error, let context):
-        facts.withLock { $0.failure = CommandFailure(error: error, context: context) }
+        facts.withLock { $0.note(CommandFailure(error: error, context: context)) }
       case .suspected: hold(true)
       case .cleared:
         hold(false)
@@ -137,7 +137,7 @@ extension ConnectRun {
 
   private func giveUp(_ error: AppError) {
     let facts = facts.withLock { $0 }
-    var failure = CommandFailure(error: error, context: facts.failure?.context)
+    var failure = CommandFailure(error: error, context: facts.context(of: error))
     guard request.messages == nil else {
       self.facts.withLock { $0.outcome = failure }
       return opened.finish()
@@ -167,7 +167,7 @@ extension ConnectRun {
     let facts = facts.withLock { $0 }
     guard !facts.wasUp else { return .over }
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
-    end.yield(.failure(facts.failure ?? CommandFailure(error: .sshTimeout(seconds: seconds))))
+    end.yield(.failure(facts.failures.last ?? CommandFailure(error: .sshTimeout(seconds: seconds))))
     return .over
   }
 

@@ -50,14 +50,21 @@ struct ConnectRun: Sendable {
     var wasStarted = false
     /// How the run ends if the command just being sent turns out not to have been.
     var unlessSent: CommandFailure?
-    /// The newest failure.
-    var failure: CommandFailure?
+    /// The newest failures of the link in use and of one dialled beside it, in the order they came.
+    private(set) var failures: [CommandFailure] = []
     /// How the newest reconnect went, for people.
     var back: String?
     /// It ends because it was asked to, or has nothing left to do.
     var isOver = false
     /// How a run over messages ends once all that came is written.
     var outcome: CommandFailure?
+
+    mutating func note(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
+
+    /// What was seen when `error` came.
+    func context(of error: AppError) -> FailureContext? {
+      (failures.last { $0.error == error } ?? failures.last)?.context
+    }
   }
 
   /// A shell or a command that has started.
@@ -174,7 +181,11 @@ struct ConnectRun: Sendable {
       // Of what would go on for ever it is the way out.
       let isOpenEnded = request.isIdle || (request.messages != nil && local.inputIsTerminal)
       let isLeaving = signal == 130 && isOpenEnded && facts.withLock { $0.wasUp }
-      if isLeaving { tellLeft() } else { reporter.fail(CommandFailure(error: .cancelled)) }
+      guard !isLeaving else {
+        tellLeft()
+        return signal
+      }
+      reporter.fail(CommandFailure(error: .cancelled, signal: signal))
       return signal
     }
     switch ending {

@@ -10,9 +10,12 @@ package struct CommandFailure: Error {
   var endsSession = false
   /// Whether a configuration file is at fault, and not who typed the command.
   var isInFile = false
+  /// The exit code of the signal that ended it, where one did.
+  var signal: Int32?
 
   /// How the program ends.
   package var exitCode: Int32 {
+    if let signal { return signal }
     let code = error.exitCode(in: context, endsSession: endsSession)
     return (isInFile && code == .usage ? .configuration : code).rawValue
   }

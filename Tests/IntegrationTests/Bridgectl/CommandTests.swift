@@ -66,6 +66,18 @@ import Testing
     }
   }
 
+  @Test func aSignalIsTheCodeInItsEventToo() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["--json", "-T", "127.0.0.1", "--", "sleep 1000"], on: terminal)
+      try await screen.see("\"started\"")
+      screen.signal(SIGTERM)
+      #expect(await screen.end() == 143)
+      #expect(screen.transcript.contains("\"exitCode\":143"))
+    }
+  }
+
   @Test func aLostLinkLeavesTheOutcomeUnknown() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()

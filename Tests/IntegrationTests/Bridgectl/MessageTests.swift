@@ -128,6 +128,23 @@ import Testing
     await peer.stop()
   }
 
+  /// The link falls silent, and what is dialled beside it is answered by a captive portal.
+  @Test func whatEndsItTellsTheCode() async throws {
+    let peer = try await ScriptedWebSocketPeer([.echo, .refusing(302)])
+    let proxy = try await FaultProxy(to: peer.port)
+    let terminal = try Terminal()
+    var screen = try Home().start(
+      [
+        "connect", "--keepalive", "1s", "--verdict", "3s", "ws://127.0.0.1:\(proxy.port)/",
+      ], on: terminal)
+    try await screen.see("each line is a message")
+    try await proxy.inject(.freeze())
+    #expect(await screen.end() == 76)
+    #expect(screen.transcript.contains("HTTP status 302"))
+    await proxy.stop()
+    await peer.stop()
+  }
+
   /// The terminal shows what is typed, also while a banner is there.
   @Test func whoTypesKeepsTheCursorAndLeavesWithoutAnError() async throws {
     let peer = try await ScriptedWebSocketPeer([.echo])
