@@ -55,8 +55,8 @@ struct LinkFacts: Sendable, Equatable {
   var isSecure: Bool
   var stage = Stage.dialing
   var socket = Socket.open
-  /// Whether any byte came.
-  var hasHeard = false
+  /// How many bytes came.
+  var bytesHeard: UInt64 = 0
   /// Whether an HTTP answer began.
   var hasStatusLine = false
   var tlsCause: FailureKind.TLSCause?
@@ -92,10 +92,13 @@ struct LinkFacts: Sendable, Equatable {
     if tlsCause != nil || handshake != nil { return handshakeEnd }
     // A reset may have swept a good answer away; over TLS bytes came in any case. An answer that
     // breaks off is one of a server that went in the middle of it.
-    let isWhole = socket == .finished && hasHeard && !isSecure && !hasStatusLine
-    let isNonsense = socket == .open || isWhole
+    let isOther = bytesHeard > Self.versionLength && !isSecure && !hasStatusLine
+    let isNonsense = socket == .open || (socket == .finished && isOther)
     return isNonsense ? .notWebSocket(seen: "no HTTP answer", location: nil) : .dropped
   }
+
+  /// "HTTP/1.1 " (RFC 9112, 4): so much of an answer does not tell whether it is one.
+  private static let versionLength = 9
 
   private var answerEnd: WebSocketFailure.Observation {
     guard let answer else { return .dropped }

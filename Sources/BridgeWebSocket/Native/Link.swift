@@ -216,7 +216,7 @@ enum LinkStep {
       default: .open
       }
     // The kernel counts a FIN as a byte.
-    facts.hasHeard = seen.bytes > (facts.socket == .finished ? 1 : 0)
+    facts.bytesHeard = seen.bytes - (facts.socket == .finished ? min(1, seen.bytes) : 0)
     if seen.bytes > 0 { heard = ContinuousClock.now - .milliseconds(Int(seen.silence)) }
   }
 }

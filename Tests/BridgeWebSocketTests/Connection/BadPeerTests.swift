@@ -33,6 +33,14 @@ struct BadPeerTests {
       script: [.readUntil("\r\n\r\n"), .send("HTTP/1.1 101 Switching Protocols\r\nUpgr"), .finish],
       error: closed, kind: .dropped),
     Handshake(
+      testDescription: "the first nine bytes of an answer",
+      script: [.readUntil("\r\n\r\n"), .send("HTTP/1.1 "), .finish], error: closed,
+      kind: .dropped),
+    Handshake(
+      testDescription: "ten bytes of something else",
+      script: [.readUntil("\r\n\r\n"), .send("HELO there"), .finish], error: noAnswer,
+      kind: .notTheProtocol),
+    Handshake(
       testDescription: "a status line that breaks off",
       script: [.readUntil("\r\n\r\n"), .send("HTTP/1.1 10"), .finish], error: closed,
       kind: .dropped),
