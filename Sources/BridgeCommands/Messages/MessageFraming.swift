@@ -9,34 +9,38 @@ package struct MessageFraming: Sendable {
   /// The longest message, in bytes.
   package static let limit = 16 << 20
 
+  /// Why what comes next is no message; nothing is taken any more.
+  package private(set) var fault: AppError?
   private var rest: [UInt8] = []
   private var searched = 0
+  private var count = 0
 
   /// Nothing read yet.
   package init(isBinary: Bool) { self.isBinary = isBinary }
 
-  /// The messages that `bytes` complete.
-  ///
-  /// - Throws: `validationError` for one over 16 MiB.
-  package mutating func take(_ bytes: [UInt8]) throws(AppError) -> [WebSocketMessage] {
+  /// The messages that `bytes` complete, up to a fault.
+  package mutating func take(_ bytes: [UInt8]) -> [WebSocketMessage] {
+    guard fault == nil else { return [] }
     rest += bytes
     var messages: [WebSocketMessage] = []
     var start = 0
-    while let (message, end) = try next(from: start) {
+    while let end = end(from: start), let message = message(in: rest[start..<end]) {
       messages.append(message)
       start = end
       searched = end
     }
     rest.removeFirst(start)
     searched -= start
-    guard rest.count <= Self.limit + 4 else { throw Self.tooLong }
+    if rest.count > Self.limit + 4 { fail("is longer than \(Self.limit >> 20) MiB") }
     return messages
   }
 
-  /// A last line without its line feed; nil where nothing is left, or not all of a message.
+  /// A last line without its line feed; nil where nothing is left, or a fault.
   package mutating func finish() -> WebSocketMessage? {
+    guard fault == nil, !rest.isEmpty else { return nil }
     defer { (rest, searched) = ([], 0) }
-    return isBinary || rest.isEmpty ? nil : .text(String(decoding: rest, as: UTF8.self))
+    if isBinary { fail("is cut off: the input ended in it") }
+    return isBinary ? nil : message(in: rest[...] + [10])
   }
 
   /// `message` as it is written; `isFaithful` where nothing of it was lost.
@@ -53,23 +57,43 @@ package struct MessageFraming: Sendable {
     return (prefix + payload, true)
   }
 
-  private static let tooLong = AppError.validationError(
-    field: "standard input", message: "A message is longer than \(limit >> 20) MiB.")
-
-  private mutating func next(
-    from start: Int
-  ) throws(AppError) -> (message: WebSocketMessage, end: Int)? {
+  /// Where the next message ends; nil where it is not whole.
+  private mutating func end(from start: Int) -> Int? {
     guard isBinary else {
-      guard let end = rest[max(start, searched)...].firstIndex(of: 10) else {
-        searched = rest.count
-        return nil
-      }
-      return (.text(String(decoding: rest[start..<end], as: UTF8.self)), end + 1)
+      let end = rest[max(start, searched)...].firstIndex(of: 10)
+      if end == nil { searched = rest.count }
+      return end.map { $0 + 1 }
     }
     guard rest.count >= start + 4 else { return nil }
     let length = rest[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-    guard length <= Self.limit else { throw Self.tooLong }
+    guard length <= Self.limit else {
+      fail("is longer than \(Self.limit >> 20) MiB")
+      return nil
+    }
     let end = start + 4 + length
-    return rest.count >= end ? (.binary(Array(rest[start + 4..<end])), end) : nil
+    return rest.count >= end ? end : nil
+  }
+
+  /// The message in its frame; nil where it is none.
+  private mutating func message(in frame: ArraySlice<UInt8>) -> WebSocketMessage? {
+    if isBinary {
+      count += 1
+      return .binary(Array(frame.dropFirst(4)))
+    }
+    guard let text = String(validating: frame.dropLast(), as: UTF8.self) else {
+      fail("is not UTF-8; with --binary bytes go as they are")
+      return nil
+    }
+    count += 1
+    return .text(text)
+  }
+
+  private mutating func fail(_ reason: String) {
+    let unit = isBinary ? "Message" : "Line"
+    fault =
+      fault
+      ?? .validationError(
+        field: "standard input",
+        message: "\(unit) \(count + 1) \(reason). What came before was sent.")
   }
 }

@@ -93,8 +93,8 @@ final class MessageSession: Sendable {
         let isSent = try await sendRead(to: connection, generation)
         signal.yield()
         guard isSent else { return nil }
-        if state.withLock({ $0.hasEnded }) { return await isQuiet() ? .finished : nil }
-        guard try await readMore() else { return nil }
+        if state.withLock({ $0.hasEnded }) { return await isQuiet() ? end : nil }
+        guard await readMore() else { return nil }
       }
     } catch {
       guard case .validationError = error else { return nil }
@@ -147,19 +147,14 @@ final class MessageSession: Sendable {
   private static let proofLimit = Duration.seconds(60)
 
   /// False when the task was cancelled.
-  private func readMore() async throws(AppError) -> Bool {
+  private func readMore() async -> Bool {
     switch await input.read() {
     case .cancelled: return false
     case .bytes(let bytes):
-      let result = state.withLock { state -> Result<Void, AppError> in
-        do throws(AppError) {
-          state.unsent += try state.framing.take(bytes)
-          return .success(())
-        } catch {
-          return .failure(error)
-        }
+      state.withLock { state in
+        state.unsent += state.framing.take(bytes)
+        state.hasEnded = state.framing.fault != nil
       }
-      try result.get()
     case .end:
       state.withLock { state in
         if let last = state.framing.finish() { state.unsent.append(last) }
@@ -167,6 +162,11 @@ final class MessageSession: Sendable {
       }
     }
     return true
+  }
+
+  /// How it came to its end with the input's.
+  private var end: End {
+    state.withLock { $0.framing.fault }.map { .badInput($0) } ?? .finished
   }
 
   /// True when nothing has come for a while, false when cancelled.
