@@ -20,7 +20,8 @@ public struct SupervisedConnection: Sendable {
   public var whenSilent: @Sendable (_ seconds: Int) -> AppError
   /// Makes a generation that has not connected yet. Called on the supervisor: it must not block.
   public var make: @Sendable (_ generation: Int) -> any Connection
-  /// Told of each generation that is in use from now on. Its task is cancelled when that ends.
+  /// Told of each generation that is in use from now on. Its task is cancelled when that ends; what
+  /// came before can still be read then.
   public var onConnected: @Sendable (_ connection: any Connection, _ generation: Int) async -> Void
 
   /// A connection to keep up.

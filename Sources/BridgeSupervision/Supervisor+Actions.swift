@@ -94,10 +94,17 @@ extension Supervisor {
       return
     }
     answerWaiters(of: id, with: .success(connection))
+    uses += 1
     generations[id]?[number]?.using = Task(executorPreference: callbackExecutor) {
       await plan.onConnected(connection, number)
+      await self.useEnded()
     }
     watch(id, number, plan)
+  }
+
+  private func useEnded() {
+    uses -= 1
+    finishIfEmpty()
   }
 
   private func forget(_ id: ConnectionID) {

@@ -54,17 +54,18 @@ extension Supervisor {
     networkChanged()
   }
 
-  /// Closes every connection; the events end when all are gone. Nothing can be supervised any
-  /// more.
+  /// Closes every connection; the events end when all are gone and every `onConnected` has
+  /// returned. Nothing can be supervised any more.
   public func shutDown() {
     isShutDown = true
     for id in machine.children { receive(.close(id)) }
     finishIfEmpty()
   }
 
-  /// After `shutDown`, when the last descriptor is closed: nothing is left to happen.
+  /// After `shutDown`, when the last descriptor is closed and nobody uses a connection any more:
+  /// nothing is left to happen.
   func finishIfEmpty() {
-    guard isShutDown, plans.isEmpty, generations.isEmpty else { return }
+    guard isShutDown, plans.isEmpty, generations.isEmpty, uses == 0 else { return }
     feed.finish()
     clearTimers()
   }

@@ -64,6 +64,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var suspensionWatch: SuspensionWatch?
   var lastTicket = 0
   var isShutDown = false
+  /// How many `onConnected` have not returned.
+  var uses = 0
   private var timers = DeadlineQueue<Timer>()
   private var alarm: (number: Int, at: Moment, task: Task<Void, Never>)?
   private var alarms = 0

@@ -164,6 +164,32 @@ import Testing
     #expect(ended.events == [true])
   }
 
+  /// Who waits for the events to end has seen all that was done with the last connection.
+  @Test func theEventsEndAfterWhoeverUsedAConnection() throws {
+    let ended = EventRecorder<String>()
+    var link = scene.link()
+    link.onConnected = { [scene] _, _ in
+      let clock = scene.clock
+      try? await clock.sleep(until: clock.now + .seconds(3_600))
+      // Cancelled by now, and it takes its time even so.
+      await Task(executorPreference: scene.executor) {
+        try? await clock.sleep(until: clock.now + .seconds(5))
+      }.value
+      ended.record("use")
+    }
+    try start(link)
+    let events = scene.supervisor.events()
+    Task(executorPreference: scene.executor) {
+      for await _ in events {}
+      ended.record("events")
+    }
+    try scene.run { [scene] in await scene.supervisor.shutDown() }
+    try scene.pass(.seconds(4))
+    #expect(ended.events.isEmpty)
+    try scene.pass(.seconds(2))
+    #expect(ended.events == ["use", "events"])
+  }
+
   @Test func aSilentPeerIsReplacedByASecondConnectionMadeMeanwhile() throws {
     let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
     try start(scene.link(liveness: liveness))
