@@ -69,6 +69,12 @@ let package = Package(
     .executableTarget(
       name: "remote-command", dependencies: ["BridgeErrors", "BridgeSSH", "BridgeTransport"],
       path: "Examples/remote-command"),
+    .executableTarget(
+      name: "supervised-messages",
+      dependencies: [
+        "BridgeErrors", "BridgeRecovery", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
+      ],
+      path: "Examples/supervised-messages"),
     .target(
       name: "Narration",
       dependencies: [
@@ -109,7 +115,8 @@ let package = Package(
       dependencies: [
         "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
         "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
-        "supervised-fleet", "websocket-close-codes", "websocket-handshake-stall",
+        "supervised-fleet", "supervised-messages", "websocket-close-codes",
+        "websocket-handshake-stall",
       ]),
     .testTarget(
       name: "IntegrationTests",

@@ -1,0 +1,65 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTransport
+import BridgeWebSocket
+import Foundation
+
+/// Says `greeting` on every connection and prints what comes, until the server says goodbye.
+///
+/// - Throws: what no further connection would heal.
+func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws(AppError) {
+  let supervisor = Supervisor(clock: ContinuousClock())
+  let events = supervisor.events()
+  var messages = SupervisedConnection(id: ConnectionID("messages"), endpoint: url.endpoint) { _ in
+    WebSocketConnection(to: url)
+  }
+  messages.whenSilent = { _ in .webSocketPingTimeout }
+  messages.onConnected = { connection, _ in
+    guard let socket = connection as? WebSocketConnection else { return }
+    do throws(AppError) {
+      try await socket.send(text: greeting)
+      for try await message in socket.messages { show(message) }
+    } catch {
+      // The supervisor was told, and brings the next connection.
+    }
+  }
+  try await supervisor.supervise(messages)
+  var outcome: AppError?
+  // They end when nothing is left: what came last is printed by then.
+  for await event in events {
+    switch event.step {
+    case .failed(let error, _): print("lost: \(error.userMessage)")
+    case .recovered(_, let attempts, isFirst: false): print("back, attempt \(attempts)")
+    case .gaveUp(let error, _):
+      outcome = error
+      await supervisor.shutDown()
+    default: break
+    }
+  }
+  if let outcome, outcome != .webSocketDisconnected(code: 1000, reason: nil) { throw outcome }
+}
+
+func show(_ message: WebSocketMessage) {
+  switch message {
+  case .text(let text): print("\"\(PeerText.escaped(text))\"")
+  case .binary(let bytes): print("\(bytes.count) bytes")
+  }
+}
+
+/// Messages over a link that is kept up: `supervised-messages URL GREETING`.
+@main enum SupervisedMessages {
+  static func main() async {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 3 else {
+      print("usage: supervised-messages URL GREETING")
+      exit(64)
+    }
+    do throws(AppError) {
+      try await exchange(with: try WebSocketEndpoint(arguments[1]), saying: arguments[2])
+    } catch {
+      print("\(error.caseName): \(error.userMessage)")
+      exit(1)
+    }
+  }
+}
