@@ -13,8 +13,8 @@ package struct Overlay: Sendable, Equatable {
     case typing
   }
 
-  /// Whose it is.
-  package let cursor: Cursor
+  private let cursor: Cursor
+  private var wasShown = false
   private var drawn: [String] = []
   /// The terminal as it was then.
   private var size = TerminalSize()
@@ -41,6 +41,7 @@ package struct Overlay: Sendable, Equatable {
     let text = isInPlace ? "" : clear()
     (drawn, self.size, isOverScreen) = (lines, size, overScreen)
     guard isShown else { return text }
+    wasShown = true
     return text + (overScreen ? atBottom(lines) : (isInPlace ? "" : room) + underCursor(lines))
   }
 
@@ -71,10 +72,14 @@ package struct Overlay: Sendable, Equatable {
     return "\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8"
   }
 
-  /// What takes it away to begin a line: a new one, where somebody may be in the middle of theirs.
+  /// Whether `makeLine` leaves a line in which the cursor stands: where somebody who types may have
+  /// been at it while lines were drawn.
+  package var leavesLines: Bool { cursor == .typing && wasShown }
+
+  /// What takes it away to begin a line.
   package mutating func makeLine(on size: TerminalSize) -> String {
     let cleared = clear()
-    guard cursor == .typing else { return cleared }
+    guard leavesLines else { return cleared }
     // As many blanks as fit at the start of a line; they reach the next from anywhere else.
     return cleared + String(repeating: " ", count: size.columns - 1) + "\r\u{1B}[K"
   }

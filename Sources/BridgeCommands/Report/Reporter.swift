@@ -134,9 +134,10 @@ final class Reporter: Sendable {
     }
   }
 
-  /// Leaves the line in which the cursor stands; where somebody types, all that is said does so.
+  /// Leaves the line in which the cursor stands.
   func leaveLine() {
-    if state.withLock({ $0.overlay.cursor == .ours }) { show("\r\n") }
+    // What is said next may do so by itself.
+    if !state.withLock({ $0.overlay.leavesLines }) { show("\r\n") }
   }
 
   /// One JSON line where events go.

@@ -68,9 +68,12 @@ import Testing
 
   @Test func aLineIsBegunAsideOfWhatSomebodyTypes() {
     var typed = Overlay(cursor: .typing)
-    #expect(typed.makeLine(on: .of(5)) == "    \r\u{1B}[K")
+    #expect(!typed.leavesLines)
+    #expect(typed.makeLine(on: .of(5)).isEmpty)
     _ = typed.draw(["one"], on: .of(5))
     #expect(typed.makeLine(on: .of(5)) == "\u{1B}[J    \r\u{1B}[K")
+    #expect(typed.leavesLines)
+    #expect(typed.makeLine(on: .of(5)) == "    \r\u{1B}[K")
     var ours = Overlay()
     _ = ours.draw(["one"], on: .of(5))
     #expect(ours.makeLine(on: .of(5)) == Self.cleared)

@@ -109,7 +109,7 @@ import Testing
       try await screen.see("Ctrl-C leaves")
       screen.type("\u{3}")
       #expect(await screen.end() == 130)
-      #expect(screen.transcript.contains("\r\u{1B}[Kbridgectl: left 127.0.0.1."))
+      #expect(screen.transcript.contains("\nbridgectl: left 127.0.0.1."))
       #expect(!screen.transcript.contains("[cancelled]"))
       #expect(screen.isRestored)
     }
