@@ -6,7 +6,8 @@ import Testing
 /// How a dial ended: nil when it connected.
 func failure(of dial: Task<Socket, any Error>) async -> DialFailure? {
   do {
-    _ = try await dial.value
+    // Not left to the last owner: the runtime may let go of a task's result after we have it.
+    try await dial.value.close()
     return nil
   } catch {
     return error as? DialFailure

@@ -113,13 +113,14 @@ import Testing
                 for _ in 0..<((round * 7 + sender) % 40) { await Task.yield() }
                 task.cancel()
                 let failure = await failure(of: task)
-                #expect(failure == nil || failure?.cause == .cancelled)
+                #expect(failure == nil || failure?.cause == .cancelled, "\(failure as Any)")
                 if round.isMultiple(of: 8) { listener.acceptAll() }
               }
             }
           }
         }
-        #expect(Kernel.sockets() == before)
+        let after = Kernel.sockets()
+        #expect(after == before, "\(after) sockets, and \(before) before")
       }
     }
   }
