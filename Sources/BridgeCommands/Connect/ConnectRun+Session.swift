@@ -31,8 +31,9 @@ extension ConnectRun {
       return reporter.note("bridgectl: " + (back ?? "connected; Ctrl-C leaves."))
     }
     facts.withLock { $0.isRunning = request.command != nil }
-    // Not cancelled with the generation: how far it came must be known.
-    let starting = Task(executorPreference: reactor) { await start(on: connection) }
+    // Not cancelled with the generation: how far it came must be known. At once: the round trip
+    // that proves the link is asked for next, and whoever comes second waits for its answer.
+    let starting = Task.immediate(executorPreference: reactor) { await start(on: connection) }
     switch await starting.value {
     case .success(let channel):
       started.yield(Started(channel: channel, connection: connection, generation: generation))

@@ -6,15 +6,17 @@ extension Rule {
         library("Task { a() }"), library("Task.detached { a() }"),
         library("Task.immediate { a() }"), library("let a = Task<Void, Never> { b() }"),
         library("Task(priority: .high) { a() }"),
+        library("Task.immediate(priority: .high) { a() }"),
       ],
       keeps: [
         library("Task(executorPreference: reactor) { a() }"), test("Task { a() }"),
+        library("Task.immediate(executorPreference: reactor) { a() }"),
         library("var a: Task<Void, Never> { b }"), library("func a() -> Task<Void, Never> { b }"),
       ]
     ) { file in
       guard file.area == "Sources" else { return [] }
       return file.lines(of: ["Task", "{"]) + file.lines(of: ["Task", ".", "detached"])
-        + file.lines(of: ["Task", ".", "immediate"]) + file.lines(ofTaskWithoutPreference: ())
+        + file.lines(ofTaskWithoutPreference: ())
     },
     Rule(
       "nobody sleeps on the real clock, but for benchmarks, which measure it",
@@ -106,7 +108,7 @@ extension SourceFile {
   }
 
   fileprivate func lines(ofTaskWithoutPreference: Void) -> [Int] {
-    calls(of: "Task").filter { opening in
+    (calls(of: "Task") + calls(of: "immediate")).filter { opening in
       let isPlain = token(at: opening) == "{" && token(at: opening - 1) == "Task"
       return !isPlain
         && !(token(at: opening) == "(" && token(at: opening + 1) == "executorPreference")
