@@ -1,4 +1,5 @@
 package import BridgeErrors
+import BridgeWebSocket
 
 /// HOST as the user typed it: `[user@]host[:port]`, `[v6]:port`, `ssh://…`, `ws://…` or `wss://…`.
 package struct HostArgument: Sendable, Equatable {
@@ -24,8 +25,12 @@ package struct HostArgument: Sendable, Equatable {
 
   /// What `text` says.
   ///
-  /// - Throws: `validationError` that names what is wrong.
+  /// - Throws: `invalidURL` for a WebSocket address that is none, else `validationError` that names
+  ///   what is wrong.
   package init(_ text: String) throws(AppError) {
+    if text.lowercased().hasPrefix("ws://") || text.lowercased().hasPrefix("wss://") {
+      _ = try WebSocketEndpoint(text)
+    }
     try Self.check(text, isOf: "HOST")
     var rest = text[...]
     scheme = try Self.takeScheme(&rest)

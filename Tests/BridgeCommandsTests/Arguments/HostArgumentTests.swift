@@ -47,6 +47,7 @@ import Testing
 
   @Test func keepsThePathOfAWebSocket() throws {
     #expect(try HostArgument("wss://host/a/b?c=d").path == "/a/b?c=d")
+    #expect(try HostArgument("WSS://host").scheme == .wss)
     #expect(try HostArgument("ws://host?c=d").path == "?c=d")
   }
 
@@ -63,5 +64,18 @@ import Testing
     #expect(throws: AppError.self) { try host.port(or: 23) }
     #expect(throws: AppError.self) { try host.user(or: "you") }
     #expect(throws: AppError.self) { try HostArgument("host").user(or: "-x") }
+  }
+
+  @Test(arguments: [
+    "ws://u:p@h/", "ws://h:99999/", "ws://h:0/", "ws://h:x/", "ws://h h/", "ws://h\0/", "wss://",
+    "WS://h\n/",
+  ])
+  func aWebSocketAddressThatIsNoneIsAnInvalidURL(_ text: String) {
+    #expect {
+      try HostArgument(text)
+    } throws: { error in
+      guard case AppError.invalidURL = error else { return false }
+      return true
+    }
   }
 }
