@@ -66,6 +66,7 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
     guard host.utf8.count <= limits.host else { return nil }
     if rest.isEmpty { return (String(host), isSecure ? 443 : 80) }
+    guard rest.first == ":" else { return nil }
     rest = rest.dropFirst()
     guard !rest.isEmpty, rest.utf8.count <= 5, rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = Int(rest), (1...65535).contains(port)

@@ -33,7 +33,8 @@ struct WebSocketEndpointTests {
       "ws://example.org:8 0/", "ws://exa mple.org/", "ws://example.org/a b", "ws://a\0b/",
       "ws://example.org/\r\nX: y", "ws://example.org/#top", "ws://ex\u{E4}mple.org/",
       "ws://[::1/", "ws://[]/", "ws://[example.org]/", "ws://::1/", "ws://example.org\\@evil/",
-      "ws://-oProxyCommand/", "ws://example.org:80:81/", "ws://[::1]x/",
+      "ws://-oProxyCommand/", "ws://example.org:80:81/", "ws://[::1]x/", "ws://[::1]9443/",
+      "ws://[::1]9443",
       "ws://" + String(repeating: "a", count: 113) + "/",
       "ws://example.org/" + String(repeating: "a", count: 1_900),
     ])
