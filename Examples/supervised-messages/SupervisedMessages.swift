@@ -37,7 +37,10 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
     default: break
     }
   }
-  if let outcome, outcome != .webSocketDisconnected(code: 1000, reason: nil) { throw outcome }
+  guard let outcome else { return }
+  // The server's goodbye, whatever reason it gives.
+  if case .webSocketDisconnected(code: 1000, _) = outcome { return }
+  throw outcome
 }
 
 func show(_ message: WebSocketMessage) {

@@ -5,7 +5,7 @@ import Testing
   @Test func messagesGoOnOverTheNextConnection() async throws {
     let peer = try await ScriptedWebSocketPeer([
       WebSocketScript([.awaitMessages(1), .text("one"), .finish]),
-      WebSocketScript([.awaitMessages(1), .text("two"), .close(1000)]),
+      WebSocketScript([.awaitMessages(1), .text("two"), .close(1000, "done")]),
     ])
     let run = try Example.run("supervised-messages", ["ws://127.0.0.1:\(peer.port)/", "hello"])
     #expect(run.status == 0, "\(run.lines)")
