@@ -41,5 +41,11 @@ public enum FailureKind: Sendable, Hashable {
     case wrongName
     case notTLS
     case pinMismatch
+    case badSignature
+    case weakKey
+    case weakDigest
+    case revoked
+    /// Any other reason for which it does not verify.
+    case invalidCertificate
   }
 }

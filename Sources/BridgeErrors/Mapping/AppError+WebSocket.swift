@@ -129,6 +129,11 @@ extension FailureKind.TLSCause {
     case .wrongName: "The certificate is for another name."
     case .notTLS: "The server does not speak TLS on this port."
     case .pinMismatch: "The certificate is not the pinned one."
+    case .badSignature: "The certificate's signature is wrong: it was forged or damaged."
+    case .weakKey: "The certificate's key is too short to be secure."
+    case .weakDigest: "The certificate is signed with a digest that is not secure any more."
+    case .revoked: "The certificate was revoked by its issuer."
+    case .invalidCertificate: "The certificate, or one of its chain, is not valid for a server."
     }
   }
 }

@@ -96,6 +96,13 @@ extension FailureKind.TLSCause {
     case .notTLS: "Use ws:// if that is meant, or the port that speaks TLS."
     case .pinMismatch:
       "Somebody may be in between: stop until its owner confirms the new certificate."
+    case .badSignature:
+      "Somebody may be in between, or the server's files are damaged: stop, and ask its owner."
+    case .weakKey: "The server needs a certificate with a longer key (RSA 2048 bits or more)."
+    case .weakDigest: "The server needs a certificate that is signed with SHA-256 or better."
+    case .revoked: "Stop here: its key may be in other hands. The server needs a new certificate."
+    case .invalidCertificate:
+      "Whoever runs the server can check its chain with `openssl verify -purpose sslserver`."
     }
   }
 }

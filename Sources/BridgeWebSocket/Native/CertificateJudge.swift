@@ -1,4 +1,4 @@
-import BridgeErrors
+package import BridgeErrors
 import CLibCrypto
 import CLibWebSockets
 import Foundation
@@ -31,7 +31,10 @@ struct CertificateJudge {
       return true
     }
     guard isValid else {
-      cause = cause ?? Self.cause(of: unsafe X509_STORE_CTX_get_error(verification))
+      cause =
+        cause
+        ?? FailureKind.TLSCause(
+          verificationError: unsafe X509_STORE_CTX_get_error(verification))
       return false
     }
     guard unsafe X509_STORE_CTX_get_error_depth(verification) == 0 else { return true }
@@ -64,15 +67,26 @@ struct CertificateJudge {
     _ = unsafe SHA256(encoded, Int(length), &digest)
     return digest
   }
+}
 
-  /// openssl/x509_vfy.h.
-  static func cause(of error: Int32) -> FailureKind.TLSCause {
-    switch error {
-    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: .selfSigned
-    case X509_V_ERR_CERT_HAS_EXPIRED: .expired
-    case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
-    case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongName
-    default: .unknownIssuer
-    }
+extension FailureKind.TLSCause {
+  /// The cause of a result of OpenSSL's verification (openssl/x509_vfy.h).
+  package init(verificationError code: Int32) {
+    self =
+      switch code {
+      case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: .selfSigned
+      case X509_V_ERR_CERT_HAS_EXPIRED: .expired
+      case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
+      case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongName
+      case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE:
+        .badSignature
+      case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: .weakKey
+      case X509_V_ERR_CA_MD_TOO_WEAK: .weakDigest
+      case X509_V_ERR_CERT_REVOKED: .revoked
+      case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+        X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
+        .unknownIssuer
+      default: .invalidCertificate
+      }
   }
 }

@@ -61,6 +61,11 @@ private let causes: [(FailureKind.TLSCause, String)] = [
   (.wrongName, "The certificate is for another name."),
   (.notTLS, "The server does not speak TLS on this port."),
   (.pinMismatch, "The certificate is not the pinned one."),
+  (.badSignature, "The certificate's signature is wrong: it was forged or damaged."),
+  (.weakKey, "The certificate's key is too short to be secure."),
+  (.weakDigest, "The certificate is signed with a digest that is not secure any more."),
+  (.revoked, "The certificate was revoked by its issuer."),
+  (.invalidCertificate, "The certificate, or one of its chain, is not valid for a server."),
 ]
 
 private let tls: [WebSocketRow] = causes.map { cause, words in

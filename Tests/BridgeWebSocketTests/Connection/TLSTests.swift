@@ -103,6 +103,29 @@ struct TLSTests {
     #expect(await peer.received.allSatisfy(\.isEmpty))
   }
 
+  @Test(
+    "a certificate that is forged or weak is not mistaken for one of an unknown authority",
+    arguments: [
+      (.badSignature, "The certificate's signature is wrong: it was forged or damaged."),
+      (.smallKey, "The certificate's key is too short to be secure."),
+      (.weakDigest, "The certificate is signed with a digest that is not secure any more."),
+    ] as [(Certificates.Weakness, String)])
+  func invalidCertificate(_ weakness: Certificates.Weakness, _ words: String) async throws {
+    let certificates = try Certificates()
+    try certificates.issued("server", names: Self.names, weakness: weakness)
+    var configuration = WebSocketConfiguration()
+    configuration.trust = .authority(file: certificates.authority)
+    let peer = try await ScriptedTCPPeer([])
+    // A server that follows the system's policy would not load such a certificate.
+    let front = try await TLSFront(
+      to: peer.port, certificates, "server", ["-cipher", "ALL:@SECLEVEL=0"])
+    await #expect(throws: AppError.sslError(description: words)) {
+      _ = try await front.connect("127.0.0.1", configuration)
+    }
+    front.stop()
+    await peer.stop()
+  }
+
   @Test("a server that speaks plain text is not one")
   func plainText() async throws {
     let peer = try await ScriptedTCPPeer([

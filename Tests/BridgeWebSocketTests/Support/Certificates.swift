@@ -18,6 +18,17 @@ final class Certificates: Sendable {
     }
   }
 
+  /// Why a certificate of the authority's does not verify, beside its dates and its name.
+  enum Weakness: Sendable {
+    case none
+    /// A public key of 1024 bits.
+    case smallKey
+    /// Signed over a SHA-1 digest.
+    case weakDigest
+    /// One bit of the signature is another.
+    case badSignature
+  }
+
   let folder: String
   /// The authority's certificate.
   var authority: String { folder + "/ca.crt" }
@@ -58,18 +69,35 @@ final class Certificates: Sendable {
   }
 
   /// A key and a certificate of the authority's for `names` (`DNS:…`, `IP:…`).
-  func issued(_ name: String, names: [String], validity: Validity = .now) throws {
+  func issued(
+    _ name: String, names: [String], validity: Validity = .now, weakness: Weakness = .none
+  ) throws {
     let alternatives = "subjectAltName=" + names.joined(separator: ",")
     try alternatives.write(toFile: "\(folder)/\(name).ext", atomically: true, encoding: .utf8)
-    try run([
-      "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-      "-keyout", "\(name).key", "-out", "\(name).csr", "-subj", "/CN=\(name)",
-    ])
+    let key =
+      weakness == .smallKey
+      ? ["rsa:1024"] : ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    try run(
+      ["req", "-new", "-newkey"] + key + [
+        "-nodes", "-keyout", "\(name).key", "-out", "\(name).csr", "-subj", "/CN=\(name)",
+      ])
     try run([
       "ca", "-config", "ca.conf", "-batch", "-notext", "-cert", "ca.crt", "-keyfile", "ca.key",
       "-in", "\(name).csr", "-out", "\(name).crt", "-extfile", "\(name).ext",
       "-startdate", validity.dates.from, "-enddate", validity.dates.to,
+      "-md", weakness == .weakDigest ? "sha1" : "sha256",
     ])
+    if weakness == .badSignature { try damageSignature(of: name) }
+  }
+
+  /// The signature is what a certificate ends with (RFC 5280, 4.1).
+  private func damageSignature(of name: String) throws {
+    try run(["x509", "-in", "\(name).crt", "-outform", "DER", "-out", "\(name).der"])
+    let file = URL(fileURLWithPath: "\(folder)/\(name).der")
+    var certificate = try Data(contentsOf: file)
+    certificate[certificate.count - 1] ^= 1
+    try certificate.write(to: file)
+    try run(["x509", "-inform", "DER", "-in", "\(name).der", "-out", "\(name).crt"])
   }
 
   /// The SHA-256 of the public key in `name`.crt, computed by openssl and not by us.
