@@ -8,9 +8,8 @@ extension LinkCallback {
   private static let bodyLimit = 64 << 10
   /// What is shown of one in plain text, in bytes.
   private static let lineLimit = 512
-  /// How long the rest of a body is waited for, in milliseconds: the library drops the connection
-  /// as soon as it is asked to go on, and nobody else has the reactor meanwhile.
-  private static let patience: Int32 = 40
+  /// So many reads in a row may bring nothing of a body: one may end with the size of a chunk.
+  private static let emptyReads = 3
 
   func readAnswer() {
     let status = Int(unsafe lws_http_client_http_response(connection))
@@ -35,26 +34,19 @@ extension LinkCallback {
     unsafe link.body.append(contentsOf: input.prefix(max(0, room)))
   }
 
+  /// Takes what has come of the body, and waits for nothing: the library drops the connection when
+  /// this returns, and every other link of the reactor stands still until then.
   private func drainBody() {
     let expected = header(WSI_TOKEN_HTTP_CONTENT_LENGTH).flatMap { Int($0) }
-    let isChunked = header(WSI_TOKEN_HTTP_TRANSFER_ENCODING) != nil
-    let deadline = ContinuousClock.now + .milliseconds(Int(Self.patience))
-    while !link.isBodyComplete, link.body.count < min(expected ?? Self.bodyLimit, Self.bodyLimit) {
+    let wanted = min(expected ?? Self.bodyLimit, Self.bodyLimit)
+    var empty = 0
+    while !link.isBodyComplete, link.body.count < wanted, empty < Self.emptyReads {
       let before = link.body.count
       var buffer: UnsafeMutablePointer<CChar>?
       var count: Int32 = 0
       guard unsafe lws_http_client_read(connection, &buffer, &count) == 0 else { return }
-      if link.body.count > before { continue }
-      guard expected != nil || isChunked, waitForMore(until: deadline) else { return }
+      empty = link.body.count > before ? 0 : empty + 1
     }
-  }
-
-  private func waitForMore(until deadline: ContinuousClock.Instant) -> Bool {
-    let left = (deadline - ContinuousClock.now) / .milliseconds(1)
-    var descriptor = pollfd(
-      fd: unsafe lws_get_socket_fd(connection), events: Int16(POLLIN), revents: 0)
-    guard left >= 1 else { return false }
-    return unsafe poll(&descriptor, 1, Int32(left)) == 1
   }
 
   private func header(_ token: lws_token_indexes) -> String? {
