@@ -30,6 +30,9 @@ public protocol Connection: Actor {
 
   /// The instant (on the continuous clock) at which the last byte was received from the peer.
   var lastHeard: ContinuousClock.Instant? { get }
+
+  /// What is known of its traffic beside `lastHeard`.
+  var traffic: TrafficState { get async }
 }
 
 /// A step in the life of a connection, past tense.

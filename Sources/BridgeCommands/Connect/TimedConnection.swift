@@ -31,6 +31,7 @@ actor TimedConnection<Inner: Connection>: Connection {
   nonisolated var endpoint: Endpoint { inner.endpoint }
   var lastFailure: FailureContext? { late ?? inner.assumeIsolated { $0.lastFailure } }
   var lastHeard: ContinuousClock.Instant? { inner.assumeIsolated { $0.lastHeard } }
+  var traffic: TrafficState { get async { await inner.traffic } }
 
   nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration {
     try await inner.probe(within: deadline)

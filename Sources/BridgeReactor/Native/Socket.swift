@@ -76,6 +76,16 @@ import Foundation
     setOption(TCP_NODELAY, 1)
   }
 
+  /// Bytes that the peer's kernel has acknowledged; 0 where the socket is closed or is no TCP one.
+  package var acknowledged: UInt64 {
+    // tcpi_bytes_acked lies 120 bytes into struct tcp_info (linux/tcp.h, since 4.1; glibc's is
+    // shorter), which never changes but at its end.
+    var info = [UInt64](repeating: 0, count: 16)
+    var size = socklen_t(info.count * MemoryLayout<UInt64>.size)
+    let isKnown = unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0
+    return isKnown && size >= 128 ? info[15] : 0
+  }
+
   /// Tells the peer that nothing more will come, and lets it see the end of file.
   package func shutDown() {
     if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
