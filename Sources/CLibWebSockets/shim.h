@@ -41,6 +41,7 @@ struct bridge_tcp {
   int state;                 // enum in netinet/tcp.h
   unsigned int silence;      // milliseconds since data came last
   unsigned long long bytes;  // received in all
+  unsigned long long acknowledged;  // of ours, in all
 };
 
 // False where the descriptor is no TCP socket. glibc's tcp_info ends before the byte counters that
@@ -56,6 +57,7 @@ static inline bool bridge_tcp_look(int descriptor, struct bridge_tcp *seen) {
   seen->state = info.old.tcpi_state;
   seen->silence = info.old.tcpi_last_data_recv;
   seen->bytes = info.received;
+  seen->acknowledged = info.acked;
   return true;
 }
 

@@ -133,6 +133,8 @@ extension WebSocketConnection {
       guard ending == nil else { return }
       subprotocol = chosen
       begin()
+    case .pinged(let id):
+      probes.wrote(id)
     case .pong(let payload):
       guard let last = ProbeTable.id(payload) else { return }
       for id in probes.answered(by: last) {

@@ -20,10 +20,11 @@ extension WebSocketConnection {
     step(.fail(error, context))
   }
 
-  /// Ends the connection because its owner wants it.
-  func leave(code: Int, reason: String) async {
+  /// Ends the connection because its owner wants it; how many messages were not sent.
+  func leave(code: Int, reason: String) async -> Int {
     if life.state == .connected, !isLeaving {
       isLeaving = true
+      outbox.close(Self.closedHere)
       link?.close(code: code, reason: CloseFrame.fit(reason))
       if isDeaf {
         finishLeaving()
@@ -36,10 +37,11 @@ extension WebSocketConnection {
       ending = failure(.cancelled, in: .close)
       step(.close)
     }
-    guard life.state != .closed else { return }
+    guard life.state != .closed else { return unsent }
     await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
       whenReleased.append { caller.resume() }
     }
+    return unsent
   }
 
   /// Whether the server was asked for a sign of life in vain: then a goodbye is not waited for.
@@ -62,9 +64,9 @@ extension WebSocketConnection {
   private func tearDown() {
     guard let ending else { return }
     link?.deadline = nil
-    keepLastHeard()
+    keepTraffic()
     let error = AppError(webSocketFailure: ending)
-    outbox.end(isLeaving ? Self.closedHere : error)
+    unsent = outbox.end(isLeaving ? Self.closedHere : error) + (link?.isMessageCut == true ? 1 : 0)
     mailbox.finish(isEndOfMessages(ending) ? .success(()) : .failure(error))
     answerDial = nil
     dialer = nil
@@ -140,7 +142,7 @@ extension WebSocketConnection {
     }
   }
 
-  private func answer(
+  func answer(
     _ id: Int, with observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) {
     _ = probes.take(id)

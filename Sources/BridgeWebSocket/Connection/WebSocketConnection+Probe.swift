@@ -15,7 +15,7 @@ extension WebSocketConnection {
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
       connection, id, answer in
       connection.probes.insert({ answer(.success(())) }, as: id)
-      connection.link?.ping(ProbeTable.payload(id))
+      connection.link?.ping(id)
     }
     switch outcome {
     case .success:
@@ -26,5 +26,25 @@ extension WebSocketConnection {
     case .failure(let failure):
       throw AppError(webSocketFailure: failure)
     }
+  }
+
+  func awaitDelivery(within deadline: Duration) async throws(AppError) {
+    if let ending { throw AppError(webSocketFailure: ending) }
+    var refusal: AppError?
+    let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
+      connection, id, answer in
+      connection.probes.insert({ answer(.success(())) }, as: id)
+      do throws(AppError) {
+        try connection.outbox.append(ping: .init(ping: id))
+      } catch {
+        refusal = error
+        connection.answer(id, with: .cancelled, in: .stream)
+      }
+    }
+    if let refusal { throw refusal }
+    guard case .failure(let failure) = outcome else { return }
+    // The ping may not even be written: that says nothing about the server.
+    if failure.observation == .deadline { throw .webSocketPingTimeout }
+    throw AppError(webSocketFailure: failure)
   }
 }

@@ -39,7 +39,10 @@ public actor WebSocketConnection: Connection {
   /// When the last ping was sent that had no answer in time.
   var unanswered: ContinuousClock.Instant?
   var whenReleased: [() -> Void] = []
+  /// Messages that `send` had taken and that were not written at the end.
+  var unsent = 0
   private var heard: ContinuousClock.Instant?
+  private var lastTraffic = TrafficState()
 
   /// A connection to `url` on one of the process's reactors; nothing is dialled yet.
   public init(
@@ -86,7 +89,14 @@ public actor WebSocketConnection: Connection {
   /// When the last byte came from the server, as the kernel saw it; nil before the first.
   public var lastHeard: ContinuousClock.Instant? { link?.lastHeard ?? heard }
 
-  func keepLastHeard() { heard = link?.lastHeard }
+  /// Whether it does not read because its messages are not taken, and how much of what was sent the
+  /// server's kernel has.
+  public var traffic: TrafficState { link?.traffic ?? lastTraffic }
+
+  func keepTraffic() {
+    heard = link?.lastHeard
+    lastTraffic = link?.traffic ?? lastTraffic
+  }
 
   /// Resolves, dials, identifies the server, upgrades.
   ///
@@ -134,15 +144,31 @@ public actor WebSocketConnection: Connection {
     }
   }
 
+  /// Waits until the server has received every message for which `send` has returned: a ping is
+  /// queued behind them, and its pong proves them (RFC 6455, 5.5.3).
+  ///
+  /// - Throws: `webSocketPingTimeout` when that is not proven after `deadline`, and the messages may
+  ///   arrive yet; what ended the connection.
+  public nonisolated func confirmDelivery(within deadline: Duration) async throws(AppError) {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.awaitDelivery(within: deadline)
+    }
+  }
+
   /// Ends the connection in at most a second, with code 1000. Safe in every state, and again.
   public nonisolated func close() async {
     await close(code: 1000)
   }
 
-  /// Sends what waits, says goodbye with `code` and `reason` (cut to what fits: 123 bytes), waits
-  /// for the server's answer, ends; all in at most a second. A server that has not answered the
-  /// last ping is not waited for. A code that may not be sent is sent as 1000.
-  public nonisolated func close(code: Int, reason: String = "") async {
+  /// Sends what `send` has taken, then a close frame with `code` and `reason` (cut to what fits: 123
+  /// bytes), waits for the server's answer, ends; all in at most a second. A server that has not
+  /// answered the last ping is not waited for. A code that may not be sent is sent as 1000.
+  ///
+  /// From its beginning `send` fails, also where it waits for room.
+  /// - Returns: how many messages `send` had taken that were not written, or not whole. What was
+  ///   written may still be lost when the server did not answer: `confirmDelivery` tells.
+  @discardableResult
+  public nonisolated func close(code: Int, reason: String = "") async -> Int {
     await withTaskExecutorPreference(reactor) {
       await self.leave(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)
     }

@@ -8,9 +8,24 @@ import BridgeTransport
 final class Outbox: Sendable {
   /// A frame to come.
   struct Entry: Sendable {
-    var isText: Bool
+    /// Which kind of frame, and for a ping which one.
+    enum Kind: Sendable, Equatable {
+      case text
+      case binary
+      case ping(Int)
+    }
+
+    var kind: Kind
     /// The payload, after as many bytes of room as the library wants in front of it.
     var bytes: [UInt8]
+
+    /// Whether it is data, and not a frame of the protocol's own.
+    var isMessage: Bool {
+      switch kind {
+      case .text, .binary: true
+      case .ping: false
+      }
+    }
   }
 
   typealias Answer = Result<Void, AppError>
@@ -83,18 +98,43 @@ final class Outbox: Sendable {
     return entry
   }
 
-  /// Nothing is taken any more; who waits is told `error`.
-  func end(_ error: AppError) {
-    let waiters = state.withLock { state -> [Waiter] in
-      guard state.end == nil else { return [] }
-      state.end = error
+  /// Queues `ping` behind every message that was taken, full or not: one that asks takes no more
+  /// than a message of its own would.
+  ///
+  /// - Throws: what ended the connection.
+  func append(ping: Entry) throws(AppError) {
+    let answer = state.withLock { state -> Result<(@Sendable () -> Void)?, AppError> in
+      if let end = state.end { return .failure(end) }
+      guard let wake = state.wake else { return .failure(Self.notConnected) }
+      state.append(ping)
+      return .success(state.needsWake() ? wake : nil)
+    }
+    try answer.get()?()
+  }
+
+  /// Takes nothing any more: senders, also those that wait for room, fail with `error`. What was
+  /// taken is still written.
+  func close(_ error: AppError) {
+    let (waiters, reason) = state.withLock { state -> ([Waiter], AppError) in
+      let reason = state.end ?? error
+      state.end = reason
+      defer { state.waiters = [] }
+      return (state.waiters, reason)
+    }
+    for waiter in waiters { waiter.caller.resume(returning: .failure(reason)) }
+  }
+
+  /// Closes it likewise and drops what was not written: so many messages.
+  func end(_ error: AppError) -> Int {
+    close(error)
+    return state.withLock { state in
+      let left = state.entries[state.first...].count { $0?.isMessage == true }
       state.entries = []
       state.first = 0
+      state.weight = 0
       state.wake = nil
-      defer { state.waiters = [] }
-      return state.waiters
+      return left
     }
-    for waiter in waiters { waiter.caller.resume(returning: .failure(error)) }
   }
 
   /// The answer, where none has to be waited for.

@@ -10,6 +10,8 @@ enum LinkStep {
   case connected
   /// Upgraded; with the subprotocol the server chose.
   case established(subprotocol: String?)
+  /// The ping of this probe was written.
+  case pinged(Int)
   /// A pong with this payload.
   case pong([UInt8])
   /// The server broke a rule, was told so and is not listened to any more; the facts say which.
@@ -26,7 +28,7 @@ enum LinkStep {
 @safe final class Link: @unchecked Sendable {
   let configuration: WebSocketConfiguration
   let endpoint: WebSocketEndpoint
-  private let reactor: Reactor
+  let reactor: Reactor
   let mailbox: Mailbox
   let outbox: Outbox
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
@@ -36,25 +38,33 @@ enum LinkStep {
   private(set) var facts: LinkFacts
   /// When the last byte came, as the kernel says; kept when the socket is gone.
   private var heard: ContinuousClock.Instant?
+  /// What the peer's kernel has acknowledged; kept likewise.
+  private var acknowledged: UInt64 = 0
+  /// Nothing is read: the mailbox is full.
+  private var isPaused = false
 
   var certificate: CertificateJudge
   var assembler: MessageAssembler
   var body: [UInt8] = []
   var isBodyComplete = false
-  private var connection: OpaquePointer?
+  private(set) var connection: OpaquePointer?
   private var context: LinkContext?
-  private var tell: ((LinkStep) -> Void)?
+  private(set) var tell: ((LinkStep) -> Void)?
   /// The library has begun to take it apart.
-  private var isEnding = false
+  private(set) var isEnding = false
   /// The library has no part in it any more.
   private(set) var isGone = false
-  private var pings: [[UInt8]] = []
-  private var isFlushDue = false
+  var pings: [Int] = []
+  /// What the library was given last is a message, of which it may still keep a part.
+  var isInMessage = false
+  /// A message was cut off by the end.
+  private var wasCut = false
+  var isFlushDue = false
   /// Since the last look.
-  private var hasReceived = false
-  private var goodbye: [UInt8]?
+  var hasReceived = false
+  private(set) var goodbye: [UInt8]?
   /// Our close frame is on its way: nothing may follow it.
-  private(set) var hasSaidGoodbye = false
+  var hasSaidGoodbye = false
 
   init(
     to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
@@ -131,45 +141,27 @@ enum LinkStep {
     return heard
   }
 
-  /// Writes what waits at the end of the turn: what one turn sends travels together, and a turn to
-  /// write, which costs four changes of the epoll set, is not asked for.
-  func flush() {
-    guard !isFlushDue else { return }
-    isFlushDue = true
-    flushAtEndOfTurn(patience: Self.patience)
+  /// What is known of its traffic beside `lastHeard`.
+  var traffic: TrafficState {
+    look()
+    return TrafficState(isPaused: isPaused, acknowledged: acknowledged)
   }
 
-  /// While messages come in, their answers are collected for a few turns: else both sides would
-  /// fall into step and exchange one at a time.
-  private func flushAtEndOfTurn(patience: Int) {
-    reactor.atEndOfTurn { [self] in
-      guard hasReceived, patience > 0, outbox.count < Self.burst else {
-        isFlushDue = false
-        return writeNow()
-      }
-      hasReceived = false
-      flushAtEndOfTurn(patience: patience - 1)
-    }
+  /// Whether a message is partly written.
+  var isMessageCut: Bool {
+    guard let connection = unsafe connection else { return wasCut }
+    return unsafe isInMessage && lws_partial_buffered(connection) != 0
   }
 
-  private static let patience = 8
-  /// In bytes: a longer message is worth a packet of its own.
-  private static let small = 1 << 10
-
-  /// What the socket does not take at once the library keeps, and sends when it can.
-  private func writeNow() {
-    guard facts.stage == .established, facts.close == nil, !isEnding else { return }
-    if !write() { kill() }
-  }
-
-  /// Sends a ping, ahead of the messages that wait.
-  func ping(_ payload: [UInt8]) {
-    pings.append(payload)
+  /// Sends the ping of probe `id`, ahead of the messages that wait.
+  func ping(_ id: Int) {
+    pings.append(id)
     flush()
   }
 
   /// Reads on.
   func allowReading() {
+    isPaused = false
     guard let connection = unsafe connection else { return }
     _ = unsafe lws_rx_flow_control(connection, 1)
   }
@@ -217,6 +209,7 @@ enum LinkStep {
       }
     // The kernel counts a FIN as a byte.
     facts.bytesHeard = seen.bytes - (facts.socket == .finished ? min(1, seen.bytes) : 0)
+    acknowledged = seen.acknowledged
     if seen.bytes > 0 { heard = ContinuousClock.now - .milliseconds(Int(seen.silence)) }
   }
 }
@@ -285,6 +278,7 @@ extension Link {
       guard let message = unsafe try assembler.take(content, piece) else { return true }
       hasReceived = message.count <= Self.small
       if !mailbox.push(message), let connection = unsafe connection {
+        isPaused = true
         _ = unsafe lws_rx_flow_control(connection, 0)
       }
       return true
@@ -306,74 +300,15 @@ extension Link {
     return true
   }
 
-  /// Writes what waits, a bounded number of frames; false when the connection must end.
-  func write() -> Bool {
-    guard let connection = unsafe connection else { return false }
-    if hasSaidGoodbye { return true }
-    while !pings.isEmpty, unsafe lws_partial_buffered(connection) == 0 {
-      let payload = pings.removeFirst()
-      guard unsafe send(payload, LWS_WRITE_PING, on: connection) else { return false }
-    }
-    let cork = unsafe Cork(outbox.count > 3 ? lws_get_socket_fd(connection) : -1)
-    defer { cork.draw() }
-    var frames = 0
-    while frames < Self.burst, unsafe lws_partial_buffered(connection) == 0 {
-      guard let entry = outbox.take() else { return unsafe sayGoodbye(on: connection) }
-      let kind = entry.isText ? LWS_WRITE_TEXT : LWS_WRITE_BINARY
-      guard unsafe writeFrame(entry.bytes, kind, on: connection) else { return false }
-      frames += 1
-    }
-    goOnWriting()
-    return true
-  }
-
-  /// There is more to write: when the socket takes what the library keeps, or in the next turn.
-  private func goOnWriting() {
-    guard let connection = unsafe connection else { return }
-    if unsafe lws_partial_buffered(connection) != 0 {
-      _ = unsafe lws_callback_on_writable(connection)
-    } else {
-      reactor.execute { [self] in flush() }
-    }
-  }
-
-  /// Frames a turn, so that others have theirs.
-  private static let burst = 64
-
-  /// Everything is written: time for the close frame, if that was asked for. It is written by us:
-  /// with libuv the packaged library drops a connection before its own close frame is out.
-  private func sayGoodbye(on connection: OpaquePointer) -> Bool {
-    guard let goodbye else { return true }
-    hasSaidGoodbye = true
-    return unsafe send(goodbye, Self.closeFrame, on: connection)
-  }
-
-  /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbours.
-  private static let closeFrame = lws_write_protocol(rawValue: 4)
-
-  private func send(
-    _ payload: [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
-  ) -> Bool {
-    unsafe writeFrame(
-      [UInt8](repeating: 0, count: LibWebSockets.room) + payload, kind, on: connection)
-  }
-
-  /// The library masks in place, in the room before the payload too.
-  private func writeFrame(
-    _ bytes: consuming [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
-  ) -> Bool {
-    unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-      let room = LibWebSockets.room
-      guard let start = buffer.baseAddress else { return false }
-      let length = buffer.count - room
-      return unsafe lws_write(connection, start.advanced(by: room), length, kind) >= 0
-    }
-  }
-
   /// The connection failed or is closing; its socket is still there. The library still keeps it for
   /// a part of the turn, but aborts the program when something is asked of it.
   func ending() {
     look()
+    wasCut = isMessageCut
+    disown()
+  }
+
+  private func disown() {
     isEnding = true
     killer = nil
     unsafe connection = nil
@@ -382,9 +317,7 @@ extension Link {
   /// The terminal event: gives back the library's retain.
   func gone(_ owner: Unmanaged<Link>) {
     isGone = true
-    isEnding = true
-    killer = nil
-    unsafe connection = nil
+    disown()
     let tell = tell
     self.tell = nil
     tell?(.gone)

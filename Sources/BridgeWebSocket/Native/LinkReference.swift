@@ -16,13 +16,20 @@ extension Outbox.Entry {
   init(text: String) {
     var text = text
     let bytes = text.withUTF8 { unsafe Self.roomed($0) }
-    self.init(isText: true, bytes: bytes)
+    self.init(kind: .text, bytes: bytes)
   }
 
   /// A binary message, with the library's room in front.
   init(binary payload: [UInt8]) {
     let bytes = unsafe payload.withUnsafeBufferPointer { unsafe Self.roomed($0) }
-    self.init(isText: false, bytes: bytes)
+    self.init(kind: .binary, bytes: bytes)
+  }
+
+  /// The ping of probe `id`, likewise.
+  init(ping id: Int) {
+    let payload = ProbeTable.payload(id)
+    self.init(
+      kind: .ping(id), bytes: [UInt8](repeating: 0, count: LibWebSockets.room) + payload)
   }
 
   /// The library writes the header over what is left unset here.

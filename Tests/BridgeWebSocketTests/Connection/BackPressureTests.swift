@@ -39,6 +39,7 @@ struct BackPressureTests {
     await #expect(throws: AppError.webSocketPingTimeout) {
       _ = try await connection.probe(within: .milliseconds(300))
     }
+    #expect(await connection.traffic.isPaused)
     let iterator = connection.messages.makeAsyncIterator()
     for index in 0..<512 {
       let message = try await iterator.next()
@@ -47,8 +48,25 @@ struct BackPressureTests {
         break
       }
     }
+    #expect(await !connection.traffic.isPaused)
     _ = try await connection.probe(within: .seconds(5))
     await connection.close()
+    await peer.stop()
+  }
+
+  @Test("what the server's kernel has acknowledged is counted, also after the end")
+  func acknowledged() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    #expect(await connection.traffic == TrafficState())
+    try await connection.connect()
+    let before = await connection.traffic.acknowledged
+    try await connection.send(binary: [UInt8](repeating: 1, count: 1 << 20))
+    try await connection.confirmDelivery(within: .seconds(50))
+    let after = await connection.traffic.acknowledged
+    #expect(after >= before + 1 << 20)
+    await connection.close()
+    #expect(await connection.traffic.acknowledged >= after)
     await peer.stop()
   }
 

@@ -100,6 +100,26 @@ struct LifeTests {
     await peer.stop()
   }
 
+  @Test("a message is refused once the close handshake has begun")
+  func sendWhileClosing() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript(answersClose: false))
+    var configuration = WebSocketConfiguration()
+    configuration.timeouts.close = .seconds(600)
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    try await connection.connect()
+    try await connection.send(text: "in time")
+    let closing = Task { await connection.close() }
+    _ = try await peer.first { $0.kind == .close(code: 1000, reason: "") }
+    await #expect(
+      throws: AppError.webSocketDisconnected(code: nil, reason: "The connection was closed here.")
+    ) { try await connection.send(text: "too late") }
+    await peer.send(.close(1000))
+    await closing.value
+    #expect(await peer.log.contains { $0.kind == .text("in time") })
+    await peer.stop()
+  }
+
   @Test("what was sent before the goodbye arrives")
   func flush() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())

@@ -4,7 +4,10 @@ import Testing
 struct ProbeTableTests {
   private func table(_ ids: Int...) -> ProbeTable {
     var table = ProbeTable()
-    for id in ids { table.insert({}, as: id) }
+    for id in ids {
+      table.insert({}, as: id)
+      table.wrote(id)
+    }
     return table
   }
 
@@ -15,8 +18,20 @@ struct ProbeTableTests {
   }
 
   @Test func aPongAnswersThePingsBeforeItsOwn() {
-    #expect(table(3, 1, 7).answered(by: 3) == [1, 3])
-    #expect(table(3, 1, 7).answered(by: 7) == [1, 3, 7])
+    #expect(table(1, 3, 7).answered(by: 3) == [1, 3])
+    #expect(table(1, 3, 7).answered(by: 7) == [1, 3, 7])
+  }
+
+  @Test func theOrderIsTheOneInWhichPingsWereWritten() {
+    #expect(table(3, 1, 7).answered(by: 3) == [3])
+    #expect(table(3, 1, 7).answered(by: 1) == [3, 1])
+  }
+
+  @Test func aPingThatIsNotWrittenIsNotAnswered() {
+    var table = table(2)
+    table.insert({}, as: 1)
+    #expect(table.answered(by: 2) == [2])
+    #expect(table.answered(by: 1).isEmpty)
   }
 
   @Test func anUnaskedPongAnswersNobody() {
