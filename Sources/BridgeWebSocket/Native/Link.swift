@@ -59,6 +59,8 @@ enum LinkStep {
   var isInMessage = false
   /// A message was cut off by the end.
   private var wasCut = false
+  /// Where it stands in the list of its `FrameWatch`.
+  var watchIndex: Int?
   var isFlushDue = false
   /// Since the last look.
   var hasReceived = false
@@ -231,6 +233,7 @@ extension Link {
     if let connection = unsafe connection, let session = unsafe lws_get_ssl(connection) {
       unsafe HandshakeWitness.dismiss(session)
     }
+    context?.watch.add(self)
     tell?(.established(subprotocol: facts.answer?.subprotocol))
   }
 
@@ -287,6 +290,15 @@ extension Link {
     }
   }
 
+  /// Refuses a frame by its header: of a frame without payload the library says nothing.
+  func checkAnnouncedLength() {
+    guard isListening, facts.fault == nil, let connection = unsafe connection,
+      unsafe lws_remaining_packet_payload(connection) > configuration.messageLimit
+    else { return }
+    let fault = MessageAssembler.Fault.tooLong(limit: configuration.messageLimit)
+    _ = refuse(code: fault.closeCode, fault.detail)
+  }
+
   /// Says what is wrong, and listens only for the end from now on.
   private func refuse(code: Int, _ fault: String) -> Bool {
     guard facts.fault == nil else { return true }
@@ -309,6 +321,7 @@ extension Link {
   }
 
   private func disown() {
+    context?.watch.remove(self)
     isEnding = true
     killer = nil
     unsafe connection = nil

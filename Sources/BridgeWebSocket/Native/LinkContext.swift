@@ -15,6 +15,7 @@ import CLibWebSockets
   }
 
   let raw: OpaquePointer
+  let watch: FrameWatch
   private let pipe: WakePipe?
   private let loop: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private var pause: LoopTimer?
@@ -38,6 +39,7 @@ import CLibWebSockets
   /// Leaves the loop, in two steps (README.event-libs.md of libwebsockets): what is open is closed,
   /// which libuv does in later turns, and then the rest is freed.
   private func leave(_ reactor: Reactor) {
+    watch.stop()
     if let pipe {
       pipe.closeOnce { unsafe lws_context_destroy(raw) }
     } else {
@@ -78,6 +80,7 @@ import CLibWebSockets
       return nil
     }
     unsafe self.raw = raw
+    watch = FrameWatch(on: reactor)
     unsafe pipe = WakePipe(on: reactor.native, besides: others)
   }
 

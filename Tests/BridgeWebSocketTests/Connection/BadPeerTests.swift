@@ -178,6 +178,10 @@ struct BadPeerTests {
       RawFrame(opcode: 2, [UInt8](repeating: 1, count: 100_000)).with {
         $0.declaredLength = 1 << 62
       }, "A message is longer than 16777216 bytes.", code: 1009),
+    invalid(
+      "the header of a frame of 2^62 bytes, and nothing after it",
+      RawFrame(opcode: 2).with { $0.declaredLength = 1 << 62 },
+      "A message is longer than 16777216 bytes.", code: 1009),
     invalid("a length of 2^63", RawFrame(opcode: 2, [1]).with { $0.declaredLength = 1 << 63 }),
   ]
 
