@@ -147,8 +147,8 @@ public actor WebSocketConnection: Connection {
   /// Waits until the server has received every message for which `send` has returned: a ping is
   /// queued behind them, and its pong proves them (RFC 6455, 5.5.3).
   ///
-  /// - Throws: `webSocketPingTimeout` when that is not proven after `deadline`, and the messages may
-  ///   arrive yet; what ended the connection.
+  /// - Throws: `webSocketPingTimeout` when that is not proven after `deadline`, and the messages
+  ///   may arrive yet; what ended the connection.
   public nonisolated func confirmDelivery(within deadline: Duration) async throws(AppError) {
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
       try await self.awaitDelivery(within: deadline)
@@ -160,9 +160,9 @@ public actor WebSocketConnection: Connection {
     await close(code: 1000)
   }
 
-  /// Sends what `send` has taken, then a close frame with `code` and `reason` (cut to what fits: 123
-  /// bytes), waits for the server's answer, ends; all in at most a second. A server that has not
-  /// answered the last ping is not waited for. A code that may not be sent is sent as 1000.
+  /// Sends what `send` has taken, then a close frame with `code` and `reason` (cut to what fits:
+  /// 123 bytes), waits for the server's answer, ends; all in at most a second. A server that has
+  /// not answered the last ping is not waited for. A code that may not be sent is sent as 1000.
   ///
   /// From its beginning `send` fails, also where it waits for room.
   /// - Returns: how many messages `send` had taken that were not written, or not whole. What was

@@ -100,8 +100,8 @@ struct RefusedUpgradeTests {
     await peer.stop()
   }
 
-  /// Sequential on one reactor, in turns with refusals that promise no body: a wait of 40 ms each on
-  /// the reactor would add four seconds to one kind only.
+  /// Sequential on one reactor, in turns with refusals that promise no body: a wait of 40 ms each
+  /// on the reactor would add four seconds to one kind only.
   @Test("with a body that never comes does not hold up the reactor")
   func slowBody() async throws {
     let heads = [
