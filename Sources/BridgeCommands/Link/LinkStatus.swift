@@ -20,6 +20,8 @@ package struct LinkStatus: Sendable {
   /// Whether cause and remedy are shown too.
   package var isExplained = false
   private var isUp = false
+  /// Nothing more is tried.
+  private var isFinal = false
   private var shown: PresentedError?
   private var activity = Activity.none
   private var attemptsLeft: Int?
@@ -41,11 +43,14 @@ package struct LinkStatus: Sendable {
       attemptsLeft = plan.attemptsLeft
     case .suspected(let silent): heard = event.at - silent
     case .cleared: heard = nil
-    case .surfaced(let error): shown = error
+    case .surfaced(let error):
+      // What nothing more is tried about ends the run, and its last line says it.
+      isFinal = error.plan?.next == .giveUp || error.plan?.next == .askPerson
+      shown = isFinal ? nil : error
     case .withdrawn(let id): if shown?.id == id { shown = nil }
     case .switched: goDown()
-    case .entered, .becameHealthy, .classified, .suspended, .resumed, .gaveUp, .lingered, .closed,
-      .missed:
+    case .gaveUp: (isFinal, shown) = (true, nil)
+    case .entered, .becameHealthy, .classified, .suspended, .resumed, .lingered, .closed, .missed:
       break
     }
     if case .recovered = event.step { live = event.generation }
@@ -55,7 +60,7 @@ package struct LinkStatus: Sendable {
 
   private mutating func comeUp() {
     (isUp, wasUp, heard, shown, activity) = (true, true, nil, nil, .none)
-    (lostBytes, isLeaving, isExplained, lastNote) = (0, false, false, nil)
+    (lostBytes, isLeaving, isExplained, isFinal, lastNote) = (0, false, false, false, nil)
   }
 
   private mutating func goDown() {
@@ -63,7 +68,7 @@ package struct LinkStatus: Sendable {
   }
 
   /// Whether there is something to say that changes with time.
-  package var isTicking: Bool { heard != nil || (wasUp && !isUp) }
+  package var isTicking: Bool { !isFinal && (heard != nil || (wasUp && !isUp)) }
 
   /// The lines of the banner at `now`; none while all is well, and in the first moment of trouble.
   package func lines(
@@ -135,7 +140,7 @@ package struct LinkStatus: Sendable {
 
   /// What to say there of a link that has been down for a while, where that has not been said.
   package mutating func overdueNote() -> String? {
-    wasUp && !isUp && lastNote == nil ? noteOfTrouble() : nil
+    wasUp && !isUp && !isFinal && lastNote == nil ? noteOfTrouble() : nil
   }
 
   private mutating func noteOfTrouble() -> String? {

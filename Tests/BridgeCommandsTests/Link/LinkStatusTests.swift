@@ -65,6 +65,22 @@ import Testing
     #expect(lines(status, after: .zero).contains("  1 typed byte was not sent."))
   }
 
+  @Test("an end that nothing follows is no trouble to show")
+  func finalEnd() {
+    for next in [RecoveryPlan.Step.giveUp, .askPerson] {
+      var status = LinkStatus(host: "h")
+      status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+      status.see(event(.failed(refused, nil), generation: 1))
+      status.see(
+        event(.surfaced(PresentedError(error: refused, plan: RecoveryPlan(next: next)))))
+      #expect(lines(status, after: .zero).isEmpty)
+      #expect(!status.isTicking)
+      #expect(status.overdueNote() == nil)
+      status.see(event(.gaveUp(refused, RecoveryPlan(next: next))))
+      #expect(lines(status, after: .zero).isEmpty)
+    }
+  }
+
   @Test func anAttemptUnderWayIsShown() {
     var status = down(attemptsLeft: 7)
     status.see(event(.attempted(number: 4, isStandby: false), generation: 2))
