@@ -41,7 +41,13 @@ extension ConnectRun {
     var supervised = supervised {
       make(
         SSHConnection(
-          to: settings.endpoint, configuration: configuration, on: reactor))
+          to: settings.endpoint, configuration: configuration, on: reactor)
+      ) { [endpoint = settings.endpoint] phase, seconds in
+        let context = FailureContext(
+          kind: phase == .dial ? .dialTimeout : .silent, phase: phase, host: endpoint.host,
+          port: endpoint.port)
+        return (.sshTimeout(seconds: seconds), context)
+      }
     }
     supervised.onConnected = { connection, generation in
       if let ssh: SSHConnection = Self.made(connection) { await use(ssh, generation) }
@@ -54,7 +60,13 @@ extension ConnectRun {
     var supervised = supervised {
       make(
         WebSocketConnection(
-          to: request.url, configuration: configuration, on: reactor))
+          to: request.url, configuration: configuration, on: reactor)
+      ) { [endpoint = settings.endpoint] phase, seconds in
+        WebSocketFailure(
+          observation: .deadline, phase: phase, host: endpoint.host, port: endpoint.port,
+          timeout: seconds
+        ).typed
+      }
     }
     supervised.whenSilent = { _ in .webSocketPingTimeout }
     supervised.onConnected = { connection, generation in
@@ -66,9 +78,13 @@ extension ConnectRun {
   }
 
   /// A connection that `--timeout` bounds.
-  private func make(_ connection: some Connection) -> any Connection {
+  private func make(
+    _ connection: some Connection,
+    whenLate: @escaping @Sendable (ConnectionPhase, Int) -> (AppError, FailureContext)
+  ) -> any Connection {
     guard let limit = settings.attemptTimeout else { return connection }
-    return TimedConnection(connection, limit: limit, clock: clock, on: reactor)
+    return TimedConnection(
+      connection, limit: limit, clock: clock, on: reactor, whenLate: whenLate)
   }
 
   /// What `make` was given.
@@ -167,7 +183,9 @@ extension ConnectRun {
     let facts = facts.withLock { $0 }
     guard !facts.wasUp else { return .over }
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
-    end.yield(.failure(facts.failures.last ?? CommandFailure(error: .sshTimeout(seconds: seconds))))
+    let timeout =
+      request.messages == nil ? AppError.sshTimeout(seconds: seconds) : .timeout(seconds: seconds)
+    end.yield(.failure(facts.failures.last ?? CommandFailure(error: timeout)))
     return .over
   }
 

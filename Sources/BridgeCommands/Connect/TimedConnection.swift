@@ -9,6 +9,8 @@ actor TimedConnection<Inner: Connection>: Connection {
   nonisolated let events: AsyncStream<ConnectionEvent>
   private let sink: AsyncStream<ConnectionEvent>.Continuation
   private let limit: Duration
+  /// What a deadline in a phase means, after so many seconds.
+  private let whenLate: @Sendable (ConnectionPhase, Int) -> (AppError, FailureContext)
   private let clock: any Clock<Duration> & Sendable
   private nonisolated let reactor: Reactor
   private var phase = ConnectionPhase.resolve
@@ -18,10 +20,12 @@ actor TimedConnection<Inner: Connection>: Connection {
   /// `inner` must be pinned to `reactor`.
   init(
     _ inner: Inner, limit: Duration, clock: any Clock<Duration> & Sendable,
-    on reactor: Reactor
+    on reactor: Reactor,
+    whenLate: @escaping @Sendable (ConnectionPhase, Int) -> (AppError, FailureContext)
   ) {
     self.inner = inner
     self.limit = limit
+    self.whenLate = whenLate
     self.clock = clock
     self.reactor = reactor
     (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
@@ -73,10 +77,9 @@ actor TimedConnection<Inner: Connection>: Connection {
   }
 
   private func beLate() -> AppError {
-    late = FailureContext(
-      kind: phase == .dial ? .dialTimeout : .silent, phase: phase, host: endpoint.host,
-      port: endpoint.port)
-    return .sshTimeout(seconds: max(1, Int((limit / .seconds(1)).rounded(.up))))
+    let (error, context) = whenLate(phase, max(1, Int((limit / .seconds(1)).rounded(.up))))
+    late = context
+    return error
   }
 
   /// What comes of the cancellation of the inner one is not what happened.

@@ -112,6 +112,14 @@ import Testing
     await peer.stop()
   }
 
+  @Test(arguments: [["--timeout", "200ms"], ["--wait=200ms"]])
+  func aWebSocketServerThatSaysNothing(_ option: [String]) async throws {
+    let peer = try await ScriptedTCPPeer(.silent)
+    try await expect(
+      124, "timeout", Home(), ["connect"] + option + ["ws://127.0.0.1:\(peer.port)"])
+    await peer.stop()
+  }
+
   @Test func somethingElseThatAnswers() async throws {
     let peer = try await ScriptedTCPPeer(.http)
     try await expect(
