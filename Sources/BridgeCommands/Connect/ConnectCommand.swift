@@ -60,7 +60,7 @@ package struct ConnectCommand: AsyncParsableCommand {
       reporter.fail(CommandFailure(error: error))
       code = error.exitCode().rawValue
     }
-    reporter.event("exit") { $0.add("code", Int(code)) }
+    reporter.event("exit", isFinal: true) { $0.add("code", Int(code)) }
     await reporter.drain()
     Signals.leave(code)
   }

@@ -21,7 +21,7 @@ extension ConnectRun {
     let dropped = await supervisor.dropped
     if dropped > 0 { await counters.countQueueDrops(dropped) }
     let values = await counters.values
-    reporter.event("counters") { line in
+    reporter.event("counters", isFinal: true) { line in
       line.add("retries", values.retries)
       line.add("reconnects", values.reconnects)
       line.add("queueDrops", values.queueDrops)

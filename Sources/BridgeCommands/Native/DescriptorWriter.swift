@@ -35,15 +35,16 @@ final class DescriptorWriter: Sendable {
     bytes.isEmpty ? true : await queue(bytes)
   }
 
-  /// Writes `text` some time; thrown away when 256 KiB of such texts are waiting.
-  func post(_ text: String) {
+  /// Queues `text` without waiting; false, and `text` is dropped, where 256 KiB of such texts are
+  /// queued and it is not `isUnbounded`.
+  @discardableResult func post(_ text: String, isUnbounded: Bool = false) -> Bool {
     let bytes = Array(text.utf8)
     let fits = state.withLock { state in
-      guard state.posted + bytes.count <= Self.postLimit else { return false }
+      guard isUnbounded || state.posted + bytes.count <= Self.postLimit else { return false }
       state.posted += bytes.count
       return true
     }
-    if fits { _ = enqueue(Chunk(bytes: bytes, caller: nil)) }
+    return fits && enqueue(Chunk(bytes: bytes, caller: nil))
   }
 
   /// Whether something that was posted is not written yet.

@@ -24,7 +24,7 @@ package struct CommandFailure: Error {
 extension Reporter {
   /// The last words: the hint, then `bridgectl: [caseName] Title: message`.
   func fail(_ failure: CommandFailure) {
-    event("error") { line in
+    event("error", isFinal: true) { line in
       line.add(failure.error, failure.context)
       line.add("exitCode", Int(failure.exitCode))
     }

@@ -33,14 +33,18 @@ final class Reporter: Sendable {
 
   private let state: Mutex<State>
   private let standardError: DescriptorWriter
-  private let events: DescriptorWriter?
+  /// Where events go: standard error, a descriptor of their own, both or nowhere.
+  private let lines: [EventLines]
   private static let erase = "\r\u{1B}[K"
 
   /// A reporter that writes events also to `eventsDescriptor`.
   init(_ style: Style, eventsDescriptor: Int32? = nil) {
     state = Mutex(State(style: style))
-    standardError = DescriptorWriter(2)
-    events = eventsDescriptor.map { DescriptorWriter($0) }
+    let standardError = DescriptorWriter(2)
+    self.standardError = standardError
+    lines =
+      (style.isJSON ? [EventLines(standardError)] : [])
+      + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
 
   /// What the style is.
@@ -140,17 +144,26 @@ final class Reporter: Sendable {
     if !state.withLock({ $0.overlay.leavesLines }) { show("\r\n") }
   }
 
-  /// One JSON line where events go.
-  func event(_ name: String, _ fill: (inout JSONLine) -> Void = { _ in }) {
-    let isJSON = style.isJSON
-    guard isJSON || events != nil else { return }
-    var line = JSONLine()
-    line.add("v", 1)
-    line.add("time", WallClock.now())
-    line.add("event", name)
+  /// One JSON line where events go. A final one, near the end of the run, is never dropped.
+  func event(
+    _ name: String, isFinal: Bool = false, _ fill: (inout JSONLine) -> Void = { _ in }
+  ) {
+    guard !lines.isEmpty else { return }
+    var line = JSONLine(event: name)
     fill(&line)
-    if isJSON { standardError.post(line.text + "\n") }
-    events?.post(line.text + "\n")
+    for lines in lines { lines.post(line, isFinal: isFinal) }
+  }
+
+  /// One JSON line that is waited for: a slow reader holds up what it is about. False when standard
+  /// error takes no more.
+  @discardableResult
+  func writtenEvent(_ name: String, _ fill: (inout JSONLine) -> Void) async -> Bool {
+    guard !lines.isEmpty else { return true }
+    var line = JSONLine(event: name)
+    fill(&line)
+    var isWritten = true
+    for lines in lines { isWritten = await lines.write(line) && isWritten }
+    return isWritten
   }
 
   /// What the remote command wrote to its standard error; false when nobody reads it any more.
@@ -158,17 +171,23 @@ final class Reporter: Sendable {
     await makeWay()
     progress(nil)
     guard style.isJSON else { return await standardError.write(bytes) }
-    let text = state.withLock { $0.utf8.take(bytes) }
-    guard !text.isEmpty else { return true }
-    event("stderr") { $0.add("text", text) }
-    await standardError.drain()
+    for start in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
+      let piece = bytes[start..<min(bytes.count, start + Self.pieceSize)]
+      let text = state.withLock { $0.utf8.take(Array(piece)) }
+      guard !text.isEmpty else { continue }
+      guard await writtenEvent("stderr", { $0.add("text", text) }) else { return false }
+    }
     return true
   }
+
+  /// So much of the remote standard error, in bytes, is one line at most: six times as long where
+  /// every byte is escaped.
+  private static let pieceSize = 16 << 10 - 4
 
   /// Waits until all is written.
   func drain() async {
     await standardError.drain()
-    await events?.drain()
+    for lines in lines { await lines.drain() }
   }
 
   private func say(_ text: String, unless loudness: ConnectRequest.Loudness) {

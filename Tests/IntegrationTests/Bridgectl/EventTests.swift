@@ -32,6 +32,18 @@ import Testing
     }
   }
 
+  @Test("standard error is passed on whole, however long its chunks and whatever is in them")
+  func longStandardError() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["--json", "127.0.0.1", "--", "head -c 3000000 /dev/zero >&2"])
+      #expect(outcome.code == 0)
+      let texts = try events(outcome.error).compactMap { $0["text"] as? String }
+      #expect(texts.map(\.utf8.count).reduce(0, +) == 3_000_000)
+      #expect(texts.allSatisfy { $0.utf8.count <= 16 << 10 })
+    }
+  }
+
   @Test func aHostKeyThatWasNotKnownIsToldOnce() async throws {
     try await withServer(isKnown: false) { server, home in
       for isNew in [true, false] {
