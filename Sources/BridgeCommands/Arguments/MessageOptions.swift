@@ -23,7 +23,12 @@ package struct MessageOptions: ParsableArguments {
       "Trust whoever has the key with this SHA-256 (hexadecimal or base64).", valueName: "SHA256"))
   package var pin: String?
 
-  @Flag(help: "Messages with their length before them, four bytes, most significant first.")
+  @Flag(
+    help: ArgumentHelp(
+      "Messages with their length before them, four bytes, most significant first.",
+      discussion: """
+        Without it a message is a line, and one with a line feed in it several: --json tells which.
+        """))
   package var binary = false
 
   /// None yet.

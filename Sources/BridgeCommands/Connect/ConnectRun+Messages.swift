@@ -31,10 +31,14 @@ extension ConnectRun {
     if generation == 1, local.inputIsTerminal {
       reporter.note("bridgectl: connected; each line is a message, Ctrl-D ends.")
     }
-    if case .dropped = opened.yield(connection) {
+    let link = Opened(connection: connection, generation: generation)
+    if case .dropped = opened.yield(link) {
       reporter.warn("standard output is so slow that the messages of a connection were lost")
     }
-    if let end = await messages.send(to: connection, generation) { return finish(end) }
+    if let end = await messages.send(to: connection, generation) {
+      warnOfDoubt(generation)
+      return finish(end)
+    }
     await tellDoubt(about: connection, generation)
   }
 
@@ -46,12 +50,16 @@ extension ConnectRun {
     reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
-  /// What went into a link that was lost may be lost too: nobody but the server knows. One that was
-  /// closed as agreed was not lost.
+  /// What went into a link that was lost may be lost too: nobody but the server knows. Of one that
+  /// was closed as agreed that is known when all that came over it was read.
   private func tellDoubt(about connection: WebSocketConnection, _ generation: Int) async {
+    guard await connection.lastFailure?.kind != .closedByPeer else { return }
+    warnOfDoubt(generation)
+  }
+
+  private func warnOfDoubt(_ generation: Int) {
     let count = messages.takeDoubtful(of: generation)
-    let isAgreed = await connection.lastFailure?.kind == .closedByPeer
-    guard count > 0, !isAgreed, !facts.withLock({ $0.isOver }) else { return }
+    guard count > 0, !facts.withLock({ $0.isOver }) else { return }
     let subject = count == 1 ? "a message that was" : "\(count) messages that were"
     reporter.warn("\(subject) sent just before may not have arrived; not sent again")
   }
@@ -60,17 +68,45 @@ extension ConnectRun {
   /// cancelled when a generation ends, for what has come is written even so. Then says how the run
   /// ended, where there is no more to come.
   func deliver() async {
-    for await connection in links {
-      if let end = await messages.receive(from: connection) { finish(end) }
+    var last: Opened?
+    for await link in links {
+      last = link
+      if let end = await messages.receive(from: link.connection, link.generation) { finish(end) }
     }
-    if let failure = facts.withLock({ $0.outcome }) { end.yield(.failure(failure)) }
+    guard let failure = facts.withLock({ $0.outcome }) else { return }
+    guard let last else { return _ = end.yield(.failure(failure)) }
+    let isAgreed = await last.connection.lastFailure?.kind == .closedByPeer
+    if !isAgreed || !messages.isAnswered(last.generation) { warnOfDoubt(last.generation) }
+    end.yield(conclusion(failure))
   }
 
   private func finish(_ ending: MessageSession.End) {
     switch ending {
-    case .finished: end.yield(.success(.success))
+    case .finished: end.yield(conclusion(nil))
     case .outputClosed: end.yield(.success(.outputClosed))
     case .badInput(let error): end.yield(.failure(CommandFailure(error: error)))
     }
+  }
+
+  /// How the run ends after `failure`, or without one: in success only where every message that was
+  /// read is known to have arrived.
+  private func conclusion(_ failure: CommandFailure?) -> Ending {
+    let report = messages.report(isInputTerminal: local.inputIsTerminal)
+    if let notSent = report.notSent { reporter.warn(notSent) }
+    if var failure, failure.exitCode != 0 {
+      failure.endsSession = report.doubtful > 0
+      return .failure(failure)
+    }
+    guard let sentence = report.sentence else {
+      return failure.map { .failure($0) } ?? .success(.success)
+    }
+    var code: Int?
+    if case .webSocketDisconnected(let seen, _) = failure?.error { code = seen }
+    let context = FailureContext(
+      kind: .outcomeUnknown, phase: .stream, host: settings.endpoint.host,
+      port: settings.endpoint.port)
+    return .failure(
+      CommandFailure(
+        error: .webSocketDisconnected(code: code, reason: sentence), context: context))
   }
 }

@@ -38,8 +38,8 @@ struct ConnectRun: Sendable {
   let counters = Counters()
   let messages: MessageSession
   /// WebSocket connections whose messages are to be written out, oldest first.
-  let links: AsyncStream<WebSocketConnection>
-  let opened: AsyncStream<WebSocketConnection>.Continuation
+  let links: AsyncStream<Opened>
+  let opened: AsyncStream<Opened>.Continuation
 
   /// What is known so far.
   struct Facts: Sendable {
@@ -74,6 +74,12 @@ struct ConnectRun: Sendable {
     let generation: Int
   }
 
+  /// A WebSocket connection that is in use.
+  struct Opened: Sendable {
+    let connection: WebSocketConnection
+    let generation: Int
+  }
+
   init(
     request: ConnectRequest, settings: ConnectSettings, local: LocalEnvironment,
     reporter: Reporter, signals: Signals, reactor: Reactor
@@ -102,9 +108,11 @@ struct ConnectRun: Sendable {
     id = ConnectionID("\(request.host.scheme.rawValue):\(settings.endpoint)#1")
     (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     resizes = Resizes()
+    let framing = MessageFraming(
+      isBinary: request.messages?.isBinary ?? false, isForTerminal: local.outputIsTerminal)
     messages = MessageSession(
-      isBinary: request.messages?.isBinary ?? false, input: input, output: output,
-      reporter: reporter, clock: clock, on: reactor)
+      framing: framing, input: input, output: output, reporter: reporter, clock: clock,
+      on: reactor)
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
     (links, opened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
   }

@@ -6,6 +6,8 @@ package import BridgeWebSocket
 package struct MessageFraming: Sendable {
   /// Whether lengths stand before the messages.
   package let isBinary: Bool
+  /// Whether a person reads what is written.
+  package let isForTerminal: Bool
   /// The longest message, in bytes.
   package static let limit = 16 << 20
 
@@ -16,7 +18,13 @@ package struct MessageFraming: Sendable {
   private var count = 0
 
   /// Nothing read yet.
-  package init(isBinary: Bool) { self.isBinary = isBinary }
+  package init(isBinary: Bool, isForTerminal: Bool = false) {
+    self.isBinary = isBinary
+    self.isForTerminal = isForTerminal && !isBinary
+  }
+
+  /// Whether the beginning of a message was read and not its end.
+  package var isInMessage: Bool { !rest.isEmpty }
 
   /// The messages that `bytes` complete, up to a fault.
   package mutating func take(_ bytes: [UInt8]) -> [WebSocketMessage] {
@@ -43,18 +51,43 @@ package struct MessageFraming: Sendable {
     return isBinary ? nil : message(in: rest[...] + [10])
   }
 
-  /// `message` as it is written; `isFaithful` where nothing of it was lost.
-  package func encode(_ message: WebSocketMessage) -> (bytes: [UInt8], isFaithful: Bool) {
+  /// A message as it is written.
+  package struct Encoded: Sendable, Equatable {
+    /// What goes to standard output.
+    package var bytes: [UInt8]
+    /// How many bytes the message itself has.
+    package var count: Int
+    /// How many lines it takes.
+    package var lines = 1
+    /// Whether it came as a binary message.
+    package var isBinary: Bool
+    /// Whether a reader of lines sees what was sent.
+    package var isFaithful = true
+  }
+
+  /// `message` as it is written. On a terminal it is one line of text, escaped and visible.
+  package func encode(_ message: WebSocketMessage) -> Encoded {
     let payload: [UInt8]
     let isText: Bool
     switch message {
     case .text(let text): (payload, isText) = (Array(text.utf8), true)
     case .binary(let bytes): (payload, isText) = (bytes, false)
     }
-    guard isBinary else { return (payload + [10], isText && !payload.contains(10)) }
-    let length = UInt32(clamping: payload.count)
-    let prefix = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) }
-    return (prefix + payload, true)
+    var encoded = Encoded(bytes: [], count: payload.count, isBinary: !isText)
+    if isBinary {
+      let length = UInt32(clamping: payload.count)
+      encoded.bytes =
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) } + payload
+    } else if isForTerminal {
+      // No escape is more than four times as long as what it stands for.
+      let text = PeerText.escaped(payload, limit: 4 * payload.count)
+      encoded.bytes = Array(text.utf8) + [10]
+    } else {
+      encoded.bytes = payload + [10]
+      encoded.lines += payload.count { $0 == 10 }
+      encoded.isFaithful = isText && encoded.lines == 1
+    }
+    return encoded
   }
 
   /// Where the next message ends; nil where it is not whole.

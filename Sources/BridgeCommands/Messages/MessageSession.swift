@@ -23,6 +23,8 @@ final class MessageSession: Sendable {
     var writing = 0
     var isWarned = false
     var receipts = Receipts()
+    /// Messages of all generations that have ended that were never confirmed.
+    var doubtful = 0
   }
 
   private let state: Mutex<State>
@@ -37,10 +39,10 @@ final class MessageSession: Sendable {
   private static let quietSlices = 8
 
   init(
-    isBinary: Bool, input: DescriptorReader, output: DescriptorWriter, reporter: Reporter,
-    clock: any Clock<Duration> & Sendable, on reactor: Reactor
+    framing: MessageFraming, input: DescriptorReader, output: DescriptorWriter,
+    reporter: Reporter, clock: any Clock<Duration> & Sendable, on reactor: Reactor
   ) {
-    state = Mutex(State(framing: MessageFraming(isBinary: isBinary)))
+    state = Mutex(State(framing: framing))
     self.input = input
     self.output = output
     self.reporter = reporter
@@ -50,9 +52,10 @@ final class MessageSession: Sendable {
 
   /// Writes out what came and comes over `connection`, to the last message; nil when that was it,
   /// or when cancelled.
-  func receive(from connection: WebSocketConnection) async -> End? {
+  func receive(from connection: WebSocketConnection, _ generation: Int) async -> End? {
     do throws(AppError) {
       for try await message in connection.messages {
+        state.withLock { $0.receipts.noteReceived(generation) }
         guard await write(message) else { return Task.isCancelled ? nil : .outputClosed }
       }
     } catch {
@@ -63,18 +66,27 @@ final class MessageSession: Sendable {
 
   /// False when the output is closed, or the task was cancelled.
   private func write(_ message: WebSocketMessage) async -> Bool {
-    let (bytes, isNew) = state.withLock { state in
+    let (encoded, number, isNew) = state.withLock { state in
       state.received += 1
       state.writing += 1
-      let (bytes, isFaithful) = state.framing.encode(message)
-      defer { state.isWarned = state.isWarned || !isFaithful }
-      return (bytes, !isFaithful && !state.isWarned)
+      let encoded = state.framing.encode(message)
+      defer { state.isWarned = state.isWarned || !encoded.isFaithful }
+      return (encoded, state.received, !encoded.isFaithful && !state.isWarned)
     }
     if isNew {
       reporter.warn("a message is more than one line of text; --binary keeps it whole")
     }
+    if !encoded.isFaithful {
+      // Whoever reads lines must know it before it reads them.
+      await reporter.writtenEvent("message") { line in
+        line.add("number", number)
+        line.add("bytes", encoded.count)
+        line.add("lines", encoded.lines)
+        line.add("binary", encoded.isBinary)
+      }
+    }
     await reporter.makeWay()
-    let isWritten = await output.write(bytes)
+    let isWritten = await output.write(encoded.bytes)
     state.withLock { $0.writing -= 1 }
     return isWritten
   }
@@ -93,7 +105,10 @@ final class MessageSession: Sendable {
         let isSent = try await sendRead(to: connection, generation)
         signal.yield()
         guard isSent else { return nil }
-        if state.withLock({ $0.hasEnded }) { return await isQuiet() ? end : nil }
+        if state.withLock({ $0.hasEnded }) {
+          try await confirmAll(of: generation, over: connection)
+          return await isQuiet() ? end : nil
+        }
         guard await readMore() else { return nil }
       }
     } catch {
@@ -117,10 +132,30 @@ final class MessageSession: Sendable {
   /// Keeps back what is to be sent while the link is only suspected.
   func hold(_ isHeld: Bool) { gate.set(isShut: isHeld) }
 
-  /// How many messages went into a generation that has ended and may be lost with it; they are
-  /// forgotten.
+  /// How many messages went into a generation that has ended and may be lost with it. They are
+  /// forgotten here, and stay in `report`.
   func takeDoubtful(of generation: Int) -> Int {
-    state.withLock { $0.receipts.takeDoubtful(of: generation) }
+    state.withLock { state in
+      let count = state.receipts.takeDoubtful(of: generation)
+      state.doubtful += count
+      return count
+    }
+  }
+
+  /// Whether the server has replied to what it did not confirm.
+  func isAnswered(_ generation: Int) -> Bool {
+    state.withLock { $0.receipts.isAnswered(generation) }
+  }
+
+  /// What did not arrive, or may not have, of all generations that have ended.
+  func report(isInputTerminal: Bool) -> DeliveryReport {
+    let (report, hasEnded) = state.withLock { state in
+      let unsent = state.unsent.count + (state.framing.isInMessage ? 1 : 0)
+      return (DeliveryReport(unsent: unsent, doubtful: state.doubtful), state.hasEnded)
+    }
+    // What a person has typed ahead is no file that was to be sent.
+    guard !hasEnded, !isInputTerminal, input.hasMore else { return report }
+    return DeliveryReport(unsent: report.unsent, isInputLeft: true, doubtful: report.doubtful)
   }
 
   private func noteSent(_ generation: Int) {
@@ -130,21 +165,41 @@ final class MessageSession: Sendable {
     }
   }
 
-  /// Asks, a moment later, whether what was sent has arrived.
+  /// Confirms what was sent, then rests: one ping proves all that is before it.
   private func prove(_ generation: Int, over connection: WebSocketConnection) async {
     do {
-      try await clock.sleep(for: Self.proofPause)
       guard let count = state.withLock({ $0.receipts.pending(of: generation) }) else { return }
-      _ = try await connection.probe(within: Self.proofLimit)
+      try await connection.confirmDelivery(within: Self.proofLimit)
       state.withLock { $0.receipts.prove(count, of: generation) }
+      try await clock.sleep(for: Self.proofPause)
     } catch {
       // Nothing is proven; whether the link is dead is not ours to judge.
     }
   }
 
-  /// One ping proves what went before it, so there is no hurry.
+  /// Waits until everything that was sent is confirmed, as long as it gets on.
+  ///
+  /// - Throws: what ended the connection.
+  private func confirmAll(
+    of generation: Int, over connection: WebSocketConnection
+  ) async throws(AppError) {
+    while let count = state.withLock({ $0.receipts.pending(of: generation) }) {
+      let before = await connection.traffic.acknowledged
+      do throws(AppError) {
+        try await connection.confirmDelivery(within: Self.proofLimit)
+        state.withLock { $0.receipts.prove(count, of: generation) }
+      } catch {
+        guard error == .webSocketPingTimeout else { throw error }
+        let after = await connection.traffic.acknowledged
+        guard after >= before + Self.leastProgress else { return }
+      }
+    }
+  }
+
   private static let proofPause = Duration.milliseconds(250)
   private static let proofLimit = Duration.seconds(60)
+  /// In bytes: less may be the pings alone.
+  private static let leastProgress: UInt64 = 16 << 10
 
   /// False when the task was cancelled.
   private func readMore() async -> Bool {

@@ -6,6 +6,8 @@ package struct Receipts: Sendable {
   private struct Counts {
     var sent = 0
     var proven = 0
+    /// Messages that came since the oldest that is not proven was sent.
+    var replies = 0
   }
 
   private var counts: [Int: Counts] = [:]
@@ -15,7 +17,21 @@ package struct Receipts: Sendable {
 
   /// A message went into `generation`.
   package mutating func noteSent(_ generation: Int) {
-    counts[generation, default: Counts()].sent += 1
+    var known = counts[generation] ?? Counts()
+    if known.proven == known.sent { known.replies = 0 }
+    known.sent += 1
+    counts[generation] = known
+  }
+
+  /// A message came over `generation`.
+  package mutating func noteReceived(_ generation: Int) { counts[generation]?.replies += 1 }
+
+  /// Whether as many messages came as were sent and not proven. It is no proof, but together with
+  /// a close that says that all is done (code 1000) it is as good as one: a server that closes with
+  /// its reply has no time for a pong.
+  package func isAnswered(_ generation: Int) -> Bool {
+    guard let counts = counts[generation] else { return true }
+    return counts.replies >= counts.sent - counts.proven
   }
 
   /// How many messages a pong would prove if its ping were sent now; nil when all are proven.
@@ -27,7 +43,9 @@ package struct Receipts: Sendable {
   /// The first `count` messages of `generation` have arrived.
   package mutating func prove(_ count: Int, of generation: Int) {
     guard let known = counts[generation] else { return }
-    counts[generation]?.proven = max(known.proven, min(count, known.sent))
+    guard count > known.proven else { return }
+    counts[generation]?.proven = min(count, known.sent)
+    counts[generation]?.replies = 0
   }
 
   /// How many messages went into `generation`, which has ended, without proof; they are forgotten.

@@ -49,6 +49,13 @@ final class DescriptorReader: Sendable {
     }
   }
 
+  /// Whether there is something to read now.
+  var hasMore: Bool {
+    if state.withLock({ $0.leftover != nil }) { return true }
+    var count: Int32 = 0
+    return unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
+  }
+
   /// Leaves what comes to somebody else for a while, or takes it again.
   func hold(_ isHeld: Bool) {
     state.withLock { $0.isHeld = isHeld }

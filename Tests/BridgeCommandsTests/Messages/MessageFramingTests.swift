@@ -71,13 +71,29 @@ import Testing
     #expect(framing.finish() == nil)
   }
 
+  @Test("on a terminal a message is one visible line, whatever is in it")
+  func onATerminal() {
+    let terminal = MessageFraming(isBinary: false, isForTerminal: true)
+    for (message, line) in [
+      (.text("plain é"), "plain é"), (.text("\u{1B}[2J\u{7}"), #"\x1b[2J\x07"#),
+      (.text("a\nb\tc"), "a b c"), (.text("\u{202E}\u{9B}"), #"\u{202e}\x9b"#),
+      (.text(""), ""), (.binary([0x1B, 0xFF]), #"\x1b"# + "\u{FFFD}"),
+      (.text("\u{E0001}\u{10FFFF}"), #"\u{e0001}\u{10ffff}"#),
+    ] as [(WebSocketMessage, String)] {
+      let encoded = terminal.encode(message)
+      #expect(String(decoding: encoded.bytes, as: UTF8.self) == line + "\n")
+      #expect(encoded.isFaithful)
+    }
+  }
+
   @Test func messagesAreWrittenAsTheyAreRead() {
     let lines = MessageFraming(isBinary: false)
     #expect(lines.encode(.text("a")).bytes == [97, 10])
     #expect(lines.encode(.text("a")).isFaithful)
     #expect(!lines.encode(.text("a\nb")).isFaithful)
     #expect(!lines.encode(.binary([1])).isFaithful)
-    let binary = MessageFraming(isBinary: true)
+    #expect(lines.encode(.text("a\nb\n")).lines == 3)
+    let binary = MessageFraming(isBinary: true, isForTerminal: true)
     #expect(binary.encode(.text("ab")).bytes == [0, 0, 0, 2, 97, 98])
     #expect(
       binary.encode(.binary([UInt8](repeating: 1, count: 258))).bytes.prefix(4) == [0, 0, 1, 2])

@@ -14,6 +14,26 @@ struct ReceiptsTests {
     #expect(receipts.takeDoubtful(of: 1) == 0)
   }
 
+  @Test("replies count from the oldest message that is not proven")
+  func replies() {
+    var receipts = Receipts()
+    #expect(receipts.isAnswered(1))
+    receipts.noteReceived(1)
+    for _ in 0..<2 { receipts.noteSent(1) }
+    #expect(!receipts.isAnswered(1))
+    receipts.noteReceived(1)
+    #expect(!receipts.isAnswered(1))
+    receipts.noteReceived(1)
+    #expect(receipts.isAnswered(1))
+    receipts.prove(1, of: 1)
+    #expect(!receipts.isAnswered(1))
+    receipts.prove(2, of: 1)
+    #expect(receipts.isAnswered(1))
+    receipts.noteReceived(1)
+    receipts.noteSent(1)
+    #expect(!receipts.isAnswered(1))
+  }
+
   @Test func aLaterProofHoldsForEarlierMessages() {
     var receipts = Receipts()
     for _ in 0..<5 { receipts.noteSent(1) }

@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: [(1000, 0), (1003, 76), (1008, 76), (1011, 69)] as [(UInt16, Int32)])
   func aCloseHasItsExitCode(_ close: UInt16, _ code: Int32) async throws {
-    let outcome = try await run([.closing(close)], ["--no-reconnect"])
+    let outcome = try await run([.closing(close)], ["--no-reconnect"], input: [])
     #expect(outcome.code == code, "\(outcome.error)")
     #expect(outcome.error.isEmpty == (code == 0))
   }
@@ -53,7 +53,9 @@ import Testing
   @Test func aLostLinkIsDialledAgain() async throws {
     let greeting = WebSocketScript([.text("again")], echoes: true)
     let outcome = try await run([.closing(1011), greeting])
-    #expect(outcome.code == 0, "\(outcome.error)")
+    // What went into the first connection before its end was seen may be lost, and is reported.
+    let isInDoubt = outcome.error.contains("may not have arrived")
+    #expect(outcome.code == (isInDoubt ? 74 : 0), "\(outcome.error)")
     #expect(outcome.text.contains("again\n"))
   }
 
@@ -86,7 +88,7 @@ import Testing
     let outcome = try await Home().run(
       ["connect", "ws://127.0.0.1:\(proxy.port)/"], input: Array(lines.joined(separator: "\n").utf8)
     )
-    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.code == 74, "\(outcome.error)")
     let arrived = await peer.log.compactMap { event in
       if case .text(let text) = event.kind { text } else { nil }
     }
@@ -119,10 +121,12 @@ import Testing
     let held = try await peer.first { $0.kind == .text("held") }
     #expect(held.connection == 2)
     screen.type("\u{4}")
-    #expect(await screen.end() == 0)
+    let code = await screen.end()
     // On a slow machine the link may be suspect before "lost" goes into it; then it is held, too.
     let hasArrived = await peer.log.contains { $0.kind == .text("lost") }
-    #expect(screen.transcript.contains("may not have arrived; not sent again") || hasArrived)
+    let isReported = screen.transcript.contains("may not have arrived; not sent again")
+    #expect(isReported || hasArrived)
+    #expect(code == (isReported ? 74 : 0))
     #expect(screen.transcript.contains("bridgectl: The link is back after "))
     await proxy.stop()
     await peer.stop()
