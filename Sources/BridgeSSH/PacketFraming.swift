@@ -40,6 +40,9 @@ package struct PacketFraming: Sendable {
     if protection == nil { isDamaged = true }
   }
 
+  /// Whether the library has a packet's first block: what it allocates next is for the packet.
+  package var awaitsPacket: Bool { place == .length }
+
   /// How many bytes the library may have now of the `wanted` ones; none when it is over.
   package mutating func allowance(of wanted: Int) -> Int {
     if isDamaged { return 0 }

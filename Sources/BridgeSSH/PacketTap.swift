@@ -28,6 +28,9 @@ package struct PacketTap: Sendable {
   package private(set) var openRefusal: Int?
   /// Exit statuses by our channel number.
   package private(set) var exitStatus: [UInt32: UInt32] = [:]
+  /// Channels whose server has sent all of their output (SSH_MSG_CHANNEL_EOF or _CLOSE), by our
+  /// number.
+  package private(set) var endedChannels: Set<UInt32> = []
   /// The last refusal of an authentication request.
   package private(set) var refusal: Refusal?
 
@@ -53,9 +56,11 @@ package struct PacketTap: Sendable {
   /// Its number may be given again.
   package mutating func forgetChannel(_ number: UInt32) {
     exitStatus[number] = nil
+    endedChannels.remove(number)
   }
 
-  /// Looks at a freed block, which may be a packet's payload and may be longer than it.
+  /// Looks at a packet that the library accepted and is done with: its payload, and padding and
+  /// MAC behind it.
   package mutating func see(_ packet: Span<UInt8>) {
     guard packet.count > 0 else { return }
     switch packet[0] {
@@ -63,6 +68,7 @@ package struct PacketTap: Sendable {
     case 60: seeChangeRequest(packet)
     case 91: openedChannel = packet.uint32(at: 1)
     case 92: openRefusal = packet.uint32(at: 5).map(Int.init)
+    case 96, 97: seeEnd(packet)
     case 98: seeChannelRequest(packet)
     default: break
     }
@@ -78,6 +84,11 @@ package struct PacketTap: Sendable {
   private mutating func seeChangeRequest(_ packet: Span<UInt8>) {
     guard let prompt = packet.string(at: 1), packet.string(at: prompt.end) != nil else { return }
     isPasswordExpired = true
+  }
+
+  private mutating func seeEnd(_ packet: Span<UInt8>) {
+    guard let channel = packet.uint32(at: 1), endedChannels.count < 4096 else { return }
+    endedChannels.insert(channel)
   }
 
   private mutating func seeChannelRequest(_ packet: Span<UInt8>) {

@@ -37,7 +37,7 @@ extension ConnectRun {
     switch await starting.value {
     case .success(let channel):
       started.yield(Started(channel: channel, connection: connection, generation: generation))
-    case .failure(let error): await lost(error, connection, isStarted: false)
+    case .failure(let error): await lost(error, connection, nil)
     }
   }
 
@@ -133,13 +133,14 @@ extension ConnectRun {
       }
       end.yield(.success(ExitCode(status)))
     case .outputClosed: end.yield(.success(.outputClosed))
-    case .failed(let error): await lost(error, connection, isStarted: true)
+    case .failed(let error): await lost(error, connection, channel)
     }
   }
 
   /// The session is gone. With the link gone too, the next generation may have another one; a
   /// command that may have run is not run again unless that does no harm.
-  private func lost(_ error: AppError, _ connection: SSHConnection, isStarted: Bool) async {
+  private func lost(_ error: AppError, _ connection: SSHConnection, _ channel: SSHChannel?) async {
+    let isStarted = channel != nil
     let context = await connection.lastFailure
     let unsent = keyboard?.close() ?? 0
     if isStarted, let keyboard, local.outputIsTerminal { reporter.show(keyboard.takeReset()) }
@@ -157,6 +158,8 @@ extension ConnectRun {
       return facts.isOver
     }
     guard !mayRunAgain, !isOver else { return }
+    // Where its status came and not all of its output, that is what to say.
+    let cut = channel?.failure.flatMap { $0.detail == nil ? nil : $0 }
     if request.recovery.isIdempotent {
       reporter.note("bridgectl: its input was too long to be given to another run.")
     }
@@ -164,7 +167,7 @@ extension ConnectRun {
       .failure(
         CommandFailure(
           error: isUnknown ? error : .sshOutcomeUnknown(command: request.command ?? ""),
-          context: context, endsSession: true)))
+          context: cut ?? context, endsSession: true)))
   }
 
   /// Whether the next generation may have what this one had: a shell at which somebody sits, or a

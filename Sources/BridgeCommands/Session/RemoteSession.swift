@@ -41,6 +41,8 @@ struct RemoteSession: Sendable {
     case streamEnded
     case outputClosed
     case status(Result<ExitStatus, AppError>)
+    /// The server said how it ended; more output may follow.
+    case reported(ExitStatus)
     case quiet
     case idle
   }
@@ -66,23 +68,27 @@ struct RemoteSession: Sendable {
       group.addTask { await carryOutput() }
       group.addTask { await carryErrors() }
       group.addTask { await status() }
+      group.addTask { await reportedStatus() }
       group.addTask { await carryInput() }
       group.addTask { await carrySizes() }
       defer { group.cancelAll() }
       var openStreams = 2
       var ending: Result<ExitStatus, AppError>?
+      var reported: ExitStatus?
       while let step = await group.next() {
         switch step {
         case .outputClosed: return .outputClosed
         case .idle: continue
         case .streamEnded: openStreams -= 1
-        case .status(let status):
-          ending = status
+        case .status(let status): ending = status
+        case .reported(let status):
+          reported = status
           if openStreams > 0 { group.addTask { await quiet() } }
         case .quiet:
+          guard ending == nil, let reported else { continue }
           reporter.note(
             "bridgectl: the command has ended; something it left behind keeps its output open.")
-          openStreams = 0
+          return .ended(reported)
         }
         if openStreams == 0, let ending { return Self.end(ending) }
       }
@@ -102,6 +108,14 @@ struct RemoteSession: Sendable {
       return .status(.success(try await channel.exitStatus()))
     } catch {
       return .status(.failure(error))
+    }
+  }
+
+  private func reportedStatus() async -> Step {
+    do throws(AppError) {
+      return .reported(try await channel.reportedStatus())
+    } catch {
+      return .idle
     }
   }
 

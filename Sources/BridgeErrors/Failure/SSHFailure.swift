@@ -51,6 +51,9 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case channelRefused(reason: Int, hasTarget: Bool = true)
     /// The channel closed, or the link went, before an exit status came.
     case noExitStatus(command: String)
+    /// The link went after the server had said how the command ended (`ending`, for instance "exit
+    /// status 0") and before all of its output came.
+    case outputCut(command: String, ending: String)
     /// The caller cancelled.
     case cancelled
   }

@@ -84,7 +84,13 @@ extension SSHFailure {
   }
 
   fileprivate var command: String {
-    if case .noExitStatus(let command) = observation { command } else { "" }
+    switch observation {
+    case .noExitStatus(let command), .outputCut(let command, _): command
+    case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .notSSH, .algorithmMismatch,
+      .hostKeyUnknown, .hostKeyChanged, .keyUnusable, .agentUnavailable, .channelRefused,
+      .cancelled, nil:
+      ""
+    }
   }
 }
 

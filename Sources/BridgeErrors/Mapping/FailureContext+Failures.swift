@@ -27,6 +27,7 @@ extension SSHFailure {
     case .notSSH(_, let location?): Payload.shown(location)
     case .algorithmMismatch(let detail), .hostKeyChanged(let detail): Payload.shown(detail)
     case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)
+    case .outputCut(_, let ending): Payload.shown(ending)
     case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
       .channelRefused, .noExitStatus, .cancelled, nil:
       nil

@@ -30,7 +30,7 @@ extension SSHFailure {
     case .keyUnusable: .keyUnusable
     case .agentUnavailable: .agentUnavailable
     case .channelRefused(let reason, let hasTarget): kind(ofChannel: reason, hasTarget)
-    case .noExitStatus: .outcomeUnknown
+    case .noExitStatus, .outputCut: .outcomeUnknown
     case .cancelled: .cancelled
     }
   }

@@ -29,7 +29,7 @@ extension SSHFailure {
       .agentUnavailable(let text), .hostKeyUnknown(let text):
       PeerText.escaped(text)
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
-      .noExitStatus, .cancelled, nil:
+      .noExitStatus, .outputCut, .cancelled, nil:
       ownText(of: kind)
     }
   }

@@ -11,7 +11,7 @@ extension AppError {
   /// helps nobody and would advise to retry a changed host key, and the plain fact where it
   /// promises to reconnect: whether that happens is the plan's to say.
   public func shownMessage(in context: FailureContext? = nil) -> String {
-    row.shown() ?? row.message() ?? advice(in: context)
+    context?.fact(of: self) ?? row.shown() ?? row.message() ?? advice(in: context)
   }
 
   /// The hint to show under `shownMessage`; nil where it is in there already.

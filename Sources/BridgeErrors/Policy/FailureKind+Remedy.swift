@@ -67,6 +67,17 @@ extension FailureContext {
     }
   }
 
+  /// What happened, where the context knows more of it than the error's own message says.
+  func fact(of error: AppError) -> String? {
+    guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
+      return nil
+    }
+    return """
+      The connection ended after \(CatalogueRow.named(command)) reported \(detail), and before all \
+      of its output came: what you have of it is incomplete.
+      """
+  }
+
   /// From so many drops in a row on, they are no accident.
   private static let manyDrops = 3
   private var times: Int { repeats ?? 1 }

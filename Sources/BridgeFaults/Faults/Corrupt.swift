@@ -6,6 +6,8 @@ public struct Corrupt: Fault, Shaper {
   public var offset: Int
   /// Where it travels.
   public var direction: Direction
+  /// Which bit of it changes, 0 the lowest; nil for a random choice of bits.
+  public var bit: Int?
 
   /// One step.
   public var steps: [FaultStep] { [.shape([direction], self)] }
@@ -17,7 +19,7 @@ public struct Corrupt: Fault, Shaper {
     var altered = portion
     let index = portion.bytes.readerIndex + offset
     if offset >= 0, let byte = portion.bytes.getInteger(at: index, as: UInt8.self) {
-      let mask = UInt8.random(in: 1...255, using: &chance)
+      let mask = bit.map { 1 << UInt8($0 & 7) } ?? UInt8.random(in: 1...255, using: &chance)
       altered.bytes.setInteger(byte ^ mask, at: index)
       altered.note = "corrupted"
     }
@@ -27,8 +29,10 @@ public struct Corrupt: Fault, Shaper {
 }
 
 extension Fault where Self == Corrupt {
-  /// Alters byte `offset` of the next connection in `direction`.
-  public static func corrupt(at offset: Int, _ direction: Direction = .toClient) -> Corrupt {
-    Corrupt(offset: offset, direction: direction)
+  /// Alters byte `offset` of the next connection in `direction`: one `bit` of it, or some.
+  public static func corrupt(
+    at offset: Int, _ direction: Direction = .toClient, bit: Int? = nil
+  ) -> Corrupt {
+    Corrupt(offset: offset, direction: direction, bit: bit)
   }
 }

@@ -1,10 +1,15 @@
 /// A real dropbear on loopback: a second opinion on what an SSH server says.
 ///
-/// It reads authorized keys only from the user's home, which is not ours to change: so it serves
-/// everything up to authentication, and refuses that.
+/// It reads authorized keys only from the user's home, which is not ours to change: where mount
+/// namespaces are allowed it is shown another home, else it refuses every login.
 public actor DropbearServer {
   /// Where it listens, on 127.0.0.1; the same after every restart.
   public nonisolated let port: Int
+
+  /// The only user it lets in: the one it runs as.
+  public nonisolated let user: String
+  /// The private key that `user` logs in with; nil where it lets nobody in.
+  public nonisolated let identityFile: String?
 
   private let folder: TemporaryFolder
   private var server: ServerProcess?
@@ -14,11 +19,18 @@ public actor DropbearServer {
   /// Makes a host key, starts dropbear and returns once it listens.
   ///
   /// - Throws: `cannotStart`, `notReady` with dropbear's log, `fileUnusable`, `cannotListen`.
-  public init(hostKey: SSHKeyType = .ed25519) async throws(FaultError) {
+  ///
+  /// - Parameter admits: whether it lets `user` in, where `SSHServer.canReplacePasswords`.
+  public init(
+    hostKey: SSHKeyType = .ed25519, admits: Bool = false
+  ) async throws(FaultError) {
     folder = try TemporaryFolder()
     port = try LoopbackPort.reserve()
+    user = CurrentUser.name
+    identityFile = admits ? folder.file("identity") : nil
     do throws(FaultError) {
       try await makeHostKey(hostKey)
+      if admits { try await makeHome() }
       try await start()
     } catch {
       folder.remove()
@@ -66,12 +78,36 @@ public actor DropbearServer {
     }
   }
 
-  private func start() async throws(FaultError) {
-    server = try await ServerProcess(
-      Self.program,
+  /// A home with one key that may log in, and the accounts of a system where it is the user's.
+  private func makeHome() async throws(FaultError) {
+    var child = try ChildProcess(
+      "/bin/sh",
       [
-        "-F", "-E", "-s", "-m", "-r", folder.file("hostkey"), "-p", "127.0.0.1:\(port)",
-        "-P", folder.file("pid"),
-      ], in: folder)
+        "-c",
+        #"""
+        umask 077 && cd "$1" && mkdir -p home/.ssh &&
+        ssh-keygen -q -t ed25519 -N '' -f identity && cp identity.pub home/.ssh/authorized_keys &&
+        awk -F: -v OFS=: -v home="$1/home" -v uid="$(id -u)" '$3 == uid { $6 = home } 1' \
+          /etc/passwd > passwd && chmod 644 passwd
+        """#, "sh", folder.path,
+      ], log: folder.file("home.log"))
+    guard await child.finish() else {
+      throw .notReady(program: "ssh-keygen", log: folder.read("home.log"))
+    }
+  }
+
+  private func start() async throws(FaultError) {
+    let arguments = [
+      "-F", "-E", "-s", "-m", "-r", folder.file("hostkey"), "-p", "127.0.0.1:\(port)",
+      "-P", folder.file("pid"),
+    ]
+    guard identityFile != nil else {
+      return server = try await ServerProcess(Self.program, arguments, in: folder)
+    }
+    server = try await ServerProcess(
+      MountNamespace.program,
+      MountNamespace.arguments(
+        showing: folder.file("passwd"), at: MountNamespace.accounts,
+        to: [Self.program] + arguments), in: folder)
   }
 }

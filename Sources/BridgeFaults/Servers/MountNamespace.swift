@@ -3,6 +3,7 @@
 enum MountNamespace {
   static let program = "/usr/bin/unshare"
   static let passwords = "/etc/shadow"
+  static let accounts = "/etc/passwd"
 
   /// Each program becomes the next: the process id is that of the last.
   static func arguments(

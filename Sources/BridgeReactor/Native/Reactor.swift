@@ -37,6 +37,9 @@ public import BridgeTransport
   /// So many times tasks may go from function to function in one turn.
   private static let hopsPerTurn = 256
 
+  /// For one step at a time on the loop's thread. As large as the largest read.
+  package let scratch = ScratchBuffer(count: 128 << 10)
+
   let inbox = Mutex(Inbox())
   let control: LoopControl
   private let thread = LoopThread()

@@ -59,11 +59,17 @@ package final class ByteMailbox: Sendable {
 
   private let state = Mutex(State())
   private let limit: Int
+  private let smallChunk: Int
   private let hasRoomAgain: @Sendable () -> Void
 
   /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
-  package init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+  /// Chunks of less than `smallChunk` bytes are joined while they wait.
+  package init(
+    limit: Int, joiningBelow smallChunk: Int = 8 << 10,
+    hasRoomAgain: @escaping @Sendable () -> Void
+  ) {
     self.limit = limit
+    self.smallChunk = smallChunk
     self.hasRoomAgain = hasRoomAgain
   }
 
@@ -75,6 +81,9 @@ package final class ByteMailbox: Sendable {
     }
   }
 
+  /// How much it holds, in bytes.
+  package var count: Int { state.withLock { $0.count } }
+
   /// Whether somebody waits.
   package var hasReader: Bool { state.withLock { $0.reader != nil } }
 
@@ -82,8 +91,15 @@ package final class ByteMailbox: Sendable {
   package func push(_ bytes: [UInt8]) {
     state.withLock { state in
       if state.isDiscarding || state.end != nil { return }
-      state.arrived.append(bytes)
       state.count += bytes.count
+      // A chatty command must not cost an array for each of its words.
+      if let last = state.arrived.indices.last, state.arrived[last].count < smallChunk,
+        bytes.count < smallChunk
+      {
+        state.arrived[last] += bytes
+      } else {
+        state.arrived.append(bytes)
+      }
     }
   }
 

@@ -39,13 +39,29 @@ public final class SSHChannel: Sendable {
     try await connection.resize(number, to: size)
   }
 
-  /// How it ended: known as soon as the server says it, which may be before the streams end.
+  /// How it ended, once the server has said it and has sent the last byte of its output: what both
+  /// streams bring then is whole, whatever becomes of the link.
   ///
-  /// - Throws: `sshOutcomeUnknown` when the channel or the link ended without a word about a
-  ///   command; what ended the link for a shell; `cancelled`.
+  /// Something that the command left behind can hold its output open for long; see
+  /// `reportedStatus`.
+  /// - Throws: `sshOutcomeUnknown` when the channel or the link ended before that, for a command;
+  ///   what ended the link for a shell; `cancelled`.
   public func exitStatus() async throws(AppError) -> ExitStatus {
     try await ending.wait()
   }
+
+  /// How it ended, as soon as the server says it: more output may follow, or be lost with the link.
+  ///
+  /// - Throws: as `exitStatus`.
+  public func reportedStatus() async throws(AppError) -> ExitStatus {
+    try await ending.wait(early: true)
+  }
+
+  /// How it ended, where that is known by now.
+  package var knownStatus: ExitStatus? { ending.known }
+
+  /// What is known beside the error that `exitStatus` throws; nil while there is none.
+  public var failure: FailureContext? { ending.context }
 
   /// Ends it: nothing more is read or written, the server is told.
   public func close() async {

@@ -3,13 +3,9 @@ import BridgeReactor
 
 /// What one turn does for each channel: write, read, notice the end.
 extension SSHConnection {
-  /// What one read takes at most; a stream that brings less is given smaller arrays.
-  private static let readSizes = (usual: 16 << 10, bulk: 128 << 10)
-
   func stepChannels() {
     for channel in channels.values where session != nil {
       guard writeOutgoing(channel), readIncoming(channel) else { continue }
-      keepWindow(channel)
       noticeEnd(channel)
     }
     stepClosing()
@@ -58,18 +54,14 @@ extension SSHConnection {
     var isAnyRead = false
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
-      var size = Self.readSizes.usual
-      while size > 0, mailbox.hasRoom {
+      // What the first stream's read took from the wire is for the second one, too.
+      if isAnyRead, session?.lent.packets == 0 { break }
+      while mailbox.hasRoom {
         isAnyRead = true
-        switch channel.native.read(stream, upTo: size) {
-        case .failed(let code, let text):
-          return lose(channel, code: code, text: text)
-        case .done(let bytes) where !bytes.isEmpty:
-          mailbox.push(bytes)
-          size = bytes.count == size ? Self.readSizes.bulk : size
-        case .done, .again:
-          size = 0
-        }
+        let read = channel.native.read(stream, through: reactor.scratch)
+        if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
+        guard case .done(let bytes) = read, !bytes.isEmpty else { break }
+        mailbox.push(bytes)
       }
     }
     // Nobody reads; the wire must be read even so, for the sake of the others and of the protocol.
@@ -79,21 +71,8 @@ extension SSHConnection {
     return true
   }
 
-  /// libssh2 tops the window up to what the channel was opened with; a longer round trip wants
-  /// more.
-  private func keepWindow(_ channel: ChannelState) {
-    let wanted = WindowPolicy.window(for: roundTrip)
-    guard wanted > channel.window, channel.output.hasRoom else { return }
-    let left = channel.native.windowLeft()
-    if left < wanted / 2 { _ = channel.native.widenWindow(by: wanted - left) }
-  }
-
   private func noticeEnd(_ channel: ChannelState) {
-    if let signal = channel.native.exitSignal() {
-      endings[channel.native.number]?.settle(.success(.signal(signal)))
-    } else if let status = channel.native.exitStatus {
-      endings[channel.native.number]?.settle(.success(.status(Int(status))))
-    }
+    report(channel)
     guard channel.native.isAtEnd else { return }
     channel.output.finish(.success(()))
     channel.error.finish(.success(()))
@@ -106,33 +85,64 @@ extension SSHConnection {
   func settle(_ channel: ChannelState, with failure: SSHFailure?) {
     let number = channel.native.number
     channels[number] = nil
+    report(channel)
     let ending = endings.removeValue(forKey: number)
-    if let signal = channel.native.exitSignal() {
-      ending?.settle(.success(.signal(signal)))
-    } else if let status = channel.native.exitStatus {
-      ending?.settle(.success(.status(Int(status))))
-    }
     let last =
       failure
       ?? self.failure(
         observation: channel.command.map { .noExitStatus(command: $0) }, phase: .stream)
-    let error = AppError(sshError: outcome(of: channel.command, after: last))
-    ending?.settle(.failure(error))
-    channel.output.finish(failure == nil ? .success(()) : .failure(error))
-    channel.error.finish(failure == nil ? .success(()) : .failure(error))
+    let outcome = outcome(
+      of: channel.command, after: last, reported: channel.native.reportedStatus)
+    let error = AppError(sshError: outcome)
+    ending?.settle(.failure(error), FailureContext(sshFailure: outcome))
+    let isWhole = failure == nil || channel.native.isAtEnd
+    channel.output.finish(isWhole ? .success(()) : .failure(error))
+    channel.error.finish(isWhole ? .success(()) : .failure(error))
     for writer in channel.writers {
       guard let caller = callers.take(writer.id) else { continue }
       if failure == nil { writer.done(false) } else { caller.fail(last) }
     }
   }
 
-  /// A command whose link went before its status came may or may not have run to its end.
-  func outcome(of command: String?, after failure: SSHFailure) -> SSHFailure {
+  /// Answers those who wait for the exit status with what the server has said so far. It is an
+  /// outcome only once all of the output is here as well: what is in libssh2's queue then is handed
+  /// out whatever becomes of the link.
+  private func report(_ channel: ChannelState) {
+    guard let ending = endings[channel.native.number],
+      let status = channel.native.reportedStatus
+    else { return }
+    ending.report(status)
+    if channel.native.hasAllOutput { ending.settle(.success(status)) }
+  }
+
+  /// Hands out all that libssh2 has queued for channels, whatever a mailbox's limit: nothing more
+  /// can come. The windows bound it.
+  func drainChannels() {
+    guard let session, !isLent else { return }
+    session.wire.seal()
+    for channel in channels.values {
+      for stream in NativeChannel.Stream.allCases {
+        while case .done(let bytes) = channel.native.read(stream, through: reactor.scratch),
+          !bytes.isEmpty
+        {
+          channel.mailbox(stream).push(bytes)
+        }
+      }
+    }
+  }
+
+  /// A command whose link went before its status and all of its output came may or may not have
+  /// run to its end.
+  func outcome(
+    of command: String?, after failure: SSHFailure, reported: ExitStatus? = nil
+  ) -> SSHFailure {
     guard failure.observation != .cancelled else { return failure }
     guard let command else { return failure.ofTheLink }
     var unknown = failure
     unknown.phase = .execute
-    unknown.observation = .noExitStatus(command: command)
+    unknown.observation =
+      reported.map { .outputCut(command: command, ending: $0.words) }
+      ?? .noExitStatus(command: command)
     return unknown
   }
 

@@ -21,6 +21,8 @@ extension SSHConnection {
       end(now: error)
       throw AppError(sshError: ending ?? error)
     }
+    session?.wire.reportsEnd = false
+    session?.willDisconnect = { [weak self] in self?.assumeIsolated { $0.drainChannels() } }
     step(.ready)
     pump()
   }

@@ -17,6 +17,22 @@ extension SSHConnection {
     step(.fail(AppError(sshError: failure), context))
   }
 
+  /// Ends the connection when its socket has ended or when nothing that comes can be believed any
+  /// more: noticed here for all calls, because some of libssh2's do not report it.
+  func endIfBroken() {
+    guard ending == nil, let session else { return }
+    let broken =
+      session.brokenBy
+      ?? (session.wire.hasEnded && !session.wire.reportsEnd
+        ? (SSHFailure.Code.socketReceive.rawValue, "") : nil)
+    guard let (code, text) = broken else { return }
+    for lane in operations.busyLanes where ending == nil {
+      guard let operation = operations.first(of: lane) else { continue }
+      fail(operation.id, with: failure(code: code, text: text, phase: operation.phase))
+    }
+    if ending == nil { end(now: failure(code: code, text: text, phase: .stream)) }
+  }
+
   /// Ends the connection because its owner wants it.
   func leave() async {
     if ending == nil {
@@ -41,6 +57,7 @@ extension SSHConnection {
   /// which gives them back when it is done and is hurried by the end of the socket.
   private func tearDown() {
     guard let ending else { return }
+    drainChannels()
     for channel in Array(channels.values) { settle(channel, with: ending) }
     for caller in callers.takeAll() { caller.fail(ending) }
     operations.removeAll()

@@ -20,6 +20,10 @@ extension SSHConnection {
       stepOperations()
       stepChannels()
     } while session != nil && !isLent && wire.generation != seen
+    if !isLent {
+      endIfBroken()
+      boundMemory()
+    }
     for channel in channels.values { channel.deliver(isMoreComing: wire.isBudgetSpent) }
     guard session != nil, !isLent else { return }
     if isReadable { nudge() }
@@ -32,7 +36,9 @@ extension SSHConnection {
     }
     let hadRoom = wire.hasRoom
     let isFlushed = wire.flush()
-    watch(for: isFlushed ? .readable : [.readable, .writable])
+    var interest: DescriptorWatcher.Readiness = isFlushed ? [] : .writable
+    if wire.isReading { interest.insert(.readable) }
+    watch(for: interest)
     // Writers that found no room are not told by the socket that there is some again.
     if wire.isBudgetSpent || (!hadRoom && wire.hasRoom) { queueTurn() }
   }

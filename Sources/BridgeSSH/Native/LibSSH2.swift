@@ -35,10 +35,6 @@ enum Attempt<Value> {
   /// The code, and the library's text (raw).
   case failed(Int, String)
 
-  /// A packet's length was wrong. Later versions of the library find it themselves, and say
-  /// `LIBSSH2_ERROR_DECRYPT`.
-  static var damaged: Attempt { .failed(-12, "a packet's length is damaged") }
-
   func map<Other>(_ transform: (Value) -> Other) -> Attempt<Other> {
     switch self {
     case .done(let value): .done(transform(value))

@@ -1,3 +1,4 @@
+import BridgeReactor
 import CLibSSH2
 
 /// One libssh2 channel: used on the session's thread only, freed once, dead with its session.
@@ -47,13 +48,6 @@ import CLibSSH2
     }
   }
 
-  func setEnvironment(_ name: String, _ value: String) -> Attempt<Void> {
-    call {
-      unsafe libssh2_channel_setenv_ex(
-        $0.raw, name, UInt32(name.utf8.count), value, UInt32(value.utf8.count))
-    }
-  }
-
   /// Starts a shell, or `command` as it is.
   func start(_ command: String?) -> Attempt<Void> {
     call { channel in
@@ -65,20 +59,24 @@ import CLibSSH2
     }
   }
 
-  /// Up to `limit` bytes that have arrived; empty at the end of the stream.
-  func read(_ stream: Stream, upTo limit: Int) -> Attempt<[UInt8]> {
+  /// Bytes that have arrived, up to what `scratch` holds; empty at the end of the stream.
+  ///
+  /// Every read of every stream of a channel must have the same length. The library computes the
+  /// window adjustment from it, anew when a call is resumed, and the resumed call adds the new
+  /// number where the first one was sent: from then on the two sides count different windows, and
+  /// data of a server that keeps to its own is dropped in silence (`_libssh2_channel_read`).
+  func read(_ stream: Stream, through scratch: ScratchBuffer) -> Attempt<[UInt8]> {
     guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
-    var result = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-      result = unsafe buffer.withMemoryRebound(to: CChar.self) { buffer in
-        unsafe libssh2_channel_read_ex(channel, stream.rawValue, buffer.baseAddress, limit)
-      }
-      count = max(0, result)
+    let buffer = unsafe scratch.bytes
+    let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+    let count = unsafe libssh2_channel_read_ex(channel, stream.rawValue, start, buffer.count)
+    return session.attempt(Int32(clamping: min(0, count))).map {
+      unsafe Array(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
-    return session.attempt(Int32(clamping: min(0, result))).map { bytes }
   }
 
-  /// Lets the library take what is on the wire without taking anything from this channel.
+  /// Lets the library take what is on the wire without taking anything from this channel. Only
+  /// where no read of it waits to be resumed.
   func drain() -> Attempt<Void> {
     call { channel in
       var nothing: CChar = 0
@@ -102,7 +100,7 @@ import CLibSSH2
 
   /// Whether the server has sent its last byte and we have read it.
   var isAtEnd: Bool {
-    guard let channel = unsafe channel else { return true }
+    guard let channel = unsafe channel else { return false }
     return unsafe libssh2_channel_eof(channel) == 1
   }
 
@@ -122,18 +120,14 @@ import CLibSSH2
     return unsafe SessionCallbacks.text(name, Int32(clamping: min(length, 64)))
   }
 
-  /// The exit status that arrived; nil when none has.
-  var exitStatus: UInt32? { session.tap.exitStatus[number] }
-
-  /// Our side of the window as libssh2 counts it: what the server may still send.
-  func windowLeft() -> Int {
-    guard let channel = unsafe channel else { return 0 }
-    return unsafe Int(libssh2_channel_window_read_ex(channel, nil, nil))
+  /// How the command ended, as far as the server has said it.
+  var reportedStatus: ExitStatus? {
+    if let signal = exitSignal() { return .signal(signal) }
+    return session.tap.exitStatus[number].map { .status(Int($0)) }
   }
 
-  func widenWindow(by count: Int) -> Attempt<Void> {
-    call { unsafe libssh2_channel_receive_window_adjust2($0.raw, UInt(count), 1, nil) }
-  }
+  /// Whether the server has sent its last byte: all there is, is on this side.
+  var hasAllOutput: Bool { session.tap.endedChannels.contains(number) }
 
   /// Closes and frees; `.again` until the server has confirmed.
   func free() -> Attempt<Void> {

@@ -106,8 +106,11 @@ extension SSHSession {
     for (index, answer) in answers.prefix(request.prompts.count).enumerated() {
       unsafe answer.withText { text in
         // libssh2 frees the text with our allocator, which wipes it.
-        unsafe responses[index].text = strdup(text)
-        unsafe responses[index].length = UInt32(strlen(text))
+        let count = unsafe strlen(text)
+        guard let block = unsafe lend(count + 1) else { return }
+        unsafe block.copyMemory(from: text, byteCount: count)
+        unsafe responses[index].text = block.assumingMemoryBound(to: CChar.self)
+        unsafe responses[index].length = UInt32(count)
       }
     }
   }
@@ -117,7 +120,7 @@ extension SSHSession {
     _ length: UnsafeMutablePointer<Int>?, _ data: UnsafePointer<UInt8>?, _ count: Int
   ) -> Int32 {
     let message = unsafe Array(UnsafeBufferPointer(start: data, count: count))
-    guard let signed = signer?(message), let block = unsafe malloc(max(1, signed.count)) else {
+    guard let signed = signer?(message), let block = unsafe lend(signed.count) else {
       return -1
     }
     unsafe block.copyMemory(from: signed, byteCount: signed.count)

@@ -4,6 +4,8 @@ import Foundation
 extension SSHSession {
   /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).
   func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    if wire.isSealed { return -Int(EAGAIN) }
+    if damage != nil { return -Int(EBADMSG) }
     if framing.wantsProtection { framing.protect(with: currentProtection()) }
     let allowance = framing.allowance(of: target.count)
     guard allowance > 0 else { return -Int(EBADMSG) }

@@ -22,13 +22,40 @@ import Foundation
   /// What packets from the server are protected with, and the names the library gave for it.
   var protection: (names: (UInt, UInt), value: PacketProtection?) = ((0, 0), nil)
   private(set) var disconnect: Disconnect?
+  /// Why nothing that comes from now on is believed; the first cause counts.
+  private(set) var damage: Damage?
+  /// Called when the server's DISCONNECT came, before the library refuses all further calls: the
+  /// last moment in which its queues can be read.
+  var willDisconnect: (() -> Void)?
   /// What the sign callback of `userauth_publickey` signs with, while that call runs.
   var signer: (([UInt8]) -> [UInt8]?)?
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
+  /// What the library holds.
+  private(set) var lent = LentBlocks()
   private var session: OpaquePointer?
-  /// The addresses of what the library was lent and has not returned.
-  private var blocks: Set<UInt> = []
+  /// The library is being torn down: what it frees is nothing that it has accepted.
+  private var isFreeing = false
+
+  /// Why a session cannot go on, though its socket is open.
+  enum Damage: Sendable, Equatable {
+    /// A packet's length cannot be one.
+    case length
+    /// A packet's MAC is wrong (RFC 4253, 6.4).
+    case mac
+    /// A length inside of a packet asks for more memory than any real one.
+    case size
+
+    /// The library's code for it, and what happened.
+    var failure: (code: Int, text: String) {
+      switch self {
+      // Later versions of the library find it themselves, and say LIBSSH2_ERROR_DECRYPT.
+      case .length: (Int(LIBSSH2_ERROR_DECRYPT), "a packet's length is damaged")
+      case .mac: (Int(LIBSSH2_ERROR_INVALID_MAC), "a packet's MAC is wrong")
+      case .size: (Int(LIBSSH2_ERROR_OUT_OF_BOUNDARY), "a length in a packet is impossible")
+      }
+    }
+  }
 
   /// Nil when memory is short.
   init?(wire: Wire) {
@@ -54,7 +81,7 @@ import Foundation
   }
 
   func attempt(_ code: Int32) -> Attempt<Void> {
-    if code < 0, framing.isDamaged { return .damaged }
+    if code < 0, let broken = brokenBy { return .failed(broken.code, broken.text) }
     if code == LIBSSH2_ERROR_EAGAIN { return .again }
     return code < 0 ? .failed(Int(code), lastMessage()) : .done(())
   }
@@ -63,7 +90,7 @@ import Foundation
   func callForPointer<Value>(_ body: (LentPointer) -> Value?) -> Attempt<Value> {
     guard let session = unsafe session else { return .failed(-39, "session is freed") }
     if let value = unsafe body(LentPointer(session)) { return .done(value) }
-    if framing.isDamaged { return .damaged }
+    if let broken = brokenBy { return .failed(broken.code, broken.text) }
     let code = unsafe libssh2_session_last_errno(session)
     return code == LIBSSH2_ERROR_EAGAIN ? .again : .failed(Int(code), lastMessage())
   }
@@ -78,6 +105,15 @@ import Foundation
     guard let text = unsafe text else { return "" }
     return unsafe String(cString: text)
   }
+
+  /// What makes further packets unreadable; nil while they can be believed.
+  var brokenBy: (code: Int, text: String)? {
+    if framing.isDamaged { noteDamage(.length) }
+    return damage?.failure
+  }
+
+  /// Nothing of what comes after this is believed.
+  func noteDamage(_ damage: Damage) { self.damage = self.damage ?? damage }
 
   /// Whether the socket has seen neither an end nor an error.
   var isLinkOpen: Bool { wire.socket.condition == .open }
@@ -97,14 +133,14 @@ import Foundation
   private func free() {
     guard let session = unsafe session else { return }
     wire.cut()
+    isFreeing = true
     // With the wire cut nothing can be pending; the bound is against a library that thinks
     // otherwise.
     for _ in 0..<64 {
       if unsafe libssh2_session_free(session) != LIBSSH2_ERROR_EAGAIN { break }
     }
     unsafe self.session = nil
-    for block in blocks { unsafe SessionMemory.wipe(UnsafeMutableRawPointer(bitPattern: block)) }
-    blocks = []
+    lent.takeAll()
   }
 
   /// Queues SSH_MSG_DISCONNECT "by application" (RFC 4253, 11.1) and flushes it.
@@ -129,9 +165,23 @@ import Foundation
 
   func forgetChannel(_ number: UInt32) { tap.forgetChannel(number) }
 
-  func note(lent block: UnsafeMutableRawPointer) { blocks.insert(UInt(bitPattern: block)) }
+  /// libssh2's allocation: nil for a length that no real session needs.
+  func lend(_ count: Int) -> UnsafeMutableRawPointer? {
+    guard count <= SessionMemory.largestBlock else {
+      noteDamage(.size)
+      return nil
+    }
+    let isPacket = framing.awaitsPacket
+    guard framing.mayAllocate(count) else { return nil }
+    return unsafe lent.lend(count, isPacket: isPacket)
+  }
 
-  func note(returned block: UnsafeMutableRawPointer) { blocks.remove(UInt(bitPattern: block)) }
+  /// libssh2's freeing. A packet that it accepted is looked at on its way.
+  func take(back block: UnsafeMutableRawPointer) {
+    let (bytes, isPacket) = unsafe LentBlocks.look(at: block)
+    if isPacket, damage == nil, !isFreeing { unsafe see(freed: UnsafeRawBufferPointer(bytes)) }
+    unsafe lent.take(back: block)
+  }
 
   /// Frees what the library gave away to its caller.
   func returnBlock(_ block: UnsafeMutableRawPointer) {
@@ -139,12 +189,15 @@ import Foundation
     unsafe libssh2_free(session, block)
   }
 
-  func see(freed bytes: UnsafeRawBufferPointer) {
+  private func see(freed bytes: UnsafeRawBufferPointer) {
     let block = unsafe bytes.prefix(PacketTap.reach)
     unsafe tap.see(UnsafeRawBufferPointer(rebasing: block).bindMemory(to: UInt8.self).span)
   }
 
-  func note(_ disconnect: Disconnect) { self.disconnect = disconnect }
+  func note(_ disconnect: Disconnect) {
+    self.disconnect = disconnect
+    willDisconnect?()
+  }
 
   /// The session that libssh2's `abstract` argument leads to.
   static func owner(

@@ -18,6 +18,12 @@ enum SessionCallbacks {
       UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> Void
 
+  private typealias MACError =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<CChar>?, Int32,
+      UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Int32
+
   static func install(in session: OpaquePointer) {
     unsafe set(
       LIBSSH2_CALLBACK_RECV, in: session,
@@ -27,6 +33,9 @@ enum SessionCallbacks {
     unsafe set(
       LIBSSH2_CALLBACK_DISCONNECT, in: session,
       unsafeBitCast(noteDisconnect as Disconnect, to: Pointer.self))
+    unsafe set(
+      LIBSSH2_CALLBACK_MACERROR, in: session,
+      unsafeBitCast(refuseMAC as MACError, to: Pointer.self))
   }
 
   private typealias Pointer = UnsafeMutableRawPointer
@@ -68,4 +77,13 @@ private func noteDisconnect(
 ) {
   guard let owner = unsafe SSHSession.owner(abstract) else { return }
   unsafe owner.note(.init(reason: Int(reason), message: SessionCallbacks.text(message, length)))
+}
+
+/// libssh2 drops the packet and would go on with the next one; the session is over here and now.
+private func refuseMAC(
+  _ session: OpaquePointer?, _ packet: UnsafePointer<CChar>?, _ length: Int32,
+  _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Int32 {
+  unsafe SSHSession.owner(abstract)?.noteDamage(.mac)
+  return -1
 }

@@ -13,6 +13,8 @@ import Foundation
   static let turnBudget = 128 << 10
   /// Above this, nothing more is written to channels until the socket took some.
   static let outboundLimit = 256 << 10
+  /// Above this, nothing more is read: a peer that takes no answers gets no more questions in.
+  private static let replyLimit = 1 << 20
   /// What is kept of the server's first bytes, to say what it was if it is not a server of ours.
   private static let transcriptLimit = 16 << 10
   /// What one read takes at most; a peer that sends little is given less.
@@ -31,6 +33,15 @@ import Foundation
   private(set) var isBudgetSpent = false
   /// Called with what arrives before the handshake is done; false ends the connection.
   var inspect: ((Span<UInt8>) -> Bool)?
+  /// The socket's end was seen; all before it was handed over.
+  private(set) var hasEnded = false
+  /// Whether the library is told of the end. Once channels exist it is not, so that it hands out
+  /// what it has queued for them: then whoever pumps looks at `hasEnded`.
+  var reportsEnd = true
+  /// Nothing is read for now, because what was read before waits for slow readers.
+  var isPaused = false
+  /// The library gets no more bytes, and no error either.
+  private(set) var isSealed = false
   /// Ask for immediate acknowledgements; off once the first channel is open.
   var acknowledgesAtOnce = true
 
@@ -56,7 +67,13 @@ import Foundation
 
   var hasOutbound: Bool { outboundStart < outbound.count }
 
-  var hasRoom: Bool { outbound.count - outboundStart < Self.outboundLimit }
+  /// What waits for the socket to take it.
+  var unsentBytes: Int { outbound.count - outboundStart }
+
+  var hasRoom: Bool { unsentBytes < Self.outboundLimit }
+
+  /// Whether bytes of the peer are taken from the socket now.
+  var isReading: Bool { !isPaused && unsentBytes < Self.replyLimit }
 
   /// `mayRead`: the loop said that there is something, or the last turn left something.
   func beginTurn(mayRead: Bool) {
@@ -75,6 +92,11 @@ import Foundation
   func handshakeDone() {
     inspect = nil
     transcript = []
+  }
+
+  /// From now on libssh2 sees a peer that says nothing, so that what it has queued can be read.
+  func seal() {
+    isSealed = true
   }
 
   /// From now on libssh2 sees a dead peer, so that freeing the session cannot wait for one.
@@ -133,7 +155,7 @@ extension Wire {
 
   /// Reads from the socket; a result is what RECV must return instead of bytes.
   private func fill() -> Int? {
-    if isDry { return -Int(EAGAIN) }
+    if isDry || !isReading { return -Int(EAGAIN) }
     guard budget > 0 else {
       isBudgetSpent = true
       return -Int(EAGAIN)
@@ -148,6 +170,9 @@ extension Wire {
       isDry = true
       return -Int(EAGAIN)
     case .ended:
+      hasEnded = true
+      isDry = true
+      if !reportsEnd { return -Int(EAGAIN) }
       if case .failed(let code) = socket.condition { return -Int(code) }
       return 0
     case .bytes(let count):

@@ -7,7 +7,7 @@ import Testing
   private let lost = AppError.sshConnectionFailed(host: "h", reason: "gone")
 
   @Test func givesWhatItGotInOrderAndThenTheEnd() async throws {
-    let mailbox = ByteMailbox(limit: 100) {}
+    let mailbox = ByteMailbox(limit: 100, joiningBelow: 0) {}
     mailbox.push([1])
     mailbox.push([2, 3])
     mailbox.finish(.success(()))
@@ -18,8 +18,23 @@ import Testing
     #expect(try await mailbox.next() == nil)
   }
 
+  /// A command that prints two bytes at a time must not cost an array for each of its words.
+  @Test func smallChunksThatWaitAreJoined() async throws {
+    let mailbox = ByteMailbox(limit: 1 << 20) {}
+    for index in 0..<65_536 { mailbox.push([UInt8(truncatingIfNeeded: index), 1]) }
+    mailbox.finish(.success(()))
+    var chunks: [[UInt8]] = []
+    while let chunk = try await mailbox.next() { chunks.append(chunk) }
+    #expect(chunks.joined().count == 131_072)
+    #expect(chunks.joined().enumerated().allSatisfy { index, byte in
+      byte == (index % 2 == 0 ? UInt8(truncatingIfNeeded: index / 2) : 1)
+    })
+    #expect(chunks.count <= 17)
+    #expect(chunks.allSatisfy { $0.capacity <= 4 * $0.count })
+  }
+
   @Test func anEarlyEndComesAfterWhatIsThereAndTheFirstCounts() async throws {
-    let mailbox = ByteMailbox(limit: 100) {}
+    let mailbox = ByteMailbox(limit: 100, joiningBelow: 0) {}
     mailbox.push([1])
     mailbox.finish(.failure(lost))
     mailbox.finish(.success(()))
@@ -30,7 +45,7 @@ import Testing
 
   @Test func isFullAtItsLimitAndSaysOnceThatItHasRoom() async throws {
     let calls = Mutex(0)
-    let mailbox = ByteMailbox(limit: 4) { calls.withLock { $0 += 1 } }
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     mailbox.push([1, 2])
     #expect(mailbox.hasRoom)
     mailbox.push([3, 4])
@@ -47,7 +62,7 @@ import Testing
 
   /// A slow reader of a fast server leaves the mailbox never empty; what it read must go even so.
   @Test func keepsNothingOfWhatWasReadWhenItNeverRunsEmpty() async throws {
-    let mailbox = ByteMailbox(limit: 100) {}
+    let mailbox = ByteMailbox(limit: 100, joiningBelow: 0) {}
     mailbox.push([0])
     for number in UInt8(0)..<10 {
       mailbox.push([number + 1])
@@ -61,7 +76,7 @@ import Testing
 
   @Test func whatIsDiscardedMakesRoomForEver() async throws {
     let calls = Mutex(0)
-    let mailbox = ByteMailbox(limit: 1) { calls.withLock { $0 += 1 } }
+    let mailbox = ByteMailbox(limit: 1, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     mailbox.push([1, 2])
     #expect(!mailbox.hasRoom)
     mailbox.discard()
@@ -73,7 +88,7 @@ import Testing
   }
 
   @Test func aReaderIsGivenWhatComesAndTheEnd() async throws {
-    let mailbox = ByteMailbox(limit: 4) {}
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     async let first = mailbox.next()
     mailbox.push([7])
     mailbox.deliver()
@@ -84,7 +99,7 @@ import Testing
   }
 
   @Test func aReaderIsNotWokenForLittle() async throws {
-    let mailbox = ByteMailbox(limit: 4) {}
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     let woken = Mutex(false)
     let reader = Task {
       defer { woken.withLock { $0 = true } }
@@ -103,7 +118,7 @@ import Testing
   }
 
   @Test func theEndIsToldHoweverLittleThereIs() async throws {
-    let mailbox = ByteMailbox(limit: 4) {}
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     let reader = Task { try await mailbox.next() }
     while !mailbox.hasReader { await Task.yield() }
     mailbox.push([1])
@@ -114,7 +129,7 @@ import Testing
 
   @Test func roomThatADeliveryMakesIsTold() async throws {
     let calls = Mutex(0)
-    let mailbox = ByteMailbox(limit: 2) { calls.withLock { $0 += 1 } }
+    let mailbox = ByteMailbox(limit: 2, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     let reader = Task { try await mailbox.next() }
     while !mailbox.hasReader { await Task.yield() }
     mailbox.push([1, 2])
@@ -125,7 +140,7 @@ import Testing
   }
 
   @Test func aCancelledReaderLeavesTheBytesToTheNext() async throws {
-    let mailbox = ByteMailbox(limit: 4) {}
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     let reader = Task { await failure { _ = try await mailbox.next() } }
     reader.cancel()
     #expect(await reader.value == .cancelled)
@@ -134,7 +149,7 @@ import Testing
   }
 
   @Test func everyReaderOfManyIsAnswered() async {
-    let mailbox = ByteMailbox(limit: 4) {}
+    let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 { group.addTask { _ = try? await mailbox.next() } }
       group.addTask { mailbox.finish(.success(())) }

@@ -42,15 +42,17 @@ final class Home: Sendable {
 
   /// Runs bridgectl without any terminal.
   func run(
-    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:]
+    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:],
+    program: String = Child.program
   ) async throws -> Outcome {
-    let running = try start(arguments, input: input, environment: extra)
+    let running = try start(arguments, input: input, environment: extra, program: program)
     return try await running.outcome()
   }
 
   /// Starts it likewise.
   func start(
-    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:]
+    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:],
+    program: String = Child.program
   ) throws -> Running {
     let name = UUID().uuidString
     try Data(input).write(to: URL(fileURLWithPath: file("in-" + name)))
@@ -61,7 +63,7 @@ final class Home: Sendable {
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: file("out-" + name)))
     let error = try FileHandle(forWritingTo: URL(fileURLWithPath: file("err-" + name)))
     let child = try Child(
-      arguments, environment: environment.merging(extra) { $1 },
+      arguments, program: program, environment: environment.merging(extra) { $1 },
       streams: .descriptors(
         input: input.fileDescriptor, output: output.fileDescriptor, error: error.fileDescriptor))
     return Running(child: child, home: self, name: name)

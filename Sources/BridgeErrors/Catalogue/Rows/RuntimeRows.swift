@@ -85,7 +85,7 @@ extension CatalogueRow {
       automatic: .never, exit: .interrupted)
   }
 
-  private static func named(_ command: String) -> String {
+  static func named(_ command: String) -> String {
     command.isEmpty ? "the command" : "\"\(Payload.exact(command).prefix(50))\""
   }
 }

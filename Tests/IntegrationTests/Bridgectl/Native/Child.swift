@@ -23,9 +23,10 @@ struct Child: Sendable {
     return URL(fileURLWithPath: own).deletingLastPathComponent().path + "/bridgectl"
   }()
 
-  /// Starts it; `onEnd` is called when it has ended, before anybody is told.
+  /// Starts `program`, `bridgectl` if no other is given; `onEnd` is called when it has ended, before anybody is told.
   init(
-    _ arguments: [String], environment: [String: String], streams: Streams,
+    _ arguments: [String], program: String = Self.program, environment: [String: String],
+    streams: Streams,
     onEnd: @escaping @Sendable () -> Void = {}
   ) throws {
     var actions = unsafe posix_spawn_file_actions_t()
@@ -54,7 +55,7 @@ struct Child: Sendable {
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80  // POSIX_SPAWN_SETSID
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    let words = [Self.program] + arguments
+    let words = [program] + arguments
     let variables = environment.map { "\($0)=\($1)" }
     var argv = unsafe words.map { unsafe strdup($0) } + [nil]
     var envp = unsafe variables.map { unsafe strdup($0) } + [nil]
@@ -63,8 +64,8 @@ struct Child: Sendable {
       unsafe envp.forEach { unsafe free($0) }
     }
     var child = pid_t()
-    let code = unsafe posix_spawn(&child, Self.program, &actions, &attributes, &argv, &envp)
-    try #require(code == 0, "\(Self.program) cannot be started: errno \(code)")
+    let code = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp)
+    try #require(code == 0, "\(program) cannot be started: errno \(code)")
     pid = child
     ending = Ending(of: child, onEnd)
   }

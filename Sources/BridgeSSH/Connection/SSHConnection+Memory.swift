@@ -1,0 +1,70 @@
+import BridgeErrors
+import BridgeReactor
+
+/// What the server has sent and nothing has taken yet: libssh2 queues it without a bound.
+extension SSHConnection {
+  /// What a session needs beside the data of its channels, in bytes.
+  private static let ownMemory = 1 << 20
+
+  /// What libssh2 may hold: the windows, which are full at worst, and what goes with them.
+  private var memoryLimit: Int {
+    let windows = channels.values.reduce(0) { $0 + $1.window }
+    let closing = closing.count * WindowPolicy.window(for: roundTrip)
+    return (windows + closing) / 8 * 9 + Self.ownMemory
+  }
+
+  /// Keeps what libssh2 holds within the limit.
+  ///
+  /// A packet costs some 200 bytes beside its data, so a server that sends few bytes in each can
+  /// fill a window a hundred times over. What is queued for a slow reader is then moved to its
+  /// mailbox, where bytes cost what they weigh; when that is full, too, nothing is read until
+  /// the reader has taken some. Packets that no call ever takes end the connection.
+  func boundMemory() {
+    guard ending == nil, let session else { return }
+    let wire = session.wire
+    guard session.lent.total > memoryLimit else { return wire.isPaused = false }
+    var isAnyFull = false
+    for channel in channels.values {
+      for stream in NativeChannel.Stream.allCases {
+        isAnyFull = !spill(stream, of: channel) || isAnyFull
+      }
+    }
+    guard ending == nil else { return }
+    wire.isPaused = session.lent.total > memoryLimit && isAnyFull
+    guard session.lent.total > memoryLimit, !isAnyFull else { return }
+    let code = SSHFailure.Code.outOfBoundary.rawValue
+    let text = "\(session.lent.total >> 20) MiB came that belong to no channel"
+    end(now: failure(code: code, text: text, phase: operationPhase))
+  }
+
+  private var operationPhase: ConnectionPhase {
+    operations.first(of: .session)?.phase ?? .stream
+  }
+
+  /// Moves what is queued to the mailbox, beyond its usual limit.
+  /// - Returns: whether the mailbox has room left.
+  private func spill(_ stream: NativeChannel.Stream, of channel: ChannelState) -> Bool {
+    let mailbox = channel.mailbox(stream)
+    while mailbox.count < channel.window {
+      switch channel.native.read(stream, through: reactor.scratch) {
+      case .done(let bytes) where !bytes.isEmpty: mailbox.push(bytes)
+      case .done, .again: return true
+      case .failed(let code, let text):
+        end(now: failure(code: code, text: text, phase: .stream))
+        return true
+      }
+    }
+    return false
+  }
+}
+
+extension SSHConnection {
+  /// What libssh2 holds for this session, in bytes; 0 when there is none.
+  package var heldMemory: Int { session?.lent.total ?? 0 }
+
+  /// What waits for the socket to take it, in bytes.
+  package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }
+
+  /// Whether the socket is not read because a reader is slow.
+  package var isPaused: Bool { session?.wire.isPaused ?? false }
+}

@@ -1,0 +1,156 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeReactor
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// Every byte arrives once and in order, however slow the readers are and however often the server
+/// changes keys.
+@Suite(.timeLimit(.minutes(10))) struct ByteFidelityTests {
+  private static let isLong = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY"] == "full"
+
+  /// The windows of the two sides drift apart when a read is resumed with another length while
+  /// keys are exchanged; the next time the window runs full, data is dropped.
+  @Test func aBurstyReaderGetsAllOfADownloadWhileTheServerRekeys() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.rekeyLimit = "600K"
+    try await withServer(configuration) { server in
+      let room = try TemporaryDirectory()
+      let sent = Self.noise(100 << 20, seed: 7)
+      try Data(sent).write(to: URL(filePath: room.file("data")))
+      try await withConnection(to: server) { connection in
+        let command = try await connection.execute("cat '\(room.file("data"))'")
+        var (received, pause) = ([UInt8](), 10 << 20)
+        received.reserveCapacity(sent.count)
+        for try await bytes in command.standardOutput {
+          received += bytes
+          guard received.count > pause else { continue }
+          pause += 10 << 20
+          // Long enough for the window to run full.
+          for _ in 0..<100 { _ = try await connection.probe(within: .seconds(30)) }
+        }
+        #expect(received.count == sent.count)
+        #expect(received == sent)
+        #expect(try await command.exitStatus() == .status(0))
+      }
+    }
+  }
+
+  /// What one channel of a run does.
+  private struct Traffic: Sendable {
+    var command: String
+    var sent: [UInt8]
+    /// Which streams bring back what was sent.
+    var comesOut: Bool
+    var comesOnError: Bool
+
+    init(_ chance: inout SplitMix64) {
+      let kinds: [(String, Bool, Bool)] = [
+        ("cat", true, false), ("cat >&2", false, true), ("tee /dev/stderr", true, true),
+        ("cat >/dev/null", false, false),
+      ]
+      let kind = kinds[Int.random(in: 0..<kinds.count, using: &chance)]
+      (command, comesOut, comesOnError) = kind
+      let size = 1 << Int.random(in: 0..<23, using: &chance)
+      sent = ByteFidelityTests.noise(
+        Int.random(in: 0...size, using: &chance), seed: chance.next())
+    }
+  }
+
+  @Test(arguments: Array(1...(isLong ? 60 : 6)))
+  func bothDirectionsOfSeveralChannelsOfSSHD(seed: UInt64) async throws {
+    var chance = SplitMix64(seed: seed)
+    var configuration = SSHServerConfiguration()
+    configuration.rekeyLimit =
+      [nil, "64K", "600K", "4M"][
+        Int.random(in: 0..<4, using: &chance)]
+    try await withServer(configuration) { server in
+      try await withConnection(to: server) { try await exchange(over: $0, seed: seed) }
+    }
+  }
+
+  @Test(arguments: Array(1...(isLong ? 30 : 3)))
+  func bothDirectionsOfSeveralChannelsOfDropbear(seed: UInt64) async throws {
+    guard await SSHServer.canReplacePasswords() else { return }
+    let server = try await DropbearServer(admits: true)
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(
+        user: server.user, credentials: [.keyFile(try #require(server.identityFile))],
+        hostKeys: .anyKey))
+    try await connection.connect()
+    try await exchange(over: connection, seed: seed)
+    await connection.close()
+    await server.stop()
+  }
+
+  private func exchange(over connection: SSHConnection, seed: UInt64) async throws {
+    var chance = SplitMix64(seed: seed &+ 1000)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<Int.random(in: 1...3, using: &chance) {
+        let traffic = Traffic(&chance)
+        let lane = SplitMix64(seed: chance.next())
+        group.addTask { try await Self.carry(traffic, over: connection, chance: lane) }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private static func carry(
+    _ traffic: Traffic, over connection: SSHConnection, chance: SplitMix64
+  ) async throws {
+    var chance = chance
+    let lanes = (0..<3).map { _ in SplitMix64(seed: chance.next()) }
+    let channel = try await connection.execute(traffic.command)
+    async let written: Void = write(traffic.sent, to: channel, chance: lanes[0])
+    async let output = read(channel.standardOutput, connection, chance: lanes[1])
+    async let errors = read(channel.standardError, connection, chance: lanes[2])
+    let what = "\(traffic.command), \(traffic.sent.count) bytes"
+    #expect(try await output == (traffic.comesOut ? traffic.sent : []), "\(what)")
+    #expect(try await errors == (traffic.comesOnError ? traffic.sent : []), "\(what)")
+    try await written
+    #expect(try await channel.exitStatus() == .status(0), "\(what)")
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to channel: SSHChannel, chance: SplitMix64
+  ) async throws {
+    var (chance, start) = (chance, 0)
+    while start < bytes.count {
+      let end = min(bytes.count, start + (1 << Int.random(in: 0...19, using: &chance)))
+      try await channel.write(Array(bytes[start..<end]))
+      start = end
+    }
+    try await channel.finishInput()
+  }
+
+  private static func read(
+    _ stream: ByteStream, _ connection: SSHConnection, chance: SplitMix64
+  ) async throws -> [UInt8] {
+    var (chance, received) = (chance, [UInt8]())
+    for try await bytes in stream {
+      received += bytes
+      guard Int.random(in: 0..<16, using: &chance) == 0 else { continue }
+      for _ in 0..<Int.random(in: 0..<20, using: &chance) {
+        _ = try await connection.probe(within: .seconds(30))
+      }
+    }
+    return received
+  }
+
+  /// Bytes that are like no part of themselves.
+  private static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
+    var chance = SplitMix64(seed: seed)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+      let word = chance.next()
+      for shift in stride(from: 0, to: 64, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
+    }
+    return Array(bytes.prefix(count))
+  }
+}
