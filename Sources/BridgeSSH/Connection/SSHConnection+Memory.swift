@@ -64,7 +64,4 @@ extension SSHConnection {
 
   /// What waits for the socket to take it, in bytes.
   package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }
-
-  /// Whether the socket is not read because a reader is slow.
-  package var isPaused: Bool { session?.wire.isPaused ?? false }
 }

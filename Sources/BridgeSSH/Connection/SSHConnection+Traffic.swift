@@ -2,9 +2,10 @@ import BridgeReactor
 public import BridgeTransport
 
 extension SSHConnection {
-  /// Never paused as a whole: a channel that nobody reads fills its own window, and a probe passes
-  /// beside it.
+  /// Paused only while what was read before waits for slow readers and more would be held without a
+  /// bound: a channel that nobody reads fills its own window, and a probe passes beside it.
   public var traffic: TrafficState {
-    TrafficState(acknowledged: session?.wire.socket.acknowledged ?? 0)
+    guard let wire = session?.wire else { return TrafficState() }
+    return TrafficState(isPaused: wire.isPaused, acknowledged: wire.socket.acknowledged)
   }
 }

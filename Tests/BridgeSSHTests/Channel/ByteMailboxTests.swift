@@ -26,9 +26,10 @@ import Testing
     var chunks: [[UInt8]] = []
     while let chunk = try await mailbox.next() { chunks.append(chunk) }
     #expect(chunks.joined().count == 131_072)
-    #expect(chunks.joined().enumerated().allSatisfy { index, byte in
-      byte == (index % 2 == 0 ? UInt8(truncatingIfNeeded: index / 2) : 1)
-    })
+    #expect(
+      chunks.joined().enumerated().allSatisfy { index, byte in
+        byte == (index % 2 == 0 ? UInt8(truncatingIfNeeded: index / 2) : 1)
+      })
     #expect(chunks.count <= 17)
     #expect(chunks.allSatisfy { $0.capacity <= 4 * $0.count })
   }

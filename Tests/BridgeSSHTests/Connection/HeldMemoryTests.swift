@@ -1,11 +1,13 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeReactor
 import BridgeSSH
 import BridgeTransport
 import Testing
 
 /// What a peer can make us hold is bounded, whatever it sends and whatever is not read.
 @Suite(.timeLimit(.minutes(2))) struct HeldMemoryTests {
+  /// In bytes; far more than is held.
   private let flood = 64 << 20
 
   private func connection(to server: ScriptedSSHServer) -> SSHConnection {
@@ -44,6 +46,62 @@ import Testing
       await expectFailure(
         of: connection(to: server),
         Verdict(.corrupted, in: .authenticate, exit: .protocolBroken))
+    }
+  }
+
+  /// A peer that asks and takes no answers: what is queued for it stops, and so does our reading.
+  @Test func answersThatNothingTakesAreBounded() async throws {
+    let asked = Mutex(0)
+    try await withScript({ client, _ in
+      try client.admit()
+      while true {
+        try client.say(80) {
+          $0.string("keepalive@example")
+          $0.byte(1)
+        }
+        asked.withLock { $0 += 1 }
+      }
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      var (last, quiet, most) = (0, 0, 0)
+      while quiet < 2_000, most < 4 << 20 {
+        most = max(most, await connection.unsentBytes)
+        let now = asked.withLock { $0 }
+        quiet = now == last && most > 0 ? quiet + 1 : 0
+        last = now
+      }
+      #expect(most < 2 << 20)
+      await connection.close()
+    }
+  }
+
+  /// A name of four billion bytes is the server's fault and no shortage of this machine.
+  @Test(arguments: [0xffff_fff0, 0x8000_0000, 0x0010_0000] as [UInt32])
+  func anImpossibleLengthInAPacketIsTheServers(length: UInt32) async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      _ = try client.expect(98)
+      try client.say(99) { $0.uint32(number) }
+      try client.say(98) {
+        $0.uint32(number)
+        $0.string("exit-signal")
+        $0.byte(0)
+        $0.uint32(length)
+        $0.uint32(0)
+        $0.uint32(0)
+      }
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      let channel = try await connection.execute("name")
+      let error = await failure { _ = try await channel.exitStatus() }
+      #expect(error == .sshOutcomeUnknown(command: "name"))
+      #expect(await connection.lastFailure?.kind == .corrupted)
+      await connection.close()
     }
   }
 

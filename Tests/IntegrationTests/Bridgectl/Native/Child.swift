@@ -23,7 +23,7 @@ struct Child: Sendable {
     return URL(fileURLWithPath: own).deletingLastPathComponent().path + "/bridgectl"
   }()
 
-  /// Starts `program`, `bridgectl` if no other is given; `onEnd` is called when it has ended, before anybody is told.
+  /// Starts `program`, or `bridgectl`; `onEnd` is called when it has ended, before callers resume.
   init(
     _ arguments: [String], program: String = Self.program, environment: [String: String],
     streams: Streams,
