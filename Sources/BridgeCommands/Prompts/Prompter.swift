@@ -96,9 +96,12 @@ struct Prompter: Sendable {
 
   private func trust(_ question: HostKeyQuestion) async -> Bool {
     guard hasTerminal, case let host = shown(question.host) else { return false }
-    var text = "\(host) is not known here. Its \(shown(question.keyType)) key is\r\n"
-    text += "  \(question.fingerprint)\r\n"
-    if let doubt = question.doubt { text += "\(shown(doubt))\r\n" }
+    var text =
+      question.isKnownByOtherTypes
+      ? "\(host) is known here, but not this key: somebody may be in between. "
+      : "\(host) is not known here. "
+    text += "Its \(shown(question.keyType)) key is\r\n  \(question.fingerprint)\r\n"
+    if let doubt = question.doubt { text += "\(PeerText.escaped(doubt, limit: 1024))\r\n" }
     text += "Compare it with what its owner gives you. Trust it? [yes/NO/fingerprint] "
     await reporter.beginQuestion()
     input.hold(true)

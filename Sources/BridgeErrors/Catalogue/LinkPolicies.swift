@@ -40,8 +40,9 @@ extension ErrorCatalogue {
   private static let sshKinds: [FailureKind] = [
     .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
     .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof,
-    .rejected, .hostKeyUnknown, .hostKeyChanged, .authenticationRefused, .keyUnusable,
-    .agentUnavailable, .channelDenied, .targetRefused, .outcomeUnknown, .linkLost, .linkSilent,
+    .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .authenticationRefused,
+    .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused, .outcomeUnknown, .linkLost,
+    .linkSilent,
     .internalFault, .cancelled,
   ]
 

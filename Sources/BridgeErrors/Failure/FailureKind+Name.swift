@@ -19,6 +19,7 @@ extension FailureKind: CustomStringConvertible {
     case .rejected: "rejected"
     case .hostKeyUnknown: "hostKeyUnknown"
     case .hostKeyChanged: "hostKeyChanged"
+    case .hostKeyNewType: "hostKeyNewType"
     case .authenticationRefused: "authenticationRefused"
     case .keyUnusable: "keyUnusable"
     case .agentUnavailable: "agentUnavailable"

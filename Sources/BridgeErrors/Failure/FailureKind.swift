@@ -18,6 +18,7 @@ public enum FailureKind: Sendable, Hashable {
   case rejected
   case hostKeyUnknown
   case hostKeyChanged
+  case hostKeyNewType
   case authenticationRefused
   case keyUnusable
   case agentUnavailable

@@ -39,9 +39,11 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case algorithmMismatch(detail: String)
     /// The host key is in no known_hosts file.
     case hostKeyUnknown(fingerprint: String)
-    /// The host key differs from the known one, is revoked, or is of a new type; `detail` says
-    /// which.
+    /// The host key differs from the known one of its type, or is revoked; `detail` says which.
     case hostKeyChanged(detail: String)
+    /// The host is known by keys of other types only; `detail` names the key that it shows and the
+    /// known types.
+    case hostKeyNewType(fingerprint: String, detail: String)
     /// A user key cannot be used; `reason` says why.
     case keyUnusable(reason: String)
     /// ssh-agent is absent or failed.

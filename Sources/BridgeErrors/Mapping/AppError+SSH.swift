@@ -62,7 +62,7 @@ extension AppError {
     case .algorithmMismatch:
       self = .sshAlgorithmMismatch(host: host, detail: failure.detail(of: kind))
     case .hostKeyProof, .hostKeyChanged: self = .sshHostKeyMismatch(host: host)
-    case .hostKeyUnknown:
+    case .hostKeyUnknown, .hostKeyNewType:
       self = .sshHostKeyUnknown(host: host, fingerprint: failure.detail(of: kind))
     case .authenticationRefused: self = .sshAuthenticationFailed(method: failure.method)
     case .keyUnusable, .agentUnavailable:
@@ -87,8 +87,8 @@ extension SSHFailure {
     switch observation {
     case .noExitStatus(let command), .outputCut(let command, _): command
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .notSSH, .algorithmMismatch,
-      .hostKeyUnknown, .hostKeyChanged, .keyUnusable, .agentUnavailable, .channelRefused,
-      .cancelled, nil:
+      .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
+      .channelRefused, .cancelled, nil:
       ""
     }
   }

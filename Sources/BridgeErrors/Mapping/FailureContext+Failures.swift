@@ -25,7 +25,9 @@ extension SSHFailure {
   fileprivate var contextDetail: String? {
     switch observation {
     case .notSSH(_, let location?): Payload.shown(location)
-    case .algorithmMismatch(let detail), .hostKeyChanged(let detail): Payload.shown(detail)
+    case .algorithmMismatch(let detail), .hostKeyChanged(let detail),
+      .hostKeyNewType(_, let detail):
+      Payload.shown(detail)
     case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)
     case .outputCut(_, let ending): Payload.shown(ending)
     case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,

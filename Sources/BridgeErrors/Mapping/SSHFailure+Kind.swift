@@ -27,6 +27,7 @@ extension SSHFailure {
     case .algorithmMismatch: .algorithmMismatch
     case .hostKeyUnknown: .hostKeyUnknown
     case .hostKeyChanged: .hostKeyChanged
+    case .hostKeyNewType: .hostKeyNewType
     case .keyUnusable: .keyUnusable
     case .agentUnavailable: .agentUnavailable
     case .channelRefused(let reason, let hasTarget): kind(ofChannel: reason, hasTarget)

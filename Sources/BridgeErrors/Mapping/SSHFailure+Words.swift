@@ -14,7 +14,8 @@ extension SSHFailure {
     // The other kinds are not told by a reason; for SSH they would be a drop.
     case .dropped, .nameUnknown, .nameTimeout, .offline, .dialTimeout, .silent, .throttled,
       .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof, .rejected, .hostKeyUnknown,
-      .hostKeyChanged, .authenticationRefused, .keyUnusable, .agentUnavailable, .outcomeUnknown,
+      .hostKeyChanged, .hostKeyNewType, .authenticationRefused, .keyUnusable, .agentUnavailable,
+      .outcomeUnknown,
       .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer, .cancelled:
       quoting("The server closed the connection \(phase.during)")
     }
@@ -26,7 +27,7 @@ extension SSHFailure {
     case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
     case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
     case .algorithmMismatch(let text), .hostKeyChanged(let text), .keyUnusable(let text),
-      .agentUnavailable(let text), .hostKeyUnknown(let text):
+      .agentUnavailable(let text), .hostKeyUnknown(let text), .hostKeyNewType(let text, _):
       PeerText.escaped(text)
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
       .noExitStatus, .outputCut, .cancelled, nil:

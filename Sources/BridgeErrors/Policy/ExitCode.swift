@@ -63,7 +63,7 @@ extension FailureKind {
     case .notTheProtocol, .algorithmMismatch, .corrupted, .rejected, .channelDenied,
       .tls(.notTLS):
       .protocolBroken
-    case .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .tls: .hostIdentity
+    case .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .tls: .hostIdentity
     case .authenticationRefused: .refused
     case .keyUnusable, .agentUnavailable: .keyUnusable
     case .internalFault: .internalFault

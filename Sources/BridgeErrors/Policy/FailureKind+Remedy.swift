@@ -42,6 +42,12 @@ extension FailureContext {
       """
     case .rejected: "The server ended it on purpose; its log says more."
     case .hostKeyChanged: detail.map { "(\(Payload.shown($0))) " + CatalogueRow.hostKeyRemedy }
+    case .hostKeyNewType:
+      """
+      No credential was sent; somebody may be in between. Ask whoever runs the host for the \
+      fingerprint of this key. If it is the same, connect from a terminal with --host-key ask and \
+      accept it there; accept-new does not.
+      """
     case .agentUnavailable:
       "Start ssh-agent and add the key to it (`ssh-add`), or name a key file (-i)."
     case .channelDenied:
@@ -69,6 +75,10 @@ extension FailureContext {
 
   /// What happened, where the context knows more of it than the error's own message says.
   func fact(of error: AppError) -> String? {
+    // That a host with a key of a new type is not known would be wrong.
+    if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {
+      return detail.map(Payload.sentence)
+    }
     guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
       return nil
     }

@@ -61,7 +61,7 @@ extension FailureKind {
     case .refused, .unreachable, .targetRefused: .reconnectSoon
     case .throttled: .reconnectLater
     case .corrupted, .internalFault: .reconnectOnce
-    case .notTheProtocol, .hostKeyProof, .hostKeyUnknown, .hostKeyChanged,
+    case .notTheProtocol, .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .tls:
       .needsPerson
     case .algorithmMismatch, .rejected, .channelDenied, .closedByPeer, .cancelled: .never

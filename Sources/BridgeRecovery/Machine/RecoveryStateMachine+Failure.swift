@@ -179,8 +179,9 @@ extension RecoveryStateMachine.Failure {
       .neverSent
     case .throttled: .throttled
     case .dialTimeout, .silent, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
-      .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .authenticationRefused,
-      .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused, .outcomeUnknown,
+      .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
+      .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
+      .outcomeUnknown,
       .linkLost, .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer, .cancelled,
       nil:
       .spent

@@ -4,7 +4,8 @@ public struct SSHConfiguration: Sendable {
   public enum UnknownHostKey: Sendable, Equatable {
     /// `SSHInteraction.trust` decides; a trusted key is written down.
     case ask
-    /// Trust it and write it down (trust on first use).
+    /// Trust it and write it down (trust on first use), unless the host is known by a key of
+    /// another type.
     case acceptNew
     /// Refuse it.
     case refuse
@@ -18,12 +19,18 @@ public struct SSHConfiguration: Sendable {
     public var unknown: UnknownHostKey
     /// The name to look up instead of the host's (`HostKeyAlias`).
     public var alias: String?
+    /// A file with keys that no host may show, one a line (`RevokedHostKeys`). It must exist.
+    public var revoked: String?
 
     /// Keys from `files`.
-    public init(files: [String], unknown: UnknownHostKey = .ask, alias: String? = nil) {
+    public init(
+      files: [String], unknown: UnknownHostKey = .ask, alias: String? = nil,
+      revoked: String? = nil
+    ) {
       self.files = files
       self.unknown = unknown
       self.alias = alias
+      self.revoked = revoked
     }
 
     /// The user's and the system's files.

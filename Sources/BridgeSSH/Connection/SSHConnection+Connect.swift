@@ -4,11 +4,10 @@ import BridgeTransport
 
 extension SSHConnection {
   /// Everything from the name to a connection that can open channels.
-  func establish(_ known: KnownHosts) async throws(AppError) {
-    guard life.state == .idle else {
-      throw ending.map { AppError(sshError: $0) }
-        ?? .internalError(detail: "A connection connects once; make a new one.")
-    }
+  func establish() async throws(AppError) {
+    try checkUnused()
+    let known = try await loadKnownHosts()
+    try checkUnused()
     step(.connect)
     do throws(SSHFailure) {
       try await openWire(known)
@@ -25,6 +24,30 @@ extension SSHConnection {
     session?.willDisconnect = { [weak self] in self?.assumeIsolated { $0.drainChannels() } }
     step(.ready)
     pump()
+  }
+
+  private func checkUnused() throws(AppError) {
+    guard life.state == .idle else {
+      throw ending.map { AppError(sshError: $0) }
+        ?? .internalError(detail: "A connection connects once; make a new one.")
+    }
+  }
+
+  /// Reads the known_hosts files on a helper thread: thousands of lines take longer than a turn of
+  /// the loop may.
+  private func loadKnownHosts() async throws(AppError) -> KnownHosts {
+    let (keys, host, reactor) = (configuration.hostKeys, knownName, reactor)
+    let loaded = await elsewhere(phase: .resolve) {
+      await reactor.onHelperThread { () -> Result<KnownHosts, AppError> in
+        Result { () throws(AppError) in
+          try KnownHostsFile.load(keys.files, revoked: keys.revoked, about: host)
+        }
+      }
+    }
+    switch loaded {
+    case .success(let known): return try known.get()
+    case .failure(let failure): throw AppError(sshError: ending ?? failure)
+    }
   }
 
   func enter(_ next: ConnectionPhase) {
@@ -78,7 +101,7 @@ extension SSHConnection {
   }
 
   private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
-    let types = known.preferredTypes(for: knownName, offered: configuration.algorithms[.hostKey])
+    let types = known.preferredTypes(offered: configuration.algorithms[.hostKey])
     offer = configuration.algorithms.preferring(hostKeys: types)
     for kind in AlgorithmKind.allCases {
       guard case .failed(let code, let text) = session?.prefer(offer[kind], for: kind) else {
@@ -137,7 +160,7 @@ extension SSHConnection {
   private func judgeHostKey(_ known: KnownHosts) async throws(SSHFailure) {
     enter(.hostKey)
     let blob = session?.hostKey() ?? []
-    switch known.check(knownName, blob: blob) {
+    switch known.check(blob) {
     case .trusted:
       return
     case .changed(let detail), .revoked(let detail):
@@ -147,6 +170,14 @@ extension SSHConnection {
         observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
       guard try await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
       await remember(blob, fingerprint: fingerprint)
+    case .newType(let fingerprint, let detail):
+      let unknown = failure(
+        observation: .hostKeyNewType(fingerprint: fingerprint, detail: detail), phase: .hostKey)
+      // A policy that accepts new hosts does not accept another key of a known one.
+      guard configuration.hostKeys.unknown == .ask,
+        try await isAccepted(blob, fingerprint, doubt: detail, isKnownByOtherTypes: true)
+      else { throw unknown }
+      await remember(blob, fingerprint: fingerprint)
     }
   }
 
@@ -154,13 +185,21 @@ extension SSHConnection {
     _ blob: [UInt8], fingerprint: String, doubt: String?
   ) async throws(SSHFailure) -> Bool {
     switch configuration.hostKeys.unknown {
-    case .refuse: return false
-    case .acceptNew where doubt == nil: return true
-    case .acceptNew, .ask: break
+    case .refuse: false
+    case .acceptNew where doubt == nil: true
+    case .acceptNew, .ask:
+      try await isAccepted(blob, fingerprint, doubt: doubt)
     }
+  }
+
+  /// A person's answer.
+  private func isAccepted(
+    _ blob: [UInt8], _ fingerprint: String, doubt: String?, isKnownByOtherTypes: Bool = false
+  ) async throws(SSHFailure) -> Bool {
     let question = HostKeyQuestion(
       host: endpoint.port == 22 ? endpoint.host : endpoint.description,
-      keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt)
+      keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt,
+      isKnownByOtherTypes: isKnownByOtherTypes)
     let trust = configuration.interaction.trust
     return try await elsewhere(phase: .hostKey) { await trust(question) }.get()
   }

@@ -38,6 +38,10 @@ extension SSHConnection {
     if ending == nil {
       ending = failure(observation: .cancelled, phase: .close)
       if !isLent { session?.sayGoodbye() }
+      // Nothing is torn down before the first step: who waits for known_hosts is answered here.
+      if life.state == .idle, let ending {
+        for caller in callers.takeAll() { caller.fail(ending) }
+      }
       step(.close)
     }
     guard isLent else { return }

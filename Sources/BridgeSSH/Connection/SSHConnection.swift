@@ -92,9 +92,8 @@ public actor SSHConnection: Connection {
   public nonisolated func connect() async throws(AppError) {
     try SSHInput.check(endpoint, user: configuration.user)
     try SSHInput.check(configuration.credentials)
-    let known = try KnownHostsFile.load(configuration.hostKeys.files)
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
-      try await self.establish(known)
+      try await self.establish()
     }
   }
 

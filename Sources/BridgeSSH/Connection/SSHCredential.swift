@@ -50,6 +50,8 @@ public struct HostKeyQuestion: Sendable, Equatable {
   /// `SHA256:` and the base64 of the key's digest.
   public var fingerprint: String
   /// Why a policy may not accept it: a known_hosts line that could not be read may be about this
-  /// host.
+  /// host, or the host is known by keys of other types.
   public var doubt: String?
+  /// Whether the host is known, by keys of other types only; `doubt` names them.
+  public var isKnownByOtherTypes = false
 }

@@ -36,3 +36,39 @@ package struct HostKey: Sendable, Hashable {
     }
   }
 }
+
+extension HostKey {
+  /// Why two words of a file are no public key.
+  struct Unreadable: Error {
+    let reason: String
+  }
+
+  /// The key written as `type` and `base64`.
+  static func read(type: Substring?, base64: Substring?) -> Result<HostKey, Unreadable> {
+    guard let type, let base64 else { return .failure(Unreadable(reason: "the key is missing")) }
+    guard let key = Base64.decode(base64).flatMap({ HostKey(blob: $0) }) else {
+      return .failure(Unreadable(reason: "the key is unreadable"))
+    }
+    guard key.type == type else {
+      return .failure(Unreadable(reason: "the key is not of the type it is said to be"))
+    }
+    return .success(key)
+  }
+
+  /// The key of a `.pub` file with these `bytes`: the first line that is not empty and no comment;
+  /// nil where that is none.
+  init?(publicKeyFile bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let words = TextLines.words(Substring(decoding: rest.prefix { $0 != 10 }, as: UTF8.self))
+      rest = rest.drop { $0 != 10 }.dropFirst()
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      guard case .success(let key) = Self.read(type: first, base64: words.dropFirst().first) else {
+        return nil
+      }
+      self = key
+      return
+    }
+    return nil
+  }
+}

@@ -3,22 +3,27 @@ import BridgeErrors
 /// What is said of a host key that is not trusted: the file and line, and what to do.
 enum HostKeyWording {
   static func revoked(key: HostKey, place: KnownHosts.Place) -> String {
-    "The host's \(key.typeName) key \(key.fingerprint) is marked @revoked in \(place)."
+    "The host's \(key.typeName) key \(key.fingerprint) is revoked in \(place)."
   }
 
-  /// `known` is not empty and holds no entry equal to `key`.
-  static func changed(host: KnownHostName, key: HostKey, known: [KnownHosts.Entry]) -> String {
-    let shown = "The host shows the \(key.typeName) key \(key.fingerprint)"
-    if let entry = known.first(where: { $0.key.type == key.type }) {
-      return "\(shown), but \(entry.place) has \(entry.key.fingerprint). "
-        + "If the change is expected, remove the old key: \(removal(of: entry, host: host))"
-    }
-    guard let entry = known.first else { return shown + "." }
+  /// `entry` has the host's key of the same type.
+  static func changed(host: KnownHostName, key: HostKey, entry: KnownHosts.Entry) -> String {
+    "The host shows the \(key.typeName) key \(key.fingerprint), "
+      + "but \(entry.place) has \(entry.key.fingerprint). "
+      + "If the change is expected, remove the old key: \(removal(of: entry, host: host))"
+  }
+
+  /// None of `known` has a key of the same type.
+  static func newType(key: HostKey, known: [KnownHosts.Entry]) -> String {
     var types: [String] = []
-    for name in known.map(\.key.typeName) where !types.contains(name) { types.append(name) }
-    return "\(shown), but is known only by its \(types.prefix(8).joined(separator: ", ")) key "
-      + "(\(entry.place)). If a new key type is expected, verify it and add it to that file, "
-      + "or remove the old key: \(removal(of: entry, host: host))"
+    var places: [String] = []
+    for entry in known where !types.contains(entry.key.typeName) {
+      types.append(entry.key.typeName)
+      places.append("\(entry.place)")
+    }
+    return "The host shows the \(key.typeName) key \(key.fingerprint), "
+      + "but is known only by its \(types.prefix(8).joined(separator: ", ")) key "
+      + "(\(places.prefix(8).joined(separator: ", ")))."
   }
 
   /// `ssh-keygen -R` takes whole lines; a line that stands for other hosts too is left to a person.

@@ -1,17 +1,22 @@
-import BridgeErrors
+package import BridgeErrors
 
-/// What the known_hosts files say, and what follows for a key that a host shows. Pure: the texts
-/// come in, a verdict goes out.
+/// What the known_hosts files say about one host, and what follows for a key that it shows. Pure:
+/// the texts come in, a verdict goes out.
+///
+/// Only lines about the host are kept: a file with thousands of other names costs one look at the
+/// first field of each line, and no key of another host is decoded.
 package struct KnownHosts: Sendable {
-  /// A line that vouches for a key, or revokes one.
+  /// A line about the host that vouches for a key, or revokes one.
   package struct Entry: Sendable, Equatable {
-    /// Whom it is about.
+    /// The hosts it is about.
     package let hosts: KnownHostsField
     /// The key.
     package let key: HostKey
     /// Whether the key must never be accepted.
     package let isRevoked: Bool
-    /// Where it stands.
+    /// Whether it is about the host under its whole name, not only under its name without a port.
+    package let isOwn: Bool
+    /// Its file and line.
     package let place: Place
   }
 
@@ -26,77 +31,106 @@ package struct KnownHosts: Sendable {
     package var description: String { "\(PeerText.escaped(file, limit: 1024)):\(line)" }
   }
 
-  /// Every readable entry, in order.
+  /// The host in question.
+  package let host: KnownHostName
+  /// Every readable entry about the host, in order.
   package private(set) var entries: [Entry] = []
-  /// One sentence for each skipped line, with file and line; at most 100 and a count of the rest.
+  /// Whether a line, of whatever host, hides its name behind a hash.
+  package private(set) var hasHashedNames = false
+  /// One sentence for each skipped line that is about the host or may be, with file and line; at
+  /// most 100 and a count of the rest.
   package var warnings: [String] {
     guard skipped.count > Self.warningLimit else { return skipped.map(\.warning) }
     return skipped.prefix(Self.warningLimit).map(\.warning)
       + ["\(skipped.count - Self.warningLimit) more known_hosts lines were skipped"]
   }
 
-  private var skipped: [(hosts: KnownHostsField?, matters: Bool, place: Place, warning: String)] =
-    []
+  private var revoked: [(key: HostKey, place: Place)] = []
+  private var skipped: [(concernsKeys: Bool, warning: String)] = []
   private static let warningLimit = 100
 
-  /// Nothing known.
-  package init() {}
+  /// Nothing known about `host` yet.
+  package init(about host: KnownHostName) {
+    self.host = host
+  }
 
-  /// Adds what `text`, the content of `file`, says. Files are asked in the order they are added.
+  /// Adds what `text`, the content of `file`, says. Files are consulted in the order they are
+  /// added.
   package mutating func add(_ text: String, file: String) {
     for (index, line) in TextLines.split(text).enumerated() {
       let place = Place(file: file, line: index + 1)
-      switch KnownHostsLine(line) {
+      switch KnownHostsLine(line, about: host) {
       case .blank: continue
-      case .key(let hosts, let key, let revoked):
-        entries.append(Entry(hosts: hosts, key: key, isRevoked: revoked, place: place))
-      case .skipped(let reason, let hosts, let matters):
-        skipped.append((hosts, matters, place, "\(place): \(reason); the line was skipped"))
+      case .unrelated(let isHashed): hasHashedNames = hasHashedNames || isHashed
+      case .key(let hosts, let isOwn, let key, let revoked):
+        hasHashedNames = hasHashedNames || hosts.isHashed
+        entries.append(
+          Entry(hosts: hosts, key: key, isRevoked: revoked, isOwn: isOwn, place: place))
+      case .skipped(let reason, let concernsKeys):
+        skipped.append((concernsKeys, "\(place): \(reason); the line was skipped"))
       }
     }
   }
 
-  /// The verdict on `blob`, the key that `host` shows.
+  /// Adds the keys in `text`, the content of `file`, to those that are never accepted, of whatever
+  /// host: one key a line, as in a `.pub` file (ssh_config(5), RevokedHostKeys).
   ///
-  /// A key revoked under any name of the host is revoked. Else one equal entry is enough; else a
-  /// host that is known at all has changed, also when the key is only of a type not listed for it.
-  package func check(_ host: KnownHostName, blob: [UInt8]) -> HostKeyVerdict {
+  /// - Throws: `fileReadError` for a line that is no key: a list that is half read would accept
+  ///   what it revokes.
+  package mutating func revoke(_ text: String, file: String) throws(AppError) {
+    for (index, line) in TextLines.split(text).enumerated() {
+      let words = TextLines.words(line)
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      switch HostKey.read(type: first, base64: words.dropFirst().first) {
+      case .success(let key): revoked.append((key, Place(file: file, line: index + 1)))
+      case .failure(let problem):
+        throw .fileReadError(
+          path: file,
+          reason: "Line \(index + 1) of the revoked host keys: \(problem.reason).")
+      }
+    }
+  }
+
+  /// The verdict on `blob`, the key that the host shows.
+  ///
+  /// A key revoked under any name of the host, or in a list of revoked keys, is revoked. Else one equal entry is enough; else the
+  /// key of a host with a known key of the same type has changed.
+  package func check(_ blob: [UInt8]) -> HostKeyVerdict {
     guard let key = HostKey(blob: blob) else {
       return .changed(detail: "The host's key cannot be read.")
     }
-    let own = entries.filter { $0.hosts.covers(host.name) }
-    let inherited = host.portless.map { name in entries.filter { $0.hosts.covers(name) } } ?? []
-    if let entry = (own + inherited).first(where: { $0.isRevoked && $0.key == key }) {
+    let equal = entries.filter { $0.key == key }
+    if let entry = equal.first(where: \.isRevoked) {
       return .revoked(detail: HostKeyWording.revoked(key: key, place: entry.place))
     }
-    let known = own.filter { !$0.isRevoked }
-    if (known + inherited).contains(where: { !$0.isRevoked && $0.key == key }) { return .trusted }
-    guard known.isEmpty else {
-      return .changed(detail: HostKeyWording.changed(host: host, key: key, known: known))
+    if let place = revoked.first(where: { $0.key == key })?.place {
+      return .revoked(detail: HostKeyWording.revoked(key: key, place: place))
     }
-    return .unknown(fingerprint: key.fingerprint, doubt: doubt(about: host))
+    guard equal.isEmpty else { return .trusted }
+    let known = entries.filter { $0.isOwn && !$0.isRevoked }
+    guard !known.isEmpty else {
+      return .unknown(fingerprint: key.fingerprint, doubt: doubt)
+    }
+    // All ECDSA curves are one type, as they are for OpenSSH.
+    guard let changed = known.first(where: { $0.key.typeName == key.typeName }) else {
+      return .newType(
+        fingerprint: key.fingerprint, detail: HostKeyWording.newType(key: key, known: known))
+    }
+    return .changed(detail: HostKeyWording.changed(host: host, key: key, entry: changed))
   }
 
-  /// `offered` (names of host-key algorithms, best first) with those that are known for `host`
+  /// `offered` (names of host-key algorithms, best first) with those that are known for the host
   /// first, so that a host with several keys shows the one that can be compared.
-  package func preferredTypes(for host: KnownHostName, offered: [String]) -> [String] {
-    var known = entries.filter { !$0.isRevoked && $0.hosts.covers(host.name) }
-    if known.isEmpty, let name = host.portless {
-      known = entries.filter { !$0.isRevoked && $0.hosts.covers(name) }
-    }
-    let types = Set(known.map(\.key.type))
+  package func preferredTypes(offered: [String]) -> [String] {
+    let valid = entries.filter { !$0.isRevoked }
+    let own = valid.filter(\.isOwn)
+    let types = Set((own.isEmpty ? valid : own).map(\.key.type))
     return offered.filter { types.contains($0) } + offered.filter { !types.contains($0) }
   }
 
-  /// Why a host that is not known should not be accepted unasked: a line that could not be read
-  /// was about it, or may have been.
-  private func doubt(about host: KnownHostName) -> String? {
-    let names = [host.name, host.portless].compactMap(\.self)
-    let line = skipped.first { line in
-      line.matters && (line.hosts.map { hosts in names.contains { hosts.covers($0) } } ?? true)
-    }
-    return line?.warning
-  }
+  /// Why a host that is not known should not be accepted by a policy: a line that could not be
+  /// read was about it, or may have been.
+  private var doubt: String? { skipped.first(where: \.concernsKeys)?.warning }
 }
 
 /// What known_hosts says of a key.
@@ -106,7 +140,10 @@ package enum HostKeyVerdict: Sendable, Equatable {
   /// The host is not known. With a `doubt` (a skipped line that may have been about this host)
   /// only a person may accept the key, never a policy.
   case unknown(fingerprint: String, doubt: String?)
-  /// The host is known by another key; `detail` says where, and how to remove it.
+  /// The host is known by keys of other types only, which `detail` names. Only a person may accept
+  /// the key, never a policy.
+  case newType(fingerprint: String, detail: String)
+  /// The host is known by another key of this type; `detail` says where, and how to remove it.
   case changed(detail: String)
   /// The key is marked as never to be accepted; `detail` says where.
   case revoked(detail: String)

@@ -8,15 +8,22 @@ package enum KnownHostsFile {
       + ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"]
   }
 
-  /// What all of `paths` say. A file that is not there says nothing; one that is there and cannot
-  /// be read ends it, for it may hold the entry that matters.
+  /// What all of `paths` say about `host`, and the keys that the file at `revoked` lists. A file of
+  /// `paths` that is not there says nothing; one that is there and cannot be read ends it, for it
+  /// may hold the entry that matters. It blocks.
   ///
-  /// - Throws: `filePermissionDenied`, `fileReadError`.
-  package static func load(_ paths: [String]) throws(AppError) -> KnownHosts {
-    var known = KnownHosts()
+  /// - Throws: `filePermissionDenied`, `fileReadError`; `fileNotFound` for `revoked`.
+  package static func load(
+    _ paths: [String], revoked: String? = nil, about host: KnownHostName
+  ) throws(AppError) -> KnownHosts {
+    var known = KnownHosts(about: host)
     for path in paths {
       guard let content = try LocalFile.read(path) else { continue }
       known.add(content.text, file: path)
+    }
+    if let revoked {
+      guard let content = try LocalFile.read(revoked) else { throw .fileNotFound(path: revoked) }
+      try known.revoke(content.text, file: revoked)
     }
     return known
   }
@@ -49,14 +56,12 @@ package enum KnownHostsText {
   package static func addition(
     of host: KnownHostName, key: HostKey, salt: [UInt8], to text: String
   ) -> String {
-    var known = KnownHosts()
+    var known = KnownHosts(about: host)
     known.add(text, file: "")
-    let entries = known.entries.filter { !$0.isRevoked }
-    guard !entries.contains(where: { $0.key == key && $0.hosts.covers(host.name) }) else {
+    guard !known.entries.contains(where: { $0.key == key && $0.isOwn && !$0.isRevoked }) else {
       return ""
     }
-    let hides = entries.contains { $0.hosts.isHashed }
-    let name = hides ? KnownHostsField.hiding(host.name, salt: salt) : host.name
+    let name = known.hasHashedNames ? KnownHostsField.hiding(host.name, salt: salt) : host.name
     let gap = text.isEmpty || text.utf8.last == 10 ? "" : "\n"
     return "\(gap)\(name) \(key.type) \(Base64.encode(key.blob))\n"
   }

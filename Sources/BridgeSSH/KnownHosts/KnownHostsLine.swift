@@ -4,62 +4,60 @@ import BridgeErrors
 package enum KnownHostsLine: Sendable, Equatable {
   /// Empty, or a comment.
   case blank
-  /// A key for some hosts; `revoked` when its marker says never to accept it.
-  case key(hosts: KnownHostsField, key: HostKey, revoked: Bool)
-  /// A line that is skipped. `hosts` is what it was about, where at least that can be read, and
-  /// `concernsKeys` says whether it would have vouched for a plain key.
-  case skipped(reason: String, hosts: KnownHostsField?, concernsKeys: Bool)
+  /// A line about other hosts; `isHashed` when it hides their name.
+  case unrelated(isHashed: Bool)
+  /// A key of the host; `isOwn` when its whole name is meant, not only the one without a port, and
+  /// `revoked` when its marker says never to accept the key.
+  case key(hosts: KnownHostsField, isOwn: Bool, key: HostKey, revoked: Bool)
+  /// A line that is skipped. It is about the host, or that cannot be read either; `concernsKeys`
+  /// says whether it would have vouched for a plain key.
+  case skipped(reason: String, concernsKeys: Bool)
 
   /// The longest line that is read, in bytes.
   package static let limit = 65_536
 
-  /// What `line` (without its newline) says.
-  package init(_ line: Substring) {
+  /// What `line` (without its newline) says about `host`.
+  package init(_ line: Substring, about host: KnownHostName) {
     guard line.utf8.count <= Self.limit else {
-      self = .skipped(reason: "the line is too long", hosts: nil, concernsKeys: true)
+      self = .skipped(reason: "the line is too long", concernsKeys: true)
       return
     }
-    var words = TextLines.words(line)[...]
-    guard let first = words.first, !first.hasPrefix("#") else {
+    var fields = TextLines.words(line)
+    guard let first = fields.first, !first.hasPrefix("#") else {
       self = .blank
       return
     }
-    var revoked = false
-    if first.hasPrefix("@") {
-      words = words.dropFirst()
-      let hosts = words.first.flatMap { KnownHostsField($0) }
-      switch first {
-      case "@revoked": revoked = true
-      case "@cert-authority":
-        self = .skipped(
-          reason: "certificate authorities are not supported", hosts: hosts, concernsKeys: false)
-        return
-      default:
-        self = .skipped(
-          reason: "unknown marker \(PeerText.escaped(first, limit: 32))", hosts: hosts,
-          concernsKeys: true)
-        return
-      }
+    let marker = first.hasPrefix("@") ? fields.removeFirst() : nil
+    guard let hosts = fields.first.flatMap({ KnownHostsField($0) }) else {
+      self = Self.skipped(for: marker, "the host field is unreadable")
+      return
     }
-    self = Self.entry(words, revoked: revoked)
+    let isOwn = hosts.covers(host.name)
+    guard isOwn || host.portless.map(hosts.covers) == true else {
+      self = .unrelated(isHashed: hosts.isHashed)
+      return
+    }
+    guard marker == nil || marker == "@revoked" else {
+      self = Self.skipped(for: marker, "")
+      return
+    }
+    switch HostKey.read(type: fields.dropFirst().first, base64: fields.dropFirst(2).first) {
+    case .success(let key):
+      self = .key(hosts: hosts, isOwn: isOwn, key: key, revoked: marker != nil)
+    case .failure(let problem):
+      self = .skipped(reason: problem.reason, concernsKeys: true)
+    }
   }
 
-  private static func entry(_ words: ArraySlice<Substring>, revoked: Bool) -> Self {
-    let fields = Array(words)
-    guard let first = fields.first, let hosts = KnownHostsField(first) else {
-      return .skipped(reason: "the host field is unreadable", hosts: nil, concernsKeys: true)
+  private static func skipped(for marker: Substring?, _ reason: String) -> Self {
+    switch marker {
+    case "@cert-authority":
+      .skipped(reason: "certificate authorities are not supported", concernsKeys: false)
+    case nil, "@revoked": .skipped(reason: reason, concernsKeys: true)
+    case let other?:
+      .skipped(
+        reason: "unknown marker \(PeerText.escaped(other, limit: 32))", concernsKeys: true)
     }
-    guard fields.count >= 3 else {
-      return .skipped(reason: "the key is missing", hosts: hosts, concernsKeys: true)
-    }
-    guard let key = Base64.decode(fields[2]).flatMap({ HostKey(blob: $0) }) else {
-      return .skipped(reason: "the key is unreadable", hosts: hosts, concernsKeys: true)
-    }
-    guard key.type == fields[1] else {
-      return .skipped(
-        reason: "the key is not of the type it is said to be", hosts: hosts, concernsKeys: true)
-    }
-    return .key(hosts: hosts, key: key, revoked: revoked)
   }
 }
 

@@ -29,6 +29,7 @@ struct FailureContextTests {
     (.notSSH(seen: "x", location: "http://p/"), "http://p/"),
     (.notSSH(seen: "x", location: nil), nil),
     (.algorithmMismatch(detail: "a"), "a"), (.hostKeyChanged(detail: "b"), "b"),
+    (.hostKeyNewType(fingerprint: "f", detail: "b\u{1B}"), "b\\x1b"),
     (.keyUnusable(reason: "c"), "c"), (.agentUnavailable(reason: "d\n"), "d "),
     (.deadline, nil), (.hostKeyUnknown(fingerprint: "f"), nil),
   ]

@@ -183,6 +183,10 @@ struct SSHErrorMappingTests {
       .sshHostKeyUnknown(host: "h", fingerprint: "SHA256:a")
     ),
     (
+      failure(.hostKey, seen: .hostKeyNewType(fingerprint: "SHA256:a", detail: "d")),
+      .sshHostKeyUnknown(host: "h", fingerprint: "SHA256:a")
+    ),
+    (
       failure(.execute, seen: .noExitStatus(command: "make")), .sshOutcomeUnknown(command: "make")
     ),
     (failure(.execute, socket: .endOfFile), .sshOutcomeUnknown(command: "")),

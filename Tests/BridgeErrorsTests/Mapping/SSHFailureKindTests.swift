@@ -130,6 +130,9 @@ private let identity: [SSHRow] = [
   SSHRow(
     0, .hostKey, .hostKeyChanged, "sshHostKeyMismatch", .needsPerson, 79,
     seen: .hostKeyChanged(detail: "ssh-ed25519 differs")),
+  SSHRow(
+    0, .hostKey, .hostKeyNewType, "sshHostKeyUnknown", .needsPerson, 79,
+    seen: .hostKeyNewType(fingerprint: "SHA256:abc", detail: "known by RSA only")),
 ]
 
 private let credentials: [SSHRow] =

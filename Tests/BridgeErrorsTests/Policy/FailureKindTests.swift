@@ -20,6 +20,7 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.rejected, "rejected", .never, 76),
   (.hostKeyUnknown, "hostKeyUnknown", .needsPerson, 79),
   (.hostKeyChanged, "hostKeyChanged", .needsPerson, 79),
+  (.hostKeyNewType, "hostKeyNewType", .needsPerson, 79),
   (.authenticationRefused, "authenticationRefused", .needsPerson, 77),
   (.keyUnusable, "keyUnusable", .needsPerson, 65),
   (.agentUnavailable, "agentUnavailable", .needsPerson, 65),
@@ -82,8 +83,8 @@ struct FailureKindTests {
 
   @Test func whatMayNotBeRetriedIsNot() {
     let never: [FailureKind] = [
-      .authenticationRefused, .hostKeyUnknown, .hostKeyChanged, .hostKeyProof, .keyUnusable,
-      .tls(.selfSigned), .cancelled,
+      .authenticationRefused, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .hostKeyProof,
+      .keyUnusable, .tls(.selfSigned), .cancelled,
     ]
     #expect(never.allSatisfy { !$0.retryClass().isAutomatic })
   }
@@ -131,6 +132,20 @@ struct HintTests {
       kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "line 3")
     let mismatch = try #require(AppError.sshHostKeyMismatch(host: "h").hint(in: changed))
     #expect(mismatch.contains("(line 3) Do not go on"))
+  }
+
+  @Test func aKeyOfANewTypeHasItsOwnWords() throws {
+    let seen = SSHFailure.Observation.hostKeyNewType(
+      fingerprint: "SHA256:a", detail: "It shows the ED25519 key SHA256:a\u{1B}, known by RSA (k:1)"
+    )
+    let failure = SSHFailure(code: 0, message: "", phase: .hostKey, host: "h", observation: seen)
+    let (error, context) = failure.typed
+    let shown = error.shownMessage(in: context)
+    #expect(shown == "It shows the ED25519 key SHA256:a\\x1b, known by RSA (k:1).")
+    let hint = try #require(error.hintBelowMessage(in: context))
+    #expect(hint.contains("No credential was sent") && hint.contains("--host-key ask"))
+    // Without the detail the message of the catalogue stands.
+    #expect(error.shownMessage() == error.userMessage)
   }
 
   @Test func dropsInARowAreToldWithThePhase() throws {

@@ -35,7 +35,8 @@ func failures(carrying text: String) -> [(error: AppError, context: FailureConte
   let seen: [SSHFailure.Observation?] = [
     nil, .notSSH(seen: text, location: nil), .notSSH(seen: text, location: text),
     .algorithmMismatch(detail: text), .hostKeyUnknown(fingerprint: text),
-    .hostKeyChanged(detail: text), .keyUnusable(reason: text), .agentUnavailable(reason: text),
+    .hostKeyChanged(detail: text), .hostKeyNewType(fingerprint: text, detail: text),
+    .keyUnusable(reason: text), .agentUnavailable(reason: text),
     .channelRefused(reason: 1), .noExitStatus(command: text),
   ]
   let ssh = [-16, -34, -43].flatMap { code in

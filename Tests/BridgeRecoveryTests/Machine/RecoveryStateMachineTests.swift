@@ -85,7 +85,8 @@ struct Link {
     (.refusedUpgrade(status: 503), true), (.refusedUpgrade(status: 429), true),
     (.refusedUpgrade(status: 401), false), (.refusedUpgrade(status: 404), false),
     (.notTheProtocol, false), (.algorithmMismatch, false), (.hostKeyProof, false),
-    (.hostKeyUnknown, false), (.hostKeyChanged, false), (.authenticationRefused, false),
+    (.hostKeyUnknown, false), (.hostKeyChanged, false), (.hostKeyNewType, false),
+    (.authenticationRefused, false),
     (.keyUnusable, false), (.agentUnavailable, false), (.channelDenied, false),
     (.rejected, false), (.tls(.expired), false), (.closedByPeer, false),
   ])

@@ -210,6 +210,18 @@ private struct House {
     #expect(house.machine.queue.shown == nil)
   }
 
+  @Test func aHostKeyOfANewTypeStopsOnlyItsOwnLink() throws {
+    var house = House()
+    for name in ["a", "b"] {
+      try house.add(name)
+      house.connect(name)
+    }
+    house.fail("a", 1, .linkLost)
+    house.fail("a", 2, .hostKeyNewType, .sshHostKeyUnknown(host: "h", fingerprint: "SHA256:a"))
+    house.fail("b", 1, .linkLost)
+    #expect(house.dials == ["b#2"])
+  }
+
   @Test func aHostThatDropsEveryHandshakeCostsItsBudgetAndThenOneDialInHalfAMinute() throws {
     var house = House()
     try house.add("a")

@@ -1,7 +1,9 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeReactor
 import BridgeSSH
 import BridgeTransport
+import Foundation
 import Testing
 
 /// The host's key is judged before the server learns who we are.
@@ -14,11 +16,11 @@ import Testing
     var files: [String] { [room.file("known_hosts")] }
 
     func connection(
-      _ unknown: SSHConfiguration.UnknownHostKey = .refuse,
+      _ unknown: SSHConfiguration.UnknownHostKey = .refuse, revoked: String? = nil,
       trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
     ) -> SSHConnection {
       var configuration = trusting(server)
-      configuration.hostKeys = .init(files: files, unknown: unknown)
+      configuration.hostKeys = .init(files: files, unknown: unknown, revoked: revoked)
       configuration.interaction.trust = trust
       return SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
@@ -83,20 +85,102 @@ import Testing
     }
   }
 
-  @Test(arguments: ["@revoked", "@revoked and listed", "another type"])
+  @Test(arguments: ["@revoked", "@revoked and listed"])
   func lineSpeaksAgainstIt(line: String) async throws {
     try await withScene { scene in
       let known = await scene.server.knownHosts
       let text =
         switch line {
         case "@revoked": "@revoked \(known)"
-        case "@revoked and listed":
-          "\(known)@revoked * \(known.split(separator: " ", maxSplits: 1)[1])"
-        default: "\(scene.host) \(Keys.words(Keys.ecdsa))\n"
+        default: "\(known)@revoked * \(known.split(separator: " ", maxSplits: 1)[1])"
         }
       try scene.room.write(text, to: "known_hosts")
       await expectFailure(of: scene.connection(.acceptNew, trust: { _ in true }), changed)
       await scene.expectNoCredentials()
+    }
+  }
+
+  @Test(arguments: ["", "# mine\n\n", "\n  "])
+  func aKeyInTheListOfRevokedOnesIsRefused(before: String) async throws {
+    try await withScene { scene in
+      let known = await scene.server.knownHosts
+      try scene.room.write(known, to: "known_hosts")
+      let key = known.split(separator: " ", maxSplits: 1)[1]
+      let connection = scene.connection(
+        .acceptNew, revoked: try scene.room.write("\(before)\(key)", to: "revoked"),
+        trust: { _ in true })
+      await expectFailure(of: connection, changed)
+      #expect(await connection.lastFailure?.detail?.contains("is revoked in") == true)
+      await scene.expectNoCredentials()
+    }
+  }
+
+  /// Half of a list would accept what the other half revokes.
+  @Test(arguments: ["absent", "garbage", "a directory"])
+  func aListOfRevokedKeysThatCannotBeReadEndsIt(list: String) async throws {
+    let room = try TemporaryDirectory()
+    let file = room.file("revoked")
+    var expected = AppError.fileNotFound(path: file)
+    switch list {
+    case "garbage":
+      try room.write("\(Keys.words(Keys.ed1))\nssh-ed25519 !!!\n", to: "revoked")
+      let reason = "Line 2 of the revoked host keys: the key is unreadable."
+      expected = .fileReadError(path: file, reason: reason)
+    case "a directory":
+      try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+      expected = .fileReadError(path: file, reason: "Is a directory")
+    default: break
+    }
+    let keys = SSHConfiguration.HostKeys(files: [], unknown: .acceptNew, revoked: file)
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: 9),
+      configuration: SSHConfiguration(user: "nobody", hostKeys: keys))
+    #expect(await failure { try await connection.connect() } == expected)
+    await connection.close()
+  }
+
+  private let newType = Verdict(.hostKeyNewType, in: .hostKey, exit: .hostIdentity)
+
+  /// Somebody in between could always show a type that is not on record.
+  @Test(arguments: [SSHConfiguration.UnknownHostKey.refuse, .acceptNew])
+  func noPolicyAcceptsAKeyOfANewType(policy: SSHConfiguration.UnknownHostKey) async throws {
+    try await withScene { scene in
+      let text = "\(scene.host) \(Keys.words(Keys.ecdsa))\n"
+      try scene.room.write(text, to: "known_hosts")
+      let connection = scene.connection(policy, trust: { _ in true })
+      let error = await expectFailure(of: connection, newType)
+      guard case .sshHostKeyUnknown("127.0.0.1", let fingerprint) = error else {
+        return #expect(Bool(false), "\(error)")
+      }
+      let context = await connection.lastFailure
+      #expect(
+        error.shownMessage(in: context)
+          == "The host shows the ED25519 key \(fingerprint), but is known only by its ECDSA key "
+          + "(\(scene.room.file("known_hosts")):1).")
+      #expect(try scene.room.text("known_hosts") == text)
+      await scene.expectNoCredentials()
+    }
+  }
+
+  @Test func aPersonMayAcceptAKeyOfANewType() async throws {
+    try await withScene { scene in
+      let text = "\(scene.host) \(Keys.words(Keys.ecdsa))\n"
+      try scene.room.write(text, to: "known_hosts")
+      let questions = Inbox<HostKeyQuestion>()
+      await expectFailure(
+        of: scene.connection(.ask) { question in
+          await questions.add(question)
+          return false
+        }, newType)
+      await scene.expectNoCredentials()
+      let question = try #require(await questions.all.first)
+      #expect(question.isKnownByOtherTypes)
+      #expect(question.doubt?.contains("known only by its ECDSA key") == true)
+      let accepting = scene.connection(.ask, trust: { _ in true })
+      try await accepting.connect()
+      await accepting.close()
+      let known = await scene.server.knownHosts.split(separator: " ").prefix(3)
+      #expect(try scene.room.text("known_hosts") == text + known.joined(separator: " ") + "\n")
     }
   }
 
@@ -174,6 +258,27 @@ import Testing
     await peer.stop()
   }
 
+  /// Thousands of lines take longer than a turn of the loop may.
+  @Test func theLoopTurnsWhileTheFilesAreRead() async throws {
+    let reactor = ReactorGroup.shared.next()
+    let room = try TemporaryDirectory()
+    let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
+    let long = try room.write(String(repeating: line, count: 5000), to: "known_hosts")
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: 9),
+      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [long, room.path])),
+      on: reactor)
+    let turns = LoopTurns()
+    turns.count(on: reactor)
+    let error = await withTaskExecutorPreference(reactor) {
+      await failure { try await connection.connect() }
+    }
+    #expect(error == .fileReadError(path: room.path, reason: "Is a directory"))
+    // Some ten would do to come back to the caller, without the file.
+    #expect(turns.stop() > 100)
+    await connection.close()
+  }
+
   @Test func aFileThatCannotBeWrittenIsAWarning() async throws {
     try await withScene { scene in
       var configuration = trusting(scene.server)
@@ -205,4 +310,24 @@ actor Inbox<Element: Sendable> {
   private(set) var all: [Element] = []
 
   func add(_ element: Element) { all.append(element) }
+}
+
+/// Counts the turns of a loop, which runs without a pause meanwhile.
+private final class LoopTurns: Sendable {
+  private let state = Mutex((turns: 0, isStopped: false))
+
+  func count(on reactor: Reactor) {
+    let isStopped = state.withLock { state in
+      state.turns += 1
+      return state.isStopped
+    }
+    if !isStopped { reactor.execute { self.count(on: reactor) } }
+  }
+
+  func stop() -> Int {
+    state.withLock { state in
+      state.isStopped = true
+      return state.turns
+    }
+  }
 }

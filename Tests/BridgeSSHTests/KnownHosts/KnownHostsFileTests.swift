@@ -15,15 +15,16 @@ struct KnownHostsFileTests {
     let room = try TemporaryDirectory()
     let good = try room.write(filled("web ED1\n"), to: "good")
     #expect(throws: AppError.fileReadError(path: room.path, reason: "Is a directory")) {
-      try KnownHostsFile.load([good, room.path])
+      try KnownHostsFile.load([good, room.path], about: host)
     }
   }
 
   @Test func missingFilesSayNothing() throws {
     let room = try TemporaryDirectory()
     let good = try room.write(filled("web ED1\n"), to: "good")
-    let known = try KnownHostsFile.load([room.file("none"), good, "/dev/null"])
-    #expect(known.check(host, blob: Keys.ed1) == .trusted)
+    let known = try KnownHostsFile.load(
+      [room.file("none"), good, "/dev/null"], about: host)
+    #expect(known.check(Keys.ed1) == .trusted)
     #expect(known.warnings.isEmpty)
   }
 
@@ -33,8 +34,8 @@ struct KnownHostsFileTests {
     for port in [22, 2222] {
       let host = KnownHostName(host: "Web", port: port)
       try append(host, blob: Keys.ed1, to: path)
-      let known = try KnownHostsFile.load([path])
-      #expect(known.check(host, blob: Keys.ed1) == .trusted)
+      let known = try KnownHostsFile.load([path], about: host)
+      #expect(known.check(Keys.ed1) == .trusted)
     }
     #expect(try room.text("ssh/known_hosts") == filled("web ED1\n[web]:2222 ED1\n"))
     #expect(try room.mode("ssh/known_hosts") == 0o600)
@@ -57,8 +58,8 @@ struct KnownHostsFileTests {
     let text = try room.text("k")
     #expect(!text.contains("web"))
     #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("|1|") })
-    let known = try KnownHostsFile.load([path])
-    #expect(known.check(host, blob: Keys.ed1) == .trusted)
+    let known = try KnownHostsFile.load([path], about: host)
+    #expect(known.check(Keys.ed1) == .trusted)
   }
 
   @Test(arguments: ["", "a b", "a\nb", "a,b", "*", "#a", "|1|a", "@revoked", "a\u{0}b"])
@@ -92,20 +93,25 @@ struct KnownHostsFileTests {
     try KeyGen.run("-H", "-f", path)
     #expect(try room.text("k").hasPrefix("|1|"))
     for port in [22, 2222] {
-      let known = try KnownHostsFile.load([path])
-      #expect(known.check(KnownHostName(host: "WEB", port: port), blob: blob) == .trusted)
+      let name = KnownHostName(host: "WEB", port: port)
+      #expect(try KnownHostsFile.load([path], about: name).check(blob) == .trusted)
     }
     let added = KnownHostName(host: "added", port: 22)
     try append(added, blob: blob, to: path)
     #expect(try KeyGen.run("-F", "added", "-f", path).contains("found: line 3"))
 
-    let known = try KnownHostsFile.load([path])
-    guard case .changed(let detail) = known.check(added, blob: Keys.ed1) else {
+    // What ssh-keygen and ssh hash is in lower case, an alias too.
+    let alias = KnownHostName(host: "10.0.0.1", port: 2222, alias: "wEB")
+    #expect(try KnownHostsFile.load([path], about: alias).check(blob) == .trusted)
+    let other = Keys.blob(key.type, 9)
+    guard
+      case .changed(let detail) = try KnownHostsFile.load([path], about: added).check(other)
+    else {
       return #expect(Bool(false), "an other key was not refused")
     }
     #expect(detail.contains("ssh-keygen -f '\(path)' -R 'added'"))
     try KeyGen.run("-f", path, "-R", "added")
-    let after = try KnownHostsFile.load([path]).check(added, blob: blob)
+    let after = try KnownHostsFile.load([path], about: added).check(blob)
     #expect(after == .unknown(fingerprint: key.fingerprint, doubt: nil))
   }
 }

@@ -2,7 +2,8 @@
 extension CatalogueRow {
   static func sshHostKeyUnknown(_ host: String, _ fingerprint: String) -> Self {
     Self(
-      "sshHostKeyUnknown", .ssh, cause: "This is the first connection to the host from here.",
+      "sshHostKeyUnknown", .ssh,
+      cause: "This is the first connection to the host from here, or its key is of a new type.",
       remedy: """
         Get the fingerprint from whoever runs the host (there: `ssh-keygen -lf \
         /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked, or with \
