@@ -201,10 +201,21 @@ struct SecretScan {
 
   private mutating func hideMail(_ part: Range<Int>) {
     guard let at = bytes[part].lastIndex(of: 0x40), at > part.lowerBound,
-      !bytes[part.lowerBound..<at].elementsEqual("git".utf8),
+      !bytes[part.lowerBound..<at].elementsEqual("git".utf8), !isAlgorithm(part, at: at),
       let end = domain(from: at + 1, in: part)
     else { return }
     hidden.append(part.lowerBound..<end)
+  }
+
+  /// Names of SSH algorithms look like addresses (RFC 4251, 6): `aes256-gcm@openssh.com`.
+  private func isAlgorithm(_ part: Range<Int>, at: Int) -> Bool {
+    let name = lower[part.lowerBound..<at]
+    let domain = lower[(at + 1)..<part.upperBound].prefix { $0.isASCIIWordPart || $0 == 0x2E }
+    guard name.contains(0x2D) || name.elementsEqual("zlib".utf8) else { return false }
+    return ["openssh.com", "libssh.org", "lysator.liu.se", "ssh.com"].contains { owner in
+      let dot = domain.last == 0x2E ? domain.dropLast() : domain
+      return dot.elementsEqual(owner.utf8)
+    }
   }
 
   private func isAfterScheme(_ start: Int) -> Bool {

@@ -40,7 +40,7 @@ struct RedactorTests {
     ("sshpass -p pw ssh host", "sshpass -p ~ ssh host"),
     ("mail alice@example.org now", "mail ~ now"), ("<alice.b+c@mail.example.org>", "<~>"),
     ("to=alice@example.org", "to=~"), ("alice@example.org: unknown", "~: unknown"),
-    ("a@b.de,c@d.de", "~,~"),
+    ("a@b.de,c@d.de", "~,~"), ("alice@openssh.com", "~"), ("a-b@openssh.com.example.org", "~"),
     ("ghp_abcdefghij0123456789 x", "~ x"), ("github_pat_abcdefghij0123", "~"),
     ("glpat-abcdefghij0123", "~"), ("key sk-ant-abcdefghij0123", "key ~"),
     ("xoxb-1234567890-abc", "~"), ("AKIAIOSFODNN7EXAMPLE", "~"),
@@ -69,7 +69,10 @@ struct RedactorTests {
     "Bearer authentication is required", "bearer of news", "the key: value", "sk-short",
     "password", "password=", "token:", "--password", "--token --verbose", "@", "a@b", "@home",
     "x@y.z", "mailto:", "curl -u name host", "https://host/path?a=b", "eyjafjallajökull", "key=",
-    "user@[::1]", "-----END X-----", "Enter the secret word", "sshpass", "-u", "pass",
+    "curve25519-sha256@libssh.org,zlib@openssh.com",
+    "aes256-gcm@openssh.com (-o Ciphers=a-b@ssh.com).",
+    "no rijndael-cbc@lysator.liu.se.", "user@[::1]", "-----END X-----", "Enter the secret word",
+    "sshpass", "-u", "pass",
   ]
 
   @Test func whatIsNotStaysExact() {
