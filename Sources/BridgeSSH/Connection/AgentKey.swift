@@ -15,7 +15,11 @@ package struct AgentKey: Sendable, Equatable {
   }
 
   /// Whether libssh2 1.10 can offer it: RSA only as ssh-rsa with SHA-1, which servers refuse.
-  package var isUsable: Bool { type == "ssh-ed25519" || type.hasPrefix("ecdsa-sha2-") }
+  package var isUsable: Bool { Self.usableTypes.contains(type) }
+
+  private static let usableTypes: Set = [
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+  ]
 
   /// The bare signature of `data`, as libssh2 wants it; nil when the agent does not sign. Blocks.
   func sign(_ data: [UInt8], within patience: Duration) -> [UInt8]? {

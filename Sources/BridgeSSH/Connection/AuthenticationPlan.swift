@@ -9,7 +9,7 @@ package struct AuthenticationPlan {
   /// One thing to offer.
   package enum Offer: Sendable, Equatable {
     case keyFile(String)
-    case agentKeys(socketPath: String)
+    case agentKeys(AgentKeys)
     case agentKey(AgentKey)
     case password(isGiven: Bool, index: Int)
     case keyboardInteractive
@@ -24,6 +24,25 @@ package struct AuthenticationPlan {
     }
   }
 
+  /// Which keys of an agent to offer.
+  package struct AgentKeys: Sendable, Equatable {
+    /// Where the agent listens.
+    package var socketPath: String
+    /// Files whose keys come first.
+    package var preferred: [String]
+    /// Whether only those are offered.
+    package var isLimited: Bool
+    /// The key files whose turn is before that of the other keys.
+    package var behind: [String] = []
+
+    /// The keys of the agent at `socketPath`.
+    package init(socketPath: String, preferred: [String] = [], isLimited: Bool = false) {
+      self.socketPath = socketPath
+      self.preferred = preferred
+      self.isLimited = isLimited
+    }
+  }
+
   private var waiting: [Offer] = []
   private var offers = 0
   private var keys: Set<[UInt8]> = []
@@ -34,7 +53,11 @@ package struct AuthenticationPlan {
       guard !credentials[..<index].contains(where: { $0.isSame(as: credential) }) else { continue }
       switch credential {
       case .keyFile(let path): waiting.append(.keyFile(path))
-      case .agent(let socketPath): waiting.append(.agentKeys(socketPath: socketPath))
+      case .agent(let socketPath, let files, let isLimited):
+        var keys = AgentKeys(socketPath: socketPath, preferred: files, isLimited: isLimited)
+        keys.behind = waiting.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
+        // Which of its keys come first is known once it is asked.
+        waiting.insert(.agentKeys(keys), at: files.isEmpty ? waiting.count : 0)
       case .password(let secret):
         waiting.append(.password(isGiven: secret != nil, index: index))
       case .keyboardInteractive: waiting.append(.keyboardInteractive)
@@ -50,10 +73,34 @@ package struct AuthenticationPlan {
     return waiting.remove(at: index)
   }
 
-  /// The keys an agent turned out to hold take the agent's place.
-  package mutating func insert(_ keys: [AgentKey]) {
-    waiting.insert(contentsOf: keys.map(Offer.agentKey), at: 0)
+  /// The keys that an agent turned out to hold: `preferred` come next, `others` after those of
+  /// `files` that still wait.
+  package mutating func insert(
+    _ preferred: [AgentKey], others: [AgentKey] = [], behind files: [String] = []
+  ) {
+    let last = waiting.lastIndex {
+      if case .keyFile(let path) = $0 { files.contains(path) } else { false }
+    }
+    waiting.insert(contentsOf: others.map(Offer.agentKey), at: last.map { $0 + 1 } ?? 0)
+    waiting.insert(contentsOf: preferred.map(Offer.agentKey), at: 0)
   }
+
+  /// Puts a key file that needs a person behind the keys of an agent, which need none; false where
+  /// none of those wait.
+  package mutating func postpone(keyFile path: String) -> Bool {
+    let last = waiting.lastIndex {
+      switch $0 {
+      case .agentKey, .agentKeys: true
+      case .keyFile, .password, .keyboardInteractive: false
+      }
+    }
+    guard let last else { return false }
+    waiting.insert(.keyFile(path), at: last + 1)
+    return true
+  }
+
+  /// Whether this public key was offered before.
+  package func hasOffered(_ blob: [UInt8]) -> Bool { keys.contains(blob) }
 
   /// False when this public key was offered before: by a file and by the agent, for instance.
   package mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
@@ -69,7 +116,7 @@ extension SSHCredential {
   fileprivate func isSame(as other: SSHCredential) -> Bool {
     switch (self, other) {
     case (.keyFile(let mine), .keyFile(let theirs)): mine == theirs
-    case (.agent(let mine), .agent(let theirs)): mine == theirs
+    case (.agent(let mine, _, _), .agent(let theirs, _, _)): mine == theirs
     // Each that asks may bring another answer.
     case (.password(let mine?), .password(let theirs?)):
       mine.reveal { $0 } == theirs.reveal { $0 }

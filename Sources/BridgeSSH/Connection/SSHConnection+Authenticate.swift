@@ -66,8 +66,8 @@ extension SSHConnection {
     switch offer {
     case .keyFile(let path):
       return try await offerKeyFile(path, plan: &plan)
-    case .agentKeys(let socketPath):
-      return try await askAgent(at: socketPath, plan: &plan)
+    case .agentKeys(let wanted):
+      return try await askAgent(wanted, plan: &plan)
     case .agentKey(let key):
       guard plan.isFirst(key.blob) else { return .notAvailable }
       let user = configuration.user

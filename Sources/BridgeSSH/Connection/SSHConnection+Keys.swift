@@ -8,16 +8,18 @@ extension SSHConnection {
 
   /// Asks the agent for its keys; they take its place in the plan.
   func askAgent(
-    at path: String, plan: inout AuthenticationPlan
+    _ wanted: AuthenticationPlan.AgentKeys, plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
-    let reactor = reactor
+    let (reactor, path, files) = (reactor, wanted.socketPath, wanted.preferred)
     let begun = ContinuousClock.now
     // Half of it: an agent that hangs leaves time for the next credential.
     let patience = authenticationLeft / 2
     let answer = await elsewhere(phase: .authenticate, within: patience) {
-      await reactor.onHelperThread { () -> Result<[AgentIdentity], AgentProblem> in
+      await reactor.onHelperThread { () -> Result<AgentAnswer, AgentProblem> in
         Result { () throws(AgentProblem) in
-          try AgentSocket(path: path, patience: patience).identities()
+          AgentAnswer(
+            identities: try AgentSocket(path: path, patience: patience).identities(),
+            preferred: files.compactMap { KeyFile.publicBlob(of: $0) })
         }
       }
     }
@@ -25,21 +27,30 @@ extension SSHConnection {
     switch answer {
     case .failure(let failure):
       guard failure.observation == .deadline else { throw failure }
-      return .unusable(observed(.agentUnavailable(reason: AgentProblem.silent.reason)))
+      return useless(wanted, AgentProblem.silent.reason)
     case .success(.failure(let problem)):
-      return .unusable(observed(.agentUnavailable(reason: problem.reason)))
-    case .success(.success(let identities)):
-      let keys = identities.map { AgentKey(blob: $0.blob, type: $0.type, socketPath: path) }
+      return useless(wanted, problem.reason)
+    case .success(.success(let answer)):
+      let keys = answer.identities.map { AgentKey(blob: $0.blob, type: $0.type, socketPath: path) }
       let usable = keys.filter(\.isUsable)
-      plan.insert(usable)
+      let preferred = answer.preferred.compactMap { blob in usable.first { $0.blob == blob } }
+      let others = wanted.isLimited ? [] : usable.filter { !preferred.contains($0) }
+      plan.insert(preferred, others: others, behind: wanted.behind)
       guard usable.isEmpty else { return .notAvailable }
       let types = Set(keys.map(\.type)).sorted().joined(separator: ", ")
       let reason =
         keys.isEmpty
         ? "The ssh-agent holds no keys."
         : "The ssh-agent holds only keys that libssh2 \(LibSSH2.version) cannot use (\(types))."
-      return .unusable(observed(.agentUnavailable(reason: reason)))
+      return useless(wanted, reason)
     }
+  }
+
+  /// Where the agent is asked for the keys of files, it is those that have their turn, and what is
+  /// wrong with them says more.
+  private func useless(_ wanted: AuthenticationPlan.AgentKeys, _ reason: String) -> Answer {
+    wanted.preferred.isEmpty
+      ? .unusable(observed(.agentUnavailable(reason: reason))) : .notAvailable
   }
 
   /// Offers the key in the file at `path`, after a look at what it is.
@@ -51,12 +62,16 @@ extension SSHConnection {
     try checkStillWanted()
     let info: PrivateKeyInfo
     switch read {
-    case .failure(let problem): return .unusable(observed(.keyUnusable(reason: problem.reason)))
+    case .failure(let problem):
+      // A public key stands for the agent's, which was offered before.
+      if let blob = problem.publicBlob, plan.hasOffered(blob) { return .notAvailable }
+      return .unusable(observed(.keyUnusable(reason: problem.reason)))
     case .success(let key): info = key
     }
     if let reason = info.refusal(library: library, hasPassphrase: true) {
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
+    if info.isEncrypted, plan.postpone(keyFile: path) { return .notAvailable }
     if let blob = info.publicBlob, !plan.isFirst(blob) { return .notAvailable }
     guard info.isEncrypted else { return try await offer(path, passphrase: nil) }
     return try await offerEncrypted(path, info)
@@ -94,10 +109,30 @@ extension SSHConnection {
   }
 }
 
+/// The keys of an agent, and the public keys of the files that are preferred.
+private struct AgentAnswer {
+  var identities: [AgentIdentity]
+  var preferred: [[UInt8]]
+}
+
 /// A private key file, looked at before it is used.
 enum KeyFile {
   struct Problem: Error {
     var reason: String
+    /// The key, where the file holds a public one.
+    var publicBlob: [UInt8]?
+  }
+
+  /// The public key that belongs to the file at `path`, as OpenSSH finds it: in `path.pub`, in the
+  /// file itself, or in the private key there; nil where it cannot be told.
+  static func publicBlob(of path: String) -> [UInt8]? {
+    for name in ["\(path).pub", path] {
+      let content = try? LocalFile.read(name, limit: PrivateKeyInfo.limit)
+      guard let bytes = content.flatMap(\.self)?.bytes else { continue }
+      if let key = HostKey(publicKeyFile: bytes) { return key.blob }
+      if let blob = (try? PrivateKeyInfo(bytes))?.publicBlob { return blob }
+    }
+    return nil
   }
 
   static func read(_ path: String) -> Result<PrivateKeyInfo, Problem> {
@@ -106,7 +141,8 @@ enum KeyFile {
         return .failure(Problem(reason: "There is no key file at \(PeerText.escaped(path))."))
       }
       return Result { () throws(KeyFileProblem) in try PrivateKeyInfo(content.bytes) }
-        .mapError { Problem(reason: $0.reason) }
+        .flatMap { content.isSecret ? .success($0) : .failure(.exposed) }
+        .mapError { Problem($0, path, content) }
     } catch {
       let path = PeerText.escaped(path)
       guard case .fileReadError(_, let reason) = error else {
@@ -114,5 +150,16 @@ enum KeyFile {
       }
       return .failure(Problem(reason: "The key file at \(path) cannot be read: \(reason)"))
     }
+  }
+}
+
+extension KeyFile.Problem {
+  fileprivate init(_ problem: KeyFileProblem, _ path: String, _ content: LocalFile.Content) {
+    publicBlob = HostKey(publicKeyFile: content.bytes)?.blob
+    let mode = String(content.mode, radix: 8)
+    reason =
+      problem == .exposed
+      ? "\(problem.reason) Its mode is 0\(mode); run: chmod 600 \(PeerText.escaped(path))"
+      : problem.reason
   }
 }

@@ -2,10 +2,13 @@ public import BridgeErrors
 
 /// Something to prove with who the user is. Each is offered at most once per connection.
 public enum SSHCredential: Sendable {
-  /// A private key file (ed25519 or ECDSA). An encrypted one asks for its passphrase.
+  /// A private key file (ed25519 or ECDSA). An encrypted one asks for its passphrase, after the
+  /// keys of an agent, which need none.
   case keyFile(String)
-  /// Every key that the agent at this socket holds (`SSH_AUTH_SOCK`).
-  case agent(socketPath: String)
+  /// The keys that the agent at this socket holds (`SSH_AUTH_SOCK`). Those whose public half is in
+  /// one of `files` (a public key, or a private one) come before every other credential; the others
+  /// take their turn, unless `isLimited`.
+  case agent(socketPath: String, preferring: [String] = [], isLimited: Bool = false)
   /// A password; nil asks for it.
   case password(Secret?)
   /// Whatever the server asks (RFC 4256), answered by a person.

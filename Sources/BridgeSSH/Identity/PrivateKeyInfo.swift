@@ -98,18 +98,22 @@ package enum KeyFileProblem: Error, Sendable, Hashable, CaseIterable {
   case ssh1
   case notAKey
   case damaged
+  case exposed
 
   /// The problem in words.
   package var reason: String {
     switch self {
     case .empty: "The key file is empty."
     case .tooLarge: "The key file is larger than \(PrivateKeyInfo.limit) bytes."
-    case .publicKey: "This is a public key; the private key is needed (the file without .pub)."
+    case .publicKey:
+      "This is a public key; the private key is needed (the file without .pub), or an "
+        + "ssh-agent that holds it."
     case .putty:
       "This is a PuTTY key; convert it: puttygen KEY.ppk -O private-openssh-new -o KEY"
     case .ssh1: "This is an SSH 1 key, which nothing accepts any more."
     case .notAKey: "The file holds no private key."
     case .damaged: "The key file is damaged or cut off."
+    case .exposed: "Others can read this private key, so it is not used."
     }
   }
 }

@@ -16,8 +16,12 @@ package enum LocalFile {
     /// The owner's user id.
     package let owner: UInt32
 
-    /// Whether nobody but this user and root can have written it.
-    package var isOurs: Bool { (owner == 0 || owner == getuid()) && mode & 0o002 == 0 }
+    /// Whether only this user and root can have written it: OpenSSH's rule for ssh_config.
+    package var isOurs: Bool { (owner == 0 || owner == getuid()) && mode & 0o022 == 0 }
+
+    /// Whether it may hold a secret: OpenSSH's rule for private keys. A file of another owner is
+    /// that owner's responsibility.
+    package var isSecret: Bool { owner != getuid() || mode & 0o077 == 0 }
 
     /// The bytes as text, repaired where they are not UTF-8.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -59,6 +63,17 @@ package enum LocalFile {
       if name != ".", name != ".." { names.append(name) }
     }
     return names
+  }
+
+  /// The home directory of `user`, or nil when there is no such user.
+  package static func home(of user: String) -> String? {
+    guard !user.utf8.contains(0) else { return nil }
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16 << 10)
+    let result = unsafe getpwnam_r(user, &entry, &buffer, buffer.count, &found)
+    guard result == 0, unsafe found != nil, let home = unsafe entry.pw_dir else { return nil }
+    return unsafe String(cString: home)
   }
 
   /// Adds to the file at `path` what `addition` makes of its content (empty when there is none),

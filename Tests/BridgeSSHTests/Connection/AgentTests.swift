@@ -63,6 +63,93 @@ import Testing
     }
   }
 
+  /// Runs `body` with an agent that holds `count` keys the server does not know and, last, the right
+  /// one, whose files are at `path` and `path.pub`.
+  private func withFullAgent(
+    _ count: Int, passphrase: String = "", _ body: (SSHServer, String, String) async throws -> Void
+  ) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.maxAuthTries = 20
+    try await withServer(configuration) { server in
+      var keys: [String] = []
+      for number in 0..<count {
+        keys.append(
+          try await server.makeIdentity(.ed25519, name: "wrong\(number)", isAuthorized: false))
+      }
+      let right = try await server.makeIdentity(.ecdsa, name: "right", isAuthorized: true)
+      try await withAgent(keys + [right]) { socket in try await body(server, socket, right) }
+    }
+  }
+
+  /// The private file is locked, gone, or was never here: the agent signs.
+  @Test(arguments: ["locked", "gone", "public", "no .pub"])
+  func theAgentsKeyOfANamedFileIsOfferedFirst(file: String) async throws {
+    try await withFullAgent(6) { server, socket, right in
+      var path = right
+      switch file {
+      case "locked":
+        try KeyGen.run("-q", "-p", "-P", "", "-N", "open sesame", "-f", right)
+      case "gone": try FileManager.default.removeItem(atPath: right)
+      case "public": path += ".pub"
+      default: try FileManager.default.removeItem(atPath: right + ".pub")
+      }
+      for isLimited in [false, true] {
+        let connection = connection(
+          to: server,
+          [.keyFile(path), .agent(socketPath: socket, preferring: [path], isLimited: isLimited)])
+        try await connection.connect()
+        await connection.close()
+      }
+      #expect(await server.failures("publickey") == 0)
+    }
+  }
+
+  @Test func theOthersComeAfterTheNamedFileUnlessTheyAreLeftOut() async throws {
+    try await withFullAgent(0) { server, socket, _ in
+      let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)
+      let all = connection(
+        to: server, [.keyFile(wrong), .agent(socketPath: socket, preferring: [wrong])])
+      try await all.connect()
+      await all.close()
+      #expect(await server.failures("publickey") == 1)
+      await expectFailure(
+        of: connection(
+          to: server,
+          [
+            .keyFile(wrong), .agent(socketPath: socket, preferring: [wrong], isLimited: true),
+          ]), Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+      #expect(await server.failures("publickey") == 2)
+    }
+  }
+
+  @Test func aPersonIsAskedForAPassphraseOnlyAfterTheAgentsKeys() async throws {
+    try await withFullAgent(1) { server, socket, _ in
+      let locked = try await server.makeIdentity(
+        .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
+      let connection = connection(
+        to: server, [.keyFile(locked), .agent(socketPath: socket, preferring: [locked])])
+      try await connection.connect()
+      await connection.close()
+      #expect(await server.failures("publickey") == 1)
+    }
+  }
+
+  @Test func aPublicKeyThatNoAgentHoldsSaysSo() async throws {
+    try await withServer { server in
+      let key = "\(server.identityFile).pub"
+      try await withAgent([]) { socket in
+        for socket in [socket, "/nonexistent"] {
+          let connection = connection(
+            to: server,
+            [.keyFile(key), .agent(socketPath: socket, preferring: [key], isLimited: true)])
+          let error = await expectFailure(
+            of: connection, Verdict(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+          #expect("\(error)".contains("or an ssh-agent that holds it"), "\(error)")
+        }
+      }
+    }
+  }
+
   private let unavailable = Verdict(.agentUnavailable, in: .authenticate, exit: .keyUnusable)
 
   @Test func anAbsentAgentIsSaid() async throws {

@@ -16,10 +16,12 @@ struct AuthenticationPlanTests {
     let plan = AuthenticationPlan([
       .password(Secret("x")), .keyFile("a"), .keyboardInteractive, .agent(socketPath: "s"),
     ])
+    var agent = AuthenticationPlan.AgentKeys(socketPath: "s")
+    agent.behind = ["a"]
     #expect(
       offers(plan, for: all) == [
         "password(isGiven: true, index: 0)", "keyFile(\"a\")", "keyboardInteractive",
-        "agentKeys(socketPath: \"s\")",
+        "\(AuthenticationPlan.Offer.agentKeys(agent))",
       ])
     #expect(offers(plan, for: ["publickey"]).count == 2)
     #expect(offers(plan, for: []) == [])
@@ -47,7 +49,7 @@ struct AuthenticationPlanTests {
 
   @Test func theAgentsKeysTakeItsPlace() {
     var plan = AuthenticationPlan([.agent(socketPath: "s"), .keyFile("a")])
-    #expect(plan.next(for: all) == .agentKeys(socketPath: "s"))
+    #expect(plan.next(for: all) == .agentKeys(.init(socketPath: "s")))
     let keys = [Keys.ed1, Keys.ed2].map {
       AgentKey(blob: $0, type: "ssh-ed25519", socketPath: "s")
     }
@@ -55,6 +57,56 @@ struct AuthenticationPlanTests {
     #expect(plan.next(for: all) == .agentKey(keys[0]))
     #expect(plan.next(for: all) == .agentKey(keys[1]))
     #expect(plan.next(for: all) == .keyFile("a"))
+  }
+
+  private func key(_ filling: UInt8) -> AgentKey {
+    AgentKey(
+      blob: Keys.blob("ssh-ed25519", filling), type: "ssh-ed25519", socketPath: "s")
+  }
+
+  /// What is left of the plan once the agent has answered.
+  private func rest(
+    of credentials: [SSHCredential], preferred: [AgentKey], others: [AgentKey]
+  ) -> [AuthenticationPlan.Offer] {
+    var plan = AuthenticationPlan(credentials)
+    guard case .agentKeys(let wanted)? = plan.next(for: all) else {
+      Issue.record("The agent is not asked first.")
+      return []
+    }
+    plan.insert(preferred, others: others, behind: wanted.behind)
+    var offers: [AuthenticationPlan.Offer] = []
+    while let offer = plan.next(for: all) { offers.append(offer) }
+    return offers
+  }
+
+  @Test func theAgentsKeysOfNamedFilesComeFirstAndItsOthersAfterThoseFiles() {
+    let offers = rest(
+      of: [
+        .keyFile("a"), .keyFile("b"), .agent(socketPath: "s", preferring: ["a", "b"]),
+        .keyboardInteractive,
+      ], preferred: [key(1)], others: [key(2), key(3)])
+    #expect(
+      offers == [
+        .agentKey(key(1)), .keyFile("a"), .keyFile("b"), .agentKey(key(2)), .agentKey(key(3)),
+        .keyboardInteractive,
+      ])
+  }
+
+  @Test func anAgentBeforeTheFilesKeepsItsPlace() {
+    let offers = rest(
+      of: [.agent(socketPath: "s", preferring: ["a"]), .keyFile("a")], preferred: [key(1)],
+      others: [key(2)])
+    #expect(offers == [.agentKey(key(1)), .agentKey(key(2)), .keyFile("a")])
+  }
+
+  @Test func aKeyFileThatNeedsAPersonWaitsForTheAgentsKeys() {
+    var plan = AuthenticationPlan([.agent(socketPath: "s"), .keyFile("b"), .keyboardInteractive])
+    let isPostponed = plan.postpone(keyFile: "a")
+    #expect(isPostponed)
+    #expect(plan.next(for: all) == .agentKeys(.init(socketPath: "s")))
+    #expect(plan.next(for: all) == .keyFile("a"))
+    let isPostponedAgain = plan.postpone(keyFile: "a")
+    #expect(!isPostponedAgain)
   }
 
   @Test func enoughIsEnough() {
@@ -72,6 +124,7 @@ struct AuthenticationPlanTests {
       ("ssh-ed25519", true), ("ecdsa-sha2-nistp256", true), ("ecdsa-sha2-nistp521", true),
       ("ssh-rsa", false), ("ssh-dss", false), ("sk-ssh-ed25519@openssh.com", false),
       ("ssh-ed25519-cert-v01@openssh.com", false),
+      ("ecdsa-sha2-nistp256-cert-v01@openssh.com", false), ("ecdsa-sha2-nistp999", false),
     ] {
       #expect(AgentKey(blob: [], type: type, socketPath: "").isUsable == isUsable)
     }

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeSSH
 import BridgeTransport
+import Foundation
 import Testing
 
 /// What a server says to who we claim to be, and how often it is asked.
@@ -178,6 +179,37 @@ import Testing
       }
       #expect(await server.failures("publickey") == 0)
       #expect(await !server.log.contains("Postponed"))
+    }
+  }
+
+  /// As OpenSSH: a key that others can read is not used, whoever they are.
+  @Test(arguments: [0o644, 0o640, 0o604, 0o610])
+  func aPrivateKeyThatOthersCanReadIsNotUsed(mode: Int) async throws {
+    try await withServer { server in
+      let room = try TemporaryDirectory()
+      let text = try String(contentsOfFile: server.identityFile, encoding: .utf8)
+      let path = try room.write(text, to: "key", mode: mode)
+      let error = await expectFailure(of: connection(to: server, [.keyFile(path)]), unusable)
+      #expect(
+        error
+          == .sshKeyInvalid(
+            reason: "Others can read this private key, so it is not used. Its mode is "
+              + "0\(String(mode, radix: 8)); run: chmod 600 \(path)"))
+      #expect(await server.failures("publickey") == 0)
+      try room.write(text, to: "key", mode: 0o400)
+      try await expectConnected(connection(to: server, [.keyFile(path)]))
+    }
+  }
+
+  /// Whoever owns the file answers for it.
+  @Test(.enabled(if: getuid() == 0, "only root may give a file away"))
+  func aPrivateKeyOfAnotherOwnerIsUsedAsItIs() async throws {
+    try await withServer { server in
+      let room = try TemporaryDirectory()
+      let text = try String(contentsOfFile: server.identityFile, encoding: .utf8)
+      let path = try room.write(text, to: "key", mode: 0o644)
+      try #require(unsafe chown(path, 65_534, 65_534) == 0)
+      try await expectConnected(connection(to: server, [.keyFile(path)]))
     }
   }
 
