@@ -20,7 +20,8 @@ package struct ConnectOptions: ParsableArguments {
   @Option(
     name: .customShort("F", allowingJoined: true),
     help: ArgumentHelp(
-      "The configuration file instead of ~/.ssh/config; `none` for none.", valueName: "FILE"))
+      "The configuration file instead of ~/.ssh/config and /etc/ssh/ssh_config; `none` for none.",
+      valueName: "FILE"))
   package var config: String?
 
   @Option(

@@ -76,9 +76,9 @@ package struct ConnectCommand: AsyncParsableCommand {
           try ConnectSettings.resolve(
             request,
             in: ConnectSettings.Surroundings(
-              home: local.home, user: local.user, environment: local.variables,
-              isReadable: { LocalEnvironment.isReadable($0) },
-              files: { ClientConfig.Files.local(named: $0) }))
+              home: local.home, user: local.user, userID: local.userID,
+              hostName: local.hostName, environment: local.variables,
+              isReadable: { LocalEnvironment.isReadable($0) }, files: .local))
         }
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }

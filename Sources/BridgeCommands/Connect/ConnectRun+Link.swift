@@ -15,7 +15,8 @@ extension ConnectRun {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
       case .keyFile(let path): .keyFile(path)
-      case .agent(let path): .agent(socketPath: path)
+      case .agent(let path, let files, let isLimited):
+        .agent(socketPath: path, preferring: files, isLimited: isLimited)
       }
     }
     if let descriptor = request.passwordDescriptor {
@@ -31,7 +32,8 @@ extension ConnectRun {
     }
     return SSHConfiguration(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
-      timeouts: settings.timeouts, interaction: prompter.interaction)
+      algorithms: settings.algorithms, timeouts: settings.timeouts,
+      interaction: prompter.interaction)
   }
 
   /// What the supervisor must know.

@@ -8,7 +8,8 @@ package struct ConnectSettings: Sendable, Equatable {
   /// Something to prove with who the user is, before anybody is asked.
   package enum Identity: Sendable, Equatable {
     case keyFile(String)
-    case agent(socketPath: String)
+    /// The keys of an agent, those of `preferring` first, only those where `isLimited`.
+    case agent(socketPath: String, preferring: [String], isLimited: Bool)
   }
 
   /// Where to.
@@ -19,6 +20,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var identities: [Identity]
   /// Whose host keys decide, and how.
   package var hostKeys: SSHConfiguration.HostKeys
+  /// What the key exchange offers.
+  package var algorithms: AlgorithmOffer
   /// How long the phases may take.
   package var timeouts: SSHTimeouts
   /// How long the whole attempt may take.
@@ -40,7 +43,8 @@ extension ConnectSettings {
   init(_ request: ConnectRequest, _ messages: MessageRequest) {
     self.init(
       endpoint: messages.url.endpoint, user: "", identities: [],
-      hostKeys: SSHConfiguration.HostKeys(files: []), timeouts: SSHTimeouts(),
+      hostKeys: SSHConfiguration.HostKeys(files: []), algorithms: .standard,
+      timeouts: SSHTimeouts(),
       attemptTimeout: request.timeout, terminal: .unwanted, loudness: request.loudness,
       keepalive: request.recovery.keepalive ?? Self.defaultKeepalive,
       verdict: request.recovery.verdict ?? Self.defaultVerdict, warnings: [])
@@ -52,31 +56,42 @@ extension ConnectSettings {
     package var home: String
     /// The local user.
     package var user: String
+    /// The local user's number.
+    package var userID: UInt32
+    /// This machine's name.
+    package var hostName: String
     /// The environment.
     package var environment: [String: String]
     /// Whether a file is there and can be read.
     package var isReadable: @Sendable (String) -> Bool
     /// How configuration files are reached.
-    package var files: @Sendable (_ named: Bool) -> ClientConfig.Files
+    package var files: ClientConfig.Files
+    /// The machine's configuration file.
+    package var systemConfig: String
 
     /// These.
     package init(
-      home: String, user: String, environment: [String: String] = [:],
-      isReadable: @escaping @Sendable (String) -> Bool,
-      files: @escaping @Sendable (_ named: Bool) -> ClientConfig.Files
+      home: String, user: String, userID: UInt32, hostName: String,
+      environment: [String: String] = [:],
+      isReadable: @escaping @Sendable (String) -> Bool, files: ClientConfig.Files,
+      systemConfig: String = ClientConfig.Source.systemPath
     ) {
       self.home = home
       self.user = user
+      self.userID = userID
+      self.hostName = hostName
       self.environment = environment
       self.isReadable = isReadable
       self.files = files
+      self.systemConfig = systemConfig
     }
   }
 
-  /// `-o` over flags over the configuration file over defaults; what HOST says is not overruled.
+  /// `-o` over flags over the user's configuration file over the machine's over defaults; what HOST
+  /// says is not overruled.
   ///
-  /// - Throws: what `ClientConfig.resolve` throws, `featureUnavailable` for a proxy, with the exit
-  ///   code of who is at fault: the command line, or a file.
+  /// - Throws: what `ClientConfig.resolve` throws, with the exit code of who is at fault: the
+  ///   command line, or a file.
   package static func resolve(
     _ request: ConnectRequest, in surroundings: Surroundings
   ) throws(CommandFailure) -> ConnectSettings {
@@ -89,7 +104,8 @@ extension ConnectSettings {
     }
     var settings = ConnectSettings(
       endpoint: Endpoint(host: config.hostName, port: config.port), user: config.user,
-      identities: [], hostKeys: layers.hostKeys(request, surroundings), timeouts: timeouts,
+      identities: [], hostKeys: layers.hostKeys(request, surroundings),
+      algorithms: config.algorithms, timeouts: timeouts,
       attemptTimeout: request.timeout, terminal: layers.terminal(request),
       loudness: layers.loudness(request), keepalive: layers.keepalive(request),
       verdict: request.recovery.verdict ?? layers.verdict ?? defaultVerdict,
@@ -97,23 +113,29 @@ extension ConnectSettings {
     settings.addIdentities(
       layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
         ?? config.identityFiles,
-      surroundings)
+      config, surroundings)
     return settings
   }
 
   package static let defaultKeepalive = Duration.seconds(5)
   package static let defaultVerdict = Duration.seconds(60)
 
-  private mutating func addIdentities(_ named: [String]?, _ surroundings: Surroundings) {
-    if let named {
-      identities = named.map(Identity.keyFile)
-      return
-    }
-    if let agent = surroundings.environment["SSH_AUTH_SOCK"], !agent.isEmpty {
-      identities.append(.agent(socketPath: agent))
-    }
+  /// As OpenSSH does, an agent is asked for the keys of the files first, and for its others unless
+  /// IdentitiesOnly says no. Those come behind files that are named, before the usual ones.
+  private mutating func addIdentities(
+    _ named: [String]?, _ config: ClientConfig, _ surroundings: Surroundings
+  ) {
+    guard config.allowsPublicKeys else { return }
     let usual = ["id_ed25519", "id_ecdsa"].map { "\(surroundings.home)/.ssh/\($0)" }
-    identities += usual.filter(surroundings.isReadable).map(Identity.keyFile)
+    let files = named ?? usual.filter(surroundings.isReadable)
+    identities = files.map(Identity.keyFile)
+    let isLimited = config.identitiesOnly == true
+    if let agent = config.agentSocket, !(isLimited && files.isEmpty) {
+      identities.insert(
+        .agent(socketPath: agent, preferring: files, isLimited: isLimited),
+        at: named == nil ? 0 : files.count)
+    }
+    guard named == nil else { return }
     let rsa = "\(surroundings.home)/.ssh/id_rsa"
     if identities.isEmpty, surroundings.isReadable(rsa) {
       warnings.append(
@@ -134,26 +156,29 @@ private struct Layers {
     let question = ClientConfig.Question(
       host: request.host.host, user: request.host.user, port: request.host.port,
       home: surroundings.home, localUser: surroundings.user,
+      localUserID: surroundings.userID, localHost: surroundings.hostName,
       environment: surroundings.environment)
-    let isNamed = request.config != nil
-    let path: String? =
-      request.config?.lowercased() == "none"
-      ? nil : request.config ?? "\(surroundings.home)/.ssh/config"
-    let files = surroundings.files(isNamed)
+    let files = surroundings.files
+    let sources: [ClientConfig.Source] =
+      if let named = request.config {
+        named.lowercased() == "none" ? [] : [.named(named)]
+      } else {
+        [.user("\(surroundings.home)/.ssh/config"), .system(surroundings.systemConfig)]
+      }
     // The first value wins: flags stand behind -o and before the file.
     var flags: [String] = []
     if let port = request.port { flags.append("Port=\(port)") }
     if let user = request.user { flags.append("User=\"\(user)\"") }
     do throws(AppError) {
       options = try ClientConfig.resolve(
-        question, options: request.options, path: nil, files: files)
-      _ = try ClientConfig.resolve(question, options: flags, path: nil, files: files)
+        question, options: request.options, files: files)
+      _ = try ClientConfig.resolve(question, options: flags, files: files)
     } catch {
       throw CommandFailure(error: error)
     }
     do throws(AppError) {
       all = try ClientConfig.resolve(
-        question, options: request.options + flags, path: path, mustExist: isNamed, files: files)
+        question, options: request.options + flags, sources: sources, files: files)
     } catch {
       throw CommandFailure(error: error, isInFile: true)
     }
@@ -163,9 +188,18 @@ private struct Layers {
     _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
   ) -> SSHConfiguration.HostKeys {
     let usual = KnownHostsFile.defaults(home: surroundings.home)
-    let system = usual.filter { $0.hasPrefix("/etc/") }
-    let named = options.userKnownHostsFiles.map { $0 + system } ?? request.knownHosts.map { [$0] }
-    let files = named ?? all.userKnownHostsFiles.map { $0 + system } ?? usual
+    let system = all.globalKnownHostsFiles ?? usual.filter { $0.hasPrefix("/etc/") }
+    let own = usual.filter { !$0.hasPrefix("/etc/") }
+    let files: (user: [String], system: [String]) =
+      if let named = options.userKnownHostsFiles {
+        (named, system)
+      } else if let named = request.knownHosts {
+        ([named], [])
+      } else {
+        (all.userKnownHostsFiles ?? own, system)
+      }
+    // New keys go to the first file, which must not be the machine's.
+    let user = files.user.isEmpty ? ["/dev/null"] : files.user
     let policy =
       options.hostKeyChecking.map(Self.policy) ?? request.hostKeyPolicy
       ?? all.hostKeyChecking.map(Self.policy) ?? .ask
@@ -175,7 +209,9 @@ private struct Layers {
       case .acceptNew: .acceptNew
       case .strict: .refuse
       }
-    return SSHConfiguration.HostKeys(files: files, unknown: unknown, alias: all.hostKeyAlias)
+    return SSHConfiguration.HostKeys(
+      files: user + files.system, unknown: unknown, alias: all.hostKeyAlias,
+      revoked: all.revokedHostKeys)
   }
 
   func terminal(_ request: ConnectRequest) -> ConnectRequest.TerminalWish {

@@ -8,6 +8,10 @@ struct LocalEnvironment: Sendable {
   var home: String
   /// The local user's name.
   var user: String
+  /// The local user's number.
+  var userID: UInt32
+  /// This machine's name.
+  var hostName: String
   /// Which of the standard descriptors are terminals.
   var inputIsTerminal: Bool
   var outputIsTerminal: Bool
@@ -31,7 +35,8 @@ struct LocalEnvironment: Sendable {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     if terminal >= 0 { close(terminal) }
     return LocalEnvironment(
-      variables: variables, home: home, user: account.name,
+      variables: variables, home: home, user: account.name, userID: getuid(),
+      hostName: machineName(),
       inputIsTerminal: isatty(0) == 1, outputIsTerminal: isatty(1) == 1,
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }
@@ -51,6 +56,12 @@ struct LocalEnvironment: Sendable {
 
   /// Whether `descriptor` is open.
   static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
+  private static func machineName() -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 
   private static func account() -> (name: String, home: String) {
     guard let entry = unsafe getpwuid(getuid()) else { return ("\(getuid())", "/") }

@@ -76,7 +76,7 @@ public struct AlgorithmOffer: Sendable, Equatable {
   public func asking(for names: [String], of kind: AlgorithmKind) throws(AppError)
     -> AlgorithmOffer
   {
-    let known = Set(self[kind]).union(Self.onRequest(kind))
+    let known = Set(available(kind))
     guard !names.isEmpty else {
       throw .validationError(field: kind.words, message: "no name is given")
     }
@@ -87,6 +87,23 @@ public struct AlgorithmOffer: Sendable, Equatable {
     var offer = self
     offer.lists[kind.rawValue] = names
     return offer
+  }
+
+  /// The same offer as `request` changes it for `kinds`; nil where nothing would be left of one.
+  package func applying(_ request: AlgorithmRequest, to kinds: [AlgorithmKind]) -> AlgorithmOffer? {
+    var offer = self
+    for kind in kinds {
+      let names = request.names(from: self[kind], all: available(kind))
+      guard !names.isEmpty else { return nil }
+      offer.lists[kind.rawValue] = names
+    }
+    return offer
+  }
+
+  /// Everything that can be offered for `kind`, best first.
+  func available(_ kind: AlgorithmKind) -> [String] {
+    let standard = AlgorithmOffer.standard[kind]
+    return self[kind] + (standard + Self.onRequest(kind)).filter { !self[kind].contains($0) }
   }
 
   /// What libssh2 1.10 can do besides (kex.c, hostkey.c, crypt.c, mac.c), on request only.

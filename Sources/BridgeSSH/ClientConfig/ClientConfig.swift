@@ -40,8 +40,19 @@ package struct ClientConfig: Sendable, Equatable {
   package var identityFiles: [String]?
   /// Whether only these identities are offered, and no others of the agent.
   package var identitiesOnly: Bool?
+  /// Where the ssh-agent listens: what IdentityAgent says, else SSH_AUTH_SOCK; nil for none.
+  package var agentSocket: String?
+  /// PubkeyAuthentication.
+  package var allowsPublicKeys: Bool
   /// UserKnownHostsFile; nil where not set, empty for `none`.
   package var userKnownHostsFiles: [String]?
+  /// GlobalKnownHostsFile; nil where not set, empty for `none`.
+  package var globalKnownHostsFiles: [String]?
+  /// RevokedHostKeys; nil where not set, or `none`.
+  package var revokedHostKeys: String?
+  /// What the key exchange offers: the defaults as HostKeyAlgorithms, KexAlgorithms, Ciphers and
+  /// MACs change them.
+  package var algorithms: AlgorithmOffer
   /// StrictHostKeyChecking.
   package var hostKeyChecking: HostKeyChecking?
   /// ConnectTimeout; nil where not set, or `none`, or 0.
@@ -56,8 +67,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var requestTTY: TTY?
   /// LogLevel.
   package var logLevel: LogLevel?
-  /// One sentence for each keyword that has no effect and each skipped Match block, with file and
-  /// line; at most 100 and a count of the rest.
+  /// One sentence for each keyword that has no effect, each skipped Match block and each
+  /// restriction in one, with file and line; at most 100 and a count of the rest.
   package var warnings: [String]
 
   /// The name to look for in known_hosts.
@@ -79,12 +90,17 @@ extension ClientConfig {
     package var home: String
     /// The local user's name.
     package var localUser: String
+    /// The local user's number.
+    package var localUserID: UInt32
+    /// This machine's name.
+    package var localHost: String
     /// The environment, for `${NAME}` in file names.
     package var environment: [String: String]
 
     /// A question about `host`.
     package init(
       host: String, user: String? = nil, port: Int? = nil, home: String, localUser: String,
+      localUserID: UInt32 = 0, localHost: String = "localhost",
       environment: [String: String] = [:]
     ) {
       self.host = host
@@ -92,55 +108,76 @@ extension ClientConfig {
       self.port = port
       self.home = home
       self.localUser = localUser
+      self.localUserID = localUserID
+      self.localHost = localHost
       self.environment = environment
     }
   }
 
   /// How files are reached.
   package struct Files: Sendable {
-    /// The text of a file, nil where there is none.
-    package var read: @Sendable (_ path: String) throws(AppError) -> String?
+    /// The text of a file, nil where there is none. With `isChecked` a file that others could have
+    /// written is refused.
+    package var read: @Sendable (_ path: String, _ isChecked: Bool) throws(AppError) -> String?
     /// The names in a directory, none where it cannot be read.
     package var names: @Sendable (_ directory: String) -> [String]
+    /// The home directory of a user, nil where there is no such user.
+    package var home: @Sendable (_ user: String) -> String?
 
     /// Files reached through these.
     package init(
-      read: @escaping @Sendable (_ path: String) throws(AppError) -> String?,
-      names: @escaping @Sendable (_ directory: String) -> [String]
+      read: @escaping @Sendable (_ path: String, _ isChecked: Bool) throws(AppError) -> String?,
+      names: @escaping @Sendable (_ directory: String) -> [String],
+      home: @escaping @Sendable (_ user: String) -> String? = { _ in nil }
     ) {
       self.read = read
       self.names = names
+      self.home = home
     }
 
-    /// The machine's files, up to 1 MiB each. One that others could have written is refused unless
-    /// the user named it (`-F`).
-    package static func local(named: Bool) -> Files {
-      Files(
-        read: { (path) throws(AppError) -> String? in
-          guard let content = try LocalFile.read(path, limit: 1 << 20) else { return nil }
-          guard named || content.isOurs else {
-            throw .fileReadError(
-              path: path, reason: "Bad owner or permissions: others could have written it.")
-          }
-          return content.text
-        }, names: { LocalFile.names(in: $0) })
-    }
+    /// The machine's files, up to 1 MiB each.
+    package static let local = Files(
+      read: { (path, isChecked) throws(AppError) -> String? in
+        guard let content = try LocalFile.read(path, limit: 1 << 20) else { return nil }
+        guard !isChecked || content.isOurs else {
+          throw .fileReadError(
+            path: path,
+            reason: "Bad owner or permissions: others could have written it (chmod go-w).")
+        }
+        return content.text
+      }, names: { LocalFile.names(in: $0) }, home: { LocalFile.home(of: $0) })
   }
 
-  /// What `options` (each `KEY=VALUE`, first) and then the file at `path` with all it includes say
-  /// about the host of `question`. The first value of a keyword wins. A file that does not exist
-  /// says nothing, unless the user named it (`mustExist`).
+  /// A configuration file to read, and what is expected of it.
+  package enum Source: Sendable, Equatable {
+    /// The user's own, which others must not be able to write.
+    case user(String)
+    /// One that the user named (`-F`), which must exist.
+    case named(String)
+    /// The machine's. What it includes is beside it unless it says otherwise.
+    case system(String)
+
+    /// The machine's configuration file.
+    package static let systemPath = "/etc/ssh/ssh_config"
+  }
+
+  /// What `options` (each `KEY=VALUE`, first) and then `sources` with all they include say about
+  /// the host of `question`. The first value of a keyword wins. A file that does not exist says
+  /// nothing, unless the user named it.
   ///
   /// - Throws: `validationError` naming file and line for a value that cannot be used or a
-  ///   construct that cannot be read; `featureUnavailable` where a proxy is asked for; what
-  ///   `files.read` throws; `fileNotFound`.
+  ///   construct that cannot be read; `featureUnavailable`, naming them too, for a proxy and for
+  ///   a restriction that cannot be kept; what `files.read` throws; `fileNotFound`.
   package static func resolve(
-    _ question: Question, options: [String] = [], path: String?, mustExist: Bool = false,
-    files: Files
+    _ question: Question, options: [String] = [], sources: [Source] = [], files: Files
   ) throws(AppError) -> ClientConfig {
     var reader = ConfigReader(question: question, files: files)
     for option in options { try reader.read(option: option) }
-    if let path, try !reader.read(path: path), mustExist { throw .fileNotFound(path: path) }
-    return try reader.settings.resolved(for: question, warnings: reader.warnings)
+    try reader.read(sources)
+    if reader.wantsFinalPass {
+      try reader.beginFinalPass()
+      try reader.read(sources)
+    }
+    return try reader.settings.resolved(for: question, files: files, warnings: reader.warnings)
   }
 }

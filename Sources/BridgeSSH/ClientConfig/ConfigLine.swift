@@ -65,36 +65,3 @@ struct ConfigLine: Equatable {
       || (!quoted && byte == 32)
   }
 }
-
-/// The keywords that have an effect here. Every other one gives a warning.
-enum ConfigKeyword: String, CaseIterable {
-  case host
-  case match
-  case include
-  case hostName = "hostname"
-  case user
-  case port
-  case identityFile = "identityfile"
-  case identitiesOnly = "identitiesonly"
-  case userKnownHostsFile = "userknownhostsfile"
-  case strictHostKeyChecking = "stricthostkeychecking"
-  case connectTimeout = "connecttimeout"
-  case serverAliveInterval = "serveraliveinterval"
-  case serverAliveCountMax = "serveralivecountmax"
-  case hostKeyAlias = "hostkeyalias"
-  case requestTTY = "requesttty"
-  case logLevel = "loglevel"
-  case proxyJump = "proxyjump"
-  case proxyCommand = "proxycommand"
-
-  /// Whether it takes more than one word.
-  var takesSeveral: Bool {
-    switch self {
-    case .host, .match, .include, .userKnownHostsFile, .proxyCommand: true
-    case .hostName, .user, .port, .identityFile, .identitiesOnly, .strictHostKeyChecking,
-      .connectTimeout, .serverAliveInterval, .serverAliveCountMax, .hostKeyAlias, .requestTTY,
-      .logLevel, .proxyJump:
-      false
-    }
-  }
-}

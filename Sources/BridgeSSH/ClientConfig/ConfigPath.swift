@@ -2,15 +2,18 @@ import BridgeErrors
 
 /// File names of a configuration: `~`, `${NAME}`, `%` tokens and, for Include, wildcards.
 enum ConfigPath {
-  /// `text` with a leading `~/` and every `${NAME}` replaced.
+  /// `text` with a leading `~` or `~user` and every `${NAME}` replaced.
   static func expanded(
-    _ text: String, question: ClientConfig.Question, _ refuse: (String) -> AppError
+    _ text: String, question: ClientConfig.Question, files: ClientConfig.Files,
+    _ refuse: (String) -> AppError
   ) throws(AppError) -> String {
     var path = text
-    if text == "~" || text.hasPrefix("~/") {
-      path = question.home + text.dropFirst()
-    } else if text.hasPrefix("~") {
-      throw refuse("another user's home directory is not supported")
+    if text.hasPrefix("~") {
+      let user = String(text.dropFirst().prefix { $0 != "/" })
+      guard let home = user.isEmpty ? question.home : files.home(user) else {
+        throw refuse("there is no user \(PeerText.escaped(user, limit: 64))")
+      }
+      path = home + text.dropFirst(1 + user.count)
     }
     guard !path.utf8.contains(0) else { throw refuse("a file name cannot hold a zero byte") }
     var result = ""
@@ -53,28 +56,23 @@ enum ConfigPath {
     return result
   }
 
-  /// The files that `pattern` (absolute; `*` and `?` in any part) stands for, sorted; the pattern
-  /// itself where it has no wildcard. At most 1,024.
+  /// The files that `pattern` (absolute, with wildcards in any part) stands for, sorted; the
+  /// pattern itself where it has no wildcard. At most 1,024.
   static func glob(_ pattern: String, names: (String) -> [String]) -> [String] {
-    let hasWildcard = { (part: Substring) in part.utf8.contains { $0 == 42 || $0 == 63 } }
-    guard hasWildcard(pattern[...]) else { return [pattern] }
     var paths = [""]
-    let parts = pattern.split(separator: "/")
-    for (index, part) in parts.enumerated() {
-      guard hasWildcard(part) else {
-        paths = paths.map { "\($0)/\(part)" }
+    for part in pattern.split(separator: "/").map({ PathPattern($0) }) {
+      guard part.hasWildcard else {
+        paths = paths.map { "\($0)/\(part.plain)" }
         continue
       }
       var matches: [String] = []
       for path in paths {
-        let found = names(path.isEmpty ? "/" : path).filter { name in
-          (part.hasPrefix(".") || !name.hasPrefix(".")) && HostPattern.fits(name, String(part))
-        }
+        let found = names(path.isEmpty ? "/" : path).filter(part.fits)
         matches += found.sorted().map { "\(path)/\($0)" }
         if matches.count > 1024 { break }
       }
       paths = Array(matches.prefix(1024))
-      if paths.isEmpty || index == parts.count - 1 { break }
+      if paths.isEmpty { break }
     }
     return paths
   }

@@ -15,11 +15,39 @@ struct ConfigReader {
     }
   }
 
+  /// The file that is read, and what holds for all that it includes.
+  private struct Scope {
+    var path: String
+    /// Where relative names of Include begin.
+    var directory: String
+    var isSystem = false
+    /// The files around it.
+    var above: [String] = []
+
+    func included(_ file: String) -> Scope {
+      Scope(path: file, directory: directory, isSystem: isSystem, above: above + [path])
+    }
+  }
+
+  /// Whether the lines that are read apply.
+  private enum Block {
+    case applies
+    case doesNotApply
+    /// Nobody knows: its Match line is not supported.
+    case skipped(Place)
+  }
+
   private(set) var settings = ConfigSettings()
+  /// Whether a Match line asks for a second reading with the final host name.
+  private(set) var wantsFinalPass = false
   private let question: ClientConfig.Question
   private let files: ClientConfig.Files
+  /// What the patterns of Host lines are compared with.
+  private var host: String
+  private var isFinalPass = false
   private var ignored: Set<String> = []
   private var notes: [String] = []
+  private var known: Set<String> = []
   private var filesRead = 0
 
   static let includeDepth = 16
@@ -29,6 +57,7 @@ struct ConfigReader {
   init(question: ClientConfig.Question, files: ClientConfig.Files) {
     self.question = question
     self.files = files
+    host = question.host
   }
 
   var warnings: [String] {
@@ -42,91 +71,146 @@ struct ConfigReader {
     guard let line = ConfigLine(option[...]), !line.name.isEmpty, !option.utf8.contains(10) else {
       throw bad("-o", "expected KEY=VALUE", place)
     }
-    guard let keyword = ConfigKeyword(rawValue: line.name.lowercased()) else {
-      return ignore(line.name, place)
-    }
-    switch keyword {
-    case .host, .match, .include:
-      throw bad(line.name, "it cannot be given as an option", place)
-    case .hostName, .user, .port, .identityFile, .identitiesOnly, .userKnownHostsFile,
-      .strictHostKeyChecking, .connectTimeout, .serverAliveInterval, .serverAliveCountMax,
-      .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .proxyCommand:
-      try apply(keyword, line, place)
+    switch ConfigKeyword(line.name) {
+    case nil: ignore(line.name, place)
+    case .host, .match, .include: throw bad(line.name, "it cannot be given as an option", place)
+    case .setting(let setting): try apply(setting, line, place)
     }
   }
 
-  /// Reads the file at `path`; false where there is none.
-  mutating func read(path: String) throws(AppError) -> Bool {
-    guard let text = try files.read(path) else { return false }
-    try read(text, path: path, above: [])
+  /// Reads `sources` in order.
+  mutating func read(_ sources: [ClientConfig.Source]) throws(AppError) {
+    for source in sources {
+      switch source {
+      case .user(let path):
+        _ = try read(Scope(path: path, directory: "\(question.home)/.ssh"), isChecked: true)
+      case .named(let path):
+        let scope = Scope(path: path, directory: "\(question.home)/.ssh")
+        guard try read(scope, isChecked: false) else { throw .fileNotFound(path: path) }
+      case .system(let path):
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let scope = Scope(path: path, directory: directory, isSystem: true)
+        _ = try read(scope, isChecked: false)
+      }
+    }
+  }
+
+  /// Begins the second reading, in which Host and Match lines see the name that is connected to.
+  mutating func beginFinalPass() throws(AppError) {
+    host = try settings.host(for: question)
+    isFinalPass = true
+    filesRead = 0
+  }
+
+  /// False where there is no such file.
+  private mutating func read(_ scope: Scope, isChecked: Bool) throws(AppError) -> Bool {
+    guard let text = try files.read(scope.path, isChecked) else { return false }
+    filesRead += 1
+    var block = Block.applies
+    for (index, text) in TextLines.split(text).enumerated() {
+      guard let line = ConfigLine(text) else { continue }
+      try read(line, in: &block, scope, Place(file: scope.path, line: index + 1))
+    }
     return true
   }
 
-  private mutating func read(_ text: String, path: String, above: [String]) throws(AppError) {
-    filesRead += 1
-    var isActive = true
-    for (index, text) in TextLines.split(text).enumerated() {
-      guard let line = ConfigLine(text) else { continue }
-      let place = Place(file: path, line: index + 1)
-      guard let keyword = ConfigKeyword(rawValue: line.name.lowercased()) else {
-        if isActive { ignore(line.name, place) }
-        continue
-      }
-      switch keyword {
-      case .host:
-        let patterns = try words(of: line, place).map { HostPattern($0) }
-        isActive = patterns.match(question.host)
-      case .match:
-        isActive = false
-        notes.append("\(place): Match is not supported; the block was skipped")
-      case .include where isActive:
-        try include(try words(of: line, place), place: place, above: above + [path])
-      case .hostName, .user, .port, .identityFile, .identitiesOnly, .userKnownHostsFile,
-        .strictHostKeyChecking, .connectTimeout, .serverAliveInterval, .serverAliveCountMax,
-        .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .proxyCommand, .include:
-        if isActive { try apply(keyword, line, place) }
-      }
+  private mutating func read(
+    _ line: ConfigLine, in block: inout Block, _ scope: Scope, _ place: Place
+  ) throws(AppError) {
+    let keyword = ConfigKeyword(line.name)
+    switch (keyword, block) {
+    case (.host, _):
+      let patterns = try words(of: line, place).map { HostPattern($0) }
+      block = patterns.match(host) ? .applies : .doesNotApply
+    case (.match, _):
+      block = try match(line, place)
+    case (_, .doesNotApply):
+      break
+    case (_, .skipped(let matchPlace)):
+      try tellSkipped(keyword, line, place, matchPlace)
+    case (.include, .applies):
+      try include(try words(of: line, place), scope, place)
+    case (.setting(let setting), .applies):
+      try apply(setting, line, place)
+    case (nil, .applies):
+      if !scope.isSystem || !ConfigKeyword.isHarmless(line.name) { ignore(line.name, place) }
     }
   }
 
+  private mutating func match(_ line: ConfigLine, _ place: Place) throws(AppError) -> Block {
+    let facts = ConfigMatch.Facts(
+      host: try settings.host(for: question), originalHost: question.host,
+      user: question.user ?? settings.user ?? question.localUser, localUser: question.localUser,
+      isFinalPass: isFinalPass)
+    let criteria = try words(of: line, place)
+    var match = ConfigMatch()
+    let outcome: ConfigMatch.Outcome
+    do throws(ConfigMatch.Malformed) {
+      outcome = try match.evaluate(criteria, facts)
+    } catch {
+      throw bad(line.name, error.reason, place)
+    }
+    wantsFinalPass = wantsFinalPass || match.wantsFinalPass
+    switch outcome {
+    case .applies(let applies): return applies ? .applies : .doesNotApply
+    case .unsupported(let name):
+      note("\(place): Match \(name) is not supported; the block was skipped")
+      return .skipped(place)
+    }
+  }
+
+  /// A restriction must not go unnoticed with the block that it stands in.
+  private mutating func tellSkipped(
+    _ keyword: ConfigKeyword?, _ line: ConfigLine, _ place: Place, _ matchPlace: Place
+  ) throws(AppError) {
+    switch keyword {
+    case .setting(let setting) where setting.isRestriction: break
+    case .include: break
+    case .host, .match, .setting, nil: return
+    }
+    note("\(place): \(line.name) was skipped with the Match block (\(matchPlace))")
+  }
+
   private mutating func include(
-    _ patterns: [String], place: Place, above: [String]
+    _ patterns: [String], _ scope: Scope, _ place: Place
   ) throws(AppError) {
     for pattern in patterns {
-      var path = try ConfigPath.expanded(pattern, question: question) {
+      guard !scope.isSystem || !pattern.hasPrefix("~") else {
+        throw bad("Include", "the machine's file cannot include a user's", place)
+      }
+      var path = try ConfigPath.expanded(pattern, question: question, files: files) {
         bad("Include", $0, place)
       }
-      if !path.hasPrefix("/") { path = "\(question.home)/.ssh/\(path)" }
+      if !path.hasPrefix("/") { path = "\(scope.directory)/\(path)" }
       for file in ConfigPath.glob(path, names: files.names) {
-        guard !above.contains(file) else {
+        guard file != scope.path, !scope.above.contains(file) else {
           throw bad("Include", "\(PeerText.escaped(file, limit: 1024)) includes itself", place)
         }
-        guard above.count <= Self.includeDepth else {
+        guard scope.above.count < Self.includeDepth else {
           throw bad("Include", "more than \(Self.includeDepth) files deep", place)
         }
         guard filesRead < Self.fileLimit else {
           throw bad("Include", "more than \(Self.fileLimit) files", place)
         }
-        guard let text = try files.read(file) else { continue }
-        try read(text, path: file, above: above)
+        _ = try read(scope.included(file), isChecked: true)
       }
     }
   }
 
   private mutating func apply(
-    _ keyword: ConfigKeyword, _ line: ConfigLine, _ place: Place
+    _ setting: ConfigSetting, _ line: ConfigLine, _ place: Place
   ) throws(AppError) {
-    if keyword == .proxyCommand {
+    if setting == .proxyCommand {
       let command = line.words ?? ["?"]
       guard !command.isEmpty else { throw bad(line.name, "the value is missing", place) }
       return try settings.setProxy(command, keyword: line.name, place: place)
     }
     let values = try words(of: line, place)
-    guard values.count == 1 || keyword.takesSeveral else {
+    guard values.count == 1 || setting.takesSeveral else {
       throw bad(line.name, "more than one value", place)
     }
-    let note = try settings.set(keyword, values, name: line.name, place: place)
-    if let note { notes.append(note) }
+    let note = try settings.set(setting, values, name: line.name, place: place)
+    if let note { self.note(note) }
   }
 
   private func words(of line: ConfigLine, _ place: Place) throws(AppError) -> [String] {
@@ -140,7 +224,11 @@ struct ConfigReader {
   private mutating func ignore(_ name: String, _ place: Place) {
     let shown = name.isEmpty ? "=" : PeerText.escaped(name, limit: 64)
     guard ignored.count < 10_000, ignored.insert(name.lowercased()).inserted else { return }
-    notes.append("\(place): \(shown) is not supported and was ignored")
+    note("\(place): \(shown) is not supported and was ignored")
+  }
+
+  private mutating func note(_ note: String) {
+    if known.count < 10_000, known.insert(note).inserted { notes.append(note) }
   }
 
   private func bad(_ name: String, _ reason: String, _ place: Place) -> AppError {

@@ -3,21 +3,26 @@ import BridgeErrors
 /// The first value of each keyword, checked, with the place it came from where tokens are still to
 /// be replaced.
 struct ConfigSettings {
-  private typealias Text = (text: String, place: ConfigReader.Place)
+  typealias Text = (text: String, place: ConfigReader.Place)
 
-  private var hostName: Text?
-  private var user: String?
-  private var port: Int?
-  private var identityFiles: [Text]?
-  private var identitiesOnly: Bool?
-  private var userKnownHostsFiles: [Text]?
-  private var hostKeyChecking: ClientConfig.HostKeyChecking?
-  private var connectTimeout: Duration?
-  private var serverAliveInterval: Duration?
-  private var serverAliveCountMax: Int?
-  private var hostKeyAlias: String?
-  private var requestTTY: ClientConfig.TTY?
-  private var logLevel: ClientConfig.LogLevel?
+  var hostName: Text?
+  var user: String?
+  var port: Int?
+  var identityFiles: [Text]?
+  var identitiesOnly: Bool?
+  var identityAgent: Text?
+  var allowsPublicKeys: Bool?
+  var userKnownHostsFiles: [Text]?
+  var globalKnownHostsFiles: [Text]?
+  var revokedHostKeys: Text?
+  var algorithms: [ConfigSetting: (request: AlgorithmRequest, name: String, value: Text)] = [:]
+  var hostKeyChecking: ClientConfig.HostKeyChecking?
+  var connectTimeout: Duration?
+  var serverAliveInterval: Duration?
+  var serverAliveCountMax: Int?
+  var hostKeyAlias: String?
+  var requestTTY: ClientConfig.TTY?
+  var logLevel: ClientConfig.LogLevel?
   private var hasProxySetting = false
 
   /// As many as OpenSSH reads (SSH_MAX_IDENTITY_FILES).
@@ -27,15 +32,14 @@ struct ConfigSettings {
     .validationError(field: PeerText.escaped(name, limit: 64), message: "\(reason) (\(place))")
   }
 
-  /// Checks `values`, and keeps them unless an earlier place has set `keyword`. Answers a note
+  /// Checks `values`, and keeps them unless an earlier place has set `setting`. Answers a note
   /// where a value is not taken as it is meant.
   mutating func set(
-    _ keyword: ConfigKeyword, _ values: [String], name: String, place: ConfigReader.Place
+    _ setting: ConfigSetting, _ values: [String], name: String, place: ConfigReader.Place
   ) throws(AppError) -> String? {
     let value = values[0]
     let refuse = { (reason: String) in Self.bad(name, reason, place) }
-    switch keyword {
-    case .host, .match, .include: break
+    switch setting {
     case .hostName:
       if let reason = ConfigValue.hostProblem(value) { throw refuse(reason) }
       keep((value, place), in: \.hostName)
@@ -43,12 +47,18 @@ struct ConfigSettings {
     case .port: keep(try ConfigValue.port(value, refuse), in: \.port)
     case .identityFile: try addIdentity((value, place), refuse)
     case .identitiesOnly: keep(try ConfigValue.flag(value, refuse), in: \.identitiesOnly)
-    case .userKnownHostsFile:
-      let files = values.map { (text: $0, place: place) }
-      keep(value.lowercased() == "none" ? [] : files, in: \.userKnownHostsFiles)
+    case .identityAgent: keep((value, place), in: \.identityAgent)
+    case .pubkeyAuthentication:
+      keep(try ConfigValue.publicKeys(value, refuse), in: \.allowsPublicKeys)
+    case .userKnownHostsFile: keep(Self.files(values, place), in: \.userKnownHostsFiles)
+    case .globalKnownHostsFile: keep(Self.files(values, place), in: \.globalKnownHostsFiles)
+    case .revokedHostKeys: keep((value, place), in: \.revokedHostKeys)
     case .strictHostKeyChecking:
       keep(try ConfigValue.checking(value, refuse), in: \.hostKeyChecking)
       return ConfigValue.checkingNote(value, place)
+    case .hostKeyAlgorithms, .kexAlgorithms, .ciphers, .macs:
+      let request = try ConfigValue.algorithms(value, refuse)
+      keep((request, name, (value, place)), in: \.algorithms[setting])
     case .connectTimeout: keep(try ConfigValue.time(value, refuse), in: \.connectTimeout)
     case .serverAliveInterval: keep(try ConfigValue.time(value, refuse), in: \.serverAliveInterval)
     case .serverAliveCountMax: keep(try ConfigValue.count(value, refuse), in: \.serverAliveCountMax)
@@ -72,57 +82,21 @@ struct ConfigSettings {
     }
   }
 
-  /// The settings with defaults filled in and tokens replaced.
-  func resolved(
-    for question: ClientConfig.Question, warnings: [String]
-  ) throws(AppError) -> ClientConfig {
-    var host = question.host
-    if let hostName {
-      let refuse = { (reason: String) in Self.bad("HostName", reason, hostName.place) }
-      host = try ConfigPath.replaced(hostName.text, tokens: ["h": question.host], refuse)
-      if let reason = ConfigValue.hostProblem(host) { throw refuse(reason) }
-    }
-    let port = question.port ?? port ?? 22
-    let user = question.user ?? user ?? question.localUser
-    let tokens: [Character: String] = [
-      "h": host, "p": String(port), "r": user, "u": question.localUser, "d": question.home,
-    ]
-    return ClientConfig(
-      hostName: host, port: port, user: user,
-      identityFiles: try paths(identityFiles, "IdentityFile", tokens, question),
-      identitiesOnly: identitiesOnly,
-      userKnownHostsFiles: try paths(
-        userKnownHostsFiles, "UserKnownHostsFile", tokens, question),
-      hostKeyChecking: hostKeyChecking,
-      connectTimeout: connectTimeout == .zero ? nil : connectTimeout,
-      serverAliveInterval: serverAliveInterval, serverAliveCountMax: serverAliveCountMax,
-      hostKeyAlias: hostKeyAlias, requestTTY: requestTTY, logLevel: logLevel, warnings: warnings)
-  }
-
-  private func paths(
-    _ files: [Text]?, _ name: String, _ tokens: [Character: String],
-    _ question: ClientConfig.Question
-  ) throws(AppError) -> [String]? {
-    guard let files else { return nil }
-    var paths: [String] = []
-    for file in files {
-      let refuse = { (reason: String) in Self.bad(name, reason, file.place) }
-      let expanded = try ConfigPath.expanded(file.text, question: question, refuse)
-      let path = try ConfigPath.replaced(expanded, tokens: tokens, refuse)
-      if !paths.contains(path) { paths.append(path) }
-    }
-    return paths
+  private static func files(_ values: [String], _ place: ConfigReader.Place) -> [Text] {
+    values[0].lowercased() == "none" ? [] : values.map { ($0, place) }
   }
 
   private mutating func addIdentity(
     _ file: Text, _ refuse: (String) -> AppError
   ) throws(AppError) {
     var files = identityFiles ?? []
+    defer { identityFiles = files }
+    // A second reading finds them all again.
+    guard !files.contains(where: { $0.text == file.text }) else { return }
     guard files.count < Self.identityLimit else {
       throw refuse("more than \(Self.identityLimit) files")
     }
     if file.text.lowercased() != "none" { files.append(file) }
-    identityFiles = files
   }
 
   private mutating func keep<Value>(

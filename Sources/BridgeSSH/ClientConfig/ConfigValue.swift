@@ -51,6 +51,21 @@ enum ConfigValue {
     }
   }
 
+  /// `unbound` and `host-bound` choose a protocol extension; keys are offered with either.
+  static func publicKeys(_ text: String, _ refuse: Refusal) throws(AppError) -> Bool {
+    switch text.lowercased() {
+    case "unbound", "host-bound": true
+    case _: try flag(text, refuse)
+    }
+  }
+
+  static func algorithms(_ text: String, _ refuse: Refusal) throws(AppError) -> AlgorithmRequest {
+    guard let request = AlgorithmRequest(text) else {
+      throw refuse("\(shown(text)) is not a list of algorithms")
+    }
+    return request
+  }
+
   static func checking(
     _ text: String, _ refuse: Refusal
   ) throws(AppError) -> ClientConfig.HostKeyChecking {

@@ -7,21 +7,24 @@ import Testing
 
 @Suite struct ConnectSettingsTests {
   private func settings(
-    _ arguments: [String], config: String? = nil, files: Set<String> = [],
-    environment: [String: String] = [:]
+    _ arguments: [String], config: String? = nil, system: String? = nil,
+    files: Set<String> = [], environment: [String: String] = [:]
   ) throws -> ConnectSettings {
     let request = try ConnectRequest(ConnectOptions.parse(arguments))
     return try ConnectSettings.resolve(
       request,
       in: ConnectSettings.Surroundings(
-        home: "/home/me", user: "me", environment: environment,
+        home: "/home/me", user: "me", userID: 1001, hostName: "desk", environment: environment,
         isReadable: { files.contains($0) },
-        files: { _ in
-          ClientConfig.Files(
-            read: { (path) throws(AppError) -> String? in
-              path == "/home/me/.ssh/config" ? config : nil
-            }, names: { _ in [] })
-        }))
+        files: ClientConfig.Files(
+          read: { (path, isChecked) throws(AppError) -> String? in
+            switch path {
+            case "/home/me/.ssh/config": config
+            case "/machine/ssh_config": system
+            case "/revoked", "/named": ""
+            default: nil
+            }
+          }, names: { _ in [] }), systemConfig: "/machine/ssh_config"))
   }
 
   @Test func defaults() throws {
@@ -30,6 +33,7 @@ import Testing
     #expect(settings.user == "me")
     #expect(settings.identities.isEmpty)
     #expect(settings.hostKeys == .standard(home: "/home/me"))
+    #expect(settings.algorithms == .standard)
     #expect(settings.keepalive == .seconds(5))
     #expect(settings.verdict == .seconds(60))
     #expect(settings.attemptTimeout == nil)
@@ -110,17 +114,109 @@ import Testing
     #expect(settings.user == "typed")
   }
 
+  private static let usual = ["/home/me/.ssh/id_ed25519", "/home/me/.ssh/id_ecdsa"]
+  private static let agent = ["SSH_AUTH_SOCK": "/agent"]
+
   @Test func withoutANamedKeyTheAgentComesFirst() throws {
-    let files: Set = ["id_ed25519", "id_ecdsa", "id_rsa"]
     let settings = try settings(
-      ["h"], files: Set(files.map { "/home/me/.ssh/\($0)" }),
-      environment: ["SSH_AUTH_SOCK": "/agent"])
+      ["h"], files: Set(Self.usual + ["/home/me/.ssh/id_rsa"]), environment: Self.agent)
     #expect(
       settings.identities == [
-        .agent(socketPath: "/agent"), .keyFile("/home/me/.ssh/id_ed25519"),
-        .keyFile("/home/me/.ssh/id_ecdsa"),
+        .agent(socketPath: "/agent", preferring: Self.usual, isLimited: false),
+        .keyFile(Self.usual[0]), .keyFile(Self.usual[1]),
       ])
     #expect(settings.warnings.isEmpty)
+  }
+
+  /// A named key may be one that only the agent can use, and its others come after it.
+  @Test(arguments: [
+    ["-i", "/a", "-i", "/b.pub"], ["-o", "IdentityFile=/a", "-o", "IdentityFile=/b.pub"],
+  ])
+  func aNamedKeyDoesNotSwitchTheAgentOff(arguments: [String]) throws {
+    let settings = try settings(arguments + ["h"], environment: Self.agent)
+    #expect(
+      settings.identities == [
+        .keyFile("/a"), .keyFile("/b.pub"),
+        .agent(socketPath: "/agent", preferring: ["/a", "/b.pub"], isLimited: false),
+      ])
+  }
+
+  @Test func identitiesOnlyLimitsTheAgentToTheFiles() throws {
+    let config = "IdentitiesOnly yes"
+    let named = try settings(["-i", "/a", "h"], config: config, environment: Self.agent)
+    #expect(
+      named.identities == [
+        .keyFile("/a"), .agent(socketPath: "/agent", preferring: ["/a"], isLimited: true),
+      ])
+    let usual = try settings(
+      ["h"], config: config, files: Set(Self.usual), environment: Self.agent)
+    #expect(
+      usual.identities.first
+        == .agent(socketPath: "/agent", preferring: Self.usual, isLimited: true))
+    #expect(try settings(["h"], config: config, environment: Self.agent).identities == [])
+  }
+
+  @Test func identityAgentAndPubkeyAuthenticationAreHonored() throws {
+    let files: Set = [Self.usual[0]]
+    #expect(
+      try settings(
+        ["-o", "IdentityAgent=none", "h"], files: files, environment: Self.agent
+      ).identities == [.keyFile(Self.usual[0])])
+    #expect(
+      try settings(["h"], config: "IdentityAgent /x", files: files).identities.first
+        == .agent(socketPath: "/x", preferring: Array(files), isLimited: false))
+    for arguments in [["h"], ["-i", "/a", "h"]] {
+      #expect(
+        try settings(
+          arguments, config: "PubkeyAuthentication no", files: files, environment: Self.agent
+        ).identities == [])
+    }
+  }
+
+  @Test func restrictionsOfKeysAndAlgorithmsReachTheConnection() throws {
+    let settings = try settings(
+      ["h"], config: "Ciphers aes256-ctr\nRevokedHostKeys /revoked\nGlobalKnownHostsFile /global")
+    #expect(settings.algorithms[.cipherToServer] == ["aes256-ctr"])
+    #expect(settings.hostKeys.revoked == "/revoked")
+    #expect(
+      settings.hostKeys.files == [
+        "/home/me/.ssh/known_hosts", "/home/me/.ssh/known_hosts2", "/global",
+      ])
+  }
+
+  /// New keys are written to the first file.
+  @Test func withoutAKnownHostsFileOfTheUsersNothingIsWrittenToTheMachines() throws {
+    let settings = try settings(["-o", "UserKnownHostsFile=none", "h"])
+    #expect(settings.hostKeys.files.first == "/dev/null")
+    #expect(settings.hostKeys.files.count == 3)
+  }
+
+  @Test func theMachinesFileIsReadAfterTheUsers() throws {
+    let system = "User machine\nPort 2200\nProxyJump none"
+    let both = try settings(["h"], config: "User mine", system: system)
+    #expect(both.user == "mine" && both.endpoint.port == 2200)
+    for named in ["none", "/named"] {
+      #expect(try settings(["-F", named, "h"], system: system).endpoint.port == 22)
+    }
+    #expect {
+      try settings(["h"], system: "ProxyJump bastion")
+    } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
+  }
+
+  /// Each would go on with less than was asked for.
+  @Test(arguments: [
+    "Ciphers chacha20-poly1305@openssh.com", "MACs umac-64@openssh.com", "KexAlgorithms x",
+    "HostKeyAlgorithms ssh-ed25519-cert-v01@openssh.com", "RevokedHostKeys /absent",
+  ])
+  func aRestrictionThatCannotBeKeptEndsWithTheConfigurationsExitCode(line: String) {
+    #expect {
+      try settings(["h"], config: line)
+    } throws: { error in
+      guard let failure = error as? CommandFailure else { return false }
+      let text = "\(failure.error)"
+      return failure.exitCode == 78 && text.contains(String(line.prefix { $0 != " " }))
+        && text.contains("/home/me/.ssh/config:1")
+    }
   }
 
   @Test func aLoneRSAKeyIsExplained() throws {

@@ -11,22 +11,28 @@ struct ClientConfigTests {
     let tree = more.merging(["/c": text]) { first, _ in first }
     let question = ClientConfig.Question(
       host: host, user: user, port: port, home: "/home/ann", localUser: "ann",
-      environment: ["KEYS": "/keys"])
+      localUserID: 1001, localHost: "desk.example.net", environment: Self.environment)
     return try ClientConfig.resolve(
-      question, options: options, path: "/c", files: Self.files(tree))
+      question, options: options, sources: [.user("/c"), .system("/etc/ssh/ssh_config")],
+      files: Self.files(tree))
   }
+
+  private static let environment = ["KEYS": "/keys", "SSH_AUTH_SOCK": "/agent", "OTHER": "/other"]
 
   static func files(_ tree: [String: String]) -> ClientConfig.Files {
     ClientConfig.Files(
-      read: { (path) throws(AppError) -> String? in
+      read: { (path, isChecked) throws(AppError) -> String? in
         if tree[path] == "unreadable" { throw .filePermissionDenied(path: path) }
+        if isChecked, tree[path]?.hasPrefix("# writable") == true {
+          throw .fileReadError(path: path, reason: "writable")
+        }
         return tree[path]
       },
       names: { directory in
         tree.keys.filter { $0.hasPrefix(directory + "/") }
           .compactMap { $0.dropFirst(directory.count + 1).split(separator: "/").first }
           .map(String.init)
-      })
+      }, home: { $0 == "bob" ? "/home/bob" : nil })
   }
 
   @Test func nothingSaidMeansDefaults() throws {
@@ -36,6 +42,10 @@ struct ClientConfigTests {
     #expect(config.user == "ann")
     #expect(config.identityFiles == nil)
     #expect(config.connectTimeout == nil)
+    #expect(config.agentSocket == "/agent")
+    #expect(config.allowsPublicKeys)
+    #expect(config.revokedHostKeys == nil)
+    #expect(config.algorithms == .standard)
     #expect(config.warnings.isEmpty)
   }
 
@@ -50,6 +60,14 @@ struct ClientConfigTests {
         IdentityFile "${KEYS}/%r of %u%%"
         IdentitiesOnly yes
         UserKnownHostsFile ~/.ssh/known %d/known2
+        GlobalKnownHostsFile ~bob/known
+        RevokedHostKeys /revoked
+        IdentityAgent ~/agent-%h
+        PubkeyAuthentication no
+        HostKeyAlgorithms ssh-ed25519
+        KexAlgorithms -ecdh-*
+        Ciphers aes256-ctr,chacha20-poly1305@openssh.com
+        MACs ^hmac-sha2-512
         StrictHostKeyChecking accept-new
         ConnectTimeout 1m30s
         ServerAliveInterval 15
@@ -57,7 +75,7 @@ struct ClientConfigTests {
         HostKeyAlias Farm
         RequestTTY force
         LogLevel DEBUG2
-      """)
+      """, more: ["/revoked": ""])
     #expect(config.hostName == "web.example.org")
     #expect(config.user == "bob")
     #expect(config.port == 2222)
@@ -67,6 +85,18 @@ struct ClientConfigTests {
       ])
     #expect(config.identitiesOnly == true)
     #expect(config.userKnownHostsFiles == ["/home/ann/.ssh/known", "/home/ann/known2"])
+    #expect(config.globalKnownHostsFiles == ["/home/bob/known"])
+    #expect(config.revokedHostKeys == "/revoked")
+    #expect(config.agentSocket == "/home/ann/agent-web.example.org")
+    #expect(!config.allowsPublicKeys)
+    #expect(config.algorithms[.hostKey] == ["ssh-ed25519"])
+    #expect(config.algorithms[.keyExchange].allSatisfy { $0.hasPrefix("curve25519") })
+    for kind in [AlgorithmKind.cipherToServer, .cipherToClient] {
+      #expect(config.algorithms[kind] == ["aes256-ctr"])
+    }
+    for kind in [AlgorithmKind.macToServer, .macToClient] {
+      #expect(config.algorithms[kind] == ["hmac-sha2-512", "hmac-sha2-256"])
+    }
     #expect(config.hostKeyChecking == .acceptNew)
     #expect(config.connectTimeout == .seconds(90))
     #expect(config.serverAliveInterval == .seconds(15))
@@ -84,17 +114,31 @@ struct ClientConfigTests {
     "Host w*\nPort 2200", "Host other web\nPort 2200", "Host we?\nPort 2200",
     "Host *\nPort 2200", "Host * !other\nPort 2200", "Host other\nPort 1\nHost web\nPort 2200",
     "Host \"web\"\nPort 2200", "Host=web\nPort=2200", "Port 2200\nHost web\nPort 2201",
-    "Host web\r\nPort 2200\r",
+    "Host web\r\nPort 2200\r", "Host other\nPort 1\nMatch all\nPort 2200",
+    "Match all\nInclude /more", "Match host web\nPort 2200", "Match host=web\nPort 2200",
+    "Match host x\nPort 1\nMatch host x,WEB,y\nPort 2200", "Match host w*,!x\nPort 2200",
+    "Match !host other\nPort 2200", "Match originalhost web user ann\nPort 2200",
+    "HostName real\nMatch host real originalhost web\nPort 2200",
+    "User bob\nMatch user b*\nPort 2200", "Match localuser ann user ann\nPort 2200",
+    "Match final all\nPort 2200", "HostName real\nMatch final host real\nPort 2200",
+    "Host real\nPort 2200\nHost web\nHostName real\nMatch final all",
+    "Match !final all\nPort 2200", "Match host web # why\nPort 2200",
   ])
   func portIsFound(text: String) throws {
-    #expect(try resolve(text).port == 2200, "\(text)")
+    #expect(try resolve(text, more: ["/more": "Host web\nPort 2200"]).port == 2200, "\(text)")
   }
 
   @Test(arguments: [
     "Host other\nPort 2200", "Host web.example.org\nPort 2200", "Host WEB\nPort 2200",
     "Host * !web\nPort 2200", "Host !web *\nPort 2200", "Host !other\nPort 2200",
-    "Match all\nPort 2200", "Match host web\nPort 2200\nUser x", "#Port 2200",
-    "Host other\nInclude /more", "Match all\nInclude /more",
+    "Match !all\nPort 2200", "Match host other\nPort 2200\nUser x", "#Port 2200",
+    "Host other\nInclude /more", "Match host other\nInclude /more",
+    "Match canonical all\nPort 2200",
+    "Match host web,!we*\nPort 2200", "Match user bob\nUser bob\nPort 2200",
+    "HostName real\nMatch host web\nPort 2200", "Match user ANN\nPort 2200",
+    "Match originalhost real\nPort 2200\nHostName real", "Match localuser bob\nPort 2200",
+    "Host real\nPort 2200\nHost web\nHostName real", "Match exec true\nPort 2200",
+    "Match exec true\nInclude /more", "Match host web tagged x\nPort 2200",
   ])
   func portIsNotMeant(text: String) throws {
     #expect(try resolve(text, more: ["/more": "Host web\nPort 2200"]).port == 22, "\(text)")
@@ -129,7 +173,7 @@ struct ClientConfigTests {
       "/home/ann/tilde": "LogLevel quiet",
     ]
     let config = try resolve(
-      "Include conf.d/*.conf plain /etc/abs ~/tilde nothing/* absent\nUser file\nPort 1",
+      "Include conf.d/[12]?.con[a-f] plain /etc/abs ~/tilde nothing/* absent\nUser file\nPort 1",
       more: more)
     #expect(config.port == 2200)
     #expect(config.user == "twenty")
@@ -165,11 +209,56 @@ struct ClientConfigTests {
     let question = ClientConfig.Question(host: "web", home: "/h", localUser: "ann")
     #expect(throws: AppError.fileNotFound(path: "/none")) {
       try ClientConfig.resolve(
-        question, path: "/none", mustExist: true, files: Self.files([:]))
+        question, sources: [.named("/none")], files: Self.files([:]))
     }
     #expect(throws: Never.self) {
-      try ClientConfig.resolve(question, path: "/none", files: Self.files([:]))
+      try ClientConfig.resolve(
+        question, sources: [.user("/none"), .system("/none")], files: Self.files([:]))
     }
+  }
+
+  @Test func theMachinesFileComesLast() throws {
+    let system = "Host web\nPort 2200\nUser machine\nInclude d/*.conf\nHost other\nPort 1"
+    let config = try resolve(
+      "Host *\nUser mine",
+      more: ["/etc/ssh/ssh_config": system, "/etc/ssh/d/1.conf": "ConnectTimeout 7"])
+    #expect(config.user == "mine")
+    #expect(config.port == 2200)
+    #expect(config.connectTimeout == .seconds(7))
+  }
+
+  @Test func theMachinesFileCannotIncludeAUsers() {
+    expectBad(
+      "", more: ["/etc/ssh/ssh_config": "Include ~/x"],
+      says: "the machine's file cannot include a user's (/etc/ssh/ssh_config:1)")
+  }
+
+  /// What a distribution writes there is nobody's mistake; what restricts is told all the same.
+  @Test func harmlessKeywordsInTheMachinesFileAreNotTold() throws {
+    let system = "Host *\nSendEnv LANG\nHashKnownHosts yes\nGSSAPIAuthentication yes\nBatchMode yes"
+    #expect(
+      try resolve("", more: ["/etc/ssh/ssh_config": system]).warnings == [
+        "/etc/ssh/ssh_config:5: BatchMode is not supported and was ignored"
+      ])
+    #expect(try resolve("HashKnownHosts yes").warnings.count == 1)
+  }
+
+  /// As OpenSSH: the user's own file and all that is included, but not the machine's or one that
+  /// the user named.
+  @Test func whoMayWriteAFileIsLookedAt() throws {
+    let writable = "# writable by others\nPort 2200"
+    let error = AppError.fileReadError(path: "/c", reason: "writable")
+    #expect(throws: error) { try resolve(writable) }
+    #expect(try resolve("", more: ["/etc/ssh/ssh_config": writable]).port == 2200)
+    for file in ["/c", "/etc/ssh/ssh_config"] {
+      let more = [file: "Include /more", "/more": writable]
+      #expect(throws: AppError.fileReadError(path: "/more", reason: "writable")) {
+        try resolve(more["/c"] ?? "", more: more)
+      }
+    }
+    let question = ClientConfig.Question(host: "web", home: "/h", localUser: "ann")
+    let files = Self.files(["/c": writable])
+    #expect(try ClientConfig.resolve(question, sources: [.named("/c")], files: files).port == 2200)
   }
 
   @Test(arguments: [
@@ -200,11 +289,17 @@ struct ClientConfigTests {
     ("HostName %p", "HostName", "the token %p is not supported (/c:1)"),
     ("User \"a", "User", "a quote is not closed (/c:1)"),
     ("Host", "Host", "the value is missing (/c:1)"),
-    (
-      "IdentityFile ~bob/key", "IdentityFile",
-      "another user's home directory is not supported (/c:1)"
-    ),
-    ("IdentityFile /%C", "IdentityFile", "the token %C is not supported (/c:1)"),
+    ("IdentityFile ~eve/key", "IdentityFile", "there is no user eve (/c:1)"),
+    ("IdentityFile /%T", "IdentityFile", "the token %T is not supported (/c:1)"),
+    ("Match", "Match", "the value is missing (/c:1)"),
+    ("Match host", "Match", "host has no argument (/c:1)"),
+    ("Match host web user ann all", "Match", "all cannot be combined with other criteria (/c:1)"),
+    ("Match all host web", "Match", "all cannot be combined with other criteria (/c:1)"),
+    ("Ciphers +", "Ciphers", "\"+\" is not a list of algorithms (/c:1)"),
+    ("MACs a,!b", "MACs", "\"a,!b\" is not a list of algorithms (/c:1)"),
+    ("Ciphers a, b", "Ciphers", "more than one value (/c:1)"),
+    ("PubkeyAuthentication x", "PubkeyAuthentication", "\"x\" is neither yes nor no (/c:1)"),
+    ("RevokedHostKeys /none", "RevokedHostKeys", "there is no file /none (/c:1)"),
     ("IdentityFile /a%", "IdentityFile", "a % stands alone at the end (/c:1)"),
     ("IdentityFile ${NONE}", "IdentityFile", "the variable NONE is not set (/c:1)"),
     ("IdentityFile ${NONE", "IdentityFile", "${ is not closed (/c:1)"),
@@ -249,18 +344,81 @@ struct ClientConfigTests {
     }
   }
 
+  @Test(arguments: [
+    ("Ciphers chacha20-poly1305@openssh.com", "Ciphers chacha20-poly1305@openssh.com (/c:1)"),
+    ("\nciphers -aes*", "ciphers -aes* (/c:2)"),
+    ("MACs umac-128@openssh.com,x", "MACs umac-128@openssh.com,x (/c:1)"),
+    ("KexAlgorithms sntrup761x25519-sha512", "KexAlgorithms sntrup761x25519-sha512 (/c:1)"),
+    ("HostKeyAlgorithms sk-*", "HostKeyAlgorithms sk-* (/c:1)"),
+    ("RevokedHostKeys /krl", "RevokedHostKeys /krl as a binary list (/c:1)"),
+  ])
+  func aRestrictionThatCannotBeKeptIsRefused(text: String, feature: String) {
+    #expect(throws: AppError.featureUnavailable(feature: feature)) {
+      try resolve(text, more: ["/krl": "SSHKRL\n\0\0\0\0\u{1}"])
+    }
+    #expect(throws: Never.self) { try resolve("Host other\n\(text)") }
+  }
+
+  @Test(
+    arguments: [
+      ("", "/agent"), ("IdentityAgent none", nil), ("IdentityAgent SSH_AUTH_SOCK", "/agent"),
+      ("IdentityAgent $OTHER", "/other"), ("IdentityAgent $UNSET", nil),
+      ("IdentityAgent ${KEYS}/%u", "/keys/ann"), ("IdentityAgent /x\nIdentityAgent none", "/x"),
+    ] as [(String, String?)])
+  func theAgentIsWhereIdentityAgentSays(text: String, socket: String?) throws {
+    #expect(try resolve(text).agentSocket == socket)
+  }
+
+  /// The hash is that of `ssh -G` for the same names.
+  @Test func tokensAreThoseOfOpenSSH() throws {
+    let config = try resolve(
+      "HostName Real\nHostKeyAlias PrOd\nIdentityFile /%C\n"
+        + "IdentityFile /%n-%k-%i-%l-%L-%h-%p-%r-%u-%d-%j-%%", host: "Web", user: "bob")
+    let hash = Digest.sha1(Array("desk.example.netreal22bob".utf8))
+      .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    #expect(
+      config.identityFiles == [
+        "/\(hash)", "/Web-prod-1001-desk.example.net-desk-real-22-bob-ann-/home/ann--%",
+      ])
+    #expect(try resolve("IdentityFile ~bob/%k").identityFiles == ["/home/bob/web"])
+  }
+
+  /// A Match block that is skipped may hold what must not be missed.
+  @Test func aRestrictionInASkippedBlockIsTold() throws {
+    let config = try resolve(
+      "Match host web exec \"test -f /x\"\n  Port 2200\n  ProxyJump bastion\n  Include /more\n"
+        + "Match host other exec true\n  ProxyJump bastion\nMatch tagged x\n  Ciphers y")
+    #expect(config.port == 22)
+    #expect(
+      config.warnings == [
+        "/c:1: Match exec is not supported; the block was skipped",
+        "/c:3: ProxyJump was skipped with the Match block (/c:1)",
+        "/c:4: Include was skipped with the Match block (/c:1)",
+        "/c:7: Match tagged is not supported; the block was skipped",
+        "/c:8: Ciphers was skipped with the Match block (/c:7)",
+      ])
+  }
+
+  @Test func aSecondReadingRepeatsNoWarningAndNoIdentity() throws {
+    let config = try resolve(
+      "Match final host web\nIdentityFile /late\nHost *\nIdentityFile /a\nIdentityFile /b\n"
+        + "SendEnv X\nMatch exec true")
+    #expect(config.identityFiles == ["/a", "/b", "/late"])
+    #expect(config.warnings.count == 2)
+  }
+
   @Test func everyOtherKeywordIsNamedOnce() throws {
     let config = try resolve(
       "SendEnv LANG\nForwardAgent yes\nsendenv LC_*\nHost web\n"
-        + "  Bo\u{1b}gus \"x\nMatch all\nSendEnv",
-      options: ["Ciphers=aes128-ctr"])
+        + "  Bo\u{1b}gus \"x\nMatch exec x\nSendEnv",
+      options: ["RekeyLimit=1G"])
     #expect(
       config.warnings == [
-        "-o Ciphers=aes128-ctr: Ciphers is not supported and was ignored",
+        "-o RekeyLimit=1G: RekeyLimit is not supported and was ignored",
         "/c:1: SendEnv is not supported and was ignored",
         "/c:2: ForwardAgent is not supported and was ignored",
         "/c:5: Bo\\x1bgus is not supported and was ignored",
-        "/c:6: Match is not supported; the block was skipped",
+        "/c:6: Match exec is not supported; the block was skipped",
       ])
   }
 
@@ -293,7 +451,8 @@ struct ClientConfigTests {
   func mutatedFilesNeverCrash(seed: UInt64) {
     let text =
       "Host web !x *\nInclude /more*\nPort=22\nIdentityFile \"~/%h ${KEYS}\"\n"
-      + "ConnectTimeout 1m30s\nMatch all\nHostName %h\nProxyJump none\nUserKnownHostsFile a b\n"
+      + "ConnectTimeout 1m30s\nMatch final !host=x,y user a*\nHostName %h\nProxyJump none\n"
+      + "UserKnownHostsFile a b\nCiphers -aes*,x\nInclude [!a-z]*\nIdentityAgent $A\n"
     for bytes in Mutation.of(Array(text.utf8), count: 2000, seed: seed) {
       let text = String(decoding: bytes, as: UTF8.self)
       let config = try? resolve(text, more: ["/more": text])

@@ -1,20 +1,41 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTransport
 import Foundation
 import Testing
 
 /// ssh_config in real files, with `ssh -G` as the second opinion.
 struct LocalConfigTests {
-  @Test func aFileThatOthersMayWriteIsRefusedUnlessNamed() throws {
+  @Test(arguments: [0o666, 0o602, 0o620, 0o664])
+  func aFileThatOthersMayWriteIsRefusedUnlessNamed(mode: Int) throws {
     let room = try TemporaryDirectory()
-    let path = try room.write("Port 2200", to: "config", mode: 0o666)
+    let path = try room.write("Port 2200", to: "config", mode: mode)
     let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let reason = "Bad owner or permissions: others could have written it."
+    let reason = "Bad owner or permissions: others could have written it (chmod go-w)."
     #expect(throws: AppError.fileReadError(path: path, reason: reason)) {
-      try ClientConfig.resolve(question, path: path, files: .local(named: false))
+      try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
     }
-    let config = try ClientConfig.resolve(question, path: path, files: .local(named: true))
+    let config = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
     #expect(config.port == 2200)
+    let around = try room.write("Include \(path)", to: "around")
+    #expect(throws: AppError.fileReadError(path: path, reason: reason)) {
+      try ClientConfig.resolve(question, sources: [.named(around)], files: .local)
+    }
+  }
+
+  @Test(arguments: [0o600, 0o644, 0o444])
+  func aFileThatOthersMayOnlyReadIsFine(mode: Int) throws {
+    let room = try TemporaryDirectory()
+    let path = try room.write("Port 2200", to: "config", mode: mode)
+    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
+    let config = try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
+    #expect(config.port == 2200)
+  }
+
+  @Test func aUsersHomeIsThatOfThePasswordFile() {
+    #expect(ClientConfig.Files.local.home("root") == "/root")
+    #expect(ClientConfig.Files.local.home("no such user") == nil)
+    #expect(ClientConfig.Files.local.home("root\u{0}") == nil)
   }
 
   @Test func includesReachRealDirectories() throws {
@@ -25,7 +46,7 @@ struct LocalConfigTests {
     try room.write("User two\nPort 2200", to: ".ssh/d/2.conf")
     let path = try room.write("Include d/*.conf", to: ".ssh/config")
     let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let config = try ClientConfig.resolve(question, path: path, files: .local(named: false))
+    let config = try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
     #expect(config.user == "one")
     #expect(config.port == 2200)
   }
@@ -41,14 +62,20 @@ struct LocalConfigTests {
       "Host other\nUser x\nHost \"web\"\nUser = y # z\nPort 5\nServerAliveInterval 2m1s",
       "Host !web *\nUser x\nHost !other\nUser y\nHost web*\nUser DOM\\bob",
       "StrictHostKeyChecking accept-new\nServerAliveCountMax 7\nServerAliveCountMax 8",
+      "Match all\nPort 2200\nMatch host web,!w*\nUser x\nMatch !host other\nUser y",
+      "Host web\nHostName Real.Example\nMatch host real.example originalhost WEB\nPort 2200",
+      "Match host=we? # why\nPort 2200\nMatch canonical all\nUser x\nMatch !final all\nUser y",
+      "Host web\nHostName real\nMatch final host real\nPort 5\nHost real\nUser bob\nPort 6",
+      "User bob\nMatch user b* host web\nPort 2200\nMatch !user bob\nServerAliveCountMax 8",
+      "Match host other exec false\nPort 5\nMatch !all\nPort 6\nMatch originalhost web all\nPort 7",
     ])
   func opensshReadsTheSame(text: String) throws {
     let room = try TemporaryDirectory()
     let path = try room.write(text + "\n", to: "config")
     let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let ours = try ClientConfig.resolve(question, path: path, files: .local(named: true))
+    let ours = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
     let theirs = try settings(path)
-    #expect(theirs["hostname"] == ours.hostName)
+    #expect(theirs["hostname"] == ours.hostName.lowercased())
     #expect(theirs["port"] == String(ours.port))
     if ours.user != "ann" { #expect(theirs["user"] == ours.user) }
     if let timeout = ours.connectTimeout {
@@ -65,8 +92,63 @@ struct LocalConfigTests {
     }
   }
 
-  private func settings(_ path: String) throws -> [String: String] {
-    let text = try Program.run(Self.ssh, ["-G", "-F", path, "web"])
+  /// Names that a pattern stands for in one directory, as `ssh` finds them.
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: ssh)),
+    arguments: [
+      "x*", "x?", "x[ab]", "x[!ab]", "x[^ab]", "x[a-c]", "x[c-a]", "x[]]", "x[]a]", "x[!]]", "x[a",
+      "x[!]", "x[]", "x[-a]", "x[a-]", "x[[:digit:]]", "x[[:alpha:]b-]", "x[[:none:]]", "x\\\\a",
+      "x\\\\*", "x[\\\\a]", "[x][a]", "*a", "?", "[.]*", "x[a-c1-2]", "xa", "none",
+    ])
+  func opensshFindsTheSameFiles(pattern: String) throws {
+    let room = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: room.file("d"), withIntermediateDirectories: true)
+    let names = ["a", "b", "c", "1", "2", "-", "]", "!", "^", "*", "[a", "[]", "[!]"]
+    for name in names.map({ "x\($0)" }) + [".x", "a"] {
+      try room.write("ServerAliveCountMax 5\n", to: "d/\(name)")
+    }
+    let path = try room.write("Include \"\(room.path)/d/\(pattern)\"\n", to: "config")
+    let read = Mutex([String]())
+    let files = ClientConfig.Files(
+      read: { (path, isChecked) throws(AppError) -> String? in
+        let text = try ClientConfig.Files.local.read(path, isChecked)
+        if text != nil, path.contains("/d/") { read.withLock { $0.append(path) } }
+        return text
+      }, names: ClientConfig.Files.local.names)
+    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
+    _ = try ClientConfig.resolve(question, sources: [.named(path)], files: files)
+    let log = try Program.run(Self.ssh, ["-v", "-F", path, "-G", "web"])
+    let theirs = log.split(whereSeparator: \.isNewline).compactMap { line in
+      line.firstRange(of: "Reading configuration data \(room.path)/d/").map {
+        "\(room.path)/d/\(line[$0.upperBound...])"
+      }
+    }
+    #expect(read.withLock { $0 } == theirs)
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: ssh)))
+  func opensshReplacesTheSameTokens() throws {
+    let room = try TemporaryDirectory()
+    let text =
+      "HostName Real\nHostKeyAlias PrOd\nUser bob\nPort 2200\n"
+      + "UserKnownHostsFile /%C /%n-%k-%i-%l-%L-%h-%p-%r-%u-%% ~root/x\n"
+    let path = try room.write(text, to: "config")
+    let theirs = try settings(path, host: "Web")
+    let name = try Program.run("/bin/hostname", []).split(separator: "\n")
+    let user = try Program.run("/usr/bin/id", ["-un"]).split(separator: "\n")
+    let question = ClientConfig.Question(
+      host: "Web", home: "/root", localUser: String(try #require(user.first)),
+      localUserID: getuid(), localHost: String(try #require(name.first)))
+    let ours = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
+    #expect(theirs["userknownhostsfile"] == ours.userKnownHostsFiles?.joined(separator: " "))
+    #expect(theirs["hostkeyalias"] == ours.knownHostName.name)
+  }
+
+  private func settings(
+    _ path: String, host: String = "web"
+  ) throws -> [String: String] {
+    let text = try Program.run(Self.ssh, ["-G", "-F", path, host])
     var settings: [String: String] = [:]
     for line in text.split(separator: "\n") {
       let parts = line.split(separator: " ", maxSplits: 1).map(String.init)

@@ -1,0 +1,92 @@
+import BridgeErrors
+
+/// The criteria of one Match line (ssh_config(5), Match).
+struct ConfigMatch {
+  /// What the criteria are compared with, as far as the configuration is read.
+  struct Facts {
+    /// The host to connect to: HostName so far, else the host as it was typed.
+    var host: String
+    /// The host as it was typed.
+    var originalHost: String
+    /// The remote user.
+    var user: String
+    /// The local user.
+    var localUser: String
+    /// Whether this is the second reading, after HostName is settled.
+    var isFinalPass: Bool
+  }
+
+  /// Whether the block applies.
+  enum Outcome: Equatable {
+    case applies(Bool)
+    /// It depends on a criterion that is not supported.
+    case unsupported(String)
+  }
+
+  /// Why a line cannot be read.
+  struct Malformed: Error {
+    let reason: String
+  }
+
+  /// Whether a criterion asks for a second reading.
+  private(set) var wantsFinalPass = false
+  private var result = true
+  private var unsupported: String?
+
+  /// The outcome for `words`, everything after the keyword.
+  ///
+  /// Every criterion must fit; one that is not supported decides only where all others fit, as
+  /// OpenSSH runs a command only then.
+  mutating func evaluate(_ words: [String], _ facts: Facts) throws(Malformed) -> Outcome {
+    var words = words.flatMap(Self.divided)[...]
+    var count = 0
+    while let word = words.popFirst() {
+      let isNegated = word.hasPrefix("!")
+      let name = (isNegated ? String(word.dropFirst()) : word).lowercased()
+      if name == "all" {
+        guard count <= 1, words.isEmpty else {
+          throw Malformed(reason: "all cannot be combined with other criteria")
+        }
+        result = result && !isNegated
+        break
+      }
+      count += 1
+      if name == "final" || name == "canonical" {
+        wantsFinalPass = wantsFinalPass || name == "final"
+        result = result && facts.isFinalPass != isNegated
+        continue
+      }
+      guard let argument = words.popFirst() else {
+        throw Malformed(reason: "\(PeerText.escaped(word, limit: 64)) has no argument")
+      }
+      guard let fits = Self.fits(name, argument, facts) else {
+        unsupported = unsupported ?? PeerText.escaped(name, limit: 64)
+        continue
+      }
+      result = result && fits != isNegated
+    }
+    guard result, let unsupported else { return .applies(result) }
+    return .unsupported(unsupported)
+  }
+
+  private static func fits(_ name: String, _ argument: String, _ facts: Facts) -> Bool? {
+    let patterns = { (isHost: Bool) in
+      (isHost ? argument.lowercased() : argument).split(separator: ",").map { HostPattern($0) }
+    }
+    switch name {
+    case "host": return patterns(true).match(facts.host.lowercased())
+    case "originalhost": return patterns(true).match(facts.originalHost.lowercased())
+    case "user": return patterns(false).match(facts.user)
+    case "localuser": return patterns(false).match(facts.localUser)
+    default: return nil
+    }
+  }
+
+  /// `host=web` is two words.
+  private static func divided(_ word: String) -> [String] {
+    guard let equals = word.firstIndex(of: "="), equals != word.startIndex,
+      word[..<equals].allSatisfy({ $0.isLetter || $0 == "!" }), !word[equals...].dropFirst().isEmpty
+    else { return [word] }
+    return [String(word[..<equals]), String(word[equals...].dropFirst())]
+  }
+}

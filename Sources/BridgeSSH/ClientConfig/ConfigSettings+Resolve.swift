@@ -1,0 +1,126 @@
+import BridgeErrors
+
+// What comes of the first values once all of them are known.
+extension ConfigSettings {
+  /// HostName as far as it is known, else the host as it was typed.
+  func host(for question: ClientConfig.Question) throws(AppError) -> String {
+    guard let hostName else { return question.host }
+    let refuse = { (reason: String) in Self.bad("HostName", reason, hostName.place) }
+    let host = try ConfigPath.replaced(hostName.text, tokens: ["h": question.host], refuse)
+    if let reason = ConfigValue.hostProblem(host) { throw refuse(reason) }
+    return host
+  }
+
+  /// The settings with defaults filled in and tokens replaced.
+  func resolved(
+    for question: ClientConfig.Question, files: ClientConfig.Files, warnings: [String]
+  ) throws(AppError) -> ClientConfig {
+    let host = try host(for: question)
+    let port = question.port ?? port ?? 22
+    let user = question.user ?? user ?? question.localUser
+    let names = Names(
+      tokens: tokens(for: question, host: host, port: port, user: user), question: question,
+      files: files)
+    return ClientConfig(
+      hostName: host, port: port, user: user,
+      identityFiles: try names.paths(identityFiles, "IdentityFile"),
+      identitiesOnly: identitiesOnly, agentSocket: try agentSocket(names),
+      allowsPublicKeys: allowsPublicKeys ?? true,
+      userKnownHostsFiles: try names.paths(userKnownHostsFiles, "UserKnownHostsFile"),
+      globalKnownHostsFiles: try names.paths(globalKnownHostsFiles, "GlobalKnownHostsFile"),
+      revokedHostKeys: try revokedFile(names), algorithms: try offer(),
+      hostKeyChecking: hostKeyChecking,
+      connectTimeout: connectTimeout == .zero ? nil : connectTimeout,
+      serverAliveInterval: serverAliveInterval, serverAliveCountMax: serverAliveCountMax,
+      hostKeyAlias: hostKeyAlias, requestTTY: requestTTY, logLevel: logLevel, warnings: warnings)
+  }
+
+  /// ssh_config(5), TOKENS, as far as they have a value before the connection is made.
+  private func tokens(
+    for question: ClientConfig.Question, host: String, port: Int, user: String
+  ) -> [Character: String] {
+    let host = host.lowercased()
+    let hash = Digest.sha1(Array("\(question.localHost)\(host)\(port)\(user)".utf8))
+    return [
+      "C": hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
+      "d": question.home, "h": host,
+      "i": String(question.localUserID),
+      // A jump host is refused, so it is empty.
+      "j": "", "k": hostKeyAlias?.lowercased() ?? question.host,
+      "L": String(question.localHost.prefix { $0 != "." }), "l": question.localHost,
+      "n": question.host, "p": String(port), "r": user, "u": question.localUser,
+    ]
+  }
+
+  private func agentSocket(_ names: Names) throws(AppError) -> String? {
+    let environment = names.question.environment
+    var variable = "SSH_AUTH_SOCK"
+    if let identityAgent {
+      let text = identityAgent.text
+      if text.lowercased() == "none" { return nil }
+      if text.hasPrefix("$"), !text.hasPrefix("${") {
+        variable = String(text.dropFirst())
+      } else if text != variable {
+        return try names.path(identityAgent, "IdentityAgent")
+      }
+    }
+    return environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// A list that cannot be read would revoke nothing, so it ends the run.
+  private func revokedFile(_ names: Names) throws(AppError) -> String? {
+    guard let revokedHostKeys, revokedHostKeys.text.lowercased() != "none" else { return nil }
+    let place = revokedHostKeys.place
+    let path = try names.path(revokedHostKeys, "RevokedHostKeys")
+    let shown = PeerText.escaped(path, limit: 1024)
+    guard let text = try names.files.read(path, false) else {
+      throw Self.bad("RevokedHostKeys", "there is no file \(shown)", place)
+    }
+    guard !text.hasPrefix("SSHKRL\n") else {
+      throw .featureUnavailable(feature: "RevokedHostKeys \(shown) as a binary list (\(place))")
+    }
+    return path
+  }
+
+  private func offer() throws(AppError) -> AlgorithmOffer {
+    var offer = AlgorithmOffer.standard
+    for (setting, kinds) in Self.algorithmKinds {
+      guard let list = algorithms[setting] else { continue }
+      guard let changed = offer.applying(list.request, to: kinds) else {
+        let name = PeerText.escaped(list.name, limit: 64)
+        let value = PeerText.escaped(list.value.text, limit: 256)
+        throw .featureUnavailable(feature: "\(name) \(value) (\(list.value.place))")
+      }
+      offer = changed
+    }
+    return offer
+  }
+
+  private static let algorithmKinds: [(ConfigSetting, [AlgorithmKind])] = [
+    (.hostKeyAlgorithms, [.hostKey]), (.kexAlgorithms, [.keyExchange]),
+    (.ciphers, [.cipherToServer, .cipherToClient]), (.macs, [.macToServer, .macToClient]),
+  ]
+
+  /// What is needed to make file names of what is written.
+  private struct Names {
+    let tokens: [Character: String]
+    let question: ClientConfig.Question
+    let files: ClientConfig.Files
+
+    func path(_ file: Text, _ name: String) throws(AppError) -> String {
+      let refuse = { (reason: String) in ConfigSettings.bad(name, reason, file.place) }
+      let expanded = try ConfigPath.expanded(file.text, question: question, files: files, refuse)
+      return try ConfigPath.replaced(expanded, tokens: tokens, refuse)
+    }
+
+    func paths(_ files: [Text]?, _ name: String) throws(AppError) -> [String]? {
+      guard let files else { return nil }
+      var paths: [String] = []
+      for file in files {
+        let path = try path(file, name)
+        if !paths.contains(path) { paths.append(path) }
+      }
+      return paths
+    }
+  }
+}
