@@ -79,6 +79,8 @@ actor TimedConnection<Inner: Connection>: Connection {
   private func beLate() -> AppError {
     let (error, context) = whenLate(phase, max(1, Int((limit / .seconds(1)).rounded(.up))))
     late = context
+    // Told like any failure of the dial: the end of the inner one must not be taken for the cause.
+    sink.yield(.failed(error, context))
     return error
   }
 
