@@ -27,7 +27,7 @@ import Testing
       await withReactor { second in
         let isOnFirst = await Pinned(second).run { _ in first.isCurrent }
         #expect(!isOnFirst)
-        #expect(second.isIsolatingCurrentContext() == false)
+        #expect(!second.isCurrent)
       }
     }
   }
@@ -119,6 +119,21 @@ import Testing
       }
       await eventually { log.all.count == 2 }
       #expect(log.all == ["hopped", "end"])
+    }
+  }
+
+  /// What is queued behind a task that runs comes after it: it makes no new job of each call.
+  @Test func aTaskThatPrefersTheLoopIsNotQueuedAnewForEachCall() async {
+    await withReactor { reactor in
+      let log = Log<String>()
+      await withTaskExecutorPreference(reactor) {
+        await hop()
+        reactor.execute { log.append("later") }
+        for _ in 0..<5 { await hop() }
+        log.append("hopped")
+      }
+      await eventually { log.all.count == 2 }
+      #expect(log.all == ["hopped", "later"])
     }
   }
 
@@ -229,5 +244,5 @@ private actor Departing {
   isolated deinit { departed() }
 }
 
-/// Leaves its caller's isolation, and so is a job of its own.
+/// Leaves its caller's isolation.
 @concurrent private func hop() async {}

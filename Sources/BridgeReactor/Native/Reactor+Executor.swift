@@ -3,7 +3,7 @@ import BridgeTransport
 extension Reactor {
   /// The loop's thread, for actors that pin themselves to it.
   @safe public var lane: UnownedSerialExecutor {
-    unsafe asUnownedSerialExecutor()
+    unsafe serial.asUnownedSerialExecutor()
   }
 
   /// Queues `job` for the next turn of the loop; wakes the loop only when it may be asleep.
@@ -11,6 +11,8 @@ extension Reactor {
     let job = UnownedJob(job)
     enqueue(.job(job))
   }
+
+  func enqueue(isolated job: UnownedJob) { enqueue(.isolated(job)) }
 
   /// Runs `body` on the loop, in a later turn. From any thread; in order for each sender.
   public func execute(_ body: @escaping @Sendable () -> Void) {
@@ -30,13 +32,8 @@ extension Reactor {
     if mustWake { control.wake() }
   }
 
-  /// Lets C callbacks on the loop's thread enter pinned actors with `assumeIsolated`.
-  public func checkIsolated() {
+  /// Stops the program where the caller does not run on the loop's thread.
+  package func preconditionIsolated() {
     precondition(isCurrent, "not on this reactor's thread")
-  }
-
-  /// Whether the calling thread is the loop's.
-  public func isIsolatingCurrentContext() -> Bool? {
-    isCurrent
   }
 }

@@ -8,15 +8,17 @@ public import BridgeTransport
 /// and the event that asked for it need no lock and no hop. Tasks that prefer it stay on it from
 /// await to await. Stop it after everything pinned to it is closed: a job enqueued later never
 /// runs.
-@safe public final class Reactor: SerialExecutor, TaskExecutor, PinnedExecutor, @unchecked Sendable
-{
+@safe public final class Reactor: TaskExecutor, PinnedExecutor, @unchecked Sendable {
   /// What other rooms that speak libuv attach their own handles to; touch it on the loop's thread
   /// only.
   @safe package let native: UnsafeMutablePointer<uv_loop_t>
 
   /// One thing to run on the loop.
   @safe enum Work {
+    /// Of a task that prefers the reactor.
     case job(UnownedJob)
+    /// Of an actor that is pinned to it.
+    case isolated(UnownedJob)
     case call(@Sendable () -> Void)
   }
 
@@ -42,6 +44,7 @@ public import BridgeTransport
 
   let inbox = Mutex(Inbox())
   let control: LoopControl
+  let serial = ReactorLane()
   private let thread = LoopThread()
 
   /// What the loop has taken from the inbox and where it is in it; the emptied array goes back, so
@@ -75,6 +78,7 @@ public import BridgeTransport
   private init(loop: UnsafeMutablePointer<uv_loop_t>) {
     native = unsafe loop
     control = unsafe LoopControl(loop: loop)
+    serial.attach(self)
   }
 
   private static func makeLoop() -> UnsafeMutablePointer<uv_loop_t>? {
@@ -178,9 +182,16 @@ public import BridgeTransport
     var left = Self.hopsPerTurn
     while left > 0 {
       if position == taken.count { take() }
-      guard position < taken.count, case .job = taken[position] else { return }
+      guard position < taken.count, isHop(taken[position]) else { return }
       runNext()
       left -= 1
+    }
+  }
+
+  private func isHop(_ work: Work) -> Bool {
+    switch work {
+    case .job, .isolated: true
+    case .call: false
     }
   }
 
@@ -206,8 +217,9 @@ public import BridgeTransport
     position += 1
     switch work {
     case .job(let job):
-      unsafe job.runSynchronously(
-        isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    case .isolated(let job):
+      unsafe job.runSynchronously(isolatedTo: lane, taskExecutor: asUnownedTaskExecutor())
     case .call(let body):
       body()
     }
