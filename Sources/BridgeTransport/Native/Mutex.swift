@@ -7,12 +7,13 @@ import Foundation
 /// the lowest room that needs one: everything else is actor state.
 @safe package final class Mutex<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  private var state: State
+  /// Whoever has the lock has the state for itself: nothing is left to check at run time.
+  @usableFromInline @exclusivity(unchecked) var state: State
 
   package init(_ state: sending State) {
     unsafe lock = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
-    self.state = state
+    unsafe self.state = state
   }
 
   deinit {
@@ -20,11 +21,15 @@ import Foundation
     unsafe lock.deallocate()
   }
 
-  package func withLock<Result, Failure: Error>(
+  @inlinable package func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    unsafe pthread_mutex_lock(lock)
-    defer { unsafe pthread_mutex_unlock(lock) }
-    return try body(&state)
+    acquire()
+    defer { release() }
+    return try unsafe body(&state)
   }
+
+  @usableFromInline func acquire() { unsafe pthread_mutex_lock(lock) }
+
+  @usableFromInline func release() { unsafe pthread_mutex_unlock(lock) }
 }
