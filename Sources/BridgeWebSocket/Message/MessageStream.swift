@@ -55,6 +55,8 @@ final class Mailbox: Sendable {
     var reader: CheckedContinuation<Answer, Never>?
     var end: Result<Void, AppError>?
     var isFull = false
+    /// Messages that were taken since the reader last waited.
+    var inARow = 0
   }
 
   /// What a message costs beside its bytes: empty ones must not pile up without a bound.
@@ -63,11 +65,20 @@ final class Mailbox: Sendable {
   private let state = Mutex(State())
   private let limit: Int
   private let hasRoomAgain: @Sendable () -> Void
+  private let inLaterTurn: @Sendable (@escaping @Sendable () -> Void) -> Void
+  /// So many messages in a row are taken without waiting: a reader on the reactor would keep it
+  /// from all else until none is left.
+  private static let longestRow = 256
 
-  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
-  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty,
+  /// and `inLaterTurn` calls what it is given when the reactor has looked at everything else.
+  init(
+    limit: Int, hasRoomAgain: @escaping @Sendable () -> Void,
+    inLaterTurn: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) {
     self.limit = limit
     self.hasRoomAgain = hasRoomAgain
+    self.inLaterTurn = inLaterTurn
   }
 
   /// Hands a message over; false when nothing more should come until `hasRoomAgain`.
@@ -95,7 +106,14 @@ final class Mailbox: Sendable {
   }
 
   func next() async throws(AppError) -> WebSocketMessage? {
-    if let answer = take() { return try answer.get() }
+    if let (answer, mustPause) = take() {
+      if mustPause {
+        await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
+          inLaterTurn { caller.resume() }
+        }
+      }
+      return try answer.get()
+    }
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { wait($0) }
     } onCancel: {
@@ -121,15 +139,22 @@ final class Mailbox: Sendable {
     late?.resume(returning: .failure(.cancelled))
   }
 
-  private func take() -> Answer? {
-    let (answer, wasFull) = state.withLock { state -> (Answer?, Bool) in
-      let answer = state.takeNext()
-      guard state.isFull, state.weight <= limit / 2 else { return (answer, false) }
+  /// The next answer, where there is one, and whether its caller must give way first.
+  private func take() -> (Answer, mustPause: Bool)? {
+    let (taken, wasFull) = state.withLock { state -> ((Answer, mustPause: Bool)?, Bool) in
+      guard let answer = state.takeNext() else {
+        state.inARow = 0
+        return (nil, false)
+      }
+      state.inARow += 1
+      let mustPause = state.inARow == Self.longestRow
+      if mustPause { state.inARow = 0 }
+      guard state.isFull, state.weight <= limit / 2 else { return ((answer, mustPause), false) }
       state.isFull = false
-      return (answer, true)
+      return ((answer, mustPause), true)
     }
     if wasFull { hasRoomAgain() }
-    return answer
+    return taken
   }
 }
 

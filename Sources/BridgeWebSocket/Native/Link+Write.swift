@@ -8,23 +8,20 @@ extension Link {
   func flush() {
     guard !isFlushDue else { return }
     isFlushDue = true
-    flushAtEndOfTurn(patience: Self.patience)
+    pace.begin()
+    reactor.atEndOfTurn { [self] in endTurn() }
   }
 
-  /// While messages come in, their answers are collected for a few turns: else both sides would
-  /// fall into step and exchange one at a time.
-  private func flushAtEndOfTurn(patience: Int) {
-    reactor.atEndOfTurn { [self] in
-      guard hasReceived, patience > 0, outbox.count < Self.burst else {
-        isFlushDue = false
-        return writeNow()
-      }
-      hasReceived = false
-      flushAtEndOfTurn(patience: patience - 1)
+  private func endTurn() {
+    guard pace.goesOn(after: received, isFull: outbox.count >= Self.burst) else {
+      isFlushDue = false
+      received = 0
+      return writeNow()
     }
+    received = 0
+    reactor.atEndOfTurn { [self] in endTurn() }
   }
 
-  private static let patience = 8
   /// In bytes: a longer message is worth a packet of its own.
   static let small = 1 << 10
 

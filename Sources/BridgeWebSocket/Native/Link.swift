@@ -62,8 +62,9 @@ enum LinkStep {
   /// Where it stands in the list of its `FrameWatch`.
   var watchIndex: Int?
   var isFlushDue = false
-  /// Since the last look.
-  var hasReceived = false
+  /// Short messages since the last turn that looked.
+  var received = 0
+  var pace = WritePace()
   private(set) var goodbye: [UInt8]?
   /// Our close frame is on its way: nothing may follow it.
   var hasSaidGoodbye = false
@@ -279,7 +280,7 @@ extension Link {
     guard facts.fault == nil else { return true }
     do throws(MessageAssembler.Fault) {
       guard let message = unsafe try assembler.take(content, piece) else { return true }
-      hasReceived = message.count <= Self.small
+      received = message.count <= Self.small ? received + 1 : 0
       if !mailbox.push(message), let connection = unsafe connection {
         isPaused = true
         _ = unsafe lws_rx_flow_control(connection, 0)

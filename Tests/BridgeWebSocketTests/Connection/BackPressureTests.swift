@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeFaults
+import BridgeReactor
 import BridgeTransport
 import BridgeWebSocket
 import Testing
@@ -51,6 +52,28 @@ struct BackPressureTests {
     #expect(await !connection.traffic.isPaused)
     _ = try await connection.probe(within: .seconds(5))
     await connection.close()
+    await peer.stop()
+  }
+
+  @Test("a reader on the reactor that always finds a message does not keep it from others")
+  func greedyReader() async throws {
+    var script = WebSocketScript()
+    script.steps = (0..<4_000).map { .text("\($0)") } + [.close(1000)]
+    let peer = try await ScriptedWebSocketPeer(script)
+    let reactor = Reactor(name: "ws-greedy")
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/", on: reactor)
+    try await connection.connect()
+    // All of it fits into the mailbox and is there.
+    for await event in connection.events where event == .closed { break }
+    let readBefore = Mutex(0)
+    let read = Mutex(0)
+    try await withTaskExecutorPreference(reactor) {
+      reactor.execute { readBefore.withLock { $0 = read.withLock { $0 } } }
+      for try await _ in connection.messages { read.withLock { $0 += 1 } }
+    }
+    #expect(read.withLock { $0 } == 4_000)
+    #expect(readBefore.withLock { $0 } < 1_000)
+    await reactor.stop()
     await peer.stop()
   }
 
