@@ -1,4 +1,5 @@
 import BridgeSSH
+import BridgeTransport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct TrafficTests {
