@@ -8,7 +8,7 @@ import Testing
 
 /// Every byte arrives once and in order, however slow the readers are and however often the server
 /// changes keys.
-@Suite(.timeLimit(.minutes(10))) struct ByteFidelityTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ByteFidelityTests {
   private static let isLong = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY"] == "full"
 
   /// The windows of the two sides drift apart when a read is resumed with another length while
@@ -32,7 +32,8 @@ import Testing
           for _ in 0..<100 { _ = try await connection.probe(within: .seconds(30)) }
         }
         #expect(received.count == sent.count)
-        #expect(received == sent)
+        // Compared as digests: an array is compared byte by byte in a debug build.
+        #expect(Digest.sha256(received) == Digest.sha256(sent))
         #expect(try await command.exitStatus() == .status(0))
       }
     }
@@ -108,8 +109,10 @@ import Testing
     async let output = read(channel.standardOutput, connection, chance: lanes[1])
     async let errors = read(channel.standardError, connection, chance: lanes[2])
     let what = "\(traffic.command), \(traffic.sent.count) bytes"
-    #expect(try await output == (traffic.comesOut ? traffic.sent : []), "\(what)")
-    #expect(try await errors == (traffic.comesOnError ? traffic.sent : []), "\(what)")
+    let sent = Digest.sha256(traffic.sent)
+    let nothing = Digest.sha256([])
+    #expect(Digest.sha256(try await output) == (traffic.comesOut ? sent : nothing), "\(what)")
+    #expect(Digest.sha256(try await errors) == (traffic.comesOnError ? sent : nothing), "\(what)")
     try await written
     #expect(try await channel.exitStatus() == .status(0), "\(what)")
   }
@@ -140,16 +143,17 @@ import Testing
     return received
   }
 
-  /// Bytes that are like no part of themselves.
+  /// Bytes that are like no part of themselves: one block of noise again and again, each time with
+  /// its number in front.
   private static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
     var chance = SplitMix64(seed: seed)
+    let block = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &chance) }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
-      let word = chance.next()
-      for shift in stride(from: 0, to: 64, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
+    bytes.reserveCapacity(count + block.count)
+    for number in 0..<UInt64(count / block.count + 1) {
+      bytes.append(contentsOf: block)
+      let start = bytes.count - block.count
+      for shift in 0..<8 { bytes[start + shift] = UInt8(truncatingIfNeeded: number >> (8 * shift)) }
     }
     return Array(bytes.prefix(count))
   }

@@ -10,7 +10,7 @@ import Testing
 /// error.
 ///
 /// `scripts/integrity` runs every row of it; here a part of them, spread evenly.
-@Suite(.timeLimit(.minutes(30))) struct IntegrityTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct IntegrityTests {
   /// Every row, and not each so many-th.
   static let isWhole = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY"] == "full"
 
@@ -220,13 +220,16 @@ import Testing
     return count
   }
 
+  /// So many sessions at once.
+  private static let lanes = 4
+
   private static func inLanes<Row: Sendable>(
     _ rows: [Row], _ body: @escaping @Sendable (Row) async throws -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in
-      for lane in 0..<4 {
+      for lane in 0..<lanes {
         group.addTask {
-          for index in stride(from: lane, to: rows.count, by: 4) {
+          for index in stride(from: lane, to: rows.count, by: lanes) {
             do { try await body(rows[index]) } catch { Issue.record("\(error)") }
           }
         }
