@@ -1,8 +1,9 @@
 /// Takes secrets out of text before it is shown or logged (G-12, S3-93…S3-97).
 ///
 /// Recognised are: PEM blocks; Authorization, Cookie and API-key headers; assignments and flags
-/// whose name holds password, passphrase, token, secret, credential or API key; bearer tokens;
-/// `user:password@` in URLs and elsewhere; the usual shapes of access tokens; e-mail addresses. A
+/// whose name holds password, passphrase, token, secret, credential or API key; signatures in
+/// query strings; bearer tokens; `user:password@` in URLs and elsewhere; the usual shapes of access
+/// tokens; e-mail addresses. A
 /// bare word that only its owner knows to be a password cannot be recognised: that is what `Secret`
 /// is for.
 public enum Redactor {
@@ -30,7 +31,8 @@ public enum Redactor {
 
   private static func isSuspicious(_ four: UInt32) -> Bool {
     switch four & 0xFF_FFFF {
-    case 0x70_7764, 0x2D_7520, 0x73_6B2D, 0x65_796A: return true  // pwd, "-u ", sk-, eyj
+    // pwd, "-u ", sk-, eyj, sk_, rk_, hf_
+    case 0x70_7764, 0x2D_7520, 0x73_6B2D, 0x65_796A, 0x73_6B5F, 0x72_6B5F, 0x68_665F: return true
     default: break
     }
     return switch four {
@@ -45,6 +47,10 @@ public enum Redactor {
     // ghp_ gho_ ghs_ ghu_ hub_ lpat xoxb xoxp akia aiza b3bl user
     case 0x6768_705F, 0x6768_6F5F, 0x6768_735F, 0x6768_755F, 0x6875_625F, 0x6C70_6174,
       0x786F_7862, 0x786F_7870, 0x616B_6961, 0x6169_7A61, 0x6233_626C, 0x7573_6572:
+      true
+    // xoxa xoxr xoxs xapp asia npm_ ya29 sig= ture (signature)
+    case 0x786F_7861, 0x786F_7872, 0x786F_7873, 0x7861_7070, 0x6173_6961, 0x6E70_6D5F,
+      0x7961_3239, 0x7369_673D, 0x7475_7265:
       true
     default: false
     }
@@ -61,6 +67,8 @@ extension UInt8 {
     default: false
     }
   }
+
+  var isASCIIDigit: Bool { 0x30...0x39 ~= self }
 
   var isASCIISpace: Bool { self == 0x20 || 0x09...0x0D ~= self }
 

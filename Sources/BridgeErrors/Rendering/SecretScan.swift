@@ -1,8 +1,9 @@
 /// One search for secrets through a text, by words, by runs around an `@`, and for PEM blocks.
 struct SecretScan {
-  private let bytes: [UInt8]
-  private let lower: [UInt8]
+  let bytes: [UInt8]
+  let lower: [UInt8]
   private var hidden: [Range<Int>] = []
+  private var isInSSHPass = false
 
   init(_ text: String) {
     bytes = Array(text.utf8)
@@ -83,20 +84,58 @@ struct SecretScan {
       hideValue(after: word, isHeader: true)
     } else if SecretNames.isSecret(name) || SecretNames.isSecret(name, after: lower[before]) {
       hideValue(after: word, isHeader: false)
+    } else if SecretNames.isSignature(name) {
+      hideSignature(after: word)
     } else if name.elementsEqual("bearer".utf8) {
       hideToken(after: word)
-    } else if name.elementsEqual("-u".utf8) || name.elementsEqual("--user".utf8) {
+    } else if isUserFlag(word) {
       hidePassword(after: word)
-    } else if SecretNames.isTokenShape(name) {
+    } else if name.starts(with: "-p".utf8), isInSSHPass {
+      let start = word.lowerBound + 2
+      hide(value(from: start == word.upperBound ? skipSpaces(start) : start))
+      isInSSHPass = false
+    } else if SecretNames.isToken(bytes[word], lower: name) {
+      hide(word)
+    } else if SecretNames.beginsToken(name, before: bytes[word.upperBound...].first) {
       let end = endOfToken(from: word.lowerBound)
-      if end - word.lowerBound >= 16 { hidden.append(word.lowerBound..<end) }
-    } else if name.elementsEqual("-p".utf8), lower[before].elementsEqual("sshpass".utf8) {
-      hidden.append(value(from: skipSpaces(word.upperBound)))
+      if end - word.lowerBound >= 16 { hide(word.lowerBound..<end) }
+    }
+    noteProgram(name)
+  }
+
+  private func isUserFlag(_ word: Range<Int>) -> Bool {
+    let isFirst = word.lowerBound == 0 || !(0x21...0x7E ~= bytes[word.lowerBound - 1])
+    return isFirst && ["-u", "--user"].contains { lower[word].elementsEqual($0.utf8) }
+  }
+
+  /// Between `sshpass` and the program that it starts, `-p` is a password.
+  private mutating func noteProgram(_ word: ArraySlice<UInt8>) {
+    if word.elementsEqual("sshpass".utf8) {
+      isInSSHPass = true
+    } else if ["ssh", "scp", "sftp", "rsync"].contains(where: { word.elementsEqual($0.utf8) }) {
+      isInSSHPass = false
     }
   }
 
+  /// An empty secret is none, and a mark in its place would say otherwise.
+  mutating func hide(_ range: Range<Int>) {
+    if !range.isEmpty { hidden.append(range) }
+  }
+
   private mutating func hideValue(after word: Range<Int>, isHeader: Bool) {
+    guard let start = startOfValue(after: word) else { return }
+    let range = isHeader ? line(from: start) : value(from: start)
+    if SecretNames.isWorkingDirectory(lower[word]), SecretNames.isPath(lower[range]) { return }
+    hide(range)
+  }
+
+  /// Where the value of an assignment, a header or a flag begins; nil where `word` is none of them.
+  private func startOfValue(after word: Range<Int>) -> Int? {
     var position = word.upperBound
+    // The name is quoted, or is in JSON that is a string of its own.
+    if position + 1 < bytes.count, bytes[position] == 0x5C, bytes[position + 1].isASCIIQuote {
+      position += 1
+    }
     if position < bytes.count, bytes[position].isASCIIQuote { position += 1 }
     position = skipSpaces(position)
     if position < bytes.count, bytes[position] == 0x3A || bytes[position] == 0x3D {
@@ -108,10 +147,15 @@ struct SecretScan {
     } else if bytes[word.lowerBound] != 0x2D || position == word.upperBound
       || position == bytes.count || bytes[position] == 0x2D
     {
-      return  // neither an assignment nor a flag with a value
+      return nil  // neither an assignment nor a flag with a value
     }
-    let range = isHeader ? line(from: skipSpaces(position)) : value(from: skipSpaces(position))
-    if !range.isEmpty { hidden.append(range) }
+    return skipSpaces(position)
+  }
+
+  private mutating func hideSignature(after word: Range<Int>) {
+    guard word.upperBound < bytes.count, bytes[word.upperBound] == 0x3D else { return }
+    let range = value(from: word.upperBound + 1)
+    if range.count >= 16 { hide(range) }
   }
 
   /// A bearer token, not the next word of a sentence about one.
@@ -119,14 +163,14 @@ struct SecretScan {
     let start = skipSpaces(word.upperBound)
     let end = endOfToken(from: start)
     let hasSign = bytes[start..<end].contains { !$0.isASCIILetter }
-    if end - start >= 20 || end - start >= 8 && hasSign { hidden.append(start..<end) }
+    if end - start >= 20 || end - start >= 8 && hasSign { hide(start..<end) }
   }
 
   /// `-u name:password`, as curl takes it.
   private mutating func hidePassword(after word: Range<Int>) {
     let range = value(from: skipSpaces(word.upperBound))
     guard let colon = bytes[range].firstIndex(of: 0x3A) else { return }
-    hidden.append(colon + 1..<range.upperBound)
+    hide(colon + 1..<range.upperBound)
   }
 
   private func skipSpaces(_ start: Int) -> Int {
@@ -147,15 +191,38 @@ struct SecretScan {
   /// credential belongs to it.
   private func value(from start: Int) -> Range<Int> {
     guard start < bytes.count else { return start..<start }
-    if bytes[start].isASCIIQuote {
-      let quote = bytes[start]
-      return start + 1..<(bytes[(start + 1)...].firstIndex(of: quote) ?? bytes.count)
+    if bytes[start].isASCIIQuote { return quoted(from: start + 1, by: bytes[start]) }
+    // JSON in a string: its quotes are escaped.
+    if bytes[start] == 0x5C, start + 1 < bytes.count, bytes[start + 1] == 0x22 {
+      return escapedlyQuoted(from: start + 2)
     }
     let end = endOfWord(from: start)
     let isScheme = ["bearer", "basic", "digest"].contains {
       lower[start..<end].elementsEqual($0.utf8)
     }
     return isScheme ? start..<endOfWord(from: skipSpaces(end)) : start..<end
+  }
+
+  /// Up to `quote`. Between double quotes a backslash takes the next byte's meaning away.
+  private func quoted(from start: Int, by quote: UInt8) -> Range<Int> {
+    var position = start
+    while position < bytes.count, bytes[position] != quote {
+      position += quote == 0x22 && bytes[position] == 0x5C ? 2 : 1
+    }
+    return start..<min(position, bytes.count)
+  }
+
+  /// Up to `\"` that is not itself escaped (`\\\"` is a quote in the value).
+  private func escapedlyQuoted(from start: Int) -> Range<Int> {
+    var position = start
+    while position < bytes.count {
+      let backslashes = bytes[position...].prefix { $0 == 0x5C }.count
+      let end = position + backslashes
+      guard end < bytes.count else { break }
+      if bytes[end] == 0x22, backslashes <= 1 { return start..<position }
+      position = end + 1
+    }
+    return start..<bytes.count
   }
 
   private func endOfWord(from start: Int) -> Int {
@@ -167,83 +234,5 @@ struct SecretScan {
     guard start < bytes.count, !bytes[start].isASCIIQuote else { return value(from: start) }
     let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || $0.isASCIIQuote }
     return start..<(end ?? bytes.count)
-  }
-
-  // MARK: Addresses
-
-  private mutating func findAddresses() {
-    var start = 0
-    while start < bytes.count {
-      let end = bytes[start...].firstIndex(where: Self.endsRun) ?? bytes.count
-      if let at = bytes[start..<end].lastIndex(of: 0x40), at > start {
-        hideAddress(start..<end, at: at)
-      }
-      start = end + 1
-    }
-  }
-
-  private static func endsRun(_ byte: UInt8) -> Bool {
-    byte.isASCIISpace || byte.isASCIIQuote || [0x2F, 0x3C, 0x3E, 0x28, 0x29].contains(byte)
-  }
-
-  private mutating func hideAddress(_ run: Range<Int>, at: Int) {
-    if let colon = bytes[run.lowerBound..<at].firstIndex(of: 0x3A) {
-      hidden.append(colon + 1..<at)
-    } else if isAfterScheme(run.lowerBound) {
-      if !isLoginURL(before: run.lowerBound) { hidden.append(run.lowerBound..<at) }
-    } else {
-      // A list of addresses, or a name and one: a,b;to=c.
-      for part in bytes[run].split(whereSeparator: { $0 == 0x2C || $0 == 0x3B || $0 == 0x3D }) {
-        hideMail(part.startIndex..<part.endIndex)
-      }
-    }
-  }
-
-  private mutating func hideMail(_ part: Range<Int>) {
-    guard let at = bytes[part].lastIndex(of: 0x40), at > part.lowerBound,
-      !bytes[part.lowerBound..<at].elementsEqual("git".utf8), !isAlgorithm(part, at: at),
-      let end = domain(from: at + 1, in: part)
-    else { return }
-    hidden.append(part.lowerBound..<end)
-  }
-
-  /// Names of SSH algorithms look like addresses (RFC 4251, 6): `aes256-gcm@openssh.com`.
-  private func isAlgorithm(_ part: Range<Int>, at: Int) -> Bool {
-    let name = lower[part.lowerBound..<at]
-    let domain = lower[(at + 1)..<part.upperBound].prefix { $0.isASCIIWordPart || $0 == 0x2E }
-    guard name.contains(0x2D) || name.elementsEqual("zlib".utf8) else { return false }
-    return ["openssh.com", "libssh.org", "lysator.liu.se", "ssh.com"].contains { owner in
-      let dot = domain.last == 0x2E ? domain.dropLast() : domain
-      return dot.elementsEqual(owner.utf8)
-    }
-  }
-
-  private func isAfterScheme(_ start: Int) -> Bool {
-    start >= 3 && bytes[(start - 3)..<start].elementsEqual("://".utf8)
-  }
-
-  /// In `ssh://user@host` the user is no secret; in `https://token@host` it is one.
-  private func isLoginURL(before start: Int) -> Bool {
-    ["ssh://", "sftp://"].contains { scheme in
-      start >= scheme.utf8.count
-        && lower[(start - scheme.utf8.count)..<start].elementsEqual(scheme.utf8)
-    }
-  }
-
-  /// The end of `example.org` after the `@`; nil where that is no domain, or the address is the
-  /// start of a remote path (`user@host.example:/path`).
-  private func domain(from start: Int, in run: Range<Int>) -> Int? {
-    var end = start
-    var lastDot: Int?
-    while end < run.upperBound, bytes[end].isASCIIWordPart || bytes[end] == 0x2E {
-      if bytes[end] == 0x2E, end + 1 < run.upperBound, bytes[end + 1].isASCIILetter {
-        lastDot = end
-      }
-      end += 1
-    }
-    guard let lastDot, end - lastDot > 2 else { return nil }
-    let isPath =
-      end + 1 < bytes.count && bytes[end] == 0x3A && [0x2F, 0x7E, 0x2E].contains(bytes[end + 1])
-    return isPath ? nil : end
   }
 }

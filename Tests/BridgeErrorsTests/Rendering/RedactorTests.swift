@@ -49,6 +49,28 @@ struct RedactorTests {
     ("a\n-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nb", "a\n~\nb"),
     ("-----BEGIN OPENSSH PRIVATE KEY-----\nabc", "~"),
     ("-----BEGIN A-----\nx\n-----END A", "~"),
+    ("{\"password\": \"a\\\"b c\", \"a\": 1}", "{\"password\": \"~\", \"a\": 1}"),
+    (
+      "{\\\"password\\\": \\\"a b\\\", \\\"a\\\": 1}", "{\\\"password\\\": \\\"~\\\", \\\"a\\\": 1}"
+    ),
+    ("{\\\"token\\\": \\\"a\\\\\\\"b\\\"}", "{\\\"token\\\": \\\"~\\\"}"),
+    ("user:pa/ss@host", "user:~@host"), ("user:pa/s@s@host:/x", "user:~@host:/x"),
+    ("user:p(s)s@host", "user:~@host"), ("user:p'w@host", "user:~@host"),
+    ("redis://:p'w@h", "redis://:~@h"), ("'redis://:p'w@h' x", "'redis://:~@h' x"),
+    ("amqp://u:pa/ss@h/v", "amqp://u:~@h/v"), ("https://u:p?s#s@h/a@b", "https://u:~@h/a@b"),
+    ("https://u:p@h/a/@b/c@1.2", "https://u:~@h/a/@b/c@1.2"),
+    ("redis://a:b@h,redis://c:d@i", "redis://a:~@h,redis://c:~@i"),
+    ("sshpass -phunter2 ssh -p 22 host", "sshpass -p~ ssh -p 22 host"),
+    ("sshpass -v -p 'a b' scp x", "sshpass -v -p '~' scp x"),
+    ("sshpass -px!y ssh", "sshpass -p~ ssh"),
+    ("sk_live_abcdefghij0123 x", "~ x"), ("sk_test_abcdefghij0123", "~"),
+    ("rk_live_abcdefghij0123", "~"), ("ASIAIOSFODNN7EXAMPLE", "~"),
+    ("hf_abcdefghijABCDEFGHIJklmn", "~"), ("npm_abcdefghijABCDEFGHIJ0123456789", "~"),
+    ("xapp-1-A0123-456-abcdef", "~"), ("xoxs-1234567890-abc", "~"),
+    ("ya29.a0AfH6SMBabcdef-ghi", "~"),
+    ("?sv=1&sig=abc%2Bdef%3D0123456789&x=2", "?sv=1&sig=~&x=2"),
+    ("X-Amz-Signature=0123456789abcdef0123&X-Amz-Date=1", "X-Amz-Signature=~&X-Amz-Date=1"),
+    ("pwd=/9j4AAQSkZJRg", "pwd=~"), ("db_pwd=/home/me", "db_pwd=~"), ("Pwd=x/home", "Pwd=~"),
     ("p=1 -----BEGIN A-----\npassword=x\n-----END A----- password=y", "p=1 ~ password=~"),
   ]
 
@@ -70,16 +92,25 @@ struct RedactorTests {
     "password", "password=", "token:", "--password", "--token --verbose", "@", "a@b", "@home",
     "x@y.z", "mailto:", "curl -u name host", "https://host/path?a=b", "eyjafjallajökull", "key=",
     "curve25519-sha256@libssh.org,zlib@openssh.com",
-    "aes256-gcm@openssh.com (-o Ciphers=a-b@ssh.com).",
-    "no rijndael-cbc@lysator.liu.se.", "user@[::1]", "-----END X-----", "Enter the secret word",
-    "sshpass", "-u", "pass",
+    "aes256-gcm@openssh.com (-o Ciphers=a-b@ssh.com).", "no rijndael-cbc@lysator.liu.se.",
+    "pwd=/home/me", "PWD=/ ls", "OLDPWD=~/src make", "pwd: /var/lib/x", "PWD=./a",
+    "sig=11", "sig=SIGTERM", "the signature: 0123456789abcdef0123", "npm_config_registry_url=https",
+    "npm_lifecycle_event", "hf_hub_download(repo)", "asia-northeast1-docker.pkg.dev", "ya29",
+    "task_live_abcdefghij0123", "ssh -p 22 -phost", "sshpass -f file ssh -p 22 host",
+    "localhost:5000/app@sha256:abc", "https://host:8080/x@y", "https://[::1]:80/x@y",
+    "npm:@scope/pkg@1.0", "uses:actions/checkout@v4", "file:src/logo@2x",
+    "https://host/@user", "a/b@c", "host:/path/user@x", "x (a/b@c)",
+    "user@[::1]", "-----END X-----", "Enter the secret word", "sshpass", "-u", "pass",
   ]
 
   @Test func whatIsNotStaysExact() {
     for text in Self.harmless { #expect(Redactor.redacted(text) == text) }
   }
 
-  @Test(arguments: ["a@", "password=", "-----BEGIN ", "bearer ", "x:y@z.de ", "token token ", "\""])
+  @Test(arguments: [
+    "a@", "password=", "-----BEGIN ", "bearer ", "x:y@z.de ", "token token ", "\"", "sk-.", "ya29.",
+    "hf_.", "a:b/", "://", ":a/@", "\\", "sshpass -p", "a'b@", "@/",
+  ])
   func hostileTextTakesNoMoreThanItsLength(_ unit: String) {
     let long = String(repeating: unit, count: 1 << 15 / unit.utf8.count) + "password=canary"
     #expect(!Redactor.redacted(long).contains("canary"))
