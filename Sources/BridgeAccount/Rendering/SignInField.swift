@@ -16,7 +16,7 @@ enum SignInField {
     }
     return """
       <div class="bridge-field"><label for="\(field.id)">\(field.label)</label>
-      <input \(attributes.joined(separator: " ")) style="\(WebStyle.target);font-size:1rem">
+      <input class="\(WebStyle.target)" \(attributes.joined(separator: " "))>
       \(error(of: field))</div>
 
       """
@@ -25,10 +25,10 @@ enum SignInField {
   /// The box of the terms. It may be left empty: the flow has its own words for that (S0-50).
   static func consent(isAccepted: Bool) -> String {
     """
-    <div class="bridge-field"><label for="\(AuthIdentifier.consent)" \
-    style="display:inline-flex;align-items:center;\(WebStyle.target)">I accept the terms.</label>
-    <input \(SignInPage.identified(AuthIdentifier.consent)) name="consent" type="checkbox" \
-    value="true"\(isAccepted ? " checked" : "") style="\(WebStyle.target)"></div>
+    <div class="bridge-field"><label class="bridge-consent \(WebStyle.target)" \
+    for="\(AuthIdentifier.consent)">I accept the terms.</label>
+    <input class="\(WebStyle.target)" \(SignInPage.identified(AuthIdentifier.consent)) \
+    name="consent" type="checkbox" value="true"\(isAccepted ? " checked" : "")></div>
 
     """
   }
@@ -52,7 +52,7 @@ enum SignInField {
     guard let error = field.error else { return "" }
     return """
       <p \(SignInPage.identified("\(field.id)_error")) role="alert" \
-      style="color:\(WebStyle.Color(.error).text)">\
+      class="\(WebStyle.text(.error))">\
       \(AuthIdentifier.errorLabel): \(WebBanner.escaped(error))</p>
       """
   }

@@ -12,9 +12,38 @@ import BridgeErrors
 /// `AuthFlowState.canSubmit` looks at what the host knows; what is typed into a page is not there
 /// yet. So a field is `required`, which keeps a form with an empty one in the browser (S0-52), and
 /// the button is off only while a request is under way.
+///
+/// Nothing in it is styled where it stands: the page needs `WebStyle.sheet`.
 public enum SignInPage {
-  /// A page of its own: the fragment of `render(_:)` in the smallest document.
-  public static func document(_ state: AuthFlowState) -> String {
+  /// A field that every form posts back unseen, by which the host knows its own page again (a token
+  /// against cross-site request forgery).
+  public struct HiddenField: Sendable, Equatable {
+    /// The field's name.
+    public var name: String
+    /// What it posts; anybody who sees the page can read it.
+    public var value: String
+
+    /// A field of this name.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+
+    var html: String {
+      let attributes = [("name", name), ("value", value)]
+        .map { "\($0)=\"\(WebBanner.escaped($1, limit: 1024))\"" }
+      return "<input type=\"hidden\" \(attributes.joined(separator: " "))>\n"
+    }
+  }
+
+  /// A page of its own: the fragment of `render` in the smallest document, with the style sheet.
+  ///
+  /// - Parameters:
+  ///   - hidden: what every form posts besides.
+  ///   - nonce: what the page's Content-Security-Policy allows the style sheet by.
+  public static func document(
+    _ state: AuthFlowState, hidden: [HiddenField] = [], nonce: String? = nil
+  ) -> String {
     """
     <!DOCTYPE html>
     <html lang="en">
@@ -23,29 +52,32 @@ public enum SignInPage {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
     <title>\(SignInScreen(state).title)</title>
-    </head>
-    <body style="margin:0;background:#FFFFFF;color:#1F1F1F;font-family:system-ui,sans-serif">
-    \(render(state))</body>
+    \(WebStyle.element(nonce: nonce))</head>
+    <body class="bridge-page">
+    \(render(state, hidden: hidden))</body>
     </html>
 
     """
   }
 
-  /// The screen of `state`, for the inside of a page with a white background.
-  public static func render(_ state: AuthFlowState) -> String {
+  /// The screen of `state`, for the inside of a page with a white background and the style sheet.
+  ///
+  /// - Parameter hidden: what every form posts besides.
+  public static func render(_ state: AuthFlowState, hidden: [HiddenField] = []) -> String {
+    let unseen = hidden.map(\.html).joined()
     let screen = SignInScreen(state)
     var html = """
       <main class="bridge-sign-in" data-screen="\(name(of: state.navigationState))" \
-      aria-labelledby="\(AuthIdentifier.title)" \
-      style="max-width:24rem;margin:0 auto;padding:16px">
+      aria-labelledby="\(AuthIdentifier.title)">
       <h1 \(identified(AuthIdentifier.title))>\(screen.title)</h1>
 
       """
     if let lead = screen.lead { html += "<p class=\"bridge-lead\">\(lead)</p>\n" }
     let said = message(state.slot)
-    html += screen.submit.map { form(screen, submit: $0, said, state.isLoading) } ?? said
-    if !said.isEmpty { html += dismiss }
-    return html + navigation(screen.links) + "</main>\n"
+    html +=
+      screen.submit.map { form(screen, submit: $0, said + unseen, state.isLoading) } ?? said
+    if !said.isEmpty { html += dismiss(unseen) }
+    return html + navigation(screen.links, unseen) + "</main>\n"
   }
 
   private static func name(of screen: AuthNavigationState) -> String {
@@ -71,8 +103,8 @@ public enum SignInPage {
     }
     if let consent = screen.consent { html += SignInField.consent(isAccepted: consent) }
     return html + said + """
-      <button \(identified(AuthIdentifier.submit)) type="submit" class="bridge-primary"\
-      \(isLoading ? " disabled" : "") style="\(WebStyle.target)">\(submit)</button>
+      <button \(identified(AuthIdentifier.submit)) type="submit" \
+      class="bridge-primary \(WebStyle.target)"\(isLoading ? " disabled" : "")>\(submit)</button>
       </form>
 
       """
@@ -98,28 +130,29 @@ public enum SignInPage {
   private static func paragraph(
     _ id: String, role: String, _ severity: ErrorSeverity, _ text: String
   ) -> String {
-    let color = WebStyle.Color(severity)
-    return """
-      <p \(identified(id)) role="\(role)" \
-      style="color:\(color.text);background:\(color.tint);padding:8px">\(text)</p>
-
-      """
-  }
-
-  private static let dismiss = """
-    <form method="post"><button \(identified("auth_dismiss")) type="submit" name="dismiss" \
-    value="true" aria-label="Dismiss" style="\(WebStyle.target)">✕</button></form>
+    """
+    <p \(identified(id)) role="\(role)" \
+    class="bridge-message \(WebStyle.text(severity)) \(WebStyle.tint(severity))">\(text)</p>
 
     """
+  }
 
-  private static func navigation(_ links: [SignInScreen.Link]) -> String {
-    var html = "<form method=\"post\" class=\"bridge-navigation\">\n"
+  private static func dismiss(_ unseen: String) -> String {
+    """
+    <form method="post">\(unseen)<button \(identified("auth_dismiss")) type="submit" \
+    class="\(WebStyle.target)" name="dismiss" value="true" aria-label="Dismiss">✕</button></form>
+
+    """
+  }
+
+  private static func navigation(_ links: [SignInScreen.Link], _ unseen: String) -> String {
+    var html = "<form method=\"post\" class=\"bridge-navigation\">\n\(unseen)"
     for link in links {
       let hint = link.hint.map { " title=\"\($0)\"" } ?? ""
       let label = link.sign == nil ? "" : " aria-label=\"\(link.label)\""
       html += """
-        <button \(identified(link.id)) type="submit" name="navigate" value="\(link.target)"\
-        \(hint)\(label) style="\(WebStyle.target)">\(link.sign ?? link.label)</button>
+        <button \(identified(link.id)) type="submit" class="\(WebStyle.target)" name="navigate" \
+        value="\(link.target)"\(hint)\(label)>\(link.sign ?? link.label)</button>
 
         """
     }

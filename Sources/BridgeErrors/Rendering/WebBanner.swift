@@ -1,9 +1,11 @@
 import Foundation
 
 /// An error as an HTML fragment: announced at once (`role="alert"`), a button for every option, a
-/// dismiss button with a name, colours of at least 4.5:1 on their own tint (WCAG 2.1 AA, G-48).
+/// dismiss button with a name, colors of at least 4.5:1 on their own tint (WCAG 2.1 AA, G-48). The
+/// page needs `WebStyle.sheet`.
 ///
-/// A button carries `data-kind` and, for a presented error, `data-error-id`: what a page sends back
+/// Several may stand on one page: only a presented error has an `id`, which is its own. A button
+/// carries `data-kind` and, for a presented error, `data-error-id`: what a page sends back
 /// to the host. Nothing in the fragment runs by itself.
 public enum WebBanner {
   /// The fragment of a presented error.
@@ -46,28 +48,27 @@ public enum WebBanner {
 
   private static func render(_ content: BannerContent, caseName: String, id: UUID?) -> String {
     let reference = id.map { " data-error-id=\"\($0.uuidString)\"" } ?? ""
-    let color = WebStyle.Color(content.severity)
+    let name = id.map { " id=\"bridge-error-\($0.uuidString)\"" } ?? ""
     var html = """
-      <section class="bridge-banner" role="alert" data-case="\(caseName)" \
-      data-severity="\(content.severity.name)"\(reference) style="background:\(color.tint);\
-      border-radius:12px;padding:16px;display:flex;flex-direction:column;gap:12px">
-      <header style="display:flex;gap:12px;align-items:center;color:\(color.text)">\
+      <section class="bridge-banner \(WebStyle.tint(content.severity))" role="alert"\(name) \
+      data-case="\(caseName)" data-severity="\(content.severity.name)"\(reference)>
+      <header class="\(WebStyle.text(content.severity))">\
       <span aria-hidden="true" data-icon="\(content.icon)">\
       \(Glyph(icon: content.icon).unicode)</span>\
-      <h2 style="flex:1;margin:0;font-size:1.1em">\(escaped(content.title))\(place(content))</h2>\
+      <h2>\(escaped(content.title))\(place(content))</h2>\
       <span class="bridge-severity">\(content.severity.name)</span>\
-      <button type="button" data-kind="dismiss"\(reference) data-icon="xmark" \
-      aria-label="Dismiss" style="\(WebStyle.target)">✕</button></header>
-      <p id="auth_error_message" style="margin:0">Error: \(escaped(content.message))</p>
+      <button type="button" class="\(WebStyle.target)" data-kind="dismiss"\(reference) \
+      data-icon="xmark" aria-label="Dismiss">✕</button></header>
+      <p class="bridge-error-message">Error: \(escaped(content.message))</p>
 
       """
     if let hint = content.hint {
-      html += "<p class=\"bridge-hint\" style=\"margin:0\">\(escaped(hint))</p>\n"
+      html += "<p class=\"bridge-hint\">\(escaped(hint))</p>\n"
     }
     if let plan = content.plan {
-      html += "<p class=\"bridge-plan\" style=\"margin:0\">\(escaped(plan))</p>\n"
+      html += "<p class=\"bridge-plan\">\(escaped(plan))</p>\n"
     }
-    html += "<div class=\"bridge-options\" style=\"display:flex;gap:12px\">"
+    html += "<div class=\"bridge-options\">"
     for option in content.options { html += button(option, reference) }
     return html + "</div>\n</section>\n"
   }
@@ -79,9 +80,9 @@ public enum WebBanner {
 
   private static func button(_ option: ErrorRecoveryOption, _ reference: String) -> String {
     """
-    <button type="button" class="bridge-\(option.style.rawValue)" \
-    data-kind="\(option.kind.rawValue)"\(reference) data-icon="\(escaped(option.icon, limit: 64))" \
-    style="\(WebStyle.target)">\(escaped(option.title, limit: 64))</button>
+    <button type="button" class="bridge-\(option.style.rawValue) \(WebStyle.target)" \
+    data-kind="\(option.kind.rawValue)"\(reference) \
+    data-icon="\(escaped(option.icon, limit: 64))">\(escaped(option.title, limit: 64))</button>
     """
   }
 }

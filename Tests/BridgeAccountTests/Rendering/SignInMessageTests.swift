@@ -23,7 +23,7 @@ struct SignInMessageTests {
     let error = try #require(page.index(ofID: "auth_error_message"))
     let element = page.elements[error]
     #expect(element.name == "p" && element.text == "Error: Invalid credentials")
-    #expect(element.value("style")?.contains("color:#B3261E;") == true)
+    #expect(element.value("class")?.contains("bridge-text-error") == true)
     for field in ["auth_email", "auth_password"] {
       #expect(try #require(page.index(ofID: field)) < error)
     }
@@ -68,21 +68,23 @@ struct SignInMessageTests {
       let error = try #require(page.element(id: "\(id)_error"))
       #expect(error.text == "Error: \(text)")
       #expect(error.value("role") == "alert")
-      #expect(error.value("style") == "color:#B3261E")
+      #expect(error.value("class") == "bridge-text-error")
     }
     state.fieldErrors = [:]
     #expect(!SignInPage.render(state).contains("aria-invalid"))
   }
 
   @Test func coloursPassFourAndAHalfToOne() {
-    let shown: [(AuthSlot, String, [Double])] = [
-      (.error("e"), "#B3261E", [179, 38, 30]),
-      (.status(AuthBanner(type: .info, message: "i")), "#0B57D0", [11, 87, 208]),
+    let shown: [(AuthSlot, String, String, [Double])] = [
+      (.error("e"), "error", "#B3261E", [179, 38, 30]),
+      (.status(AuthBanner(type: .info, message: "i")), "info", "#0B57D0", [11, 87, 208]),
     ]
-    for (slot, hex, rgb) in shown {
+    for (slot, name, hex, rgb) in shown {
       let html = SignInPage.render(state(.login, slot))
       let tint = rgb.map { "\(Int($0))" }.joined(separator: ",")
-      #expect(html.contains("color:\(hex);background:rgba(\(tint),0.1)"))
+      #expect(html.contains("class=\"bridge-message bridge-text-\(name) bridge-tint-\(name)\""))
+      #expect(WebStyle.sheet.contains(".bridge-text-\(name){color:\(hex)}"))
+      #expect(WebStyle.sheet.contains(".bridge-tint-\(name){background:rgba(\(tint),0.1)}"))
       #expect(contrast(rgb, rgb.map { 255 * 0.9 + $0 * 0.1 }) >= 4.5)
       #expect(contrast(rgb, [255, 255, 255]) >= 4.5, "an error of a field is on white")
     }

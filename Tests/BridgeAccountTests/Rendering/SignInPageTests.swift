@@ -172,12 +172,35 @@ struct SignInPageTests {
     }
   }
 
+  @Test func everyFormPostsTheHiddenFields() {
+    let token = SignInPage.HiddenField(name: "csrf", value: "a\"><b>")
+    for state in states {
+      let page = Page(SignInPage.document(state, hidden: [token], nonce: "n-1"))
+      let forms = page.elements.indices.filter { page.elements[$0].name == "form" }
+      #expect(!forms.isEmpty)
+      let hidden = page.elements.indices.filter { page.elements[$0].value("type") == "hidden" }
+      #expect(hidden.count == forms.count)
+      for (form, field) in zip(forms, hidden) {
+        let end = page.elements[form...].firstIndex { $0.name == "/form" }
+        #expect(form < field && field < end ?? 0)
+        #expect(page.elements[field].value("name") == "csrf")
+        #expect(page.elements[field].value("value") == "a&quot;&gt;&lt;b&gt;")
+      }
+      #expect(page.all("style").map { $0.value("nonce") } == ["n-1"])
+    }
+  }
+
+  @Test func nothingIsStyledWhereItStands() {
+    #expect(WebStyle.sheet.contains(".bridge-target{min-width:44px;min-height:44px}"))
+    for state in states { #expect(!SignInPage.document(state).contains("style=\"")) }
+  }
+
   @Test func everyControlIsLargeEnoughAndNamed() {
     for state in states {
       let page = Page(SignInPage.render(state))
       for control in page.all("button") + page.all("input") {
-        let style = control.value("style") ?? ""
-        #expect(style.contains("min-width:44px;min-height:44px"), "\(control.tag)")
+        let classes = control.value("class")?.split(separator: " ") ?? []
+        #expect(classes.contains("bridge-target"), "\(control.tag)")
         #expect(control.value("id") == control.value("data-testid"))
       }
       for button in page.all("button") {

@@ -8,14 +8,35 @@ struct WebBannerTests {
 
   @Test func anErrorIsAnnouncedWithItsWords() {
     let html = WebBanner.render(.networkUnavailable)
-    #expect(html.hasPrefix("<section class=\"bridge-banner\" role=\"alert\""))
+    #expect(html.hasPrefix("<section class=\"bridge-banner bridge-tint-warning\" role=\"alert\""))
     #expect(html.contains("data-case=\"networkUnavailable\""))
     #expect(html.contains("data-icon=\"wifi.slash\""))
     #expect(html.contains(">No Connection</h2>"))
     #expect(html.contains("<span class=\"bridge-severity\">warning</span>"))
     let message = "Error: Check your internet connection and try again."
-    #expect(html.contains("<p id=\"auth_error_message\" style=\"margin:0\">\(message)</p>"))
+    #expect(html.contains("<p class=\"bridge-error-message\">\(message)</p>"))
     #expect(!html.contains("data-error-id"))
+  }
+
+  /// Two on a page, or one over a form, are valid HTML, under any policy for styles.
+  @Test func nothingIsNamedTwiceOrStyledWhereItStands() {
+    let other = UUID(uuid: (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+    let presented = [Self.id, other].map {
+      WebBanner.render(PresentedError(id: $0, error: .networkUnavailable))
+    }
+    let page = (presented + [WebBanner.render(.agentBusy), WebBanner.render(.agentBusy)]).joined()
+    let names = page.components(separatedBy: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+    #expect(names == ["bridge-error-\(Self.id)", "bridge-error-\(other)"].map { $0[...] })
+    #expect(!page.contains("style="))
+    for name in ["bridge-banner", "bridge-options", "bridge-target", "bridge-tint-warning"] {
+      #expect(page.contains(name) && WebStyle.sheet.contains(".\(name)"))
+    }
+  }
+
+  @Test func theSheetIsAnElementThatAPolicyAllows() {
+    #expect(WebStyle.element().hasPrefix("<style>\n.bridge-target{"))
+    #expect(WebStyle.element(nonce: "a\"b").hasPrefix("<style nonce=\"a&quot;b\">\n"))
+    #expect(!WebStyle.sheet.contains("<"))
   }
 
   @Test func everyOptionIsAButtonAndDismissHasAName() {
@@ -25,14 +46,14 @@ struct WebBannerTests {
       #expect(html.contains("data-icon=\"xmark\""))
       #expect(html.components(separatedBy: "<button ").count == error.recoveryOptions.count + 2)
       for option in error.recoveryOptions {
-        #expect(html.contains("class=\"bridge-\(option.style.rawValue)\""))
+        #expect(html.contains("class=\"bridge-\(option.style.rawValue) bridge-target\""))
         #expect(html.contains("data-kind=\"\(option.kind.rawValue)\""))
         #expect(html.contains(">\(option.title)</button>"))
       }
       let buttons = html.components(separatedBy: "<button ").dropFirst()
       #expect(
         buttons.allSatisfy {
-          $0.hasPrefix("type=\"button\"") && $0.contains("min-width:44px;min-height:44px")
+          $0.hasPrefix("type=\"button\"") && $0.contains("bridge-target")
             && $0.contains("data-error-id=\"\(Self.id.uuidString)\"")
         })
     }
@@ -69,9 +90,12 @@ struct WebBannerTests {
   @Test func coloursPassFourAndAHalfToOne() {
     for (error, hex, rgb) in Self.severities {
       let html = WebBanner.render(error)
-      #expect(html.contains("color:\(hex)"))
-      #expect(
-        html.contains("background:rgba(\(rgb.map { "\(Int($0))" }.joined(separator: ",")),0.1)"))
+      let name = error.severity.name
+      #expect(html.contains("<header class=\"bridge-text-\(name)\">"))
+      #expect(html.contains("bridge-tint-\(name)"))
+      let parts = rgb.map { "\(Int($0))" }.joined(separator: ",")
+      #expect(WebStyle.sheet.contains(".bridge-text-\(name){color:\(hex)}"))
+      #expect(WebStyle.sheet.contains(".bridge-tint-\(name){background:rgba(\(parts),0.1)}"))
       let tint = rgb.map { 255 * 0.9 + $0 * 0.1 }
       let ratio = (luminance(tint) + 0.05) / (luminance(rgb) + 0.05)
       #expect(ratio >= 4.5, "\(hex) \(ratio)")
