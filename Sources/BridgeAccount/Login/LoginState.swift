@@ -50,6 +50,9 @@ public struct LoginState: Sendable, Equatable {
   mutating func show(_ error: any Error) {
     switch error {
     case let error where Cancellation.caused(error): break
+    // It says no more than a wrong password does.
+    case let error where APIError(wrapping: error) == .forbidden:
+      show(AuthErrorMapper.message(for: error, flow: .login))
     case let error as APIError: show(error)
     case let failure as APIFailure: show(failure.error)
     case let error as AuthError:

@@ -72,8 +72,10 @@ public enum AuthErrorMapper {
     return message(for: normalize(error))
   }
 
-  /// The text of any error as `flow` may say it: signing in never confirms an account (G-52).
+  /// The text of any error as `flow` may say it: signing in never confirms an account (G-52), so a
+  /// bare 403 is a wrong password, whichever service reports it.
   public static func message(for error: any Error, flow: AuthFlow) -> String {
+    let error = HostAccountService.map(error, flow: flow)
     let normalized = normalize(error)
     let veiled = normalized.veiled(in: flow)
     return veiled == normalized ? message(for: error) : message(for: veiled)

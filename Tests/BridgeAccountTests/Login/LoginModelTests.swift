@@ -27,6 +27,18 @@ private func model(
         == "Unable to connect to the server. Please check your internet connection.")
   }
 
+  /// Whichever service reports it (docs/contract.md, "Account").
+  @Test func testLogin_ForbiddenError_SaysNoMoreThanAWrongPassword() async {
+    for failure in [APIError.forbidden, APIFailure(error: .forbidden, status: 403)] as [any Error] {
+      let model = await model(ScriptedAccount(failure: failure))
+      await model.login()
+      let state = await model.state
+      #expect(state.showError)
+      #expect(!state.isRetryable && !state.requiresReauth)
+      #expect(state.errorMessage == "That email or password looks incorrect")
+    }
+  }
+
   @Test func testLogin_UnauthorizedError_ShowsAuthError() async {
     let model = await model(
       ScriptedAccount(failure: APIError.unauthorized), email: "wrong@example.com",

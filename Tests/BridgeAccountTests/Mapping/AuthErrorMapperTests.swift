@@ -105,6 +105,19 @@ private let rows = [
     #expect(AuthErrorMapper.normalize(APIFailure(error: error, status: 429)) == .rateLimited)
   }
 
+  /// Whichever service reports it (docs/contract.md, "Account").
+  @Test func aBareForbiddenAtSignInIsAWrongPassword() {
+    let wrong = "That email or password looks incorrect"
+    for error in [APIError.forbidden, APIFailure(error: .forbidden, status: 403)] as [any Error] {
+      #expect(AuthErrorMapper.message(for: error, flow: .login) == wrong)
+      #expect(AuthErrorMapper.message(for: error, flow: .signup) == unknown)
+    }
+    let locked = APIFailure(error: .forbidden, status: 403, code: "ACCOUNT_LOCKED")
+    #expect(
+      AuthErrorMapper.message(for: locked, flow: .login)
+        == AuthErrorMapper.message(for: AuthError.accountLocked, flow: .login))
+  }
+
   @Test func aStrangerSaysTheFallback() {
     struct Stranger: Error {}
     #expect(AuthErrorMapper.normalize(Stranger()) == .unknown)
