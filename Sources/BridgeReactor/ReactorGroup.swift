@@ -19,7 +19,7 @@ public final class ReactorGroup: Sendable {
   }
 
   /// The next reactor in turn; starts it when it is the first use. Where descriptors or threads
-  /// have run out, one of those that run already.
+  /// have run out, one of those that run already; the first one makes its loop later then.
   public func next() -> Reactor {
     state.withLock { state in
       var index = state.next
@@ -27,7 +27,7 @@ public final class ReactorGroup: Sendable {
         let name = "bridge-reactor-\(index)"
         if index == 0 {
           state.reactors.append(Reactor(name: name))
-        } else if let reactor = Reactor(ifPossible: name) {
+        } else if let reactor = Reactor.complete(name: name) {
           state.reactors.append(reactor)
         } else {
           index = 0

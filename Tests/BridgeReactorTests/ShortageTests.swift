@@ -37,4 +37,57 @@ import Testing
       Kernel.giveDescriptorsBack()
     }
   }
+
+  /// A library must not end the program that uses it.
+  @Test func withoutDescriptorsAReactorRunsJobsAndADialSaysWhy() async {
+    await #expect(processExitsWith: .success) {
+      Kernel.useUpDescriptors()
+      let reactor = Reactor()
+      let pinned = Pinned(reactor)
+      await pinned.append(1)
+      #expect(await pinned.isOnLoop())
+      #expect(await reactor.onHelperThread { 2 } == 2)
+      let error = await #expect(throws: DialFailure.self) {
+        try await Dialer.dial(Endpoint(host: "127.0.0.1", port: 1), on: reactor)
+      }
+      #expect(error?.phase == .resolve)
+      #expect(error?.cause == .failed(errno: 24))
+      let log = Log<Int>()
+      await pinned.after(.seconds(3600)) { log.append(3) }
+      await eventually { log.all == [3] }
+      await #expect(throws: Refused.self) { try await pinned.watch(0, for: .readable) { _, _ in } }
+      #expect(await pinned.seen == [1])
+      await reactor.stop()
+      Kernel.giveDescriptorsBack()
+    }
+  }
+
+  @Test func aReactorMakesItsLoopOnceItCan() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try LoopbackListener(at: .loopback)
+      defer { withExtendedLifetime(listener) {} }
+      let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
+      Kernel.useUpDescriptors()
+      let reactor = Reactor()
+      let pinned = Pinned(reactor)
+      for number in 0..<3 { await pinned.append(number) }
+      await #expect(throws: DialFailure.self) { try await Dialer.dial(endpoint, on: reactor) }
+      Kernel.giveDescriptorsBack()
+      try await Dialer.dial(endpoint, on: reactor).close()
+      #expect(await reactor.onHelperThread { 2 } == 2)
+      await reactor.stop()
+    }
+  }
+
+  @Test func aReactorWithoutALoopCanBeStopped() async {
+    await #expect(processExitsWith: .success) {
+      Kernel.useUpDescriptors()
+      await Reactor().stop()
+      let group = ReactorGroup(count: 2)
+      let first = group.next()
+      #expect(group.next() === first)
+      await group.stop()
+      Kernel.giveDescriptorsBack()
+    }
+  }
 }

@@ -39,6 +39,7 @@ import CLibUV
     _ descriptor: Int32, on reactor: Reactor, ready: @escaping (Readiness) -> Void
   ) {
     reactor.preconditionIsolated()
+    guard reactor.openLoop() == nil else { return nil }
     let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
     guard unsafe uv_poll_init(reactor.native, poll, descriptor) == 0 else {
       unsafe poll.deallocate()

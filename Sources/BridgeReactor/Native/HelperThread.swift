@@ -6,10 +6,10 @@ extension Reactor {
   package func help(
     _ work: @escaping @Sendable () -> Void, then done: @escaping @Sendable () -> Void
   ) {
-    unsafe HelperJob { [self] in
+    help { [self] in
       work()
       execute(done)
-    }.queue(on: native)
+    }
   }
 
   /// Runs `work`, which may block, on libuv's thread pool while the loop goes on.
@@ -21,9 +21,15 @@ extension Reactor {
   ) async -> Result {
     await withCheckedContinuation { (caller: CheckedContinuation<Result, Never>) in
       execute { [self] in
-        unsafe HelperJob { caller.resume(returning: work()) }.queue(on: native)
+        help { caller.resume(returning: work()) }
       }
     }
+  }
+
+  private func help(_ work: @escaping @Sendable () -> Void) {
+    // Without a loop there is no pool, and nothing that waits for this thread either.
+    guard openLoop() == nil else { return work() }
+    unsafe HelperJob(work).queue(on: native)
   }
 }
 

@@ -4,6 +4,8 @@ import CLibUV
 @safe public final class LoopTimer {
   private let reactor: Reactor
   private var handle: LoopHandle?
+  /// It fires at the end of the turn: there is no loop.
+  private var isDue = false
 
   private final class Callback {
     let fire: () -> Void
@@ -16,8 +18,18 @@ import CLibUV
   /// unless cancelled before.
   public init(after delay: Duration, on reactor: Reactor, _ fire: @escaping () -> Void) {
     reactor.preconditionIsolated()
-    let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     self.reactor = reactor
+    // Without a loop nothing that a timer bounds can succeed: it is due at once.
+    guard reactor.openLoop() == nil else {
+      isDue = true
+      reactor.atEndOfTurn { [weak self] in
+        guard let self, isDue else { return }
+        isDue = false
+        fire()
+      }
+      return
+    }
+    let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     handle = unsafe LoopHandle(timer)
     // The loop's time is cached: without this a short timer made late in a long turn fires at once.
     unsafe uv_update_time(reactor.native)
@@ -37,6 +49,7 @@ import CLibUV
   public func cancel() {
     handle?.close(on: reactor)
     handle = nil
+    isDue = false
   }
 
   private static func fired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {

@@ -21,15 +21,16 @@ extension Reactor {
 
   private func enqueue(_ work: Work) {
     let isOnLoop = isCurrent
-    let mustWake = inbox.withLock { inbox in
+    let (mustWake, mustStart) = inbox.withLock { inbox in
       // Nobody would run it, and what it holds would never be let go.
-      if inbox.hasEnded { return false }
+      if inbox.hasEnded { return (false, false) }
       inbox.work.append(work)
-      if isOnLoop || inbox.isWakePending { return false }
+      if isOnLoop || inbox.isWakePending { return (false, !inbox.hasThread) }
       inbox.isWakePending = true
-      return true
+      return (true, !inbox.hasThread)
     }
     if mustWake { control.wake() }
+    if mustStart { startThread() }
   }
 
   /// Stops the program where the caller does not run on the loop's thread.

@@ -10,7 +10,7 @@ public import BridgeTransport
 /// runs.
 @safe public final class Reactor: TaskExecutor, PinnedExecutor, @unchecked Sendable {
   /// What other rooms that speak libuv attach their own handles to; touch it on the loop's thread
-  /// only.
+  /// only, once a name was resolved there: before, it may be memory of a loop that is not made yet.
   @safe package let native: UnsafeMutablePointer<uv_loop_t>
 
   /// One thing to run on the loop.
@@ -28,6 +28,8 @@ public import BridgeTransport
     /// An `uv_async_send` is on its way; a second one would be wasted.
     var isWakePending = false
     var isStopping = false
+    /// The thread runs, or is being started.
+    var hasThread = false
     /// Nothing is taken any more.
     var hasEnded = false
     /// How the guests of the loop leave it.
@@ -43,7 +45,7 @@ public import BridgeTransport
   package let scratch = ScratchBuffer(count: 128 << 10)
 
   let inbox = Mutex(Inbox())
-  let control: LoopControl
+  let control = LoopControl()
   let serial = ReactorLane()
   private let thread = LoopThread()
 
@@ -56,49 +58,59 @@ public import BridgeTransport
   private var putOff: [() -> Void] = []
   private var ending: [() -> Void] = []
 
+  /// False where descriptors had run out: then the thread runs jobs, and nothing else.
+  private var hasLoop = false
+  private let name: String
+
   /// Starts a thread and its loop. `name` shows in a debugger (15 bytes at most are kept).
   ///
-  /// Needs four descriptors, and stops the program where none are left: a `ReactorGroup` does with
-  /// the reactors it has.
-  public convenience init(name: String = "bridge-reactor") {
-    guard let loop = unsafe Self.makeLoop() else {
-      preconditionFailure("no descriptor or memory is left for an event loop")
-    }
-    unsafe self.init(loop: loop)
-    precondition(start(name: name), "no thread is left for an event loop")
+  /// The loop needs four descriptors, six where it is the first of the process. Where they are not
+  /// to be had, jobs run even so, every dial tries to make the loop, and fails with that shortage
+  /// while it cannot. Where there is no thread, jobs wait until one can be started.
+  public init(name: String = "bridge-reactor") {
+    setThreadPoolSize
+    self.name = name
+    native = .allocate(capacity: 1)
+    serial.attach(self)
+    control.attach(self)
+    _ = openLoop()
+    startThread()
   }
 
   /// Starts a thread and its loop; nil where descriptors, memory or threads have run out.
-  convenience init?(ifPossible name: String) {
-    guard let loop = unsafe Self.makeLoop() else { return nil }
-    unsafe self.init(loop: loop)
-    guard start(name: name) else { return nil }
-  }
-
-  private init(loop: UnsafeMutablePointer<uv_loop_t>) {
-    native = unsafe loop
-    control = unsafe LoopControl(loop: loop)
-    serial.attach(self)
-  }
-
-  private static func makeLoop() -> UnsafeMutablePointer<uv_loop_t>? {
-    setThreadPoolSize
-    let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
-    guard unsafe uv_loop_init(loop) == 0 else {
-      unsafe loop.deallocate()
+  static func complete(name: String) -> Reactor? {
+    guard NativeLoop.shortage() == nil else { return nil }
+    let reactor = Reactor(name: name)
+    guard reactor.isRunning else {
+      reactor.end()
       return nil
     }
-    return unsafe loop
+    return reactor
   }
 
-  private func start(name: String) -> Bool {
-    control.attach(self)
+  private var isRunning: Bool { inbox.withLock { $0.hasThread } }
+
+  /// Makes the loop if there is none; the `errno` of why it cannot be made. On the loop's thread.
+  func openLoop() -> Int32? {
+    guard !hasLoop else { return nil }
+    if let shortage = unsafe NativeLoop.make(at: native) { return shortage }
+    unsafe control.open(on: native)
+    hasLoop = true
+    return nil
+  }
+
+  /// Starts the thread, where it is not started yet.
+  func startThread() {
+    let isFirst = inbox.withLock { inbox in
+      defer { inbox.hasThread = true }
+      return !inbox.hasThread
+    }
+    guard isFirst else { return }
     let hasStarted = thread.start(name: name) { [self] in
       turn()
       end()
     }
-    if !hasStarted { end() }
-    return hasStarted
+    if !hasStarted { inbox.withLock { $0.hasThread = false } }
   }
 
   /// Whether the caller runs on this reactor's thread.
@@ -116,6 +128,8 @@ public import BridgeTransport
       return inbox.guests
     }
     for leave in guests { execute(leave) }
+    startThread()
+    guard isRunning else { return end() }
     await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
       thread.whenEnded { stopped.resume() }
       inbox.withLock { $0.isStopping = true }
@@ -132,7 +146,7 @@ public import BridgeTransport
   /// The life of the thread: until it is told to stop and nothing is left to do.
   private func turn() {
     repeat {
-      unsafe uv_run(native, UV_RUN_DEFAULT)
+      if hasLoop { unsafe uv_run(native, UV_RUN_DEFAULT) } else { control.wait() }
       // `uv_run` returns when only our own handles are left. Work that came since may make others.
       drain()
     } while !isDone()
@@ -147,11 +161,13 @@ public import BridgeTransport
   }
 
   private func end() {
-    control.close()
-    unsafe uv_run(native, UV_RUN_DEFAULT)
+    if hasLoop {
+      control.close()
+      unsafe uv_run(native, UV_RUN_DEFAULT)
+    }
     // A handle that is idle but was never closed is its owner's leak: then the loop is left where
     // it is, for that owner still points into it.
-    if unsafe uv_loop_close(native) == 0 { unsafe native.deallocate() }
+    if unsafe !hasLoop || uv_loop_close(native) == 0 { unsafe native.deallocate() }
     control.detach()
   }
 

@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeTransport
 
 /// One question to a resolver, asked on the reactor's thread, where its deadline is counted.
@@ -20,6 +21,10 @@ actor ResolveDesk {
   func addresses(
     of host: String, within timeout: Duration
   ) async throws(DialFailure) -> [NetworkAddress] {
+    if let shortage = reactor.openLoop() {
+      throw DialFailure(
+        phase: .resolve, cause: .failed(errno: shortage), nativeCode: Int(-shortage))
+    }
     if let address = NetworkAddress(numeric: host) { return [address] }
     let ticket = resolver.ticket()
     let answer = await withTaskCancellationHandler {
