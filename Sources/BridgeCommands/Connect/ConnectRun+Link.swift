@@ -200,7 +200,7 @@ extension ConnectRun {
       reporter.show("\r\nAsking the host; if it does not answer, it is dialled anew.\r\n")
       await supervisor.reconnectNow(id)
     case .escape(.help): reporter.show("\r\n" + Keyboard.help)
-    case .escape(.status): await showStatus()
+    case .escape(.status): requestStatus.yield()
     case .escape(.bytes): break
     case .key(.explain): view.change { $0.isExplained.toggle() }
     case .key(.confirmLeave): view.change { $0.isLeaving = true }
@@ -219,12 +219,13 @@ extension ConnectRun {
     reporter.note("bridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
   }
 
-  /// `~s`.
-  private func showStatus() async {
+  /// `~s`. It waits for the host, and the keyboard does not wait for it.
+  func showStatus() async {
     var lines = ["\(settings.user) at \(settings.endpoint)"]
     if let connection = try? await supervisor.connection(id) {
       lines += await status(of: connection)
     }
+    guard !Task.isCancelled, !facts.withLock({ $0.isOver }) else { return }
     let shown = lines.map { PeerText.escaped($0, limit: 512) + "\r\n" }
     reporter.show("\r\n" + shown.joined())
   }

@@ -40,6 +40,9 @@ struct ConnectRun: Sendable {
   /// WebSocket connections whose messages are to be written out, oldest first.
   let links: AsyncStream<Opened>
   let opened: AsyncStream<Opened>.Continuation
+  /// Asked for by `~s`.
+  let statusRequests: AsyncStream<Void>
+  let requestStatus: AsyncStream<Void>.Continuation
 
   /// What is known so far.
   struct Facts: Sendable {
@@ -115,6 +118,7 @@ struct ConnectRun: Sendable {
       on: reactor)
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
     (links, opened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
+    (statusRequests, requestStatus) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// What a part of the run came to.
@@ -149,6 +153,10 @@ struct ConnectRun: Sendable {
       if let keyboard {
         group.addTask(executorPreference: reactor) {
           await keyboard.listen(to: input, now: { ContinuousClock.now }) { await obey($0) }
+          return .over
+        }
+        group.addTask(executorPreference: reactor) {
+          for await _ in statusRequests { await showStatus() }
           return .over
         }
       }
