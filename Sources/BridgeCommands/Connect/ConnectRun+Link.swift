@@ -172,7 +172,9 @@ extension ConnectRun {
   private func show(_ phase: ConnectionPhase) {
     let words = phase.words(settings)
     reporter.detail("bridgectl: \(words)")
-    if reporter.style.loudness != .verbose { reporter.progress("\(words) …") }
+    if reporter.style.loudness != .verbose {
+      reporter.progress("\(words) \(local.isUnicode ? "…" : "...")")
+    }
   }
 
   /// `--wait=DURATION`.
