@@ -15,7 +15,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   public static func start() async {
     LocalEnvironment.openStandardDescriptors()
     Signals.hold()
-    TerminalModes.restoreOnCrash()
+    TerminalModes.restoreOnFatalSignals()
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
     do {
       var command = try parseAsRoot(arguments)

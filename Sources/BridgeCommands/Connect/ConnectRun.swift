@@ -230,8 +230,7 @@ struct ConnectRun: Sendable {
     for await event in signals.events {
       switch event {
       case .end(let code): return .signal(code)
-      case .resized: break
-      case .resumed: if keyboard != nil, resizes.isWanted { TerminalModes.set(.raw, on: 0) }
+      case .resized, .resumed: break
       }
       if let size = TerminalModes.size(of: 0) { resizes.yield(.init(size: size)) }
     }
@@ -253,9 +252,6 @@ final class Resizes: Sendable {
   }
 
   private let sink = Mutex(AsyncStream<Change>.Continuation?.none)
-
-  /// Whether a session has the terminal.
-  var isWanted: Bool { sink.withLock { $0 != nil } }
 
   /// A stream for the next session; the last one's ends.
   func next() -> AsyncStream<Change> {

@@ -37,6 +37,9 @@ final class Wake: Sendable {
   let descriptor: Int32
   private let source: Int32
 
+  /// False where there was no descriptor left for it.
+  var isOpen: Bool { descriptor >= 0 }
+
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)

@@ -10,30 +10,30 @@ final class Signals: Sendable {
     case end(Int32)
     /// SIGWINCH.
     case resized
-    /// SIGCONT after SIGTSTP: the terminal's modes were put back meanwhile.
+    /// SIGCONT: the process was stopped, and its terminal may have another size.
     case resumed
   }
 
   /// What came, oldest first. One reader.
   let events: AsyncStream<Event>
   private let sink: AsyncStream<Event>.Continuation
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP]
+  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let patience: Int32 = 2000
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
   /// Keeps the signals for `Signals`, but for those that whoever started us wants ignored (nohup,
-  /// a job in the background). Writing to a closed pipe is an error and no signal from here on.
+  /// a job in the background), and but for all where descriptors have run out. Writing to a closed
+  /// pipe, or beyond the largest size of a file, is an error and no signal from here on.
   static func hold() {
-    _ = wake
-    for number in numbers where !isIgnored(number) {
+    for number in numbers where wake.isOpen && !isIgnored(number) {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { Signals.note($0) }
       action.sa_flags = SA_RESTART
       unsafe sigaction(number, &action, nil)
     }
-    _ = signal(SIGPIPE, SIG_IGN)
+    for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
   /// Starts the thread.
@@ -49,7 +49,8 @@ final class Signals: Sendable {
     errno = saved
   }
 
-  private static func isIgnored(_ number: Int32) -> Bool {
+  /// Whether `number` is ignored.
+  static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
     let current = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
@@ -66,7 +67,8 @@ final class Signals: Sendable {
       }
       switch Int32(number) {
       case SIGWINCH: sink.yield(.resized)
-      case SIGTSTP: suspend()
+      case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
+      case SIGCONT: resume()
       case let number:
         // The second one, or an end that hangs, leaves at once.
         if let ending { Self.leave(ending) }
@@ -76,9 +78,9 @@ final class Signals: Sendable {
     }
   }
 
-  private func suspend() {
-    TerminalModes.restore()
-    raise(SIGSTOP)
+  private func resume() {
+    TerminalModes.reapply()
+    TerminalPrompt.askAgain()
     sink.yield(.resumed)
   }
 

@@ -63,18 +63,50 @@ import Foundation
         modes = unsafe saved.pointee.modes
       }
       current = mode
-      switch mode {
-      case .raw:
-        unsafe cfmakeraw(&modes)
-      case .line:
-        modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHO | ECHOE | ECHOK)
-        modes.c_iflag |= tcflag_t(ICRNL)
-      case .hidden:
-        modes.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK)
-        modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
-        modes.c_iflag |= tcflag_t(ICRNL)
-      }
+      change(&modes, to: mode)
       apply(&modes, to: descriptor)
+    }
+  }
+
+  /// Runs `stop`, which stops this process, with the terminal as it was before the first change.
+  /// The mode in use is kept for `reapply`.
+  static func whileRestored(_ stop: () -> Void) {
+    lock.withLock { _ in
+      let descriptor = unsafe saved.pointee.descriptor
+      if descriptor >= 0 {
+        var modes = unsafe saved.pointee.modes
+        apply(&modes, to: descriptor)
+      }
+      stop()
+    }
+  }
+
+  /// Sets the mode in use again after this process was stopped: a shell has set its own meanwhile.
+  /// In the background the terminal belongs to the shell, and nothing is changed.
+  static func reapply() {
+    lock.withLock { current in
+      let descriptor = unsafe saved.pointee.descriptor
+      guard let current, descriptor >= 0, isForeground(on: descriptor) else { return }
+      var modes = unsafe saved.pointee.modes
+      change(&modes, to: current)
+      apply(&modes, to: descriptor)
+    }
+  }
+
+  /// Whether this process is in the foreground of the terminal at `descriptor`.
+  static func isForeground(on descriptor: Int32) -> Bool { tcgetpgrp(descriptor) == getpgrp() }
+
+  private static func change(_ modes: inout termios, to mode: Mode) {
+    switch mode {
+    case .raw:
+      unsafe cfmakeraw(&modes)
+    case .line:
+      modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHO | ECHOE | ECHOK)
+      modes.c_iflag |= tcflag_t(ICRNL)
+    case .hidden:
+      modes.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK)
+      modes.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+      modes.c_iflag |= tcflag_t(ICRNL)
     }
   }
 
@@ -90,17 +122,26 @@ import Foundation
     }
   }
 
-  /// Restores the terminal when this process crashes. Only async-signal-safe calls
-  /// (signal-safety(7)).
-  static func restoreOnCrash() {
+  /// Signals of a crash.
+  private static let crashes = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGSYS]
+  /// The others that end a process by default (signal(7)), but for those that `Signals` answers.
+  private static let deadly: [Int32] =
+    [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, 16, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR]
+    + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+
+  /// Restores the terminal when a signal ends this process, which it does as before. Only
+  /// async-signal-safe calls (signal-safety(7)).
+  static func restoreOnFatalSignals() {
     _ = memory
-    for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] {
+    for number in crashes + deadly.filter({ !Signals.isIgnored($0) }) {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { number in
         TerminalModes.putBackInHandler()
         raise(number)
       }
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND) | UInt32(SA_NODEFER))
+      // From the background tcsetattr would stop the process instead.
+      unsafe sigaddset(&action.sa_mask, SIGTTOU)
       unsafe sigaction(number, &action, nil)
     }
   }

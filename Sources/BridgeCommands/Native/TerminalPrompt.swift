@@ -1,9 +1,18 @@
+import BridgeTransport
 import Foundation
 
 /// One question on the process's own terminal, wherever its standard streams lead.
 enum TerminalPrompt {
-  /// The longest answer, in bytes.
-  private static let limit = 1024
+  /// The longest answer, in bytes: a terminal's line is no longer (termios(3), canonical mode).
+  private static let limit = 4096
+
+  private struct Question {
+    let text: [UInt8]
+    let terminal: Int32
+  }
+
+  /// What is asked and not answered yet.
+  private static let pending = Mutex(Question?.none)
 
   /// The answer without its line feed; nil when there is no terminal, the input ended, or the task
   /// was cancelled. The terminal is as it was after it.
@@ -14,12 +23,25 @@ enum TerminalPrompt {
     TerminalModes.set(isEchoed ? .line : .hidden, on: terminal)
     // What was typed before the question is no answer to it.
     tcflush(terminal, TCIFLUSH)
-    _ = DescriptorWriter.writeAll(Array(question.utf8), to: terminal)
+    let text = Array(question.utf8)
+    _ = DescriptorWriter.writeAll(text, to: terminal)
+    pending.withLock { $0 = Question(text: text, terminal: terminal) }
     let reader = DescriptorReader(terminal, size: limit, ownsDescriptor: true)
     let line = await line(from: reader)
+    pending.withLock { $0 = nil }
     if let before { TerminalModes.set(before, on: terminal) } else { TerminalModes.restore() }
     reader.stop()
     return line
+  }
+
+  /// Writes the pending question once more: this process was stopped, and others have written to
+  /// the terminal. What was typed of the answer is discarded.
+  static func askAgain() {
+    pending.withLock { pending in
+      guard let pending, TerminalModes.isForeground(on: pending.terminal) else { return }
+      tcflush(pending.terminal, TCIFLUSH)
+      _ = DescriptorWriter.writeAll(pending.text, to: pending.terminal)
+    }
   }
 
   /// Bytes up to a line feed or the end; nil where the end comes first, or the task was cancelled.

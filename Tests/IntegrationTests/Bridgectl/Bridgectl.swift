@@ -42,17 +42,19 @@ final class Home: Sendable {
 
   /// Runs bridgectl without any terminal.
   func run(
-    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:],
-    program: String = Child.program
+    _ arguments: [String], through script: String? = nil, input: [UInt8] = [],
+    environment extra: [String: String] = [:], program: String = Child.program
   ) async throws -> Outcome {
-    let running = try start(arguments, input: input, environment: extra, program: program)
+    let running = try start(
+      arguments, through: script, input: input, environment: extra, program: program)
     return try await running.outcome()
   }
 
-  /// Starts it likewise.
+  /// Starts it likewise. A `script` is run by bash and ends with `exec "$0" "$@"`, which becomes the
+  /// program.
   func start(
-    _ arguments: [String], input: [UInt8] = [], environment extra: [String: String] = [:],
-    program: String = Child.program
+    _ arguments: [String], through script: String? = nil, input: [UInt8] = [],
+    environment extra: [String: String] = [:], program: String = Child.program
   ) throws -> Running {
     let name = UUID().uuidString
     try Data(input).write(to: URL(fileURLWithPath: file("in-" + name)))
@@ -63,7 +65,8 @@ final class Home: Sendable {
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: file("out-" + name)))
     let error = try FileHandle(forWritingTo: URL(fileURLWithPath: file("err-" + name)))
     let child = try Child(
-      arguments, program: program, environment: environment.merging(extra) { $1 },
+      (script.map { ["-c", $0, program] } ?? []) + arguments,
+      program: script == nil ? program : "/bin/bash", environment: environment.merging(extra) { $1 },
       streams: .descriptors(
         input: input.fileDescriptor, output: output.fileDescriptor, error: error.fileDescriptor))
     return Running(child: child, home: self, name: name)
@@ -133,6 +136,8 @@ struct Screen {
   func type(_ text: String) { terminal.type(text) }
 
   func signal(_ number: Int32) { child.signal(number) }
+
+  func untilStopped() async { await child.untilStopped() }
 
   /// Waits for the end; all that was written is in `transcript` after it.
   mutating func end() async -> Int32 {

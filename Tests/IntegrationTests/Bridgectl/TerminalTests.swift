@@ -95,6 +95,52 @@ import Testing
     }
   }
 
+  /// The status of the process is the signal's: nothing of ours answers it.
+  @Test(arguments: [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGPROF, 34, 64])
+  func aSignalThatKillsGivesTheTerminalBack(_ number: Int32) async throws {
+    try await withShell { server, terminal, screen in
+      #expect(!terminal.isCooked)
+      screen.signal(number)
+      #expect(await screen.end() == 1000 + number)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func aStatusThatTakesLongDoesNotHoldUpTheKeyboard() async throws {
+    try await withShell(["--keepalive", "0s"]) { server, terminal, screen in
+      await server.freeze()
+      screen.type("\r~s\r~.")
+      #expect(await screen.end() == 130)
+      #expect(!screen.transcript.contains("no answer within"))
+      #expect(screen.isRestored)
+      await server.thaw()
+    }
+  }
+
+  @Test func aStoppedShellHasItsTerminalAgain() async throws {
+    try await withShell { server, terminal, screen in
+      screen.signal(SIGTSTP)
+      await screen.untilStopped()
+      #expect(terminal.isCooked)
+      screen.signal(SIGCONT)
+      screen.type("\rexit 3\r")
+      #expect(await screen.end() == 3)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func progressIsPlainWhereTheLocaleIs() async throws {
+    let peer = try await ScriptedTCPPeer(.silent)
+    let terminal = try Terminal()
+    var screen = try Home().start(
+      ["connect", "-p", "\(peer.port)", "127.0.0.1"], on: terminal, environment: ["LANG": "C"])
+    try await screen.see("waiting for the server's greeting ...")
+    screen.type("\u{3}")
+    #expect(await screen.end() == 130)
+    #expect(screen.transcript.utf8.allSatisfy { $0 < 0x80 })
+    await peer.stop()
+  }
+
   @Test func controlCCancelsAConnect() async throws {
     let peer = try await ScriptedTCPPeer(.silent)
     let terminal = try Terminal()
@@ -115,6 +161,34 @@ import Testing
       let terminal = try Terminal()
       var screen = try home.start(
         server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+      for round in 1...3 {
+        try await screen.see("Password of ")
+        try await screen.see(": ")
+        screen.type("guess-\(round)\r")
+      }
+      #expect(await screen.end() == 77)
+      #expect(!screen.transcript.contains("guess"))
+      #expect(screen.isRestored)
+    }
+  }
+
+  /// Between the stop and the going on, the terminal is the shell's.
+  @Test(arguments: [SIGTSTP, SIGSTOP])
+  func aPasswordIsNotShownAfterAStopEither(_ stop: Int32) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.offersPassword = true
+    try await withServer(configuration) { server, home in
+      try await server.revokeIdentities()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "true"], on: terminal)
+      try await screen.see("Password of ")
+      try await screen.see(": ")
+      if stop == SIGTSTP { screen.type("\u{1A}") } else { screen.signal(stop) }
+      await screen.untilStopped()
+      if stop == SIGTSTP { #expect(terminal.isCooked) }
+      terminal.cook()
+      screen.signal(SIGCONT)
       for round in 1...3 {
         try await screen.see("Password of ")
         try await screen.see(": ")

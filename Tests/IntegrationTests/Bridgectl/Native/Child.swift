@@ -72,6 +72,18 @@ struct Child: Sendable {
 
   func signal(_ number: Int32) { kill(pid, number) }
 
+  /// Waits until it is stopped (SIGSTOP and its kin); its end can still be waited for.
+  func untilStopped() async {
+    await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
+      Thread.detachNewThread { [pid] in
+        var info = unsafe siginfo_t()
+        let flags = Int32(WSTOPPED | WNOWAIT)
+        while unsafe waitid(P_PID, id_t(pid), &info, flags) < 0, errno == EINTR {}
+        stopped.resume()
+      }
+    }
+  }
+
   /// Waits for a child on a thread of its own, once.
   final class Ending: Sendable {
     private let value: AsyncStream<Int32>
@@ -154,6 +166,15 @@ final class Terminal: Sendable {
   func resize(columns: UInt16, rows: UInt16) {
     var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// Sets the modes of a line that shows what is typed, as a shell does whose job was stopped.
+  func cook() {
+    var modes = termios()
+    _ = unsafe tcgetattr(master, &modes)
+    modes.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+    modes.c_oflag |= tcflag_t(OPOST)
+    _ = unsafe tcsetattr(master, TCSANOW, &modes)
   }
 
   /// The local modes that a raw terminal lacks: echo, lines, signals.
