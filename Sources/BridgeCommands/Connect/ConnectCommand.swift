@@ -48,10 +48,7 @@ package struct ConnectCommand: AsyncParsableCommand {
     let code: Int32
     do throws(AppError) {
       let request = try ConnectRequest(options)
-      if let descriptor = request.eventsDescriptor, !LocalEnvironment.isOpen(descriptor) {
-        throw .validationError(
-          field: "--events-fd", message: "Descriptor \(descriptor) is not open.")
-      }
+      try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
       reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
       code = await Self.connect(request, local, reporter)
@@ -65,10 +62,33 @@ package struct ConnectCommand: AsyncParsableCommand {
     Signals.leave(code)
   }
 
+  private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {
+    try LocalEnvironment.check(request.eventsDescriptor, of: "--events-fd", isWritten: true)
+    try LocalEnvironment.check(request.passwordDescriptor, of: "--password-fd", isWritten: false)
+    try LocalEnvironment.check(
+      request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
+  }
+
+  /// What a connection takes at least, with the three for the timers of the concurrency runtime,
+  /// which ends the process where it cannot have them.
+  private static let neededDescriptors = 16
+
+  private static func checkRoom(_ request: ConnectRequest) throws(CommandFailure) {
+    guard LocalEnvironment.freeDescriptors < neededDescriptors else { return }
+    let reason = "This machine has no file descriptors left."
+    let host = request.host.host
+    throw CommandFailure(
+      error: request.messages == nil
+        ? .sshConnectionFailed(host: host, reason: reason)
+        : .webSocketConnectionFailed(reason: reason),
+      context: FailureContext(kind: .localResource, phase: .dial, host: host))
+  }
+
   private static func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
   ) async -> Int32 {
     do throws(CommandFailure) {
+      try checkRoom(request)
       let settings =
         if let messages = request.messages {
           ConnectSettings(request, messages)

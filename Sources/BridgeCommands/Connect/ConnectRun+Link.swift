@@ -11,7 +11,9 @@ extension ConnectRun {
   private static let passwordPrompts = 3
 
   /// What the connection is to offer, trust and ask.
-  private func configuration() async -> SSHConfiguration {
+  ///
+  /// - Throws: `validationError` of `--password-fd`.
+  private func configuration() async throws(AppError) -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
       case .keyFile(let path): .keyFile(path)
@@ -20,12 +22,9 @@ extension ConnectRun {
       }
     }
     if let descriptor = request.passwordDescriptor {
-      // One byte at a time: what follows the line is the command's input.
-      let reader = DescriptorReader(descriptor, size: 1)
-      let secret = await TerminalPrompt.line(from: reader).map { Secret($0) }
-      reader.stop()
+      let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)
-      credentials += [.password(secret ?? Secret("")), .keyboardInteractive]
+      credentials += [.password(secret), .keyboardInteractive]
     } else {
       credentials.append(.keyboardInteractive)
       credentials += (0..<Self.passwordPrompts).map { _ in .password(nil) }
@@ -37,9 +36,11 @@ extension ConnectRun {
   }
 
   /// What the supervisor must know.
-  func supervised() async -> SupervisedConnection {
-    if let request = request.messages { return await supervised(request) }
-    let configuration = await configuration()
+  ///
+  /// - Throws: `validationError` of a descriptor that was to give a secret.
+  func supervised() async throws(AppError) -> SupervisedConnection {
+    if let request = request.messages { return try await supervised(request) }
+    let configuration = try await configuration()
     var supervised = supervised {
       make(
         SSHConnection(
@@ -57,8 +58,10 @@ extension ConnectRun {
     return supervised
   }
 
-  private func supervised(_ request: MessageRequest) async -> SupervisedConnection {
-    let configuration = await Self.messageConfiguration(request, settings)
+  private func supervised(
+    _ request: MessageRequest
+  ) async throws(AppError) -> SupervisedConnection {
+    let configuration = try await Self.messageConfiguration(request, settings)
     var supervised = supervised {
       make(
         WebSocketConnection(

@@ -6,18 +6,18 @@ import BridgeWebSocket
 // `ws://` and `wss://`: messages instead of a shell.
 extension ConnectRun {
   /// How the WebSocket server is reached.
+  ///
+  /// - Throws: `validationError` of `--bearer-fd`.
   static func messageConfiguration(
     _ request: MessageRequest, _ settings: ConnectSettings
-  ) async -> WebSocketConfiguration {
+  ) async throws(AppError) -> WebSocketConfiguration {
     var configuration = WebSocketConfiguration()
     configuration.headers = request.headers.map { .init($0[0], Secret($0[1])) }
     configuration.subprotocols = request.subprotocols
     if let file = request.authorityFile { configuration.trust = .authority(file: file) }
     if let pin = request.pin { configuration.trust = .pinned(sha256: pin) }
     if let descriptor = request.bearerDescriptor {
-      let reader = DescriptorReader(descriptor, size: 1)
-      configuration.bearer = await TerminalPrompt.line(from: reader).map { Secret($0) }
-      reader.stop()
+      configuration.bearer = try await SecretLine.read(descriptor, option: "--bearer-fd")
     }
     return configuration
   }

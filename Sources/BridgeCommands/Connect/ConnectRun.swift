@@ -131,7 +131,12 @@ struct ConnectRun: Sendable {
 
   /// Connects, runs what is to run, reconnects, closes. A signal ends all of it, in order.
   func run() async -> Int32 {
-    let supervised = await supervised()
+    let supervised: SupervisedConnection
+    do throws(AppError) {
+      supervised = try await self.supervised()
+    } catch {
+      return await finish(.failure(CommandFailure(error: error)), signal: nil)
+    }
     let events = supervisor.events()
     var ending: Ending?
     var signal: Int32?

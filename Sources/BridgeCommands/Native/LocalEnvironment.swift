@@ -1,3 +1,4 @@
+import BridgeErrors
 import Foundation
 
 /// What a process knows about where it runs.
@@ -44,6 +45,7 @@ struct LocalEnvironment: Sendable {
   /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
   /// and gets what is meant for them. Call it first.
   static func openStandardDescriptors() {
+    _ = inherited
     for descriptor in Int32(0)...2 where !isOpen(descriptor) {
       _ = unsafe open("/dev/null", O_RDWR)
     }
@@ -54,8 +56,41 @@ struct LocalEnvironment: Sendable {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
   }
 
-  /// Whether `descriptor` is open.
-  static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+  /// Makes sure that `descriptor`, which `option` names, was handed over by whoever started us, and
+  /// keeps it from the programs that we start. Descriptors of our own are none of the caller's.
+  ///
+  /// - Throws: `validationError` that names both.
+  static func check(
+    _ descriptor: Int32?, of option: String, isWritten: Bool
+  ) throws(AppError) {
+    guard let descriptor else { return }
+    guard descriptor <= 2 || inherited.contains(descriptor), isOpen(descriptor) else {
+      throw .validationError(field: option, message: "Descriptor \(descriptor) is not open.")
+    }
+    let access = fcntl(descriptor, F_GETFL) & O_ACCMODE
+    guard access == O_RDWR || access == (isWritten ? O_WRONLY : O_RDONLY) else {
+      let purpose = isWritten ? "writing" : "reading"
+      throw .validationError(
+        field: option, message: "Descriptor \(descriptor) is not open for \(purpose).")
+    }
+    if descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+  }
+
+  /// How many descriptors could be opened when the process began (getrlimit(2), RLIMIT_NOFILE).
+  static var freeDescriptors: Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return .max }
+    return Int(clamping: limit.rlim_cur) - inherited.count
+  }
+
+  /// The descriptors that were open before any of ours.
+  private static let inherited: Set<Int32> = {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    let numbers = names?.compactMap { Int32($0) } ?? Array(0..<1024)
+    return Set(numbers.filter(isOpen))
+  }()
+
+  private static func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
 
   private static func machineName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)

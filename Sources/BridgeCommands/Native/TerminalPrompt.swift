@@ -45,7 +45,7 @@ enum TerminalPrompt {
   }
 
   /// Bytes up to a line feed or the end; nil where the end comes first, or the task was cancelled.
-  static func line(from reader: DescriptorReader) async -> [UInt8]? {
+  private static func line(from reader: DescriptorReader) async -> [UInt8]? {
     var line: [UInt8] = []
     while line.count <= limit {
       switch await reader.read() {
