@@ -44,8 +44,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   private static func end(with parsing: any Error, isJSON: Bool) async -> Never {
     let text = PeerText.escaped(fullMessage(for: parsing), limit: 16 << 10, layout: .paragraph)
     guard exitCode(for: parsing) != .success else {
-      let isWritten = DescriptorWriter.writeAll(Array((text + "\n").utf8), to: 1)
-      Signals.leave(isWritten ? 0 : BridgeErrors.ExitCode.outputClosed.rawValue)
+      StandardOutput.end(with: text + "\n")
     }
     let error = AppError.validationError(
       field: "command line", message: PeerText.escaped(message(for: parsing), limit: 1024))

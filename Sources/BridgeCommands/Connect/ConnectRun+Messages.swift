@@ -83,7 +83,7 @@ extension ConnectRun {
   private func finish(_ ending: MessageSession.End) {
     switch ending {
     case .finished: end.yield(conclusion(nil))
-    case .outputClosed: end.yield(.success(.outputClosed))
+    case .outputClosed: end.yield(outputEnding)
     case .badInput(let error): end.yield(.failure(CommandFailure(error: error)))
     }
   }

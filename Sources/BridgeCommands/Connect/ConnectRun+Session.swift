@@ -132,7 +132,7 @@ extension ConnectRun {
         reporter.note("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
       }
       end.yield(.success(ExitCode(status)))
-    case .outputClosed: end.yield(.success(.outputClosed))
+    case .outputClosed: end.yield(outputEnding)
     case .failed(let error): await lost(error, connection, channel)
     }
   }

@@ -226,6 +226,12 @@ struct ConnectRun: Sendable {
     }
   }
 
+  /// How the run ends when standard output takes no more.
+  var outputEnding: Ending {
+    let error = StandardOutput.error(output.failure, isTerminal: local.outputIsTerminal)
+    return error.map { .failure(CommandFailure(error: $0)) } ?? .success(.outputClosed)
+  }
+
   private func watchEnd() async -> Step {
     for await ending in endings { return .ended(ending) }
     return .over

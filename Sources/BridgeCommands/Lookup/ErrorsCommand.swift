@@ -37,8 +37,7 @@ package struct ErrorsCommand: ParsableCommand {
     } else {
       text = pages.map(ErrorPage.text).joined(separator: "\n")
     }
-    let isWritten = DescriptorWriter.writeAll(Array(text.utf8), to: 1)
-    Signals.leave(isWritten ? 0 : BridgeErrors.ExitCode.outputClosed.rawValue)
+    StandardOutput.end(with: text)
   }
 
   private static func unknown(_ name: String) -> String {

@@ -33,7 +33,6 @@ package struct VersionCommand: ParsableCommand {
     } else {
       text = versions.map { "\($0) \($1)\n" }.joined()
     }
-    let isWritten = DescriptorWriter.writeAll(Array(text.utf8), to: 1)
-    Signals.leave(isWritten ? 0 : BridgeErrors.ExitCode.outputClosed.rawValue)
+    StandardOutput.end(with: text)
   }
 }

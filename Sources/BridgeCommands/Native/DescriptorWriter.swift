@@ -18,6 +18,7 @@ final class DescriptorWriter: Sendable {
     var posted = 0
     var isClosed = false
     var isStarted = false
+    var failure: Int32?
   }
 
   /// The descriptor.
@@ -29,8 +30,8 @@ final class DescriptorWriter: Sendable {
   /// A writer to `descriptor`, which stays open after it.
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Writes `bytes`; false when nobody can read them any more (EPIPE, EIO, ENOSPC), or the task
-  /// was cancelled (the bytes may go yet).
+  /// Writes `bytes`; false when they cannot be written (`failure` says why), or the task was
+  /// cancelled (the bytes may go yet).
   func write(_ bytes: [UInt8]) async -> Bool {
     bytes.isEmpty ? true : await queue(bytes)
   }
@@ -46,6 +47,9 @@ final class DescriptorWriter: Sendable {
     }
     return fits && enqueue(Chunk(bytes: bytes, caller: nil))
   }
+
+  /// The `errno` of the write that ended it; nil while none has.
+  var failure: Int32? { state.withLock { $0.failure } }
 
   /// Whether something that was posted is not written yet.
   var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
@@ -103,7 +107,9 @@ final class DescriptorWriter: Sendable {
         return state.queue.removeFirst()
       }
       guard let next else { continue }
-      let isWritten = Self.writeAll(next.bytes, to: descriptor)
+      let failure = Self.failure(writing: next.bytes, to: descriptor)
+      let isWritten = failure == nil
+      if !isWritten { state.withLock { $0.failure = failure } }
       if let caller = next.caller {
         answer(caller, isWritten)
       } else {
@@ -125,6 +131,11 @@ final class DescriptorWriter: Sendable {
 
   /// Writes without a thread: for a process about to end.
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    failure(writing: bytes, to: descriptor) == nil
+  }
+
+  /// Writes likewise; the `errno` where that fails.
+  static func failure(writing bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var written = 0
     while written < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { all in
@@ -138,9 +149,9 @@ final class DescriptorWriter: Sendable {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&wait, 1, -1)
       } else if errno != EINTR {
-        return false
+        return errno
       }
     }
-    return true
+    return nil
   }
 }
