@@ -1,3 +1,4 @@
+import BridgeDiagnostics
 import BridgeErrors
 import BridgeSSH
 import BridgeTransport
@@ -114,7 +115,11 @@ extension ConnectRun {
     let (channel, connection) = (session.channel, session.connection)
     await report(connection)
     if session.generation > 1 { announce() }
-    facts.withLock { $0.wasStarted = true }
+    let isRepeated = facts.withLock { facts in
+      defer { facts.wasStarted = true }
+      return facts.wasStarted && request.command != nil
+    }
+    if isRepeated { await counters.countRetry() }
     reporter.event("started") {
       $0.add("terminal", Self.wantsTerminal(request, settings, local))
     }

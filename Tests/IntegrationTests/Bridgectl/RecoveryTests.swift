@@ -225,13 +225,16 @@ import Testing
       let outcome = try await home.run(
         server.options(home) + ["--json", "--idempotent", "127.0.0.1", "--", command])
       #expect(outcome.code == 0)
-      let names = try outcome.error.split(separator: "\n").compactMap { line in
-        let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
-        return (object as? [String: Any])?["event"] as? String
+      let events = try outcome.error.split(separator: "\n").map { line in
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
       }
+      let names = events.compactMap { $0["event"] as? String }
       let steps = names.filter { ["attempt", "failed", "recovered", "started"].contains($0) }
       let once = ["attempt", "recovered", "started"]
       #expect(steps == once + ["failed"] + once)
+      let counters = events.first { $0["event"] as? String == "counters" }
+      #expect(counters?["retries"] as? Int == 1)
+      #expect(counters?["reconnects"] as? Int == 1)
     }
   }
 }
