@@ -1,4 +1,4 @@
-import BridgeErrors
+package import BridgeErrors
 package import BridgeRecovery
 
 /// What bare keys mean while there is no live shell: `r`, `a`, `s`, and Ctrl-C twice.
@@ -30,11 +30,37 @@ package struct LinkKeys: Sendable, Equatable {
       interrupted = now
       return .confirmLeave
     }
-    switch Character(Unicode.Scalar(byte)).lowercased() {
-    case String(ErrorRecoveryOption.Kind.retry.key): return .retry
-    case String(ErrorRecoveryOption.Kind.abort.key): return .leave
-    case String(ErrorRecoveryOption.Kind.checkSettings.key): return .explain
-    case _: return nil
+    let key = Character(Unicode.Scalar(byte)).lowercased()
+    return Self.always.first { String($0.key) == key }.flatMap(Self.command)
+  }
+
+  /// The ways out of every error of a link.
+  private static let always: [ErrorRecoveryOption.Kind] = [.retry, .abort, .checkSettings]
+
+  /// What an option means while a link is down; nil for what cannot be done here.
+  private static func command(_ kind: ErrorRecoveryOption.Kind) -> Command? {
+    switch kind {
+    case .retry, .reconnect: .retry
+    case .cancel, .abort: .leave
+    // The settings are files and flags: what to look for there is said.
+    case .checkSettings, .openSettings: .explain
+    case .dismiss, .waitForCompletion, .browse, .retryWithPermission, .skipTool, .custom: nil
+    }
+  }
+
+  /// The options of an error that has these: its own first, as far as they mean something here, and
+  /// the ways out that it does not name. Each key once, with what it does.
+  package static func options(of kinds: [ErrorRecoveryOption.Kind]) -> [String] {
+    var commands: [Command] = []
+    for command in (kinds + always).compactMap(command) where !commands.contains(command) {
+      commands.append(command)
+    }
+    return commands.map { command in
+      switch command {
+      case .retry: "[\(ErrorRecoveryOption.Kind.retry.key)] Retry"
+      case .leave, .confirmLeave: "[\(ErrorRecoveryOption.Kind.abort.key)] Abort"
+      case .explain: "[\(ErrorRecoveryOption.Kind.checkSettings.key)] Explain"
+      }
     }
   }
 }

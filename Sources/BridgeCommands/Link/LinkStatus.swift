@@ -79,11 +79,16 @@ package struct LinkStatus: Sendable {
     // How often it was tried is in the plan; the error's own count is of something else.
     let error = PresentedError(
       id: shown.id, error: shown.error, context: shown.context,
-      plan: plan(at: now, hasKeyboard: hasKeyboard))
+      plan: plan(at: now))
     var lines = TerminalBanner.render(error, color: color, unicode: unicode)
       .split(separator: "\n").map(String.init)
-    if !hasKeyboard { lines.removeLast() }
-    if isExplained { lines.insert("  " + explanation(of: error.error), at: lines.count - 1) }
+    // What its options mean here, and which keys choose them, is ours to say.
+    lines.removeLast()
+    if isExplained { lines.append("  " + explanation(of: error.error)) }
+    if hasKeyboard {
+      let options = LinkKeys.options(of: error.error.recoveryOptions.map(\.kind))
+      lines.append("  " + options.joined(separator: "  "))
+    }
     if lostBytes > 0 {
       lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
     }
@@ -98,19 +103,17 @@ package struct LinkStatus: Sendable {
     return [line]
   }
 
-  private func plan(at now: Moment, hasKeyboard: Bool) -> RecoveryPlan {
-    let options: [ErrorRecoveryOption.Kind] = hasKeyboard ? [.retry, .abort, .checkSettings] : []
+  private func plan(at now: Moment) -> RecoveryPlan {
     switch activity {
     case .waiting(var plan, let until):
       let seconds = (until - now) / .seconds(1)
       plan.at = .seconds(max(0, Int(seconds.rounded(.up))))
-      plan.options = options
       return plan
     case .trying(let number):
       return RecoveryPlan(
-        next: .reconnect, attempt: number, attemptsLeft: attemptsLeft, options: options)
+        next: .reconnect, attempt: number, attemptsLeft: attemptsLeft)
     case .none:
-      return RecoveryPlan(next: .reconnect, options: options)
+      return RecoveryPlan(next: .reconnect)
     }
   }
 

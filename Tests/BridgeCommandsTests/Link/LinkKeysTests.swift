@@ -1,4 +1,5 @@
 import BridgeCommands
+import BridgeErrors
 import Testing
 
 @Suite struct LinkKeysTests {
@@ -12,6 +13,29 @@ import Testing
   func bareKeysWork(_ key: String, _ command: LinkKeys.Command?) {
     var keys = LinkKeys()
     for byte in key.utf8 { #expect(keys.take(byte, at: start) == command) }
+  }
+
+  @Test(
+    arguments: [
+      ([.checkSettings, .retry], "[s] Explain  [r] Retry  [a] Abort"),
+      ([.openSettings, .retry], "[s] Explain  [r] Retry  [a] Abort"),
+      ([.retry, .cancel], "[r] Retry  [a] Abort  [s] Explain"),
+      ([.reconnect, .dismiss], "[r] Retry  [a] Abort  [s] Explain"),
+      ([.dismiss], "[r] Retry  [a] Abort  [s] Explain"),
+    ] as [([ErrorRecoveryOption.Kind], String)])
+  func theOptionsOfTheErrorComeFirst(_ kinds: [ErrorRecoveryOption.Kind], _ line: String) {
+    #expect(LinkKeys.options(of: kinds).joined(separator: "  ") == line)
+  }
+
+  @Test func everyKeyThatIsOfferedWorks() {
+    for kinds in ErrorRecoveryOption.Kind.allCases.map({ [$0] }) + [[]] {
+      let keys = LinkKeys.options(of: kinds).compactMap { $0.utf8.dropFirst().first }
+      #expect(Set(keys).count == 3)
+      for key in keys {
+        var state = LinkKeys()
+        #expect(state.take(key, at: start) != nil)
+      }
+    }
   }
 
   @Test func controlCTwiceInTwoSecondsLeaves() {
