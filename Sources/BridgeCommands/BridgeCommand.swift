@@ -6,6 +6,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Its name and what it can do.
   public static let configuration = CommandConfiguration(
     commandName: "bridgectl", abstract: "Links that stay up.",
+    version: "bridgectl \(VersionCommand.current)",
     subcommands: [ConnectCommand.self, ErrorsCommand.self, VersionCommand.self])
 
   /// Nothing chosen yet.
@@ -18,6 +19,7 @@ public struct BridgeCommand: AsyncParsableCommand {
     TerminalModes.restoreOnFatalSignals()
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
     do {
+      try checkCommand(arguments)
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -29,8 +31,26 @@ public struct BridgeCommand: AsyncParsableCommand {
     }
   }
 
-  /// `--wait` alone means for ever, and `-oKEY=VALUE` is `-o KEY=VALUE`; the parser knows neither.
+  /// Refuses a first word that is no command.
+  ///
+  /// - Throws: `ValidationError` that names the commands it may have meant.
+  package static func checkCommand(_ arguments: [String]) throws {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let first = arguments.first, !first.hasPrefix("-"), !(names + ["help"]).contains(first)
+    else { return }
+    let near = NearNames.of(first, among: names)
+    let hint =
+      near.isEmpty
+      ? "The commands are \(names.joined(separator: ", "))."
+      : "Did you mean \(near.joined(separator: ", "))?"
+    throw ValidationError("\"\(PeerText.escaped(first, limit: 64))\" is no command. \(hint)")
+  }
+
+  /// The parser does not know that `--wait` alone means for ever, that `-oKEY=VALUE` is
+  /// `-o KEY=VALUE`, that `-V` is `--version`, and where COMMAND begins without `--`.
   package static func normalized(_ arguments: [String]) -> [String] {
+    if arguments == ["-V"] { return ["--version"] }
+    let arguments = ConnectOptions.markingCommand(in: arguments)
     let own = arguments.prefix { $0 != "--" }
     return own.flatMap { argument -> [String] in
       if argument == "--wait" { return ["--wait=forever"] }
@@ -57,6 +77,7 @@ public struct BridgeCommand: AsyncParsableCommand {
     let usage = lines.drop { !$0.hasPrefix("Usage:") }
     if !usage.isEmpty { reporter.show(usage.joined(separator: "\n") + "\n") }
     reporter.fail(failure)
+    reporter.event("exit") { $0.add("code", Int(failure.exitCode)) }
     await reporter.drain()
     Signals.leave(failure.exitCode)
   }

@@ -103,7 +103,12 @@ package struct ConnectOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The descriptor to write events to as JSON lines.", valueName: "N"))
   package var eventsFd: String?
 
-  @Flag(help: "No colour.")
+  @Option(
+    help: ArgumentHelp(
+      "Whether the banner has colors: auto (the default), always or never.", valueName: "WHEN"))
+  package var color: String?
+
+  @Flag(help: "The same as --color=never.")
   package var noColor = false
 
   @Flag(help: "Never ask.")
@@ -120,7 +125,10 @@ package struct ConnectOptions: ParsableArguments {
   @Argument(
     parsing: .postTerminator,
     help: ArgumentHelp(
-      "What to run, after --; the words are joined with spaces. Without it: a shell.",
+      """
+      What to run; the words are joined with spaces, and no word after its first, nor after --, \
+      is an option. Without it: a shell.
+      """,
       valueName: "COMMAND"))
   package var command: [String] = []
 

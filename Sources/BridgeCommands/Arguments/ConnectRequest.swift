@@ -24,6 +24,13 @@ package struct ConnectRequest: Sendable, Equatable {
     case verbose
   }
 
+  /// Whether a banner has colors.
+  package enum ColorWish: String, Sendable, CaseIterable {
+    case automatic = "auto"
+    case always
+    case never
+  }
+
   /// What may happen again by itself.
   package struct Recovery: Sendable, Equatable {
     /// How long the first dial is retried: nil not at all, `forever` without an end.
@@ -63,7 +70,7 @@ package struct ConnectRequest: Sendable, Equatable {
   package var recovery: Recovery
   package var isJSON: Bool
   package var eventsDescriptor: Int32?
-  package var allowsColor: Bool
+  package var color: ColorWish
   package var isBatch: Bool
   /// What to run; nil for a shell, or for nothing with `-N`.
   package var command: String?
@@ -101,7 +108,7 @@ package struct ConnectRequest: Sendable, Equatable {
     eventsDescriptor = try Self.map(options.eventsFd) { (text) throws(AppError) in
       try Self.descriptor(text, field: "--events-fd", lowest: 2)
     }
-    allowsColor = !options.noColor
+    color = try Self.color(options)
     isBatch = options.batch
     command = try Self.command(options)
     messages = try MessageRequest(options, host: host, port: port)
@@ -138,6 +145,19 @@ package struct ConnectRequest: Sendable, Equatable {
     }
     if options.quiet { return .quiet }
     return options.verbose ? .verbose : .normal
+  }
+
+  private static func color(_ options: ConnectOptions) throws(AppError) -> ColorWish {
+    guard let text = options.color else { return options.noColor ? .never : .automatic }
+    guard let wish = ColorWish(rawValue: text) else {
+      throw .validationError(
+        field: "--color",
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is none of auto, always, never.")
+    }
+    guard !options.noColor || wish == .never else {
+      throw .validationError(field: "--color", message: "It contradicts --no-color.")
+    }
+    return wish
   }
 
   private static func policy(_ text: String) throws(AppError) -> HostKeyPolicy {

@@ -39,17 +39,14 @@ package struct ConnectCommand: AsyncParsableCommand {
     style.isJSON = options.json
     style.isTerminal = local.errorIsTerminal && !options.json
     style.sharesTerminal = style.isTerminal && local.outputIsTerminal
-    style.showsProgress = style.isTerminal && local.variables["TERM"] != "dumb"
-    style.usesColor =
-      !options.noColor
-      && TerminalBanner.usesColor(
-        isTerminal: local.errorIsTerminal, environment: local.variables)
+    style.showsProgress = style.isTerminal && local.canMoveCursor
     let reporter: Reporter
     let code: Int32
     do throws(AppError) {
       let request = try ConnectRequest(options)
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
+      style.usesColor = request.color.isGranted(by: local)
       reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
       code = await Self.connect(request, local, reporter)
     } catch {
@@ -109,6 +106,17 @@ package struct ConnectCommand: AsyncParsableCommand {
     } catch {
       reporter.fail(error)
       return error.exitCode
+    }
+  }
+}
+
+extension ConnectRequest.ColorWish {
+  fileprivate func isGranted(by local: LocalEnvironment) -> Bool {
+    switch self {
+    case .always: true
+    case .never: false
+    case .automatic:
+      TerminalBanner.usesColor(isTerminal: local.errorIsTerminal, environment: local.variables)
     }
   }
 }

@@ -27,6 +27,9 @@ struct LocalEnvironment: Sendable {
     return locale.contains("utf-8") || locale.contains("utf8")
   }
 
+  /// Whether the terminal says what it is, and can do more than type lines (terminfo(5), TERM).
+  var canMoveCursor: Bool { !["", "dumb"].contains(variables["TERM", default: ""]) }
+
   /// This process's.
   static func current() -> LocalEnvironment {
     let variables = environment()

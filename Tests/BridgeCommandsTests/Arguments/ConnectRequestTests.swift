@@ -1,6 +1,7 @@
 import ArgumentParser
 import BridgeCommands
 import BridgeErrors
+import Foundation
 import Testing
 
 @Suite struct ConnectRequestTests {
@@ -14,6 +15,7 @@ import Testing
     ["--password-fd", "x", "h"], ["--events-fd", "0", "h"], ["--events-fd", "1", "h"],
     ["--retry", "-1", "h"], ["--retry", "often", "h"], ["--no-reconnect", "--retry", "3", "h"],
     ["--idempotent", "h"], ["-N", "h", "--", "true"], ["-i", "", "h"], ["--wait=soon", "h"],
+    ["--color", "red", "h"], ["--no-color", "--color", "always", "h"],
     ["--keepalive", "5", "h"], ["--verdict", "0s", "h"], ["h", "--", "a\u{0}b"],
   ])
   func refusesWhatMakesNoSense(_ arguments: [String]) {
@@ -26,6 +28,59 @@ import Testing
     let request = try request("h", "--", "-p", "22", "--wait")
     #expect(request.port == nil)
     #expect(request.command == "-p 22 --wait")
+  }
+
+  @Test(
+    arguments: [
+      (["h", "uname", "-a"], ["h", "--", "uname", "-a"]),
+      (["-p", "22", "h", "uname"], ["-p", "22", "h", "--", "uname"]),
+      (["-tp", "22", "h", "ls"], ["-tp", "22", "h", "--", "ls"]),
+      (["-p22", "h", "ls"], ["-p22", "h", "--", "ls"]),
+      (["-o", "a=b", "h", "-T", "ls", "-l"], ["-o", "a=b", "h", "-T", "--", "ls", "-l"]),
+      (["--wait", "h", "ls", "--wait"], ["--wait=forever", "h", "--", "ls", "--wait"]),
+      (["--retry=3", "h", "a", "--", "b"], ["--retry=3", "h", "--", "a", "--", "b"]),
+      (["--events-fd", "3", "h"], ["--events-fd", "3", "h"]),
+      (["h", "--", "a", "b"], ["h", "--", "a", "b"]), (["--", "h"], ["--", "h"]), ([], []),
+    ] as [([String], [String])])
+  func commandBeginsWithTheSecondWord(_ words: [String], _ marked: [String]) {
+    #expect(BridgeCommand.normalized(["connect"] + words) == ["connect"] + marked)
+    #expect(BridgeCommand.normalized(["errors"] + words.prefix(0)) == ["errors"])
+  }
+
+  /// The parser knows them; this list must not know fewer.
+  @Test func everyOptionWithAValueIsKnown() throws {
+    let dump = try JSONDecoder().decode(
+      Dump.self, from: Data(ConnectCommand._dumpHelp().utf8))
+    let options = dump.command.arguments.filter { $0.kind == "option" }
+    let names = options.flatMap { $0.names ?? [] }.map {
+      ($0.kind == "long" ? "--" : "-") + $0.name
+    }
+    #expect(Set(names).subtracting(["--wait"]) == ConnectOptions.valued)
+    #expect(names.contains("--wait"))
+  }
+
+  private struct Dump: Decodable {
+    struct Command: Decodable { var arguments: [Argument] }
+    struct Argument: Decodable {
+      var kind: String
+      var names: [Name]?
+    }
+    struct Name: Decodable {
+      var kind: String
+      var name: String
+    }
+    var command: Command
+  }
+
+  @Test(
+    arguments: [
+      ([], .automatic), (["--color", "auto"], .automatic), (["--color=always"], .always),
+      (["--color", "never"], .never), (["--no-color"], .never),
+      (["--no-color", "--color=never"], .never),
+    ] as [([String], ConnectRequest.ColorWish)])
+  func colorsAreAWish(_ options: [String], _ wish: ConnectRequest.ColorWish) throws {
+    let arguments = BridgeCommand.normalized(options + ["h"])
+    #expect(try ConnectRequest(ConnectOptions.parse(arguments)).color == wish)
   }
 
   @Test func wordsAreJoinedWithSpacesAndSentAsTheyAre() throws {

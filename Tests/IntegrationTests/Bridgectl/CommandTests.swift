@@ -13,6 +13,15 @@ import Testing
     }
   }
 
+  @Test func theTerminatorMayBeLeftOut() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + ["127.0.0.1", "-T", "echo", "-p", "--json", "--", "x", ";exit 5"])
+      #expect(outcome.text == "-p --json -- x\n")
+      #expect(outcome.code == 5, "\(outcome.error)")
+    }
+  }
+
   @Test func streamsStayApart() async throws {
     try await withServer { server, home in
       let outcome = try await home.run(

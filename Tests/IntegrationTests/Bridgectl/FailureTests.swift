@@ -42,6 +42,38 @@ import Testing
     #expect(!outcome.error.utf8.contains(0x1B))
   }
 
+  /// What a script reads last, whatever went wrong.
+  @Test(
+    arguments: [
+      ["connect", "--json", "--nonsense", "h"], ["connect", "--json"],
+      ["connect", "--json", "-p", "x", "h"], ["connect", "--json", "-F", "missing", "h"],
+    ])
+  func theLastLineOfJSONIsTheExit(_ arguments: [String]) async throws {
+    let outcome = try await Home().run(arguments)
+    let ending = "\"event\":\"exit\",\"code\":\(outcome.code)}"
+    #expect(outcome.lastLine.hasSuffix(ending), "\(outcome.error)")
+    #expect(outcome.error.split(separator: "\n").allSatisfy { $0.hasPrefix("{\"v\":1,") })
+  }
+
+  @Test(
+    arguments: [
+      (["conect", "h"], "\"conect\" is no command. Did you mean connect?"),
+      (["h.example"], "\"h.example\" is no command. The commands are connect, errors, version."),
+    ])
+  func anUnknownCommandGetsTheRightOne(_ arguments: [String], _ words: String) async throws {
+    let outcome = try await Home().run(arguments)
+    #expect(outcome.code == 64)
+    #expect(outcome.lastLine.contains(words), "\(outcome.error)")
+  }
+
+  @Test(arguments: ["--version", "-V"])
+  func theVersionIsAnOptionToo(_ option: String) async throws {
+    let outcome = try await Home().run([option])
+    let lines = try await Home().run(["version"])
+    #expect(outcome.code == 0)
+    #expect(outcome.text.hasPrefix("bridgectl ") && lines.text.hasPrefix(outcome.text))
+  }
+
   @Test func aBadValueInAFile() async throws {
     let home = try Home()
     try home.write("Host h\n  Port x\u{1B}[2J\n", to: "config")

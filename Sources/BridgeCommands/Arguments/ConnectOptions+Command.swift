@@ -1,0 +1,38 @@
+import ArgumentParser
+
+extension ConnectOptions {
+  /// The options that take the next word as their value where nothing is joined to them.
+  package static let valued: Set = [
+    "-p", "-l", "-i", "-F", "-o", "-H", "--host-key", "--known-hosts", "--password-fd", "--timeout",
+    "--retry", "--keepalive", "--verdict", "--events-fd", "--color", "--bearer-fd", "--subprotocol",
+    "--ca", "--pin",
+  ]
+
+  /// `arguments` of `connect` with `--` before COMMAND where it was left out: as with ssh(1),
+  /// COMMAND begins with the second word that is no option, and what follows belongs to it.
+  package static func markingCommand(in arguments: [String]) -> [String] {
+    guard arguments.first == ConnectCommand.configuration.commandName else { return arguments }
+    var hasHost = false
+    var index = 1
+    while index < arguments.count, arguments[index] != "--" {
+      let word = arguments[index]
+      if word.hasPrefix("-"), word != "-" {
+        index += takesNextWord(word) ? 2 : 1
+      } else if hasHost {
+        return arguments[..<index] + ["--"] + arguments[index...]
+      } else {
+        hasHost = true
+        index += 1
+      }
+    }
+    return arguments
+  }
+
+  private static func takesNextWord(_ option: String) -> Bool {
+    guard !option.hasPrefix("--") else { return valued.contains(option) }
+    // Flags may stand together, and before an option with a value: `-tp 22`.
+    let letters = option.dropFirst()
+    let first = letters.firstIndex { valued.contains("-\($0)") }
+    return first != nil && first == letters.indices.last
+  }
+}
