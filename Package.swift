@@ -159,6 +159,10 @@ let package = Package(
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeTransport", "BridgeWebSocket",
       ]),
+
+    // Durable sessions.
+    .target(name: "BridgeSessionProtocol"),
+    .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -72,6 +72,7 @@ struct ImportTable: Sendable {
         "BridgeTransport", "BridgeWebSocket", "Foundation", "Logging",
       ]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
+    Row(target: "BridgeSessionProtocol", modules: []),
   ]
   static let systemLibraries: Set = ["CLibCrypto", "CLibSSH2", "CLibUV", "CLibWebSockets"]
 

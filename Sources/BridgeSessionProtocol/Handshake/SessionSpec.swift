@@ -1,0 +1,159 @@
+/// What happens when the retained output reaches its cap and nobody has committed it.
+public enum WhenFull: String, Sendable, CaseIterable {
+  /// The program waits in its write.
+  case wait
+  /// The oldest output is dropped and becomes a gap.
+  case drop
+}
+
+/// The program of a session, fixed before the first attempt to start it.
+public struct SessionSpec: Sendable, Equatable {
+  /// The session's id.
+  public var session: SessionID
+  /// The command for the user's shell; nil for a login shell.
+  public var command: [UInt8]?
+  /// The terminal type (TERM) of a program on a terminal; nil for pipes.
+  public var terminal: [UInt8]?
+  /// The size of that terminal.
+  public var size = TerminalSize(columns: 80, rows: 24)
+  /// Modes of that terminal as in RFC 4254, 8: opcode (1) and argument (4), in turn.
+  public var modes: [UInt8] = []
+  /// Variables added to the environment, as NAME=VALUE.
+  public var environment: [[UInt8]] = []
+  /// A name for people.
+  public var name: [UInt8]?
+  /// Retained output in bytes; nil for the default of the kind.
+  public var cap: UInt64?
+  /// What happens at the cap; nil for the default of the kind.
+  public var whenFull: WhenFull?
+
+  /// A login shell on pipes.
+  public init(session: SessionID) { self.session = session }
+
+  /// How the program is connected.
+  public var kind: ProgramKind { terminal == nil ? .pipes : .terminal }
+
+  /// Reads the payload of a start frame or a spec file.
+  public init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
+    let fields = try FieldReader(payload)
+    session = try fields.required("session", fields.identifier("session"))
+    command = try fields.bytes("command")
+    terminal = try fields.bytes("terminal")
+    size = try fields.size("size") ?? size
+    modes = try fields.bytes("modes") ?? []
+    environment = fields.list("environment")
+    name = try fields.bytes("name")
+    cap = try fields.offset("cap")
+    whenFull = try fields.choice("full")
+    guard modes.count.isMultiple(of: 5) else { throw .malformedFields("modes") }
+    let texts = [command, terminal, name].compactMap { $0 } + environment
+    guard !texts.contains(where: { $0.contains(0) }) else { throw .malformedFields("zero byte") }
+    guard environment.allSatisfy({ $0.firstIndex(of: UInt8(ascii: "=")) ?? 0 > 0 }) else {
+      throw .malformedFields("environment")
+    }
+  }
+
+  /// The payload of a start frame; equal for equal specifications.
+  public var payload: [UInt8] {
+    var fields = FieldWriter()
+    fields.add("session", bytes: session.bytes)
+    fields.add("command", bytes: command)
+    fields.add("terminal", bytes: terminal)
+    if terminal != nil { fields.add("size", bytes: size.bytes) }
+    if !modes.isEmpty { fields.add("modes", bytes: modes) }
+    for variable in environment { fields.add("environment", bytes: variable) }
+    fields.add("name", bytes: name)
+    fields.add("cap", number: cap)
+    fields.add("full", text: whenFull?.rawValue)
+    return fields.bytes
+  }
+}
+
+/// One session as `start`, `list`, `wait` and `kill` answer it.
+public struct SessionStatus: Sendable, Equatable {
+  /// What is known of a session from its files.
+  public enum State: String, Sendable, CaseIterable {
+    /// The id is taken and the program was not started.
+    case claimed
+    /// The keeper lives.
+    case running
+    /// The end is recorded.
+    case ended
+    /// The keeper died before the end was recorded.
+    case keeperDied = "keeper-died"
+    /// The machine was restarted before the end was recorded.
+    case rebooted
+  }
+
+  /// The session's id.
+  public var session: SessionID
+  /// What is known of it.
+  public var state: State
+  /// How the program is connected.
+  public var kind = ProgramKind.pipes
+  /// Its name for people.
+  public var name: [UInt8]?
+  /// Its command; nil for a login shell.
+  public var command: [UInt8]?
+  /// The program's process id, where it was started.
+  public var process: UInt64?
+  /// How it ended, where that is recorded.
+  public var end: ProgramEnd?
+  /// The oldest output that is kept.
+  public var oldest: UInt64 = 0
+  /// The end of the output.
+  public var newest: UInt64 = 0
+  /// All output below was committed.
+  public var committed: UInt64 = 0
+  /// Attachments now.
+  public var attached: UInt64 = 0
+  /// Seconds since 1970.
+  public var startedAt: UInt64 = 0
+  /// Seconds since 1970; nil where no end is recorded.
+  public var endedAt: UInt64?
+  /// "yes", or why the session ends at logout and the command that changes it.
+  public var survivesLogout = ""
+
+  /// The state of a session.
+  public init(session: SessionID, state: State) {
+    self.session = session
+    self.state = state
+  }
+
+  init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
+    let fields = try FieldReader(payload)
+    session = try fields.required("session", fields.identifier("session"))
+    state = try fields.required("state", fields.choice("state"))
+    kind = try fields.choice("kind") ?? .pipes
+    name = try fields.bytes("name")
+    command = try fields.bytes("command")
+    process = try fields.number("process")
+    if let bytes = try fields.bytes("end") { end = try ProgramEnd(bytes[...]) }
+    oldest = try fields.offset("oldest") ?? 0
+    newest = try fields.offset("newest") ?? 0
+    committed = try fields.offset("committed") ?? 0
+    attached = try fields.number("attached") ?? 0
+    startedAt = try fields.number("started") ?? 0
+    endedAt = try fields.number("finished")
+    survivesLogout = try fields.text("logout") ?? ""
+  }
+
+  var payload: [UInt8] {
+    var fields = FieldWriter()
+    fields.add("session", bytes: session.bytes)
+    fields.add("state", text: state.rawValue)
+    fields.add("kind", text: kind.rawValue)
+    fields.add("name", bytes: name)
+    fields.add("command", bytes: command)
+    fields.add("process", number: process)
+    fields.add("end", bytes: end?.payload)
+    fields.add("oldest", number: oldest)
+    fields.add("newest", number: newest)
+    fields.add("committed", number: committed)
+    fields.add("attached", number: attached)
+    fields.add("started", number: startedAt)
+    fields.add("finished", number: endedAt)
+    fields.add("logout", text: survivesLogout.isEmpty ? nil : survivesLogout)
+    return fields.bytes
+  }
+}

@@ -1,0 +1,109 @@
+extension HostSession {
+  mutating func greet(
+    _ hello: Hello, from id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    if let refusal = refusal(of: hello) {
+      disconnect(id)
+      return [.send(id, .refused(refusal)), .end(id, .declined(refusal.code))]
+    }
+    let start = start(of: hello)
+    guard start <= newest else {
+      throw .wrongAcknowledgement(through: start, sent: newest)
+    }
+    let role = hello.role == .writer && mayWrite(hello) ? Role.writer : .viewer
+    var effects = displaceAttachments(of: hello.client)
+    if role == .writer { effects += becomeWriter(hello.client, id) }
+    let acknowledged = hello.resume == nil ? start : hello.acknowledged
+    attachments[id] = Attachment(
+      client: hello.client, role: role, cursor: start, acknowledged: acknowledged, progressAt: now)
+    if role == .writer { committed = max(committed, hello.committed) }
+    effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start))))
+    if role == .writer {
+      (acknowledgedInput, acknowledgedControl) = (inputTaken, lastControl)
+      acknowledgementSince = nil
+      if let size = hello.size, ending == nil { effects.append(.resize(size)) }
+    }
+    return effects
+  }
+
+  private func refusal(of hello: Hello) -> Refusal? {
+    guard hello.session == configuration.session else {
+      return Refusal(.unknownSession, "No session \(hello.session) here.")
+    }
+    guard hello.versions.contains(where: Limits.versions.contains) else {
+      let versions = Limits.versions.map { "\($0)" }.joined(separator: ", ")
+      return Refusal(.version, "This keeper speaks protocol version \(versions) only.")
+    }
+    if let resume = hello.resume, resume.epoch != configuration.epoch {
+      return Refusal(.conflict, "The offsets belong to another run of this session.")
+    }
+    return nil
+  }
+
+  private func start(of hello: Hello) -> UInt64 {
+    if let resume = hello.resume { return resume.received }
+    switch hello.replay {
+    case .everything: return 0
+    case .screen: return min(max(replayPoint.offset, oldest), newest)
+    }
+  }
+
+  private func mayWrite(_ hello: Hello) -> Bool {
+    guard let current = writingClient else { return true }
+    return current == hello.client || hello.takes
+  }
+
+  /// A client has one attachment: its connection may be half open, and it knows that it is.
+  private mutating func displaceAttachments(of client: ClientID) -> [Effect] {
+    let old = attachments.filter { $0.value.client == client }.keys.sorted()
+    return old.flatMap {
+      replace($0, "A later attachment of the same client replaced this one.")
+    }
+  }
+
+  private mutating func replace(_ id: AttachmentID, _ text: String) -> [Effect] {
+    disconnect(id)
+    return [.send(id, .refused(Refusal(.replaced, text))), .end(id, .replaced)]
+  }
+
+  private mutating func becomeWriter(_ client: ClientID, _ id: AttachmentID) -> [Effect] {
+    var effects: [Effect] = []
+    if let old = writer { effects = replace(old, "Client \(client) took the session over.") }
+    if leaseHolder != client {
+      if let holder = leaseHolder { remember(holder) }
+      leaseHolder = client
+      lease += 1
+    }
+    writer = id
+    return effects
+  }
+
+  private mutating func remember(_ holder: ClientID) {
+    endedLeases.append(EndedLease(lease: lease, client: holder, accepted: inputAccepted))
+    if endedLeases.count > Limits.endedLeases { endedLeases.removeFirst() }
+  }
+
+  private func welcome(for hello: Hello, role: Role, resume: UInt64) -> Welcome {
+    var welcome = Welcome(session: configuration.session, epoch: configuration.epoch)
+    welcome.version = hello.versions.filter(Limits.versions.contains).max() ?? 1
+    welcome.hasEnded = ending != nil
+    welcome.kind = configuration.kind
+    welcome.role = role
+    welcome.writer = writingClient ?? (role == .writer ? hello.client : nil)
+    welcome.oldest = oldest
+    welcome.newest = newest
+    welcome.resume = resume
+    let showsScreen = hello.resume == nil && hello.replay == .screen
+    welcome.modes = showsScreen && resume == replayPoint.offset ? replayPoint.modes : []
+    welcome.inputTaken = inputTaken
+    welcome.inputAccepted = inputAccepted
+    welcome.lastControl = lastControl
+    welcome.lease = lease
+    let own = endedLeases.first { $0.lease == hello.lease && $0.client == hello.client }
+    welcome.ownAccepted = own.map { min($0.accepted, inputAccepted) }
+    welcome.inputEnd = inputEnd
+    welcome.inputIsClosed = inputIsClosed
+    welcome.survivesLogout = configuration.survivesLogout
+    return welcome
+  }
+}

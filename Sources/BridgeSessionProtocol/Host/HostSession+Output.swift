@@ -1,0 +1,110 @@
+extension HostSession {
+  /// The next output of one attachment.
+  public enum OutputTurn: Sendable, Equatable {
+    /// Nothing to send now: all was sent, the window is full, or the attachment is gone.
+    case nothing
+    /// Send a gap frame.
+    case gap(from: UInt64, to: UInt64)
+    /// Send these bytes of the journal, as one output frame for each run of one stream.
+    case bytes(from: UInt64, count: Int)
+    /// Send the end.
+    case ended(at: UInt64, ProgramEnd)
+  }
+
+  /// Whether the keeper may read more of the program's output.
+  public enum ReadPermission: Sendable, Equatable {
+    case read
+    /// The writer is behind and makes progress: look again at this time, or after its next frame.
+    case hold(until: Milliseconds)
+    /// The journal is full of output that was not committed: look again after the next frame.
+    case blocked
+  }
+
+  /// Records output that was appended to the journal.
+  public mutating func produced(_ count: Int) { newest += UInt64(count) }
+
+  /// Records that the journal no longer keeps output below `offset`.
+  public mutating func dropped(below offset: UInt64) {
+    oldest = min(max(oldest, offset), newest)
+  }
+
+  /// The offset below which the journal may drop output now.
+  public var dropTarget: UInt64 {
+    guard newest > configuration.cap else { return 0 }
+    let excess = newest - configuration.cap
+    switch configuration.whenFull {
+    case .drop: return excess
+    case .wait: return min(excess, committed)
+    }
+  }
+
+  /// Whether the program's output may be read now.
+  public func readPermission(at now: Milliseconds) -> ReadPermission {
+    if let writer, let attachment = attachments[writer],
+      newest - attachment.acknowledged >= Limits.lead
+    {
+      let end = attachment.progressAt + Limits.stall
+      if now < end { return .hold(until: end) }
+    }
+    guard configuration.whenFull == .wait else { return .read }
+    // What was committed may be dropped, so it takes no room.
+    return newest - max(oldest, committed) >= configuration.cap ? .blocked : .read
+  }
+
+  /// What to send next to an attachment, at most `limit` bytes. The cursor moves: whatever is
+  /// returned must be sent.
+  public mutating func nextOutput(for id: AttachmentID, limit: Int) -> OutputTurn {
+    guard var attachment = attachments[id], attachment.isAttached else { return .nothing }
+    defer { attachments[id] = attachment }
+    if attachment.cursor < oldest {
+      let from = attachment.cursor
+      attachment.cursor = oldest
+      return .gap(from: from, to: oldest)
+    }
+    if attachment.cursor < newest {
+      let sent = attachment.cursor - attachment.acknowledged
+      guard sent < Limits.window else { return .nothing }
+      let room = min(UInt64(max(limit, 0)), Limits.window - sent)
+      let count = min(room, newest - attachment.cursor)
+      guard count > 0 else { return .nothing }
+      attachment.cursor += count
+      return .bytes(from: attachment.cursor - count, count: Int(count))
+    }
+    guard let ending, !attachment.endWasSent else { return .nothing }
+    attachment.endWasSent = true
+    return .ended(at: newest, ending)
+  }
+
+  /// True when `nextOutput` would return something.
+  public func hasOutput(for id: AttachmentID) -> Bool {
+    guard let attachment = attachments[id], attachment.isAttached else { return false }
+    if attachment.cursor < oldest { return true }
+    if attachment.cursor < newest {
+      return attachment.cursor - attachment.acknowledged < Limits.window
+    }
+    return ending != nil && !attachment.endWasSent
+  }
+
+  /// Records the end of the program and of its output.
+  public mutating func end(_ ending: ProgramEnd, at now: Milliseconds) -> [Effect] {
+    self.ending = ending
+    return acknowledgements(at: now)
+  }
+
+  mutating func acknowledge(
+    _ through: UInt64, committed settled: UInt64, by id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    guard var attachment = attachments[id] else { return [] }
+    guard through <= attachment.cursor, through >= attachment.acknowledged else {
+      throw .wrongAcknowledgement(through: through, sent: attachment.cursor)
+    }
+    guard settled <= through else {
+      throw .wrongCommit(committed: settled, acknowledged: through)
+    }
+    if through > attachment.acknowledged { attachment.progressAt = now }
+    attachment.acknowledged = through
+    attachments[id] = attachment
+    if writer == id { committed = max(committed, settled) }
+    return []
+  }
+}

@@ -1,0 +1,267 @@
+/// The host's end of a session: a state machine without clock, descriptors or bytes of the journal.
+///
+/// It accounts for offsets, windows, the writer and the end. The keeper feeds it frames and facts,
+/// executes the effects it returns, and pulls output with `nextOutput` as each client reads it.
+public struct HostSession: Sendable {
+  /// A number for each attachment, chosen by the keeper, never used twice.
+  public typealias AttachmentID = UInt32
+
+  /// What is fixed when a session starts.
+  public struct Configuration: Sendable, Equatable {
+    /// The session's id.
+    public var session: SessionID
+    /// Random for each run of the session.
+    public var epoch: UInt64
+    /// How the program is connected.
+    public var kind: ProgramKind
+    /// Retained output in bytes.
+    public var cap: UInt64
+    /// What happens at the cap.
+    public var whenFull: WhenFull
+    /// "yes", or why the session ends at logout.
+    public var survivesLogout = ""
+
+    /// A configuration with the defaults of the kind of program.
+    public init(
+      session: SessionID, epoch: UInt64, kind: ProgramKind, cap: UInt64? = nil,
+      whenFull: WhenFull? = nil
+    ) {
+      self.session = session
+      self.epoch = epoch
+      self.kind = kind
+      let isTerminal = kind == .terminal
+      self.cap = cap ?? (isTerminal ? Limits.terminalCap : Limits.pipesCap)
+      self.whenFull = whenFull ?? (isTerminal ? .drop : .wait)
+    }
+  }
+
+  /// What the keeper must do, in order.
+  public enum Effect: Sendable, Equatable {
+    /// Send a frame.
+    case send(AttachmentID, Frame)
+    /// End an attachment once its frames were sent.
+    case end(AttachmentID, AttachmentEnd)
+    /// Write bytes to the program's input after those before.
+    case writeInput([UInt8])
+    /// Close the program's standard input: all its input was written.
+    case closeInput
+    /// Set the size of the terminal.
+    case resize(TerminalSize)
+    /// Signal the program.
+    case signal(SessionSignal)
+    /// Remove the session: it ended and its client has committed everything.
+    case discard
+  }
+
+  /// Why an attachment ends.
+  public enum AttachmentEnd: Sendable, Equatable {
+    /// The client asked for it.
+    case detached
+    /// The client asked for it after the program's end.
+    case closed
+    /// Another attachment became the writer.
+    case replaced
+    /// Declined before output began.
+    case declined(Refusal.Code)
+    /// The client broke the protocol.
+    case violated(ProtocolError)
+  }
+
+  struct Attachment: Sendable {
+    var client: ClientID?
+    var role = Role.viewer
+    /// The next output offset to send.
+    var cursor: UInt64 = 0
+    var acknowledged: UInt64 = 0
+    /// When the last acknowledgement moved forward.
+    var progressAt: Milliseconds = 0
+    var endWasSent = false
+
+    var isAttached: Bool { client != nil }
+  }
+
+  /// How far a lease came: its client learns it when it returns.
+  struct EndedLease: Sendable {
+    var lease: UInt64
+    var client: ClientID
+    var accepted: UInt64
+  }
+
+  /// What was fixed at the start.
+  public let configuration: Configuration
+  /// Where a client without a resume point begins that asks for the screen only.
+  public var replayPoint = ReplayPoint()
+
+  /// The oldest output that is kept.
+  public internal(set) var oldest: UInt64 = 0
+  /// The end of the output.
+  public internal(set) var newest: UInt64 = 0
+  /// All output below was committed by the writer.
+  public internal(set) var committed: UInt64 = 0
+  /// All input below was received and will be written.
+  public internal(set) var inputAccepted: UInt64 = 0
+  /// All input below was written to the program.
+  public internal(set) var inputTaken: UInt64 = 0
+  /// Where input ends; nil while it has no end.
+  public internal(set) var inputEnd: UInt64?
+  /// The number of the last control that was done.
+  public internal(set) var lastControl: UInt64 = 0
+  /// Counts the clients that became writer.
+  public internal(set) var lease: UInt64 = 0
+  /// How the program ended, once its output is complete.
+  public internal(set) var ending: ProgramEnd?
+
+  var attachments: [AttachmentID: Attachment] = [:]
+  var leaseHolder: ClientID?
+  var writer: AttachmentID?
+  var endedLeases: [EndedLease] = []
+  /// True once the program closed its standard input.
+  var inputIsClosed = false
+  var acknowledgedInput: UInt64 = 0
+  var acknowledgedControl: UInt64 = 0
+  /// When the oldest fact that is not acknowledged yet arose.
+  var acknowledgementSince: Milliseconds?
+
+  /// A session whose program has printed nothing yet.
+  public init(_ configuration: Configuration) { self.configuration = configuration }
+
+  /// A session whose program has ended: its journal keeps output from `oldest` to `newest`.
+  public init(
+    ended ending: ProgramEnd, _ configuration: Configuration, oldest: UInt64, newest: UInt64,
+    committed: UInt64, input: InputRecord
+  ) {
+    self.configuration = configuration
+    self.ending = ending
+    self.oldest = oldest
+    self.newest = newest
+    self.committed = min(committed, newest)
+    inputTaken = input.taken
+    inputAccepted = input.taken
+    lastControl = input.lastControl
+    lease = input.lease
+    leaseHolder = input.holder
+  }
+
+  /// What a tombstone keeps of input and controls.
+  public var inputRecord: InputRecord {
+    InputRecord(
+      taken: inputTaken, lastControl: lastControl, lease: lease, holder: leaseHolder)
+  }
+
+  /// Attachments that were welcomed.
+  public var attachedCount: Int { attachments.values.count { $0.isAttached } }
+  /// True once an attachment was welcomed, until it ends.
+  public func isAttached(_ id: AttachmentID) -> Bool { attachments[id]?.isAttached == true }
+  /// The client that is the writer now.
+  public var writingClient: ClientID? { writer.flatMap { attachments[$0]?.client } }
+
+  /// Registers a connection that has not sent its hello. At the limit, the oldest connection
+  /// without a hello goes, so that lost ones do not keep a client out.
+  public mutating func connect(_ id: AttachmentID) -> [Effect] {
+    guard attachments.count >= Limits.attachments else {
+      attachments[id] = Attachment()
+      return []
+    }
+    let text = "This session has \(Limits.attachments) attachments already."
+    let silent = attachments.filter { !$0.value.isAttached }.keys.min()
+    if let silent {
+      attachments[silent] = nil
+      attachments[id] = Attachment()
+    }
+    let declined = silent ?? id
+    return [
+      .send(declined, .refused(Refusal(.limit, text))), .end(declined, .declined(.limit)),
+    ]
+  }
+
+  /// Forgets an attachment whose connection ended. The program and its input stay as they are.
+  public mutating func disconnect(_ id: AttachmentID) {
+    attachments[id] = nil
+    if writer == id { writer = nil }
+  }
+
+  /// Takes a frame of an attachment in. A violation ends that attachment and nothing else.
+  public mutating func receive(
+    _ frame: Frame, from id: AttachmentID, at now: Milliseconds
+  ) -> [Effect] {
+    guard let attachment = attachments[id] else { return [] }
+    do throws(ProtocolError) {
+      guard attachment.isAttached else {
+        guard case .hello(let hello) = frame else {
+          throw .unexpectedFrame(type: frame.type.rawValue)
+        }
+        return try greet(hello, from: id, at: now)
+      }
+      return try receiveAttached(frame, from: id, at: now)
+    } catch {
+      return violate(error, by: id)
+    }
+  }
+
+  /// Ends an attachment whose bytes were no frames.
+  public mutating func violate(_ error: ProtocolError, by id: AttachmentID) -> [Effect] {
+    guard attachments[id] != nil else { return [] }
+    disconnect(id)
+    let refusal = Refusal(.violation, "Protocol violation: \(error).")
+    return [.send(id, .refused(refusal)), .end(id, .violated(error))]
+  }
+
+  private mutating func receiveAttached(
+    _ frame: Frame, from id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    switch frame {
+    case .input(let offset, let bytes):
+      try requireWriter(id)
+      return try acceptInput(bytes, at: offset)
+    case .acknowledge(let through, let settled):
+      return try acknowledge(through, committed: settled, by: id, at: now)
+    case .control(let number, let control):
+      return try perform(control, number: number, by: id, at: now)
+    case .ping(let value): return [.send(id, .pong(value))]
+    case .pong: return []
+    case .hello, .welcome, .refused, .output, .gap, .ended, .start, .status, .notice:
+      throw .unexpectedFrame(type: frame.type.rawValue)
+    }
+  }
+
+  func requireWriter(_ id: AttachmentID) throws(ProtocolError) {
+    guard writer == id else { throw .notWriter }
+  }
+}
+
+/// What of input and controls outlives the keeper.
+public struct InputRecord: Sendable, Equatable {
+  /// All input below was written to the program.
+  public var taken: UInt64 = 0
+  /// The number of the last control that was done.
+  public var lastControl: UInt64 = 0
+  /// Counts the clients that became writer.
+  public var lease: UInt64 = 0
+  /// The last client that was the writer.
+  public var holder: ClientID?
+
+  /// The record of a session that received nothing.
+  public init() {}
+
+  /// A record of these values.
+  public init(taken: UInt64, lastControl: UInt64, lease: UInt64, holder: ClientID?) {
+    self.taken = taken
+    self.lastControl = lastControl
+    self.lease = lease
+    self.holder = holder
+  }
+}
+
+/// Where a terminal of its own begins to show a session.
+public struct ReplayPoint: Sendable, Equatable {
+  /// The first output offset.
+  public var offset: UInt64 = 0
+  /// Escape sequences for the state the terminal had there.
+  public var modes: [UInt8] = []
+
+  /// A point in the output.
+  public init(offset: UInt64 = 0, modes: [UInt8] = []) {
+    self.offset = offset
+    self.modes = modes
+  }
+}
