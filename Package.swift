@@ -163,6 +163,12 @@ let package = Package(
     // Durable sessions.
     .target(name: "BridgeSessionProtocol"),
     .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
+    .systemLibrary(name: "CSessionSystem"),
+    .target(name: "BridgeSessionHost", dependencies: ["BridgeSessionProtocol", "CSessionSystem"]),
+    .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
+    .testTarget(
+      name: "BridgeSessionHostTests",
+      dependencies: ["BridgeSessionHost", "BridgeSessionProtocol", "bridge-host"]),
   ],
   swiftLanguageModes: [.v6]
 )

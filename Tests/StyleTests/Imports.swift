@@ -31,6 +31,8 @@ struct ImportTable: Sendable {
     var modules: Set<String>
     /// What its `Native/` folders may import besides.
     var native: Set<String> = []
+    /// What of the platform they may use.
+    var platform = ImportTable.platform
   }
 
   /// What every `Native/` folder may use: the platform's own libraries and atomics.
@@ -72,12 +74,21 @@ struct ImportTable: Sendable {
         "BridgeTransport", "BridgeWebSocket", "Foundation", "Logging",
       ]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
-    Row(target: "BridgeSessionProtocol", modules: []),
+    Row(target: "BridgeSessionProtocol", modules: [], platform: []),
+    // One static executable: Foundation would double its size and its memory.
+    Row(
+      target: "BridgeSessionHost", modules: ["BridgeSessionProtocol"],
+      native: ["CSessionSystem"], platform: ["Glibc"]),
+    Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
-  static let systemLibraries: Set = ["CLibCrypto", "CLibSSH2", "CLibUV", "CLibWebSockets"]
+  static let systemLibraries: Set = [
+    "CLibCrypto", "CLibSSH2", "CLibUV", "CLibWebSockets", "CSessionSystem",
+  ]
+  /// Executables: neither products for programs nor rows of the README's table.
+  static let executables: Set = ["bridge-host", "bridgectl"]
 
   /// What programs outside Sources may import: every product, and Foundation.
-  static let products = Set(libraries.map(\.target)).subtracting(["bridgectl"])
+  static let products = Set(libraries.map(\.target)).subtracting(executables)
   static let forPrograms = products.union(["Foundation"])
 
   /// The modules `file` may import.
@@ -94,7 +105,7 @@ struct ImportTable: Sendable {
 
   private static func allowed(inTarget target: String, isNative: Bool) -> Set<String> {
     guard let row = libraries.first(where: { $0.target == target }) else { return [] }
-    return isNative ? row.modules.union(row.native).union(platform) : row.modules
+    return isNative ? row.modules.union(row.native).union(row.platform) : row.modules
   }
 
   private static func allowed(inTest file: SourceFile) -> Set<String> {
@@ -104,5 +115,6 @@ struct ImportTable: Sendable {
     guard file.room.hasSuffix("Tests") else { return testing }
     let target = String(file.room.dropLast("Tests".count))
     return allowed(inTarget: target, isNative: file.isNative).union([target]).union(testing)
+      .union(native)
   }
 }

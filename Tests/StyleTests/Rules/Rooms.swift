@@ -42,6 +42,9 @@ extension Rule {
         SourceFile("Sources/BridgeRecovery/A.swift", "import struct Foundation.Date"),
         native("import CLibUV"), test("@testable import BridgeSSH"),
         SourceFile("Sources/BridgeFaults/A.swift", "import BridgeReactor"),
+        SourceFile("Sources/BridgeSessionProtocol/A.swift", "import Foundation"),
+        SourceFile("Sources/BridgeSessionProtocol/Native/A.swift", "import Glibc"),
+        SourceFile("Sources/BridgeSessionHost/Native/A.swift", "import Foundation"),
         SourceFile("Examples/Hello/A.swift", "import CLibSSH2"),
       ],
       keeps: [
@@ -49,6 +52,8 @@ extension Rule {
         test("@testable import BridgeErrors\nimport Testing"),
         frontDoor("import BridgeSSH\nimport ArgumentParser"),
         SourceFile("Tests/BridgeSSHTests/Native/A.swift", "import CLibSSH2"),
+        SourceFile("Sources/BridgeSessionHost/Native/A.swift", "import CSessionSystem"),
+        SourceFile("Tests/BridgeSessionProtocolTests/Native/A.swift", "import Glibc"),
       ]
     ) { file in
       guard file.isSwift else { return [] }

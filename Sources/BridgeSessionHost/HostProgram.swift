@@ -1,0 +1,114 @@
+import BridgeSessionProtocol
+
+/// The program `bridge-host`: what an SSH exec channel runs on the remote machine.
+public enum HostProgram {
+  /// Runs the verb of these arguments (without the program's name) and ends the process.
+  public static func run(_ arguments: [String]) -> Never {
+    Machine.end(status(arguments))
+  }
+
+  static let usage = """
+    usage: bridge-host start [--attach] [--marker TEXT]      the start frame is on standard input
+           bridge-host attach --session ID [--marker TEXT]
+           bridge-host list [--marker TEXT]
+           bridge-host read --session ID [--from OFFSET] [--follow] [--marker TEXT]
+           bridge-host wait --session ID [--marker TEXT]
+           bridge-host kill --session ID [--signal NAME] [--marker TEXT]
+           bridge-host version
+
+    """
+
+  private static func status(_ arguments: [String]) -> UInt8 {
+    guard let verb = arguments.first, let options = Options(Array(arguments.dropFirst())) else {
+      Machine.write(Array(usage.utf8), to: 2)
+      return ExitStatus.usage
+    }
+    switch verb {
+    case "keep": return KeepVerb.run()
+    case "version":
+      let versions = Limits.versions.map { "\($0)" }.joined(separator: " ")
+      Machine.write(Array("bridge-host protocol \(versions)\n".utf8), to: 1)
+      return ExitStatus.success
+    default: return inspect(verb, options)
+    }
+  }
+
+  private static func inspect(_ verb: String, _ options: Options) -> UInt8 {
+    let answer = Answer(marker: options.marker)
+    answer.begin()
+    let root: StateRoot
+    do throws(RootError) {
+      root = try StateRoot.open(creates: verb == "start")
+    } catch {
+      if verb == "list", case .unsuitable = error { return ExitStatus.success }
+      if case .unsuitable = error, verb != "start" {
+        return answer.decline(.unknownSession, "No session here (\(error.text)).")
+      }
+      return answer.decline(.directory, error.text)
+    }
+    if verb == "start" { return start(answer, root, attaches: options.attaches) }
+    if verb == "list" { return Inspection(answer: answer, root: root).list() }
+    guard let session = options.session else {
+      Machine.write(Array(usage.utf8), to: 2)
+      return ExitStatus.usage
+    }
+    let inspection = Inspection(answer: answer, root: root)
+    switch verb {
+    case "attach": return AttachVerb(answer: answer, root: root).run(session)
+    case "read": return inspection.read(session, from: options.from, follows: options.follows)
+    case "wait": return inspection.wait(session)
+    case "kill": return inspection.kill(session, options.signal)
+    default:
+      Machine.write(Array(usage.utf8), to: 2)
+      return ExitStatus.usage
+    }
+  }
+
+  private static func start(_ answer: Answer, _ root: StateRoot, attaches: Bool) -> UInt8 {
+    let (session, status) = StartVerb(answer: answer, root: root).run()
+    guard let session, attaches else { return status }
+    return AttachVerb(answer: answer, root: root).run(session)
+  }
+}
+
+/// The options of a command line.
+struct Options: Equatable {
+  var marker: String?
+  var session: SessionID?
+  var from: UInt64 = 0
+  var signal: SessionSignal?
+  var follows = false
+  var attaches = false
+
+  /// Nil when an option is unknown or its value is none.
+  init?(_ arguments: [String]) {
+    var rest = arguments[...]
+    while let name = rest.popFirst() {
+      switch name {
+      case "--attach": attaches = true
+      case "--follow": follows = true
+      case "--marker", "--session", "--from", "--signal":
+        guard let value = rest.popFirst(), set(name, value) else { return nil }
+      default: return nil
+      }
+    }
+  }
+
+  private mutating func set(_ name: String, _ value: String) -> Bool {
+    switch name {
+    case "--marker":
+      marker = value
+      return !value.isEmpty
+    case "--session":
+      session = SessionID(text: value)
+      return session != nil
+    case "--from":
+      guard let offset = UInt64(value), offset < Limits.offset else { return false }
+      from = offset
+      return true
+    default:
+      signal = SessionSignal(rawValue: value)
+      return signal != nil
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import BridgeSessionProtocol
+
+/// The output of a session on disk: segments of 1 MiB and an index of streams that is written
+/// before the bytes. Nothing is synced but the end: what ends the machine ends the program too.
+///
+/// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB.
+final class Journal {
+  private let directory: Directory
+  private(set) var segments: [Segment] = []
+  /// The files of the last segment; nil before the first byte, and in a journal that is read only.
+  private var live: (data: Descriptor, index: Descriptor, checksum: Checksum, records: UInt64)?
+  private var cache: (start: UInt64, data: Descriptor, runs: [Run])?
+  private var memory = MemoryRing()
+  /// Why the disk takes no more; nil while it does.
+  private(set) var failure: SystemError?
+
+  /// The oldest output that is kept.
+  private(set) var oldest: UInt64 = 0
+  /// The end of the output.
+  var newest: UInt64 { max(memory.end, segments.last?.end ?? 0) }
+
+  /// The journal of a session whose files are in `directory`, empty or as its keeper left it.
+  init(_ directory: Directory) {
+    self.directory = directory
+    scan()
+  }
+
+  /// Finds segments that were written since.
+  func scan() {
+    let starts = directory.names().compactMap(Segment.offset(ofName:)).sorted()
+    segments = starts.compactMap { start in
+      var segment = Segment(start: start)
+      let size = try? directory.openForReading(segment.dataName).info().size
+      segment.length = size ?? 0
+      return size == nil ? nil : segment
+    }
+    oldest = segments.first?.start ?? 0
+    cache = nil
+  }
+
+  /// True when nothing more can be kept without dropping: the disk and the memory are full.
+  var isFull: Bool { failure != nil && memory.isFull }
+
+  /// Appends output.
+  func append(_ stream: ProgramStream, _ bytes: [UInt8]) {
+    if failure != nil {
+      memory.append(stream, bytes)
+    } else {
+      do throws(SystemError) {
+        try write(stream, bytes)
+      } catch {
+        failure = error
+        // What was written in part is written again to memory.
+        if let last = segments.last { live?.data.truncate(to: last.length) }
+        memory = MemoryRing(start: segments.last?.end ?? 0)
+        memory.append(stream, bytes)
+      }
+    }
+    if memory.start > segments.last?.end ?? 0, memory.end > 0 { dropFiles() }
+  }
+
+  /// Tries to write what is in memory; true when the disk takes output again.
+  func retry() -> Bool {
+    guard failure != nil else { return true }
+    let kept = memory
+    live = nil
+    failure = nil
+    memory = MemoryRing()
+    for (stream, bytes) in kept.contents {
+      do throws(SystemError) {
+        try write(stream, bytes, at: kept.start)
+      } catch {
+        failure = error
+        if let last = segments.last, last.start >= kept.start { removeLast() }
+        memory = kept
+        live = nil
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Drops whole segments below `offset`; returns the oldest output that is still kept.
+  func drop(below offset: UInt64) -> UInt64 {
+    while segments.count > 1, segments[0].end <= offset { removeFirst() }
+    return oldest
+  }
+
+  /// Bytes from `offset` on as output frames, each of one stream; at most 1 MiB.
+  func frames(from offset: UInt64, count: Int) throws(SystemError) -> [UInt8] {
+    var frames: [UInt8] = []
+    let end = min(offset + UInt64(min(count, Int(Limits.payload))), newest)
+    var position = offset
+    while position < end {
+      if memory.end > 0, position >= memory.start {
+        frames += memory.frames(from: position, to: end)
+        return frames
+      }
+      guard let segment = segments.last(where: { $0.start <= position }) else { return frames }
+      let stop = min(end, segment.end)
+      guard stop > position else { return frames }
+      let (data, runs) = try files(of: segment)
+      for piece in runs.pieces(from: position, to: stop) {
+        let length = Int(piece.range.upperBound - piece.range.lowerBound)
+        frames += Frame.header(
+          .output, stream: piece.stream, length: length, offset: piece.range.lowerBound)
+        frames += try data.read(at: piece.range.lowerBound - segment.start, count: length)
+      }
+      position = stop
+    }
+    return frames
+  }
+
+  /// Bytes without their streams.
+  func bytes(from offset: UInt64, to end: UInt64) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for segment in segments where segment.end > offset && segment.start < end {
+      let start = max(offset, segment.start)
+      let (data, _) = try files(of: segment)
+      let count = Int(min(end, segment.end) - start)
+      bytes += try data.read(at: start - segment.start, count: count)
+    }
+    return bytes
+  }
+
+  /// Ends the last segment with its checksum and makes the journal outlive the machine.
+  func finish() throws(SystemError) {
+    guard let live, let last = segments.last else { return }
+    try sealLive(live, last)
+    try live.data.sync()
+    try live.index.sync()
+    self.live = nil
+  }
+
+  private func write(
+    _ stream: ProgramStream, _ bytes: [UInt8], at start: UInt64? = nil
+  ) throws(SystemError) {
+    if live == nil || (segments.last?.length ?? 0) >= Segment.maximumLength
+      || (segments.last?.runs?.count ?? 0) >= Segment.maximumRuns
+    {
+      try startSegment(at: segments.last?.end ?? start ?? 0, from: start)
+    }
+    guard var current = live, let last = segments.indices.last else { return }
+    let offset = segments[last].end
+    if segments[last].runs?.last?.stream != stream {
+      let run = Run(offset: offset, stream: stream)
+      let position = current.records * UInt64(Segment.recordLength)
+      try current.index.write(Segment.record(run), at: position)
+      current.records += 1
+      segments[last].runs = (segments[last].runs ?? []) + [run]
+      live = current
+    }
+    try current.data.write(bytes, at: segments[last].length)
+    current.checksum.add(bytes)
+    live = current
+    segments[last].length += UInt64(bytes.count)
+  }
+
+  private func startSegment(at end: UInt64, from start: UInt64?) throws(SystemError) {
+    if let live, let last = segments.indices.last {
+      try sealLive(live, segments[last])
+      segments[last].runs = nil
+    }
+    live = nil
+    let segment = Segment(start: max(end, start ?? 0), runs: [])
+    let index = try directory.create(segment.indexName)
+    index.truncate(to: 0)
+    let data = try directory.create(segment.dataName)
+    data.truncate(to: 0)
+    live = (data, index, Checksum(), 0)
+    segments.append(segment)
+    if segments.count == 1 { oldest = segment.start }
+  }
+
+  private func sealLive(
+    _ live: (data: Descriptor, index: Descriptor, checksum: Checksum, records: UInt64),
+    _ segment: Segment
+  ) throws(SystemError) {
+    let seal = Segment.seal(at: segment.end, live.checksum)
+    try live.index.write(seal, at: live.records * UInt64(Segment.recordLength))
+  }
+
+  private func files(of segment: Segment) throws(SystemError) -> (Descriptor, [Run]) {
+    if let live, let runs = segment.runs { return (live.data, runs) }
+    if let cache, cache.start == segment.start, segment.length >= Segment.maximumLength {
+      return (cache.data, cache.runs)
+    }
+    let data = try directory.openForReading(segment.dataName)
+    let index = try directory.read(segment.indexName, limit: Segment.indexLimit)
+    let runs = Segment.runs(in: index)
+    cache = (segment.start, data, runs)
+    return (data, runs)
+  }
+
+  private func removeFirst() {
+    let segment = segments.removeFirst()
+    directory.remove(segment.dataName)
+    directory.remove(segment.indexName)
+    if cache?.start == segment.start { cache = nil }
+    oldest = segments.first?.start ?? memory.start
+  }
+
+  private func removeLast() {
+    let segment = segments.removeLast()
+    directory.remove(segment.dataName)
+    directory.remove(segment.indexName)
+  }
+
+  /// The memory no longer begins where the files end: what lies before it is one gap.
+  private func dropFiles() {
+    live = nil
+    while !segments.isEmpty { removeFirst() }
+    oldest = memory.start
+  }
+}

@@ -1,0 +1,55 @@
+import BridgeSessionProtocol
+
+/// The newest output, where the disk takes none.
+struct MemoryRing {
+  private(set) var start: UInt64 = 0
+  private var bytes: [UInt8] = []
+  private var runs: [Run] = []
+
+  static let limit = 4 << 20
+
+  init(start: UInt64 = 0) { self.start = start }
+
+  /// 0 while it was never used.
+  var end: UInt64 { bytes.isEmpty ? 0 : start + UInt64(bytes.count) }
+  /// True when the next output pushes out the oldest.
+  var isFull: Bool { bytes.count >= Self.limit }
+
+  mutating func append(_ stream: ProgramStream, _ more: [UInt8]) {
+    if runs.last?.stream != stream {
+      runs.append(Run(offset: start + UInt64(bytes.count), stream: stream))
+    }
+    bytes += more
+    guard bytes.count > Self.limit || runs.count > Segment.maximumRuns else { return }
+    // A quarter at once: moving the rest costs as much for one byte.
+    drop(max(bytes.count - Self.limit, Self.limit / 4))
+  }
+
+  private mutating func drop(_ count: Int) {
+    let dropped = min(count, bytes.count)
+    bytes.removeFirst(dropped)
+    start += UInt64(dropped)
+    let kept = runs.pieces(from: start, to: start + UInt64(bytes.count))
+    runs = kept.map { Run(offset: $0.range.lowerBound, stream: $0.stream) }
+  }
+
+  /// Everything, in pieces of one stream.
+  var contents: [(ProgramStream, [UInt8])] {
+    runs.pieces(from: start, to: end).map { ($0.stream, slice($0.range)) }
+  }
+
+  func frames(from offset: UInt64, to end: UInt64) -> [UInt8] {
+    var frames: [UInt8] = []
+    for piece in runs.pieces(from: offset, to: min(end, self.end)) {
+      let part = slice(piece.range)
+      frames += Frame.header(
+        .output, stream: piece.stream, length: part.count, offset: piece.range.lowerBound)
+      frames += part
+    }
+    return frames
+  }
+
+  private func slice(_ range: Range<UInt64>) -> [UInt8] {
+    Array(bytes[Int(range.lowerBound - start)..<Int(range.upperBound - start)])
+  }
+}

@@ -1,0 +1,128 @@
+import BridgeSessionProtocol
+
+/// One attachment's descriptors and bytes under way.
+final class Connection {
+  let id: HostSession.AttachmentID
+  let input: Channel
+  let output: Channel
+  /// The attaching process, which exits with the code it is sent; nil in that process itself.
+  let process: Descriptor?
+  let since: Milliseconds
+  var parser = FrameParser()
+  private var outbox: [UInt8] = []
+  private var head = 0
+  /// The code for the attaching process, once the attachment has ended.
+  private(set) var exitCode: UInt8?
+  private(set) var endedAt: Milliseconds = 0
+  /// The peer is gone: nothing can be sent.
+  var isGone = false
+
+  init(
+    id: HostSession.AttachmentID, input: Channel, output: Channel, process: Descriptor?,
+    at now: Milliseconds
+  ) {
+    self.id = id
+    self.input = input
+    self.output = output
+    self.process = process
+    since = now
+  }
+
+  /// Beyond this many unsent bytes no more frames are read or made.
+  static let outboxLimit = 256 << 10
+  /// How long the last frames of an ended attachment may take.
+  static let lastFrames: Milliseconds = 2000
+
+  var unsent: Int { outbox.count - head }
+  var hasRoom: Bool { unsent < Self.outboxLimit }
+
+  func queue(_ bytes: [UInt8]) {
+    if head == outbox.count {
+      outbox = bytes
+      head = 0
+    } else {
+      outbox += bytes
+    }
+  }
+
+  /// Sends what fits now.
+  func flush() {
+    while unsent > 0, !isGone {
+      switch output.write(outbox, from: head) {
+      case .wrote(let count): head += count
+      case .nothing: return compact()
+      case .closed: isGone = true
+      }
+    }
+    outbox = []
+    head = 0
+  }
+
+  private func compact() {
+    guard head > 64 << 10 else { return }
+    outbox.removeFirst(head)
+    head = 0
+  }
+
+  func end(_ code: UInt8, at now: Milliseconds) {
+    guard exitCode == nil else { return }
+    exitCode = code
+    endedAt = now
+  }
+
+  /// True when it can be forgotten.
+  func isFinished(at now: Milliseconds) -> Bool {
+    if isGone { return true }
+    return exitCode != nil && (unsent == 0 || now >= endedAt + Self.lastFrames)
+  }
+
+  /// Tells the attaching process its exit status.
+  func release() {
+    if let process { _ = process.send([LocalMessage.version, exitCode ?? ExitStatus.unavailable]) }
+  }
+}
+
+/// Messages between an attaching process and a keeper, which may be of another version of this
+/// program: this form never changes.
+enum LocalMessage {
+  static let version: UInt8 = 1
+  /// Requests: the version, one of these, an argument; replies: the version and a code.
+  static let attach: UInt8 = 1
+  static let kill: UInt8 = 2
+  static let wait: UInt8 = 3
+  static let receipt: UInt8 = 0xFF
+}
+
+/// Exit statuses of this program: sysexits(3), as bridgectl's.
+enum ExitStatus {
+  static let success: UInt8 = 0
+  static let usage: UInt8 = 64
+  static let missing: UInt8 = 66
+  static let storage: UInt8 = 73
+  static let unknownOutcome: UInt8 = 74
+  static let unavailable: UInt8 = 75
+  static let violation: UInt8 = 76
+  static let configuration: UInt8 = 78
+
+  /// The exit status of an attaching process.
+  static func of(_ end: HostSession.AttachmentEnd) -> UInt8 {
+    switch end {
+    case .detached, .closed: success
+    case .replaced: unavailable
+    case .violated: violation
+    case .declined(let code): of(code)
+    }
+  }
+
+  static func of(_ code: Refusal.Code) -> UInt8 {
+    switch code {
+    case .unknownSession, .notStarted: missing
+    case .conflict: usage
+    case .limit, .replaced: unavailable
+    case .outcomeUnknown: unknownOutcome
+    case .storage: storage
+    case .violation: violation
+    default: configuration
+    }
+  }
+}

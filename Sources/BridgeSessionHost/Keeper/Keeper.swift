@@ -1,0 +1,314 @@
+import BridgeSessionProtocol
+
+/// The process that holds one session: its program, its journal and its attachments.
+///
+/// A single-threaded poll loop. It ends when the program has ended and nobody is attached.
+final class Keeper {
+  let files: SessionFiles
+  let spec: SessionSpec
+  let server: SessionServer
+  let program: KeptProgram
+  var state: StateRecord
+  private let listener: Descriptor
+  private let children: Descriptor
+  private let liveFile: Descriptor?
+  /// Local connections that have not sent their request, or wait for the end.
+  private var callers: [Caller] = []
+  /// How the leader ended, from when on, before its output is complete.
+  private var leaderEnd: (end: ProgramEnd, at: Milliseconds)?
+  private var killSteps: [(at: Milliseconds, signal: SessionSignal)] = []
+  private var written = LiveRecord()
+  private var isDiscarded = false
+  private var retryAt: Milliseconds = 0
+
+  struct Caller {
+    let descriptor: Descriptor
+    let since: Milliseconds
+    var waits = false
+  }
+
+  enum Token {
+    case listener
+    case children
+    case caller(Int32)
+    case output(ProgramStream)
+    case programInput
+    case attachment(SessionServer.Token)
+  }
+
+  private static let chunk = 64 << 10
+  private static let callerLimit = 64
+  private static let callerPatience: Milliseconds = 10_000
+  /// How long a terminal's output may follow its leader's end.
+  private static let terminalTail: Milliseconds = 2000
+  private static let diskRetry: Milliseconds = 1000
+
+  /// Takes over a session whose program was just started.
+  init(
+    _ files: SessionFiles, _ spec: SessionSpec, _ state: StateRecord, _ program: KeptProgram,
+    listener: Descriptor, children: Descriptor
+  ) {
+    self.files = files
+    self.spec = spec
+    self.state = state
+    self.program = program
+    self.listener = listener
+    self.children = children
+    liveFile = try? files.directory.create(LiveRecord.name)
+    var configuration = HostSession.Configuration(
+      session: spec.session, epoch: state.epoch, kind: spec.kind, cap: spec.cap,
+      whenFull: spec.whenFull)
+    configuration.survivesLogout = state.survivesLogout
+    server = SessionServer(HostSession(configuration), Journal(files.directory))
+  }
+
+  /// Runs until the program has ended and nobody is attached.
+  func run() {
+    while true {
+      let now = Machine.milliseconds
+      step(at: now)
+      if isDiscarded { return discard() }
+      if state.phase == .ended, server.connections.isEmpty, callers.isEmpty { return leave() }
+      var entries = pollEntries(at: now)
+      Poller.wait(&entries, timeout(at: now))
+      serve(entries, at: Machine.milliseconds)
+    }
+  }
+
+  /// What is due without an event.
+  private func step(at now: Milliseconds) {
+    apply(server.takeProgramEffects(), at: now)
+    guard !isDiscarded else { return }
+    server.pump(at: now)
+    while let next = killSteps.first, next.at <= now {
+      killSteps.removeFirst()
+      program.signalAll(next.signal)
+      if next.signal == .hangup { program.signalAll(.continue) }
+    }
+    callers.removeAll { !$0.waits && now >= $0.since + Self.callerPatience }
+    if server.journal.failure != nil, now >= retryAt {
+      retryAt = now + Self.diskRetry
+      if server.journal.retry() { retryAt = 0 }
+    }
+    finishIfComplete(at: now)
+    writeLive()
+  }
+
+  private func apply(_ effects: [HostSession.Effect], at now: Milliseconds) {
+    for effect in effects {
+      switch effect {
+      case .writeInput(let bytes): program.queueInput(bytes)
+      case .closeInput: program.closeInput()
+      case .resize(let size): program.resize(size)
+      case .signal(let signal): program.signal(signal)
+      case .discard: isDiscarded = true
+      case .send, .end: server.execute([effect], at: now)
+      }
+    }
+    if program.hasPendingInput { writeInput(at: now) }
+  }
+
+  private func writeInput(at now: Milliseconds) {
+    let count = program.writeInput()
+    if let count, count > 0 { server.execute(server.machine.inputWritten(count, at: now), at: now) }
+    if count == nil { server.execute(server.machine.inputClosed(at: now), at: now) }
+    for effect in server.takeProgramEffects() where effect == .closeInput { program.closeInput() }
+  }
+
+  // MARK: Waiting
+
+  private func pollEntries(at now: Milliseconds) -> [PollEntry<Token>] {
+    var entries = [
+      PollEntry(
+        token: Token.listener, descriptor: listener.number,
+        reads: callers.count < Self.callerLimit),
+      PollEntry(token: .children, descriptor: children.number, reads: true),
+    ]
+    entries += callers.map {
+      PollEntry(token: .caller($0.descriptor.number), descriptor: $0.descriptor.number, reads: true)
+    }
+    if mayRead(at: now) {
+      entries += program.outputs.map {
+        PollEntry(
+          token: .output($0.stream), descriptor: $0.channel.descriptor.number, reads: true)
+      }
+    }
+    if program.hasPendingInput, let input = program.input {
+      entries.append(
+        PollEntry(
+          token: .programInput, descriptor: input.descriptor.number, writes: true))
+    }
+    entries += server.pollEntries().map { entry in
+      PollEntry(
+        token: .attachment(entry.token), descriptor: entry.descriptor, reads: entry.reads,
+        writes: entry.writes)
+    }
+    return entries
+  }
+
+  private func mayRead(at now: Milliseconds) -> Bool {
+    let journal = server.journal
+    if journal.isFull, server.machine.configuration.whenFull == .wait { return false }
+    return server.machine.readPermission(at: now) == .read
+  }
+
+  private func timeout(at now: Milliseconds) -> UInt64? {
+    var deadlines = [server.deadline(at: now), killSteps.first?.at].compactMap { $0 }
+    if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
+    if let leaderEnd, state.phase != .ended, program.isTerminal {
+      deadlines.append(leaderEnd.at + Self.terminalTail)
+    }
+    if let oldest = callers.first(where: { !$0.waits }) {
+      deadlines.append(oldest.since + Self.callerPatience)
+    }
+    if server.journal.failure != nil { deadlines.append(retryAt) }
+    return deadlines.min().map { $0 > now ? $0 - now : 0 }
+  }
+
+  private func serve(_ entries: [PollEntry<Token>], at now: Milliseconds) {
+    var attachments: [PollEntry<SessionServer.Token>] = []
+    for entry in entries where entry.isReadable || entry.isWritable || entry.isClosed {
+      switch entry.token {
+      case .listener: accept(at: now)
+      case .children: reap(at: now)
+      case .caller(let number): receive(from: number, at: now)
+      case .output(let stream): read(stream, at: now)
+      case .programInput: writeInput(at: now)
+      case .attachment(let token):
+        var copy = PollEntry(token: token, descriptor: entry.descriptor)
+        copy.isReadable = entry.isReadable
+        copy.isWritable = entry.isWritable
+        copy.isClosed = entry.isClosed
+        attachments.append(copy)
+      }
+    }
+    server.serve(attachments, at: now)
+  }
+
+  // MARK: The program
+
+  private func read(_ stream: ProgramStream, at now: Milliseconds) {
+    guard let output = program.outputs.first(where: { $0.stream == stream }) else { return }
+    switch output.channel.read(Self.chunk) {
+    case .nothing: return
+    case .end: program.closeOutput(stream)
+    case .bytes(let bytes):
+      let journal = server.journal
+      let wasSound = journal.failure == nil
+      journal.append(stream, bytes)
+      server.machine.produced(bytes.count)
+      _ = journal.drop(below: server.machine.dropTarget)
+      server.machine.dropped(below: journal.oldest)
+      if wasSound, let failure = journal.failure { reportDegraded(failure, at: now) }
+    }
+  }
+
+  private func reportDegraded(_ failure: SystemError, at now: Milliseconds) {
+    retryAt = now + Self.diskRetry
+    let text = "The journal cannot be written (\(failure.text)): the newest output is in memory."
+    for connection in server.connections where server.machine.isAttached(connection.id) {
+      connection.queue(Frame.notice(Notice(.degraded, text)).encoded)
+    }
+  }
+
+  private func reap(at now: Milliseconds) {
+    _ = Channel(children, isSocket: false).read(1024)
+    while let ended = Programs.reap() {
+      guard ended.process == program.process, leaderEnd == nil else { continue }
+      let end =
+        ended.exitStatus.map { ProgramEnd.exited(status: $0) }
+        ?? .signaled(number: ended.signal, dumpedCore: ended.dumpedCore)
+      leaderEnd = (end, now)
+      state.phase = .exited
+      state.end = end
+      try? files.record(state, syncs: false)
+    }
+  }
+
+  /// The tombstone is synced before the end is announced.
+  private func finishIfComplete(at now: Milliseconds) {
+    guard let leaderEnd, state.phase != .ended else { return }
+    if program.isTerminal, now >= leaderEnd.at + Self.terminalTail { program.closeOutputs() }
+    guard program.outputs.isEmpty else { return }
+    program.forgetInput()
+    try? server.journal.finish()
+    state.phase = .ended
+    state.newest = server.machine.newest
+    state.input = server.machine.inputRecord
+    state.endedAt = Machine.seconds
+    try? files.record(state, syncs: true)
+    server.execute(server.machine.end(leaderEnd.end, at: now), at: now)
+    server.pump(at: now)
+    callers.removeAll { $0.waits }
+  }
+
+  private func writeLive() {
+    let live = LiveRecord(
+      committed: server.machine.committed, attached: UInt64(server.machine.attachedCount))
+    guard live != written else { return }
+    written = live
+    try? liveFile?.write(live.bytes, at: 0)
+  }
+
+  private func leave() { files.directory.remove("sock") }
+
+  private func discard() {
+    if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }
+    server.pump(at: Machine.milliseconds)
+    for connection in server.connections { connection.release() }
+  }
+
+  // MARK: Local requests
+
+  private func accept(at now: Milliseconds) {
+    guard let descriptor = listener.accept() else { return }
+    callers.append(Caller(descriptor: descriptor, since: now))
+  }
+
+  private func receive(from number: Int32, at now: Milliseconds) {
+    guard let index = callers.firstIndex(where: { $0.descriptor.number == number }) else { return }
+    let caller = callers[index]
+    switch caller.descriptor.receive() {
+    case .nothing: return
+    case .end: callers.remove(at: index)
+    case .bytes(let message, let passed):
+      guard message.count >= 3, message[0] == LocalMessage.version else {
+        callers.remove(at: index)
+        return
+      }
+      perform(message, passed, index, at: now)
+    }
+  }
+
+  private func perform(
+    _ message: [UInt8], _ passed: [Descriptor], _ index: Int, at now: Milliseconds
+  ) {
+    let caller = callers[index]
+    switch message[1] {
+    case LocalMessage.attach where passed.count == 2:
+      callers.remove(at: index)
+      guard let input = try? passed[0].reopened(forWriting: false),
+        let output = try? passed[1].reopened(forWriting: true),
+        caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
+      else { return }
+      server.add(input: input, output: output, process: caller.descriptor, at: now)
+    case LocalMessage.kill:
+      callers.remove(at: index)
+      scheduleKill(message[2], at: now)
+      _ = caller.descriptor.send([LocalMessage.version, ExitStatus.success])
+    case LocalMessage.wait where state.phase != .ended:
+      callers[index].waits = true
+    default: callers.remove(at: index)
+    }
+  }
+
+  /// A signal by its place in the list of the protocol; 0 for the whole ladder.
+  private func scheduleKill(_ code: UInt8, at now: Milliseconds) {
+    let signals = SessionSignal.allCases
+    if code > 0, Int(code) <= signals.count {
+      program.signalAll(signals[Int(code) - 1])
+    } else if killSteps.isEmpty {
+      killSteps = [(now, .hangup), (now + 2000, .terminate), (now + 7000, .kill)]
+    }
+  }
+}

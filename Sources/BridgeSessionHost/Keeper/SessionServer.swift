@@ -1,0 +1,184 @@
+import BridgeSessionProtocol
+
+/// Serves the attachments of one session from its machine and its journal; a keeper adds the
+/// program, and of an ended session there is nothing more.
+final class SessionServer {
+  var machine: HostSession
+  let journal: Journal
+  private(set) var connections: [Connection] = []
+  /// What the machine asks of the program, in order; the owner takes it.
+  private var programEffects: [HostSession.Effect] = []
+  private var nextID: HostSession.AttachmentID = 1
+
+  /// How long a connection may take to send its hello.
+  private static let greeting: Milliseconds = 30_000
+  private static let chunk = 64 << 10
+
+  init(_ machine: HostSession, _ journal: Journal) {
+    self.machine = machine
+    self.journal = journal
+  }
+
+  /// What is to be waited for on a connection.
+  enum Part: Equatable {
+    case input
+    case output
+    case process
+  }
+
+  struct Token: Equatable {
+    var connection: HostSession.AttachmentID
+    var part: Part
+  }
+
+  /// Adds a connection whose descriptors do not wait.
+  func add(input: Channel, output: Channel, process: Descriptor?, at now: Milliseconds) {
+    let connection = Connection(
+      id: nextID, input: input, output: output, process: process, at: now)
+    nextID += 1
+    connections.append(connection)
+    execute(machine.connect(connection.id), at: now)
+  }
+
+  func takeProgramEffects() -> [HostSession.Effect] {
+    defer { programEffects = [] }
+    return programEffects
+  }
+
+  func pollEntries() -> [PollEntry<Token>] {
+    connections.flatMap { connection -> [PollEntry<Token>] in
+      let writes = connection.unsent > 0 || machine.hasOutput(for: connection.id)
+      var entries = [
+        PollEntry(
+          token: Token(connection: connection.id, part: .input),
+          descriptor: connection.input.descriptor.number,
+          reads: connection.hasRoom && connection.exitCode == nil),
+        PollEntry(
+          token: Token(connection: connection.id, part: .output),
+          descriptor: connection.output.descriptor.number, writes: writes),
+      ]
+      if let process = connection.process {
+        entries.append(
+          PollEntry(
+            token: Token(connection: connection.id, part: .process),
+            descriptor: process.number, reads: true))
+      }
+      return entries
+    }
+  }
+
+  /// Reads frames of connections that are ready.
+  func serve(_ entries: [PollEntry<Token>], at now: Milliseconds) {
+    for entry in entries {
+      guard let connection = connections.first(where: { $0.id == entry.token.connection }) else {
+        continue
+      }
+      switch entry.token.part {
+      case .input: if entry.isReadable { receive(connection, at: now) }
+      case .output: if entry.isClosed { connection.isGone = true }
+      // The attaching process sends nothing: it has ended.
+      case .process: if entry.isReadable || entry.isClosed { connection.isGone = true }
+      }
+    }
+  }
+
+  private func receive(_ connection: Connection, at now: Milliseconds) {
+    switch connection.input.read(Self.chunk) {
+    case .nothing: return
+    case .end: connection.isGone = true
+    case .bytes(let bytes):
+      connection.parser.append(bytes)
+      do throws(ProtocolError) {
+        while connection.exitCode == nil, let frame = try connection.parser.next() {
+          prepare(for: frame)
+          execute(machine.receive(frame, from: connection.id, at: now), at: now)
+        }
+      } catch {
+        execute(machine.violate(error, by: connection.id), at: now)
+      }
+    }
+  }
+
+  /// Finds where a terminal of its own begins, before the machine answers its hello.
+  private func prepare(for frame: Frame) {
+    guard case .hello(let hello) = frame, hello.resume == nil, hello.replay == .screen else {
+      return
+    }
+    machine.replayPoint = ReplayStart.find(in: journal, from: machine.oldest)
+  }
+
+  /// Executes what the machine asks for.
+  func execute(_ effects: [HostSession.Effect], at now: Milliseconds) {
+    for effect in effects {
+      switch effect {
+      case .send(let id, let frame): connection(id)?.queue(frame.encoded)
+      case .end(let id, let reason): connection(id)?.end(ExitStatus.of(reason), at: now)
+      case .writeInput, .closeInput, .resize, .signal, .discard: programEffects.append(effect)
+      }
+    }
+  }
+
+  private func connection(_ id: HostSession.AttachmentID) -> Connection? {
+    connections.first { $0.id == id }
+  }
+
+  /// Sends what is due and forgets connections that have ended.
+  func pump(at now: Milliseconds) {
+    execute(machine.acknowledgements(at: now), at: now)
+    for connection in connections {
+      fill(connection, at: now)
+      connection.flush()
+      let isSilent = now >= connection.since + Self.greeting
+      if isSilent, !machine.isAttached(connection.id), connection.exitCode == nil {
+        connection.isGone = true
+      }
+    }
+    for connection in connections where connection.isFinished(at: now) {
+      machine.disconnect(connection.id)
+      connection.release()
+    }
+    connections.removeAll { $0.isFinished(at: now) }
+  }
+
+  private func fill(_ connection: Connection, at now: Milliseconds) {
+    while connection.exitCode == nil, !connection.isGone, connection.unsent < Self.chunk {
+      switch machine.nextOutput(for: connection.id, limit: Self.chunk) {
+      case .nothing: return
+      case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)
+      case .ended(let at, let end): connection.queue(Frame.ended(at: at, end).encoded)
+      case .bytes(let from, let count):
+        guard let frames = try? journal.frames(from: from, count: count) else {
+          // Without these bytes the stream would have a hole: the client attaches again.
+          connection.isGone = true
+          return
+        }
+        connection.queue(frames)
+      }
+      connection.flush()
+    }
+  }
+
+  /// When `pump` is due without an event.
+  func deadline(at now: Milliseconds) -> Milliseconds? {
+    var deadlines = connections.compactMap { connection -> Milliseconds? in
+      if connection.exitCode != nil { return connection.endedAt + Connection.lastFrames }
+      return machine.isAttached(connection.id) ? nil : connection.since + Self.greeting
+    }
+    if let due = machine.acknowledgementDeadline { deadlines.append(due) }
+    return deadlines.min()
+  }
+}
+
+/// Where a client that shows a screen begins: near the end, at the start of a line.
+enum ReplayStart {
+  private static let span: UInt64 = 64 << 10
+
+  static func find(in journal: Journal, from oldest: UInt64) -> ReplayPoint {
+    let end = journal.newest
+    let start = max(oldest, end > span ? end - span : 0)
+    guard start > oldest, let bytes = try? journal.bytes(from: start, to: end),
+      let feed = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    else { return ReplayPoint(offset: start) }
+    return ReplayPoint(offset: start + UInt64(feed) + 1)
+  }
+}

@@ -1,0 +1,131 @@
+import CSessionSystem
+import Glibc
+
+/// An open descriptor; closed with the last reference to it.
+final class Descriptor {
+  /// -1 once it was closed.
+  private(set) var number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { closeNow() }
+
+  func closeNow() {
+    if number >= 0 { close(number) }
+    number = -1
+  }
+
+  /// No program that is started inherits it.
+  func closesOnExec() { _ = bridge_close_on_exec(number) }
+
+  /// What the file behind it is.
+  func info() throws(SystemError) -> FileInfo {
+    var status = stat()
+    _ = try check("fstat") { unsafe fstat(number, &status) }
+    return FileInfo(status)
+  }
+
+  /// Readable or writable through a description of its own, so that O_NONBLOCK changes nobody
+  /// else's. A socket cannot be opened again: its calls are told not to wait.
+  func reopened(forWriting: Bool) throws(SystemError) -> Channel {
+    if try info().isSocket { return Channel(self, isSocket: true) }
+    let flags = (forWriting ? O_WRONLY : O_RDONLY) | O_NONBLOCK
+    let path = "/proc/self/fd/\(number)"
+    let opened = try check("open") { unsafe bridge_open_at(AT_FDCWD, path, flags, 0) }
+    return Channel(Descriptor(opened), isSocket: false)
+  }
+
+  func setNonblocking() throws(SystemError) {
+    _ = try check("fcntl") { bridge_set_nonblocking(number) }
+  }
+}
+
+/// The parts of stat(2) that are used.
+struct FileInfo: Equatable {
+  var user: UInt32
+  var mode: UInt32
+  var size: UInt64
+
+  init(_ status: stat) {
+    user = status.st_uid
+    mode = status.st_mode
+    size = UInt64(max(0, status.st_size))
+  }
+
+  var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+  var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
+  /// Permission bits of the group and of others.
+  var isPrivate: Bool { mode & 0o077 == 0 }
+}
+
+/// A descriptor whose reads and writes do not wait.
+struct Channel {
+  let descriptor: Descriptor
+  let isSocket: Bool
+
+  init(_ descriptor: Descriptor, isSocket: Bool) {
+    self.descriptor = descriptor
+    self.isSocket = isSocket
+  }
+
+  enum Input {
+    case bytes([UInt8])
+    case nothing
+    case end
+  }
+
+  enum Output: Equatable {
+    case wrote(Int)
+    case nothing
+    case closed
+  }
+
+  /// What is there, at most `limit` bytes. An error of the peer is an end.
+  func read(_ limit: Int) -> Input {
+    var failure: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      var result = -1
+      repeat {
+        result =
+          isSocket
+          ? unsafe recv(descriptor.number, buffer.baseAddress, limit, Int32(MSG_DONTWAIT))
+          : unsafe Glibc.read(descriptor.number, buffer.baseAddress, limit)
+        failure = result < 0 ? errno : 0
+      } while failure == EINTR
+      count = max(0, result)
+    }
+    if failure == EAGAIN { return .nothing }
+    return bytes.isEmpty ? .end : .bytes(bytes)
+  }
+
+  /// Writes bytes from `start` on, as many as fit now.
+  func write(_ bytes: [UInt8], from start: Int) -> Output {
+    guard start < bytes.count else { return .wrote(0) }
+    return unsafe bytes.withUnsafeBytes { buffer in
+      let part = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
+      let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+      while true {
+        let result =
+          isSocket
+          ? unsafe send(descriptor.number, part.baseAddress, part.count, flags)
+          : unsafe Glibc.write(descriptor.number, part.baseAddress, part.count)
+        if result >= 0 { return .wrote(result) }
+        if errno == EINTR { continue }
+        return errno == EAGAIN ? .nothing : .closed
+      }
+    }
+  }
+}
+
+/// Both ends of a pipe.
+struct Pipe {
+  let reader: Descriptor
+  let writer: Descriptor
+
+  init() throws(SystemError) {
+    var ends: [Int32] = [0, 0]
+    _ = try check("pipe") { unsafe bridge_pipe(&ends) }
+    reader = Descriptor(ends[0])
+    writer = Descriptor(ends[1])
+  }
+}

@@ -1,0 +1,71 @@
+import CSessionSystem
+import Glibc
+
+/// Clocks, randomness and the identity of this boot.
+enum Machine {
+  /// A clock that never goes back and runs on while the machine is suspended.
+  static var milliseconds: UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
+  /// Seconds since 1970.
+  static var seconds: UInt64 { UInt64(max(0, time(nil))) }
+
+  static func entropy() -> UInt64 {
+    var value: UInt64 = 0
+    while unsafe bridge_random(&value, 8) != 8 {}
+    return value
+  }
+
+  /// Random for each boot of the machine.
+  static var boot: [UInt8] {
+    let folder = try? Directory("/proc/sys/kernel/random")
+    let bytes = try? folder?.open("boot_id", O_RDONLY).read(at: 0, count: 36)
+    return bytes ?? []
+  }
+
+  static func end(_ status: UInt8) -> Never { exit(Int32(status)) }
+
+  /// Writes all bytes to a descriptor that waits; false when its reader is gone.
+  @discardableResult
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var written = 0
+    while written < bytes.count {
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe Glibc.write(
+          descriptor, buffer.baseAddress?.advanced(by: written), bytes.count - written)
+      }
+      if result < 0, errno == EINTR { continue }
+      guard result > 0 else { return false }
+      written += result
+    }
+    return true
+  }
+
+  /// Reads exactly `count` bytes from a descriptor that waits; nil at its end.
+  static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      let left = count - bytes.count
+      let more = unsafe [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
+        var result = -1
+        repeat {
+          result = unsafe Glibc.read(descriptor, buffer.baseAddress, left)
+        } while result < 0 && errno == EINTR
+        filled = max(0, result)
+      }
+      guard !more.isEmpty else { return nil }
+      bytes += more
+    }
+    return bytes
+  }
+
+  /// Points descriptors 0, 1 and 2 at /dev/null.
+  static func releaseStandardDescriptors() {
+    let null = unsafe bridge_open_at(AT_FDCWD, "/dev/null", O_RDWR, 0)
+    for number in Int32(0)...2 { dup2(null, number) }
+    if null > 2 { close(null) }
+  }
+}

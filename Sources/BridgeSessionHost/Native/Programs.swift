@@ -1,0 +1,112 @@
+import CSessionSystem
+import Glibc
+
+/// Child processes and signals.
+enum Programs {
+  /// Starts a program as leader of a session of its own.
+  ///
+  /// - Parameters:
+  ///   - terminal: the device that becomes its controlling terminal and descriptors 0 to 2.
+  ///   - descriptors: become its descriptors 0, 1, … and are all that it inherits.
+  /// - Throws: also when the program could not be executed: then no process is left.
+  static func spawn(
+    _ path: String, _ arguments: [[UInt8]], environment: [[UInt8]], directory: String? = nil,
+    terminal: String? = nil, descriptors: [Int32] = []
+  ) throws(SystemError) -> Int32 {
+    var argv = unsafe arguments.map { unsafe copy($0) } + [nil]
+    var envp = unsafe environment.map { unsafe copy($0) } + [nil]
+    defer {
+      unsafe argv.forEach { unsafe free($0) }
+      unsafe envp.forEach { unsafe free($0) }
+    }
+    var process: pid_t = 0
+    let code = unsafe bridge_spawn(
+      &process, path, &argv, &envp, directory, terminal, descriptors, Int32(descriptors.count))
+    guard code == 0 else { throw SystemError("exec \(path)", code) }
+    return process
+  }
+
+  private static func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? {
+    unsafe (bytes + [0]).withUnsafeBytes { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      return unsafe strdup(base.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  /// A process that ended: its id and wait status.
+  struct Ended {
+    var process: Int32
+    var status: Int32
+
+    var exitStatus: UInt8? { status & 0x7F == 0 ? UInt8((status >> 8) & 0xFF) : nil }
+    var signal: UInt8 { UInt8(status & 0x7F) }
+    var dumpedCore: Bool { status & 0x80 != 0 }
+  }
+
+  /// Reaps one child that ended; nil when none has.
+  static func reap() -> Ended? {
+    var status: Int32 = 0
+    let process = unsafe waitpid(-1, &status, WNOHANG)
+    return process > 0 ? Ended(process: process, status: status) : nil
+  }
+
+  /// Signals a process group; false when there is none.
+  @discardableResult
+  static func signalGroup(_ group: Int32, _ number: Int32) -> Bool {
+    group > 1 && kill(-group, number) == 0
+  }
+
+  /// What a keeper changes of itself: adopts orphans, ignores what ends others at a logout, and
+  /// learns of ended children through the descriptor it returns.
+  static func detach() throws(SystemError) -> Descriptor {
+    for number in [SIGHUP, SIGPIPE, SIGINT, SIGQUIT, SIGTERM] { bridge_ignore(number) }
+    _ = bridge_become_subreaper()
+    _ = unsafe chdir("/")
+    return Descriptor(try check("signalfd") { bridge_child_signals() })
+  }
+
+  static func ignoreBrokenPipes() { bridge_ignore(SIGPIPE) }
+
+  static var environment: [[UInt8]] {
+    var variables: [[UInt8]] = []
+    guard var pointer = unsafe bridge_environment() else { return [] }
+    while let entry = unsafe pointer.pointee {
+      unsafe variables.append(Array(String(cString: entry).utf8))
+      unsafe pointer += 1
+    }
+    return variables
+  }
+
+  static func variable(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  static var user: UInt32 { geteuid() }
+
+  /// The time a process started, in clock ticks since boot: with its id and the boot id it names
+  /// the process for good (proc(5), stat, field 22).
+  static func startTime(of process: Int32) -> UInt64? {
+    guard let folder = try? Directory("/proc/\(process)"),
+      let bytes = try? folder.open("stat", O_RDONLY).read(at: 0, count: 1024)
+    else { return nil }
+    // The name in parentheses may contain anything.
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let close = text.lastIndex(of: ")") else { return nil }
+    let fields = text[close...].split(separator: " ")
+    return fields.count > 20 ? UInt64(fields[20]) : nil
+  }
+}
+
+extension SessionSignalNumber {
+  static let all: [String: Int32] = [
+    "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "KILL": SIGKILL, "USR1": SIGUSR1,
+    "USR2": SIGUSR2, "ALRM": SIGALRM, "TERM": SIGTERM, "CONT": SIGCONT, "STOP": SIGSTOP,
+    "TSTP": SIGTSTP,
+  ]
+}
+
+/// Signals of the protocol by this machine's numbers.
+enum SessionSignalNumber {
+  /// The number of a signal's name.
+  static func number(_ name: String) -> Int32 { all[name] ?? 0 }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// A system call that failed.
+struct SystemError: Error, Equatable {
+  var call: String
+  var code: Int32
+
+  init(_ call: String, _ code: Int32 = errno) {
+    self.call = call
+    self.code = code
+  }
+
+  /// The call and the text of its error number.
+  var text: String { unsafe "\(call): \(String(cString: strerror(code)))" }
+
+  var isMissing: Bool { code == ENOENT }
+  var exists: Bool { code == EEXIST || code == ENOTEMPTY }
+  /// The file system cannot hold what is needed; another one may.
+  var isUnsuitablePlace: Bool {
+    [EROFS, EACCES, EPERM, ENOSPC, EDQUOT, ENOTSUP, ENOENT, ENOTDIR].contains(code)
+  }
+  /// O_NOFOLLOW refused a symbolic link: with O_DIRECTORY the kernel says ENOTDIR.
+  var isSymbolicLink: Bool { code == ELOOP || code == ENOTDIR }
+}
+
+/// Runs a call that returns -1 on failure, again when a signal interrupted it.
+func check(_ call: String, _ body: () -> Int32) throws(SystemError) -> Int32 {
+  while true {
+    let result = body()
+    if result >= 0 { return result }
+    if errno != EINTR { throw SystemError(call) }
+  }
+}

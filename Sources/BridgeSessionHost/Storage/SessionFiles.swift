@@ -1,0 +1,104 @@
+import BridgeSessionProtocol
+
+/// The files of one session: `spec`, `state`, `live`, `lock`, `sock` and the journal.
+struct SessionFiles {
+  let session: SessionID
+  let directory: Directory
+
+  /// Opens a session's directory; nil when there is none or it is not this user's only.
+  init?(_ session: SessionID, in root: StateRoot) {
+    guard let found = try? Directory(session.description, in: root.directory),
+      let info = try? found.descriptor.info(), info.user == Programs.user, info.isPrivate
+    else { return nil }
+    self.session = session
+    directory = found
+  }
+
+  init(_ session: SessionID, directory: Directory) {
+    self.session = session
+    self.directory = directory
+  }
+
+  /// All sessions of a user.
+  static func all(in root: StateRoot) -> [SessionFiles] {
+    root.directory.names().compactMap(Identifier.init(text:)).compactMap {
+      SessionFiles($0, in: root)
+    }
+  }
+
+  /// True while a keeper, or a start that has not handed over yet, holds the lock.
+  var isAlive: Bool { (try? directory.create("lock").isLocked) ?? false }
+
+  var specBytes: [UInt8]? { try? directory.read("spec", limit: Int(Limits.start)) }
+
+  var spec: SessionSpec? {
+    guard let bytes = specBytes else { return nil }
+    return try? SessionSpec(bytes[...])
+  }
+
+  var state: StateRecord? {
+    guard let bytes = try? directory.read(StateRecord.name, limit: StateRecord.limit) else {
+      return nil
+    }
+    return try? StateRecord(bytes)
+  }
+
+  var live: LiveRecord {
+    LiveRecord((try? directory.read(LiveRecord.name, limit: 16)) ?? [])
+  }
+
+  /// Writes the phase; synced where the next step must not happen without it.
+  func record(_ state: StateRecord, syncs: Bool) throws(SystemError) {
+    try directory.replace(StateRecord.name, state.bytes, syncs: syncs)
+  }
+
+  /// What is known without asking the keeper.
+  func status() -> SessionStatus? {
+    guard let spec, let state else { return nil }
+    var status = SessionStatus(session: session, state: .claimed)
+    let isAlive = isAlive
+    // The keeper may have ended between the two.
+    let state2 = self.state ?? state
+    let sameBoot = state2.boot == Machine.boot
+    switch state2.phase {
+    case .ended: status.state = .ended
+    case .claimed: status.state = .claimed
+    case .starting, .running:
+      status.state = isAlive ? .running : sameBoot ? .keeperDied : .rebooted
+    case .exited: status.state = isAlive ? .running : .ended
+    }
+    status.end = state2.end
+    if status.state == .keeperDied { status.end = .unknownKeeperDied }
+    if status.state == .rebooted { status.end = .unknownRebooted }
+    fill(&status, spec, state2)
+    return status
+  }
+
+  private func fill(_ status: inout SessionStatus, _ spec: SessionSpec, _ state: StateRecord) {
+    let journal = Journal(directory)
+    let live = live
+    status.kind = spec.kind
+    status.name = spec.name
+    status.command = spec.command.map { Array($0.prefix(Self.shownCommand)) }
+    status.process = state.process
+    status.oldest = min(journal.oldest, max(journal.newest, state.newest))
+    status.newest = max(journal.newest, state.newest)
+    status.committed = live.committed
+    status.attached = status.state == .running ? live.attached : 0
+    status.startedAt = state.startedAt
+    status.endedAt = state.endedAt
+    status.survivesLogout = state.survivesLogout
+  }
+
+  private static let shownCommand = 4096
+}
+
+extension SessionFiles {
+  /// Removes the session: first its name, so that nobody finds half of it.
+  func remove(from root: StateRoot) {
+    let name = session.description
+    let gone = ".gone-\(name)-\(Machine.entropy())"
+    guard (try? root.directory.claim(gone, from: name)) != nil else { return }
+    root.directory.removeDirectory(gone)
+  }
+}

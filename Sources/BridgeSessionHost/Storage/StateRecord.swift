@@ -1,0 +1,101 @@
+import BridgeSessionProtocol
+
+/// What a session's `state` file says: the phase, and once it ended, the tombstone.
+struct StateRecord: Equatable {
+  /// How far a start or an end came. Each is on disk before the next step is taken.
+  enum Phase: String {
+    /// The id is taken; no program was started.
+    case claimed
+    /// The program may have been started.
+    case starting
+    /// It was started.
+    case running
+    /// Its leader ended; output may follow.
+    case exited
+    /// Its output is complete.
+    case ended
+  }
+
+  var phase: Phase
+  /// The boot in which it was written.
+  var boot: [UInt8]
+  var epoch: UInt64
+  var process: UInt64?
+  var processStart: UInt64?
+  var end: ProgramEnd?
+  var input = InputRecord()
+  var newest: UInt64 = 0
+  var startedAt: UInt64 = 0
+  var endedAt: UInt64?
+  var survivesLogout = ""
+
+  static let name = "state"
+  static let limit = 4096
+
+  init(phase: Phase, boot: [UInt8], epoch: UInt64) {
+    self.phase = phase
+    self.boot = boot
+    self.epoch = epoch
+  }
+
+  init(_ bytes: [UInt8]) throws(ProtocolError) {
+    let fields = try FieldReader(bytes[...])
+    phase = try fields.required("phase", fields.choice("phase"))
+    boot = try fields.required("boot", fields.bytes("boot"))
+    epoch = try fields.required("epoch", fields.number("epoch"))
+    process = try fields.number("process")
+    processStart = try fields.number("process-start")
+    if let payload = try fields.bytes("end") { end = try ProgramEnd(payload[...]) }
+    input = InputRecord(
+      taken: try fields.offset("taken") ?? 0, lastControl: try fields.offset("control") ?? 0,
+      lease: try fields.offset("lease") ?? 0, holder: try fields.identifier("holder"))
+    newest = try fields.offset("newest") ?? 0
+    startedAt = try fields.number("started") ?? 0
+    endedAt = try fields.number("finished")
+    survivesLogout = try fields.text("logout") ?? ""
+  }
+
+  var bytes: [UInt8] {
+    var fields = FieldWriter()
+    fields.add("phase", text: phase.rawValue)
+    fields.add("boot", bytes: boot)
+    fields.add("epoch", number: epoch)
+    fields.add("process", number: process)
+    fields.add("process-start", number: processStart)
+    fields.add("end", bytes: end?.payload)
+    fields.add("taken", number: input.taken)
+    fields.add("control", number: input.lastControl)
+    fields.add("lease", number: input.lease)
+    fields.add("holder", bytes: input.holder?.bytes)
+    fields.add("newest", number: newest)
+    fields.add("started", number: startedAt)
+    fields.add("finished", number: endedAt)
+    fields.add("logout", text: survivesLogout)
+    return fields.bytes
+  }
+}
+
+/// What changes often: the `live` file, overwritten in place.
+struct LiveRecord: Equatable {
+  var committed: UInt64 = 0
+  var attached: UInt64 = 0
+
+  static let name = "live"
+
+  init(committed: UInt64 = 0, attached: UInt64 = 0) {
+    self.committed = committed
+    self.attached = attached
+  }
+
+  init(_ bytes: [UInt8]) {
+    guard bytes.count == 16 else { return }
+    committed = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+    attached = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  var bytes: [UInt8] {
+    [committed, attached].flatMap { value in
+      (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - $0 * 8)) }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// Why no directory for sessions can be used.
+enum RootError: Error, Equatable {
+  /// It cannot hold files; another place may.
+  case unsuitable(String)
+  /// It is there and not safe to use.
+  case refused(String)
+
+  var text: String {
+    switch self {
+    case .unsuitable(let text), .refused(let text): text
+    }
+  }
+}
+
+/// The directory that holds all sessions of a user: it is the registry.
+struct StateRoot {
+  let directory: Directory
+
+  private struct Place {
+    /// A directory that is there, or may be made for the user.
+    var base: String
+    /// Directories in it, made where they are missing; the last two must be this user's only.
+    var names: [String]
+
+    var path: String { ([base] + names).joined(separator: "/") }
+  }
+
+  /// `$XDG_STATE_HOME/bridge/s`, else `~/.local/state/bridge/s`; where that cannot hold files,
+  /// `/var/tmp/bridge-UID/s`.
+  ///
+  /// - Parameter creates: makes it where it is missing.
+  static func open(creates: Bool) throws(RootError) -> StateRoot {
+    var reasons: [String] = []
+    for place in places {
+      do throws(RootError) {
+        return try StateRoot(place, creates: creates)
+      } catch {
+        guard case .unsuitable(let text) = error else { throw error }
+        reasons.append(text)
+      }
+    }
+    throw .unsuitable(reasons.joined(separator: "; "))
+  }
+
+  private static var places: [Place] {
+    var places: [Place] = []
+    if let state = Programs.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+      places.append(Place(base: state, names: ["bridge", "s"]))
+    } else if let home = Programs.variable("HOME"), home.hasPrefix("/") {
+      places.append(Place(base: home, names: [".local", "state", "bridge", "s"]))
+    }
+    places.append(Place(base: "/var/tmp", names: ["bridge-\(Programs.user)", "s"]))
+    return places
+  }
+
+  private init(_ place: Place, creates: Bool) throws(RootError) {
+    do throws(SystemError) {
+      var current = try Directory(place.base)
+      for (index, name) in place.names.enumerated() {
+        current = try Self.enter(name, in: current, creates: creates)
+        let info = try current.descriptor.info()
+        let mustBePrivate = index >= place.names.count - 2
+        guard !mustBePrivate || info.user == Programs.user && info.isPrivate else {
+          throw SystemError(Self.notPrivate, 0)
+        }
+      }
+      directory = current
+    } catch {
+      let text = error.code == 0 ? error.call : error.text
+      if error.code == 0 || error.isSymbolicLink { throw .refused("\(place.path): \(text)") }
+      guard error.isUnsuitablePlace else { throw .refused("\(place.path): \(text)") }
+      throw .unsuitable("\(place.path): \(text)")
+    }
+  }
+
+  private static let notPrivate = "not a directory that only this user may use (mode 0700)"
+
+  private static func enter(
+    _ name: String, in parent: Directory, creates: Bool
+  ) throws(SystemError) -> Directory {
+    if creates {
+      do throws(SystemError) {
+        try parent.makeDirectory(name)
+      } catch  where error.exists {
+        // It was there.
+      }
+    }
+    return try Directory(name, in: parent)
+  }
+}

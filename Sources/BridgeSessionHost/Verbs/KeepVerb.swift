@@ -1,0 +1,79 @@
+import BridgeSessionProtocol
+
+/// `keep`: the keeper. Not for people: descriptors 3 to 6 are the session's directory, its lock,
+/// its socket and the pipe on which the start is reported.
+enum KeepVerb {
+  static func run() -> UInt8 {
+    let directory = Directory(Descriptor(3))
+    let lock = Descriptor(4)
+    let listener = Descriptor(5)
+    var report: Descriptor? = Descriptor(6)
+    for descriptor in [directory.descriptor, lock, listener, report] {
+      descriptor?.closesOnExec()
+    }
+    do throws(SystemError) {
+      let keeper = try start(directory, listener)
+      send(nil, to: report)
+      report = nil
+      keeper.run()
+    } catch {
+      send(error, to: report)
+    }
+    // The lock is held to the very end.
+    lock.closesOnExec()
+    return ExitStatus.success
+  }
+
+  private static func start(
+    _ directory: Directory, _ listener: Descriptor
+  ) throws(SystemError) -> Keeper {
+    let children = try Programs.detach()
+    let bytes = try directory.read("spec", limit: Int(Limits.start))
+    guard let spec = try? SessionSpec(bytes[...]) else { throw SystemError("read spec", 22) }
+    let files = SessionFiles(spec.session, directory: directory)
+    guard var state = files.state else { throw SystemError("read state", 22) }
+    state.phase = .starting
+    state.boot = Machine.boot
+    try files.record(state, syncs: true)
+    do throws(SystemError) {
+      let program = try KeptProgram(spec)
+      state.phase = .running
+      state.process = UInt64(program.process)
+      state.processStart = Programs.startTime(of: program.process)
+      try? files.record(state, syncs: false)
+      return Keeper(files, spec, state, program, listener: listener, children: children)
+    } catch {
+      // Nothing was executed: the id is free again.
+      if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }
+      throw error
+    }
+  }
+
+  // MARK: The report
+
+  /// Empty for success; else the error number in 4 bytes and the call.
+  private static func send(_ error: SystemError?, to pipe: Descriptor?) {
+    guard let pipe else { return }
+    var bytes: [UInt8] = [0]
+    if let error {
+      let code = UInt32(bitPattern: error.code)
+      bytes = [1] + (0..<4).map { UInt8(truncatingIfNeeded: code >> UInt32(24 - $0 * 8)) }
+      bytes += Array(error.call.utf8.prefix(200))
+    }
+    Machine.write(bytes, to: pipe.number)
+  }
+
+  /// Waits for the report; nil for success.
+  static func read(report pipe: Pipe) -> SystemError? {
+    pipe.writer.closeNow()
+    guard let first = Machine.read(1, from: pipe.reader.number) else {
+      return SystemError("start the keeper", 5)
+    }
+    guard first[0] != 0 else { return nil }
+    let number = Machine.read(4, from: pipe.reader.number) ?? [0, 0, 0, 5]
+    let code = number.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    var call: [UInt8] = []
+    while let byte = Machine.read(1, from: pipe.reader.number) { call += byte }
+    return SystemError(String(decoding: call, as: UTF8.self), Int32(bitPattern: code))
+  }
+}

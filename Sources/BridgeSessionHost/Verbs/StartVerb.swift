@@ -1,0 +1,156 @@
+import BridgeSessionProtocol
+
+/// `start`: claims the id, starts the keeper, answers once the program was executed. The same id
+/// and spec give the same answer any number of times; the program is started at most once.
+struct StartVerb {
+  let answer: Answer
+  /// True where `attach` follows in the same process: success is answered all the same.
+  let root: StateRoot
+
+  private enum Claim {
+    /// This process holds the lock of a session that was never started.
+    case ours(SessionFiles, lock: Descriptor)
+    /// Another process starts it or has started it.
+    case known(SessionFiles)
+    case declined(Refusal.Code, String)
+  }
+
+  /// Starts what the start frame on standard input says; nil when it was declined.
+  func run() -> (session: SessionFiles?, status: UInt8) {
+    guard let spec = Self.readSpec() else {
+      return (nil, answer.decline(.violation, "Standard input has no start frame."))
+    }
+    switch claim(spec) {
+    case .declined(let code, let text): return (nil, answer.decline(code, text))
+    case .known(let files): return report(files, spec)
+    case .ours(let files, let lock):
+      if let failure = startKeeper(files, lock) {
+        let isExec = failure.call.hasPrefix("exec")
+        return (nil, answer.decline(isExec ? .cannotExecute : .storage, failure.text))
+      }
+      return report(files, spec)
+    }
+  }
+
+  /// Reads exactly one frame: what follows it belongs to the attachment.
+  private static func readSpec() -> SessionSpec? {
+    guard let header = Machine.read(Limits.headerLength, from: 0),
+      let verified = try? FrameHeader(header[...]), verified.type == .start,
+      let payload = Machine.read(Int(verified.length), from: 0)
+    else { return nil }
+    return try? SessionSpec(payload[...])
+  }
+
+  // MARK: Claiming
+
+  private func claim(_ spec: SessionSpec) -> Claim {
+    for _ in 0..<Self.attempts {
+      if let files = SessionFiles(spec.session, in: root) {
+        guard files.specBytes == spec.payload else {
+          return .declined(.conflict, "Session \(spec.session) has another program.")
+        }
+        if let claim = reclaim(files) { return claim }
+        continue
+      }
+      do throws(SystemError) {
+        return try create(spec)
+      } catch {
+        guard error.exists else { return .declined(.storage, error.text) }
+        // Another process was first, or a directory that is not safe to use has the name.
+        if SessionFiles(spec.session, in: root) == nil {
+          return .declined(.directory, "\(spec.session) is not a directory of this user only.")
+        }
+      }
+    }
+    return .declined(.storage, "Session \(spec.session) is being removed and made again.")
+  }
+
+  private static let attempts = 20
+
+  /// Claims by renaming a complete directory, whose lock is held.
+  private func create(_ spec: SessionSpec) throws(SystemError) -> Claim {
+    let name = spec.session.description
+    let temporary = ".new-\(name)-\(Machine.entropy())"
+    try root.directory.makeDirectory(temporary)
+    do throws(SystemError) {
+      let files = SessionFiles(
+        spec.session, directory: try Directory(temporary, in: root.directory))
+      let lock = try files.directory.create("lock")
+      guard lock.lock() else { throw SystemError("lock") }
+      try files.directory.replace("spec", spec.payload, syncs: true)
+      var state = StateRecord(phase: .claimed, boot: Machine.boot, epoch: Machine.entropy())
+      state.survivesLogout = Logout.answer()
+      state.startedAt = Machine.seconds
+      try files.record(state, syncs: true)
+      try root.directory.claim(name, from: temporary)
+      return .ours(files, lock: lock)
+    } catch {
+      root.directory.removeDirectory(temporary)
+      throw error
+    }
+  }
+
+  /// A session that is there: starts one that was claimed only and whose starter died. Nil to look
+  /// again.
+  private func reclaim(_ files: SessionFiles) -> Claim? {
+    guard let state = files.state else { return .known(files) }
+    guard state.phase == .claimed else { return .known(files) }
+    guard let lock = try? files.directory.create("lock") else { return nil }
+    guard lock.lock() else {
+      // It is being started.
+      Poller.pause(5)
+      return files.isAlive ? waitForStart(files) : nil
+    }
+    // With the lock held the phase is final.
+    guard files.state?.phase == .claimed else { return .known(files) }
+    return .ours(files, lock: lock)
+  }
+
+  private func waitForStart(_ files: SessionFiles) -> Claim? {
+    for _ in 0..<2000 {
+      guard files.isAlive, files.state?.phase == .claimed || files.state?.phase == .starting else {
+        return files.isAlive || files.state?.phase != .claimed ? .known(files) : nil
+      }
+      Poller.pause(5)
+    }
+    return .known(files)
+  }
+
+  // MARK: The keeper
+
+  /// Starts the keeper, which inherits the lock; nil once it has executed the program.
+  private func startKeeper(_ files: SessionFiles, _ lock: Descriptor) -> SystemError? {
+    do throws(SystemError) {
+      let listener = try files.directory.listen()
+      let report = try Pipe()
+      let null = try Directory("/dev").openForReading("null")
+      _ = try Programs.spawn(
+        "/proc/self/exe", [Array("bridge-host".utf8), Array("keep".utf8)],
+        environment: Programs.environment, directory: "/",
+        descriptors: [
+          null.number, null.number, null.number, files.directory.descriptor.number, lock.number,
+          listener.number, report.writer.number,
+        ])
+      return KeepVerb.read(report: report)
+    } catch {
+      files.remove(from: root)
+      return error
+    }
+  }
+
+  private func report(
+    _ files: SessionFiles, _ spec: SessionSpec
+  ) -> (session: SessionFiles?, status: UInt8) {
+    guard let status = files.status() else {
+      let text = "Session \(spec.session) has no readable state."
+      return (nil, answer.decline(.unknownSession, text))
+    }
+    switch status.state {
+    case .claimed:
+      return (nil, answer.decline(.notStarted, "Session \(spec.session) was not started."))
+    case .running, .ended, .keeperDied, .rebooted:
+      answer.send(.status(status))
+      return (files, ExitStatus.success)
+    }
+  }
+}

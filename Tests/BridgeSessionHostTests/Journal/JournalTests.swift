@@ -1,0 +1,148 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+@Suite struct JournalTests {
+  private final class Folder {
+    let url: URL
+    let directory: Directory
+
+    init() throws {
+      let id = Identifier(high: Machine.entropy(), low: Machine.entropy())
+      url = FileManager.default.temporaryDirectory.appending(path: "bridge-journal-\(id)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      directory = try Directory(url.path)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+  }
+
+  private func read(
+    _ journal: Journal, from offset: UInt64, count: Int
+  ) throws -> [(stream: ProgramStream, offset: UInt64, bytes: [UInt8])] {
+    var parser = FrameParser()
+    var pieces: [(stream: ProgramStream, offset: UInt64, bytes: [UInt8])] = []
+    let end = min(offset + UInt64(count), journal.newest)
+    var position = offset
+    while position < end {
+      parser.append(try journal.frames(from: position, count: Int(end - position)))
+      while case .output(let offset, let stream, let bytes)? = try parser.next() {
+        #expect(offset == position)
+        position += UInt64(bytes.count)
+        pieces.append((stream, offset, bytes))
+      }
+    }
+    return pieces
+  }
+
+  private func piece(_ seed: Int, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: seed &* 31 &+ $0 &* 7) }
+  }
+
+  @Test func streamsAndBytesComeBackFromAnyOffset() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    journal.append(.standardOutput, [1, 2, 3])
+    journal.append(.standardError, [4])
+    journal.append(.standardOutput, [5, 6])
+    for journal in [journal, Journal(folder.directory)] {
+      #expect(journal.newest == 6 && journal.oldest == 0)
+      for start in UInt64(0)..<6 {
+        let pieces = try read(journal, from: start, count: 100)
+        #expect(pieces.flatMap(\.bytes) == Array([1, 2, 3, 4, 5, 6][Int(start)...]))
+        #expect(pieces.first?.offset == start)
+        #expect(pieces.last?.stream == .standardOutput)
+      }
+      #expect(try read(journal, from: 3, count: 1).map(\.stream) == [.standardError])
+    }
+  }
+
+  @Test func segmentsFollowEachOtherAndOldOnesAreDroppedWhole() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    var whole: [UInt8] = []
+    for turn in 0..<70 {
+      let bytes = piece(turn, 60_000)
+      whole += bytes
+      journal.append(turn % 7 == 0 ? .standardError : .standardOutput, bytes)
+    }
+    #expect(journal.segments.count == 4)
+    let middle = try read(journal, from: 1_000_000, count: 500_000).flatMap(\.bytes)
+    #expect(middle == Array(whole[1_000_000..<1_500_000]))
+    let oldest = journal.drop(below: 2_500_000)
+    #expect(oldest > 1_000_000 && oldest <= 2_500_000)
+    let rest = Journal(folder.directory)
+    #expect(rest.oldest == oldest && rest.newest == UInt64(whole.count))
+    let tail = try read(rest, from: oldest, count: whole.count).flatMap(\.bytes)
+    #expect(tail == Array(whole[Int(oldest)...]))
+  }
+
+  @Test func aSegmentEndsWithTheChecksumOfItsBytes() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    let bytes = piece(1, 1003)
+    journal.append(.terminal, Array(bytes[..<5]))
+    journal.append(.terminal, Array(bytes[5...]))
+    try journal.finish()
+    let index = try Data(contentsOf: folder.url.appending(path: "idx.0000000000000000"))
+    var checksum = Checksum()
+    checksum.add(bytes)
+    #expect(Array(index.suffix(16)) == checksum.bytes)
+    var changed = bytes
+    changed.swapAt(0, 8)
+    var other = Checksum()
+    other.add(changed)
+    #expect(other.bytes != checksum.bytes)
+  }
+
+  @Test func aHalfWrittenIndexRecordIsNoRun() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    journal.append(.standardOutput, [1, 2])
+    let index = folder.url.appending(path: "idx.0000000000000000")
+    var data = try Data(contentsOf: index)
+    data.append(contentsOf: [0, 0, 0, 0, 0, 0, 0, 2, 1])
+    try data.write(to: index)
+    let pieces = try read(Journal(folder.directory), from: 0, count: 10)
+    #expect(pieces.flatMap(\.bytes) == [1, 2])
+  }
+
+  private static let canMount =
+    TestMachine.isRoot && FileManager.default.isExecutableFile(atPath: "/bin/mount")
+
+  @Test(.enabled(if: canMount)) func onAFullDiskTheNewestOutputIsKeptInMemory() throws {
+    let folder = try Folder()
+    let disk = folder.url.appending(path: "disk")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+    let mount = try RunningProcess(
+      ["/bin/mount", "-t", "tmpfs", "-o", "size=2m", "none", disk.path], environment: [:])
+    guard mount.finish().status == 0 else { return }
+    defer {
+      if let unmount = try? RunningProcess(["/bin/umount", "-l", disk.path], environment: [:]) {
+        _ = unmount.finish()
+      }
+    }
+    let journal = Journal(try Directory(disk.path))
+    var whole: [UInt8] = []
+    for turn in 0..<40 {
+      let bytes = piece(turn, 60_000)
+      whole += bytes
+      journal.append(.terminal, bytes)
+    }
+    #expect(journal.failure?.code == 28)
+    #expect(journal.oldest == 0 && journal.newest == 2_400_000)
+    #expect(try read(journal, from: 0, count: whole.count).flatMap(\.bytes) == whole)
+    // More than memory holds: files go, which leaves one gap and room on the disk.
+    for turn in 40..<130 {
+      let bytes = piece(turn, 60_000)
+      whole += bytes
+      journal.append(.terminal, bytes)
+    }
+    #expect(journal.oldest > 2_400_000)
+    let oldest = Int(journal.oldest)
+    let kept = try read(journal, from: journal.oldest, count: whole.count).flatMap(\.bytes)
+    #expect(kept == Array(whole[oldest...]))
+  }
+}

@@ -1,0 +1,143 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+/// Where sessions are kept, and who may use them.
+@Suite struct PlaceTests {
+  private func refusal(_ bench: SessionBench) throws -> Refusal? {
+    guard case .refused(let refusal) = try bench.start(bench.spec("echo run >runs")) else {
+      return nil
+    }
+    return refusal
+  }
+
+  @Test func aDirectoryThatOthersMayEnterIsRefused() throws {
+    let bench = try SessionBench()
+    try FileManager.default.createDirectory(
+      at: bench.sessionsFolder, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o755])
+    let refusal = try #require(try refusal(bench))
+    #expect(refusal.code == .directory && refusal.text.contains("0700"))
+    #expect(bench.text("runs").isEmpty)
+    #expect(try bench.run(["list"]).status == 78)
+  }
+
+  @Test func aSymbolicLinkInItsPlaceIsRefused() throws {
+    let bench = try SessionBench()
+    let real = bench.folder.appending(path: "real")
+    try FileManager.default.createDirectory(
+      at: real.appending(path: "s"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.createSymbolicLink(
+      at: bench.folder.appending(path: "bridge"), withDestinationURL: real)
+    #expect(try refusal(bench)?.code == .directory)
+    #expect(bench.text("runs").isEmpty)
+  }
+
+  @Test func aSessionsDirectoryThatOthersMayEnterIsNoSession() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word")
+    _ = try bench.start(spec)
+    let place = bench.sessionsFolder.appending(path: spec.session.description)
+    try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: place.path)
+    let attach = try bench.run(["attach", "--session", spec.session.description])
+    guard case .refused(let refusal)? = attach.frames.last else { Issue.record("none"); return }
+    #expect(refusal.code == .unknownSession && attach.status == 66)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place.path)
+  }
+
+  @Test func filesAndDirectoriesAreTheUsersOnly() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("echo x; read word")
+    _ = try bench.start(spec)
+    while try bench.status(spec.session)?.newest != 2 { Poller.pause(5) }
+    let place = bench.sessionsFolder.appending(path: spec.session.description)
+    let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+    #expect(Set(names).isSuperset(of: ["spec", "state", "lock", "sock", "live"]))
+    for name in names {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: place.appending(path: name).path)
+      let mode = try #require(attributes[.posixPermissions] as? NSNumber).intValue
+      #expect(mode & 0o077 == 0, "\(name) has mode \(String(mode, radix: 8))")
+    }
+  }
+
+  private static let canBecomeAnother =
+    TestMachine.isRoot && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
+
+  @Test(.enabled(if: canBecomeAnother)) func anotherUserCanDoNothing() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word")
+    _ = try bench.start(spec)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: bench.folder.path)
+    let id = spec.session.description
+    let verbs = [
+      ["attach", "--session", id], ["read", "--session", id], ["kill", "--session", id], ["list"],
+      ["wait", "--session", id],
+    ]
+    for verb in verbs {
+      let process = try RunningProcess(
+        ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+          + [SessionBench.program] + verb, environment: bench.environment)
+      let (output, status) = process.finish()
+      #expect(status != 0 || verb == ["list"], "\(verb)")
+      #expect(!String(decoding: output, as: UTF8.self).contains(id), "\(verb)")
+    }
+    #expect(try bench.status(spec.session)?.state == .running)
+  }
+
+  @Test func keepersLeaveTheSessionOfTheirStarterAndHoldNothingOfIt() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word")
+    _ = try bench.start(spec)
+    let keeper = try #require(bench.keepers(of: spec.session).first)
+    let folder = "/proc/\(keeper)"
+    for number in 0...2 {
+      let link = try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/fd/\(number)")
+      #expect(link == "/dev/null")
+    }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/cwd") == "/")
+    let text = try String(contentsOfFile: "\(folder)/stat", encoding: .utf8)
+    let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+    #expect(fields[3] == "\(keeper)", "the leader of its own session")
+    let open = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")
+    // Null three times, directory, lock, socket, children, live, journal (2), pipes (3).
+    #expect(open.count <= 13)
+  }
+
+  @Test func killEndsAProgramThatIgnoresTheGentleSignals() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("trap '' HUP; echo ready; exec sleep 1000")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.text == "ready\n" }
+    #expect(try bench.run(["kill", "--session", spec.session.description]).status == 0)
+    #expect(try client.close() == 0)
+    #expect(client.end == .signaled(number: 15, dumpedCore: false))
+  }
+
+  @Test func listShowsEverySessionAndWaitAndReadItsEnd() throws {
+    let bench = try SessionBench()
+    let running = bench.spec("read word") { $0.name = Array("shell".utf8) }
+    let ended = bench.spec("echo text; echo error >&2; exit 2")
+    _ = try bench.start(running)
+    _ = try bench.start(ended)
+    _ = try bench.run(["wait", "--session", ended.session.description])
+    #expect(try bench.status(running.session)?.state == .running)
+    #expect(try bench.status(running.session)?.name == Array("shell".utf8))
+    #expect(try bench.status(ended.session)?.end == .exited(status: 2))
+    let (frames, status) = try bench.run(["read", "--session", ended.session.description])
+    #expect(status == 0)
+    let streams = frames.compactMap { frame -> ProgramStream? in
+      guard case .output(_, let stream, _) = frame else { return nil }
+      return stream
+    }
+    #expect(Set(streams) == [.standardOutput, .standardError])
+    #expect(frames.last == .ended(at: 11, .exited(status: 2)))
+    #expect(
+      try bench.run(["read", "--session", Identifier(high: 0, low: 0).description]).status == 66)
+  }
+}

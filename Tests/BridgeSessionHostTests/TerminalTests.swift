@@ -1,0 +1,97 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+@Suite struct TerminalTests {
+  private func terminal(_ bench: SessionBench, _ command: String) -> SessionSpec {
+    bench.spec(command) {
+      $0.terminal = Array("xterm".utf8)
+      $0.size = TerminalSize(columns: 100, rows: 30)
+      // VERASE as ^H, no echo.
+      $0.modes = [3, 0, 0, 0, 8, 53, 0, 0, 0, 0]
+    }
+  }
+
+  @Test func aProgramHasAControllingTerminalOfTheSizeTypeAndModesAskedFor() throws {
+    let bench = try SessionBench()
+    let spec = terminal(bench, "tty; stty size; stty -a; echo $TERM; echo mine >/dev/tty")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    #expect(client.text.hasPrefix("/dev/pts/"))
+    #expect(client.text.contains("30 100\r\n"))
+    #expect(client.text.contains("erase = ^H;") && client.text.contains("-echo "))
+    #expect(client.text.contains("xterm\r\n") && client.text.hasSuffix("mine\r\n"))
+    #expect(client.output.keys.elementsEqual([.terminal]))
+  }
+
+  @Test func aNewSizeReachesTheProgramOnceForEachResize() throws {
+    let bench = try SessionBench()
+    let command = "trap 'stty size' WINCH; echo ready; while :; do read word && exit 0; done"
+    let spec = terminal(bench, command)
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.text == "ready\r\n" }
+    _ = try client.machine.perform(.resize(TerminalSize(columns: 77, rows: 11)))
+    try client.pump { $0.text.contains("11 77") }
+    try client.connect()
+    try client.greet()
+    try client.type("end\n")
+    #expect(try client.close() == 0)
+    #expect(client.text == "ready\r\n11 77\r\n")
+  }
+
+  @Test func controlCInterruptsTheForegroundJob() throws {
+    let bench = try SessionBench()
+    let spec = terminal(bench, "trap 'echo interrupted; exit 9' INT; echo ready; sleep 1000")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.text == "ready\r\n" }
+    try client.type("\u{3}")
+    #expect(try client.close() == 0)
+    #expect(client.end == .exited(status: 9))
+  }
+
+  @Test func aBackgroundChildThatHoldsTheTerminalDoesNotDelayTheEnd() throws {
+    let bench = try SessionBench()
+    // The child lives as long as the test's directory.
+    let command = "(trap '' HUP; while [ -d $HOME ]; do sleep 0.1; done) & echo bye; exit 5"
+    let spec = terminal(bench, command)
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    #expect(client.end == .exited(status: 5) && client.text == "bye\r\n")
+  }
+
+  @Test func aLoginShellRunsWithoutACommand() throws {
+    let bench = try SessionBench()
+    var spec = terminal(bench, "")
+    spec.command = nil
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    try client.type("echo name $0; exit 3\n")
+    #expect(try client.close() == 0)
+    #expect(client.text.contains("name -sh") && client.end == .exited(status: 3))
+  }
+
+  @Test func aScreenBeginsNearTheEndAtTheStartOfALine() throws {
+    let bench = try SessionBench()
+    let spec = terminal(bench, "seq 1 40000; echo ready; read word")
+    _ = try bench.start(spec)
+    while !String(
+      decoding: try bench.run(["read", "--session", spec.session.description]).frames
+        .reduce(into: [UInt8]()) { all, frame in
+          if case .output(_, _, let bytes) = frame { all += bytes }
+        }.suffix(7), as: UTF8.self
+    ).contains("ready") { Poller.pause(20) }
+    let client = try bench.attach(spec.session) { $0.replay = .screen }
+    try client.pump { $0.text.hasSuffix("ready\r\n") }
+    #expect(client.gaps.isEmpty)
+    #expect(client.all.count <= 64 << 10 && client.all.count > 60 << 10)
+    let first = try #require(client.text.split(separator: "\r\n").first)
+    #expect(first.count == 5 && Int(first) != nil)
+  }
+}
