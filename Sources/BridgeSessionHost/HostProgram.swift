@@ -46,6 +46,9 @@ public enum HostProgram {
       }
       return answer.decline(.directory, error.text)
     }
+    if verb == "start" || verb == "list" {
+      Retention(root: root, now: Machine.seconds).sweep()
+    }
     if verb == "start" { return start(answer, root, attaches: options.attaches) }
     if verb == "list" { return Inspection(answer: answer, root: root).list() }
     guard let session = options.session else {

@@ -79,16 +79,21 @@ import Testing
     #expect(bench.keepers(of: spec.session).count == 1)
   }
 
+  /// 60 cuts, or as many as BRIDGE_START_CUTS says.
+  private static let cuts =
+    ProcessInfo.processInfo.environment["BRIDGE_START_CUTS"].flatMap { Int($0) } ?? 60
+
   /// The starting process is killed at a moment that moves through the whole start. Whatever it had
   /// done, the next start answers and the program has run once.
   @Test(arguments: 0..<4) func aStartThatIsCutAnywhereRunsTheProgramOnce(part: Int) throws {
     let bench = try SessionBench()
-    for cut in 0..<15 {
+    for cut in 0..<(Self.cuts / 4) {
       let spec = bench.spec("echo run >>runs-\(part)-\(cut); read word")
       let start = try bench.launch(["start"])
       _ = start.input?.write(Frame.start(spec).encoded, from: 0)
+      // A start takes some 10 to 30 ms: the first cuts lie close together.
       for _ in 0..<(cut * 4 + part) * 20 { _ = Machine.milliseconds }
-      if cut > 2 { Poller.pause(Int32(cut * 2 + part)) }
+      if cut > 2 { Poller.pause(Int32((cut * 2 + part) % 40)) }
       start.end()
       guard case .status(let status) = try bench.start(spec) else {
         Issue.record("cut \(cut): not started")

@@ -94,4 +94,69 @@ import Testing
     let first = try #require(client.text.split(separator: "\r\n").first)
     #expect(first.count == 5 && Int(first) != nil)
   }
+
+  @Test func aScreenBeginsWhereItWasClearedLastWithTheModesOfThatPlace() throws {
+    let bench = try SessionBench()
+    let command = "seq 1 300; printf '\\033[?1h\\033[2Jprompt'; read word"
+    let spec = terminal(bench, command)
+    _ = try bench.start(spec)
+    let first = try bench.attach(spec.session)
+    try first.pump { $0.text.hasSuffix("prompt") }
+    first.cut()
+    let second = try bench.attach(spec.session) { $0.replay = .screen }
+    try second.pump { $0.text.hasSuffix("prompt") }
+    #expect(second.text == "\u{1B}[2Jprompt")
+    #expect(second.welcome?.modes == Array("\u{1B}[?1h".utf8))
+    #expect(second.gaps.isEmpty)
+  }
+
+  @Test func theModesAreKnownFarBehindWhereTheyWereSetAndAfterTheKeepersDeath() throws {
+    let bench = try SessionBench()
+    let spec = terminal(
+      bench, "printf '\\033[?2004h\\033[?1h'; seq 1 300000; echo ready; read word")
+    _ = try bench.start(spec)
+    let first = try bench.attach(spec.session)
+    try first.pump { $0.text.hasSuffix("ready\r\n") }
+    first.cut()
+    let modes = Array("\u{1B}[?1h\u{1B}[?2004h".utf8)
+    let second = try bench.attach(spec.session) { $0.replay = .screen }
+    try second.pump { $0.text.hasSuffix("ready\r\n") }
+    #expect(second.welcome?.modes == modes && second.all.count <= 64 << 10)
+    second.cut()
+    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
+    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    let third = try bench.attach(spec.session) { $0.replay = .screen }
+    try third.pump { $0.end != nil }
+    #expect(third.welcome?.modes == modes && third.text.hasSuffix("ready\r\n"))
+  }
+
+  @Test func aFullScreenProgramIsResizedTwiceForANewScreenAndNotForTheSameClient() throws {
+    let bench = try SessionBench()
+    let command =
+      "trap 'stty size' WINCH; printf '\\033[?1049hready'; "
+      + "while :; do read word && exit 0; done"
+    let spec = terminal(bench, command)
+    _ = try bench.start(spec)
+    let size = TerminalSize(columns: 100, rows: 30)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.text.hasSuffix("ready") }
+    try client.connect()
+    try client.greet()
+    client.cut()
+    let screen = try bench.attach(spec.session) {
+      $0.size = size
+      $0.replay = .screen
+    }
+    try screen.pump { $0.text.contains("30 100") }
+    #expect(screen.text.hasSuffix("ready29 100\r\n30 100\r\n"))
+  }
+
+  @Test func withNobodyAttachedTheKeeperSaysWhatTerminalItIs() throws {
+    let bench = try SessionBench()
+    let command = "stty raw; printf '\\033[c'; head -c 9 >answer; stty sane; exit 3"
+    let spec = terminal(bench, command)
+    _ = try bench.start(spec)
+    _ = try bench.run(["wait", "--session", spec.session.description])
+    #expect(bench.text("answer") == "\u{1B}[?62;22c".prefix(9))
+  }
 }

@@ -14,6 +14,9 @@ final class Journal {
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
 
+  /// The terminal's modes now, for the start of each segment; nil on pipes.
+  var modes: (() -> [UInt8])?
+
   /// The oldest output that is kept.
   private(set) var oldest: UInt64 = 0
   /// The end of the output.
@@ -111,6 +114,19 @@ final class Journal {
     return frames
   }
 
+  /// The terminal's modes at the start of a segment.
+  func modes(of segment: Segment) -> [UInt8] {
+    (try? directory.read(segment.modesName, limit: Segment.modesLimit)) ?? []
+  }
+
+  /// The bytes of output on disk.
+  var size: UInt64 { segments.reduce(0) { $0 + $1.length } }
+
+  /// True for the names of a journal's files.
+  static func isFile(_ name: String) -> Bool {
+    ["out.", "idx.", "mod."].contains { name.hasPrefix($0) }
+  }
+
   /// Bytes without their streams.
   func bytes(from offset: UInt64, to end: UInt64) throws(SystemError) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -167,6 +183,9 @@ final class Journal {
     index.truncate(to: 0)
     let data = try directory.create(segment.dataName)
     data.truncate(to: 0)
+    if let modes = modes?(), !modes.isEmpty {
+      try directory.replace(segment.modesName, modes, syncs: false)
+    }
     live = (data, index, Checksum(), 0)
     segments.append(segment)
     if segments.count == 1 { oldest = segment.start }
@@ -192,18 +211,19 @@ final class Journal {
     return (data, runs)
   }
 
+  private func remove(_ segment: Segment) {
+    for name in [segment.dataName, segment.indexName, segment.modesName] { directory.remove(name) }
+  }
+
   private func removeFirst() {
     let segment = segments.removeFirst()
-    directory.remove(segment.dataName)
-    directory.remove(segment.indexName)
+    remove(segment)
     if cache?.start == segment.start { cache = nil }
     oldest = segments.first?.start ?? memory.start
   }
 
   private func removeLast() {
-    let segment = segments.removeLast()
-    directory.remove(segment.dataName)
-    directory.remove(segment.indexName)
+    remove(segments.removeLast())
   }
 
   /// The memory no longer begins where the files end: what lies before it is one gap.

@@ -18,7 +18,11 @@ struct Segment {
   var dataName: String { "out." + Self.digits(start) }
   var indexName: String { "idx." + Self.digits(start) }
 
+  /// Escape sequences that bring a terminal into its state at the start of the segment.
+  var modesName: String { "mod." + Self.digits(start) }
+
   static let recordLength = 16
+  static let modesLimit = 16 << 10
   /// The longest index that is read.
   static let indexLimit = (Segment.maximumRuns + 4) * recordLength
   static let maximumRuns = 16 << 10

@@ -20,6 +20,9 @@ final class Keeper {
   private var written = LiveRecord()
   private var isDiscarded = false
   private var retryAt: Milliseconds = 0
+  var tracker = ModeTracker()
+  /// The true size, to be set after another one was: programs redraw when the size changes.
+  var redraw: (at: Milliseconds, size: TerminalSize)?
 
   struct Caller {
     let descriptor: Descriptor
@@ -60,6 +63,9 @@ final class Keeper {
       whenFull: spec.whenFull)
     configuration.survivesLogout = state.survivesLogout
     server = SessionServer(HostSession(configuration), Journal(files.directory))
+    if spec.kind == .terminal {
+      server.journal.modes = { [unowned self] in self.tracker.checkpoint }
+    }
   }
 
   /// Runs until the program has ended and nobody is attached.
@@ -85,6 +91,10 @@ final class Keeper {
       program.signalAll(next.signal)
       if next.signal == .hangup { program.signalAll(.continue) }
     }
+    if let redraw, redraw.at <= now {
+      self.redraw = nil
+      program.resize(redraw.size)
+    }
     callers.removeAll { !$0.waits && now >= $0.since + Self.callerPatience }
     if server.journal.failure != nil, now >= retryAt {
       retryAt = now + Self.diskRetry
@@ -99,7 +109,7 @@ final class Keeper {
       switch effect {
       case .writeInput(let bytes): program.queueInput(bytes)
       case .closeInput: program.closeInput()
-      case .resize(let size): program.resize(size)
+      case .resize(let size): resize(to: size, at: now)
       case .signal(let signal): program.signal(signal)
       case .discard: isDiscarded = true
       case .send, .end: server.execute([effect], at: now)
@@ -153,7 +163,7 @@ final class Keeper {
   }
 
   private func timeout(at now: Milliseconds) -> UInt64? {
-    var deadlines = [server.deadline(at: now), killSteps.first?.at].compactMap { $0 }
+    var deadlines = [server.deadline(at: now), killSteps.first?.at, redraw?.at].compactMap { $0 }
     if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
       deadlines.append(leaderEnd.at + Self.terminalTail)
@@ -196,6 +206,7 @@ final class Keeper {
       let journal = server.journal
       let wasSound = journal.failure == nil
       journal.append(stream, bytes)
+      if stream == .terminal { track(bytes) }
       server.machine.produced(bytes.count)
       _ = journal.drop(below: server.machine.dropTarget)
       server.machine.dropped(below: journal.oldest)

@@ -81,6 +81,12 @@ final class KeptProgram {
     return written
   }
 
+  /// Types an answer of the keeper's own, which is no client's input; dropped where it would come
+  /// between bytes of a client.
+  func answer(_ bytes: [UInt8]) {
+    if isTerminal, !hasPendingInput { _ = input?.write(bytes, from: 0) }
+  }
+
   /// Closes standard input; a terminal has no end of input.
   func closeInput() {
     if terminal == nil { forgetInput() }

@@ -9,6 +9,8 @@ final class SessionServer {
   /// What the machine asks of the program, in order; the owner takes it.
   private var programEffects: [HostSession.Effect] = []
   private var nextID: HostSession.AttachmentID = 1
+  /// True when the last hello came from a terminal that shows nothing of the session yet.
+  private(set) var isNewScreen = false
 
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
@@ -101,10 +103,10 @@ final class SessionServer {
 
   /// Finds where a terminal of its own begins, before the machine answers its hello.
   private func prepare(for frame: Frame) {
-    guard case .hello(let hello) = frame, hello.resume == nil, hello.replay == .screen else {
-      return
-    }
-    machine.replayPoint = ReplayStart.find(in: journal, from: machine.oldest)
+    guard case .hello(let hello) = frame else { return }
+    isNewScreen = hello.resume == nil && hello.size != nil
+    guard hello.resume == nil, hello.replay == .screen else { return }
+    machine.replayPoint = ReplayStart.find(in: journal, machine.configuration.kind)
   }
 
   /// Executes what the machine asks for.
@@ -166,19 +168,5 @@ final class SessionServer {
     }
     if let due = machine.acknowledgementDeadline { deadlines.append(due) }
     return deadlines.min()
-  }
-}
-
-/// Where a client that shows a screen begins: near the end, at the start of a line.
-enum ReplayStart {
-  private static let span: UInt64 = 64 << 10
-
-  static func find(in journal: Journal, from oldest: UInt64) -> ReplayPoint {
-    let end = journal.newest
-    let start = max(oldest, end > span ? end - span : 0)
-    guard start > oldest, let bytes = try? journal.bytes(from: start, to: end),
-      let feed = bytes.firstIndex(of: UInt8(ascii: "\n"))
-    else { return ReplayPoint(offset: start) }
-    return ReplayPoint(offset: start + UInt64(feed) + 1)
   }
 }

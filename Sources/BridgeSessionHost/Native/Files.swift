@@ -27,6 +27,9 @@ struct Directory {
       try check("open \(name)") { unsafe bridge_open_at(number, name, flags | O_NOFOLLOW, 0o600) })
   }
 
+  /// When a name in it was added or removed, in seconds since 1970.
+  var modified: UInt64? { try? descriptor.info().modified }
+
   func openForReading(_ name: String) throws(SystemError) -> Descriptor {
     try open(name, O_RDONLY)
   }

@@ -16,6 +16,8 @@ enum RootError: Error, Equatable {
 struct StateRoot {
   let directory: Directory
 
+  init(directory: Directory) { self.directory = directory }
+
   private struct Place {
     /// A directory that is there, or may be made for the user.
     var base: String

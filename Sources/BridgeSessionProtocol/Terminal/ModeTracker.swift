@@ -33,7 +33,7 @@ public struct ModeTracker: Sendable {
     sequenceStart = offset
   }
 
-  /// A terminal that was brought into a state by `restore` of another tracker.
+  /// A terminal that was brought into a state by `restore` or `checkpoint` of another tracker.
   public init(restoring bytes: [UInt8], offset: UInt64) {
     self.init(offset: 0)
     track(bytes)
@@ -61,6 +61,13 @@ public struct ModeTracker: Sendable {
 
   /// True between sequences: a replay may begin here.
   public var isAtBoundary: Bool { scanner.isGround }
+
+  /// `restore` with the bytes of a sequence that has not ended: a tracker that takes them in, and
+  /// then the output that follows here, is in the same state.
+  public var checkpoint: [UInt8] { restore + scanner.unfinished }
+
+  /// How often output asked what terminal it is on (DA1): some programs wait for the answer.
+  public private(set) var identityQueries = 0
 
   /// Takes output in.
   public mutating func track(_ bytes: [UInt8]) {
@@ -122,6 +129,7 @@ public struct ModeTracker: Sendable {
 
   private mutating func applyCSI(_ sequence: ControlSequence) {
     switch (sequence.marker, sequence.intermediate, sequence.final) {
+    case (0, 0, UInt8(ascii: "c")): identityQueries += 1
     case (UInt8(ascii: "?"), 0, UInt8(ascii: "h")): setPrivate(sequence, true)
     case (UInt8(ascii: "?"), 0, UInt8(ascii: "l")): setPrivate(sequence, false)
     case (0, 0, UInt8(ascii: "h")): if sequence.numbers.contains(4) { modes.insert = true }

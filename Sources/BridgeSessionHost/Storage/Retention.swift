@@ -1,0 +1,71 @@
+import BridgeSessionProtocol
+
+/// Removes what is kept of ended sessions when its time is over or the user's quota is used up.
+/// Runs with `start` and `list`; a session whose lock is held is never touched.
+struct Retention {
+  /// How long a journal and a tombstone are kept, in seconds.
+  static let tombstone: UInt64 = 7 * 24 * 3600
+  /// How long a journal is kept whose output was committed.
+  static let committed: UInt64 = 24 * 3600
+  /// Journals of ended sessions of one user, in bytes.
+  static let quota: UInt64 = 1 << 30
+
+  let root: StateRoot
+  /// Seconds since 1970.
+  let now: UInt64
+  var quota = Retention.quota
+
+  private struct Ended {
+    var files: SessionFiles
+    var at: UInt64
+    var size: UInt64
+  }
+
+  func sweep() {
+    removeRemains()
+    var ended = SessionFiles.all(in: root).compactMap(inspect).sorted { $0.at < $1.at }
+    var total = ended.reduce(0) { $0 + $1.size }
+    // The oldest go first.
+    while total > quota, let oldest = ended.first {
+      oldest.files.removeJournal()
+      total -= oldest.size
+      ended.removeFirst()
+    }
+  }
+
+  /// What a start or a removal left that was killed: no lock is held in it.
+  private func removeRemains() {
+    for name in root.directory.names() where name.hasPrefix(".gone-") || name.hasPrefix(".new-") {
+      guard let directory = try? Directory(name, in: root.directory) else { continue }
+      let isOld = now > (directory.modified ?? now) + Self.remainsAge
+      let isHeld = (try? directory.openForReading("lock").isLocked) ?? false
+      if isOld, !isHeld { root.directory.removeDirectory(name) }
+    }
+  }
+
+  private static let remainsAge: UInt64 = 60
+
+  /// An ended session with its journal; nil for one that lives or was removed here.
+  private func inspect(_ files: SessionFiles) -> Ended? {
+    guard !files.isAlive, let status = files.status() else { return nil }
+    switch status.state {
+    case .running: return nil
+    case .claimed, .ended, .keeperDied, .rebooted: break
+    }
+    let at = status.endedAt ?? files.directory.modified ?? now
+    if now > at + Self.tombstone {
+      files.remove(from: root)
+      return nil
+    }
+    let isCommitted = status.end != nil && status.committed == status.newest
+    if isCommitted, now > at + Self.committed { files.removeJournal() }
+    return Ended(files: files, at: at, size: Journal(files.directory).size)
+  }
+}
+
+extension SessionFiles {
+  /// Removes the output; the tombstone stays.
+  func removeJournal() {
+    for name in directory.names() where Journal.isFile(name) { directory.remove(name) }
+  }
+}

@@ -1,0 +1,93 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+@Suite struct RetentionTests {
+  private func ended(_ bench: SessionBench, _ command: String) throws -> SessionID {
+    let spec = bench.spec(command)
+    _ = try bench.start(spec)
+    _ = try bench.run(["wait", "--session", spec.session.description])
+    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    return spec.session
+  }
+
+  private func sweep(
+    _ bench: SessionBench, after seconds: UInt64, quota: UInt64 = Retention.quota
+  ) throws {
+    let directory = try Directory(bench.sessionsFolder.path)
+    var retention = Retention(
+      root: StateRoot(directory: directory), now: Machine.seconds + seconds)
+    retention.quota = quota
+    retention.sweep()
+  }
+
+  private static let day: UInt64 = 24 * 3600
+
+  @Test func anEndedSessionIsKeptForSevenDays() throws {
+    let bench = try SessionBench()
+    let session = try ended(bench, "echo text; exit 3")
+    try sweep(bench, after: 6 * Self.day)
+    #expect(try bench.status(session)?.newest == 5)
+    let (frames, _) = try bench.run(["read", "--session", session.description])
+    #expect(
+      frames.contains(.output(offset: 0, stream: .standardOutput, bytes: Array("text\n".utf8))))
+    try sweep(bench, after: 8 * Self.day)
+    #expect(bench.names.isEmpty)
+  }
+
+  @Test func outputThatWasCommittedGoesAfterADayAndTheTombstoneStays() throws {
+    let bench = try SessionBench()
+    let session = try ended(bench, "echo text; exit 3")
+    let client = try bench.attach(session)
+    try client.pump { $0.end != nil }
+    client.machine.commit(through: 5, at: Machine.milliseconds)
+    try client.machine.leave(closes: false)
+    try client.pump { _ in false }
+    try sweep(bench, after: 2 * Self.day)
+    #expect(try bench.status(session)?.end == .exited(status: 3))
+    let again = try bench.attach(session)
+    try again.pump { $0.end != nil }
+    #expect(again.gaps == [0..<5] && again.end == .exited(status: 3))
+  }
+
+  @Test func beyondTheQuotaTheOldestOutputGoesFirst() throws {
+    let bench = try SessionBench()
+    let running = bench.spec("seq 1 1000; read word")
+    _ = try bench.start(running)
+    let sessions = try (0..<3).map { _ in try ended(bench, "seq 1 1000") }
+    let directory = try Directory(bench.sessionsFolder.path)
+    for (index, session) in sessions.enumerated() {
+      let files = try #require(SessionFiles(session, in: StateRoot(directory: directory)))
+      var state = try #require(files.state)
+      state.endedAt = Machine.seconds - 100 + UInt64(index)
+      try files.record(state, syncs: false)
+    }
+    try sweep(bench, after: 0, quota: 5000)
+    let sizes = try sessions.map { session in
+      let files = try #require(SessionFiles(session, in: StateRoot(directory: directory)))
+      return Journal(files.directory).size
+    }
+    #expect(sizes == [0, 0, 3893])
+    #expect(try bench.status(running.session)?.state == .running)
+  }
+
+  @Test func whatAKilledStartLeftIsRemovedAndWhatIsHeldIsNot() throws {
+    let bench = try SessionBench()
+    _ = try bench.run(["list"])
+    _ = try ended(bench, "true")
+    for name in [".new-held", ".new-left", ".gone-left"] {
+      let path = bench.sessionsFolder.appending(path: name).path
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+    let held = try Directory(bench.sessionsFolder.appending(path: ".new-held").path)
+    let lock = try held.create("lock")
+    #expect(lock.lock())
+    try sweep(bench, after: 10)
+    #expect(bench.names.filter { $0.hasPrefix(".") }.count == 3)
+    try sweep(bench, after: 120)
+    #expect(bench.names.filter { $0.hasPrefix(".") } == [".new-held"])
+    withExtendedLifetime(lock) {}
+  }
+}
