@@ -94,8 +94,7 @@ struct Driver: Sendable {
         await rest(.milliseconds(200))
         // Nobody would choose before the host is in order again.
         await turnstile.pass()
-        await recorder.personChose(link.id)
-        await supervisor.reconnectNow(link.id)
+        await Person(supervisor: supervisor, recorder: recorder).mend(link)
       }
       await rest(.milliseconds(20))
     }

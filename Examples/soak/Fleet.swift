@@ -13,6 +13,8 @@ struct Link: Sendable {
   let id: ConnectionID
   let isSSH: Bool
   let proxy: FaultProxy
+  /// What it depends on.
+  var parent: ConnectionID?
 
   /// About so many bytes come with one answer to a probe.
   var chatter: Int { isSSH ? 24 : 4 }
@@ -57,10 +59,15 @@ struct Fleet: Sendable {
       let proxy = try await FaultProxy(
         to: port, seed: seed &+ UInt64(number), logCapacity: Self.logCapacity)
       let id = ConnectionID((isSSH ? "ssh " : "websocket ") + "\(number + 1)")
-      links.append(Link(id: id, isSSH: isSSH, proxy: proxy))
+      let parent =
+        number % Self.family == Self.family - 1 ? links[number + 1 - Self.family].id : nil
+      links.append(Link(id: id, isSSH: isSSH, proxy: proxy, parent: parent))
     }
     self.links = links
   }
+
+  /// The last of so many links depends on the first of them.
+  static let family = 8
 
   static func isSSH(_ number: Int) -> Bool { number % 2 == 0 }
 
@@ -87,15 +94,11 @@ struct Fleet: Sendable {
     let make = try link.isSSH ? sshMaker(link) : webSocketMaker(link)
     return SupervisedConnection(
       id: link.id, endpoint: Endpoint(host: "127.0.0.1", port: link.proxy.port),
-      policy: .persistent, retriesFirstDial: true, liveness: Self.liveness,
+      parents: [link.parent].compactMap(\.self), policy: .persistent, retriesFirstDial: true,
+      liveness: Self.liveness,
       whenSilent: { link.isSSH ? .sshTimeout(seconds: $0) : .webSocketPingTimeout },
       onConnected: { connection, generation in
-        do throws(AppError) {
-          try await connection.roundTrip()
-          await recorder.resumed(link.id, generation)
-        } catch {
-          await recorder.saw(error, on: link.id)
-        }
+        await Application(link: link, recorder: recorder).use(connection, generation)
       },
       make: { [census] generation in
         let connection = make(generation)
@@ -117,6 +120,7 @@ struct Fleet: Sendable {
     let url = try WebSocketEndpoint("ws://127.0.0.1:\(link.proxy.port)/")
     var configuration = WebSocketConfiguration()
     configuration.timeouts.upgrade = Self.handshake
+    configuration.receiveBuffer = Application.receiveBuffer
     return { [configuration] _ in WebSocketConnection(to: url, configuration: configuration) }
   }
 

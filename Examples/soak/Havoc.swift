@@ -11,6 +11,7 @@ enum Havoc: String, CaseIterable, Sendable {
   case farHalfClose = "half-close to them"
   case blackHole = "black hole"
   case oneWay = "black hole, one way"
+  case unread = "peer does not read"
   case stall = "short stall"
   case cut = "cut in the stream"
   case cutHandshake = "cut in the handshake"
@@ -27,19 +28,24 @@ enum Havoc: String, CaseIterable, Sendable {
   case hostFreeze = "host freezes"
   case sessionsKilled = "sessions killed"
   case keyRefused = "key refused"
+  /// What a link depends on failed.
+  case parentDown = "parent goes down"
   /// A link that failed without a fault of ours.
   case unprovoked
 
   /// What meets one link only.
-  static let ofLinks = allCases.filter { !$0.isOfHost && $0 != .unprovoked }
+  static let ofLinks = allCases.filter {
+    !$0.isOfHost && $0 != .parentDown && $0 != .unprovoked
+  }
 
   /// It meets every link to the SSH server.
   var isOfHost: Bool {
     switch self {
     case .hostRestart, .hostFreeze, .sessionsKilled, .keyRefused: true
-    case .reset, .orderlyClose, .halfClose, .farHalfClose, .blackHole, .oneWay, .stall, .cut,
+    case .reset, .orderlyClose, .halfClose, .farHalfClose, .blackHole, .oneWay, .unread, .stall,
+      .cut,
       .cutHandshake, .corrupt, .corruptHandshake, .refuse, .partition, .latency, .slice, .narrow,
-      .silence, .flap, .unprovoked:
+      .silence, .flap, .parentDown, .unprovoked:
       false
     }
   }
@@ -51,7 +57,9 @@ enum Havoc: String, CaseIterable, Sendable {
       .refuse, .partition, .slice, .narrow, .silence, .flap, .hostRestart, .sessionsKilled,
       .keyRefused:
       true
-    case .farHalfClose, .stall, .cut, .corrupt, .latency, .hostFreeze, .unprovoked: false
+    case .farHalfClose, .unread, .stall, .cut, .corrupt, .latency, .hostFreeze, .parentDown,
+      .unprovoked:
+      false
     }
   }
 }
@@ -112,6 +120,9 @@ struct Striker: Sendable {
     case .farHalfClose: try await proxy.inject(.halfClose([.toServer]))
     case .blackHole: try await proxy.inject(.freeze())
     case .oneWay: try await proxy.inject(.freeze([direction(&chance)]))
+    case .unread:
+      try await proxy.inject(.notReading(for: spell * 4))
+      return spell * 4
     case .stall:
       try await proxy.inject(.freeze(for: spell / 2))
       return spell / 2
@@ -150,7 +161,7 @@ struct Striker: Sendable {
       return spell
     case .hostRestart, .hostFreeze, .sessionsKilled, .keyRefused:
       try await strikeHost(blow.havoc, for: spell)
-    case .unprovoked: break
+    case .parentDown, .unprovoked: break
     }
     return .zero
   }

@@ -21,6 +21,8 @@ extension Report {
     promise("sshd knows of every refusal", kept.refusalsTold <= kept.unauthenticated)
     promise("no refused credential is offered twice", kept.refusedTwice == 0)
     promise("no event is missed", kept.missedEvents == 0)
+    promise("slow applications have everything", kept.slowReads > 0)
+    promise("operations are run", kept.operations.done > 0)
     if faults >= Self.leastFaultsForSlope {
       promise("memory grows < 1 MiB a thousand faults", kept.mebibytesPerThousandFaults < 1)
     }

@@ -79,6 +79,11 @@ actor Recorder {
   private(set) var lingered = 0
   private(set) var missed = 0
   private(set) var hasEnded = false
+  /// How often an application was slow and had everything in the end.
+  private(set) var slowReads = 0
+  private(set) var operations = Operations.Count()
+  /// The options that were chosen, by name.
+  private(set) var choices: [String: Int] = [:]
   private var desks: [String: Desk] = [:]
 
   /// Until this long after a fault that does no harm at once, silence may still be a verdict.
@@ -143,6 +148,22 @@ actor Recorder {
     closeIfWell(id.description)
   }
 
+  func wasSlow() { slowReads += 1 }
+
+  func chose(_ option: ErrorRecoveryOption.Kind) { choices[option.rawValue, default: 0] += 1 }
+
+  func operationBegan() { operations.attempts += 1 }
+
+  /// An operation is over, after its retries; nil: it worked.
+  func operationEnded(_ error: AppError?) {
+    if let error {
+      operations.failed += 1
+      count(error, "an operation")
+    } else {
+      operations.done += 1
+    }
+  }
+
   /// An application's use of a link failed.
   func saw(_ error: AppError, on id: ConnectionID) { count(error, id.description) }
 
@@ -172,7 +193,8 @@ actor Recorder {
       desk.outage?.recovered = event.at
     case .becameHealthy: desk.losses = 0
     case .lingered: lingered += 1
-    case .entered, .classified, .waiting, .suspended, .resumed, .suspected,
+    case .suspended: suspend(&desk, event)
+    case .entered, .classified, .waiting, .resumed, .suspected,
       .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .closed, .missed:
       break
     }
@@ -180,17 +202,29 @@ actor Recorder {
     closeIfWell(source)
   }
 
-  private func lose(_ desk: inout Desk, _ event: RecoveryEvent) {
+  private func lose(
+    _ desk: inout Desk, _ event: RecoveryEvent, by havoc: Havoc = .unprovoked
+  ) {
     guard let live = desk.live, live == event.generation else { return }
     desk.live = nil
     // What strikes all links of the host at once is rare, and not what wears one out.
     if desk.outage?.isAimed != false { desk.losses += 1 }
     var outage =
       desk.outage
-      ?? Outage(havoc: .unprovoked, isAimed: false, began: event.at, over: event.at)
+      ?? Outage(havoc: havoc, isAimed: false, began: event.at, over: event.at)
     outage.detected = outage.detected ?? event.at
     outage.recovered = nil
     desk.outage = outage
+  }
+
+  /// Something it depends on went down, and that is no loss of its own.
+  private func suspend(_ desk: inout Desk, _ event: RecoveryEvent) {
+    guard desk.live != nil else { return }
+    let losses = desk.losses
+    var own = event
+    own.generation = desk.live
+    lose(&desk, own, by: .parentDown)
+    desk.losses = losses
   }
 
   private func refuse(_ desk: inout Desk, _ source: String) {

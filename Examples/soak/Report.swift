@@ -51,6 +51,11 @@ struct Report: Codable, Sendable {
     var refusedTwice = 0
     var lingeredGenerations = 0
     var missedEvents = 0
+    /// Applications that were slow and had everything in the end.
+    var slowReads = 0
+    var operations = Operations.Count()
+    /// The options that a person took, by name.
+    var choices: [String: Int] = [:]
   }
 
   /// One kind of fault; times in milliseconds.
@@ -137,6 +142,9 @@ extension Report {
       "credentials refused: \(ledger.refusedCredentials) by sshd, \(ledger.refusalsTold) told, "
         + "offered again: \(ledger.refusedTwice); slow teardowns: \(ledger.lingeredGenerations); "
         + "missed events: \(ledger.missedEvents)",
+      "slow applications: \(ledger.slowReads); operations: \(ledger.operations.done) done and "
+        + "\(ledger.operations.failed) failed in \(ledger.operations.attempts) runs; options "
+        + "chosen: \(ledger.choices.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })",
     ]
   }
 

@@ -38,7 +38,14 @@ final class Round: Sendable {
   private func supervised(
     _ body: (Supervisor<ContinuousClock>) async -> Void
   ) async throws -> Task<Void, Never> {
-    let supervisor = Supervisor(clock: ContinuousClock(), seed: options.seed)
+    let supervisor = Supervisor(
+      clock: ContinuousClock(), seed: options.seed,
+      onOption: { [self] _, entry in
+        // The settings are in order by now; what is left is to say so.
+        guard let source = entry.source else { return }
+        let supervisor = ending.withLock { $0.supervisor }
+        await supervisor?.reconnectNow(ConnectionID(source))
+      })
     ending.withLock { $0.supervisor = supervisor }
     let events = supervisor.events()
     let reading = Task { await recorder.read(events) }
@@ -57,6 +64,8 @@ final class Round: Sendable {
     let gap = min(.milliseconds(500), span / Double(options.faults) * Double(links) / 4)
     let plan = Blow.plan(options, over: span, isSSH: Fleet.isSSH)
     let (start, turnstile) = (Moment.now, Turnstile())
+    let operations = Operations(fleet: fleet, recorder: recorder, supervisor: supervisor)
+    let running = Task { await operations.run() }
     await withTaskGroup(of: Void.self) { group in
       for (number, link) in fleet.links.enumerated() {
         let driver = Driver(
@@ -68,6 +77,8 @@ final class Round: Sendable {
         }
       }
     }
+    running.cancel()
+    await running.value
   }
 
   /// After the last fault: every link up or with a person within a minute.
@@ -102,6 +113,9 @@ final class Round: Sendable {
     report.ledger.supervisorGone = isSupervisorGone
     report.ledger.lingeredGenerations = await recorder.lingered
     report.ledger.missedEvents = await recorder.missed
+    report.ledger.slowReads = await recorder.slowReads
+    report.ledger.operations = await recorder.operations
+    report.ledger.choices = await recorder.choices
     let refused = RefusedKeys(log: await fleet.server.log)
     report.ledger.refusedCredentials = refused.count
     report.ledger.unauthenticated = refused.unauthenticated
@@ -124,7 +138,13 @@ final class Round: Sendable {
   ) async -> Int {
     var count = 0
     for link in fleet.links {
-      if let state = await supervisor.state(of: link.id), matches(state) { count += 1 }
+      guard var state = await supervisor.state(of: link.id) else { continue }
+      // What is suspended waits for whatever its parent waits for.
+      if state == .suspended, let parent = link.parent {
+        state = await supervisor.state(of: parent) ?? state
+        if state.isUp { continue }
+      }
+      if matches(state) { count += 1 }
     }
     return count
   }

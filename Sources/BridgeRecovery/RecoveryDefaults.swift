@@ -21,6 +21,9 @@ public enum RecoveryDefaults {
   /// Highest delay after the server said that it is too busy, and the most that a delay given by a
   /// server is believed.
   public static let throttledCap = Duration.seconds(600)
+  /// Highest delay after the server turned a connection away before it was authenticated
+  /// (MaxStartups): no longer than what makes it too busy can last.
+  public static let turnedAwayCap = Duration.seconds(30)
   /// Share by which a throttled delay may be longer, in percent, so that many do not come at once.
   public static let throttledSpread = 25
   /// How long a generation with a round trip must stay up to count as healthy.
@@ -51,6 +54,9 @@ public enum RecoveryDefaults {
   /// Restarts of generations that never became healthy, per `restartPeriod`, after which the
   /// breaker of the host opens.
   public static let restartIntensity = 8
+  /// Hand-overs from generations that were not healthy count as one restart of the host within
+  /// this time: many links that are replaced together had one reason.
+  public static let outageWindow = Duration.seconds(1)
   /// The window of `restartIntensity`.
   public static let restartPeriod = Duration.seconds(60)
   /// Deadline of a dial that probes an open breaker; then its permit returns.

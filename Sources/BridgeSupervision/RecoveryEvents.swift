@@ -5,7 +5,8 @@ import BridgeTransport
 ///
 /// Nothing is lost on a reader that is at most `RecoveryDefaults.eventBuffer` events behind. One
 /// that is further behind loses the oldest; in their place stands one `.missed` that says how many,
-/// and `Supervisor.state(of:)` has what they came to. The sequence ends with the supervisor.
+/// and `Supervisor.state(of:)` has what they came to. The sequence ends with the supervisor: after
+/// `shutDown`, or when it is released.
 public struct RecoveryEvents: AsyncSequence, Sendable {
   /// What it yields.
   public typealias Element = RecoveryEvent

@@ -20,7 +20,9 @@ extension Supervisor {
 
   /// The connection in use, as soon as there is one.
   ///
-  /// - Throws: what it gave up with; `cancelled` when it is closed, unknown, or the calling task is
+  /// - Throws: what it gave up with, or what something that it depends on gave up with; the
+  ///   mismatch where its host showed another key and is not dialed any more; `cancelled` when it,
+  ///   or something that it depends on, is closed, when it is unknown, or when the calling task is
   ///   cancelled.
   public nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
     let ticket = await ticket()
@@ -39,13 +41,14 @@ extension Supervisor {
 
   /// Tries now what waits or has given up: one connection, or all.
   public func reconnectNow(_ id: ConnectionID? = nil) {
-    if id == nil { endPauses() }
+    if id == nil { endPauses(also: true) }
     receive(.reconnectNow(id))
   }
 
-  /// A network path came up or changed: what waits is tried now, what is up is probed.
+  /// A network path came up or changed: what waits is tried now, unless a server asked for the
+  /// wait, and what is up is probed.
   public func networkChanged() {
-    endPauses()
+    endPauses(also: false)
     receive(.pathChanged)
   }
 
@@ -55,9 +58,10 @@ extension Supervisor {
   }
 
   /// Closes every connection; the events end when all are gone and every `onConnected` has
-  /// returned. Nothing can be supervised any more.
+  /// returned. Nothing can be supervised any more, and no operation of `run` is run again.
   public func shutDown() {
     isShutDown = true
+    endPauses(also: true)
     for id in machine.children { receive(.close(id)) }
     finishIfEmpty()
   }
@@ -82,11 +86,8 @@ extension Supervisor {
     if let live = machine.liveGeneration(of: id), let generation = generations[id]?[live] {
       return .success(generation.connection)
     }
-    switch machine.state(of: id) {
-    case .failed(let error): return .failure(error)
-    case .closed, nil: return .failure(.cancelled)
-    case .idle, .suspended, .waiting, .ready, .connecting, .up, .degraded: break
-    }
+    guard machine.state(of: id) != nil else { return .failure(.cancelled) }
+    if let error = machine.obstacle(to: id) { return .failure(error) }
     return await withCheckedContinuation { continuation in
       if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
       waiters[ticket] = Waiter(id: id, continuation: continuation)

@@ -29,20 +29,25 @@ extension Supervisor {
     judge(id, .disturbed)
   }
 
-  /// The judgement is due: asks the connection when it last heard something, then judges.
+  /// The judgement is due: asks the connection when it last heard something and what it knows of
+  /// its traffic, then judges.
   func look(at id: ConnectionID) {
     guard let watch = watches[id],
       let connection = generations[id]?[watch.generation]?.connection
     else { return }
     watches[id]?.look = Task(executorPreference: executor) {
       let heard = await connection.lastHeard
-      await self.looked(at: id, watch.generation, heard)
+      let traffic = await connection.traffic
+      await self.looked(at: id, watch.generation, heard, traffic)
     }
   }
 
-  private func looked(at id: ConnectionID, _ generation: Int, _ heard: Moment?) {
+  private func looked(
+    at id: ConnectionID, _ generation: Int, _ heard: Moment?, _ traffic: TrafficState
+  ) {
     guard watches[id]?.generation == generation else { return }
     if let heard { judge(id, .heard(heard)) }
+    judge(id, .observed(traffic))
     judge(id, .tick)
     setAlarm()
   }
@@ -71,9 +76,6 @@ extension Supervisor {
     case .sendProbe(let limit): probe(id, generation, within: limit)
     case .suspect(let silent):
       receive(.suspected(id, generation: generation, silentFor: silent))
-    case .dialSecond:
-      // Follows from the suspicion: the machine asks for its turn to dial.
-      break
     case .clear: receive(.cleared(id, generation: generation))
     case .verdict(let silent):
       guard let plan = plans[id] else { return }
@@ -109,10 +111,18 @@ extension Supervisor {
     set(.pulse, at: now() + SuspensionWatch.interval)
   }
 
-  /// Looks whether the machine was suspended meanwhile.
+  /// Keeps looking whether the machine was suspended, also while no other timer is due.
   func pulse() {
-    guard let suspension, suspensionWatch != nil else { return }
+    guard suspensionWatch != nil else { return }
     set(.pulse, at: now() + SuspensionWatch.interval)
-    if suspensionWatch?.look(suspended: suspension()) != nil { wake() }
+  }
+
+  /// Before any deadline is judged: time in which the machine slept is not silence.
+  func noticeSuspension() {
+    guard let suspension, let slept = suspensionWatch?.look(suspended: suspension()) else { return }
+    for id in watches.keys.sorted(by: { $0.description < $1.description }) {
+      judge(id, .slept(slept))
+    }
+    wake()
   }
 }

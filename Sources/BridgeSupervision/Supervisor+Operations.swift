@@ -5,11 +5,19 @@ extension Supervisor {
   /// Runs an operation where the caller runs, and again as the policy and the error allow.
   ///
   /// What fails for good is shown as well. With a `source`, success takes its errors away again.
+  /// After `shutDown` nothing is run again or shown; what runs then runs to its end.
   ///
+  /// - Parameters:
+  ///   - source: the name under which its errors are shown.
+  ///   - isIdempotent: whether it may be run again although the last run may have had its effect,
+  ///     as when a request timed out. false: only after errors that prove the opposite, such as no
+  ///     network, an unknown name or a rate limit.
+  ///   - operation: what is run.
   /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
   ///   cancelled or the operation says that it was.
   public nonisolated func run<T: Sendable>(
-    source: String? = nil, _ operation: @escaping @Sendable () async throws -> T
+    source: String? = nil, isIdempotent: Bool = true,
+    _ operation: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     var progress = RetryProgress()
     while true {
@@ -20,8 +28,10 @@ extension Supervisor {
       } catch {
         let typed = typed(error)
         if typed == .cancelled || Task.isCancelled { throw CancellationError() }
-        guard let delay = await delay(after: typed, error, source, &progress) else { throw error }
-        try await pause(for: delay)
+        let retry = isIdempotent || typed.provesNoEffect ? retryClass(of: typed, error) : .never
+        guard let delay = await delay(after: typed, retry, source, &progress) else { throw error }
+        try await pause(for: delay, isAsked: typed.retryAfter() != nil)
+        if await isShutDown { throw error }
         await receive(.note(.attempted(number: progress.retries + 1, isStandby: false), source))
       }
     }
@@ -55,8 +65,7 @@ extension Supervisor {
     switch failure {
     case nil: receive(.dismiss(entry.id))
     case .cancelled?: break
-    case .unknown?: receive(.optionFailed(entry.id, nil))
-    case let error?: receive(.optionFailed(entry.id, error))
+    case let error?: receive(.optionFailed(entry, error))
     }
   }
 
@@ -93,10 +102,10 @@ extension Supervisor {
 
   /// How long to wait before the next attempt; nil when there is none, and then the error is shown.
   private func delay(
-    after error: AppError, _ original: any Error, _ source: String?,
+    after error: AppError, _ retry: RetryClass, _ source: String?,
     _ progress: inout RetryProgress
   ) -> Duration? {
-    let retry = retryClass(of: error, original)
+    guard !isShutDown else { return nil }
     receive(.note(.failed(error, nil), source))
     receive(.note(.classified(retry), source))
     let floor = error.retryAfter().map { Duration.seconds(max(0, $0)) }
@@ -132,12 +141,14 @@ extension Supervisor {
   }
 
   /// Waits on the clock, unless a person or the network says that there is no need to.
-  private nonisolated func pause(for delay: Duration) async throws(CancellationError) {
+  private nonisolated func pause(
+    for delay: Duration, isAsked: Bool
+  ) async throws(CancellationError) {
     let deadline = clock.now.advanced(by: delay)
     let sleep = Task(executorPreference: executor) { [clock] in
       try await clock.sleep(until: deadline, tolerance: nil)
     }
-    let ticket = await begin(sleep)
+    let ticket = await begin(Pause(sleep: sleep, isAsked: isAsked))
     await withTaskCancellationHandler {
       _ = await sleep.result
     } onCancel: {
@@ -147,9 +158,10 @@ extension Supervisor {
     if Task.isCancelled { throw CancellationError() }
   }
 
-  private func begin(_ pause: Task<Void, any Error>) -> Int {
+  private func begin(_ pause: Pause) -> Int {
     let ticket = ticket()
     pauses[ticket] = pause
+    if isShutDown { pause.sleep.cancel() }
     return ticket
   }
 
@@ -157,7 +169,22 @@ extension Supervisor {
     pauses[ticket] = nil
   }
 
-  func endPauses() {
-    for ticket in pauses.keys.sorted() { pauses[ticket]?.cancel() }
+  /// Ends the waits of operations, `isAsked` also those that a server asked for.
+  func endPauses(also isAsked: Bool) {
+    for ticket in pauses.keys.sorted() {
+      guard let pause = pauses[ticket], isAsked || !pause.isAsked else { continue }
+      pause.sleep.cancel()
+    }
+  }
+}
+
+extension AppError {
+  /// Whether an operation that ended with it cannot have had its effect.
+  fileprivate var provesNoEffect: Bool {
+    if self == .networkUnavailable || self == .agentBusy { return true }
+    if case .dnsError = self { return true }
+    if case .apiRateLimited = self { return true }
+    if case .sshServerBusy = self { return true }
+    return false
   }
 }

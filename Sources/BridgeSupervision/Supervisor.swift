@@ -43,6 +43,12 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var continuation: CheckedContinuation<Result<any Connection, AppError>, Never>
   }
 
+  /// The wait of an operation before it is run again; `isAsked`: its server asked for it.
+  struct Pause {
+    var sleep: Task<Void, any Error>
+    var isAsked: Bool
+  }
+
   nonisolated let clock: C
   nonisolated let policy: RetryPolicy
   nonisolated let executor: (any TaskExecutor)?
@@ -60,7 +66,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var generations: [ConnectionID: [Int: Generation]] = [:]
   var watches: [ConnectionID: Watch] = [:]
   var waiters: [Int: Waiter] = [:]
-  var pauses: [Int: Task<Void, any Error>] = [:]
+  var pauses: [Int: Pause] = [:]
   var suspensionWatch: SuspensionWatch?
   var lastTicket = 0
   var isShutDown = false
@@ -106,6 +112,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     machine = SupervisorStateMachine(seed: seeds.next(), queueCapacity: queueCapacity)
     chance = SeededGenerator(seed: seeds.next())
   }
+
+  deinit { feed.finish() }
 
   /// The error to show.
   public var shown: PresentedError? { machine.queue.shown }
@@ -181,6 +189,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     guard alarm?.number == number else { return }
     alarm = nil
     isAlarmStale = true
+    noticeSuspension()
     while let timer = timers.popDue(at: now()) { fire(timer) }
     setAlarm()
   }

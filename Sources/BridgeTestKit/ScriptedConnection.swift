@@ -22,8 +22,12 @@ public actor ScriptedConnection: Connection {
   private nonisolated let continuation: AsyncStream<ConnectionEvent>.Continuation
   private var machine = ConnectionStateMachine()
   private var isOpen = false
+  private var upSince: ContinuousClock.Instant?
   private var isFrozen = false
   private var isUnauthenticated = false
+  private var isPaused = false
+  private var acknowledged: UInt64 = 0
+  private var upload: (bytesPerSecond: Int, since: ContinuousClock.Instant)?
   private let teardown: Duration
 
   init(
@@ -41,6 +45,11 @@ public actor ScriptedConnection: Connection {
 
   /// Whether it is connected.
   public var isConnected: Bool { machine.state == .connected }
+
+  /// How long it has been connected; nil while it is not.
+  public var age: Duration? {
+    isConnected ? upSince.map { host.clock.now - $0 } : nil
+  }
 
   /// Dials; the host decides how that ends.
   ///
@@ -71,6 +80,7 @@ public actor ScriptedConnection: Connection {
       throw error
     }
     lastHeard = host.clock.now
+    upSince = host.clock.now
     step(.ready)
   }
 
@@ -84,23 +94,63 @@ public actor ScriptedConnection: Connection {
   private func roundTrip(within deadline: Duration) async throws(AppError) -> Duration {
     guard machine.state == .connected else { throw .cancelled }
     let latency = host.latency / 10
-    let wasFrozen = isFrozen || host.isFrozen
-    try await pause(wasFrozen ? deadline : latency)
-    guard !wasFrozen, !isFrozen, !host.isFrozen, machine.state == .connected else {
+    let wasMute = isMute
+    try await pause(wasMute ? deadline : latency)
+    guard !wasMute, !isMute, machine.state == .connected else {
       throw .sshTimeout(seconds: Int(deadline.components.seconds))
     }
     hear()
     return latency
   }
 
+  /// Whether no answer of the peer arrives here now.
+  private var isMute: Bool { isFrozen || host.isFrozen || isPaused || upload != nil }
+
   /// A byte came.
   public func hear() {
-    if machine.state == .connected, !isFrozen { lastHeard = host.clock.now }
+    if machine.state == .connected, !isFrozen, !isPaused { lastHeard = host.clock.now }
+  }
+
+  /// What a transport would know of its traffic.
+  public var traffic: TrafficState {
+    TrafficState(isPaused: isPaused, acknowledged: acknowledged + uploaded)
+  }
+
+  /// The application is slow: the connection stops reading, and the peer is not heard any more.
+  public func stopReading() {
+    isPaused = true
+  }
+
+  /// The application has caught up: what arrived meanwhile is read.
+  public func resumeReading() {
+    isPaused = false
+    hear()
+  }
+
+  /// A long message is on its way, `bytesPerSecond` of it are acknowledged, and a probe has to wait
+  /// behind it, until `endUpload`. A frozen peer acknowledges nothing more.
+  public func beginUpload(bytesPerSecond: Int) {
+    upload = (bytesPerSecond, host.clock.now)
+  }
+
+  /// The message has arrived as a whole, and the peer says so.
+  public func endUpload() {
+    acknowledged += uploaded
+    upload = nil
+    hear()
+  }
+
+  private var uploaded: UInt64 {
+    guard let upload, !isFrozen else { return 0 }
+    let milliseconds = (host.clock.now - upload.since) / .milliseconds(1)
+    return UInt64(milliseconds * Double(upload.bytesPerSecond) / 1_000)
   }
 
   /// Nothing comes from the peer any more, and nothing says so.
   public func freeze() {
-    if machine.state == .connected { isFrozen = true }
+    guard machine.state == .connected else { return }
+    acknowledged += uploaded
+    isFrozen = true
   }
 
   /// The link ends, if it is connected.

@@ -1,9 +1,16 @@
 /// Judges whether the peer of one connection is still there.
 ///
-/// Received bytes are life, sent bytes are not. A silence is probed; an unanswered probe becomes a
-/// suspicion, during which a second connection may be made ready; then a verdict. A peer that
-/// answers before the verdict stays. Time in which we ourselves were not running counts against
-/// nobody.
+/// Received bytes are life, and so are many bytes of ours that the peer's kernel has taken: a probe
+/// cannot pass them. A silence is probed; an unanswered probe becomes a suspicion, during which a
+/// second connection may be made ready; then a verdict. A peer that answers before the verdict
+/// stays. Time in which this process was not running counts against no peer.
+///
+/// While the connection itself does not read, its silence means nothing, and the judgement rests
+/// until it reads again; then it begins with a probe. Until then a peer whose kernel is gone cannot
+/// be told from one that is well: nothing arrives from either. Bytes of ours that stay without an
+/// acknowledgement would not tell them apart, because a living peer whose own reader is slow leaves
+/// them so as well. Where the kernel has something to send it gives up by itself
+/// (`tcp_retries2`, about 15 minutes), and the transport reports that as the end of the connection.
 public struct Liveness: Sendable, Equatable {
   /// What happened.
   public enum Event: Sendable, Equatable {
@@ -11,30 +18,36 @@ public struct Liveness: Sendable, Equatable {
     case tick
     /// The last byte from the peer came at this instant.
     case heard(ContinuousClock.Instant)
+    /// The state of the traffic, as it was just now.
+    case observed(TrafficState)
     /// The probe was answered after this round trip.
     case answered(roundTrip: Duration)
-    /// The machine slept, or the network path changed: whatever was known is in doubt.
+    /// The network path changed: whatever was known is in doubt.
     case disturbed
+    /// The machine slept for so long, just before now: whatever was known is in doubt.
+    case slept(Duration)
   }
 
   /// What to do about it.
   public enum Action: Sendable, Equatable {
     /// Ask the peer for a round trip and wait at most this long.
     case sendProbe(within: Duration)
-    /// Nothing came back yet; the peer has been silent for so long.
+    /// Nothing came back yet; the peer has been silent for so long. The time to make a second
+    /// connection ready, without giving up the first.
     case suspect(silentFor: Duration)
-    /// Make a second connection ready, without giving up the first.
-    case dialSecond
     /// The suspicion was wrong.
     case clear
     /// The peer is gone.
     case verdict(silentFor: Duration)
   }
 
+  /// `since`: when the first probe went out that has no answer yet.
   private enum State: Sendable, Equatable {
     case quiet
     case probing(since: ContinuousClock.Instant)
     case suspecting(since: ContinuousClock.Instant)
+    /// The connection does not read; `seen`: when that was observed last.
+    case paused(seen: ContinuousClock.Instant)
     case gone
   }
 
@@ -44,6 +57,15 @@ public struct Liveness: Sendable, Equatable {
   public private(set) var roundTrip: Duration?
   private var state = State.quiet
   private var lastHeard: ContinuousClock.Instant
+  /// When the newest probe went out.
+  private var probed: ContinuousClock.Instant?
+  /// What the peer's kernel had acknowledged, and when that was observed.
+  private var acknowledged: Acknowledged?
+
+  private struct Acknowledged: Sendable, Equatable {
+    var bytes: UInt64
+    var at: ContinuousClock.Instant
+  }
 
   /// A connection that was heard last at `now`.
   public init(policy: LivenessPolicy, at now: ContinuousClock.Instant) {
@@ -57,12 +79,18 @@ public struct Liveness: Sendable, Equatable {
     case .quiet: lastHeard + policy.keepalive
     case .probing(let since): since + policy.suspicion(roundTrip)
     case .suspecting(let since): since + policy.verdict(roundTrip)
+    case .paused(let seen): seen + policy.keepalive
     case .gone: nil
     }
   }
 
   /// Whether no question is open.
-  public var isQuiet: Bool { state == .quiet }
+  public var isQuiet: Bool {
+    switch state {
+    case .quiet, .paused: true
+    case .probing, .suspecting, .gone: false
+    }
+  }
 
   /// Whether an unanswered probe has become a suspicion.
   public var isSuspecting: Bool {
@@ -75,8 +103,10 @@ public struct Liveness: Sendable, Equatable {
     switch event {
     case .tick: tick(at: now)
     case .heard(let instant): hear(instant)
+    case .observed(let traffic): observe(traffic, at: now)
     case .answered(let sample): answer(sample, at: now)
-    case .disturbed: probe(at: now)
+    case .disturbed: disturb(at: now)
+    case .slept(let duration): wake(after: duration, at: now)
     }
   }
 
@@ -89,17 +119,21 @@ public struct Liveness: Sendable, Equatable {
     case .probing(let since):
       if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
       state = .suspecting(since: since)
-      return [.suspect(silentFor: now - lastHeard), .dialSecond]
+      return [.suspect(silentFor: now - lastHeard)]
     case .suspecting(let since):
       if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
       state = .gone
       return [.verdict(silentFor: now - lastHeard)]
+    case .paused:
+      state = .paused(seen: now)
+      return []
     case .gone:
       return []
     }
   }
 
-  /// We woke late: an answer may lie unread, so the clock of the judgement stood still meanwhile.
+  /// A late wake-up of ours: an answer may lie unread, so the time of the judgement does not
+  /// include it.
   private mutating func excuse(
     _ lag: Duration, since: ContinuousClock.Instant
   ) -> [Action] {
@@ -108,22 +142,65 @@ public struct Liveness: Sendable, Equatable {
   }
 
   private mutating func probe(at now: ContinuousClock.Instant) -> [Action] {
+    state = .probing(since: now)
+    return ask(at: now)
+  }
+
+  private mutating func ask(at now: ContinuousClock.Instant) -> [Action] {
+    probed = now
+    return [.sendProbe(within: policy.verdict(roundTrip))]
+  }
+
+  /// Asks at once. An open question stays as old as it is: who is disturbed often enough would
+  /// never come to a verdict otherwise. It is asked again unless the last time was just now.
+  private mutating func disturb(at now: ContinuousClock.Instant) -> [Action] {
     switch state {
-    case .quiet, .probing:
-      state = .probing(since: now)
-    case .suspecting:
-      state = .suspecting(since: now)
-    case .gone:
+    case .quiet:
+      return probe(at: now)
+    case .probing, .suspecting:
+      guard let probed, now - probed < policy.suspicion(roundTrip) else { return ask(at: now) }
+      return []
+    case .paused, .gone:
       return []
     }
-    return [.sendProbe(within: policy.verdict(roundTrip))]
+  }
+
+  /// The time of an open question does not include the sleep.
+  private mutating func wake(
+    after sleep: Duration, at now: ContinuousClock.Instant
+  ) -> [Action] {
+    switch state {
+    case .probing(let since): state = .probing(since: min(since + sleep, now))
+    case .suspecting(let since): state = .suspecting(since: min(since + sleep, now))
+    case .quiet, .paused, .gone: break
+    }
+    return disturb(at: now)
+  }
+
+  private mutating func observe(
+    _ traffic: TrafficState, at now: ContinuousClock.Instant
+  ) -> [Action] {
+    let last = acknowledged
+    acknowledged = Acknowledged(bytes: traffic.acknowledged, at: now)
+    if traffic.isPaused { return pause(at: now) }
+    if case .paused = state { return probe(at: now) }
+    guard let last, traffic.acknowledged > last.bytes,
+      policy.isProgress(traffic.acknowledged - last.bytes, in: now - last.at)
+    else { return [] }
+    return isQuiet ? [] : hear(now)
+  }
+
+  private mutating func pause(at now: ContinuousClock.Instant) -> [Action] {
+    guard state != .gone else { return [] }
+    defer { state = .paused(seen: now) }
+    return isSuspecting ? [.clear] : []
   }
 
   private mutating func hear(_ instant: ContinuousClock.Instant) -> [Action] {
     guard instant > lastHeard else { return [] }
     lastHeard = instant
     switch state {
-    case .quiet, .gone:
+    case .quiet, .paused, .gone:
       return []
     case .probing(let since):
       if instant >= since { state = .quiet }

@@ -46,6 +46,16 @@ public struct LivenessPolicy: Sendable, Equatable {
     return max(deadline, origin + step * steps)
   }
 
+  /// So many acknowledged bytes a second, and so many at least, are a message that goes through and
+  /// no probe, or line somebody typed: those the kernel takes for a process that hangs, too.
+  static let leastProgress: (perSecond: Double, atOnce: UInt64) = (2_048, 512)
+
+  /// Whether `bytes` that the peer's kernel has acknowledged within `time` are a sign of life.
+  func isProgress(_ bytes: UInt64, in time: Duration) -> Bool {
+    bytes >= Self.leastProgress.atOnce
+      && Double(bytes) >= Self.leastProgress.perSecond * (time / .seconds(1))
+  }
+
   /// The round trip that is assumed before one was measured.
   static let assumedRoundTrip = Duration.milliseconds(250)
   static let leastSuspicion = Duration.milliseconds(250)

@@ -243,4 +243,53 @@ import Testing
       #expect(await waiting.value == .cancelled)
     }
   }
+
+  /// What `connection(name)` throws, if it answers within a minute.
+  private func refusal(of name: String) throws -> AppError? {
+    let answers = EventRecorder<AppError>()
+    let waiting = Task(executorPreference: scene.executor) { [scene] in
+      do throws(AppError) {
+        _ = try await scene.supervisor.connection(ConnectionID(name))
+      } catch {
+        answers.record(error)
+      }
+    }
+    try scene.pass(.seconds(60))
+    waiting.cancel()
+    return answers.events.first
+  }
+
+  @Test func whoAsksForAChildOfWhatGaveUpIsToldWhatItGaveUpWith() throws {
+    scene.host.answer = .rejectCredentials
+    try scene.run { [scene] in
+      try await scene.supervisor.supervise(scene.link("child", parents: ["a"]))
+      try await scene.supervisor.supervise(scene.link())
+    }
+    let expected = AppError.sshAuthenticationFailed(method: "publickey")
+    #expect(try refusal(of: "child") == expected)
+    #expect(try refusal(of: "child") == expected)
+  }
+
+  @Test func whoAsksForALinkOfAHostWithAnotherKeyIsToldSo() throws {
+    try start(scene.link("b"))
+    scene.host.answer = .changeHostKey
+    #expect(throws: AppError.self) { try start(scene.link()) }
+    try scene.run { [scene] in await scene.host.cut() }
+    #expect(try refusal(of: "b") == .sshHostKeyMismatch(host: "host"))
+  }
+
+  @Test func theEventsEndWithASupervisorThatNobodyShutDown() throws {
+    let ended = EventRecorder<Bool>()
+    do {
+      let supervisor = Supervisor(clock: scene.clock, seed: 1, executor: scene.executor)
+      let events = supervisor.events()
+      Task(executorPreference: scene.executor) {
+        for await _ in events {}
+        ended.record(true)
+      }
+      #expect(scene.executor.drain() == .done)
+    }
+    #expect(scene.executor.drain() == .done)
+    #expect(ended.events == [true])
+  }
 }

@@ -106,6 +106,65 @@ import Testing
     #expect(tries.events == [.zero, .zero])
   }
 
+  @Test func aChangedPathDoesNotShortenAWaitThatTheServerAskedFor() throws {
+    let scene = Scene()
+    try scene.run { [tries] in
+      let running = Task(executorPreference: scene.executor) {
+        try await scene.supervisor.run {
+          tries.record(scene.clock.elapsed)
+          if tries.events.count == 1 { throw AppError.apiRateLimited(retryAfter: 60) }
+        }
+      }
+      while scene.clock.sleeperCount == 0 { await Task.yield() }
+      await scene.supervisor.networkChanged()
+      try await running.value
+    }
+    #expect(tries.events == [.zero, .seconds(60)])
+  }
+
+  /// What a run that is not idempotent may have done already is not risked twice.
+  @Test(arguments: [
+    (AppError.timeout(seconds: 3), 1), (.serverError(status: 503, message: nil), 1),
+    (.networkUnavailable, 4), (.dnsError(host: "h"), 4), (.apiRateLimited(retryAfter: 1), 4),
+  ])
+  func whatIsNotIdempotentIsRunAgainOnlyWhenItCannotHaveHadItsEffect(
+    error: AppError, runs: Int
+  ) throws {
+    let scene = Scene()
+    #expect(throws: error) {
+      try scene.run { [tries] in
+        try await scene.supervisor.run(isIdempotent: false) {
+          tries.record(scene.clock.elapsed)
+          throw error
+        }
+      }
+    }
+    #expect(tries.events.count == runs)
+    #expect(try scene.shown()?.error == error)
+  }
+
+  @Test func nothingIsRunAgainAfterTheSupervisorWasShutDown() throws {
+    let scene = Scene()
+    try scene.run { [tries] in
+      let running = Task(executorPreference: scene.executor) {
+        try await scene.supervisor.run {
+          tries.record(scene.clock.elapsed)
+          throw AppError.networkUnavailable
+        }
+      }
+      while scene.clock.sleeperCount == 0 { await Task.yield() }
+      await scene.supervisor.shutDown()
+      await #expect(throws: AppError.networkUnavailable) { try await running.value }
+      await #expect(throws: AppError.networkUnavailable) {
+        try await scene.supervisor.run {
+          tries.record(scene.clock.elapsed)
+          throw AppError.networkUnavailable
+        }
+      }
+    }
+    #expect(tries.events == [.zero, .zero])
+  }
+
   @Test func successOfASourceTakesItsErrorsAway() throws {
     let scene = Scene()
     try scene.run {
@@ -152,6 +211,22 @@ import Testing
       await scene.supervisor.choose(.retry)
       #expect(await scene.supervisor.shown?.error == .timeout(seconds: 2))
       #expect(await scene.supervisor.shown?.id == id)
+    }
+  }
+
+  /// The link healed while somebody looked for a file to write to; that it failed is news even so.
+  @Test(arguments: [AppError.fileWriteError(path: "/s", reason: "r"), .unknown(message: "m")])
+  func anOptionThatFailsAfterItsErrorHasGoneIsReportedAnew(failure: AppError) throws {
+    let scene = EventRecorder<Scene>()
+    let made = Scene { _, presented in
+      await scene.events.first?.supervisor.resolve(source: presented.source ?? "")
+      throw failure
+    }
+    scene.record(made)
+    try made.run {
+      await made.supervisor.report(Self.error, source: "s")
+      await made.supervisor.choose(.checkSettings)
+      #expect(await made.supervisor.shown?.error == failure)
     }
   }
 

@@ -41,9 +41,9 @@ import Testing
     let seen = timeline(measured(switching, roundTrip: roundTrip))
     let after = { (milliseconds: Int) in Duration.seconds(5) + .milliseconds(milliseconds) }
     let steps = seen.map { $0.0 - .nanoseconds(1) }
-    #expect(steps == [.seconds(5), after(suspicion), after(suspicion), after(verdict)])
+    #expect(steps == [.seconds(5), after(suspicion), after(verdict)])
     #expect(seen.map(\.1).first == .sendProbe(within: .milliseconds(verdict)))
-    #expect(seen.map(\.1)[2] == .dialSecond)
+    #expect(seen.map(\.1)[1] == .suspect(silentFor: after(suspicion)))
     guard case .verdict(let silent) = seen.last?.1 else {
       Issue.record("no verdict")
       return
@@ -76,7 +76,7 @@ import Testing
     var liveness = measured(switching)
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
-    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 2)
+    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 1)
     #expect(liveness.isSuspecting)
     let heard = probed + .milliseconds(400)
     #expect(liveness.step(.heard(heard), at: heard) == [.clear])
@@ -89,7 +89,7 @@ import Testing
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
     #expect(liveness.step(.heard(probed - .seconds(1)), at: probed).isEmpty)
-    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 2)
+    #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 1)
   }
 
   @Test func ourOwnLagPausesTheJudgement() {
@@ -98,19 +98,106 @@ import Testing
     _ = liveness.step(.tick, at: probed)
     #expect(liveness.step(.tick, at: probed + .seconds(9)).isEmpty)
     #expect(liveness.deadline == probed + .seconds(9))
-    #expect(liveness.step(.tick, at: probed + .seconds(9)).count == 2)
+    #expect(liveness.step(.tick, at: probed + .seconds(9)).count == 1)
     let verdict = probed + .seconds(9) + .milliseconds(2_250)
     #expect(liveness.deadline == verdict)
     #expect(liveness.step(.tick, at: verdict + .seconds(3)).isEmpty)
     #expect(liveness.step(.tick, at: verdict + .seconds(3)).count == 1)
   }
 
-  @Test func aDisturbanceProbesAtOnceAndStartsTheJudgementAnew() {
+  @Test func aDisturbanceProbesAQuietPeerAtOnce() {
     var liveness = measured(.costly)
     let woken = start + .seconds(1)
     #expect(
       liveness.step(.disturbed, at: woken) == [.sendProbe(within: .seconds(60))])
     #expect(liveness.deadline == woken + .milliseconds(250))
+  }
+
+  /// One every half minute for an hour used to put the verdict off for an hour.
+  @Test func aDisturbanceAsksAgainAndDoesNotPutOffTheVerdict() {
+    var liveness = measured(.costly)
+    let probed = start + .seconds(6)
+    _ = liveness.step(.tick, at: probed)
+    // Just asked: the answer may be on its way.
+    #expect(liveness.step(.disturbed, at: probed + .milliseconds(100)).isEmpty)
+    #expect(liveness.deadline == probed + .milliseconds(250))
+    _ = liveness.step(.tick, at: probed + .milliseconds(250))
+    for second in [10, 30, 50] {
+      #expect(liveness.step(.disturbed, at: probed + .seconds(second)).count == 1)
+      #expect(liveness.deadline == probed + .seconds(60))
+    }
+    let verdict = probed + .seconds(60)
+    #expect(liveness.step(.tick, at: verdict).count == 1)
+    #expect(liveness.deadline == nil)
+  }
+
+  @Test func sleepIsNoPartOfTheTimeFromProbeToVerdict() {
+    var liveness = measured(.costly)
+    let probed = start + .seconds(6)
+    _ = liveness.step(.tick, at: probed)
+    _ = liveness.step(.tick, at: probed + .milliseconds(250))
+    let woken = probed + .seconds(3_640)
+    #expect(liveness.step(.slept(.seconds(3_600)), at: woken).count == 1)
+    #expect(liveness.deadline == probed + .seconds(3_660))
+    // More than there was: never into the future.
+    _ = liveness.step(.slept(.seconds(7_200)), at: woken + .seconds(1))
+    #expect(liveness.deadline == woken + .seconds(61))
+  }
+
+  private func observed(
+    _ liveness: inout Liveness, _ acknowledged: UInt64 = 0, isPaused: Bool = false,
+    after time: Duration
+  ) -> [Liveness.Action] {
+    let traffic = TrafficState(isPaused: isPaused, acknowledged: acknowledged)
+    return liveness.step(.observed(traffic), at: start + time)
+  }
+
+  @Test func whileTheConnectionDoesNotReadNothingIsAskedAndNobodyIsJudged() {
+    var liveness = measured(.free)
+    for second in stride(from: 5, through: 7_200, by: 5) {
+      #expect(observed(&liveness, isPaused: true, after: .seconds(second)).isEmpty)
+      #expect(liveness.step(.tick, at: start + .seconds(second)).isEmpty)
+      #expect(liveness.step(.disturbed, at: start + .seconds(second)).isEmpty)
+      #expect(liveness.deadline == start + .seconds(second + 5))
+      #expect(liveness.isQuiet)
+    }
+    // It reads again: the question is put at once, and its time begins now.
+    let again = Duration.seconds(7_205)
+    #expect(observed(&liveness, after: again) == [.sendProbe(within: .milliseconds(2_500))])
+    #expect(liveness.deadline == start + again + .milliseconds(250))
+  }
+
+  @Test func aSuspicionIsTakenBackWhenTheConnectionStopsReading() {
+    var liveness = measured(.free)
+    _ = liveness.step(.tick, at: start + .seconds(6))
+    _ = liveness.step(.tick, at: start + .milliseconds(6_250))
+    #expect(observed(&liveness, isPaused: true, after: .seconds(7)) == [.clear])
+    #expect(!liveness.isSuspecting)
+  }
+
+  /// Bytes acknowledged in a quarter of a second after a probe → whether they are a sign of life.
+  @Test(arguments: [
+    (UInt64(0), false), (100, false), (511, false), (512, true), (25_000, true),
+  ])
+  func manyAcknowledgedBytesAreLifeAndThoseOfAProbeAreNot(bytes: UInt64, isLife: Bool) {
+    var liveness = measured(.free)
+    _ = observed(&liveness, 1_000, after: .seconds(6))
+    _ = liveness.step(.tick, at: start + .seconds(6))
+    #expect(observed(&liveness, 1_000 + bytes, after: .milliseconds(6_250)).isEmpty)
+    #expect(liveness.isQuiet == isLife)
+    let suspects = liveness.step(.tick, at: start + .milliseconds(6_250)).count == 1
+    #expect(suspects != isLife)
+  }
+
+  @Test func aTransferThatStallsAndGoesOnClearsTheSuspicion() {
+    var liveness = measured(.free)
+    _ = observed(&liveness, 1_000, after: .seconds(6))
+    _ = liveness.step(.tick, at: start + .seconds(6))
+    _ = observed(&liveness, 1_000, after: .milliseconds(6_250))
+    _ = liveness.step(.tick, at: start + .milliseconds(6_250))
+    #expect(liveness.isSuspecting)
+    #expect(observed(&liveness, 9_000, after: .milliseconds(6_500)) == [.clear])
+    #expect(liveness.deadline == start + .milliseconds(6_500) + .seconds(5))
   }
 
   @Test func theRoundTripIsSmoothed() {
@@ -123,7 +210,10 @@ import Testing
     var liveness = measured(.free)
     while let deadline = liveness.deadline { _ = liveness.step(.tick, at: deadline) }
     let later = start + .seconds(100)
-    for event in [Liveness.Event.tick, .heard(later), .disturbed] {
+    for event in [
+      Liveness.Event.tick, .heard(later), .disturbed, .slept(.seconds(1)),
+      .observed(TrafficState(isPaused: true)), .observed(TrafficState(acknowledged: 9_999)),
+    ] {
       #expect(liveness.step(event, at: later).isEmpty)
     }
   }

@@ -55,5 +55,5 @@ extension ErrorCatalogue {
     ] + FailureKind.TLSCause.allCases.map { .tls($0) }
     + [401, 403, 404, 407, 429, 500, 503].map {
       .refusedUpgrade(status: $0, retryAfter: nil, message: nil, location: nil)
-    } + [nil, 1000, 1001, 1002, 1003, 1011].map { .closed(code: $0, reason: "") }
+    } + [nil, 1000, 1001, 1002, 1003, 1011, 4000].map { .closed(code: $0, reason: "") }
 }

@@ -19,8 +19,8 @@ public struct FailureContext: Sendable, Equatable {
   public var detail: String?
   /// How long the server asked to be left alone (Retry-After), in seconds.
   public var retryAfter: Int?
-  /// How many dials in a row ended like this in this phase, this one included; nil for one, and
-  /// where nobody counts.
+  /// How many dials in a row ended like this in this phase, or how many connections in a row right
+  /// after they came up, this one included; nil for one, and where this is not counted.
   public var repeats: Int?
 
   /// A context of `kind` in `phase` at `host`.

@@ -32,6 +32,7 @@ extension FailureKind: CustomStringConvertible {
     case .tls(let cause): "tls.\(cause.rawValue)"
     case .refusedUpgrade(let status): "refusedUpgrade.\(status)"
     case .closedByPeer: "closedByPeer"
+    case .closedByApplication: "closedByApplication"
     case .cancelled: "cancelled"
     }
   }

@@ -31,6 +31,8 @@ public enum FailureKind: Sendable, Hashable {
   case tls(TLSCause)
   case refusedUpgrade(status: Int)
   case closedByPeer
+  /// A WebSocket close code of the application's own (3000–4999).
+  case closedByApplication
   case cancelled
 
   /// Why a TLS peer could not be trusted, as the certificate verification reported it.

@@ -72,7 +72,7 @@ extension AppError {
     case .cancelled: self = .cancelled
     // The last three are WebSocket's; for SSH they would be a lost connection.
     case .refused, .unreachable, .localResource, .dropped, .channelDenied, .targetRefused,
-      .linkLost, .tls, .refusedUpgrade, .closedByPeer:
+      .linkLost, .tls, .refusedUpgrade, .closedByPeer, .closedByApplication:
       self = .sshConnectionFailed(host: host, reason: failure.reason(of: kind))
     }
   }

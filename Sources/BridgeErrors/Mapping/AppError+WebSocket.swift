@@ -27,6 +27,7 @@ extension WebSocketFailure {
     switch code {
     case 1000: .closedByPeer
     case 1003, 1007, 1008, 1009, 1010: .rejected
+    case .some(3000...4999): .closedByApplication
     default: .linkLost
     }
   }

@@ -132,7 +132,7 @@ extension SSHFailure {
 
 extension ConnectionPhase {
   /// Whether nobody is authenticated yet.
-  var isBeforeSession: Bool {
+  package var isBeforeSession: Bool {
     switch self {
     case .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade: true
     case .openChannel, .execute, .stream, .close: false

@@ -15,8 +15,8 @@ extension SSHFailure {
     case .dropped, .nameUnknown, .nameTimeout, .offline, .dialTimeout, .silent, .throttled,
       .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof, .rejected, .hostKeyUnknown,
       .hostKeyChanged, .hostKeyNewType, .authenticationRefused, .keyUnusable, .agentUnavailable,
-      .outcomeUnknown,
-      .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer, .cancelled:
+      .outcomeUnknown, .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer,
+      .closedByApplication, .cancelled:
       quoting("The server closed the connection \(phase.during)")
     }
   }

@@ -54,7 +54,8 @@ extension FailureKind {
   public func exitCode(endsSession: Bool = false) -> ExitCode {
     switch self {
     case .nameUnknown, .nameTimeout: .nameUnknown
-    case .offline, .refused, .unreachable, .dropped, .targetRefused: .unreachable
+    case .offline, .refused, .unreachable, .dropped, .targetRefused, .closedByApplication:
+      .unreachable
     case .dialTimeout, .silent: .timedOut
     case .linkLost: endsSession ? .outcomeUnknown : .unreachable
     case .linkSilent: endsSession ? .outcomeUnknown : .timedOut

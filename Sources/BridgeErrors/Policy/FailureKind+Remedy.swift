@@ -22,7 +22,7 @@ extension FailureContext {
       It took the connection and then said nothing \(phase.during): it is overloaded, or \
       something else listens on that port.
       """
-    case .dropped where times >= Self.manyDrops:
+    case .dropped where times >= Self.manyTimes:
       """
       The server drops us \(phase.during), \(times) times in a row: it turns this address \
       away (a firewall, fail2ban, MaxStartups), or it cannot serve anybody. Its log says which.
@@ -57,6 +57,7 @@ extension FailureContext {
     case .targetRefused: "The host is fine; what the tunnel leads to does not answer."
     case .linkLost:
       "The link was up and was cut: a restart, a sleeping machine, a changed network."
+    case .closedByApplication: closedByApplication
     case .linkSilent:
       """
       The link was up and went silent: a dead network in between, or a host that hangs. If this \
@@ -88,9 +89,20 @@ extension FailureContext {
       """
   }
 
-  /// From so many drops in a row on, they are no accident.
-  private static let manyDrops = 3
+  /// So many equal endings in a row are no accident.
+  private static let manyTimes = 3
   private var times: Int { repeats ?? 1 }
+
+  private var closedByApplication: String {
+    guard times >= Self.manyTimes else {
+      return "The server's application ended the connection; its documentation names the code."
+    }
+    return """
+      The server ended it with this code \(times) times in a row, each right after connecting: it \
+      probably asks for a new login, or refuses what this client sends. Its documentation names \
+      the code.
+      """
+  }
 
   private var answeredByAnother: String {
     guard let detail else {

@@ -55,13 +55,15 @@ extension FailureKind {
     switch self {
     case .nameUnknown: isFirstDial ? .never : .reconnect
     case .nameTimeout, .dialTimeout, .localResource, .silent, .dropped, .linkLost, .linkSilent,
-      .outcomeUnknown:
+      .outcomeUnknown, .closedByApplication:
       .reconnect
     case .offline: .awaitNetwork
     case .refused, .unreachable, .targetRefused: .reconnectSoon
     case .throttled: .reconnectLater
     case .corrupted, .internalFault: .reconnectOnce
-    case .notTheProtocol, .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
+    // A login page in between goes away, and the host that has been there is the same.
+    case .notTheProtocol: isFirstDial ? .needsPerson : .reconnectLater
+    case .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .tls:
       .needsPerson
     case .algorithmMismatch, .rejected, .channelDenied, .closedByPeer, .cancelled: .never
@@ -80,7 +82,4 @@ extension FailureKind {
 
   /// Whether every other dial to the same host stops as well, until a person has decided.
   public var stopsHost: Bool { self == .hostKeyChanged }
-
-  /// Whether the credential that was used is not to be offered again.
-  public var spendsCredential: Bool { self == .authenticationRefused || self == .keyUnusable }
 }

@@ -46,7 +46,7 @@ extension RecoveryPlan {
     var words = next.words
     if let at, at > .zero { words += " in \(at.words)" }
     switch next {
-    case .reconnect, .retry, .awaitNetwork, .awaitParent:
+    case .reconnect, .retry, .awaitNetwork:
       words += " (attempt \(attempt)" + (attemptsLeft.map { ", \($0) left)" } ?? ")")
     case .askPerson, .giveUp: break
     }
@@ -60,7 +60,6 @@ extension RecoveryPlan.Step {
     case .reconnect: "Reconnecting"
     case .retry: "Trying again"
     case .awaitNetwork: "Waiting for the network"
-    case .awaitParent: "Waiting for the connection this one depends on"
     case .askPerson: "Waiting for your choice"
     case .giveUp: "Not tried again"
     }

@@ -16,13 +16,11 @@ public struct PresentedError: Sendable, Identifiable {
   public var context: FailureContext?
   /// What happens next.
   public var plan: RecoveryPlan?
-  /// When it was first reported.
-  public let occurredAt: Date?
 
   /// An error to show.
   public init(
     id: UUID = UUID(), error: AppError, source: String? = nil, attempts: Int = 0, count: Int = 1,
-    context: FailureContext? = nil, plan: RecoveryPlan? = nil, occurredAt: Date? = nil
+    context: FailureContext? = nil, plan: RecoveryPlan? = nil
   ) {
     self.id = id
     self.error = error
@@ -31,7 +29,6 @@ public struct PresentedError: Sendable, Identifiable {
     self.count = count
     self.context = context
     self.plan = plan
-    self.occurredAt = occurredAt
   }
 
   /// The text to show: the error's message, and how many recoveries have failed where some have.

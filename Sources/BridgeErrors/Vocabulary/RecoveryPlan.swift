@@ -8,8 +8,6 @@ public struct RecoveryPlan: Sendable, Equatable {
     case retry
     /// Wait until the network is back.
     case awaitNetwork
-    /// Wait for a connection this one depends on.
-    case awaitParent
     /// Wait for a person's choice.
     case askPerson
     /// Nothing more; it has ended.

@@ -22,8 +22,9 @@ struct HostGate: Sendable {
     /// It answered, and the answer was final: the host is not down.
     case answered
     /// It failed for a reason that others would meet too; they wait as long as the next attempt.
-    /// `isGone`: the host has nothing of it any more.
-    case down(charge: RetryBudget.Outcome, until: Moment, isGone: Bool)
+    /// `isGone`: the host has nothing of it any more. `isAsked`: the host itself asked for the
+    /// wait.
+    case down(charge: RetryBudget.Outcome, until: Moment, isGone: Bool, isAsked: Bool)
     /// We let go ourselves, of a dial that was begun or not.
     case withdrawn(wasBegun: Bool)
   }
@@ -31,19 +32,26 @@ struct HostGate: Sendable {
   private struct Dial: Sendable {
     var request: Request
     var charge: Int
+    var permit: CircuitBreaker.Permit
+    /// The permit is that of the connection's first link, which is judged for both.
+    var sharesPermit: Bool
   }
 
   private(set) var isDown = false
   /// A changed host key stops every dial until a person has decided.
-  private(set) var isStopped = false
+  private(set) var stoppedBy: AppError?
   private(set) var budget: RetryBudget
   private var inFlight: [Dial] = []
   private var slots = DialSlots()
   private var parked: [Request] = []
   private var breaker = CircuitBreaker()
-  private var permits: [ConnectionID: CircuitBreaker.Permit] = [:]
+  /// Of every generation that is up and not healthy yet.
+  private var permits: [ConnectionID: [Int: CircuitBreaker.Permit]] = [:]
   private var lastToFail: ConnectionID?
   private var notBefore: Moment
+  /// The host itself asked for the wait until `notBefore`.
+  private var isAsked = false
+  private var lastReplaced: Moment?
 
   init(at now: Moment) {
     budget = RetryBudget(at: now)
@@ -53,7 +61,6 @@ struct HostGate: Sendable {
   var dialsInFlight: Int { inFlight.count }
   /// What the host may count as unauthenticated.
   var unauthenticated: Int { inFlight.count + slots.count }
-  var isBreakerClosed: Bool { breaker.isClosed }
 
   mutating func park(_ request: Request) {
     parked.removeAll { $0.id == request.id && $0.isStandby == request.isStandby }
@@ -67,19 +74,21 @@ struct HostGate: Sendable {
   /// The next dial that may start, or when to ask again; nil for neither.
   mutating func admit(at now: Moment) -> Admission {
     slots.expire(at: now)
-    guard !isStopped, !parked.isEmpty else { return .nobody }
+    guard stoppedBy == nil, !parked.isEmpty else { return .nobody }
     if isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .nobody }
     guard unauthenticated < RecoveryDefaults.unauthenticatedDials else {
       return slots.next.map { .later($0) } ?? .nobody
     }
-    let first = parked.firstIndex { $0.isForced } ?? parked.firstIndex { belongsToProbe($0) }
+    let first =
+      parked.firstIndex { $0.isForced } ?? parked.firstIndex { sharedPermit(of: $0) != nil }
     guard let index = first ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
       return .later(notBefore)
     }
     let request = parked[index]
     let permit: CircuitBreaker.Permit
-    if belongsToProbe(request), let held = permits[request.id] {
-      permit = held
+    let shared = sharedPermit(of: request)
+    if let shared {
+      permit = shared
     } else {
       switch breaker.admit(at: now) {
       case .open(let granted): permit = granted
@@ -89,11 +98,11 @@ struct HostGate: Sendable {
     switch budget.admit(at: now, forced: request.isForced) {
     case .granted(let charge):
       parked.remove(at: index)
-      inFlight.append(Dial(request: request, charge: charge))
-      permits[request.id] = permit
+      inFlight.append(
+        Dial(request: request, charge: charge, permit: permit, sharesPermit: shared != nil))
       return .go(request)
     case .refused(let until):
-      if !belongsToProbe(request) { breaker.abandon(permit, at: now) }
+      if shared == nil { breaker.abandon(permit, at: now) }
       return .later(until)
     }
   }
@@ -109,31 +118,28 @@ struct HostGate: Sendable {
   mutating func settle(_ id: ConnectionID, as outcome: Outcome, at now: Moment) -> Bool {
     guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
     let dial = inFlight.remove(at: index)
-    // Of a probe's two links the first one is judged for as long as it lives.
-    let isJudged = !belongsToProbe(dial.request)
     switch outcome {
     case .alive(let generation):
       budget.settle(charge: dial.charge, as: .alive)
       slots.authenticated(id, generation, at: now)
+      permits[id, default: [:]][generation] = dial.permit
       comeUp()
     case .answered:
       slots.abandoned(id, at: now)
       budget.settle(charge: dial.charge, as: .spent)
-      if isJudged { breakerSettled(id, worked: true, at: now) }
+      if !breaker.isClosed, !dial.sharesPermit { breaker.succeed(dial.permit) }
       comeUp()
-    case .down(let price, let until, let isGone):
+    case .down(let price, let until, let isGone, let isAsked):
       if !isGone { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: price)
-      if isJudged { breakerSettled(id, worked: false, at: now) }
+      if !breaker.isClosed, !dial.sharesPermit { breaker.fail(dial.permit, at: now) }
       isDown = true
       lastToFail = id
-      notBefore = until
+      (notBefore, self.isAsked) = (until, isAsked)
     case .withdrawn(let wasBegun):
       if wasBegun { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, as: .neverSent)
-      if isJudged, let permit = permits.removeValue(forKey: id) {
-        breaker.abandon(permit, at: now)
-      }
+      if !dial.sharesPermit { breaker.abandon(dial.permit, at: now) }
     }
     return true
   }
@@ -148,48 +154,73 @@ struct HostGate: Sendable {
     slots.ended(id, generation, at: now)
   }
 
-  /// An established connection was lost. `wasHealthy`: it had been up long enough to count. Many
+  /// An established generation was lost. `wasHealthy`: it had been up long enough to count. Many
   /// that are lost together are one outage.
-  mutating func lost(_ id: ConnectionID, wasHealthy: Bool, at now: Moment) {
+  mutating func lost(_ id: ConnectionID, _ generation: Int, wasHealthy: Bool, at now: Moment) {
     let isNews = !isDown
     isDown = true
-    guard let permit = permits.removeValue(forKey: id) else { return }
+    guard let permit = takePermit(of: id, generation) else { return }
     // A probe that came up and was lost has answered, with whatever else it went down.
     if !breaker.isClosed || !wasHealthy && isNews { breaker.fail(permit, at: now) }
   }
 
-  /// A connection has been up long enough.
-  mutating func becameHealthy(_ id: ConnectionID) {
-    if let permit = permits.removeValue(forKey: id) { breaker.succeed(permit) }
+  /// A second link, which is up, took the place of `generation`: a restart like any other, but the
+  /// host is not down. Of a probe's two links the second one is judged from now on.
+  mutating func replaced(
+    _ id: ConnectionID, _ generation: Int, by next: Int, wasHealthy: Bool, at now: Moment
+  ) {
+    guard let permit = takePermit(of: id, generation), !wasHealthy else { return }
+    if breaker.isProbing(permit), permits[id]?[next] == permit { return }
+    if let lastReplaced, now - lastReplaced < RecoveryDefaults.outageWindow { return }
+    lastReplaced = now
+    breaker.fail(permit, at: now)
+  }
+
+  /// A generation that was up was let go by us: that says nothing about the host.
+  mutating func abandoned(_ id: ConnectionID, _ generation: Int, at now: Moment) {
+    guard let permit = takePermit(of: id, generation) else { return }
+    // The other link of a probe goes on with it.
+    if permits[id]?.values.contains(permit) != true { breaker.abandon(permit, at: now) }
+  }
+
+  /// A generation has been up long enough.
+  mutating func becameHealthy(_ id: ConnectionID, _ generation: Int) {
+    if let permit = takePermit(of: id, generation) { breaker.succeed(permit) }
   }
 
   /// The host showed the wrong key: nobody dials it until a person has decided.
-  mutating func stop() {
-    isStopped = true
+  mutating func stop(_ error: AppError) {
+    stoppedBy = error
   }
 
-  /// The path came back, or a person decided: what was to be waited for is over. A person also
-  /// lets a host be dialled again that showed a wrong key, or failed too often.
+  /// The path came back, or a person decided: what was to be waited for is over, but for what the
+  /// host asked for, which only a person overrules. A person also lets a host be dialled again that
+  /// showed a wrong key, or failed too often.
   mutating func hurry(byPerson isPerson: Bool, at now: Moment) {
-    notBefore = now
+    if isPerson || !isAsked { (notBefore, isAsked) = (now, false) }
     guard isPerson else { return }
-    isStopped = false
+    stoppedBy = nil
     breaker.close()
   }
 
   private mutating func comeUp() {
     isDown = false
+    isAsked = false
     lastToFail = nil
   }
 
-  private mutating func breakerSettled(_ id: ConnectionID, worked: Bool, at now: Moment) {
-    guard let permit = permits.removeValue(forKey: id), !breaker.isClosed else { return }
-    if worked { breaker.succeed(permit) } else { breaker.fail(permit, at: now) }
+  private mutating func takePermit(
+    of id: ConnectionID, _ generation: Int
+  ) -> CircuitBreaker.Permit? {
+    let permit = permits[id]?.removeValue(forKey: generation)
+    if permits[id]?.isEmpty == true { permits[id] = nil }
+    return permit
   }
 
   /// The second link of the one that probes an open breaker is part of its probe.
-  private func belongsToProbe(_ request: Request) -> Bool {
-    request.isStandby && permits[request.id].map { breaker.isProbing($0) } == true
+  private func sharedPermit(of request: Request) -> CircuitBreaker.Permit? {
+    guard request.isStandby else { return nil }
+    return permits[request.id]?.values.first { breaker.isProbing($0) }
   }
 
   private func isEligible(_ request: Request, at now: Moment) -> Bool {

@@ -17,7 +17,7 @@ extension RecoveryStateMachine {
       stale += 1
       return []
     }
-    let failure = live == nil ? counted(failure) : failure
+    let failure = live == nil ? counted(failure) : counted(closing: failure, at: now)
     let report: [Output] = [
       .note(.failed(failure.error, failure.context), generation: generation)
     ]
@@ -40,6 +40,22 @@ extension RecoveryStateMachine {
     return Failure(error: failure.error, context: context)
   }
 
+  /// The same close of a connection in use, and how often an application has closed it so in a row,
+  /// right after it came up.
+  private mutating func counted(closing failure: Failure, at now: Moment) -> Failure {
+    guard case .webSocketDisconnected(let code?, _) = failure.error, var context = failure.context,
+      context.kind == .closedByApplication, let upSince,
+      now - upSince <= RecoveryDefaults.healthyAfter
+    else {
+      closes = nil
+      return failure
+    }
+    let count = closes?.code == code ? closes?.count ?? 0 : 0
+    closes = Closes(code: code, count: count + 1)
+    if count > 0 { context.repeats = count + 1 }
+    return Failure(error: failure.error, context: context)
+  }
+
   /// The connection in use is gone: a second one takes over, or the next one is planned.
   private mutating func lost(
     _ generation: Int, _ failure: Failure, at now: Moment,
@@ -47,11 +63,13 @@ extension RecoveryStateMachine {
   ) -> [Output] {
     let wasHealthy = isHealthy
     let outputs = letGo(of: generation, at: now)
-    if standby?.generation != nil { return outputs + switchOver(wasHealthy, at: now) }
-    let down: [Output] = dropStandby(at: now) + [.down, .lost(wasHealthy: wasHealthy)]
+    if standby?.generation != nil {
+      return outputs + switchOver(from: generation, wasHealthy, at: now)
+    }
+    let down = dropStandby(at: now) + goDown(generation, wasHealthy, at: now)
     if let refusal {
       let retry = refusal.error.retryClass(in: refusal.context)
-      return outputs + down + giveUp(refusal, retry)
+      return outputs + down + giveUp(refusal, retry, at: now)
     }
     return outputs + down
       + decide(failure, isDial: false, at: now, using: &chance)
@@ -61,53 +79,68 @@ extension RecoveryStateMachine {
   mutating func abandon(_ generation: Int, at now: Moment) -> [Output] {
     let wasHealthy = isHealthy
     let outputs = letGo(of: generation, at: now)
-    if standby?.generation != nil { return outputs + switchOver(wasHealthy, at: now) }
-    return outputs + dropStandby(at: now) + [.down, .lost(wasHealthy: wasHealthy)]
-      + wantDial(isForced: true)
+    if standby?.generation != nil {
+      return outputs + switchOver(from: generation, wasHealthy, at: now)
+    }
+    return outputs + dropStandby(at: now) + goDown(generation, wasHealthy, at: now)
+      + wantDial(isForced: true, at: now)
+  }
+
+  private func goDown(_ generation: Int, _ wasHealthy: Bool, at now: Moment) -> [Output] {
+    [.down(since: downSince ?? now), .lost(generation: generation, wasHealthy: wasHealthy)]
   }
 
   private mutating func letGo(of generation: Int, at now: Moment) -> [Output] {
-    if isHealthy { settleDown() }
     // A link that was in doubt has been of no use since it was last heard.
-    (downSince, upSince, silentSince) = (silentSince ?? now, nil, nil)
+    (downSince, upSince, silentSince, calmSince) = (silentSince ?? now, nil, nil, nil)
     return end(generation, at: now) + [.clearTimer(.health(id))]
   }
 
   /// The second connection takes the place of the first, as far as it has come.
-  private mutating func switchOver(_ wasHealthy: Bool, at now: Moment) -> [Output] {
+  private mutating func switchOver(
+    from last: Int, _ wasHealthy: Bool, at now: Moment
+  ) -> [Output] {
     guard let next = standby?.generation else { return [] }
     let isUp = standby?.isUp == true
     standby = nil
     attempts = 1
     let outputs: [Output] = [
-      .clearTimer(.standby(id)), .down, .note(.switched, generation: next),
+      .clearTimer(.standby(id)), .down(since: downSince ?? now),
+      .note(.switched, generation: next),
     ]
-    if isUp { return outputs + takeOver(next, at: now) }
+    if isUp {
+      return outputs + [.replaced(generation: last, by: next, wasHealthy: wasHealthy)]
+        + takeOver(next, at: now)
+    }
     state = .connecting(generation: next)
-    return outputs + [.lost(wasHealthy: wasHealthy)]
+    return outputs + [.lost(generation: last, wasHealthy: wasHealthy)]
   }
 
   private mutating func decide(
     _ failure: Failure, isDial: Bool, at now: Moment,
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
-    let retry = failure.error.retryClass(in: failure.context, isFirstDial: !wasEverUp)
+    let retry = retryClass(of: failure)
     let isPatient = wasEverUp || retriesFirstDial
-    let delay =
+    if isDial { refundDial(failure.price) }
+    let planned =
       isPatient && isWorthTrying(retry)
-      ? policy.next(&progress, pace: retry.pace, atLeast: failure.floor, using: &chance) : nil
+      ? policy.next(
+        &progress, pace: failure.pace(retry), atLeast: failure.floor, using: &chance) : nil
+    let delay = planned.map { max($0, allowanceWait(at: now)) }
     var outputs: [Output] = [.note(.classified(retry), generation: nil)]
     if isDial {
       outputs.append(.settleDial(outcome(failure, retry, retryAt: now + (delay ?? .zero))))
     }
-    guard let delay else { return outputs + giveUp(failure, retry) }
+    guard let delay else { return outputs + giveUp(failure, retry, at: now) }
     let plan = plan(for: retry, failure.error, delay: delay)
     let report = SeverityQueue.Report(
       error: failure.error, source: id.description, context: failure.context, plan: plan,
       settles: true)
     outputs.append(.surface(report))
-    guard delay > .zero else { return outputs + wantDial() }
+    guard delay > .zero else { return outputs + wantDial(at: now) }
     state = .waiting(until: now + delay)
+    isAskedToWait = failure.isAsked(retry)
     return outputs + [
       .note(.waiting(plan), generation: nil), .setTimer(.retry(id), at: now + delay),
     ]
@@ -116,9 +149,17 @@ extension RecoveryStateMachine {
   /// What a failed dial says about its host.
   func outcome(_ failure: Failure, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
     guard !retry.isAutomatic, retry != .never || failure.price == .spent else {
-      return .failed(failure.price, retryAt: retryAt, isGone: failure.isGone)
+      return .failed(
+        failure.price, retryAt: retryAt, isGone: failure.isGone, isAsked: failure.isAsked(retry))
     }
-    return .answered(stopsHost: failure.context?.kind.stopsHost == true)
+    return .answered(stopping: failure.context?.kind.stopsHost == true ? failure.error : nil)
+  }
+
+  /// What follows from a failure here. An application that closes every new connection with the
+  /// same code does not want what it is sent, a token for instance.
+  private func retryClass(of failure: Failure) -> RetryClass {
+    if failure.isRefusedByApplication { return .needsPerson }
+    return failure.error.retryClass(in: failure.context, isFirstDial: !wasEverUp)
   }
 
   /// What is retried once has its one chance per healthy time.
@@ -128,8 +169,11 @@ extension RecoveryStateMachine {
     return !isSecondChanceSpent
   }
 
-  private mutating func giveUp(_ failure: Failure, _ retry: RetryClass) -> [Output] {
+  private mutating func giveUp(
+    _ failure: Failure, _ retry: RetryClass, at now: Moment
+  ) -> [Output] {
     state = .failed(failure.error)
+    gaveUp = (now, failure.isPassing)
     let report = finalReport(failure, retry)
     let gaveUp = report.plan.map {
       Output.note(.gaveUp(failure.error, $0), generation: nil)
@@ -155,18 +199,37 @@ extension RecoveryStateMachine {
       attemptsLeft: policy.retries.map { max(0, $0 - progress.retries + 1) }, isSkippable: true,
       options: error.recoveryOptions.map(\.kind))
   }
-
-  /// Healthy again: the next trouble starts from the beginning.
-  mutating func settleDown() {
-    progress.reset()
-    isSecondChanceSpent = false
-  }
 }
 
 extension RecoveryStateMachine.Failure {
   /// What the server asked for, as a floor of the delay.
   var floor: Duration? {
     error.retryAfter(in: context).map { .seconds(max(0, $0)) }
+  }
+
+  /// So many connections in a row that an application closed at once with one code are no accident.
+  private static let manyCloses = 3
+
+  var isRefusedByApplication: Bool {
+    context?.kind == .closedByApplication && (context?.repeats ?? 1) >= Self.manyCloses
+  }
+
+  /// Whether it may have had a reason that passes, such as the end of what the link depends on.
+  var isPassing: Bool {
+    !isRefusedByApplication && error.retryClass(in: context).isAutomatic
+  }
+
+  /// Whether the server asked to be left alone for the time of the wait.
+  func isAsked(_ retry: RetryClass) -> Bool {
+    floor != nil || !retry.pace.mayStartAtOnce
+  }
+
+  /// How soon the next attempt may come. A server that turns connections away because too many are
+  /// not authenticated yet is not asked to wait longer than that can last.
+  func pace(_ retry: RetryClass) -> RetryPolicy.Pace {
+    guard let context, context.kind == .throttled, context.phase.isBeforeSession, floor == nil
+    else { return retry.pace }
+    return .turnedAway
   }
 
   /// Whether the host has nothing left of the dial: it never had, or it ended it itself.
@@ -181,9 +244,8 @@ extension RecoveryStateMachine.Failure {
     case .dialTimeout, .silent, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
       .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
-      .outcomeUnknown,
-      .linkLost, .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer, .cancelled,
-      nil:
+      .outcomeUnknown, .linkLost, .linkSilent, .internalFault, .tls, .refusedUpgrade,
+      .closedByPeer, .closedByApplication, .cancelled, nil:
       .spent
     }
   }

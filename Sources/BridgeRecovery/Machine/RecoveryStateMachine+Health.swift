@@ -9,25 +9,46 @@ extension RecoveryStateMachine {
 
   /// A round trip on this generation, and long enough up: trusted again.
   private mutating func settleIfHealthy(_ generation: Int, at now: Moment) -> [Output] {
-    guard isProven, !isHealthy, let upSince, now - upSince >= RecoveryDefaults.healthyAfter else {
-      return []
-    }
+    guard case .up = state, isProven, !isHealthy, let upSince,
+      now - upSince >= RecoveryDefaults.healthyAfter
+    else { return [] }
     isHealthy = true
     settleDown()
-    return [.clearTimer(.health(id)), .healthy, .note(.becameHealthy, generation: generation)]
+    return [
+      .clearTimer(.health(id)), .healthy(generation: generation),
+      .note(.becameHealthy, generation: generation),
+    ]
   }
 
   mutating func suspected(
-    _ generation: Int, silentFor silent: Duration, at now: Moment
+    _ generation: Int, silentFor silent: Duration, at now: Moment,
+    using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     guard case .up(generation) = state else { return [] }
     state = .degraded(generation: generation)
     silentSince = now - silent
+    // As good as healthy again: it was heard all the time since the last doubt.
+    if isHealthy, let calmSince, now - silent - calmSince >= RecoveryDefaults.healthyAfter {
+      settleDown()
+    }
+    calmSince = nil
     let doubt: [Output] = [.note(.suspected(silentFor: silent), generation: generation)]
     guard refusal == nil else { return doubt }
     standby = Standby()
-    standbyProgress.reset()
-    return doubt + wantStandby()
+    let delay = standbyDelay(.normal, at: now, using: &chance)
+    guard delay > .zero else { return doubt + wantStandby() }
+    return doubt + [.setTimer(.standby(id), at: now + delay)]
+  }
+
+  /// How long until a second connection is dialled: the first one since the link was healthy at
+  /// once, later ones as late as any other restart.
+  private mutating func standbyDelay(
+    _ pace: RetryPolicy.Pace, atLeast floor: Duration? = nil, at now: Moment,
+    using chance: inout some RandomNumberGenerator
+  ) -> Duration {
+    let delay = RetryPolicy.persistent.next(
+      &standbyProgress, pace: pace, atLeast: floor, using: &chance)
+    return max(delay ?? .zero, allowanceWait(at: now))
   }
 
   /// Asks for a second connection as soon as nothing is left of the one before it.
@@ -40,10 +61,13 @@ extension RecoveryStateMachine {
   mutating func cleared(_ generation: Int, at now: Moment) -> [Output] {
     guard case .degraded(generation) = state else { return [] }
     state = .up(generation: generation)
-    silentSince = nil
+    (silentSince, calmSince) = (nil, now)
     // That a second one was refused stays true, and shown.
-    let shown: [Output] = refusal == nil ? [.withdraw] : []
-    return [.note(.cleared, generation: generation)] + shown + dropStandby(at: now)
+    var outputs: [Output] = refusal == nil ? [.withdraw] : []
+    if !isHealthy, let upSince {
+      outputs.append(.setTimer(.health(id), at: max(now, upSince + RecoveryDefaults.healthyAfter)))
+    }
+    return [.note(.cleared, generation: generation)] + outputs + dropStandby(at: now)
   }
 
   /// Lets go of the second connection, whatever it came to.
@@ -52,7 +76,9 @@ extension RecoveryStateMachine {
     self.standby = nil
     var outputs: [Output] = [.clearTimer(.standby(id)), .withdrawRequest(isStandby: true)]
     guard let generation = standby.generation else { return outputs }
-    if !standby.isUp { outputs.append(.settleDial(.withdrawn(wasBegun: true))) }
+    outputs.append(
+      standby.isUp
+        ? .abandoned(generation: generation) : .settleDial(.withdrawn(wasBegun: true)))
     return outputs + end(generation, at: now)
   }
 
@@ -61,16 +87,20 @@ extension RecoveryStateMachine {
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasDialing = standby?.isUp == false
+    if wasDialing { refundDial(failure.price) }
     standby = Standby()
     var outputs: [Output] = [
       .note(.failed(failure.error, failure.context), generation: generation)
     ]
     outputs += end(generation, at: now)
     let retry = failure.error.retryClass(in: failure.context)
-    let delay = RetryPolicy.persistent.next(
-      &standbyProgress, pace: retry.pace, atLeast: failure.floor, using: &chance)
-    let until = now + max(delay ?? .zero, RecoveryDefaults.reconnectBase)
-    if wasDialing { outputs.append(.settleDial(outcome(failure, retry, retryAt: until))) }
+    let delay = standbyDelay(
+      failure.pace(retry), atLeast: failure.floor, at: now, using: &chance)
+    let until = now + max(delay, RecoveryDefaults.reconnectBase)
+    outputs.append(
+      wasDialing
+        ? .settleDial(outcome(failure, retry, retryAt: until))
+        : .abandoned(generation: generation))
     guard retry.isAutomatic else {
       refusal = failure
       return outputs + [.surface(finalReport(failure, retry))]
@@ -82,7 +112,7 @@ extension RecoveryStateMachine {
     switch timer {
     case .retry:
       guard case .waiting = state else { return [] }
-      return wantDial()
+      return wantDial(at: now)
     case .standby:
       return wantStandby()
     case .health:
@@ -97,11 +127,19 @@ extension RecoveryStateMachine {
     }
   }
 
-  mutating func suspend(by parent: ConnectionID, at now: Moment) -> [Output] {
+  mutating func suspend(
+    by parent: ConnectionID, since: Moment, at now: Moment
+  ) -> [Output] {
     var outputs: [Output] = []
     switch state {
-    case .failed, .closed, .suspended:
+    case .closed, .suspended:
       return []
+    case .failed:
+      // What failed since the parent was last heard failed because of it, if it can have.
+      guard let gaveUp, gaveUp.isPassing, gaveUp.at >= since - RecoveryDefaults.settleWindow else {
+        return []
+      }
+      outputs = [.withdraw]
     case .idle:
       downSince = now
     case .waiting:
@@ -112,31 +150,39 @@ extension RecoveryStateMachine {
       outputs = [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
     case .up(let generation), .degraded(let generation):
       downSince = now
-      outputs = [.clearTimer(.health(id))] + dropStandby(at: now) + end(generation, at: now)
-      outputs.append(.down)
+      outputs = [.clearTimer(.health(id))] + dropStandby(at: now)
+      outputs += [.abandoned(generation: generation)] + end(generation, at: now)
+      outputs.append(.down(since: since))
     }
     state = .suspended
     return outputs + [.note(.suspended(by: parent), generation: nil)]
   }
 
   mutating func hurry(rearms: Bool, at now: Moment) -> [Output] {
-    if rearms { refusal = nil }
+    // What a second connection was refused with has been seen to: if not, the next one meets it.
+    let seen: [Output] = rearms && refusal != nil ? [.withdraw] : []
+    if rearms {
+      refusal = nil
+      standbyProgress.reset()
+    }
     switch state {
     case .idle, .suspended, .connecting, .closed:
       return []
     case .waiting:
-      return [.clearTimer(.retry(id))] + wantDial(isForced: rearms)
+      // Of what a server asked for no path knows anything.
+      guard rearms || !isAskedToWait else { return [] }
+      return [.clearTimer(.retry(id))] + wantDial(isForced: rearms, at: now)
     case .ready:
-      return wantDial(isForced: rearms || isForced)
+      return wantDial(isForced: rearms || isForced, at: now)
     case .failed:
       guard rearms else { return [] }
       settleDown()
       downSince = downSince ?? now
-      return wantDial(isForced: true)
+      return wantDial(isForced: true, at: now)
     case .up:
-      return [.disturb]
+      return seen + [.disturb]
     case .degraded(let generation):
-      return rearms ? abandon(generation, at: now) : [.disturb]
+      return seen + (rearms ? abandon(generation, at: now) : [.disturb])
     }
   }
 
@@ -146,7 +192,8 @@ extension RecoveryStateMachine {
     case .connecting(let generation):
       outputs += [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
     case .up(let generation), .degraded(let generation):
-      outputs += dropStandby(at: now) + end(generation, at: now) + [.down]
+      outputs += dropStandby(at: now) + [.abandoned(generation: generation)]
+      outputs += end(generation, at: now) + [.down(since: now)]
     case .ready:
       outputs.append(.withdrawRequest(isStandby: false))
     case .idle, .suspended, .waiting, .failed, .closed:

@@ -39,8 +39,8 @@ public struct RecoveryStateMachine: Sendable {
     case suspected(generation: Int, silentFor: Duration)
     case cleared(generation: Int)
     case timer(RecoveryTimer)
-    /// Something it depends on went down.
-    case suspend(by: ConnectionID)
+    /// Something it depends on went down; `since`: when that was heard last.
+    case suspend(by: ConnectionID, since: Moment)
     /// A person, or the network, asks to try now; `rearms` also what has given up.
     case hurry(rearms: Bool)
     case close
@@ -60,11 +60,16 @@ public struct RecoveryStateMachine: Sendable {
     case settleDial(DialOutcome)
     /// It is up; what depends on it may start.
     case up
-    /// The generation in use is not any more; what depends on it must stop.
-    case down
+    /// The generation in use is not any more, and was heard last at `since`; what depends on it
+    /// must stop.
+    case down(since: Moment)
     /// The link failed, so the host may be down.
-    case lost(wasHealthy: Bool)
-    case healthy
+    case lost(generation: Int, wasHealthy: Bool)
+    /// The link failed, and its second one took over, which is up.
+    case replaced(generation: Int, by: Int, wasHealthy: Bool)
+    /// A generation that was up is closed by us; that says nothing about the host.
+    case abandoned(generation: Int)
+    case healthy(generation: Int)
     case surface(SeverityQueue.Report)
     case withdraw
     case giveUp(AppError)
@@ -75,10 +80,10 @@ public struct RecoveryStateMachine: Sendable {
   /// How a granted dial ended.
   public enum DialOutcome: Sendable {
     case alive(generation: Int)
-    /// The peer's answer is final; `stopsHost`: nobody may dial that host.
-    case answered(stopsHost: Bool)
-    /// `isGone`: the host has nothing of it any more.
-    case failed(RetryBudget.Outcome, retryAt: Moment, isGone: Bool)
+    /// The peer's answer is final; with an error for which nobody may dial that host.
+    case answered(stopping: AppError?)
+    /// `isGone`: the host has nothing of it any more. `isAsked`: the host asked for that wait.
+    case failed(RetryBudget.Outcome, retryAt: Moment, isGone: Bool, isAsked: Bool)
     case withdrawn(wasBegun: Bool)
   }
 
@@ -110,12 +115,30 @@ public struct RecoveryStateMachine: Sendable {
   var upSince: Moment?
   var downSince: Moment?
   var drops: Drops?
+  var closes: Closes?
   /// While it is suspected: the last sign of life.
   var silentSince: Moment?
+  /// While it is up and not suspected: since when.
+  var calmSince: Moment?
+  /// The server asked for the wait that is under way: nothing but a person shortens it.
+  var isAskedToWait = false
+  /// Where it has given up: when, and whether for a reason that may pass.
+  var gaveUp: (at: Moment, isPassing: Bool)?
+  /// What its own dials may cost until it is healthy; the host's budget is full again whenever one
+  /// of them is answered.
+  var allowance: RetryBudget?
+  /// What the dial in flight took of it.
+  var charge = 0
 
   /// Dials in a row that the peer dropped in one phase.
   struct Drops: Sendable, Equatable {
     var phase: ConnectionPhase
+    var count: Int
+  }
+
+  /// Generations in a row that an application closed with one code right after they came up.
+  struct Closes: Sendable, Equatable {
+    var code: Int
     var count: Int
   }
 
@@ -146,11 +169,6 @@ public struct RecoveryStateMachine: Sendable {
     return live
   }
 
-  /// Generations that exist, in use or ending.
-  public var generationsInExistence: Int {
-    ending.count + (current == nil ? 0 : 1) + (standby?.generation == nil ? 0 : 1)
-  }
-
   /// Takes `input` in at `now` and says what to do, in order.
   public mutating func step(
     _ input: Input, at now: Moment, using chance: inout some RandomNumberGenerator
@@ -158,17 +176,17 @@ public struct RecoveryStateMachine: Sendable {
     if state == .closed { return afterTheEnd(input) }
     return switch input {
     case .start: start(at: now)
-    case .granted(let isStandby): granted(isStandby: isStandby)
+    case .granted(let isStandby): granted(isStandby: isStandby, at: now)
     case .connected(let generation): connected(generation, at: now)
     case .failed(let generation, let error, let context):
       failed(generation, Failure(error: error, context: context), at: now, using: &chance)
     case .tornDown(let generation): tornDown(generation)
     case .proved(let generation): proved(generation, at: now)
     case .suspected(let generation, let silent):
-      suspected(generation, silentFor: silent, at: now)
+      suspected(generation, silentFor: silent, at: now, using: &chance)
     case .cleared(let generation): cleared(generation, at: now)
     case .timer(let timer): fired(timer, at: now)
-    case .suspend(let parent): suspend(by: parent, at: now)
+    case .suspend(let parent, let since): suspend(by: parent, since: since, at: now)
     case .hurry(let rearms): hurry(rearms: rearms, at: now)
     case .close: close(at: now)
     }
@@ -190,21 +208,22 @@ public struct RecoveryStateMachine: Sendable {
     switch state {
     case .idle:
       downSince = now
-      return wantDial()
+      return wantDial(at: now)
     case .suspended:
-      return [.note(.resumed, generation: nil)] + wantDial()
+      return [.note(.resumed, generation: nil)] + wantDial(at: now)
     case .waiting, .ready, .connecting, .up, .degraded, .failed, .closed:
       return []
     }
   }
 
-  private mutating func granted(isStandby: Bool) -> [Output] {
+  private mutating func granted(isStandby: Bool, at now: Moment) -> [Output] {
     if isStandby {
       guard standby?.isWanted == true, standby?.generation == nil else {
         return [.settleDial(.withdrawn(wasBegun: false))]
       }
       generation += 1
       standby?.generation = generation
+      payDial(at: now)
       return [
         .note(.attempted(number: 1, isStandby: true), generation: generation),
         .dial(generation: generation),
@@ -217,6 +236,7 @@ public struct RecoveryStateMachine: Sendable {
     generation += 1
     attempts += 1
     state = .connecting(generation: generation)
+    payDial(at: now)
     return [
       .note(.attempted(number: attempts, isStandby: false), generation: generation),
       .dial(generation: generation),
@@ -241,7 +261,7 @@ public struct RecoveryStateMachine: Sendable {
     let recovered = RecoveryEvent.Step.recovered(
       after: outage ?? .zero, attempts: attempts, isFirst: !wasEverUp)
     state = .up(generation: generation)
-    (upSince, downSince, silentSince) = (now, nil, nil)
+    (upSince, downSince, silentSince, calmSince) = (now, nil, nil, now)
     (wasEverUp, isProven, isHealthy) = (true, false, false)
     attempts = 0
     (drops, refusal) = (nil, nil)
@@ -261,8 +281,12 @@ public struct RecoveryStateMachine: Sendable {
     return standby?.isWanted == true ? outputs + wantStandby() : outputs
   }
 
-  /// Asks for a dial as soon as nothing of the last generation is left.
-  mutating func wantDial(isForced: Bool = false) -> [Output] {
+  /// Asks for a dial as soon as nothing of the last generation is left, and its allowance pays for
+  /// it.
+  mutating func wantDial(isForced: Bool = false, at now: Moment) -> [Output] {
+    if !isForced, let until = allowance?.refusal(at: now) {
+      return waitForAllowance(until, at: now)
+    }
     state = .ready
     self.isForced = isForced
     return ending.isEmpty ? [.requestDial(isStandby: false, isForced: isForced)] : []

@@ -1,4 +1,4 @@
-import BridgeErrors
+public import BridgeErrors
 
 extension SupervisorStateMachine {
   /// Whether `target` is among `start` and everything that those depend on.
@@ -12,11 +12,46 @@ extension SupervisorStateMachine {
     return false
   }
 
+  /// Why nothing will come of a connection before a person decides: it gave up, or something that
+  /// it depends on did, or its host is not dialled any more. nil while something may.
+  public func obstacle(to id: ConnectionID) -> AppError? {
+    var pending = [id]
+    var seen: Set<ConnectionID> = []
+    while let next = pending.popLast() {
+      guard seen.insert(next).inserted, let node = nodes[next] else { continue }
+      switch node.machine.state {
+      case .connecting, .up, .degraded: break
+      case .failed(let error): return error
+      case .closed: return .cancelled
+      case .idle, .suspended, .waiting, .ready:
+        if let error = gates[node.child.site]?.stoppedBy { return error }
+        pending += node.child.parents
+      }
+    }
+    return nil
+  }
+
+  /// Tells the callers who wait for one of `ids`, or for what depends on it, why that is in vain.
+  mutating func answerBlocked(_ ids: [ConnectionID]) {
+    var seen: Set<ConnectionID> = []
+    for id in ids.flatMap({ [$0] + descendants(of: $0) }) where seen.insert(id).inserted {
+      if let error = obstacle(to: id) { actions.append(.giveUp(id, error)) }
+    }
+  }
+
+  mutating func close(_ id: ConnectionID, at now: Moment) {
+    let children = descendants(of: id)
+    advance(id, .close, at: now)
+    for child in children where nodes[child]?.machine.live == nil {
+      actions.append(.giveUp(child, obstacle(to: child) ?? .cancelled))
+    }
+  }
+
   mutating func startIfPossible(_ id: ConnectionID, at now: Moment) {
     guard let node = nodes[id] else { return }
     let missing = node.child.parents.first { nodes[$0]?.machine.live == nil }
     if let missing {
-      advance(id, .suspend(by: missing), at: now)
+      advance(id, .suspend(by: missing, since: now), at: now)
     } else {
       advance(id, .start, at: now)
     }
@@ -51,24 +86,34 @@ extension SupervisorStateMachine {
     case .clearTimer(let timer): actions.append(.clearTimer(timer))
     case .settleDial(let outcome): settle(id, site, outcome, at: now)
     case .up: for child in node.children { startIfPossible(child, at: now) }
-    case .down: suspendChildren(of: id, at: now)
-    case .lost(let wasHealthy):
-      gates[site]?.lost(id, wasHealthy: wasHealthy, at: now)
+    case .down(let since): suspendChildren(of: id, since: since, at: now)
+    case .lost(let generation, let wasHealthy):
+      gates[site]?.lost(id, generation, wasHealthy: wasHealthy, at: now)
+      if gates[site]?.stoppedBy != nil { answerBlocked([id]) }
       admit(to: site, at: now)
-    case .healthy:
-      gates[site]?.becameHealthy(id)
+    case .replaced(let generation, let next, let wasHealthy):
+      gates[site]?.replaced(id, generation, by: next, wasHealthy: wasHealthy, at: now)
+    case .abandoned(let generation):
+      gates[site]?.abandoned(id, generation, at: now)
+      admit(to: site, at: now)
+    case .healthy(let generation):
+      gates[site]?.becameHealthy(id, generation)
       admit(to: site, at: now)
     case .surface(let report): surface(report, of: node, at: now)
     case .withdraw: queue.resolve(source: id.description)
-    case .giveUp(let error): actions.append(.giveUp(id, error))
+    case .giveUp: answerBlocked([id])
     case .retire: retire(id)
     case .note(let step, let generation):
       publish(step, id.description, generation, at: now)
     }
   }
 
-  private mutating func suspendChildren(of id: ConnectionID, at now: Moment) {
-    for child in nodes[id]?.children ?? [] { advance(child, .suspend(by: id), at: now) }
+  private mutating func suspendChildren(
+    of id: ConnectionID, since: Moment, at now: Moment
+  ) {
+    for child in nodes[id]?.children ?? [] {
+      advance(child, .suspend(by: id, since: since), at: now)
+    }
   }
 
   private mutating func surface(_ report: SeverityQueue.Report, of node: Node, at now: Moment) {

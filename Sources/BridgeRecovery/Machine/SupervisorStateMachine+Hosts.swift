@@ -24,16 +24,24 @@ extension SupervisorStateMachine {
     switch outcome {
     case .alive(let generation):
       wasInFlight = gates[site]?.settle(id, as: .alive(generation: generation), at: now)
-    case .answered(let stopsHost):
+    case .answered(let error):
       wasInFlight = gates[site]?.settle(id, as: .answered, at: now)
-      if stopsHost { gates[site]?.stop() }
-    case .failed(let price, let retryAt, let isGone):
-      wasInFlight = gates[site]?.settle(
-        id, as: .down(charge: price, until: retryAt, isGone: isGone), at: now)
+      if let error { stop(site, error) }
+    case .failed(let price, let retryAt, let isGone, let isAsked):
+      let down = HostGate.Outcome.down(
+        charge: price, until: retryAt, isGone: isGone, isAsked: isAsked)
+      wasInFlight = gates[site]?.settle(id, as: down, at: now)
+      if gates[site]?.stoppedBy != nil { answerBlocked(order.filter { $0 == id }) }
     case .withdrawn(let wasBegun):
       wasInFlight = gates[site]?.settle(id, as: .withdrawn(wasBegun: wasBegun), at: now)
     }
     if wasInFlight == true { admit(to: site, at: now) }
+  }
+
+  /// Nobody dials `site` before a person has decided, and who waits for a link to it learns why.
+  private mutating func stop(_ site: String, _ error: AppError) {
+    gates[site]?.stop(error)
+    answerBlocked(order.filter { nodes[$0]?.child.site == site })
   }
 
   /// The peer answered on this generation: it has counted it as authenticated.

@@ -55,8 +55,9 @@ public struct SupervisorStateMachine: Sendable {
     case dismiss(PresentedError.ID)
     /// All is well with this source again.
     case resolve(source: String)
-    /// A chosen option failed; nil means with the same error.
-    case optionFailed(PresentedError.ID, AppError?)
+    /// A chosen option of this entry failed; `unknown` stands for the entry's own error as long as
+    /// it is there.
+    case optionFailed(PresentedError, AppError)
     /// A step of an operation, for the readers only.
     case note(RecoveryEvent.Step, String?)
   }
@@ -151,14 +152,28 @@ public struct SupervisorStateMachine: Sendable {
     case .timer(let timer): fire(timer, at: now)
     case .reconnectNow(let id): hurry(id.map { [$0] } ?? order, rearms: true, at: now)
     case .pathChanged: hurry(order, rearms: false, at: now)
-    case .close(let id): advance(id, .close, at: now)
+    case .close(let id): close(id, at: now)
     case .report(let report): queue.push(report, at: now)
     case .dismiss(let id): queue.dismiss(id)
     case .resolve(let source): queue.resolve(source: source)
-    case .optionFailed(let id, let error): queue.recoveryFailed(id, with: error, at: now)
+    case .optionFailed(let entry, let error): optionFailed(entry, error, at: now)
     case .note(let step, let source): publish(step, source, nil, at: now)
     }
     return finish(at: now)
+  }
+
+  /// What the option was for may be over meanwhile; that it failed is news even so.
+  private mutating func optionFailed(
+    _ entry: PresentedError, _ error: AppError, at now: Moment
+  ) {
+    guard queue.entry(entry.id) != nil else {
+      return queue.push(SeverityQueue.Report(error: error), at: now)
+    }
+    if case .unknown = error {
+      queue.recoveryFailed(entry.id, with: nil, at: now)
+    } else {
+      queue.recoveryFailed(entry.id, with: error, at: now)
+    }
   }
 
   private mutating func finish(at now: Moment) -> [RecoveryAction] {

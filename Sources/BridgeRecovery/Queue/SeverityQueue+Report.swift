@@ -11,8 +11,6 @@ extension SeverityQueue {
     public var context: FailureContext?
     /// What happens next.
     public var plan: RecoveryPlan?
-    /// The source whose failure this is an echo of, where that is known.
-    public var root: String?
     /// Whether it is held back for `RecoveryDefaults.settleWindow`, because it may be over, or turn
     /// out to be an echo, in a moment.
     public var settles: Bool
@@ -22,13 +20,12 @@ extension SeverityQueue {
     /// A report.
     public init(
       error: AppError, source: String? = nil, context: FailureContext? = nil,
-      plan: RecoveryPlan? = nil, root: String? = nil, settles: Bool = false, count: Int = 1
+      plan: RecoveryPlan? = nil, settles: Bool = false, count: Int = 1
     ) {
       self.error = error
       self.source = source
       self.context = context
       self.plan = plan
-      self.root = root
       self.settles = settles
       self.count = count
     }

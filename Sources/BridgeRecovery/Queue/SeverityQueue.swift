@@ -54,7 +54,6 @@ public struct SeverityQueue: Sendable {
   /// Takes a report in at `now`; without an instant it is shown at once and does not age.
   public mutating func push(_ report: Report, at now: Moment? = nil) {
     guard report.error != .cancelled else { return }
-    if let root = report.root, attach(report.count, toEntryOf: root) { return }
     let key = EntryKey(report)
     if let slot = slots[key] {
       entries[slot]?.presented.count += report.count
@@ -106,12 +105,14 @@ public struct SeverityQueue: Sendable {
         plan: entry.presented.plan), at: now)
   }
 
-  /// What the entries of `sources` report is the echo of what happened to `root`: they become a
-  /// count on its entry. Without such an entry nothing changes.
+  /// What the entries of `sources` report is the echo of what happened to `root`: those about which
+  /// something happens by itself become a count on its entry. Without such an entry nothing
+  /// changes.
   public mutating func inhibit(_ sources: [String], under root: String) {
     guard let target = oldestSlot(of: root) else { return }
     for source in sources where source != root {
-      for slot in slotsBySource[source] ?? [] {
+      for slot in slotsBySource[source] ?? []
+      where entries[slot]?.presented.plan?.next.isAutomatic == true {
         let echoes = entries[slot]?.presented.count ?? 0
         entries[target]?.presented.count += echoes
         remove(slot)
@@ -125,13 +126,6 @@ public struct SeverityQueue: Sendable {
 
   private func slot(of id: PresentedError.ID) -> Int? {
     entries.firstIndex { $0?.presented.id == id }
-  }
-
-  private mutating func attach(_ reports: Int, toEntryOf root: String) -> Bool {
-    guard let slot = oldestSlot(of: root) else { return false }
-    entries[slot]?.presented.count += reports
-    changes += 1
-    return true
   }
 
   private var arrivals: UInt64 = 0
@@ -215,5 +209,15 @@ public struct SeverityQueue: Sendable {
     entries[slot]?.heldUntil = nil
     entries[slot]?.levelSince = now
     if let entry = entries[slot] { lists.append(slot, to: entry.list) }
+  }
+}
+
+extension RecoveryPlan.Step {
+  /// Whether nobody has to choose anything.
+  fileprivate var isAutomatic: Bool {
+    switch self {
+    case .reconnect, .retry, .awaitNetwork: true
+    case .askPerson, .giveUp: false
+    }
   }
 }

@@ -42,16 +42,21 @@ public struct RetryBudget: Sendable, Equatable {
   /// Asks for one dial. `forced`: a person asked; it is granted and takes what is there.
   public mutating func admit(at now: Moment, forced: Bool = false) -> Admission {
     self = refilled(at: now)
-    if tokens >= RecoveryDefaults.dialCost || forced || probeIsDue(at: now) {
-      let charge = min(tokens, RecoveryDefaults.dialCost)
-      tokens -= charge
-      lastDial = now
-      return .granted(charge: charge)
-    }
-    let missing = RecoveryDefaults.dialCost - tokens
-    let paid = countedAt + RecoveryDefaults.tokenInterval * missing
+    if !forced, let until = refusal(at: now) { return .refused(until: until) }
+    let charge = min(tokens, RecoveryDefaults.dialCost)
+    tokens -= charge
+    lastDial = now
+    return .granted(charge: charge)
+  }
+
+  /// Until when a dial would be refused; nil where it would be granted.
+  public func refusal(at now: Moment) -> Moment? {
+    let budget = refilled(at: now)
+    guard budget.tokens < RecoveryDefaults.dialCost, !probeIsDue(at: now) else { return nil }
+    let missing = RecoveryDefaults.dialCost - budget.tokens
+    let paid = budget.countedAt + RecoveryDefaults.tokenInterval * missing
     let probe = (lastDial ?? now) + RecoveryDefaults.probeInterval
-    return .refused(until: min(paid, probe))
+    return min(paid, probe)
   }
 
   /// Gives back what the dial that took `charge` should not have cost.

@@ -9,6 +9,9 @@ public struct RetryPolicy: Sendable, Equatable {
     case unanswered
     /// The server is too busy: long delays.
     case throttled
+    /// The server is too busy with connections that are not authenticated yet: it is over as soon
+    /// as they are, so the delays are capped lower.
+    case turnedAway
   }
 
   /// Retries before giving up; nil for ever.
@@ -66,7 +69,7 @@ public struct RetryPolicy: Sendable, Equatable {
   private func delay(
     _ progress: inout RetryProgress, _ pace: Pace, _ generator: inout some RandomNumberGenerator
   ) -> Duration {
-    if startsAtOnce, progress.mayStartAtOnce, pace != .throttled {
+    if startsAtOnce, progress.mayStartAtOnce, pace.mayStartAtOnce {
       progress.mayStartAtOnce = false
       return .zero
     }
@@ -81,6 +84,21 @@ public struct RetryPolicy: Sendable, Equatable {
     case .throttled:
       progress.throttled += 1
       return throttled.delay(beforeRetry: progress.throttled, using: &generator)
+    case .turnedAway:
+      progress.throttled += 1
+      return throttled.delay(
+        beforeRetry: progress.throttled, cappedAt: RecoveryDefaults.turnedAwayCap,
+        using: &generator)
+    }
+  }
+}
+
+extension RetryPolicy.Pace {
+  /// Whether the server did not ask to be left alone.
+  var mayStartAtOnce: Bool {
+    switch self {
+    case .normal, .unanswered: true
+    case .throttled, .turnedAway: false
     }
   }
 }

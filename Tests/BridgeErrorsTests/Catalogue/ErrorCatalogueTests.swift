@@ -34,8 +34,11 @@ struct ErrorCatalogueTests {
     #expect(page.links.first { $0.kind == "channelDenied" }?.exitCode == 76)
     #expect(ErrorCatalogue.entry(named: "agentBusy")?.links.isEmpty == true)
     let closed = try #require(ErrorCatalogue.entry(named: "webSocketDisconnected"))
-    #expect(closed.links.map(\.kind) == ["linkLost", "closedByPeer", "linkLost", "rejected"])
-    #expect(closed.links.map(\.exitCode) == [69, 0, 76, 76])
+    #expect(
+      closed.links.map(\.kind) == [
+        "linkLost", "closedByPeer", "linkLost", "rejected", "closedByApplication",
+      ])
+    #expect(closed.links.map(\.exitCode) == [69, 0, 76, 76, 69])
   }
 
   @Test func pagesAreJSON() throws {

@@ -103,13 +103,13 @@ private let protocols: [SSHRow] =
       -8, .keyExchange, .dropped, "sshConnectionFailed", .reconnect, 69, socket: fin, reason: 2),
     SSHRow(-1, .keyExchange, .corrupted, "sshProtocolError", .reconnectOnce, 76),
     SSHRow(
-      0, .banner, .notTheProtocol, "sshProtocolError", .needsPerson, 76,
+      0, .banner, .notTheProtocol, "sshProtocolError", .reconnectLater, 76,
       seen: .notSSH(seen: "HTTP/1.1 400 Bad Request", location: nil)),
     SSHRow(
-      0, .banner, .notTheProtocol, "sshProtocolError", .needsPerson, 76,
+      0, .banner, .notTheProtocol, "sshProtocolError", .reconnectLater, 76,
       seen: .notSSH(seen: "HTTP/1.1 302 Found", location: "http://portal.example/login")),
     SSHRow(
-      -2, .banner, .notTheProtocol, "sshProtocolError", .needsPerson, 76,
+      -2, .banner, .notTheProtocol, "sshProtocolError", .reconnectLater, 76,
       preBanner: "HTTP/1.1 400 Bad Request\r\nx: y"),
     SSHRow(-2, .banner, .dropped, "sshConnectionFailed", .reconnect, 69),
     SSHRow(

@@ -103,16 +103,17 @@ private let upgrades: [WebSocketRow] = [
     .reconnect, 75),
   WebSocketRow(
     refusal(200), .notTheProtocol,
-    failed("It did not answer as a WebSocket server (HTTP status 200)."), .needsPerson, 76),
+    failed("It did not answer as a WebSocket server (HTTP status 200)."), .reconnectLater, 76),
   WebSocketRow(
     .refusedUpgrade(status: 302, retryAfter: nil, message: nil, location: "https://portal/"),
-    .notTheProtocol, failed("It answered with a redirect to https://portal/."), .needsPerson, 76),
+    .notTheProtocol, failed("It answered with a redirect to https://portal/."), .reconnectLater,
+    76),
   WebSocketRow(
     .notWebSocket(seen: "SSH-2.0", location: nil), .notTheProtocol,
-    failed("It did not answer as a WebSocket server (SSH-2.0)."), .needsPerson, 76),
+    failed("It did not answer as a WebSocket server (SSH-2.0)."), .reconnectLater, 76),
   WebSocketRow(
     .notWebSocket(seen: "", location: "/login"), .notTheProtocol,
-    failed("It answered with a redirect to /login."), .needsPerson, 76),
+    failed("It answered with a redirect to /login."), .reconnectLater, 76),
   WebSocketRow(
     .dropped, .dropped, failed("The server closed the connection during the upgrade to WebSocket."),
     .reconnect, 69),
@@ -133,9 +134,14 @@ private let closes: [WebSocketRow] =
       .closed(code: 1002, reason: ""), .linkLost,
       .webSocketDisconnected(code: 1002, reason: nil), .reconnectOnce, 76, in: .stream),
   ]
-  + [1001, 1005, 1011, 1012, 1013, 1014, 3000, 4999].map {
+  + [1001, 1005, 1011, 1012, 1013, 1014, 2999, 5000].map {
     WebSocketRow(
       .closed(code: $0, reason: ""), .linkLost,
+      .webSocketDisconnected(code: $0, reason: nil), .reconnect, 69, in: .stream)
+  }
+  + [3000, 4401, 4999].map {
+    WebSocketRow(
+      .closed(code: $0, reason: ""), .closedByApplication,
       .webSocketDisconnected(code: $0, reason: nil), .reconnect, 69, in: .stream)
   }
   + [1003, 1007, 1008, 1009, 1010].map {

@@ -13,7 +13,7 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.silent, "silent", .reconnect, 124),
   (.throttled, "throttled", .reconnectLater, 75),
   (.dropped, "dropped", .reconnect, 69),
-  (.notTheProtocol, "notTheProtocol", .needsPerson, 76),
+  (.notTheProtocol, "notTheProtocol", .reconnectLater, 76),
   (.algorithmMismatch, "algorithmMismatch", .never, 76),
   (.corrupted, "corrupted", .reconnectOnce, 76),
   (.hostKeyProof, "hostKeyProof", .needsPerson, 79),
@@ -48,6 +48,7 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.refusedUpgrade(status: 429), "refusedUpgrade.429", .reconnectLater, 75),
   (.refusedUpgrade(status: 503), "refusedUpgrade.503", .reconnect, 75),
   (.closedByPeer, "closedByPeer", .never, 0),
+  (.closedByApplication, "closedByApplication", .reconnect, 69),
   (.cancelled, "cancelled", .never, 130),
 ]
 
@@ -59,12 +60,13 @@ struct FailureKindTests {
       #expect(kind.retryClass() == retry, "\(kind)")
       #expect(kind.exitCode().rawValue == exit, "\(kind)")
       let first = kind.retryClass(isFirstDial: true)
-      #expect(first == (kind == .nameUnknown ? .never : retry), "\(kind)")
+      let onFirst: [FailureKind: RetryClass] = [
+        .nameUnknown: .never, .notTheProtocol: .needsPerson,
+      ]
+      #expect(first == onFirst[kind] ?? retry, "\(kind)")
       let ending = kind.exitCode(endsSession: true).rawValue
       #expect(ending == (kind == .linkLost || kind == .linkSilent ? 74 : exit), "\(kind)")
       #expect(kind.stopsHost == (kind == .hostKeyChanged))
-      #expect(
-        kind.spendsCredential == (kind == .authenticationRefused || kind == .keyUnusable))
     }
   }
 
@@ -158,6 +160,17 @@ struct HintTests {
     for few in [nil, 1, 2] { #expect(try !hint(few).contains("in a row")) }
     #expect(
       try hint(3).contains("The server drops us during key exchange, 3 times in a row"))
+  }
+
+  @Test func aCodeOfAnApplicationThatComesAgainAndAgainAsksForALogin() throws {
+    func hint(_ repeats: Int?) throws -> String {
+      let context = FailureContext(
+        kind: .closedByApplication, phase: .stream, host: "h", repeats: repeats)
+      return try #require(
+        AppError.webSocketDisconnected(code: 4_401, reason: nil).hint(in: context))
+    }
+    for few in [nil, 2] { #expect(try !hint(few).contains("login")) }
+    #expect(try hint(3).contains("with this code 3 times in a row"))
   }
 
   @Test func anExpiredPasswordIsNoWrongOne() throws {

@@ -118,10 +118,6 @@ struct TerminalBannerTests {
       "Reconnecting in 2 min 5 s (attempt 1, 1 left)"
     ),
     (RecoveryPlan(next: .awaitNetwork), "Waiting for the network (attempt 1)"),
-    (
-      RecoveryPlan(next: .awaitParent),
-      "Waiting for the connection this one depends on (attempt 1)"
-    ),
     (RecoveryPlan(next: .askPerson), "Waiting for your choice"),
     (RecoveryPlan(next: .giveUp), "Not tried again"),
   ]

@@ -64,6 +64,32 @@ struct FaultTests {
     try await bench.stop()
   }
 
+  /// The client's application does not read: what it sends goes on, and the answers wait.
+  @Test func anApplicationThatDoesNotReadLosesNothingOnceItDoes() async throws {
+    let bench = try await Bench()
+    let client = try await bench.connectedClient()
+    try await bench.proxy.inject(.notReading(.toClient))
+    let message = (0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    try await client.send(message)
+    try await eventually { await bench.proxy.connections[1]?.toServer == 5 + message.count }
+    #expect(await bench.proxy.connections[1]?.toClient == 5)
+    try await bench.proxy.heal()
+    #expect(await client.receive(5 + message.count).bytes == "hello".bytes + message)
+    try await bench.stop()
+  }
+
+  @Test func anApplicationThatDoesNotReadForAWhileReadsAgain() async throws {
+    let bench = try await Bench()
+    let client = try await bench.connectedClient()
+    try await bench.proxy.inject(.notReading(for: .milliseconds(20)))
+    try await client.send(", world")
+    #expect(await client.receive(12).bytes == "hello, world".bytes)
+    let kinds = await bench.proxy.log.map(\.kind)
+    #expect(kinds.contains(.froze(.toServer)) && kinds.contains(.thawed(.toServer)))
+    #expect(!kinds.contains(.froze(.toClient)))
+    try await bench.stop()
+  }
+
   @Test func aFrozenLinkTellsNobodyThatAnEndIsGone() async throws {
     let bench = try await Bench()
     let client = try await bench.connectedClient()

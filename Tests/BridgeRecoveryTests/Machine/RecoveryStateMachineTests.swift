@@ -84,9 +84,9 @@ struct Link {
     (.corrupted, true), (.internalFault, true), (.targetRefused, true), (.outcomeUnknown, true),
     (.refusedUpgrade(status: 503), true), (.refusedUpgrade(status: 429), true),
     (.refusedUpgrade(status: 401), false), (.refusedUpgrade(status: 404), false),
-    (.notTheProtocol, false), (.algorithmMismatch, false), (.hostKeyProof, false),
-    (.hostKeyUnknown, false), (.hostKeyChanged, false), (.hostKeyNewType, false),
-    (.authenticationRefused, false),
+    (.notTheProtocol, true), (.closedByApplication, true), (.algorithmMismatch, false),
+    (.hostKeyProof, false), (.hostKeyUnknown, false), (.hostKeyChanged, false),
+    (.hostKeyNewType, false), (.authenticationRefused, false),
     (.keyUnusable, false), (.agentUnavailable, false), (.channelDenied, false),
     (.rejected, false), (.tls(.expired), false), (.closedByPeer, false),
   ])
@@ -353,8 +353,25 @@ struct Link {
     #expect(link.words == ["suspected"])
     link.step(.cleared(generation: 1))
     link.step(.hurry(rearms: true))
+    #expect(link.words == ["withdraw", "disturb"])
     link.step(.suspected(generation: 1, silentFor: .seconds(5)))
     #expect(link.words.contains("requestDial"))
+  }
+
+  /// A round trip and ten seconds, and then silence for most of them, are no health.
+  @Test func whatIsSuspectedDoesNotBecomeHealthyMeanwhile() {
+    var link = Link.up()
+    link.step(.proved(generation: 1))
+    link.now += .seconds(5)
+    link.step(.suspected(generation: 1, silentFor: .seconds(4)))
+    link.now += .seconds(5)
+    link.step(.timer(.health(Link.id)))
+    #expect(link.words == ["disturb"])
+    link.now += .seconds(1)
+    link.step(.cleared(generation: 1))
+    #expect(link.words.contains("setTimer"))
+    link.step(.timer(.health(Link.id)))
+    #expect(link.words.contains("healthy"))
   }
 
   @Test func aPersonNeedNotWaitForTheVerdict() {
@@ -366,7 +383,7 @@ struct Link {
 
   @Test func aParentThatGoesDownTakesBothAndChargesNothing() {
     var link = suspected()
-    link.step(.suspend(by: ConnectionID("p")))
+    link.step(.suspend(by: ConnectionID("p"), since: link.now))
     #expect(link.machine.state == .suspended)
     #expect(link.words.count { $0 == "close" } == 2)
     let isFree = link.outputs.contains {
@@ -386,5 +403,85 @@ struct Link {
     #expect(link.words.contains("retire"))
     link.step(.start)
     #expect(link.outputs.isEmpty)
+  }
+}
+
+/// Refusals that mean something else on a link that has been up.
+@Suite struct RepeatedRefusalTests {
+  /// A laptop in a hotel: its old link dies, and the login page of the network answers the dial.
+  @Test func anotherProtocolOnALinkThatHasBeenUpIsWaitedForAndShown() {
+    var first = Link(retriesFirstDial: true)
+    first.step(.start)
+    first.step(.granted(isStandby: false))
+    first.fail(1, .notTheProtocol)
+    #expect(first.machine.state == .failed(Link.lost))
+
+    var link = Link.up()
+    link.fail(1, .linkLost)
+    link.redial(after: 1)
+    link.fail(2, .notTheProtocol)
+    #expect(link.plan?.next == .reconnect)
+    #expect(link.plan?.at.map { $0 >= .seconds(15) } == true)
+  }
+
+  @Test func aSecondThatMeetsAnotherProtocolIsTriedAgain() {
+    var link = Link.up()
+    link.step(.suspected(generation: 1, silentFor: .seconds(6)))
+    link.step(.granted(isStandby: true))
+    link.fail(2, .notTheProtocol)
+    link.step(.tornDown(generation: 2))
+    link.fail(1, .linkLost)
+    if case .failed = link.machine.state { Issue.record("\(link.words)") }
+  }
+
+  /// Loses generation after generation to these close codes, each so many seconds after it came up.
+  private func closed(_ closes: [(code: Int, after: Int)]) -> Link {
+    var link = Link()
+    link.step(.start)
+    for (index, close) in closes.enumerated() {
+      let generation = index + 1
+      if case .waiting = link.machine.state { link.step(.timer(.retry(Link.id))) }
+      if index > 0 { link.step(.tornDown(generation: index)) }
+      link.step(.granted(isStandby: false))
+      link.step(.connected(generation: generation))
+      link.now += .seconds(close.after)
+      link.close(generation, close.code)
+    }
+    return link
+  }
+
+  @Test(arguments: [4_401, 4_003, 3_000, 4_999])
+  func theSameCodeOfAnApplicationThreeTimesRightAfterTheUpgradeNeedsAPerson(code: Int) {
+    #expect(closed([(code, 1), (code, 10)]).machine.state.isWaiting)
+    let link = closed([(code, 1), (code, 10), (code, 0)])
+    #expect(link.machine.state == .failed(.webSocketDisconnected(code: code, reason: nil)))
+    #expect(link.context?.repeats == 3)
+  }
+
+  @Test(arguments: [
+    [(4_401, 1), (4_403, 1), (4_401, 1)], [(4_401, 1), (4_401, 1), (4_401, 11)],
+    [(4_401, 1), (4_401, 11), (4_401, 1)], [(1_011, 1), (1_011, 1), (1_011, 1)],
+    [(4_401, 1), (1_001, 1), (4_401, 1), (4_401, 1)],
+  ])
+  func anyOtherRowOfCodesIsReconnected(closes: [(Int, Int)]) {
+    #expect(closed(closes.map { ($0.0, $0.1) }).machine.state.isWaiting)
+  }
+}
+
+extension Link {
+  fileprivate mutating func close(_ generation: Int, _ code: Int) {
+    let failure = WebSocketFailure(
+      observation: .closed(code: code, reason: ""), phase: .stream, host: "h")
+    let (error, context) = failure.typed
+    step(.failed(generation: generation, error, context))
+  }
+}
+
+extension RecoveryStateMachine.State {
+  fileprivate var isWaiting: Bool {
+    switch self {
+    case .waiting, .ready: true
+    case .idle, .suspended, .connecting, .up, .degraded, .failed, .closed: false
+    }
   }
 }

@@ -2,61 +2,6 @@ import BridgeErrors
 import BridgeRecovery
 import Testing
 
-/// Many connections to one site, every dial answered by hand.
-private struct House {
-  static let site = "h:22"
-  let start = Moment.now
-  var now: Moment
-  var machine = SupervisorStateMachine(seed: 1)
-  var actions: [RecoveryAction] = []
-
-  init() {
-    now = start
-  }
-
-  mutating func add(
-    _ name: String, parents: [String] = [], site: String = House.site
-  ) throws {
-    actions = try machine.add(
-      .init(
-        id: ConnectionID(name), site: site, parents: parents.map { ConnectionID($0) },
-        retriesFirstDial: true), at: now)
-  }
-
-  mutating func step(_ input: SupervisorStateMachine.Input) {
-    actions = machine.step(input, at: now)
-  }
-
-  var dials: [String] {
-    actions.compactMap {
-      if case .dial(let id, let generation) = $0 { "\(id)#\(generation)" } else { nil }
-    }
-  }
-
-  /// Authenticated, and heard from since.
-  mutating func connect(_ name: String, _ generation: Int = 1) {
-    step(.connected(ConnectionID(name), generation: generation))
-    let later = actions
-    step(.proved(ConnectionID(name), generation: generation))
-    actions = later + actions
-  }
-
-  mutating func fail(
-    _ name: String, _ generation: Int, _ kind: FailureKind,
-    _ error: AppError = .sshConnectionFailed(host: "h", reason: "r")
-  ) {
-    let context = FailureContext(kind: kind, phase: .dial, host: "h", port: 22)
-    step(.failed(ConnectionID(name), generation: generation, error, context))
-    let later = actions
-    step(.tornDown(ConnectionID(name), generation: generation))
-    actions = later + actions
-  }
-
-  func state(_ name: String) -> RecoveryStateMachine.State? {
-    machine.state(of: ConnectionID(name))
-  }
-}
-
 @Suite struct SupervisorStateMachineTests {
   @Test func childrenStartAfterAllTheyDependOnAndStopWithAnyOfIt() throws {
     var house = House()
@@ -349,9 +294,5 @@ extension House {
       if dials.isEmpty { step(.timer(.host(House.site))) }
     }
     return now - began
-  }
-
-  fileprivate var names: [String] {
-    actions.compactMap { if case .publish(let event) = $0 { event.name } else { nil } }
   }
 }

@@ -36,16 +36,13 @@ import Testing
     #expect(queue.shown?.error == .sshHostKeyMismatch(host: "h"))
   }
 
-  @Test mutating func anEchoBecomesACountOnItsRoot() {
-    queue.push(Self.error, source: "parent")
-    queue.push(.init(error: Self.error, source: "child", root: "parent"), at: start)
-    #expect(queue.shown?.count == 2)
-    #expect(queue.count == 1)
-  }
+  private static let automatic = RecoveryPlan(next: .reconnect)
 
   @Test mutating func echoesThatCameFirstJoinTheRootWhenItIsKnown() {
-    queue.push(.init(error: Self.error, source: "one", settles: true), at: start)
-    queue.push(.init(error: Self.error, source: "two", settles: true), at: start)
+    for source in ["one", "two"] {
+      queue.push(
+        .init(error: Self.error, source: source, plan: Self.automatic, settles: true), at: start)
+    }
     queue.push(Self.error, source: "parent")
     queue.inhibit(["one", "two"], under: "parent")
     queue.advance(to: start + .seconds(1))
@@ -54,8 +51,17 @@ import Testing
     #expect(queue.waiting.isEmpty)
   }
 
+  @Test(arguments: [RecoveryPlan(next: .askPerson), RecoveryPlan(next: .giveUp), nil])
+  mutating func whatWaitsForAPersonIsNoEcho(plan: RecoveryPlan?) {
+    queue.push(.init(error: Self.error, source: "child", plan: plan), at: start)
+    queue.push(Self.error, source: "parent")
+    queue.inhibit(["child"], under: "parent")
+    #expect(queue.shown?.source == "child")
+    #expect(queue.waiting.map(\.source) == ["parent"])
+  }
+
   @Test mutating func withoutItsRootAnEchoIsShown() {
-    queue.push(.init(error: Self.error, source: "child", root: "parent"), at: start)
+    queue.push(.init(error: Self.error, source: "child", plan: Self.automatic), at: start)
     queue.inhibit(["child"], under: "parent")
     #expect(queue.shown?.source == "child")
   }

@@ -47,7 +47,7 @@ struct Driver: Sendable {
     guard let host = hosts.randomElement(using: &chance),
       let id = simulation.setting.children.randomElement(using: &chance)?.id
     else { return }
-    switch Int.random(in: 0..<17, using: &chance) {
+    switch Int.random(in: 0..<21, using: &chance) {
     case 0, 1: host.answer = .accept
     case 2, 3: host.answer = ScriptedHost.Answer.allCases.randomElement(using: &chance) ?? .drop
     case 4, 5: await host.cut()
@@ -61,6 +61,12 @@ struct Driver: Sendable {
     case 13: await supervisor.choose(Self.options.randomElement(using: &chance) ?? .dismiss)
     case 14: wait(for: id, atMost: .milliseconds(Int.random(in: 0...3_000, using: &chance)))
     case 15: operate(atMost: .milliseconds(Int.random(in: 0...9_000, using: &chance)))
+    case 16: await host.connections.randomElement(using: &chance)?.stopReading()
+    case 17: await host.connections.randomElement(using: &chance)?.resumeReading()
+    case 18:
+      let rate = Int.random(in: 0...50_000, using: &chance)
+      await host.connections.randomElement(using: &chance)?.beginUpload(bytesPerSecond: rate)
+    case 19: await host.connections.randomElement(using: &chance)?.endUpload()
     default: host.latency = .milliseconds(Int.random(in: 1...800, using: &chance))
     }
   }
@@ -116,6 +122,10 @@ struct Driver: Sendable {
       host.answer = .accept
       host.latency = .milliseconds(5)
       await host.thaw()
+      for connection in host.connections {
+        await connection.endUpload()
+        await connection.resumeReading()
+      }
     }
     await supervisor.reconnectNow()
   }

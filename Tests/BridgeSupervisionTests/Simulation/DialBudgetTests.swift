@@ -1,0 +1,147 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSupervision
+import BridgeTestKit
+import BridgeTransport
+import Testing
+
+/// Links that are never left alone long enough to be healthy: lost, frozen, suspected and cleared,
+/// handed over, turned away, with a network path that changes all the time.
+private struct RestlessScene {
+  static let span = Duration.seconds(2 * 3_600)
+  /// What a full budget and one that refills for an hour pay: 100 tokens and 1,200, ten a dial.
+  static let tokensAnHour =
+    RecoveryDefaults.budgetTokens + Int(.seconds(3_600) / RecoveryDefaults.tokenInterval)
+
+  let clock = ManualClock()
+  let executor: SeededExecutor
+  let hosts: [ScriptedHost]
+  let supervisor: Supervisor<ManualClock>
+  let events = EventRecorder<RecoveryEvent>()
+  let seed: UInt64
+
+  init(seed: UInt64) {
+    self.seed = seed
+    executor = SeededExecutor(seed: seed)
+    let clock = clock
+    hosts = ["a", "b"].map { ScriptedHost(Endpoint(host: $0, port: 22), clock: clock) }
+    supervisor = Supervisor(
+      clock: clock, seed: seed, executor: executor, callbackExecutor: executor)
+  }
+
+  func run() -> SeededExecutor.Outcome {
+    let stream = supervisor.events()
+    Task(executorPreference: executor) { [events] in
+      for await event in stream { events.record(event) }
+    }
+    let finished = EventRecorder<Bool>()
+    Task(executorPreference: executor) {
+      await drive()
+      finished.record(true)
+    }
+    return executor.run(moving: clock, atMost: 4_000_000) { !finished.events.isEmpty }
+  }
+
+  private func drive() async {
+    var chance = SeededGenerator(seed: seed ^ 0xD1A1)
+    for (name, host, parents) in [("a", 0, []), ("b", 1, ["a"]), ("c", 1, [])] {
+      try? await supervisor.supervise(link(name, hosts[host], parents, &chance))
+    }
+    while clock.elapsed < Self.span {
+      let wait = Duration.milliseconds(Int.random(in: 50...1_000, using: &chance))
+      try? await clock.sleep(until: clock.now + wait)
+      await disturb(&chance)
+      for host in hosts { await endWhatIsNearlyHealthy(host, &chance) }
+    }
+    await supervisor.shutDown()
+  }
+
+  private func link(
+    _ name: String, _ host: ScriptedHost, _ parents: [String], _ chance: inout SeededGenerator
+  ) -> SupervisedConnection {
+    let keepalive = Duration.milliseconds(Int.random(in: 500...2_000, using: &chance))
+    return SupervisedConnection(
+      id: ConnectionID(name), endpoint: host.endpoint,
+      parents: parents.map { ConnectionID($0) }, retriesFirstDial: true,
+      liveness: LivenessPolicy(keepalive: keepalive, switching: .free),
+      make: { host.connection(ConnectionID(name), $0) })
+  }
+
+  private func disturb(_ chance: inout SeededGenerator) async {
+    guard let host = hosts.randomElement(using: &chance) else { return }
+    switch Int.random(in: 0..<60, using: &chance) {
+    case 0, 1: await host.connections.randomElement(using: &chance)?.freeze()
+    case 2: await host.connections.randomElement(using: &chance)?.lose()
+    case 3...30: await supervisor.networkChanged()
+    case 31: host.answerNext(.throttle)
+    case 32: host.answerNext(.drop)
+    case 33, 34: host.freeze()
+    default: host.latency = .milliseconds(Int.random(in: 1...400, using: &chance))
+    }
+    if Int.random(in: 0..<3, using: &chance) == 0 {
+      for host in hosts { await host.thaw() }
+    }
+  }
+
+  /// Nothing is well for ten seconds: what is older than three is frozen, or lost.
+  private func endWhatIsNearlyHealthy(
+    _ host: ScriptedHost, _ chance: inout SeededGenerator
+  ) async {
+    for connection in host.connections {
+      guard let age = await connection.age, age > .seconds(3) else { continue }
+      let isLost = Int.random(in: 0..<8, using: &chance) == 0
+      if isLost { await connection.lose() } else { await connection.freeze() }
+    }
+  }
+
+  /// What the dials of `source` cost that began within an hour of each other, at most.
+  func mostTokensAnHour(of source: String) -> Int {
+    var dials: [(at: Moment, generation: Int, cost: Int)] = []
+    for event in events.events where event.source == source {
+      guard let generation = event.generation else { continue }
+      if case .attempted = event.step {
+        dials.append((event.at, generation, RecoveryDefaults.dialCost))
+      }
+      if case .failed(_, let context?) = event.step, context.kind == .throttled,
+        let index = dials.lastIndex(where: { $0.generation == generation })
+      {
+        dials[index].cost = RecoveryDefaults.throttledDialCost
+      }
+    }
+    var (most, sum, first) = (0, 0, 0)
+    for dial in dials {
+      sum += dial.cost
+      while dial.at - dials[first].at > .seconds(3_600) {
+        sum -= dials[first].cost
+        first += 1
+      }
+      most = max(most, sum)
+    }
+    return most
+  }
+
+  func count(_ name: String) -> Int { events.events.count { $0.name == name } }
+}
+
+/// Which seeds: as many as of the other simulations, a sixtieth of them.
+private let parts: [Range<UInt64>] = SimulatedSeeds.parts.map { part in
+  part.lowerBound..<part.lowerBound + max(1, UInt64(part.count) / 60)
+}
+
+@Suite struct DialBudgetTests {
+  @Test(arguments: parts)
+  func whateverHappensNoLinkDialsMoreThanTheRetryBudgetPays(seeds: Range<UInt64>) {
+    for seed in seeds {
+      let scene = RestlessScene(seed: seed)
+      #expect(scene.run() == .done, "seed \(seed)")
+      #expect(scene.count("healthy") == 0, "seed \(seed): not what is to be tested")
+      #expect(scene.count("switched") > 0 && scene.count("suspected") > 10, "seed \(seed)")
+      for source in ["a", "b", "c"] {
+        let tokens = scene.mostTokensAnHour(of: source)
+        #expect(
+          tokens <= RestlessScene.tokensAnHour,
+          "seed \(seed), \(SimulatedSeeds.configuration): \(source) spent \(tokens) in an hour")
+      }
+    }
+  }
+}
