@@ -197,7 +197,7 @@ struct LifeTests {
       let iterator = connection.messages.makeAsyncIterator()
       return try await iterator.next()
     }
-    _ = try await connection.probe(within: .seconds(5))
+    _ = try await connection.probe(within: .seconds(50))
     reader.cancel()
     await #expect(throws: AppError.cancelled) { try await reader.value }
     await connection.close()
