@@ -63,10 +63,9 @@ public actor WebSocketConnection: Connection {
     self.reactor = reactor
     self.route = route
     let link = LinkReference()
-    mailbox = Mailbox(
-      limit: configuration.receiveBuffer,
-      hasRoomAgain: { reactor.execute { link.allowReading() } },
-      inLaterTurn: { reactor.execute($0) })
+    mailbox = Mailbox(limit: configuration.receiveBuffer) {
+      reactor.execute { link.allowReading() }
+    }
     outbox = Outbox(limit: configuration.sendBuffer)
     events = life.events
     self.reference = link

@@ -65,20 +65,14 @@ final class Mailbox: Sendable {
   private let state = Mutex(State())
   private let limit: Int
   private let hasRoomAgain: @Sendable () -> Void
-  private let inLaterTurn: @Sendable (@escaping @Sendable () -> Void) -> Void
-  /// So many messages in a row are taken without waiting: a reader on the reactor would keep it
-  /// from all else until none is left.
-  private static let longestRow = 256
+  /// After so many messages that it did not wait for, a reader gives way: on the reactor it would
+  /// keep all else waiting until none is left.
+  private static let longestRow = 8
 
-  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty,
-  /// and `inLaterTurn` calls what it is given when the reactor has looked at everything else.
-  init(
-    limit: Int, hasRoomAgain: @escaping @Sendable () -> Void,
-    inLaterTurn: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
-  ) {
+  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
+  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
     self.limit = limit
     self.hasRoomAgain = hasRoomAgain
-    self.inLaterTurn = inLaterTurn
   }
 
   /// Hands a message over; false when nothing more should come until `hasRoomAgain`.
@@ -106,12 +100,8 @@ final class Mailbox: Sendable {
   }
 
   func next() async throws(AppError) -> WebSocketMessage? {
-    if let (answer, mustPause) = take() {
-      if mustPause {
-        await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
-          inLaterTurn { caller.resume() }
-        }
-      }
+    if let (answer, mustGiveWay) = take() {
+      if mustGiveWay { await Task.yield() }
       return try answer.get()
     }
     let answer = await withTaskCancellationHandler {
@@ -140,18 +130,18 @@ final class Mailbox: Sendable {
   }
 
   /// The next answer, where there is one, and whether its caller must give way first.
-  private func take() -> (Answer, mustPause: Bool)? {
-    let (taken, wasFull) = state.withLock { state -> ((Answer, mustPause: Bool)?, Bool) in
+  private func take() -> (Answer, mustGiveWay: Bool)? {
+    let (taken, wasFull) = state.withLock { state -> ((Answer, mustGiveWay: Bool)?, Bool) in
       guard let answer = state.takeNext() else {
         state.inARow = 0
         return (nil, false)
       }
       state.inARow += 1
-      let mustPause = state.inARow == Self.longestRow
-      if mustPause { state.inARow = 0 }
-      guard state.isFull, state.weight <= limit / 2 else { return ((answer, mustPause), false) }
+      let mustGiveWay = state.inARow == Self.longestRow
+      if mustGiveWay { state.inARow = 0 }
+      guard state.isFull, state.weight <= limit / 2 else { return ((answer, mustGiveWay), false) }
       state.isFull = false
-      return ((answer, mustPause), true)
+      return ((answer, mustGiveWay), true)
     }
     if wasFull { hasRoomAgain() }
     return taken
