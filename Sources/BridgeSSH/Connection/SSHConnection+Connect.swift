@@ -46,7 +46,12 @@ extension SSHConnection {
     }
     switch loaded {
     case .success(let known): return try known.get()
-    case .failure(let failure): throw AppError(sshError: ending ?? failure)
+    case .failure(let failure):
+      if ending == nil {
+        step(.connect)
+        end(now: failure)
+      }
+      throw AppError(sshError: ending ?? failure)
     }
   }
 

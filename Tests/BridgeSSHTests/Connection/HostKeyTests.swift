@@ -279,6 +279,26 @@ import Testing
     await connection.close()
   }
 
+  @Test(arguments: [false, true])
+  func connectingStopsWhileTheFilesAreRead(byClosing: Bool) async throws {
+    let room = try TemporaryDirectory()
+    let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
+    let long = try room.write(String(repeating: line, count: 5000), to: "known_hosts")
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: 9),
+      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [long, room.path])))
+    let connecting = Task { await failure { try await connection.connect() } }
+    if byClosing { await connection.close() } else { connecting.cancel() }
+    let error = await connecting.value
+    #expect(error == .cancelled)
+    await connection.close()
+    var ends: [AppError] = []
+    for await event in connection.events {
+      if case .failed(let reason, _) = event { ends.append(reason) }
+    }
+    #expect(ends == (byClosing ? [] : [.cancelled]))
+  }
+
   @Test func aFileThatCannotBeWrittenIsAWarning() async throws {
     try await withScene { scene in
       var configuration = trusting(scene.server)
