@@ -35,19 +35,8 @@ extension FailureContext {
     case .notTheProtocol: answeredByAnother
     case .corrupted:
       "The data was damaged on the way, or the peer has a fault. One new session is tried."
-    case .hostKeyProof:
-      """
-      The host could not prove that the key it shows is its own. Do not go on before you know \
-      why: somebody may be in between.
-      """
+    case .hostKeyProof, .hostKeyChanged, .hostKeyNewType: hostKeyRemedy
     case .rejected: "The server ended it on purpose; its log says more."
-    case .hostKeyChanged: detail.map { "(\(Payload.shown($0))) " + CatalogueRow.hostKeyRemedy }
-    case .hostKeyNewType:
-      """
-      No credential was sent; somebody may be in between. Ask whoever runs the host for the \
-      fingerprint of this key. If it is the same, connect from a terminal with --host-key ask and \
-      accept it there; accept-new does not.
-      """
     case .agentUnavailable:
       "Start ssh-agent and add the key to it (`ssh-add`), or name a key file (-i)."
     case .channelDenied:
@@ -72,6 +61,23 @@ extension FailureContext {
       .keyUnusable, .outcomeUnknown, .internalFault, .refusedUpgrade, .cancelled:
       nil
     }
+  }
+
+  private var hostKeyRemedy: String? {
+    if kind == .hostKeyChanged {
+      return detail.map { "(\(Payload.shown($0))) " + CatalogueRow.hostKeyRemedy }
+    }
+    guard kind == .hostKeyNewType else {
+      return """
+        The host could not prove that the key it shows is its own. Do not go on before you know \
+        why: somebody may be in between.
+        """
+    }
+    return """
+      No credential was sent; somebody may be in between. Ask whoever runs the host for the \
+      fingerprint of this key. If it is the same, connect from a terminal with --host-key ask and \
+      accept it there; accept-new does not.
+      """
   }
 
   /// What happened, where the context knows more of it than the error's own message says.

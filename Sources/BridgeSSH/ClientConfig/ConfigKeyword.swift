@@ -1,4 +1,5 @@
-/// A keyword that has an effect here. Every other one gives a warning, or none where it is harmless.
+/// A keyword that has an effect here. Every other one gives a warning, or none where it is
+/// harmless.
 enum ConfigKeyword: Equatable {
   case host
   case match

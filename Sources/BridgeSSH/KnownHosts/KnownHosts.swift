@@ -93,8 +93,8 @@ package struct KnownHosts: Sendable {
 
   /// The verdict on `blob`, the key that the host shows.
   ///
-  /// A key revoked under any name of the host, or in a list of revoked keys, is revoked. Else one equal entry is enough; else the
-  /// key of a host with a known key of the same type has changed.
+  /// A key revoked under any name of the host, or in a list of revoked keys, is revoked. Else one
+  /// equal entry is enough; else the key of a host with a known key of the same type has changed.
   package func check(_ blob: [UInt8]) -> HostKeyVerdict {
     guard let key = HostKey(blob: blob) else {
       return .changed(detail: "The host's key cannot be read.")

@@ -63,8 +63,8 @@ import Testing
     }
   }
 
-  /// Runs `body` with an agent that holds `count` keys the server does not know and, last, the right
-  /// one, whose files are at `path` and `path.pub`.
+  /// Runs `body` with an agent that holds `count` keys the server does not know and, last, the
+  /// right one, whose path it gets with a `.pub` beside it.
   private func withFullAgent(
     _ count: Int, passphrase: String = "", _ body: (SSHServer, String, String) async throws -> Void
   ) async throws {
