@@ -50,8 +50,7 @@ final class Home: Sendable {
     return try await running.outcome()
   }
 
-  /// Starts it likewise. A `script` is run by bash and ends with `exec "$0" "$@"`, which becomes the
-  /// program.
+  /// Starts it likewise. A `script` is run by bash and ends with `exec "$0" "$@"`, the program.
   func start(
     _ arguments: [String], through script: String? = nil, input: [UInt8] = [],
     environment extra: [String: String] = [:], program: String = Child.program
@@ -66,7 +65,8 @@ final class Home: Sendable {
     let error = try FileHandle(forWritingTo: URL(fileURLWithPath: file("err-" + name)))
     let child = try Child(
       (script.map { ["-c", $0, program] } ?? []) + arguments,
-      program: script == nil ? program : "/bin/bash", environment: environment.merging(extra) { $1 },
+      program: script == nil ? program : "/bin/bash",
+      environment: environment.merging(extra) { $1 },
       streams: .descriptors(
         input: input.fileDescriptor, output: output.fileDescriptor, error: error.fileDescriptor))
     return Running(child: child, home: self, name: name)
