@@ -66,12 +66,8 @@ package struct ConnectCommand: AsyncParsableCommand {
       request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
   }
 
-  /// What a connection takes at least, with the three for the timers of the concurrency runtime,
-  /// which ends the process where it cannot have them.
-  private static let neededDescriptors = 16
-
   private static func checkRoom(_ request: ConnectRequest) throws(CommandFailure) {
-    guard LocalEnvironment.freeDescriptors < neededDescriptors else { return }
+    guard !LocalEnvironment.hasDescriptors else { return }
     let reason = "This machine has no file descriptors left."
     let host = request.host.host
     throw CommandFailure(

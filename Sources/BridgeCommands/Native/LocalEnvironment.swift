@@ -79,12 +79,14 @@ struct LocalEnvironment: Sendable {
     if descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
   }
 
-  /// How many descriptors could be opened when the process began (getrlimit(2), RLIMIT_NOFILE).
-  static var freeDescriptors: Int {
+  /// Whether as many descriptors could be opened when the process began as a connection takes
+  /// (getrlimit(2), RLIMIT_NOFILE). The concurrency runtime needs three for its timers, and ends
+  /// the process where it cannot have them: with fewer than these, leave them to it.
+  static let hasDescriptors: Bool = {
     var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return .max }
-    return Int(clamping: limit.rlim_cur) - inherited.count
-  }
+    guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return true }
+    return Int(clamping: limit.rlim_cur) - inherited.count >= 16
+  }()
 
   /// The descriptors that were open before any of ours.
   private static let inherited: Set<Int32> = {

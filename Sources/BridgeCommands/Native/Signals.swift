@@ -27,7 +27,8 @@ final class Signals: Sendable {
   /// a job in the background), and but for all where descriptors have run out. Writing to a closed
   /// pipe, or beyond the largest size of a file, is an error and no signal from here on.
   static func hold() {
-    for number in numbers where wake.isOpen && !isIgnored(number) {
+    for number in numbers where LocalEnvironment.hasDescriptors && wake.isOpen && !isIgnored(number)
+    {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { Signals.note($0) }
       action.sa_flags = SA_RESTART
