@@ -132,8 +132,9 @@ import Testing
     await peer.stop()
   }
 
-  /// The link falls silent, and what is dialled beside it is answered by a captive portal.
-  @Test func whatEndsItTellsTheCode() async throws {
+  /// The link falls silent, and every dial after that is answered by a captive portal. It goes away
+  /// some time: it is shown and waited for, and the program does not end.
+  @Test func aCaptivePortalIsShownAndWaitedFor() async throws {
     let peer = try await ScriptedWebSocketPeer([.echo, .refusing(302)])
     let proxy = try await FaultProxy(to: peer.port)
     let terminal = try Terminal()
@@ -143,8 +144,12 @@ import Testing
       ], on: terminal)
     try await screen.see("each line is a message")
     try await proxy.inject(.freeze())
-    #expect(await screen.end() == 76)
-    #expect(screen.transcript.contains("HTTP status 302"))
+    // Fifteen seconds at least, and a quarter more.
+    try await screen.see("portal), answers instead.")
+    try await screen.see("Reconnecting in 1")
+    screen.type("\u{3}")
+    #expect(await screen.end() == 130)
+    #expect(screen.transcript.contains("status 302"))
     await proxy.stop()
     await peer.stop()
   }
