@@ -103,10 +103,12 @@ import Testing
     try await withLimits({ _ in }) { connection, _ in
       let command = try await connection.execute(
         "mkfifo ~/gate; (read go <~/gate; echo late) & exit 6")
-      #expect(try await command.exitStatus() == .status(6))
+      #expect(try await command.reportedStatus() == .status(6))
+      #expect(command.knownStatus == nil)
       let other = try await connection.execute("echo go >~/gate")
       #expect(try await other.exitStatus() == .status(0))
       #expect(try await text(command.standardOutput) == "late\n")
+      #expect(try await command.exitStatus() == .status(6))
     }
   }
 

@@ -142,11 +142,13 @@ struct BadPeerTests {
     lost("close without a code", .closing(nil), nil),
     lost("close 1003", .closing(1003), 1003, kind: .rejected),
     lost("close 1008", .closing(1008, "policy"), 1008, "policy", kind: .rejected),
-    lost("close 4000", .closing(4000, "mine"), 4000, "mine"),
+    lost("close 4000", .closing(4000, "mine"), 4000, "mine", kind: .closedByApplication),
     // libwebsockets 4.1 knows neither, and says 1002.
     lost("close 1012", .closing(1012, "restart"), 1002, "restart"),
     lost("close 1013", .closing(1013), 1002),
-    lost("close with an escape", .closing(4001, "\u{1B}[2J"), 4001, "\\x1b[2J"),
+    lost(
+      "close with an escape", .closing(4001, "\u{1B}[2J"), 4001, "\\x1b[2J",
+      kind: .closedByApplication),
     lost("FIN without close", WebSocketScript([.finish]), nil),
     lost("RST", WebSocketScript([.awaitMessages(1), .reset]), nil),
     lost(
