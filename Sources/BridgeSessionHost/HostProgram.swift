@@ -46,10 +46,10 @@ public enum HostProgram {
       }
       return answer.decline(.directory, error.text)
     }
-    if verb == "start" || verb == "list" {
+    if verb == "start" {
       Retention(root: root, now: Machine.seconds).sweep()
+      return start(answer, root, attaches: options.attaches)
     }
-    if verb == "start" { return start(answer, root, attaches: options.attaches) }
     if verb == "list" { return Inspection(answer: answer, root: root).list() }
     guard let session = options.session else {
       Machine.write(Array(usage.utf8), to: 2)

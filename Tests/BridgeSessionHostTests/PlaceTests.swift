@@ -36,6 +36,21 @@ import Testing
     #expect(bench.text("runs").isEmpty)
   }
 
+  @Test func aStateDirectoryBehindASymbolicLinkIsFollowed() throws {
+    let bench = try SessionBench()
+    let real = bench.folder.appending(path: "real")
+    try FileManager.default.createDirectory(at: real, withIntermediateDirectories: true)
+    let link = bench.folder.appending(path: ".local")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
+    bench.environment["XDG_STATE_HOME"] = nil
+    let spec = bench.spec("exit 3")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    let place = real.appending(path: "state/bridge/s").path
+    #expect(FileManager.default.fileExists(atPath: place))
+  }
+
   @Test func aSessionsDirectoryThatOthersMayEnterIsNoSession() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word")

@@ -107,7 +107,9 @@ final class Journal {
         let length = Int(piece.range.upperBound - piece.range.lowerBound)
         frames += Frame.header(
           .output, stream: piece.stream, length: length, offset: piece.range.lowerBound)
-        frames += try data.read(at: piece.range.lowerBound - segment.start, count: length)
+        let bytes = try data.read(at: piece.range.lowerBound - segment.start, count: length)
+        guard bytes.count == length else { throw SystemError("read \(segment.dataName)", 5) }
+        frames += bytes
       }
       position = stop
     }

@@ -20,6 +20,8 @@ final class Keeper {
   private var written = LiveRecord()
   private var isDiscarded = false
   private var retryAt: Milliseconds = 0
+  /// The end could not be recorded: the disk is full.
+  private var owesTombstone = false
   var tracker = ModeTracker()
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: TerminalSize)?
@@ -74,11 +76,17 @@ final class Keeper {
       let now = Machine.milliseconds
       step(at: now)
       if isDiscarded { return discard() }
-      if state.phase == .ended, server.connections.isEmpty, callers.isEmpty { return leave() }
+      if mayLeave { return leave() }
       var entries = pollEntries(at: now)
       Poller.wait(&entries, timeout(at: now))
       serve(entries, at: Machine.milliseconds)
     }
+  }
+
+  /// Output that is only in memory, and an end that is not on disk, would go with the keeper.
+  private var mayLeave: Bool {
+    let isSafe = server.journal.failure == nil && !owesTombstone
+    return state.phase == .ended && server.connections.isEmpty && callers.isEmpty && isSafe
   }
 
   /// What is due without an event.
@@ -96,12 +104,24 @@ final class Keeper {
       program.resize(redraw.size)
     }
     callers.removeAll { !$0.waits && now >= $0.since + Self.callerPatience }
-    if server.journal.failure != nil, now >= retryAt {
+    if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
-      if server.journal.retry() { retryAt = 0 }
+      if server.journal.retry(), owesTombstone { recordEnd() }
     }
     finishIfComplete(at: now)
     writeLive()
+  }
+
+  private var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
+
+  private func recordEnd() {
+    do throws(SystemError) {
+      try server.journal.finish()
+      try files.record(state, syncs: true)
+      owesTombstone = false
+    } catch {
+      owesTombstone = true
+    }
   }
 
   private func apply(_ effects: [HostSession.Effect], at now: Milliseconds) {
@@ -171,7 +191,7 @@ final class Keeper {
     if let oldest = callers.first(where: { !$0.waits }) {
       deadlines.append(oldest.since + Self.callerPatience)
     }
-    if server.journal.failure != nil { deadlines.append(retryAt) }
+    if owesDisk { deadlines.append(retryAt) }
     return deadlines.min().map { $0 > now ? $0 - now : 0 }
   }
 
@@ -242,12 +262,11 @@ final class Keeper {
     if program.isTerminal, now >= leaderEnd.at + Self.terminalTail { program.closeOutputs() }
     guard program.outputs.isEmpty else { return }
     program.forgetInput()
-    try? server.journal.finish()
     state.phase = .ended
     state.newest = server.machine.newest
     state.input = server.machine.inputRecord
     state.endedAt = Machine.seconds
-    try? files.record(state, syncs: true)
+    recordEnd()
     server.execute(server.machine.end(leaderEnd.end, at: now), at: now)
     server.pump(at: now)
     callers.removeAll { $0.waits }

@@ -141,7 +141,7 @@ struct ProgramEnvironment {
       Programs.environment.filter { !replaced.contains(Self.name(of: $0)) }
       + spec.environment
     let home = Programs.variable("HOME") ?? "/"
-    directory = (try? Directory(home)) == nil ? "/" : home
+    directory = (try? Directory(home, follows: true)) == nil ? "/" : home
   }
 
   private static func name(of variable: [UInt8]) -> [UInt8] {

@@ -76,7 +76,12 @@ final class SessionServer {
         continue
       }
       switch entry.token.part {
-      case .input: if entry.isReadable { receive(connection, at: now) }
+      case .input:
+        if entry.isReadable {
+          receive(connection, at: now)
+        } else if entry.isClosed {
+          connection.isGone = true
+        }
       case .output: if entry.isClosed { connection.isGone = true }
       // The attaching process sends nothing: it has ended.
       case .process: if entry.isReadable || entry.isClosed { connection.isGone = true }

@@ -5,9 +5,11 @@ import Glibc
 struct Directory {
   let descriptor: Descriptor
 
-  /// Opens a directory; a symbolic link is refused.
-  init(_ path: String, in parent: Directory? = nil) throws(SystemError) {
-    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+  /// Opens a directory; a symbolic link is refused unless it `follows` one.
+  init(
+    _ path: String, in parent: Directory? = nil, follows: Bool = false
+  ) throws(SystemError) {
+    let flags = O_RDONLY | O_DIRECTORY | (follows ? 0 : O_NOFOLLOW)
     let number = parent?.descriptor.number ?? AT_FDCWD
     descriptor = Descriptor(
       try check("open \(path)") { unsafe bridge_open_at(number, path, flags, 0) })

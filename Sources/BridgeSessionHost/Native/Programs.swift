@@ -71,7 +71,9 @@ enum Programs {
     var variables: [[UInt8]] = []
     guard var pointer = unsafe bridge_environment() else { return [] }
     while let entry = unsafe pointer.pointee {
-      unsafe variables.append(Array(String(cString: entry).utf8))
+      // Not as text: a value need not be UTF-8.
+      let bytes = unsafe UnsafeRawBufferPointer(start: entry, count: strlen(entry))
+      unsafe variables.append(Array(bytes))
       unsafe pointer += 1
     }
     return variables

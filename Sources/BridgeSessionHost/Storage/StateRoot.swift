@@ -57,11 +57,11 @@ struct StateRoot {
 
   private init(_ place: Place, creates: Bool) throws(RootError) {
     do throws(SystemError) {
-      var current = try Directory(place.base)
+      var current = try Directory(place.base, follows: true)
       for (index, name) in place.names.enumerated() {
-        current = try Self.enter(name, in: current, creates: creates)
-        let info = try current.descriptor.info()
         let mustBePrivate = index >= place.names.count - 2
+        current = try Self.enter(name, in: current, creates: creates, follows: !mustBePrivate)
+        let info = try current.descriptor.info()
         guard !mustBePrivate || info.user == Programs.user && info.isPrivate else {
           throw SystemError(Self.notPrivate, 0)
         }
@@ -78,7 +78,7 @@ struct StateRoot {
   private static let notPrivate = "not a directory that only this user may use (mode 0700)"
 
   private static func enter(
-    _ name: String, in parent: Directory, creates: Bool
+    _ name: String, in parent: Directory, creates: Bool, follows: Bool
   ) throws(SystemError) -> Directory {
     if creates {
       do throws(SystemError) {
@@ -87,6 +87,6 @@ struct StateRoot {
         // It was there.
       }
     }
-    return try Directory(name, in: parent)
+    return try Directory(name, in: parent, follows: follows)
   }
 }

@@ -69,9 +69,10 @@ struct AttachVerb {
       session: spec.session, epoch: state.epoch, kind: spec.kind, cap: spec.cap,
       whenFull: spec.whenFull)
     let newest = max(journal.newest, state.newest)
-    let machine = HostSession(
+    var machine = HostSession(
       ended: end, configuration, oldest: journal.segments.isEmpty ? newest : journal.oldest,
       newest: newest, committed: files.live.committed, input: state.input)
+    if journal.newest < newest { machine.keptEnd = journal.newest }
     let server = SessionServer(machine, journal)
     server.add(input: input, output: output, process: nil, at: Machine.milliseconds)
     return run(server, files)

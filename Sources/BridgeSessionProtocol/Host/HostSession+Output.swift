@@ -61,11 +61,17 @@ extension HostSession {
       attachment.cursor = oldest
       return .gap(from: from, to: oldest)
     }
-    if attachment.cursor < newest {
+    let kept = min(keptEnd ?? newest, newest)
+    if attachment.cursor >= kept, attachment.cursor < newest {
+      let from = attachment.cursor
+      attachment.cursor = newest
+      return .gap(from: from, to: newest)
+    }
+    if attachment.cursor < kept {
       let sent = attachment.cursor - attachment.acknowledged
       guard sent < Limits.window else { return .nothing }
       let room = min(UInt64(max(limit, 0)), Limits.window - sent)
-      let count = min(room, newest - attachment.cursor)
+      let count = min(room, kept - attachment.cursor)
       guard count > 0 else { return .nothing }
       attachment.cursor += count
       return .bytes(from: attachment.cursor - count, count: Int(count))
@@ -79,6 +85,7 @@ extension HostSession {
   public func hasOutput(for id: AttachmentID) -> Bool {
     guard let attachment = attachments[id], attachment.isAttached else { return false }
     if attachment.cursor < oldest { return true }
+    if let keptEnd, attachment.cursor >= keptEnd, attachment.cursor < newest { return true }
     if attachment.cursor < newest {
       return attachment.cursor - attachment.acknowledged < Limits.window
     }

@@ -108,6 +108,9 @@ public struct HostSession: Sendable {
   public internal(set) var lastControl: UInt64 = 0
   /// Counts the clients that became writer.
   public internal(set) var lease: UInt64 = 0
+  /// Where the output that is kept ends, for an ended session whose last output was lost with its
+  /// keeper or machine; nil where it ends at `newest`.
+  public var keptEnd: UInt64?
   /// How the program ended, once its output is complete.
   public internal(set) var ending: ProgramEnd?
 

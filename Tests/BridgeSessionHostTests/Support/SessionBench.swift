@@ -243,7 +243,7 @@ final class AttachedClient {
 
   /// Commits everything and leaves; the attaching process's exit status.
   func close() throws -> Int32 {
-    try pump { $0.end != nil }
+    try pump { $0.end != nil && $0.machine.phase == .attached }
     try machine.leave(closes: true)
     try pump { _ in false }
     return process?.exitStatus() ?? -1

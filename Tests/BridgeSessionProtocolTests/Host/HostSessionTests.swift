@@ -76,6 +76,21 @@ import Testing
     #expect(host.nextOutput(for: 1, limit: 10_000) == .bytes(from: 900, count: 100))
   }
 
+  @Test func lastOutputThatWasLostWithTheKeeperIsAGapBeforeTheEnd() throws {
+    let configuration = HostSession.Configuration(
+      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
+    var host = HostSession(
+      ended: .exited(status: 0), configuration, oldest: 5, newest: 30, committed: 0,
+      input: InputRecord())
+    host.keptEnd = 20
+    _ = try attach(&host, 1, hello(received: 5))
+    #expect(host.nextOutput(for: 1, limit: 100) == .bytes(from: 5, count: 15))
+    #expect(host.hasOutput(for: 1))
+    #expect(host.nextOutput(for: 1, limit: 100) == .gap(from: 20, to: 30))
+    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 30, .exited(status: 0)))
+    #expect(!host.hasOutput(for: 1))
+  }
+
   @Test func noMoreThanTheWindowIsUnacknowledged() throws {
     var host = host()
     host.produced(3 << 20)
