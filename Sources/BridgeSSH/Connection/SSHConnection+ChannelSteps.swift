@@ -54,8 +54,6 @@ extension SSHConnection {
     var isAnyRead = false
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
-      // What the first stream's read took from the wire is for the second one, too.
-      if isAnyRead, session?.lent.packets == 0 { break }
       while mailbox.hasRoom {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)

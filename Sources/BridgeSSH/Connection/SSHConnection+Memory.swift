@@ -6,11 +6,10 @@ extension SSHConnection {
   /// What a session needs beside the data of its channels, in bytes.
   private static let ownMemory = 1 << 20
 
-  /// What libssh2 may hold: the windows, which are full at worst, and what goes with them.
-  private var memoryLimit: Int {
-    let windows = channels.values.reduce(0) { $0 + $1.window }
-    let closing = closing.count * WindowPolicy.window(for: roundTrip)
-    return (windows + closing) / 8 * 9 + Self.ownMemory
+  /// What libssh2 may hold: the windows, which are full at worst, and what goes with them. Also
+  /// those of channels on which a request is under way: their output may come with its answer.
+  private func memoryLimit(of session: SSHSession) -> Int {
+    session.windows / 8 * 9 + Self.ownMemory
   }
 
   /// Keeps what libssh2 holds within the limit.
@@ -22,7 +21,8 @@ extension SSHConnection {
   func boundMemory() {
     guard ending == nil, let session else { return }
     let wire = session.wire
-    guard session.lent.total > memoryLimit else { return wire.isPaused = false }
+    let limit = memoryLimit(of: session)
+    guard session.lent.total > limit else { return wire.isPaused = false }
     var isAnyFull = false
     for channel in channels.values {
       for stream in NativeChannel.Stream.allCases {
@@ -30,8 +30,8 @@ extension SSHConnection {
       }
     }
     guard ending == nil else { return }
-    wire.isPaused = session.lent.total > memoryLimit && isAnyFull
-    guard session.lent.total > memoryLimit, !isAnyFull else { return }
+    wire.isPaused = session.lent.total > limit && isAnyFull
+    guard session.lent.total > limit, !isAnyFull else { return }
     let code = SSHFailure.Code.outOfBoundary.rawValue
     let text = "\(session.lent.total >> 20) MiB came that belong to no channel"
     end(now: failure(code: code, text: text, phase: operationPhase))

@@ -14,10 +14,14 @@ import CLibSSH2
   private let session: SSHSession
   private var channel: OpaquePointer?
 
-  init(_ channel: OpaquePointer, number: UInt32, of session: SSHSession) {
+  private let window: Int
+
+  init(_ channel: OpaquePointer, number: UInt32, window: Int, of session: SSHSession) {
     unsafe self.channel = channel
     self.number = number
+    self.window = window
     self.session = session
+    session.windows += window
   }
 
   /// The most that goes into one packet (`libssh2_channel_write_ex`).
@@ -140,7 +144,9 @@ import CLibSSH2
 
   /// The session was freed, and the channel with it.
   func abandon() {
+    guard unsafe channel != nil else { return }
     unsafe channel = nil
+    session.windows -= window
     session.forgetChannel(number)
   }
 }
@@ -168,6 +174,13 @@ extension SSHSession {
         session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, nil, 0)
       return unsafe channel.map(LentPointer.init)
     }
-    return opened.map { unsafe NativeChannel($0.raw, number: tap.openedChannel ?? 0, of: self) }
+    switch opened.map({ ($0, tap.openedChannel) }) {
+    case .again: return .again
+    case .failed(let code, let text): return .failed(code, text)
+    case .done((_, nil)):
+      return .failed(-14, "the server's confirmation of a channel does not show its number")
+    case .done((let channel, let number?)):
+      return unsafe .done(NativeChannel(channel.raw, number: number, window: window, of: self))
+    }
   }
 }

@@ -31,6 +31,8 @@ import Foundation
   var signer: (([UInt8]) -> [UInt8]?)?
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
+  /// The receive windows of all channels that the library has, in bytes.
+  var windows = 0
   /// What the library holds.
   private(set) var lent = LentBlocks()
   private var session: OpaquePointer?
