@@ -38,7 +38,7 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
     }
   }
   guard let outcome else { return }
-  // The server's goodbye, whatever reason it gives.
+  // The server's close handshake, whatever its reason.
   if case .webSocketDisconnected(code: 1000, _) = outcome { return }
   throw outcome
 }

@@ -50,7 +50,7 @@ extension ConnectRun {
     reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
-  /// What went into a link that was lost may be lost too: nobody but the server knows. Of one that
+  /// What went into a link that was lost may be lost too: only the server knows. Of one that
   /// was closed as agreed that is known when all that came over it was read.
   private func tellDoubt(about connection: WebSocketConnection, _ generation: Int) async {
     guard await connection.lastFailure?.kind != .closedByPeer else { return }

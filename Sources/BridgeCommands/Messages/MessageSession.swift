@@ -77,7 +77,7 @@ final class MessageSession: Sendable {
       reporter.warn("a message is more than one line of text; --binary keeps it whole")
     }
     if !encoded.isFaithful {
-      // Whoever reads lines must know it before it reads them.
+      // A reader of lines needs the event before them.
       await reporter.writtenEvent("message") { line in
         line.add("number", number)
         line.add("bytes", encoded.count)

@@ -59,7 +59,7 @@ struct LocalEnvironment: Sendable {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
   }
 
-  /// Makes sure that `descriptor`, which `option` names, was handed over by whoever started us, and
+  /// Makes sure that `descriptor`, which `option` names, was opened by the parent process, and
   /// keeps it from the programs that we start. Descriptors of our own are none of the caller's.
   ///
   /// - Throws: `validationError` that names both.
