@@ -70,9 +70,12 @@ import Testing
   /// It ran to its end, and nobody will ever say how it ended.
   @Test func anExitStatusThatIsWithheldIsAnOutcomeUnknown() async throws {
     try await withLimits({ $0.withholdsExitStatus = true }) { connection, _ in
-      let command = try await connection.execute("echo done; exit 3")
-      command.standardOutput.discard()
-      let error = await failure { _ = try await command.exitStatus() }
+      // Where the server ends the link in the turn that starts the command, `execute` says so.
+      let error = await failure {
+        let command = try await connection.execute("echo done; exit 3")
+        command.standardOutput.discard()
+        _ = try await command.exitStatus()
+      }
       #expect(error == .sshOutcomeUnknown(command: "echo done; exit 3"))
     }
   }
