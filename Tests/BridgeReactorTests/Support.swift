@@ -141,3 +141,21 @@ final class ScriptedLookup: Sendable {
     Lookup { _, _, answer in answer(.success(addresses)) }
   }
 }
+
+/// As `ScriptedLookup`, whose lookups begin when the test says so.
+final class QueuedLookup: Sendable {
+  struct Question: Sendable {
+    let began: @Sendable () -> Void
+    let answer: @Sendable (Lookup.Answer) -> Void
+  }
+
+  private let questions = Log<Question>()
+
+  var asked: [Question] { questions.all }
+
+  var lookup: Lookup {
+    Lookup(queued: { [questions] _, _, began, answer in
+      questions.append(Question(began: began, answer: answer))
+    })
+  }
+}

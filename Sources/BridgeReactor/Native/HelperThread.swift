@@ -1,66 +1,40 @@
-import CLibUV
+import BridgeTransport
 
 extension Reactor {
-  /// Runs `work`, which may block, on libuv's thread pool, then `done` on the loop. Call it on the
-  /// loop.
+  /// Runs `work`, which may wait for a person or for seconds, on a thread of `BlockingThreads`,
+  /// then `done` on the loop, which does not end before.
   package func help(
     _ work: @escaping @Sendable () -> Void, then done: @escaping @Sendable () -> Void
   ) {
-    help { [self] in
+    beginHelp()
+    BlockingThreads.prompts.start { [self] in
       work()
-      execute(done)
+      endHelp(done)
     }
   }
 
-  /// Runs `work`, which may block, on libuv's thread pool while the loop goes on.
+  /// Runs `work`, which may wait for a disk, on a thread of `BlockingThreads` while the loop goes
+  /// on; the loop does not end before.
   ///
-  /// It cannot be cancelled: bound its time. For key derivation, ssh-agent and the like; nothing
-  /// else may hold the loop's thread.
+  /// It cannot be canceled: bound its time. Nothing else may hold the loop's thread.
   public nonisolated func onHelperThread<Result: Sendable>(
     _ work: @escaping @Sendable () -> Result
   ) async -> Result {
-    await withCheckedContinuation { (caller: CheckedContinuation<Result, Never>) in
-      execute { [self] in
-        help { caller.resume(returning: work()) }
+    beginHelp()
+    return await withCheckedContinuation { (caller: CheckedContinuation<Result, Never>) in
+      BlockingThreads.files.start { [self] in
+        caller.resume(returning: work())
+        endHelp {}
       }
     }
   }
 
-  private func help(_ work: @escaping @Sendable () -> Void) {
-    // Without a loop there is no pool, and nothing that waits for this thread either.
-    guard openLoop() == nil else { return work() }
-    unsafe HelperJob(work).queue(on: native)
-  }
-}
+  private nonisolated func beginHelp() { inbox.withLock { $0.helpers += 1 } }
 
-/// One request to libuv's pool.
-private final class HelperJob {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  func queue(on loop: UnsafeMutablePointer<uv_loop_t>) {
-    let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
-    unsafe request.pointee.data = Unmanaged.passRetained(self).toOpaque()
-    let result = unsafe uv_queue_work(
-      loop, request, { unsafe HelperJob.run($0) }, { request, _ in unsafe HelperJob.free(request) })
-    // libuv refuses only a missing callback; the caller must not wait for ever even so.
-    if result != 0 {
-      unsafe HelperJob.run(request)
-      unsafe HelperJob.free(request)
+  private nonisolated func endHelp(_ done: @escaping @Sendable () -> Void) {
+    execute { [self] in
+      inbox.withLock { $0.helpers -= 1 }
+      done()
     }
-  }
-
-  private static func run(_ request: UnsafeMutablePointer<uv_work_t>?) {
-    guard let data = unsafe request?.pointee.data else { return }
-    unsafe Unmanaged<HelperJob>.fromOpaque(data).takeUnretainedValue().body()
-  }
-
-  private static func free(_ request: UnsafeMutablePointer<uv_work_t>?) {
-    guard let request = unsafe request else { return }
-    if let data = unsafe request.pointee.data {
-      unsafe Unmanaged<HelperJob>.fromOpaque(data).release()
-    }
-    unsafe request.deallocate()
   }
 }

@@ -77,13 +77,19 @@ import Foundation
     }
   }
 
-  /// On the loop: from now on `uv_run` returns when nobody else's handle is active. These three go
-  /// on working meanwhile.
-  func letEnd() {
+  /// On the loop: whether `uv_run` returns when no other handle is active. These three go on
+  /// working either way.
+  func mayEnd(_ mayEnd: Bool) {
     guard phase.withLock({ $0 }) == .open else { return }
-    unsafe uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
-    unsafe uv_unref(UnsafeMutableRawPointer(drain).assumingMemoryBound(to: uv_handle_t.self))
-    unsafe uv_unref(UnsafeMutableRawPointer(turn).assumingMemoryBound(to: uv_handle_t.self))
+    unsafe count(UnsafeMutableRawPointer(wakeUp), !mayEnd)
+    unsafe count(UnsafeMutableRawPointer(drain), !mayEnd)
+    unsafe count(UnsafeMutableRawPointer(turn), !mayEnd)
+  }
+
+  /// Whether the loop runs for the sake of this handle.
+  private func count(_ handle: UnsafeMutableRawPointer, _ counts: Bool) {
+    let handle = unsafe handle.assumingMemoryBound(to: uv_handle_t.self)
+    if counts { unsafe uv_ref(handle) } else { unsafe uv_unref(handle) }
   }
 
   /// On the loop, once: the next `uv_run` lets go of the handles.

@@ -1,5 +1,4 @@
 import BridgeTransport
-import CLibUV
 import Foundation
 
 /// The thread of a reactor: started once, ended when its body returns.
@@ -23,7 +22,7 @@ import Foundation
 
   /// Runs `body` on a new thread; false when there is none to be had.
   func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-    let life = Life(name: name) { [self] in
+    DetachedThread.start(name: name) { [self] in
       unsafe pthread_setspecific(currentThread, identity)
       body()
       pthread_setspecific(currentThread, nil)
@@ -34,16 +33,6 @@ import Foundation
       }
       for waiter in waiters { waiter() }
     }
-    var thread = pthread_t()
-    let argument = unsafe Unmanaged.passRetained(life)
-    guard
-      unsafe pthread_create(&thread, nil, { unsafe LoopThread.main($0) }, argument.toOpaque()) == 0
-    else {
-      unsafe argument.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
   }
 
   /// Calls `waiter` when the thread has left its body, at once when it already has.
@@ -53,24 +42,6 @@ import Foundation
       return state.hasEnded
     }
     if hasEnded { waiter() }
-  }
-
-  private final class Life: Sendable {
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(name: String, body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
-  }
-
-  private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let argument = unsafe argument else { return nil }
-    let life = unsafe Unmanaged<Life>.fromOpaque(argument).takeRetainedValue()
-    unsafe bridge_name_thread(life.name)
-    life.body()
-    return nil
   }
 }
 

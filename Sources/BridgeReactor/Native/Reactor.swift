@@ -30,6 +30,8 @@ public import BridgeTransport
     var isStopping = false
     /// The thread runs, or is being started.
     var hasThread = false
+    /// Calls on other threads whose end the loop waits for.
+    var helpers = 0
     /// Nothing is taken any more.
     var hasEnded = false
     /// How the guests of the loop leave it.
@@ -68,7 +70,6 @@ public import BridgeTransport
   /// to be had, jobs run even so, every dial tries to make the loop, and fails with that shortage
   /// while it cannot. Where there is no thread, jobs wait until one can be started.
   public init(name: String = "bridge-reactor") {
-    setThreadPoolSize
     self.name = name
     native = .allocate(capacity: 1)
     serial.attach(self)
@@ -120,7 +121,7 @@ public import BridgeTransport
   /// that runs on this reactor.
   ///
   /// Returns when the thread has left the loop. A timer that runs, a descriptor that is watched and
-  /// a name that is looked up keep the loop alive, and work is still done, until they end.
+  /// a call on a helper thread keep the loop alive, and work is still done, until they end.
   public nonisolated func stop() async {
     precondition(!isCurrent, "a reactor cannot wait for its own end")
     let guests = inbox.withLock { inbox in
@@ -155,7 +156,7 @@ public import BridgeTransport
   private func isDone() -> Bool {
     guard position == taken.count, putOff.isEmpty else { return false }
     return inbox.withLock { inbox in
-      inbox.hasEnded = inbox.isStopping && inbox.work.isEmpty
+      inbox.hasEnded = inbox.isStopping && inbox.work.isEmpty && inbox.helpers == 0
       return inbox.hasEnded
     }
   }
@@ -187,9 +188,11 @@ public import BridgeTransport
     runHops()
     endTurn()
     let isEmpty = position == taken.count && putOff.isEmpty
-    let (hasWork, isStopping) = inbox.withLock { (!$0.work.isEmpty, $0.isStopping) }
+    let (hasWork, isStopping, isHelped) = inbox.withLock {
+      (!$0.work.isEmpty, $0.isStopping, $0.helpers > 0)
+    }
     control.keepTurning(hasWork || !isEmpty)
-    if isStopping { control.letEnd() }
+    if isStopping { control.mayEnd(!isHelped) }
   }
 
   /// A task that goes from one function to the next is a job again, and need not look at I/O in
@@ -241,10 +244,3 @@ public import BridgeTransport
     }
   }
 }
-
-/// libuv lets at most half of its pool resolve names. Each thread that allocates keeps 140 KiB of
-/// its own, so there are no more than one host may have in flight. Read once, before the first
-/// loop.
-private let setThreadPoolSize: Void = {
-  unsafe setenv("UV_THREADPOOL_SIZE", "8", 0)
-}()

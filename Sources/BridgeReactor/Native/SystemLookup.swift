@@ -3,49 +3,53 @@ import CLibUV
 import Foundation
 
 extension Lookup {
-  /// `getaddrinfo` in libuv's thread pool.
-  static let system = Lookup { host, reactor, answer in
-    SystemLookup(answer).start(host, on: reactor)
-  }
+  /// `getaddrinfo` on a thread of `BlockingThreads`: libuv would run it in a pool of its own whose
+  /// size is an environment variable, and would not say when it begins.
+  static let system = Lookup(queued: { host, _, began, answer in
+    guard let name = HostName.ascii(host) else {
+      began()
+      return answer(.failure(.lookup(UV_EAI_NONAME.rawValue)))
+    }
+    BlockingThreads.names.start {
+      began()
+      answer(SystemLookup.addresses(of: name))
+    }
+  })
 }
 
-/// One request to libuv's pool; it frees itself when it is answered.
-private final class SystemLookup {
-  private let answer: @Sendable (Lookup.Answer) -> Void
-
-  init(_ answer: @escaping @Sendable (Lookup.Answer) -> Void) { self.answer = answer }
-
-  func start(_ host: String, on reactor: Reactor) {
-    reactor.preconditionIsolated()
-    // A NUL would end the C string, and another host would be asked for.
-    guard !host.utf8.contains(0) else { return answer(.failure(.lookup(UV_EAI_NONAME.rawValue))) }
-    let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
-    unsafe request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+/// One call of `getaddrinfo`.
+private enum SystemLookup {
+  /// The addresses of `name`, which holds no NUL byte. Blocks.
+  static func addresses(of name: String) -> Lookup.Answer {
     var hints = unsafe addrinfo()
     unsafe hints.ai_family = AF_UNSPEC
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    let result = unsafe uv_getaddrinfo(
-      reactor.native, request, { unsafe SystemLookup.answered($0, $1, $2) }, host, nil, &hints)
-    if result != 0 { unsafe Self.answered(request, result, nil) }
-  }
-
-  private static func answered(
-    _ request: UnsafeMutablePointer<uv_getaddrinfo_t>?, _ status: Int32,
-    _ list: UnsafeMutablePointer<addrinfo>?
-  ) {
-    defer { unsafe uv_freeaddrinfo(list) }
-    guard let request = unsafe request, let data = unsafe request.pointee.data else { return }
-    unsafe request.deallocate()
-    let lookup = unsafe Unmanaged<SystemLookup>.fromOpaque(data).takeRetainedValue()
-    guard status == 0 else { return lookup.answer(.failure(.lookup(status))) }
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = unsafe getaddrinfo(name, nil, &hints, &list)
+    guard status == 0 else { return .failure(.lookup(translated(status, errno))) }
+    defer { unsafe freeaddrinfo(list) }
     var addresses: [NetworkAddress] = []
     var next = unsafe list
     while let entry = unsafe next {
       if let address = unsafe NetworkAddress(entry.pointee.ai_addr) { addresses.append(address) }
       unsafe next = entry.pointee.ai_next
     }
-    lookup.answer(
-      addresses.isEmpty ? .failure(.lookup(UV_EAI_NODATA.rawValue)) : .success(addresses))
+    return addresses.isEmpty ? .failure(.lookup(UV_EAI_NODATA.rawValue)) : .success(addresses)
+  }
+
+  /// The number that libuv has for `status` of netdb.h: a failure shows the same on every system.
+  private static func translated(_ status: Int32, _ errno: Int32) -> Int32 {
+    switch status {
+    case -1: UV_EAI_BADFLAGS.rawValue
+    case -2: UV_EAI_NONAME.rawValue
+    case -3: UV_EAI_AGAIN.rawValue
+    case -4: UV_EAI_FAIL.rawValue
+    case -5: UV_EAI_NODATA.rawValue
+    case -6: UV_EAI_FAMILY.rawValue
+    case -10: UV_EAI_MEMORY.rawValue
+    case -11: -errno
+    case _: UV_EAI_FAIL.rawValue
+    }
   }
 }
 
@@ -65,7 +69,7 @@ extension DialFailure {
     if let errno = shortage() { return failure(.failed(errno: errno)) }
     let unknown = [
       UV_EAI_NONAME.rawValue, UV_EAI_NODATA.rawValue,
-      // What libuv refuses before it asks: over 255 bytes, or no valid IDNA.
+      // What is refused before anybody is asked: too long, or not encoded as a name.
       UV_ENAMETOOLONG.rawValue, UV_EINVAL.rawValue,
     ]
     return failure(unknown.contains(status) ? .nameUnknown : .nameTimeout)

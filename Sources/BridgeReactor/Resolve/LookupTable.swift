@@ -40,6 +40,9 @@ struct LookupTable<Waiter> {
     return waiting[host]?.remove(at: index).waiter
   }
 
+  /// Those who wait for `host`, in the order in which they came: its lookup has its turn.
+  func waiters(for host: String) -> [Waiter] { waiting[host]?.map(\.waiter) ?? [] }
+
   /// The lookup of `host` has ended: all who still wait for it, in the order in which they came.
   mutating func end(_ host: String) -> [Waiter] {
     let ended = waiting.removeValue(forKey: host) ?? []

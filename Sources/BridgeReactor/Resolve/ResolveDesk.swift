@@ -16,6 +16,9 @@ actor ResolveDesk {
 
   /// The addresses of `host`, best first. A desk answers one question.
   ///
+  /// `timeout` is counted from the moment at which the lookup begins. Where many names are looked
+  /// up, it may have to wait for its turn, at most as long again.
+  ///
   /// - Throws: `nameUnknown`, `nameTimeout` (also after `timeout`), `failed` where descriptors or
   ///   memory ran out, `cancelled`; always in phase `.resolve`.
   func addresses(
@@ -28,17 +31,30 @@ actor ResolveDesk {
     if let address = NetworkAddress(numeric: host) { return [address] }
     let ticket = resolver.ticket()
     let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: Resolver.Waiter) in
+      await withCheckedContinuation { (caller: CheckedContinuation<Lookup.Answer, Never>) in
         // In one turn with the joining: a deadline that passed before would find nobody to answer.
-        deadline = LoopTimer(after: timeout, on: reactor) { [resolver] in
-          resolver.leave(ticket, with: .nameTimeout)
+        startDeadline(of: ticket, timeout)
+        let waiter = Resolver.Waiter(caller: caller) { [self, reactor] in
+          reactor.execute { [self] in assumeIsolated { $0.begin(ticket, timeout) } }
         }
-        resolver.join(host, ticket, caller, on: reactor)
+        resolver.join(host, ticket, waiter, on: reactor)
       }
     } onCancel: {
       resolver.leave(ticket, with: .cancelled)
     }
     deadline?.cancel()
+    deadline = nil
     return try answer.get()
+  }
+
+  private func startDeadline(of ticket: Resolver.Ticket, _ timeout: Duration) {
+    deadline = LoopTimer(after: timeout, on: reactor) { [resolver] in
+      resolver.leave(ticket, with: .nameTimeout)
+    }
+  }
+
+  /// The lookup has its turn: its time is counted anew, unless it was answered meanwhile.
+  private func begin(_ ticket: Resolver.Ticket, _ timeout: Duration) {
+    if deadline != nil { startDeadline(of: ticket, timeout) }
   }
 }

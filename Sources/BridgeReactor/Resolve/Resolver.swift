@@ -10,7 +10,14 @@ package final class Resolver: Sendable {
   package static let shared = Resolver(lookup: .system)
 
   typealias Ticket = LookupTable<Waiter>.Ticket
-  typealias Waiter = CheckedContinuation<Lookup.Answer, Never>
+
+  /// A pending caller.
+  struct Waiter: Sendable {
+    let caller: CheckedContinuation<Lookup.Answer, Never>
+    /// Called when the lookup has its turn, unless it had it before.
+    let began: @Sendable () -> Void
+  }
+
   private let lookup: Lookup
   private let table = Mutex(LookupTable<Waiter>())
 
@@ -29,26 +36,29 @@ package final class Resolver: Sendable {
     table.withLock { $0.ticket() }
   }
 
-  /// Lets `caller` wait for the addresses of `host` until they are known or `ticket` leaves. Call
+  /// Lets `waiter` wait for the addresses of `host` until they are known or `ticket` leaves. Call
   /// it on the reactor's thread, from the task that waits.
-  func join(_ host: String, _ ticket: Ticket, _ caller: Waiter, on reactor: Reactor) {
+  func join(_ host: String, _ ticket: Ticket, _ waiter: Waiter, on reactor: Reactor) {
     guard !Task.isCancelled else {
-      return caller.resume(returning: .failure(DialFailure(phase: .resolve, cause: .cancelled)))
+      return waiter.caller.resume(
+        returning: .failure(DialFailure(phase: .resolve, cause: .cancelled)))
     }
-    let isFirst = table.withLock { $0.join(host, ticket, caller) }
+    let isFirst = table.withLock { $0.join(host, ticket, waiter) }
     // A cancellation that came in between found nobody to answer.
     if Task.isCancelled { leave(ticket, with: .cancelled) }
     guard isFirst else { return }
     // A lookup that hangs holds the table, and not the resolver that holds the lookup.
-    lookup.start(host, reactor) { [table] answer in
+    lookup.start(host, reactor) { [table] in
+      for waiter in table.withLock({ $0.waiters(for: host) }) { waiter.began() }
+    } _: { [table] answer in
       let waiters = table.withLock { $0.end(host) }
-      for waiter in waiters { waiter.resume(returning: answer) }
+      for waiter in waiters { waiter.caller.resume(returning: answer) }
     }
   }
 
   /// Answers who waits by `ticket` with `cause`, unless it was answered before. From any thread.
   func leave(_ ticket: Ticket, with cause: DialFailure.Cause) {
     let waiter = table.withLock { $0.leave(ticket) }
-    waiter?.resume(returning: .failure(DialFailure(phase: .resolve, cause: cause)))
+    waiter?.caller.resume(returning: .failure(DialFailure(phase: .resolve, cause: cause)))
   }
 }

@@ -117,6 +117,39 @@ import Testing
     }
   }
 
+  /// With many names at once some wait for a thread: that is no silence of the name server.
+  @Test func theDeadlineCountsFromWhenTheLookupBegins() async {
+    await withReactor { reactor in
+      let names = QueuedLookup()
+      let resolver = Resolver(lookup: names.lookup)
+      let route = Self.route("queued.example", reactor, resolver)
+      let timeout = Duration.seconds(2)
+      let asked = ContinuousClock.now
+      let resolving = Task { try await route.resolve(within: timeout) }
+      await eventually { ContinuousClock.now - asked > .milliseconds(100) && !names.asked.isEmpty }
+      let began = ContinuousClock.now
+      names.asked.first?.began()
+      await #expect(throws: DialFailure(phase: .resolve, cause: .nameTimeout)) {
+        try await resolving.value
+      }
+      #expect(ContinuousClock.now - began >= timeout)
+    }
+  }
+
+  @Test func aLookupThatNeverBeginsEndsAtTheDeadlineToo() async {
+    await withReactor { reactor in
+      let names = QueuedLookup()
+      let resolver = Resolver(lookup: names.lookup)
+      await #expect(throws: DialFailure(phase: .resolve, cause: .nameTimeout)) {
+        try await Self.route("never.example", reactor, resolver).resolve(
+          within: .milliseconds(60))
+      }
+      #expect(resolver.load == (1, 0))
+      // Its turn comes when nobody waits any more.
+      names.asked.first?.began()
+    }
+  }
+
   /// What the system's resolver is not asked, or refuses before it asks anybody.
   @Test(arguments: [
     "localhost\0.example", "\0", String(repeating: "a", count: 100_000),

@@ -1,0 +1,38 @@
+import CLibUV
+import Foundation
+
+/// A thread that nobody joins.
+enum DetachedThread {
+  private final class Body: Sendable {
+    let name: String
+    let run: @Sendable () -> Void
+
+    init(name: String, _ run: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.run = run
+    }
+  }
+
+  /// Runs `body` on a new thread named `name`; false where the system has none left.
+  static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    var thread = pthread_t()
+    let argument = unsafe Unmanaged.passRetained(Body(name: name, body))
+    guard
+      unsafe pthread_create(&thread, nil, { unsafe DetachedThread.main($0) }, argument.toOpaque())
+        == 0
+    else {
+      unsafe argument.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+    unsafe bridge_name_thread(body.name)
+    body.run()
+    return nil
+  }
+}
