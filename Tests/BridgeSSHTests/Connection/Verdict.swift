@@ -85,30 +85,6 @@ func expectGone(
   }
 }
 
-/// The sockets of this process that lead to a port, from /proc (proc_net(5)): what other tests
-/// open meanwhile does not count.
-enum OpenSockets {
-  static func to(port: Int) -> [String] {
-    let table = (try? String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)) ?? ""
-    let suffix = ":" + String(format: "%04X", port)
-    let inodes = table.split(separator: "\n").dropFirst().compactMap { line -> String? in
-      let fields = line.split(separator: " ")
-      guard fields.count > 9, fields[2].hasSuffix(suffix), fields[9] != "0" else { return nil }
-      return "socket:[\(fields[9])]"
-    }
-    return Array(Set(inodes).intersection(ours))
-  }
-
-  private static var ours: Set<String> {
-    let folder = "/proc/self/fd"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let targets = names.compactMap {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
-    }
-    return Set(targets)
-  }
-}
-
 /// A connection to whatever listens on `port` of loopback, with nothing to prove who we are.
 func stranger(
   to port: Int, host: String = "127.0.0.1", _ timeouts: SSHTimeouts = SSHTimeouts(),
