@@ -4,24 +4,30 @@ enum OpenSSHKey {
 
   /// What the decoded `bytes` of a container say. An unencrypted one is also looked into: its two
   /// check numbers must agree.
-  static func info(_ bytes: [UInt8]) throws(KeyFileProblem) -> PrivateKeyInfo {
-    var reader = WireReader(bytes)
-    guard reader.take(magic.count) == magic, let cipher = reader.name(),
-      let derivation = reader.name(), let options = reader.string(limit: 1024),
-      reader.uint32() == 1, let blob = reader.string(), let secret = reader.string(),
-      let key = HostKey(blob: blob)
+  static func info(_ bytes: Span<UInt8>) throws(KeyFileProblem) -> PrivateKeyInfo {
+    var cursor = SpanCursor(0..<bytes.count)
+    guard let mark = cursor.take(magic.count), bytes.starts(mark, with: magic),
+      let cipher = cursor.name(in: bytes), let derivation = cursor.name(in: bytes),
+      let options = cursor.string(in: bytes), options.count <= 1024,
+      cursor.uint32(in: bytes) == 1, let blob = cursor.string(in: bytes),
+      let secret = cursor.string(in: bytes), let key = HostKey(blob: bytes.bytes(blob))
     else { throw .damaged }
     let isEncrypted = cipher != "none"
-    guard isEncrypted || hasChecks(secret, type: key.type) else { throw .damaged }
+    guard isEncrypted || hasChecks(secret, in: bytes, type: key.type) else { throw .damaged }
     return PrivateKeyInfo(
-      .openSSH, PrivateKeyInfo.kind(named: key.type), isEncrypted: isEncrypted, publicBlob: blob,
-      rounds: isEncrypted ? try rounds(derivation, options) : 0)
+      .openSSH, PrivateKeyInfo.kind(named: key.type), isEncrypted: isEncrypted,
+      publicBlob: bytes.bytes(blob),
+      rounds: isEncrypted ? try rounds(derivation, bytes.bytes(options)) : 0)
   }
 
-  private static func hasChecks(_ secret: [UInt8], type: String) -> Bool {
-    var reader = WireReader(secret)
-    guard let first = reader.uint32(), let second = reader.uint32() else { return false }
-    return first == second && reader.name() == type
+  private static func hasChecks(
+    _ secret: Range<Int>, in bytes: Span<UInt8>, type: String
+  ) -> Bool {
+    var cursor = SpanCursor(secret)
+    guard let first = cursor.uint32(in: bytes), let second = cursor.uint32(in: bytes) else {
+      return false
+    }
+    return first == second && cursor.name(in: bytes) == type
   }
 
   private static func rounds(_ name: String, _ options: [UInt8]) throws(KeyFileProblem) -> Int {

@@ -44,20 +44,25 @@ package struct PrivateKeyInfo: Sendable, Equatable {
 
   /// What the file with these `bytes` holds.
   package init(_ bytes: [UInt8]) throws(KeyFileProblem) {
-    guard bytes.count <= Self.limit else { throw .tooLarge }
-    let armor = try KeyArmor(bytes)
+    try self.init(bytes.span)
+  }
+
+  /// What the file with these bytes holds. None of what is secret is copied to memory that is not
+  /// overwritten after.
+  init(_ text: Span<UInt8>) throws(KeyFileProblem) {
+    guard text.count <= Self.limit else { throw .tooLarge }
+    let armor = try KeyArmor(text)
+    let format: (Span<UInt8>) throws(KeyFileProblem) -> Self
     switch armor.label {
-    case "OPENSSH PRIVATE KEY": self = try OpenSSHKey.info(try armor.body())
-    case "RSA PRIVATE KEY": self = try Self.pem(.rsa, armor)
-    case "DSA PRIVATE KEY": self = try Self.pem(.dsa, armor)
-    case "EC PRIVATE KEY": self = try Self.pem(.ecdsa, armor)
-    case "PRIVATE KEY":
-      self.init(.pkcs8, try PKCS8.kind(try armor.body()), isEncrypted: false)
-    case "ENCRYPTED PRIVATE KEY":
-      guard DERReader(try armor.body()).isSequence else { throw .damaged }
-      self.init(.pkcs8, .hidden, isEncrypted: true)
+    case "OPENSSH PRIVATE KEY": format = OpenSSHKey.info
+    case "RSA PRIVATE KEY": format = Self.pem(.rsa, isEncrypted: armor.isEncrypted)
+    case "DSA PRIVATE KEY": format = Self.pem(.dsa, isEncrypted: armor.isEncrypted)
+    case "EC PRIVATE KEY": format = Self.pem(.ecdsa, isEncrypted: armor.isEncrypted)
+    case "PRIVATE KEY": format = Self.pkcs8
+    case "ENCRYPTED PRIVATE KEY": format = Self.encryptedPKCS8
     default: throw armor.problem
     }
+    self = try armor.body(in: text).withSpan(format)
   }
 
   init(
@@ -70,10 +75,23 @@ package struct PrivateKeyInfo: Sendable, Equatable {
     self.rounds = rounds
   }
 
-  private static func pem(_ kind: Kind, _ armor: KeyArmor) throws(KeyFileProblem) -> Self {
-    let body = try armor.body()
-    guard armor.isEncrypted || DERReader(body).isSequence else { throw .damaged }
-    return Self(.pem, kind, isEncrypted: armor.isEncrypted)
+  private static func pem(
+    _ kind: Kind, isEncrypted: Bool
+  ) -> (Span<UInt8>) throws(KeyFileProblem) -> Self {
+    func info(_ body: Span<UInt8>) throws(KeyFileProblem) -> Self {
+      guard isEncrypted || DERCursor.isSequence(body) else { throw .damaged }
+      return Self(.pem, kind, isEncrypted: isEncrypted)
+    }
+    return info
+  }
+
+  private static func pkcs8(_ body: Span<UInt8>) throws(KeyFileProblem) -> Self {
+    Self(.pkcs8, try PKCS8.kind(body), isEncrypted: false)
+  }
+
+  private static func encryptedPKCS8(_ body: Span<UInt8>) throws(KeyFileProblem) -> Self {
+    guard DERCursor.isSequence(body) else { throw .damaged }
+    return Self(.pkcs8, .hidden, isEncrypted: true)
   }
 
   /// The kind of the wire's `name`.

@@ -19,10 +19,6 @@ package enum LocalFile {
     /// Whether only this user and root can have written it: OpenSSH's rule for ssh_config.
     package var isOurs: Bool { (owner == 0 || owner == getuid()) && mode & 0o022 == 0 }
 
-    /// Whether it may hold a secret: OpenSSH's rule for private keys. A file of another owner is
-    /// that owner's responsibility.
-    package var isSecret: Bool { owner != getuid() || mode & 0o077 == 0 }
-
     /// The bytes as text, repaired where they are not UTF-8.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
   }
@@ -33,22 +29,80 @@ package enum LocalFile {
   /// - Throws: `filePermissionDenied`, or `fileReadError` with the system's words.
   package static func read(_ path: String, limit: Int = limit) throws(AppError) -> Content? {
     try refuseZero(path)
+    do throws(ReadFailure) {
+      guard let (descriptor, status) = try opened(path) else { return nil }
+      defer { close(descriptor) }
+      return Content(
+        bytes: try bytes(of: descriptor, limit: limit), mode: UInt32(status.st_mode & 0o777),
+        owner: status.st_uid)
+    } catch {
+      guard error.code != 0 else { throw .fileReadError(path: path, reason: error.reason) }
+      throw readError(path, error.code)
+    }
+  }
+
+  /// Why a file cannot be read.
+  struct ReadFailure: Error {
+    /// The `errno`; 0 where it is not the system that refuses.
+    var code: Int32 = 0
+    /// The cause in words.
+    var reason: String
+  }
+
+  /// As `Content`, of a file that may hold a secret.
+  struct SecretContent {
+    let bytes: WipedBytes
+    let mode: UInt32
+    let owner: UInt32
+
+    /// Whether it may hold a secret: OpenSSH's rule for private keys. A file of another owner is
+    /// that owner's responsibility.
+    var isSecret: Bool { owner != getuid() || mode & 0o077 == 0 }
+  }
+
+  /// The content of `path`, which is a secret, or nil when there is no such file. As `read`, but no
+  /// copy of it stays in memory.
+  static func readSecret(_ path: String, limit: Int) throws(ReadFailure) -> SecretContent? {
+    guard let (descriptor, status) = try opened(path) else { return nil }
+    defer { close(descriptor) }
+    let bytes = WipedBytes(capacity: limit + 1)
+    while true {
+      let count = bytes.append(from: descriptor)
+      guard bytes.count <= limit else {
+        throw ReadFailure(reason: "It is larger than \(limit) bytes.")
+      }
+      if count == 0 {
+        return SecretContent(
+          bytes: bytes, mode: UInt32(status.st_mode & 0o777), owner: status.st_uid)
+      }
+      guard count > 0 || errno == EINTR else { throw failed(errno) }
+    }
+  }
+
+  private static func opened(_ path: String) throws(ReadFailure) -> (Int32, stat)? {
+    guard !path.utf8.contains(0), !path.isEmpty else {
+      throw ReadFailure(reason: "It is not a path.")
+    }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw readError(path, errno)
+      throw failed(errno)
     }
-    defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw readError(path, errno) }
+    var problem: ReadFailure?
+    if unsafe fstat(descriptor, &status) != 0 { problem = failed(errno) }
     switch status.st_mode & S_IFMT {
     case S_IFREG, S_IFCHR: break
-    case S_IFDIR: throw readError(path, EISDIR)
-    default: throw .fileReadError(path: path, reason: "It is not a regular file.")
+    case S_IFDIR: problem = failed(EISDIR)
+    default: problem = problem ?? ReadFailure(reason: "It is not a regular file.")
     }
-    return Content(
-      bytes: try bytes(of: descriptor, path: path, limit: limit),
-      mode: UInt32(status.st_mode & 0o777), owner: status.st_uid)
+    guard let problem else { return (descriptor, status) }
+    close(descriptor)
+    throw problem
+  }
+
+  private static func failed(_ code: Int32) -> ReadFailure {
+    ReadFailure(code: code, reason: words(of: code))
   }
 
   /// The names in the directory at `path`, unordered; none when it cannot be read. At most 4,096.
@@ -153,18 +207,18 @@ package enum LocalFile {
   }
 
   private static func bytes(
-    of descriptor: Int32, path: String, limit: Int
-  ) throws(AppError) -> [UInt8] {
+    of descriptor: Int32, limit: Int
+  ) throws(ReadFailure) -> [UInt8] {
     var result: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = unsafe systemRead(descriptor, &chunk, chunk.count)
       if count == 0 { return result }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw readError(path, errno) }
+      guard count > 0 else { throw failed(errno) }
       result += chunk[..<count]
       guard result.count <= limit else {
-        throw .fileReadError(path: path, reason: "It is larger than \(limit) bytes.")
+        throw ReadFailure(reason: "It is larger than \(limit) bytes.")
       }
     }
   }

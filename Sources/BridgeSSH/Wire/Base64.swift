@@ -52,6 +52,33 @@ package enum Base64 {
     return bytes
   }
 
+  /// The bytes of the text in `lines` of `text`, or nil as `decode` says. They may be a secret.
+  static func decode(_ text: Span<UInt8>, at lines: [Range<Int>]) -> WipedBytes? {
+    let bytes = WipedBytes(capacity: lines.reduce(0) { $0 + $1.count } / 4 * 3)
+    var (word, count, padding): (UInt32, Int, Int) = (0, 0, 0)
+    for index in lines.joined() {
+      if text[index] == UInt8(ascii: "=") {
+        padding += 1
+        continue
+      }
+      guard padding == 0, let value = value(of: text[index]) else { return nil }
+      word = word << 6 | value
+      count += 1
+      guard count % 4 == 0 else { continue }
+      for shift: UInt32 in [16, 8, 0] { bytes.append(UInt8(word >> shift & 255)) }
+      word = 0
+    }
+    guard (count + padding) % 4 == 0 else { return nil }
+    switch padding {
+    case 0: return bytes
+    case 1 where word & 3 == 0:
+      for shift: UInt32 in [10, 2] { bytes.append(UInt8(word >> shift & 255)) }
+    case 2 where word & 15 == 0: bytes.append(UInt8(word >> 4 & 255))
+    default: return nil
+    }
+    return bytes
+  }
+
   private static func value(of symbol: UInt8) -> UInt32? {
     switch symbol {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(symbol - UInt8(ascii: "A"))

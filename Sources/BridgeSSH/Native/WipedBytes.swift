@@ -1,0 +1,46 @@
+import Glibc
+
+/// Bytes of a secret, whose memory is overwritten before it is given back. It never moves: no copy
+/// of an older part stays behind.
+@safe final class WipedBytes {
+  private let storage: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  /// Room for `capacity` bytes, none of them there yet.
+  init(capacity: Int) {
+    unsafe storage = .allocate(byteCount: max(1, capacity), alignment: 1)
+  }
+
+  deinit {
+    if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, storage.count) }
+    unsafe storage.deallocate()
+  }
+
+  /// Whether no more bytes have room.
+  var isFull: Bool { unsafe count == storage.count }
+
+  /// Adds a byte; nothing where it is full.
+  func append(_ byte: UInt8) {
+    guard !isFull else { return }
+    unsafe storage[count] = byte
+    count += 1
+  }
+
+  /// Adds what one read of `descriptor` brings: how many bytes, 0 at the end of the file and where
+  /// it is full, or -1 and `errno`.
+  func append(from descriptor: Int32) -> Int {
+    let room = unsafe UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    guard unsafe !room.isEmpty else { return 0 }
+    let result = unsafe read(descriptor, room.baseAddress, room.count)
+    count += max(0, result)
+    return result
+  }
+
+  /// Lends the bytes.
+  func withSpan<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let bytes = unsafe UnsafeRawBufferPointer(rebasing: storage[..<count])
+    return try body(unsafe bytes.bindMemory(to: UInt8.self).span)
+  }
+}

@@ -1,0 +1,42 @@
+import BridgeSSH
+import Foundation
+import Testing
+
+/// In processes of their own, whose memory nobody else writes to.
+@Suite(.timeLimit(.minutes(1))) struct KeyFileTests {
+  /// Neither as text nor decoded: a core dump or a swapped page would show it.
+  @Test(arguments: ["OPENSSH", "PKCS8"])
+  func nothingOfThePrivateKeyIsLeftInMemory(format: String) async throws {
+    let room = try TemporaryDirectory()
+    let path = room.file("key")
+    try KeyGen.run("-q", "-t", "ecdsa", "-N", "", "-f", path)
+    if format != "OPENSSH" { try KeyGen.run("-q", "-p", "-N", "", "-m", format, "-f", path) }
+    let lines = try room.text("key").split(separator: "\n").dropFirst().dropLast()
+    let decoded = try #require(Base64.decode(lines.joined()))
+    // Behind the public key in the one format, before it in the other: the private number is in
+    // the middle of both.
+    let middle = decoded.count / 2
+    let needles = [
+      Array(lines[lines.startIndex + lines.count / 2].utf8.prefix(48)).map { ~$0 },
+      decoded[middle..<middle + 16].map { ~$0 },
+    ]
+    await #expect(processExitsWith: .success) {
+      [path = path as String, needles = needles as [[UInt8]]] in
+      guard case .success(let info) = KeyFile.read(path) else {
+        Issue.record("It was not read.")
+        return
+      }
+      #expect(info.kind == .ecdsa)
+      for needle in needles { #expect(!ProcessMemory.contains(complementOf: needle)) }
+    }
+  }
+
+  /// Else the test above could not fail.
+  @Test func whatIsInMemoryIsFound() async throws {
+    await #expect(processExitsWith: .success) {
+      let bytes = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+      #expect(ProcessMemory.contains(complementOf: bytes.map { ~$0 }))
+      withExtendedLifetime(bytes) {}
+    }
+  }
+}
