@@ -10,21 +10,11 @@ final class ChannelState {
   /// The receive window to keep up.
   var window: Int
 
-  /// What is to be written, oldest first; `written` bytes of the first are gone.
-  var outgoing: [[UInt8]] = []
-  var written = 0
-  /// Who waits for bytes in `outgoing` to go, oldest first.
-  var writers: [Writer] = []
+  /// What is to be written. Its callers are answered with true when all of their bytes have gone,
+  /// with false when the channel closed first.
+  var outgoing = WriteQueue<(Bool) -> Void>()
   var isInputFinished = false
   var isEndSent = false
-
-  struct Writer {
-    let id: Int
-    /// Bytes of this caller's that have not gone.
-    var left: Int
-    /// Answers: true when all went, false when the channel closed first.
-    let done: (Bool) -> Void
-  }
 
   init(
     _ native: NativeChannel, command: String?, window: Int, output: ByteMailbox,

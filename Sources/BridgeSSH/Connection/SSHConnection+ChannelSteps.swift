@@ -13,19 +13,16 @@ extension SSHConnection {
 
   /// False when the channel or the connection ended over it.
   private func writeOutgoing(_ channel: ChannelState) -> Bool {
-    while let bytes = channel.outgoing.first, session?.wire.hasRoom == true {
-      switch channel.native.write(bytes, from: channel.written) {
+    while let (bytes, start) = channel.outgoing.next, session?.wire.hasRoom == true {
+      switch channel.native.write(bytes, from: start) {
       case .again:
+        channel.outgoing.hold(channel.native.heldBytes(of: bytes.count - start))
         return true
       case .failed(let code, let text):
         return lose(channel, code: code, text: text)
       case .done(let count):
-        channel.written += count
-        if channel.written == bytes.count {
-          channel.outgoing.removeFirst()
-          channel.written = 0
-        }
-        answerWriters(of: channel, count: count)
+        guard let (id, done) = channel.outgoing.advance(by: count) else { continue }
+        if callers.take(id) != nil { done(true) }
       }
     }
     if channel.isInputFinished, !channel.isEndSent, channel.outgoing.isEmpty {
@@ -36,18 +33,6 @@ extension SSHConnection {
       }
     }
     return true
-  }
-
-  private func answerWriters(of channel: ChannelState, count: Int) {
-    var count = count
-    while count > 0, let writer = channel.writers.first {
-      let share = min(count, writer.left)
-      count -= share
-      channel.writers[0].left -= share
-      guard channel.writers[0].left == 0 else { return }
-      channel.writers.removeFirst()
-      if callers.take(writer.id) != nil { writer.done(true) }
-    }
   }
 
   private func readIncoming(_ channel: ChannelState) -> Bool {
@@ -96,9 +81,9 @@ extension SSHConnection {
     let isWhole = failure == nil || channel.native.isAtEnd
     channel.output.finish(isWhole ? .success(()) : .failure(error))
     channel.error.finish(isWhole ? .success(()) : .failure(error))
-    for writer in channel.writers {
-      guard let caller = callers.take(writer.id) else { continue }
-      if failure == nil { writer.done(false) } else { caller.fail(last) }
+    for (id, done) in channel.outgoing.callers {
+      guard let caller = callers.take(id) else { continue }
+      if failure == nil { done(false) } else { caller.fail(last) }
     }
   }
 

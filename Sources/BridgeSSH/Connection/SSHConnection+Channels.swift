@@ -145,8 +145,7 @@ extension SSHConnection {
     }
     let outcome: Outcome<Bool> = await wait(phase: .stream, within: nil) { connection, id, answer in
       guard let channel = connection.channels[number] else { return answer(.success(false)) }
-      channel.outgoing.append(bytes)
-      channel.writers.append(.init(id: id, left: bytes.count) { answer(.success($0)) })
+      channel.outgoing.append(bytes, id: id) { answer(.success($0)) }
       connection.pump()
     }
     guard try value(of: outcome) else { throw closedChannel }

@@ -108,7 +108,11 @@ extension SSHConnection {
   }
 
   private func cancel(_ id: Int, phase: ConnectionPhase) {
-    callers.take(id)?.fail(failure(observation: .cancelled, phase: phase))
+    guard let caller = callers.take(id) else { return }
+    caller.fail(failure(observation: .cancelled, phase: phase))
+    guard phase == .stream else { return }
+    for channel in channels.values { channel.outgoing.cancel(id) }
+    pump()
   }
 
   /// Starts the clock of an operation whose turn it is. libssh2 cannot leave one half way, so the

@@ -100,6 +100,15 @@ import CLibSSH2
     return session.attempt(Int32(clamping: min(0, result))).map { result }
   }
 
+  /// After a `write` of `count` bytes that came to `.again`: how many of them the library holds in
+  /// a packet that it has begun, because a key exchange is under way. It begins none without a
+  /// window to send into.
+  func heldBytes(of count: Int) -> Int {
+    guard let channel = unsafe channel else { return 0 }
+    let window = unsafe libssh2_channel_window_write_ex(channel, nil)
+    return window > 0 ? min(Self.writeLimit, count) : 0
+  }
+
   func sendEndOfFile() -> Attempt<Void> { call { unsafe libssh2_channel_send_eof($0.raw) } }
 
   /// Whether the server has sent its last byte and we have read it.
