@@ -5,7 +5,7 @@ import BridgeTransport
 /// server.
 ///
 /// A stream that nobody reads fills up and then holds back its channel: read both streams, or
-/// `discard` one.
+/// `discard` one. It keeps its connection alive.
 public struct ByteStream: AsyncSequence, Sendable {
   /// Some bytes, at least one.
   public typealias Element = [UInt8]
@@ -13,10 +13,13 @@ public struct ByteStream: AsyncSequence, Sendable {
   public typealias Failure = AppError
 
   let mailbox: ByteMailbox
+  /// Who fills the mailbox: without it a reader would wait for ever.
+  let connection: SSHConnection
 
   /// Takes the bytes in order.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let mailbox: ByteMailbox
+    let connection: SSHConnection
 
     /// The next bytes, nil at the end.
     ///
@@ -30,7 +33,7 @@ public struct ByteStream: AsyncSequence, Sendable {
 
   /// An iterator; two of one stream share its bytes.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(mailbox: mailbox)
+    AsyncIterator(mailbox: mailbox, connection: connection)
   }
 
   /// Throws away what has come and what will come.

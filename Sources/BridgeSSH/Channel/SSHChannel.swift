@@ -1,4 +1,5 @@
 public import BridgeErrors
+import BridgeTransport
 
 /// A command or a shell that runs on the server.
 ///
@@ -11,22 +12,28 @@ public final class SSHChannel: Sendable {
 
   private let connection: SSHConnection
   private let number: UInt32
+  private let isClosed = Mutex(false)
   let ending: ChannelEnding
 
   init(_ connection: SSHConnection, state: ChannelState, ending: ChannelEnding) {
     self.connection = connection
     self.ending = ending
     number = state.native.number
-    standardOutput = ByteStream(mailbox: state.output)
-    standardError = ByteStream(mailbox: state.error)
+    standardOutput = ByteStream(mailbox: state.output, connection: connection)
+    standardError = ByteStream(mailbox: state.error, connection: connection)
   }
 
   /// Sends `bytes` to its standard input; returns when the connection's buffer has taken them.
   ///
-  /// - Throws: `sshConnectionFailed` when it has ended or the input is finished; `cancelled`
-  ///   (some of the bytes may have gone).
+  /// - Throws: `sshConnectionFailed` when it has ended or the input is finished; `cancelled` when
+  ///   the task is canceled or the channel was closed (some of the bytes may have gone; what had
+  ///   not is dropped).
   public func write(_ bytes: [UInt8]) async throws(AppError) {
-    try await connection.write(bytes, to: number)
+    do throws(AppError) {
+      try await connection.write(bytes, to: number)
+    } catch {
+      throw reason(of: error)
+    }
   }
 
   /// Ends its standard input, after all that was written.
@@ -35,8 +42,15 @@ public final class SSHChannel: Sendable {
   }
 
   /// Tells it that its terminal's size changed.
+  ///
+  /// - Throws: what ended the connection; `cancelled` when the task is canceled or the channel was
+  ///   closed meanwhile.
   public func resize(to size: TerminalSize) async throws(AppError) {
-    try await connection.resize(number, to: size)
+    do throws(AppError) {
+      try await connection.resize(number, to: size)
+    } catch {
+      throw reason(of: error)
+    }
   }
 
   /// How it ended, once the server has said it and has sent the last byte of its output: what both
@@ -65,6 +79,12 @@ public final class SSHChannel: Sendable {
 
   /// Ends it: nothing more is read or written, the server is told.
   public func close() async {
+    isClosed.withLock { $0 = true }
     await connection.closeChannel(number)
+  }
+
+  /// What our own side closed has not failed.
+  private func reason(of error: AppError) -> AppError {
+    isClosed.withLock { $0 } ? .cancelled : error
   }
 }

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTransport
 
 /// What one turn does for each channel: write, read, notice the end.
 extension SSHConnection {
@@ -76,8 +77,15 @@ extension SSHConnection {
         observation: channel.command.map { .noExitStatus(command: $0) }, phase: .stream)
     let outcome = outcome(
       of: channel.command, after: last, reported: channel.native.reportedStatus)
-    let error = AppError(sshError: outcome)
-    ending?.settle(.failure(error), FailureContext(sshFailure: outcome))
+    // A shell that the server closed on a connection that goes on.
+    let isClosedShell = failure == nil && channel.command == nil
+    let error =
+      isClosedShell
+      ? .sshConnectionFailed(
+        host: endpoint.host, reason: "The server closed the channel without an exit status.")
+      : AppError(sshError: outcome)
+    ending?.settle(
+      .failure(error), isClosedShell ? nil : FailureContext(sshFailure: outcome))
     let isWhole = failure == nil || channel.native.isAtEnd
     channel.output.finish(isWhole ? .success(()) : .failure(error))
     channel.error.finish(isWhole ? .success(()) : .failure(error))

@@ -140,8 +140,12 @@ extension SSHConnection {
   }
 
   private func queue(_ bytes: [UInt8], to number: UInt32) async throws(AppError) {
-    guard channels[number]?.isInputFinished == false else {
+    guard let channel = channels[number] else {
       throw ending.map { AppError(sshError: $0) } ?? closedChannel
+    }
+    guard !channel.isInputFinished else {
+      throw .sshConnectionFailed(
+        host: endpoint.host, reason: "The input of the channel is finished.")
     }
     let outcome: Outcome<Bool> = await wait(phase: .stream, within: nil) { connection, id, answer in
       guard let channel = connection.channels[number] else { return answer(.success(false)) }
