@@ -12,7 +12,9 @@ extension SSHConnection {
     do throws(SSHFailure) {
       try await openWire(known)
       try await shakeHands()
+      if let ending { throw ending }
       try await judgeHostKey(known)
+      if let ending { throw ending }
       enter(.authenticate)
       try await authenticate()
       if let ending { throw ending }
@@ -61,18 +63,7 @@ extension SSHConnection {
   }
 
   private func openWire(_ known: KnownHosts) async throws(SSHFailure) {
-    let timeouts = configuration.timeouts
-    let (endpoint, reactor) = (endpoint, reactor)
-    let dialled = await elsewhere(phase: .dial, on: reactor) { [weak self] in
-      await Self.dial(endpoint, on: reactor, timeouts) { [weak self] phase in
-        self?.assumeIsolated { $0.enter(phase) }
-      }
-    }
-    let socket: Socket
-    switch try dialled.get() {
-    case .success(let connected): socket = connected
-    case .failure(let dial): throw failure(dialing: dial)
-    }
+    let socket = try await dial()
     socket.sendAtOnce()
     socket.acknowledgeAtOnce()
     let wire = Wire(socket: socket)
@@ -89,6 +80,45 @@ extension SSHConnection {
     self.session = session
     session.watcher = watcher
     try offerAlgorithms(known)
+  }
+
+  /// The socket of a dial that was won belongs to the connection in the same turn of the loop: what
+  /// ends the connection before this returns closes it.
+  private func dial() async throws(SSHFailure) -> Socket {
+    let timeouts = configuration.timeouts
+    let (endpoint, reactor) = (endpoint, reactor)
+    let outcome: Outcome<DialFailure?> = await wait(phase: .dial, within: nil) {
+      connection, id, answer in
+      connection.dialing = Task(executorPreference: reactor) { [weak connection] in
+        let result = await Self.dial(endpoint, on: reactor, timeouts) { [weak connection] phase in
+          connection?.assumeIsolated { $0.enter(phase) }
+        }
+        reactor.execute { [weak connection] in
+          connection?.assumeIsolated { $0.dialEnded(result, id, answer) }
+        }
+      }
+    }
+    dialing?.cancel()
+    if let dial = try outcome.get() { throw failure(dialing: dial) }
+    guard ending == nil, let socket = dialed.take() else {
+      throw ending ?? failure(observation: .cancelled, phase: .dial)
+    }
+    return socket
+  }
+
+  private func dialEnded(
+    _ result: Result<Socket, DialFailure>, _ id: Int,
+    _ answer: @Sendable (Outcome<DialFailure?>) -> Void
+  ) {
+    dialing = nil
+    var failure: DialFailure?
+    switch result {
+    case .success(let socket): dialed = socket
+    case .failure(let dial): failure = dial
+    }
+    // The end of the connection waited for this.
+    if ending != nil { return release() }
+    if callers.take(id) != nil { answer(.success(failure)) }
   }
 
   private static func dial(

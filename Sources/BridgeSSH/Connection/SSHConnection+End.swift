@@ -37,14 +37,14 @@ extension SSHConnection {
   func leave() async {
     if ending == nil {
       ending = failure(observation: .cancelled, phase: .close)
-      if !isLent { session?.sayGoodbye() }
+      session?.sayGoodbye()
       // Nothing is torn down before the first step: who waits for known_hosts is answered here.
       if life.state == .idle, let ending {
         for caller in callers.takeAll() { caller.fail(ending) }
       }
       step(.close)
     }
-    guard isLent else { return }
+    guard lent != nil || dialing != nil else { return }
     await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
       var caller = Optional(caller)
       let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
@@ -57,8 +57,8 @@ extension SSHConnection {
     }
   }
 
-  /// Answers everybody, then gives back session and descriptor – unless a helper thread has them,
-  /// which gives them back when it is done and is hurried by the end of the socket.
+  /// Answers everybody, then gives back session and descriptor – unless a helper thread or a dial
+  /// has them, which gives them back when it is done and is made to end.
   private func tearDown() {
     guard let ending else { return }
     drainChannels()
@@ -68,9 +68,11 @@ extension SSHConnection {
     unasked?.cancel()
     unasked = nil
     closing = []
-    if isLent {
+    if let lent {
       promptExchange?.cancel()
-      session?.wire.socket.shutDown()
+      lent.session.wire.socket.shutDown()
+    } else if let dialing {
+      dialing.cancel()
     } else {
       release()
     }
@@ -79,6 +81,8 @@ extension SSHConnection {
   func release() {
     session?.release()
     session = nil
+    dialed?.close()
+    dialed = nil
     let waiters = whenReleased
     whenReleased = []
     for waiter in waiters { waiter() }

@@ -20,7 +20,7 @@ extension SSHConnection {
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
     await wait(phase: phase, within: nil) { connection, id, answer in
-      guard let session = connection.session else { return }
+      guard let session = connection.session ?? connection.lent?.session else { return }
       let judge: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
         connection, result in
         switch result {
@@ -172,12 +172,12 @@ extension SSHConnection {
     let observation = observation ?? self.observation(code: code, phase: phase)
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
     let code = code == -5 && observation == nil ? -14 : code
+    let seen = lent?.evidence ?? session?.evidence
     return SSHFailure(
-      code: .init(rawValue: code), message: session?.disconnect?.message ?? text,
+      code: .init(rawValue: code), message: seen?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,
-      observation: observation,
-      socket: session?.wire.socket.condition ?? .open,
-      disconnectReason: session?.disconnect?.reason, preBanner: identification.preBanner,
+      observation: observation, socket: seen?.socket ?? .open,
+      disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
       method: method, timeout: timeout(of: phase))
   }
 

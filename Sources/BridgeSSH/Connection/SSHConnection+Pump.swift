@@ -7,7 +7,7 @@ import BridgeTransport
 extension SSHConnection {
   /// Called when the socket is ready, when there is new work, and when a reader made room.
   func pump(isReadable: Bool = false) {
-    guard let wire = session?.wire, !isLent, ending == nil else { return }
+    guard let wire = session?.wire, ending == nil else { return }
     let mayRead = isReadable || wire.isBudgetSpent
     wire.beginTurn(mayRead: mayRead)
     if mayRead { mayHelp = true }
@@ -19,13 +19,11 @@ extension SSHConnection {
       seen = wire.generation
       stepOperations()
       stepChannels()
-    } while session != nil && !isLent && wire.generation != seen
-    if !isLent {
-      endIfBroken()
-      boundMemory()
-    }
+    } while session != nil && wire.generation != seen
+    endIfBroken()
+    boundMemory()
     for channel in channels.values { channel.deliver(isMoreComing: wire.isBudgetSpent) }
-    guard session != nil, !isLent else { return }
+    guard session != nil else { return }
     if isReadable { nudge() }
     wire.endTurn()
     if isAsked {
@@ -69,7 +67,8 @@ extension SSHConnection {
 
   private func stepOperations() {
     for lane in operations.busyLanes {
-      while !isLent, let operation = operations.first(of: lane), isDone(operation, in: lane) {
+      while session != nil, let operation = operations.first(of: lane), isDone(operation, in: lane)
+      {
         operations.removeFirst(of: lane)
       }
     }
@@ -89,16 +88,19 @@ extension SSHConnection {
   /// Gives the session to a helper thread for the time of `work`; nothing else touches it
   /// meanwhile.
   private func lend(_ work: @escaping @Sendable () -> Void, in lane: OperationQueue.Lane) {
-    isLent = true
+    guard let session else { return }
     watch(for: [])
-    session?.wire.beginTurn(mayRead: true)
+    session.wire.beginTurn(mayRead: true)
+    lent = LentSession(session: session, evidence: session.evidence)
+    self.session = nil
     reactor.help(work) { [self] in
       assumeIsolated { $0.takeBack(lane) }
     }
   }
 
   private func takeBack(_ lane: OperationQueue.Lane) {
-    isLent = false
+    session = lent?.session
+    lent = nil
     // Closed meanwhile: the session could not be freed under the helper's feet.
     if ending != nil { return release() }
     if case .helped(_, let judge) = operations.first(of: lane)?.step, judge(self) {

@@ -31,15 +31,20 @@ public actor SSHConnection: Connection {
 
   var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
+  /// The session, but while a helper thread uses it.
   var session: SSHSession?
+  /// The session while a helper thread uses it.
+  var lent: LentSession?
+  /// The dial that is under way.
+  var dialing: Task<Void, Never>?
+  /// The socket of a dial that was won, until there is a session.
+  var dialed: Socket?
   var operations = OperationQueue()
   var callers = CallerTable<SSHFailure>()
   var channels: [UInt32: ChannelState] = [:]
   var endings: [UInt32: ChannelEnding] = [:]
   /// Channels that are closed for us and not yet for the server.
   var closing: [NativeChannel] = []
-  /// A helper thread owns the session.
-  var isLent = false
   /// A helped operation may go on: it is its first turn, or bytes came since its last.
   var mayHelp = true
   var isTurnQueued = false
@@ -81,7 +86,9 @@ public actor SSHConnection: Connection {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
 
   /// When the last byte came from the server; nil before the first.
-  public var lastHeard: ContinuousClock.Instant? { session?.wire.lastHeard }
+  public var lastHeard: ContinuousClock.Instant? {
+    lent?.evidence.lastHeard ?? session?.wire.lastHeard
+  }
 
   /// Resolves, dials, checks the host's key, authenticates.
   ///
