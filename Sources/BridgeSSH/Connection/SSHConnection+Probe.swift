@@ -29,23 +29,32 @@ extension SSHConnection {
 
   /// A request whose refusal is the answer. The operation goes on when its caller has gone: what is
   /// asked must be answered before the next may ask.
+  ///
+  /// libssh2 gives up an open after a minute in which the answer did not come, and cannot tell a
+  /// late answer from that to a later open: the connection ends with it. But it looks at the clock
+  /// only when it finds nothing to read, so it is not called before there is something.
   func queueRoundTrip(_ id: Int, done: @escaping @Sendable () -> Void) {
     guard let session else { return }
-    var isBegun = false
+    var begun: ContinuousClock.Instant?
+    var seen = 0
     let step = OperationQueue.Step.onLoop { connection in
-      if !isBegun { session.prepareOpen() }
-      isBegun = true
-      switch session.roundTrip() {
+      let wire = session.wire
+      guard begun == nil || wire.generation != seen || wire.mayGive else { return false }
+      let begin = begun ?? .now
+      begun = begin
+      let result = session.roundTrip()
+      seen = wire.generation
+      switch result {
       case .again:
         return false
-      // libssh2's own patience of a minute: how long is waited is decided elsewhere.
-      case .failed(-9, _):
-        return false
-      case .done:
+      case .done(let accepted):
         if connection.callers.take(id) != nil { done() }
+        if let accepted { connection.close(accepted: accepted) }
         return true
       case .failed(let code, let text):
-        connection.fail(id, with: connection.failure(code: code, text: text, phase: .stream))
+        var failure = connection.failure(code: code, text: text, phase: .stream)
+        failure.timeout = max(1, Int((ContinuousClock.now - begin) / .seconds(1)))
+        connection.fail(id, with: failure)
         return true
       }
     }
@@ -53,6 +62,19 @@ extension SSHConnection {
       .init(id: id, channel: nil, phase: .stream, timeout: nil, step: step),
       to: .session)
   }
+
+  /// Closes a channel that was only to be refused. A server that does not confirm the end of such
+  /// channels is given up before they are many.
+  private func close(accepted channel: NativeChannel) {
+    closing.append(channel)
+    guard closing.count > Self.mostClosing else { return }
+    end(
+      now: failure(
+        code: -14, text: "the server accepts channels and does not close them", phase: .stream))
+  }
+
+  /// How many channels may wait for the server to close them when a probe adds one.
+  private static let mostClosing = 64
 
   /// The fastest one tells the distance; the others tell of load.
   func note(roundTrip time: Duration) {

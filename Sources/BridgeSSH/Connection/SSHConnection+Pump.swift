@@ -29,9 +29,10 @@ extension SSHConnection {
     if isAsked {
       unasked?.cancel()
       unasked = nil
-    } else if isReadable, leaveUnread() {
-      return
     }
+    // The last that was waited for may have come together with more.
+    let isLeft = wire.hasInbound && !isReading
+    if isLeft || (isReadable && !isAsked), leaveUnread() { return }
     let hadRoom = wire.hasRoom
     let isFlushed = wire.flush()
     var interest: DescriptorWatcher.Readiness = isFlushed ? [] : .writable

@@ -167,22 +167,26 @@ extension SSHSession {
   }
 
   /// A channel type no server knows: its refusal is a round trip that leaves nothing behind.
-  func roundTrip() -> Attempt<Void> {
+  ///
+  /// A server that accepts any type has answered as well: its channel must be closed.
+  func roundTrip() -> Attempt<NativeChannel?> {
     switch open("probe@bridge", window: 32_768) {
     case .again: .again
     case .failed(let code, let text):
-      tap.openRefusal != nil ? .done(()) : .failed(code, text)
-    // A server that accepts anything has answered as well.
-    case .done(let channel): channel.free()
+      tap.openRefusal != nil ? .done(nil) : .failed(code, text)
+    case .done(let channel): .done(channel)
     }
   }
 
   private func open(_ type: String, window: Int) -> Attempt<NativeChannel> {
+    prepareOpen()
     let opened = callForPointer { session -> LentPointer? in
       let channel = unsafe libssh2_channel_open_ex(
         session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, nil, 0)
       return unsafe channel.map(LentPointer.init)
     }
+    if case .again = opened { return .again }
+    endOpen()
     switch opened.map({ ($0, tap.openedChannel) }) {
     case .again: return .again
     case .failed(let code, let text): return .failed(code, text)

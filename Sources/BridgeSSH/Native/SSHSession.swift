@@ -35,6 +35,8 @@ import Foundation
   var windows = 0
   /// What the library holds.
   private(set) var lent = LentBlocks()
+  /// An open was sent, and its answer has not come.
+  private var isOpening = false
   private var session: OpaquePointer?
   /// The library is being torn down: what it frees is nothing that it has accepted.
   private var isFreeing = false
@@ -161,7 +163,14 @@ import Foundation
     _ = unsafe libssh2_keepalive_send(session, &next)
   }
 
-  func prepareOpen() { tap.forgetOpen() }
+  /// Before each call for an open: the first forgets what the one before came to.
+  func prepareOpen() {
+    if !isOpening { tap.forgetOpen() }
+    isOpening = true
+  }
+
+  /// The open has its answer.
+  func endOpen() { isOpening = false }
 
   func prepareAuthentication() { tap.forgetRefusal() }
 

@@ -65,6 +65,12 @@ import Foundation
     unsafe inbound?.deallocate()
   }
 
+  /// Bytes came that libssh2 was not given yet.
+  var hasInbound: Bool { !inboundRange.isEmpty }
+
+  /// Whether libssh2 would be given bytes, as far as is known.
+  var mayGive: Bool { hasInbound || !isDry }
+
   var hasOutbound: Bool { outboundStart < outbound.count }
 
   /// What waits for the socket to take it.

@@ -70,19 +70,21 @@ final class ServerTalk {
   }
 
   /// Sends one packet (RFC 4253, 6).
-  func send(_ payload: [UInt8]) throws {
+  func send(_ payload: [UInt8]) throws { try write(packet(payload)) }
+
+  /// Sends several packets in one segment.
+  func sendTogether(_ payloads: [[UInt8]]) throws { try write(payloads.flatMap { packet($0) }) }
+
+  private func packet(_ payload: [UInt8]) -> [UInt8] {
+    defer { sentPackets &+= 1 }
     let block = toClient == nil ? 8 : 16
     let padding = 4 + (block - (9 + payload.count) % block) % block
     var packet = WireWriter()
     packet.uint32(UInt32(1 + payload.count + padding))
     packet.byte(UInt8(padding))
     let clear = packet.bytes + payload + [UInt8](repeating: 0, count: padding)
-    if let toClient {
-      try write(toClient.crypt(clear) + toClient.mac(sentPackets, clear))
-    } else {
-      try write(clear)
-    }
-    sentPackets &+= 1
+    guard let toClient else { return clear }
+    return toClient.crypt(clear) + toClient.mac(sentPackets, clear)
   }
 
   /// Sends bytes behind a length that is none of theirs, encrypted and with a right MAC.

@@ -4,10 +4,15 @@ import BridgeSSH
 extension ServerTalk {
   /// A message: its number, then its fields.
   func say(_ number: UInt8, _ fields: (inout WireWriter) -> Void = { _ in }) throws {
+    try send(message(number, fields))
+  }
+
+  /// The payload of a message: its number, then its fields.
+  func message(_ number: UInt8, _ fields: (inout WireWriter) -> Void = { _ in }) -> [UInt8] {
     var message = WireWriter()
     message.byte(number)
     fields(&message)
-    try send(message.bytes)
+    return message.bytes
   }
 
   /// SSH_MSG_USERAUTH_REQUEST.
@@ -55,11 +60,36 @@ extension ServerTalk {
 
   /// SSH_MSG_CHANNEL_OPEN_FAILURE.
   func refuseChannel(_ number: UInt32, reason: UInt32, _ text: String) throws {
-    try say(92) {
+    try send(refusal(ofChannel: number, reason: reason, text))
+  }
+
+  /// The payload of SSH_MSG_CHANNEL_OPEN_FAILURE.
+  func refusal(ofChannel number: UInt32, reason: UInt32, _ text: String = "") -> [UInt8] {
+    message(92) {
       $0.uint32(number)
       $0.uint32(reason)
       $0.string(text)
       $0.string("")
+    }
+  }
+
+  /// Confirms every open, whatever its type, and every close if it `closes`; notes both. Our number
+  /// of a channel is the client's.
+  func confirmEveryChannel(_ note: (String) -> Void, closes: Bool = true) throws {
+    while true {
+      let packet = try receive()
+      var reader = WireReader(Array(packet.dropFirst()))
+      switch packet.first {
+      case 90:
+        guard reader.string() != nil, let number = reader.uint32() else { throw End.broken }
+        note("open")
+        try say(91) { for field in [number, number, 1 << 20, 32_768] { $0.uint32(field) } }
+      case 97:
+        guard let number = reader.uint32() else { throw End.broken }
+        note("close")
+        if closes { try say(97) { $0.uint32(number) } }
+      case _: break
+      }
     }
   }
 

@@ -1,0 +1,157 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// Round trips that are answered late, kindly, or with something behind the answer.
+@Suite(.timeLimit(.minutes(1))) struct ProbeTests {
+  private static func connected(to server: ScriptedSSHServer) async throws -> SSHConnection {
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(user: "somebody", hostKeys: .anyKey))
+    try await connection.connect()
+    return connection
+  }
+
+  /// libssh2 gives up an open after a minute of the system's clock.
+  @Test func anAnswerThatComesAfterAMinuteIsTheAnswer() async {
+    await #expect(processExitsWith: .success) {
+      let gate = DispatchSemaphore(value: 0)
+      try await withScript({ client, _ in
+        try client.admit()
+        let first = try client.openRequest()
+        gate.wait()
+        try client.refuseChannel(first, reason: 3, "")
+        while true { try client.refuseChannel(client.openRequest(), reason: 3, "") }
+      }) { server in
+        let connection = try await ProbeTests.connected(to: server)
+        for seconds in [0, 61] {
+          #expect(SystemTime.jump(seconds: seconds))
+          let error = await failure { _ = try await connection.probe(within: .milliseconds(50)) }
+          #expect(error == .sshTimeout(seconds: 1))
+        }
+        gate.signal()
+        for _ in 0..<4 { _ = try await connection.probe(within: .seconds(10)) }
+        #expect(await connection.lastFailure == nil)
+        await connection.close()
+      }
+    }
+  }
+
+  /// Then the library's state is of no use: the next answer would be taken for another request's.
+  @Test func aRoundTripThatTheLibraryGivesUpEndsTheConnection() async {
+    await #expect(processExitsWith: .success) {
+      let gate = DispatchSemaphore(value: 0)
+      try await withScript({ client, note in
+        try client.admit()
+        _ = try client.openRequest()
+        note("open")
+        gate.wait()
+        // SSH_MSG_IGNORE: bytes, and not the answer.
+        try client.say(2) { $0.string("") }
+        while true {
+          _ = try client.openRequest()
+          note("open")
+        }
+      }) { server in
+        let connection = try await ProbeTests.connected(to: server)
+        for seconds in [0, 61] {
+          #expect(SystemTime.jump(seconds: seconds))
+          _ = await failure { _ = try await connection.probe(within: .milliseconds(50)) }
+        }
+        gate.signal()
+        _ = await failure { _ = try await connection.probe(within: .seconds(5)) }
+        #expect(await connection.lastFailure?.kind == .linkSilent)
+        #expect(server.notes == ["open"])
+        await connection.close()
+      }
+    }
+  }
+
+  @Test func aServerThatAcceptsTheProbeHasAnsweredIt() async throws {
+    try await withScript({ client, note in
+      try client.admit()
+      try client.confirmEveryChannel(note)
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      for _ in 0..<3 { _ = try await connection.probe(within: .seconds(10)) }
+      #expect(await connection.lastFailure == nil)
+      await connection.close()
+      #expect(server.notes.count { $0 == "open" } == 3)
+      #expect(server.notes.contains("close"))
+    }
+  }
+
+  @Test func aServerThatNeverClosesWhatItAcceptedIsGivenUp() async throws {
+    try await withScript({ client, note in
+      try client.admit()
+      try client.confirmEveryChannel(note, closes: false)
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      var probes = 0
+      var error: AppError?
+      while error == nil, probes < 1000 {
+        error = await failure { _ = try await connection.probe(within: .seconds(10)) }
+        probes += 1
+      }
+      #expect(probes < 100)
+      #expect(await connection.lastFailure?.kind == .corrupted)
+      await connection.close()
+    }
+  }
+
+  /// The answer and the server's own question come in one segment; nothing else is asked after it.
+  @Test func whatComesBehindAnAnswerIsLookedAtTheSameMoment() async throws {
+    try await withScript({ client, note in
+      try client.admit()
+      try client.sendTogether([
+        client.refusal(ofChannel: client.openRequest(), reason: 3),
+        client.message(80) {
+          $0.string("keepalive@openssh.com")
+          $0.byte(1)
+        },
+      ])
+      while true {
+        let message = try client.receive()
+        // SSH_MSG_REQUEST_FAILURE
+        if message.first == 82 { note("answered") }
+        var reader = WireReader(Array(message.dropFirst()))
+        guard message.first == 90, reader.string() != nil, let number = reader.uint32() else {
+          continue
+        }
+        try client.refuseChannel(number, reason: 3, "")
+      }
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      _ = try await connection.probe(within: .seconds(10))
+      while !server.notes.contains("answered") { await Task.yield() }
+      await connection.close()
+    }
+  }
+
+  /// Two channels must not have the same number: one of them would never hear its own end.
+  @Test func aConfirmationThatHidesItsNumberIsABreachOfTheProtocol() async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      for tail in [0, 5000] {
+        let number = try client.openRequest()
+        try client.say(91) {
+          for field in [number, number, 1 << 20, 32_768] { $0.uint32(field) }
+          for _ in 0..<tail { $0.byte(0) }
+        }
+        _ = try client.expect(98)
+        try client.say(99) { $0.uint32(number) }
+      }
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      let first = try await connection.execute("true")
+      let error = await failure { _ = try await connection.execute("true") }
+      #expect(await connection.lastFailure?.kind == .corrupted, "\(String(describing: error))")
+      await connection.close()
+      _ = await failure { _ = try await first.exitStatus() }
+    }
+  }
+}
