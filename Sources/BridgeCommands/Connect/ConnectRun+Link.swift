@@ -24,9 +24,10 @@ extension ConnectRun {
     if let descriptor = request.passwordDescriptor {
       let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)
-      credentials += [.password(secret), .keyboardInteractive]
+      credentials.append(.passwordByAnyMethod(secret))
     } else {
-      credentials.append(.keyboardInteractive)
+      // A conversation that is begun and not answered is a failed login to the server.
+      if prompter.route.canAsk { credentials.append(.keyboardInteractive) }
       credentials += (0..<Self.passwordPrompts).map { _ in .password(nil) }
     }
     return SSHConfiguration(

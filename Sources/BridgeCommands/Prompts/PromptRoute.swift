@@ -7,6 +7,14 @@ package enum PromptRoute: Sendable, Equatable {
   /// Nowhere; the sentence says why, and what would help.
   case nowhere(String)
 
+  /// Whether somebody can answer.
+  package var canAsk: Bool {
+    switch self {
+    case .terminal, .program: true
+    case .nowhere: false
+    }
+  }
+
   /// As OpenSSH chooses (ssh(1), SSH_ASKPASS_REQUIRE): the terminal where there is one, else the
   /// program where there is a display; `prefer` and `force` put the program first, `force` even
   /// without a display, and `never` leaves it out.

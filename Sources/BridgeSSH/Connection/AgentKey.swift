@@ -22,10 +22,15 @@ package struct AgentKey: Sendable, Equatable {
   ]
 
   /// The bare signature of `data`, as libssh2 wants it; nil when the agent does not sign. Blocks.
-  func sign(_ data: [UInt8], within patience: Duration) -> [UInt8]? {
-    guard let agent = try? AgentSocket(path: socketPath, patience: patience),
-      let signature = try? agent.sign(data, with: blob)
-    else { return nil }
+  /// `refused` is called with the `errno` where the system gave no socket to ask it by.
+  func sign(_ data: [UInt8], within patience: Duration, refused: (Int32) -> Void) -> [UInt8]? {
+    let signature: [UInt8]
+    do throws(AgentProblem) {
+      signature = try AgentSocket(path: socketPath, patience: patience).sign(data, with: blob)
+    } catch {
+      refused(error.errno)
+      return nil
+    }
     var reader = WireReader(signature)
     guard reader.string() != nil, let bare = reader.string() else { return nil }
     return bare

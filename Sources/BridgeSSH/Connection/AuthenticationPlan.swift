@@ -13,13 +13,15 @@ package struct AuthenticationPlan {
     case agentKey(AgentKey)
     case password(isGiven: Bool, index: Int)
     case keyboardInteractive
+    /// The same secret as that of the password with this index.
+    case sameByKeyboardInteractive(index: Int)
 
     /// The method's name (RFC 4252, RFC 4256).
     package var method: String {
       switch self {
       case .keyFile, .agentKeys, .agentKey: "publickey"
       case .password: "password"
-      case .keyboardInteractive: "keyboard-interactive"
+      case .keyboardInteractive, .sameByKeyboardInteractive: "keyboard-interactive"
       }
     }
   }
@@ -61,6 +63,9 @@ package struct AuthenticationPlan {
       case .password(let secret):
         waiting.append(.password(isGiven: secret != nil, index: index))
       case .keyboardInteractive: waiting.append(.keyboardInteractive)
+      case .passwordByAnyMethod:
+        waiting.append(.password(isGiven: true, index: index))
+        waiting.append(.sameByKeyboardInteractive(index: index))
       }
     }
   }
@@ -91,7 +96,7 @@ package struct AuthenticationPlan {
     let last = waiting.lastIndex {
       switch $0 {
       case .agentKey, .agentKeys: true
-      case .keyFile, .password, .keyboardInteractive: false
+      case .keyFile, .password, .keyboardInteractive, .sameByKeyboardInteractive: false
       }
     }
     guard let last else { return false }
@@ -105,9 +110,11 @@ package struct AuthenticationPlan {
   /// False when this public key was offered before: by a file and by the agent, for instance.
   package mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
 
-  /// The server refused one; it is not offered again.
-  package mutating func refused() {
+  /// The server refused `offer`; it is not offered again, by no other method either.
+  package mutating func refused(_ offer: Offer) {
     offers += 1
+    guard case .password(_, let index) = offer else { return }
+    waiting.removeAll { $0 == .sameByKeyboardInteractive(index: index) }
   }
 }
 
@@ -122,7 +129,11 @@ extension SSHCredential {
       mine.reveal { $0 } == theirs.reveal { $0 }
     case (.password, .password): false
     case (.keyboardInteractive, .keyboardInteractive): true
-    case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _): false
+    case (.passwordByAnyMethod(let mine), .passwordByAnyMethod(let theirs)):
+      mine.reveal { $0 } == theirs.reveal { $0 }
+    case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _),
+      (.passwordByAnyMethod, _):
+      false
     }
   }
 }

@@ -10,6 +10,8 @@ extension SSHConnection {
     case partial([String])
     /// The server wants none of it; these methods may go on.
     case refused([String])
+    /// The server refused the method before it asked for anything: no credential was refused.
+    case unaskedRefusal([String])
     /// It could not be offered at all.
     case unusable(SSHFailure)
     /// Nobody gave what it needs.
@@ -42,7 +44,10 @@ extension SSHConnection {
       case .refused(let next):
         methods = next
         refusedMethod = method
-        plan.refused()
+        plan.refused(offer)
+      case .unaskedRefusal(let next):
+        methods = next
+        plan.refused(offer)
       case .unusable(let failure):
         unusable = unusable ?? failure
       case .notAvailable:
@@ -51,7 +56,8 @@ extension SSHConnection {
     }
     if refusedMethod == nil, let unusable { throw unusable }
     method = refusedMethod ?? methods.map { PeerText.escaped($0.joined(separator: ",")) } ?? "none"
-    throw failure(code: -18, text: "no credential was accepted", phase: .authenticate)
+    let others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
+    throw failure(code: -18, text: "no credential was accepted\(others)", phase: .authenticate)
   }
 
   /// The `none` request: the methods that may go on; nil when nothing more is wanted.
@@ -72,18 +78,25 @@ extension SSHConnection {
       guard plan.isFirst(key.blob) else { return .notAvailable }
       let user = configuration.user
       let left = authenticationLeft
-      return try await answer(isHelped: true) { session in
-        session.authenticate(user: user, publicKey: key.blob) { key.sign($0, within: left) }
+      let code = Mutex(Int32(0))
+      let answer = try await answer(isHelped: true) { session in
+        session.authenticate(user: user, publicKey: key.blob) { data in
+          key.sign(data, within: left) { errno in code.withLock { $0 = errno } }
+        }
       }
+      if let shortage = localShortage(code.withLock { $0 }) { throw shortage }
+      return answer
     case .password(_, let index):
       return try await offerPassword(index)
     case .keyboardInteractive:
-      return try await offerKeyboardInteractive()
+      return try await offerKeyboardInteractive(nil)
+    case .sameByKeyboardInteractive(let index):
+      return try await offerKeyboardInteractive(configuration.credentials[index].givenPassword)
     }
   }
 
   private func offerPassword(_ index: Int) async throws(SSHFailure) -> Answer {
-    guard case .password(let given) = configuration.credentials[index] else { return .notAvailable }
+    let given = configuration.credentials[index].givenPassword
     let (user, host) = (configuration.user, endpoint.host)
     let ask = configuration.interaction.password
     let password =
@@ -105,14 +118,23 @@ extension SSHConnection {
     return .unusable(failure)
   }
 
-  private func offerKeyboardInteractive() async throws(SSHFailure) -> Answer {
+  /// `given` answers the first hidden question that is asked alone.
+  private func offerKeyboardInteractive(_ given: Secret?) async throws(SSHFailure) -> Answer {
     let exchange = PromptExchange()
     promptExchange = exchange
     defer { promptExchange = nil }
     let user = configuration.user
     let ask = configuration.interaction.answers
     let answering = Task(executorPreference: globalConcurrentExecutor) {
-      for await request in exchange.requests { exchange.answer(await ask(request)) }
+      var given = given
+      for await request in exchange.requests {
+        let isOneHidden = request.prompts.count == 1 && !request.prompts[0].isEchoed
+        if isOneHidden, let secret = given.take() {
+          exchange.answer([secret])
+        } else {
+          exchange.answer(await ask(request))
+        }
+      }
     }
     let begun = ContinuousClock.now
     let result: Result<Answer, SSHFailure>
@@ -131,6 +153,9 @@ extension SSHConnection {
     // People's time is not counted: what was counted of it is given back.
     authenticationLeft += min(exchange.timeAsked, ContinuousClock.now - begun)
     if exchange.isUnanswered, case .success(.refused) = result { return .notAvailable }
+    if !exchange.wasAsked, case .success(.refused(let next)) = result {
+      return .unaskedRefusal(next)
+    }
     return try result.get()
   }
 
@@ -165,8 +190,20 @@ extension SSHConnection {
     return outcome
   }
 
-  func checkStillWanted() throws(SSHFailure) {
-    if let ending { throw ending }
-    if Task.isCancelled { throw failure(observation: .cancelled, phase: .authenticate) }
+  /// The failure of a credential that could not be fetched, with this `errno`, because this machine
+  /// ran out of descriptors or memory: another attempt may find some. Nil for every other cause.
+  func localShortage(_ errno: Int32) -> SSHFailure? {
+    var failure = failure(phase: .authenticate)
+    failure.socket = .failed(errno: errno)
+    return failure.kind == .localResource ? failure : nil
+  }
+}
+
+extension SSHFailure {
+  fileprivate var reasonNotOffered: String {
+    switch observation {
+    case .keyUnusable(let reason), .agentUnavailable(let reason): reason
+    case _: message
+    }
   }
 }

@@ -38,16 +38,17 @@ extension SSHConnection {
   /// Reads the known_hosts files on a helper thread: thousands of lines take longer than a turn of
   /// the loop may.
   private func loadKnownHosts() async throws(AppError) -> KnownHosts {
-    let (keys, host, reactor) = (configuration.hostKeys, knownName, reactor)
+    let (keys, host) = (configuration.hostKeys, knownName)
     let loaded = await elsewhere(phase: .resolve) {
-      await reactor.onHelperThread { () -> Result<KnownHosts, AppError> in
+      await BlockingThreads.files.run { () -> Result<KnownHosts, AppError> in
         Result { () throws(AppError) in
           try KnownHostsFile.load(keys.files, revoked: keys.revoked, about: host)
         }
       }
     }
     switch loaded {
-    case .success(let known): return try known.get()
+    case .success(let known?): return try known.get()
+    case .success(nil): throw ending.map { AppError(sshError: $0) } ?? .cancelled
     case .failure(let failure):
       if ending == nil {
         step(.connect)
@@ -204,7 +205,7 @@ extension SSHConnection {
       let unknown = failure(
         observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
       guard try await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
-      await remember(blob, fingerprint: fingerprint)
+      try await remember(blob, fingerprint: fingerprint)
     case .newType(let fingerprint, let detail):
       let unknown = failure(
         observation: .hostKeyNewType(fingerprint: fingerprint, detail: detail), phase: .hostKey)
@@ -212,7 +213,7 @@ extension SSHConnection {
       guard configuration.hostKeys.unknown == .ask,
         try await isAccepted(blob, fingerprint, doubt: detail, isKnownByOtherTypes: true)
       else { throw unknown }
-      await remember(blob, fingerprint: fingerprint)
+      try await remember(blob, fingerprint: fingerprint)
     }
   }
 
@@ -240,19 +241,28 @@ extension SSHConnection {
   }
 
   /// Writes a trusted key down. A file that cannot be written does not undo the trust; it is told.
-  private func remember(_ blob: [UInt8], fingerprint: String) async {
+  private func remember(_ blob: [UInt8], fingerprint: String) async throws(SSHFailure) {
     guard let file = configuration.hostKeys.files.first else { return }
     let name = knownName
-    let problem = await reactor.onHelperThread { () -> AppError? in
-      var chance = KernelRandom()
-      do throws(AppError) {
-        try KnownHostsFile.append(name, blob: blob, to: file, using: &chance)
-        return nil
-      } catch {
-        return error
+    let written = await elsewhere(phase: .hostKey, within: configuration.timeouts.handshake) {
+      await BlockingThreads.files.run { () -> AppError? in
+        var chance = KernelRandom()
+        do throws(AppError) {
+          try KnownHostsFile.append(name, blob: blob, to: file, using: &chance)
+          return nil
+        } catch {
+          return error
+        }
       }
     }
-    if let problem { return warnings.append(problem) }
+    switch written {
+    case .failure(let failure) where failure.observation == .deadline:
+      let reason = "It was not written in time."
+      return warnings.append(.fileWriteError(path: PeerText.escaped(file), reason: reason))
+    case .failure(let failure): throw failure
+    case .success(.some(let problem?)): return warnings.append(problem)
+    case .success: break
+    }
     notedHostKey = NotedHostKey(
       keyType: Self.typeName(of: blob), fingerprint: fingerprint, file: file)
   }

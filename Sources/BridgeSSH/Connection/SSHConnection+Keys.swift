@@ -10,25 +10,22 @@ extension SSHConnection {
   func askAgent(
     _ wanted: AuthenticationPlan.AgentKeys, plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
-    let (reactor, path, files) = (reactor, wanted.socketPath, wanted.preferred)
+    let (path, files) = (wanted.socketPath, wanted.preferred)
     let begun = ContinuousClock.now
     // Half of it: an agent that hangs leaves time for the next credential.
     let patience = authenticationLeft / 2
     let answer = await elsewhere(phase: .authenticate, within: patience) {
-      await reactor.onHelperThread { () -> Result<AgentAnswer, AgentProblem> in
-        Result { () throws(AgentProblem) in
-          AgentAnswer(
-            identities: try AgentSocket(path: path, patience: patience).identities(),
-            preferred: files.compactMap { KeyFile.publicBlob(of: $0) })
-        }
-      }
+      await AgentAnswer.read(at: path, preferring: files, within: patience)
     }
     authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
     switch answer {
     case .failure(let failure):
       guard failure.observation == .deadline else { throw failure }
       return useless(wanted, AgentProblem.silent.reason)
+    case .success(nil):
+      throw failure(observation: .cancelled, phase: .authenticate)
     case .success(.failure(let problem)):
+      if let shortage = localShortage(problem.errno) { throw shortage }
       return useless(wanted, problem.reason)
     case .success(.success(let answer)):
       let keys = answer.identities.map { AgentKey(blob: $0.blob, type: $0.type, socketPath: path) }
@@ -58,11 +55,10 @@ extension SSHConnection {
     _ path: String, plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
     let library = library
-    let read = await reactor.onHelperThread { KeyFile.read(path) }
-    try checkStillWanted()
     let info: PrivateKeyInfo
-    switch read {
+    switch try await read(path) {
     case .failure(let problem):
+      if let shortage = localShortage(problem.errno) { throw shortage }
       // A public key stands for the agent's, which was offered before.
       if let blob = problem.publicBlob, plan.hasOffered(blob) { return .notAvailable }
       return .unusable(observed(.keyUnusable(reason: problem.reason)))
@@ -75,6 +71,26 @@ extension SSHConnection {
     if let blob = info.publicBlob, !plan.isFirst(blob) { return .notAvailable }
     guard info.isEncrypted else { return try await offer(path, passphrase: nil) }
     return try await offerEncrypted(path, info)
+  }
+
+  /// The file may be on a file server that does not answer: its time counts as authentication.
+  private func read(_ path: String) async throws(SSHFailure) -> Result<
+    PrivateKeyInfo, KeyFile.Problem
+  > {
+    let begun = ContinuousClock.now
+    let read = await elsewhere(phase: .authenticate, within: authenticationLeft) {
+      await BlockingThreads.files.run { KeyFile.read(path) }
+    }
+    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
+    switch read {
+    case .success(let result?): return result
+    case .success(nil): throw failure(observation: .cancelled, phase: .authenticate)
+    case .failure(var failure):
+      if failure.observation == .deadline {
+        failure.message = "the key file at \(PeerText.escaped(path)) was not read in time"
+      }
+      throw failure
+    }
   }
 
   private func offerEncrypted(
@@ -113,4 +129,21 @@ extension SSHConnection {
 private struct AgentAnswer {
   var identities: [AgentIdentity]
   var preferred: [[UInt8]]
+
+  /// Asks the agent at `path` and reads `files`; nil when the task was canceled before.
+  static func read(
+    at path: String, preferring files: [String], within patience: Duration
+  ) async -> Result<AgentAnswer, AgentProblem>? {
+    let preferred = await BlockingThreads.files.run {
+      files.compactMap { KeyFile.publicBlob(of: $0) }
+    }
+    guard let preferred else { return nil }
+    return await BlockingThreads.prompts.run {
+      Result { () throws(AgentProblem) in
+        AgentAnswer(
+          identities: try AgentSocket(path: path, patience: patience).identities(),
+          preferred: preferred)
+      }
+    }
+  }
 }

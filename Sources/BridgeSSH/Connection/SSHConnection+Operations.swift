@@ -70,7 +70,7 @@ extension SSHConnection {
         let timer = deadline.map { deadline in
           LoopTimer(after: deadline, on: reactor) { [weak self] in
             self?.assumeIsolated {
-              $0.fail(id, with: $0.failure(observation: .deadline, phase: phase))
+              $0.callers.take(id)?.fail($0.failure(observation: .deadline, phase: phase))
             }
           }
         }

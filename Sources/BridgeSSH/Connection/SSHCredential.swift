@@ -13,6 +13,10 @@ public enum SSHCredential: Sendable {
   case password(Secret?)
   /// Whatever the server asks (RFC 4256), answered by a person.
   case keyboardInteractive
+  /// A password for whichever method the server takes: `password`, or where it does not take that,
+  /// the answer to the first hidden question of `keyboard-interactive`. Refused by one method, it
+  /// is not offered by the other: a server would count it twice.
+  case passwordByAnyMethod(Secret)
 }
 
 /// What the connection asks while it authenticates. Nil answers mean "not available": the next

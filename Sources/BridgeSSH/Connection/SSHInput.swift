@@ -17,10 +17,9 @@ enum SSHInput {
 
   /// - Throws: `validationError`.
   static func check(_ credentials: [SSHCredential]) throws(AppError) {
-    for case .password(let secret?) in credentials {
-      if let problem = secret.problem {
-        throw .validationError(field: "password", message: problem)
-      }
+    for credential in credentials {
+      guard let problem = credential.givenPassword?.problem else { continue }
+      throw .validationError(field: "password", message: problem)
     }
   }
 
@@ -43,6 +42,17 @@ enum SSHInput {
     let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isPlain else {
       throw .validationError(field: field, message: "It contains a control character.")
+    }
+  }
+}
+
+extension SSHCredential {
+  /// The password that need not be asked for; nil for every other credential.
+  var givenPassword: Secret? {
+    switch self {
+    case .password(let secret): secret
+    case .passwordByAnyMethod(let secret): secret
+    case .keyFile, .agent, .keyboardInteractive: nil
     }
   }
 }

@@ -14,7 +14,9 @@ struct AgentSocket {
   init(path: String, patience: Duration) throws(AgentProblem) {
     let descriptor = Foundation.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw AgentProblem(reason: "There is no socket to ask it by.") }
+    guard descriptor >= 0 else {
+      throw AgentProblem(reason: "There is no socket to ask it by.", errno: Foundation.errno)
+    }
     socket = Socket(descriptor: descriptor)
     // Zero would mean for ever.
     let microseconds = max(1000, Int(patience / .microseconds(1)))
@@ -91,6 +93,8 @@ struct AgentSocket {
 /// Why an agent is of no use, in words.
 struct AgentProblem: Error, Sendable, Equatable {
   var reason: String
+  /// The `errno` where the system gave no socket.
+  var errno: Int32 = 0
 
   static let silent = AgentProblem(reason: "The ssh-agent stopped answering.")
 }

@@ -9,6 +9,7 @@ final class PromptExchange: Sendable {
     var answers: [Secret]?
     var isCancelled = false
     var isUnanswered = false
+    var wasAsked = false
     var timeAsked: Duration = .zero
     var askedSince: ContinuousClock.Instant?
     var granted: Duration = .zero
@@ -39,11 +40,15 @@ final class PromptExchange: Sendable {
   /// Whether somebody declined to answer.
   var isUnanswered: Bool { state.withLock { $0.isUnanswered } }
 
+  /// Whether the server has asked for anything.
+  var wasAsked: Bool { state.withLock { $0.wasAsked } }
+
   /// On the helper thread: waits for the answers. Empty ones when nobody has any.
   func ask(_ request: KeyboardInteractiveRequest) -> [Secret] {
     // A request without prompts only tells something, or ends the conversation (RFC 4256, 3.4).
     if request.prompts.isEmpty && request.instruction.isEmpty { return [] }
     if state.withLock({ $0.isCancelled }) { return [] }
+    if !request.prompts.isEmpty { state.withLock { $0.wasAsked = true } }
     let begun = ContinuousClock.now
     state.withLock { $0.askedSince = begun }
     sink.yield(request)

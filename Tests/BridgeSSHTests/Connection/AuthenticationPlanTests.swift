@@ -112,11 +112,25 @@ struct AuthenticationPlanTests {
   @Test func enoughIsEnough() {
     var plan = AuthenticationPlan((0..<9).map { .keyFile("\($0)") })
     var count = 0
-    while plan.next(for: all) != nil {
+    while let offer = plan.next(for: all) {
       count += 1
-      plan.refused()
+      plan.refused(offer)
     }
     #expect(count == AuthenticationPlan.mostOffers)
+  }
+
+  /// A server counts each refusal, by whichever method the secret came.
+  @Test func aRefusedSecretIsNotOfferedByTheOtherMethod() {
+    var plan = AuthenticationPlan([
+      .passwordByAnyMethod(Secret("x")), .passwordByAnyMethod(Secret("x")),
+      .passwordByAnyMethod(Secret("y")),
+    ])
+    #expect(plan.next(for: all) == .password(isGiven: true, index: 0))
+    plan.refused(.password(isGiven: true, index: 0))
+    #expect(plan.next(for: all) == .password(isGiven: true, index: 2))
+    // Accepted, and the server wants more: then it is another question.
+    #expect(plan.next(for: ["keyboard-interactive"]) == .sameByKeyboardInteractive(index: 2))
+    #expect(plan.next(for: all) == nil)
   }
 
   @Test func onlyKeysThatTheLibraryCanOfferAreUsable() {

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTransport
 import Testing
 
 /// In a process of its own, which has used up its descriptors.
@@ -22,6 +23,44 @@ import Testing
       #expect(context?.phase == .dial)
       #expect(error?.exitCode(in: context) == .busy)
       await connection.close()
+      await reactor.stop()
+      Descriptors.giveBack()
+    }
+  }
+
+  /// The key file cannot be opened; another attempt may find descriptors again.
+  @Test(arguments: ["file", "agent"])
+  func withoutDescriptorsForAKeyTheKeyIsNotBlamed(source: String) async {
+    await #expect(processExitsWith: .success) { [source] in
+      let server = try ScriptedSSHServer { client, _ in
+        _ = try client.request()
+        try client.refuse(goOnWith: "publickey")
+        try client.listenToTheEnd()
+      }
+      let reactor = Reactor()
+      var configuration = SSHConfiguration(
+        user: "somebody",
+        credentials: [source == "file" ? .keyFile("/etc/hostname") : .agent(socketPath: "/none")],
+        hostKeys: .init(files: [], unknown: .ask))
+      // Between the key exchange and the first credential.
+      configuration.interaction.trust = { _ in
+        Descriptors.useUp()
+        return true
+      }
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration,
+        on: reactor)
+      let error = await failure { try await connection.connect() }
+      let context = await connection.lastFailure
+      #expect(
+        error
+          == .sshConnectionFailed(
+            host: "127.0.0.1", reason: "This machine has no file descriptors left."))
+      #expect(context?.kind == .localResource)
+      #expect(context?.phase == .authenticate)
+      #expect(error?.exitCode(in: context) == .busy)
+      await connection.close()
+      server.stop()
       await reactor.stop()
       Descriptors.giveBack()
     }

@@ -149,6 +149,44 @@ import Testing
     }
   }
 
+  /// A key that is locked with nobody to unlock it is why nobody comes in, and not the method that
+  /// the server refused without a question.
+  @Test func anUnusableKeyIsNotHiddenByAMethodThatAskedNothing() async throws {
+    let room = try TemporaryDirectory()
+    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", room.file("locked"))
+    try await withScript({ client, _ in
+      while true {
+        _ = try client.request()
+        try client.refuse(goOnWith: "publickey,keyboard-interactive")
+      }
+    }) { server in
+      let connection = connection(
+        to: server, [.keyFile(room.file("locked")), .keyboardInteractive])
+      let error = await expectFailure(
+        of: connection, Verdict(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+      #expect("\(error)".contains("encrypted"))
+    }
+  }
+
+  @Test func aRefusalNamesTheKeyThatCouldNotBeOffered() async throws {
+    let room = try TemporaryDirectory()
+    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", room.file("locked"))
+    try await withScript({ client, _ in
+      while true {
+        _ = try client.request()
+        try client.refuse(goOnWith: "publickey,password")
+      }
+    }) { server in
+      let connection = connection(
+        to: server, [.keyFile(room.file("locked")), .password(Secret("wrong"))])
+      #expect(
+        await expectFailure(of: connection, refused)
+          == .sshAuthenticationFailed(method: "password"))
+      let context = await connection.lastFailure
+      #expect(context?.native?.text.contains("encrypted") == true)
+    }
+  }
+
   // Channels
 
   /// RFC 4254, 5.1: prohibited, connect failed, unknown type, resource shortage; and one of no one.
