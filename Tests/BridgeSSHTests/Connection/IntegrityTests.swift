@@ -88,7 +88,7 @@ struct IntegrityTests {
         configuration.timeouts.handshake = .seconds(2)
         configuration.timeouts.authenticate = .seconds(2)
         configuration.timeouts.channel = .seconds(2)
-        let run = await Self.run(command, proxy.port, configuration)
+        let run = await Self.run(command, proxy.port, configuration, isProbed: true)
         Self.check(run, size: size, status: .status(3), "bit \(bit) of byte \(place) of \(total)")
         await proxy.stop()
       }
@@ -193,14 +193,16 @@ struct IntegrityTests {
   }
 
   private static func run(
-    _ command: String, _ port: Int, _ configuration: SSHConfiguration
+    _ command: String, _ port: Int, _ configuration: SSHConfiguration, isProbed: Bool = false
   ) async -> Run {
     var run = Run()
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)
     let silence = Task {
-      guard (try? await ContinuousClock().sleep(for: .seconds(3))) != nil else { return false }
-      let isSilent = (try? await connection.probe(within: .seconds(2))) == nil
+      guard isProbed, (try? await ContinuousClock().sleep(for: .seconds(5))) != nil else {
+        return false
+      }
+      let isSilent = (try? await connection.probe(within: .seconds(10))) == nil
       if isSilent { await connection.close() }
       return isSilent
     }
