@@ -22,6 +22,15 @@ import Testing
     }
   }
 
+  /// Its task would never end, and say nothing.
+  @Test func aTaskOnAReactorThatWasStoppedStopsADebugBuild() async {
+    await #expect(processExitsWith: .failure) {
+      let reactor = Reactor()
+      await reactor.stop()
+      await Task(executorPreference: reactor) {}.value
+    }
+  }
+
   private static func life(
     of reactor: Reactor, _ endpoint: Endpoint, _ listener: LoopbackListener
   ) async throws {

@@ -21,14 +21,15 @@ extension Reactor {
 
   private func enqueue(_ work: Work) {
     let isOnLoop = isCurrent
-    let (mustWake, mustStart) = inbox.withLock { inbox in
-      // Nobody would run it, and what it holds would never be let go.
-      if inbox.hasEnded { return (false, false) }
+    let (mustWake, mustStart, isDropped) = inbox.withLock { inbox in
+      // No thread would run it, and what it holds would never be released.
+      if inbox.hasEnded { return (false, false, true) }
       inbox.work.append(work)
-      if isOnLoop || inbox.isWakePending { return (false, !inbox.hasThread) }
+      if isOnLoop || inbox.isWakePending { return (false, !inbox.hasThread, false) }
       inbox.isWakePending = true
-      return (true, !inbox.hasThread)
+      return (true, !inbox.hasThread, false)
     }
+    assert(!(isDropped && isHop(work)), "a task was resumed on a reactor that has stopped")
     if mustWake { control.wake() }
     if mustStart { startThread() }
   }

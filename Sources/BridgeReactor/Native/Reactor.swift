@@ -7,7 +7,7 @@ public import BridgeTransport
 /// Actors pinned to it run on the thread that also delivers readiness and timers, so a native call
 /// and the event that asked for it need no lock and no hop. Tasks that prefer it stay on it from
 /// await to await. Stop it after everything pinned to it is closed: a job enqueued later never
-/// runs.
+/// runs, and its task never ends. A debug build stops the program there.
 @safe public final class Reactor: TaskExecutor, PinnedExecutor, @unchecked Sendable {
   /// What other rooms that speak libuv attach their own handles to; touch it on the loop's thread
   /// only, once a name was resolved there: before, it may be memory of a loop that is not made yet.
@@ -207,7 +207,7 @@ public import BridgeTransport
     }
   }
 
-  private func isHop(_ work: Work) -> Bool {
+  func isHop(_ work: Work) -> Bool {
     switch work {
     case .job, .isolated: true
     case .call: false

@@ -8,7 +8,11 @@ public struct SSHTimeouts: Sendable, Equatable {
   public var handshake: Duration = .seconds(15)
   /// All authentication requests together.
   public var authenticate: Duration = .seconds(30)
-  /// Opening a channel and starting what runs in it.
+  /// Opening a channel and starting what runs in it, each request of its own.
+  ///
+  /// libssh2 cannot abandon a request: one whose answer takes longer ends the connection, with all
+  /// other channels on it. Give it more where commands of hours share a connection with requests
+  /// that a busy server answers late; a server that is gone is found by probes in any case.
   public var channel: Duration = .seconds(15)
   /// Saying goodbye.
   public var close: Duration = .seconds(1)
