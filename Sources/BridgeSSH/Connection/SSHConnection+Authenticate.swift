@@ -190,10 +190,11 @@ extension SSHConnection {
     return outcome
   }
 
-  /// The failure of a credential that could not be fetched, with this `errno`, because this machine
-  /// ran out of descriptors or memory: another attempt may find some. Nil for every other cause.
-  func localShortage(_ errno: Int32) -> SSHFailure? {
-    var failure = failure(phase: .authenticate)
+  /// The failure of a file or socket that could not be opened, with this `errno`, because this
+  /// machine ran out of descriptors or memory: another attempt may find some. Nil for every other
+  /// cause.
+  func localShortage(_ errno: Int32, phase: ConnectionPhase = .authenticate) -> SSHFailure? {
+    var failure = failure(phase: phase)
     failure.socket = .failed(errno: errno)
     return failure.kind == .localResource ? failure : nil
   }

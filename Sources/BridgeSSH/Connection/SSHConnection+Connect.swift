@@ -40,22 +40,30 @@ extension SSHConnection {
   private func loadKnownHosts() async throws(AppError) -> KnownHosts {
     let (keys, host) = (configuration.hostKeys, knownName)
     let loaded = await elsewhere(phase: .resolve) {
-      await BlockingThreads.files.run { () -> Result<KnownHosts, AppError> in
-        Result { () throws(AppError) in
-          try KnownHostsFile.load(keys.files, revoked: keys.revoked, about: host)
+      await BlockingThreads.files.run { () -> Result<KnownHosts, LocalFile.Unreadable> in
+        Result { () throws(LocalFile.Unreadable) in
+          try KnownHostsFile.entries(of: keys.files, revoked: keys.revoked, about: host)
         }
       }
     }
     switch loaded {
-    case .success(let known?): return try known.get()
-    case .success(nil): throw ending.map { AppError(sshError: $0) } ?? .cancelled
-    case .failure(let failure):
-      if ending == nil {
-        step(.connect)
-        end(now: failure)
+    case .success(.success(let known)?): return known
+    case .success(.failure(let unreadable)?):
+      if let shortage = localShortage(unreadable.errno, phase: .resolve) {
+        throw endBeforeDial(shortage)
       }
-      throw AppError(sshError: ending ?? failure)
+      throw unreadable.error
+    case .success(nil): throw ending.map { AppError(sshError: $0) } ?? .cancelled
+    case .failure(let failure): throw endBeforeDial(failure)
     }
+  }
+
+  private func endBeforeDial(_ failure: SSHFailure) -> AppError {
+    if ending == nil {
+      step(.connect)
+      end(now: failure)
+    }
+    return AppError(sshError: ending ?? failure)
   }
 
   func enter(_ next: ConnectionPhase) {

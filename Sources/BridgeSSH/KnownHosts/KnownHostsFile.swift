@@ -16,14 +16,30 @@ package enum KnownHostsFile {
   package static func load(
     _ paths: [String], revoked: String? = nil, about host: KnownHostName
   ) throws(AppError) -> KnownHosts {
+    do throws(LocalFile.Unreadable) {
+      return try entries(of: paths, revoked: revoked, about: host)
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// As `load`, with the `errno` of a file that cannot be read.
+  static func entries(
+    of paths: [String], revoked: String?, about host: KnownHostName
+  ) throws(LocalFile.Unreadable) -> KnownHosts {
     var known = KnownHosts(about: host)
     for path in paths {
-      guard let content = try LocalFile.read(path) else { continue }
+      guard let content = try LocalFile.content(of: path) else { continue }
       known.add(content.text, file: path)
     }
-    if let revoked {
-      guard let content = try LocalFile.read(revoked) else { throw .fileNotFound(path: revoked) }
+    guard let revoked else { return known }
+    guard let content = try LocalFile.content(of: revoked) else {
+      throw LocalFile.Unreadable(error: .fileNotFound(path: revoked))
+    }
+    do throws(AppError) {
       try known.revoke(content.text, file: revoked)
+    } catch {
+      throw LocalFile.Unreadable(error: error)
     }
     return known
   }

@@ -28,7 +28,23 @@ package enum LocalFile {
   /// Waits for no writer: only regular files and devices are read.
   /// - Throws: `filePermissionDenied`, or `fileReadError` with the system's words.
   package static func read(_ path: String, limit: Int = limit) throws(AppError) -> Content? {
-    try refuseZero(path)
+    do throws(Unreadable) {
+      return try content(of: path, limit: limit)
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// A file that cannot be read: the error for its reader, and the `errno` behind it (0 where it is
+  /// not the system that refuses).
+  struct Unreadable: Error {
+    var error: AppError
+    var errno: Int32 = 0
+  }
+
+  /// As `read`, with the `errno` of a failure.
+  static func content(of path: String, limit: Int = limit) throws(Unreadable) -> Content? {
+    do throws(AppError) { try refuseZero(path) } catch { throw Unreadable(error: error) }
     do throws(ReadFailure) {
       guard let (descriptor, status) = try opened(path) else { return nil }
       defer { close(descriptor) }
@@ -36,8 +52,10 @@ package enum LocalFile {
         bytes: try bytes(of: descriptor, limit: limit), mode: UInt32(status.st_mode & 0o777),
         owner: status.st_uid)
     } catch {
-      guard error.code != 0 else { throw .fileReadError(path: path, reason: error.reason) }
-      throw readError(path, error.code)
+      guard error.code != 0 else {
+        throw Unreadable(error: .fileReadError(path: path, reason: error.reason))
+      }
+      throw Unreadable(error: readError(path, error.code), errno: error.code)
     }
   }
 

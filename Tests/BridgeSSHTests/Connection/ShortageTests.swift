@@ -65,4 +65,29 @@ import Testing
       Descriptors.giveBack()
     }
   }
+
+  /// A file that another attempt can read must not end a supervised link for good.
+  @Test func withoutDescriptorsForKnownHostsTheFileIsNotBlamed() async {
+    await #expect(processExitsWith: .success) {
+      let reactor = Reactor()
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: 1),
+        configuration: SSHConfiguration(
+          user: "somebody", credentials: [.password(Secret("x"))],
+          hostKeys: .init(files: ["/etc/hostname"], unknown: .refuse)),
+        on: reactor)
+      Descriptors.useUp()
+      let error = await failure { try await connection.connect() }
+      let context = await connection.lastFailure
+      #expect(
+        error
+          == .sshConnectionFailed(
+            host: "127.0.0.1", reason: "This machine has no file descriptors left."))
+      #expect(context?.kind == .localResource)
+      #expect(error?.exitCode(in: context) == .busy)
+      await connection.close()
+      await reactor.stop()
+      Descriptors.giveBack()
+    }
+  }
 }
