@@ -31,6 +31,8 @@ package struct PacketTap: Sendable {
   /// Channels whose server has sent all of their output (SSH_MSG_CHANNEL_EOF or _CLOSE), by our
   /// number.
   package private(set) var endedChannels: Set<UInt32> = []
+  /// Channels that the server has closed (SSH_MSG_CHANNEL_CLOSE), by our number.
+  package private(set) var closedChannels: Set<UInt32> = []
   /// The last refusal of an authentication request.
   package private(set) var refusal: Refusal?
 
@@ -57,6 +59,7 @@ package struct PacketTap: Sendable {
   package mutating func forgetChannel(_ number: UInt32) {
     exitStatus[number] = nil
     endedChannels.remove(number)
+    closedChannels.remove(number)
   }
 
   /// Looks at a packet that the library accepted and is done with: its payload, and padding and
@@ -89,6 +92,7 @@ package struct PacketTap: Sendable {
   private mutating func seeEnd(_ packet: Span<UInt8>) {
     guard let channel = packet.uint32(at: 1), endedChannels.count < 4096 else { return }
     endedChannels.insert(channel)
+    if packet[0] == 97 { closedChannels.insert(channel) }
   }
 
   private mutating func seeChannelRequest(_ packet: Span<UInt8>) {

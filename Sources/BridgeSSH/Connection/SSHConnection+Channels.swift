@@ -63,8 +63,10 @@ extension SSHConnection {
       try value(of: asked.mapError(\.ofTheLink))
     }
     let started = await request(of: native) { $0.start(command) }
-    if case .failure(let failure) = started, ending != nil || failure.kind == .outcomeUnknown {
-      // The request may have reached the server before the link went.
+    if case .failure(let failure) = started,
+      ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
+    {
+      // The request may have reached the server before the link went, or the channel was closed.
       throw AppError(sshError: outcome(of: command, after: failure))
     }
     try value(of: started)

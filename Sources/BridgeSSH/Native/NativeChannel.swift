@@ -15,6 +15,8 @@ import CLibSSH2
   private var channel: OpaquePointer?
 
   private let window: Int
+  /// The server closed it in place of an answer to a request.
+  private(set) var isClosedUnanswered = false
 
   init(_ channel: OpaquePointer, number: UInt32, window: Int, of session: SSHSession) {
     unsafe self.channel = channel
@@ -32,8 +34,17 @@ import CLibSSH2
     return unsafe session.attempt(body(LentPointer(channel)))
   }
 
+  /// A request whose answer is waited for. The library does not notice that the server closes the
+  /// channel instead, and nothing more comes of it then (RFC 4254, 5.3).
+  private func request(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
+    let asked = call(body)
+    guard case .again = asked, session.tap.closedChannels.contains(number) else { return asked }
+    isClosedUnanswered = true
+    return .failed(-22, "the server closed the channel before it answered")
+  }
+
   func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
-    let asked = call {
+    let asked = request {
       unsafe libssh2_channel_request_pty_ex(
         $0.raw, terminal.type, UInt32(terminal.type.utf8.count), nil, 0,
         Int32(terminal.size.columns), Int32(terminal.size.rows), 0, 0)
@@ -54,7 +65,7 @@ import CLibSSH2
 
   /// Starts a shell, or `command` as it is.
   func start(_ command: String?) -> Attempt<Void> {
-    call { channel in
+    request { channel in
       guard let command else {
         return unsafe libssh2_channel_process_startup(channel.raw, "shell", 5, nil, 0)
       }

@@ -89,22 +89,30 @@ import Testing
 
   private func exchange(over connection: SSHConnection, seed: UInt64) async throws {
     var chance = SplitMix64(seed: seed &+ 1000)
+    var channels: [(SSHChannel, Traffic, SplitMix64)] = []
+    // All are started before one can end: dropbear 2022.83 closes a channel that waits for its
+    // command while the command of another one ends (`sesscheckclose`, common-channel.c).
+    for _ in 0..<Int.random(in: 1...3, using: &chance) {
+      let traffic = Traffic(&chance)
+      let generator = SplitMix64(seed: chance.next())
+      channels.append((try await connection.execute(traffic.command), traffic, generator))
+    }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<Int.random(in: 1...3, using: &chance) {
-        let traffic = Traffic(&chance)
-        let lane = SplitMix64(seed: chance.next())
-        group.addTask { try await Self.carry(traffic, over: connection, chance: lane) }
+      for (channel, traffic, generator) in channels {
+        group.addTask {
+          try await Self.carry(traffic, through: channel, of: connection, chance: generator)
+        }
       }
       try await group.waitForAll()
     }
   }
 
   private static func carry(
-    _ traffic: Traffic, over connection: SSHConnection, chance: SplitMix64
+    _ traffic: Traffic, through channel: SSHChannel, of connection: SSHConnection,
+    chance: SplitMix64
   ) async throws {
     var chance = chance
     let lanes = (0..<3).map { _ in SplitMix64(seed: chance.next()) }
-    let channel = try await connection.execute(traffic.command)
     async let written: Void = write(traffic.sent, to: channel, chance: lanes[0])
     async let output = read(channel.standardOutput, connection, chance: lanes[1])
     async let errors = read(channel.standardError, connection, chance: lanes[2])

@@ -272,4 +272,35 @@ import Testing
       await connection.close()
     }
   }
+
+  /// dropbear does it to a channel that waits for its command while another one's ends. The other
+  /// channels must go on, and the caller must not wait for an answer that cannot come.
+  @Test func aChannelThatIsClosedInPlaceOfAnAnswer() async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      let first = try client.openRequest()
+      try client.confirmChannel(first)
+      _ = try client.expect(98)
+      try client.say(97) { $0.uint32(first) }
+      _ = try client.expect(96)
+      _ = try client.expect(97)
+      let second = try client.openRequest()
+      try client.confirmChannel(second)
+      _ = try client.expect(98)
+      try client.say(99) { $0.uint32(second) }
+      try client.listenToTheEnd()
+    }) { server in
+      var configuration = SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey)
+      // Longer than the test may take.
+      configuration.timeouts.channel = .seconds(600)
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
+      try await connection.connect()
+      let error = await failure { _ = try await connection.execute("one") }
+      #expect(error == .sshOutcomeUnknown(command: "one"))
+      #expect(await connection.lastFailure == nil)
+      _ = try await connection.execute("two")
+      await connection.close()
+    }
+  }
 }
