@@ -63,12 +63,12 @@ enum SeverityQueueStory {
 
   /// Errors of every kind in an order drawn from the seed, the changed key among them.
   private static func drawn(_ seed: UInt64) -> [AppError] {
-    var chance = SplitMix64(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let kinds = ErrorCatalogue.examples.filter {
       $0 != .cancelled && $0.caseName != "sshHostKeyMismatch"
     }
-    var errors = (1..<reports).compactMap { _ in kinds.randomElement(using: &chance) }
-    errors.insert(changedKey, at: Int.random(in: 40..<reports, using: &chance))
+    var errors = (1..<reports).compactMap { _ in kinds.randomElement(using: &generator) }
+    errors.insert(changedKey, at: Int.random(in: 40..<reports, using: &generator))
     return errors
   }
 }

@@ -81,10 +81,10 @@ struct Blow: Sendable {
   static func plan(
     _ options: SoakOptions, over span: Duration, isSSH: (Int) -> Bool
   ) -> [Blow] {
-    var chance = SplitMix64(seed: options.seed)
+    var generator = SplitMix64(seed: options.seed)
     var order: [Int] = []
     while order.count < options.faults {
-      order += Array(0..<options.connections).shuffled(using: &chance)
+      order += Array(0..<options.connections).shuffled(using: &generator)
     }
     let hostly = [Havoc.hostRestart, .keyRefused, .hostFreeze, .sessionsKilled]
     let share = span / Double(options.faults)
@@ -92,12 +92,12 @@ struct Blow: Sendable {
     return order.prefix(options.faults).enumerated().map { index, link in
       // One takes down half the links: more of them, and no link would ever be healthy between.
       if index % 50 == 25 { owed.append(hostly[(index / 50) % hostly.count]) }
-      var havoc = Havoc.ofLinks.randomElement(using: &chance) ?? .reset
+      var havoc = Havoc.ofLinks.randomElement(using: &generator) ?? .reset
       if isSSH(link), let next = owed.popLast() { havoc = next }
       return Blow(
         link: link, havoc: havoc,
-        at: share * (Double(index) + Double.random(in: 0..<1, using: &chance)),
-        seed: chance.next())
+        at: share * (Double(index) + Double.random(in: 0..<1, using: &generator)),
+        seed: generator.next())
     }
   }
 }
@@ -110,8 +110,8 @@ struct Striker: Sendable {
 
   /// Returns once the fault was begun, and for how long it goes on by itself.
   func strike(_ blow: Blow) async throws(FaultError) -> Duration {
-    var chance = SplitMix64(seed: blow.seed)
-    let spell = Duration.milliseconds(Int.random(in: 200...1_500, using: &chance))
+    var generator = SplitMix64(seed: blow.seed)
+    let spell = Duration.milliseconds(Int.random(in: 200...1_500, using: &generator))
     let proxy = link.proxy
     switch blow.havoc {
     case .reset: try await proxy.inject(.reset)
@@ -119,7 +119,7 @@ struct Striker: Sendable {
     case .halfClose: try await proxy.inject(.halfClose([.toClient]))
     case .farHalfClose: try await proxy.inject(.halfClose([.toServer]))
     case .blackHole: try await proxy.inject(.freeze())
-    case .oneWay: try await proxy.inject(.freeze([direction(&chance)]))
+    case .oneWay: try await proxy.inject(.freeze([direction(&generator)]))
     case .unread:
       try await proxy.inject(.notReading(for: spell * 4))
       return spell * 4
@@ -127,18 +127,18 @@ struct Striker: Sendable {
       try await proxy.inject(.freeze(for: spell / 2))
       return spell / 2
     case .cut:
-      let count = Int.random(in: 0..<link.chatter, using: &chance)
-      try await proxy.inject(.cut(after: count, by: ending(&chance)), on: .live)
+      let count = Int.random(in: 0..<link.chatter, using: &generator)
+      try await proxy.inject(.cut(after: count, by: ending(&generator)), on: .live)
     case .corrupt:
-      let offset = Int.random(in: 0..<link.chatter, using: &chance)
+      let offset = Int.random(in: 0..<link.chatter, using: &generator)
       try await proxy.inject(.corrupt(at: offset), on: .live)
     case .cutHandshake:
-      let count = Int.random(in: 0..<link.handshake, using: &chance)
-      try await proxy.inject(.cut(after: count, direction(&chance), by: ending(&chance)))
+      let count = Int.random(in: 0..<link.handshake, using: &generator)
+      try await proxy.inject(.cut(after: count, direction(&generator), by: ending(&generator)))
       try await proxy.inject(.reset)
     case .corruptHandshake:
-      let offset = Int.random(in: 0..<link.handshake, using: &chance)
-      try await proxy.inject(.corrupt(at: offset, direction(&chance)))
+      let offset = Int.random(in: 0..<link.handshake, using: &generator)
+      try await proxy.inject(.corrupt(at: offset, direction(&generator)))
       try await proxy.inject(.reset)
     case .refuse:
       try await proxy.inject(.refuse(for: spell))
@@ -148,10 +148,10 @@ struct Striker: Sendable {
       try await proxy.inject(.latency(spell / 20, jitter: spell / 40))
       return spell
     case .slice:
-      try await proxy.inject(.slice(Int.random(in: 1...4, using: &chance)))
+      try await proxy.inject(.slice(Int.random(in: 1...4, using: &generator)))
       try await proxy.inject(.reset)
     case .narrow:
-      try await proxy.inject(.bandwidth(Int.random(in: 20_000...60_000, using: &chance)))
+      try await proxy.inject(.bandwidth(Int.random(in: 20_000...60_000, using: &generator)))
       try await proxy.inject(.reset)
     case .silence:
       try await proxy.inject(.silence(for: spell))
@@ -194,12 +194,12 @@ struct Striker: Sendable {
     }
   }
 
-  private func direction(_ chance: inout SplitMix64) -> Direction {
-    Bool.random(using: &chance) ? .toClient : .toServer
+  private func direction(_ generator: inout SplitMix64) -> Direction {
+    Bool.random(using: &generator) ? .toClient : .toServer
   }
 
-  private func ending(_ chance: inout SplitMix64) -> Portion.Ending {
-    Bool.random(using: &chance) ? .reset : .finish
+  private func ending(_ generator: inout SplitMix64) -> Portion.Ending {
+    Bool.random(using: &generator) ? .reset : .finish
   }
 }
 

@@ -39,9 +39,9 @@ struct SoakOptions: Sendable {
     }
   }
 
-  private static func set<Value>(_ place: inout Value, _ value: Value?) -> Bool {
+  private static func set<Value>(_ field: inout Value, _ value: Value?) -> Bool {
     guard let value else { return false }
-    place = value
+    field = value
     return true
   }
 }

@@ -46,7 +46,7 @@ enum HostKeyChange {
     let shown = await supervisor.shown
     await story.hold("it is the host key", shown?.error.caseName == "sshHostKeyMismatch")
     await story.hold("it is not tried again by itself", shown?.plan?.next == .askPerson)
-    await story.hold("nothing was dialled after it", seen.dialsAfterMismatch == 0)
+    await story.hold("nothing was dialed after it", seen.dialsAfterMismatch == 0)
     let since = await server.log.dropFirst(logged)
     await story.hold("the new host was not told the user's name", !since.contains(server.user))
 

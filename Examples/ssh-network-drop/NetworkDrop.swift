@@ -44,7 +44,7 @@ enum NetworkDrop {
       await story.hold("every error has a type", seen.errors.allSatisfy(\.isTyped))
     }
     let accepted = await proxy.log.count { if case .accepted = $0.kind { true } else { false } }
-    await story.hold("nobody dialled in a storm", accepted <= 3 * (Act.allCases.count + 1))
+    await story.hold("nobody dialed in a storm", accepted <= 3 * (Act.allCases.count + 1))
     await supervisor.shutDown()
     await proxy.stop()
   }

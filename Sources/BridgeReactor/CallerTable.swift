@@ -1,11 +1,11 @@
-/// Everybody who waits for a connection. Being taken out is the one right to be answered.
+/// Pending callers of a connection. Whoever removes an entry resumes it, exactly once.
 ///
 /// On the reactor's thread only, where the deadlines are counted.
 package struct CallerTable<Failure: Error> {
-  /// One who waits.
+  /// One pending caller.
   package struct Caller {
     fileprivate let deadline: LoopTimer?
-    /// Answers with a failure; success is answered by who has the value.
+    /// Resumes with a failure; a success is resumed by the code that has the value.
     package let fail: (Failure) -> Void
 
     /// Waits until taken out; `deadline` is cancelled then.
@@ -18,7 +18,7 @@ package struct CallerTable<Failure: Error> {
   private var callers: [Int: Caller] = [:]
   private var last = 0
 
-  /// Nobody waits.
+  /// An empty table.
   package init() {}
 
   /// A number that was never given out before.
@@ -30,7 +30,7 @@ package struct CallerTable<Failure: Error> {
   /// Lets `caller` wait as `id`.
   package mutating func insert(_ caller: Caller, as id: Int) { callers[id] = caller }
 
-  /// Takes out who waits as `id`; nil when somebody else was faster.
+  /// Removes the caller `id`; nil when it was removed before.
   package mutating func take(_ id: Int) -> Caller? {
     let caller = callers.removeValue(forKey: id)
     caller?.deadline?.cancel()

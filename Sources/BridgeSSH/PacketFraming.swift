@@ -6,7 +6,7 @@
 /// it asks for room for the rest. Given that one block and no more, what it asks for next tells the
 /// length, and room for a wrong one can be refused.
 package struct PacketFraming: Sendable {
-  private enum Place: Equatable {
+  private enum Position: Equatable {
     /// Version lines, which the library reads a byte at a time.
     case versionLines
     /// At a packet's start, so much of its first block handed over.
@@ -20,7 +20,7 @@ package struct PacketFraming: Sendable {
   /// A length was no length: nothing after it can be read.
   package private(set) var isDamaged = false
 
-  private var place = Place.versionLines
+  private var position = Position.versionLines
   /// What the packet under way is protected with; nil in clear.
   private var protection: PacketProtection?
   private var isEncrypted = false
@@ -32,7 +32,7 @@ package struct PacketFraming: Sendable {
 
   /// Whether `protect(with:)` is to be called before `allowance(of:)`: each packet has that of the
   /// last key exchange.
-  package var wantsProtection: Bool { isEncrypted && place == .firstBlock(passed: 0) }
+  package var needsProtection: Bool { isEncrypted && position == .firstBlock(passed: 0) }
 
   /// The next packet is protected with this; nil for one that is not known, which ends it.
   package mutating func protect(with protection: PacketProtection?) {
@@ -41,15 +41,15 @@ package struct PacketFraming: Sendable {
   }
 
   /// Whether the library has a packet's first block: what it allocates next is for the packet.
-  package var awaitsPacket: Bool { place == .length }
+  package var awaitsPacket: Bool { position == .length }
 
   /// How many bytes the library may have now of the `wanted` ones; none when it is over.
   package mutating func allowance(of wanted: Int) -> Int {
     if isDamaged { return 0 }
-    switch place {
+    switch position {
     case .versionLines:
       guard wanted > 1 else { return wanted }
-      place = .firstBlock(passed: 0)
+      position = .firstBlock(passed: 0)
       return min(wanted, blockSize)
     case .firstBlock(let passed): return min(wanted, blockSize - passed)
     case .length:
@@ -60,16 +60,16 @@ package struct PacketFraming: Sendable {
     }
   }
 
-  /// The library got these.
+  /// Records bytes that the library received.
   package mutating func passed(_ bytes: Span<UInt8>) {
-    switch place {
+    switch position {
     case .versionLines, .length: break
     case .firstBlock(let passed):
       let now = passed + bytes.count
-      place = now < blockSize ? .firstBlock(passed: now) : .length
+      position = now < blockSize ? .firstBlock(passed: now) : .length
     case .rest(let left, let whole):
       if !isEncrypted, left == whole, bytes.count > 0 { isLastInClear = bytes[0] == 21 }
-      place = .rest(left: left - bytes.count, of: whole)
+      position = .rest(left: left - bytes.count, of: whole)
       if left == bytes.count { endPacket() }
     }
   }
@@ -77,25 +77,25 @@ package struct PacketFraming: Sendable {
   /// Whether the library may have a block of `count` bytes. False for the rest of a packet whose
   /// length is wrong.
   package mutating func mayAllocate(_ count: Int) -> Bool {
-    guard place == .length else { return true }
+    guard position == .length else { return true }
     let left = Self.lengthFields + count - blockSize
     let clear = Self.lengthFields + count - (protection?.macLength ?? 0)
     guard left > 0, protection == nil || clear % blockSize == 0 else {
       isDamaged = true
       return false
     }
-    place = .rest(left: left, of: left)
+    position = .rest(left: left, of: left)
     return true
   }
 
   /// The lengths of the packet and of its padding, which libssh2 keeps apart from the rest.
   private static let lengthFields = 5
 
-  /// What libssh2 wants before it looks at the length.
+  /// The number of bytes that libssh2 reads before it checks the length.
   private var blockSize: Int { protection?.blockSize ?? Self.lengthFields }
 
   private mutating func endPacket() {
     isEncrypted = isEncrypted || isLastInClear
-    place = .firstBlock(passed: 0)
+    position = .firstBlock(passed: 0)
   }
 }

@@ -43,7 +43,7 @@ package struct PacketTap: Sendable {
   /// Nothing seen yet.
   package init() {}
 
-  /// Before an open: what it comes to is not the last one's.
+  /// Called before an open: forgets the result of the last one.
   package mutating func forgetOpen() {
     openedChannel = nil
     openRefusal = nil

@@ -33,7 +33,7 @@ struct PacketFramingTests {
     for message: UInt8 in [20, 21] {
       let packet = clear(message, length: 12)
       #expect(pass(Array(packet.prefix(5)), through: &framing) == [5])
-      #expect(!framing.wantsProtection)
+      #expect(!framing.needsProtection)
       let roomIsGiven = framing.mayAllocate(11)
       #expect(roomIsGiven)
       #expect(pass(Array(packet.dropFirst(5)), through: &framing) == [11])
@@ -45,7 +45,7 @@ struct PacketFramingTests {
     var framing = PacketFraming()
     #expect(framing.allowance(of: 1) == 1)
     #expect(framing.allowance(of: 32_768) == 5)
-    #expect(!framing.wantsProtection)
+    #expect(!framing.needsProtection)
   }
 
   @Test func aPacketInClearIsGivenToItsEndAndNoFurther() {
@@ -61,16 +61,16 @@ struct PacketFramingTests {
     #expect(framing.allowance(of: 32_768) == 7)
     framing.passed([0, 0, 0, 0, 0, 0, 0].span)
     #expect(framing.allowance(of: 32_768) == 5)
-    #expect(!framing.wantsProtection)
+    #expect(!framing.needsProtection)
   }
 
   @Test func afterNewKeysEachPacketHasTheirProtection() {
     var framing = encrypted()
     for _ in 0..<2 {
-      #expect(framing.wantsProtection)
+      #expect(framing.needsProtection)
       framing.protect(with: protection)
       #expect(pass([UInt8](repeating: 9, count: 16), through: &framing) == [16])
-      #expect(!framing.wantsProtection)
+      #expect(!framing.needsProtection)
       // 32 bytes in clear: two blocks; the length is 28, its MAC 32.
       let roomIsGiven = framing.mayAllocate(28 - 1 + 32)
       #expect(roomIsGiven)

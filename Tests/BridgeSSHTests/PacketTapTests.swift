@@ -104,10 +104,10 @@ struct PacketTapTests {
   }
 
   @Test func survivesWhateverIsFreed() {
-    var chance = SplitMix64(seed: 11)
+    var generator = SplitMix64(seed: 11)
     for whole in [exitStatus, refusal, [91, 0, 0, 0, 1], [92, 0, 0, 0, 1, 0, 0, 0, 4]] {
       var tap = PacketTap()
-      for bytes in Mutation.of(whole, count: 500, seed: chance.next()) { see(&tap, bytes) }
+      for bytes in Mutation.of(whole, count: 500, seed: generator.next()) { see(&tap, bytes) }
       #expect(tap.exitStatus.count <= 4096)
     }
   }

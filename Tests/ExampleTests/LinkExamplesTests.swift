@@ -67,7 +67,7 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
       name: "ssh-host-key-change",
       lines: [
         "the host is reinstalled: same address, another key", "kept: it is the host key",
-        "kept: it is not tried again by itself", "kept: nothing was dialled after it",
+        "kept: it is not tried again by itself", "kept: nothing was dialed after it",
         "kept: the new host was not told the user's name", "kept: terminal is up again",
         "all 6 promises kept",
       ]),
@@ -78,7 +78,7 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
         "a black hole: the socket stays open and nothing passes",
         "dials a second link beside the doubtful one", "the second link takes over",
         "a partition of 1.5 s: old links are dead, new ones wait",
-        "a reset, and nobody listens for 1 s", "kept: nobody dialled in a storm",
+        "a reset, and nobody listens for 1 s", "kept: nobody dialed in a storm",
         "all 9 promises kept",
       ]),
   ]

@@ -1,4 +1,4 @@
-/// A function, initialiser, accessor block or other body of code, measured.
+/// A function, initializer, accessor block or other body of code, measured.
 struct Body: Equatable {
   var name: String
   /// First and last line, signature and closing brace included.

@@ -15,7 +15,7 @@ import Foundation
       client PORT SIZE COUNT WINDOW   echoes, so many in flight
       idle PORT N                     N connections; says READY and waits for standard input
       among PORT N COUNT              COUNT echoes one by one among N idle connections
-      beside PORT URL                 the longest echo while URL is dialled on the same reactor
+      beside PORT URL                 the longest echo while URL is dialed on the same reactor
       autobahn PORT AGENT             every case of an Autobahn fuzzing server
     bridge-bench proxy PORT                             a fault proxy without faults to PORT;
                                                         says where, waits for standard input

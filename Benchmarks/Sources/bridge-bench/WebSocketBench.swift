@@ -126,7 +126,7 @@ struct WebSocketBench {
   }
 
   private enum Beside: Sendable {
-    case dialled(seconds: Double, outcome: String)
+    case dialed(seconds: Double, outcome: String)
     case echoed(count: Int, longest: Double)
   }
 
@@ -140,7 +140,7 @@ struct WebSocketBench {
       group.addTask { await echoes(on: active) }
       for await part in group {
         switch part {
-        case .dialled(let seconds, let outcome):
+        case .dialed(let seconds, let outcome):
           report([("dial_ms", seconds * 1e3)])
           print(outcome)
           group.cancelAll()
@@ -157,9 +157,9 @@ struct WebSocketBench {
     let watch = Stopwatch()
     do throws(AppError) {
       try await connection.connect()
-      return .dialled(seconds: watch.wall, outcome: "connected")
+      return .dialed(seconds: watch.wall, outcome: "connected")
     } catch {
-      return .dialled(seconds: watch.wall, outcome: error.caseName)
+      return .dialed(seconds: watch.wall, outcome: error.caseName)
     }
   }
 

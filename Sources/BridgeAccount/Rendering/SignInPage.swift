@@ -2,7 +2,7 @@ import BridgeErrors
 
 /// The screens of the account flow as HTML that works without a script (S2-26…S2-46): labels
 /// before their inputs, one heading, the error below the fields and announced at once, targets of
-/// 44 pixels, colours of at least 4.5:1.
+/// 44 pixels, colors of at least 4.5:1.
 ///
 /// A form is posted to the page's own address with the fields `email`, `password`,
 /// `confirmPassword`, `code`, `consent` (`true`); the other buttons post `navigate` (`choice`,

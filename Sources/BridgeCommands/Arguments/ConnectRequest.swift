@@ -35,7 +35,7 @@ package struct ConnectRequest: Sendable, Equatable {
   package struct Recovery: Sendable, Equatable {
     /// How long the first dial is retried: nil not at all, `forever` without an end.
     package var wait: Limit<Duration>?
-    /// How often a lost link is dialled again.
+    /// How often a lost link is dialed again.
     package var retries = Limit<Int>.forever
     /// Whether COMMAND may run twice.
     package var isIdempotent = false

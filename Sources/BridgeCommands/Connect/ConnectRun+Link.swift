@@ -203,7 +203,7 @@ extension ConnectRun {
     case .escape(.leave), .key(.leave): leave()
     case .key(.retry): await supervisor.reconnectNow(id)
     case .escape(.reconnect):
-      reporter.show("\r\nAsking the host; if it does not answer, it is dialled anew.\r\n")
+      reporter.show("\r\nAsking the host; if it does not answer, it is dialed anew.\r\n")
       await supervisor.reconnectNow(id)
     case .escape(.help): reporter.show("\r\n" + Keyboard.help)
     case .escape(.status): requestStatus.yield()
@@ -266,7 +266,7 @@ extension ConnectionPhase {
     let host = PeerText.escaped(settings.endpoint.host, limit: 128)
     switch self {
     case .resolve: return "resolving \(host)"
-    case .dial: return "dialling \(PeerText.escaped(settings.endpoint.description, limit: 160))"
+    case .dial: return "dialing \(PeerText.escaped(settings.endpoint.description, limit: 160))"
     case .banner: return "waiting for the server's greeting"
     case .keyExchange: return "exchanging keys"
     case .hostKey: return "checking the host's key"

@@ -91,13 +91,13 @@ extension ConnectRun {
       let reason = PeerText.escaped(problem.shownMessage())
       reporter.warn("the host's key could not be noted: \(reason)")
     }
-    if let key = await connection.notedHostKey { report(key) }
+    if let key = await connection.addedHostKey { report(key) }
   }
 
   /// Whom we trust from now on is worth a line to a person; a script finds it among the events.
-  private func report(_ key: NotedHostKey) {
+  private func report(_ key: AddedHostKey) {
     let file = PeerText.escaped(key.file)
-    reporter.event("hostKeyNoted") { line in
+    reporter.event("hostKeyAdded") { line in
       line.add("host", PeerText.escaped(settings.endpoint.host))
       line.add("port", settings.endpoint.port)
       line.add("keyType", key.keyType)

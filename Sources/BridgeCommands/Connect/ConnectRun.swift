@@ -53,7 +53,7 @@ struct ConnectRun: Sendable {
     var wasStarted = false
     /// How the run ends if the command just being sent turns out not to have been.
     var unlessSent: CommandFailure?
-    /// The newest failures of the link in use and of one dialled beside it, in the order they came.
+    /// The newest failures of the link in use and of one dialed beside it, in the order they came.
     private(set) var failures: [CommandFailure] = []
     /// How the newest reconnect went, for people.
     var back: String?

@@ -153,7 +153,7 @@ private struct Layers {
   init(
     _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
   ) throws(CommandFailure) {
-    let question = ClientConfig.Question(
+    let query = ClientConfig.Query(
       host: request.host.host, user: request.host.user, port: request.host.port,
       home: surroundings.home, localUser: surroundings.user,
       localUserID: surroundings.userID, localHost: surroundings.hostName,
@@ -171,14 +171,14 @@ private struct Layers {
     if let user = request.user { flags.append("User=\"\(user)\"") }
     do throws(AppError) {
       options = try ClientConfig.resolve(
-        question, options: request.options, files: files)
-      _ = try ClientConfig.resolve(question, options: flags, files: files)
+        query, options: request.options, files: files)
+      _ = try ClientConfig.resolve(query, options: flags, files: files)
     } catch {
       throw CommandFailure(error: error)
     }
     do throws(AppError) {
       all = try ClientConfig.resolve(
-        question, options: request.options + flags, sources: sources, files: files)
+        query, options: request.options + flags, sources: sources, files: files)
     } catch {
       throw CommandFailure(error: error, isInFile: true)
     }

@@ -16,7 +16,7 @@ final class Reporter: Sendable {
     var sharesTerminal = false
     /// The terminal can take back what it shows: progress, and a banner.
     var showsProgress = false
-    /// Colours are wanted and shown.
+    /// Colors are wanted and shown.
     var usesColor = false
     /// How much is said.
     var loudness = ConnectRequest.Loudness.normal

@@ -1,4 +1,4 @@
-/// Text in the cells of a terminal. Sequences that set colours (SGR, ECMA-48) take none, wide
+/// Text in the cells of a terminal. Sequences that set colors (SGR, ECMA-48) take none, wide
 /// characters two.
 package enum TerminalText {
   /// Something that cannot be broken.

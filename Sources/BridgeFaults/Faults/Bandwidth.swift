@@ -17,7 +17,7 @@ public struct Bandwidth: Fault, Shaper {
   public var steps: [FaultStep] { [.shape(directions, self)] }
 
   /// Cuts it into pieces of 10 ms, each due when the line has carried it.
-  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  public mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     portion.pieces(of: max(1, bytesPerSecond / 100)).map { piece in
       var late = piece
       isFree = max(isFree, piece.due)

@@ -15,11 +15,11 @@ public struct Corrupt: Fault, Shaper {
   public var scope: FaultScope { .next }
 
   /// Flips at least one bit of the byte.
-  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  public mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     var altered = portion
     let index = portion.bytes.readerIndex + offset
     if offset >= 0, let byte = portion.bytes.getInteger(at: index, as: UInt8.self) {
-      let mask = bit.map { 1 << UInt8($0 & 7) } ?? UInt8.random(in: 1...255, using: &chance)
+      let mask = bit.map { 1 << UInt8($0 & 7) } ?? UInt8.random(in: 1...255, using: &generator)
       altered.bytes.setInteger(byte ^ mask, at: index)
       altered.note = "corrupted"
     }

@@ -13,7 +13,7 @@ public struct Cut: Fault, Shaper {
   public var scope: FaultScope { .next }
 
   /// Lets `count` bytes pass, then ends it.
-  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  public mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     var last = portion
     guard portion.count >= count else {
       count -= portion.count

@@ -15,9 +15,9 @@ public struct Latency: Fault, Shaper {
   public var steps: [FaultStep] { [.shape(directions, self)] }
 
   /// Adds the delay.
-  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  public mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     var late = portion
-    late.due += max(.zero, delay + jitter * Double.random(in: -1...1, using: &chance))
+    late.due += max(.zero, delay + jitter * Double.random(in: -1...1, using: &generator))
     return [late]
   }
 }

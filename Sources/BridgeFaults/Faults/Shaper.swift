@@ -5,7 +5,7 @@ public import NIOCore
 /// Each connection and direction gets its own copy; portions come in stream order.
 public protocol Shaper: Sendable {
   /// Turns what arrives into what goes on. An empty answer swallows it.
-  mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion]
+  mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion]
 }
 
 /// Bytes on their way: one write to the socket.

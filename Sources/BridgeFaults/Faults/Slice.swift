@@ -11,7 +11,7 @@ public struct Slice: Fault, Shaper {
   public var steps: [FaultStep] { [.shape(directions, self)] }
 
   /// Slices it.
-  public mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  public mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     portion.pieces(of: max(1, size))
   }
 }

@@ -42,8 +42,8 @@ public enum PeerStep: Sendable, Equatable {
 
   /// Sends random bytes, the same for the same seed.
   public static func send(random count: Int, seed: UInt64) -> PeerStep {
-    var chance = SplitMix64(seed: seed)
-    return .send((0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) })
+    var generator = SplitMix64(seed: seed)
+    return .send((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
   }
 
   /// Goes on once this text has come.

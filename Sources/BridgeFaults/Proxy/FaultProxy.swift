@@ -31,7 +31,7 @@ public actor FaultProxy: Journaling {
   var isStopped = false
   private var accepted = 0
   private let start: NIODeadline
-  private let chance: SplitMix64
+  private let generator: SplitMix64
   var journal: Journal<FaultEvent>
 
   /// The event loop, as the executor of this actor.
@@ -49,7 +49,7 @@ public actor FaultProxy: Journaling {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     serverPort = port
     self.seed = seed
-    chance = SplitMix64(seed: seed)
+    generator = SplitMix64(seed: seed)
     start = .now()
     door = try LoopbackListener(on: loop)
     self.port = door.port
@@ -104,8 +104,8 @@ public actor FaultProxy: Journaling {
   func makeRelay(_ client: any Channel) -> Int {
     accepted += 1
     relays[accepted] = Relay(
-      client: client, toServer: Lane(chance: chance.forked(for: 2 * accepted)),
-      toClient: Lane(chance: chance.forked(for: 2 * accepted + 1)))
+      client: client, toServer: Lane(generator: generator.forked(for: 2 * accepted)),
+      toClient: Lane(generator: generator.forked(for: 2 * accepted + 1)))
     return accepted
   }
 }

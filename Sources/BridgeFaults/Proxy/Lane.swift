@@ -24,9 +24,9 @@ struct Lane {
   private var queue = CircularBuffer<Portion>()
   private var end: Duration?
   private var last = Duration.zero
-  private var chance: SplitMix64
+  private var generator: SplitMix64
 
-  init(chance: SplitMix64) { self.chance = chance }
+  init(generator: SplitMix64) { self.generator = generator }
 
   /// The source has ended.
   var hasEnd: Bool { end != nil }
@@ -49,7 +49,7 @@ struct Lane {
     var portions = [Portion(bytes, due: now)]
     for index in shapers.indices {
       var shaped: [Portion] = []
-      for portion in portions { shaped += shapers[index].shape(portion, chance: &chance) }
+      for portion in portions { shaped += shapers[index].shape(portion, generator: &generator) }
       portions = shaped
     }
     for var portion in portions {

@@ -35,11 +35,11 @@ public struct Timeline: Sendable {
   public static func drawn(
     _ count: Int, of faults: [any Fault], over time: Duration, seed: UInt64
   ) -> Timeline {
-    var chance = SplitMix64(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var timeline = Timeline()
     for _ in 0..<count {
-      guard let fault = faults.randomElement(using: &chance) else { break }
-      let at = time * Double.random(in: 0..<1, using: &chance)
+      guard let fault = faults.randomElement(using: &generator) else { break }
+      let at = time * Double.random(in: 0..<1, using: &generator)
       timeline.moments.append(Moment(at: at, fault: fault, scope: nil))
     }
     timeline.moments.sort { $0.at < $1.at }

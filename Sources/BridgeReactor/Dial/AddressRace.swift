@@ -1,7 +1,7 @@
 /// Decides in which order and when the addresses of a host are tried, and who wins (RFC 8305,
 /// "Happy Eyeballs"): no clock, no socket.
 ///
-/// Whoever runs it feeds what happened to `step` and does what it answers, in that order. Attempts
+/// The runner passes each event to `step` and performs the returned actions, in order. Attempts
 /// are named by their index in `order`.
 package struct AddressRace {
   /// What happened.
@@ -39,10 +39,10 @@ package struct AddressRace {
   private var telling: Int32?
   private var isOver = false
 
-  /// A race between `addresses`, best first as the resolver sorted them (RFC 6724); `favourite`,
+  /// A race between `addresses`, best first as the resolver sorted them (RFC 6724); `favorite`,
   /// the last winner, goes first if it is still among them.
-  package init(_ addresses: [NetworkAddress], favourite: NetworkAddress? = nil) {
-    order = Self.interleaved(addresses, favourite: favourite)
+  package init(_ addresses: [NetworkAddress], favorite: NetworkAddress? = nil) {
+    order = Self.interleaved(addresses, favorite: favorite)
   }
 
   /// Takes in `event`; an event of an attempt that is no longer running changes nothing.
@@ -78,13 +78,13 @@ package struct AddressRace {
     return [next < order.count ? .armDelay : .disarmDelay, .connect(attempt)]
   }
 
-  /// First the favourite's family (or the first address's), then the families in turn, each in its
+  /// First the favorite's family (or the first address's), then the families in turn, each in its
   /// own order; duplicates and what is over `mostAddresses` are left out.
   private static func interleaved(
-    _ addresses: [NetworkAddress], favourite: NetworkAddress?
+    _ addresses: [NetworkAddress], favorite: NetworkAddress?
   ) -> [NetworkAddress] {
     var sorted: [NetworkAddress] = []
-    if let favourite, addresses.contains(favourite) { sorted.append(favourite) }
+    if let favorite, addresses.contains(favorite) { sorted.append(favorite) }
     for address in addresses where !sorted.contains(address) { sorted.append(address) }
     guard let first = sorted.first else { return [] }
     let same = sorted.filter { $0.family == first.family }
@@ -97,7 +97,8 @@ package struct AddressRace {
     return Array(mixed.prefix(mostAddresses))
   }
 
-  /// Of two errors the one that says more about why nobody could connect; the earlier at a tie.
+  /// Of two errors the one that says more about why no address could be connected; the earlier at a
+  /// tie.
   private static func moreTelling(_ known: Int32?, _ new: Int32) -> Int32 {
     guard let known else { return new }
     return ErrorNumber.weight(new) > ErrorNumber.weight(known) ? new : known

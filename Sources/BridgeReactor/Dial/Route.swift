@@ -1,7 +1,7 @@
 package import BridgeErrors
 package import BridgeTransport
 
-/// The way to one endpoint: what is asked and what is remembered on it.
+/// The resolution and dialing of one endpoint, with its remembered winner.
 ///
 /// Production shares one resolver and one memory; tests bring their own.
 package struct Route: Sendable {
@@ -42,12 +42,12 @@ package struct Route: Sendable {
   package func resolve(
     within timeout: Duration
   ) async throws(DialFailure) -> [NetworkAddress] {
-    let desk = ResolveDesk(resolver, on: reactor)
+    let request = ResolverRequest(resolver, on: reactor)
     let addresses = try await withTaskExecutorPreference(reactor) {
       () async throws(DialFailure) -> [NetworkAddress] in
-      try await desk.addresses(of: endpoint.host, within: timeout)
+      try await request.addresses(of: endpoint.host, within: timeout)
     }
-    return AddressRace(addresses, favourite: favourite).order
+    return AddressRace(addresses, favorite: favorite).order
   }
 
   /// Races `addresses`, closes the winner's socket and returns its address.
@@ -62,7 +62,7 @@ package struct Route: Sendable {
   private func race(
     _ addresses: [NetworkAddress], within timeout: Duration
   ) async throws(DialFailure) -> RaceRunner.Winner {
-    let race = AddressRace(addresses, favourite: favourite)
+    let race = AddressRace(addresses, favorite: favorite)
     let runner = RaceRunner(race, port: endpoint.port, on: reactor, hasInterface: hasInterface)
     let winner = try await withTaskExecutorPreference(reactor) {
       () async throws(DialFailure) -> RaceRunner.Winner in
@@ -72,7 +72,7 @@ package struct Route: Sendable {
     return winner
   }
 
-  private var favourite: NetworkAddress? {
+  private var favorite: NetworkAddress? {
     winners.withLock { $0.winner(at: endpoint) }
   }
 }

@@ -19,7 +19,7 @@ package struct WinnerMemory: Sendable {
     winners[endpoint]
   }
 
-  /// Notes who won at `endpoint`; nil forgets it.
+  /// Remembers the winning address of `endpoint`; nil forgets it.
   package mutating func remember(_ winner: NetworkAddress?, at endpoint: Endpoint) {
     guard winners[endpoint] != winner else { return }
     oldestFirst.removeAll { $0 == endpoint }

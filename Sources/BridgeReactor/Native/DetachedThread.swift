@@ -1,7 +1,7 @@
 import CLibUV
 import Foundation
 
-/// A thread that nobody joins.
+/// A detached thread.
 enum DetachedThread {
   private final class Body: Sendable {
     let name: String

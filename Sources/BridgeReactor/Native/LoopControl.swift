@@ -17,7 +17,7 @@ import Foundation
   private let drain: UnsafeMutablePointer<uv_prepare_t>
   private let turn: UnsafeMutablePointer<uv_idle_t>
   private let phase = Mutex(Phase.withoutLoop)
-  private let doorbell = DispatchSemaphore(value: 0)
+  private let wakeSignal = DispatchSemaphore(value: 0)
   private var reactor: Unmanaged<Reactor>?
 
   init() {
@@ -58,7 +58,7 @@ import Foundation
   func wake() {
     phase.withLock { phase in
       switch phase {
-      case .withoutLoop: doorbell.signal()
+      case .withoutLoop: wakeSignal.signal()
       case .open: unsafe uv_async_send(wakeUp)
       case .closed: break
       }
@@ -66,11 +66,11 @@ import Foundation
   }
 
   /// On the reactor's thread while there is no loop: returns after the next `wake`.
-  func wait() { doorbell.wait() }
+  func wait() { wakeSignal.wait() }
 
   func keepTurning(_ isBusy: Bool) {
     switch phase.withLock({ $0 }) {
-    case .withoutLoop: if isBusy { doorbell.signal() }
+    case .withoutLoop: if isBusy { wakeSignal.signal() }
     case .open where isBusy: unsafe uv_idle_start(turn) { _ in }
     case .open: unsafe uv_idle_stop(turn)
     case .closed: break

@@ -63,7 +63,7 @@ extension NetworkAddress: CustomStringConvertible {
     }
   }
 
-  /// In numbers, as it can be dialled: `127.0.0.1`, `::1`, `fe80::1%2`.
+  /// In numbers, as it can be dialed: `127.0.0.1`, `::1`, `fe80::1%2`.
   package var description: String {
     let size = Int(INET6_ADDRSTRLEN)
     let text = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in

@@ -9,7 +9,7 @@ public import BridgeTransport
 /// await to await. Stop it after everything pinned to it is closed: a job enqueued later never
 /// runs, and its task never ends. A debug build stops the program there.
 @safe public final class Reactor: TaskExecutor, PinnedExecutor, @unchecked Sendable {
-  /// What other rooms that speak libuv attach their own handles to; touch it on the loop's thread
+  /// What other modules that use libuv attach their own handles to; touch it on the loop's thread
   /// only, once a name was resolved there: before, it may be memory of a loop that is not made yet.
   @safe package let native: UnsafeMutablePointer<uv_loop_t>
 
@@ -34,8 +34,8 @@ public import BridgeTransport
     var helpers = 0
     /// Nothing is taken any more.
     var hasEnded = false
-    /// How the guests of the loop leave it.
-    var guests: [@Sendable () -> Void] = []
+    /// Called on the loop when the reactor stops.
+    var stopObservers: [@Sendable () -> Void] = []
   }
 
   /// A turn runs at most so much before it looks at I/O again.
@@ -48,7 +48,7 @@ public import BridgeTransport
 
   let inbox = Mutex(Inbox())
   let control = LoopControl()
-  let serial = ReactorLane()
+  let serial = ReactorExecutor()
   private let thread = LoopThread()
 
   /// What the loop has taken from the inbox and where it is in it; the emptied array goes back, so
@@ -124,11 +124,11 @@ public import BridgeTransport
   /// a call on a helper thread keep the loop alive, and work is still done, until they end.
   public nonisolated func stop() async {
     precondition(!isCurrent, "a reactor cannot wait for its own end")
-    let guests = inbox.withLock { inbox in
-      defer { inbox.guests = [] }
-      return inbox.guests
+    let stopObservers = inbox.withLock { inbox in
+      defer { inbox.stopObservers = [] }
+      return inbox.stopObservers
     }
-    for leave in guests { execute(leave) }
+    for notify in stopObservers { execute(notify) }
     startThread()
     guard isRunning else { return end() }
     await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
@@ -138,13 +138,13 @@ public import BridgeTransport
     }
   }
 
-  /// Has `leave` called on the loop when the reactor is stopped: for a library that is a guest on
+  /// Has `notify` called on the loop when the reactor is stopped: for a library that is a guest on
   /// the loop and whose handles would keep it alive.
-  package func atStop(_ leave: @escaping @Sendable () -> Void) {
-    inbox.withLock { $0.guests.append(leave) }
+  package func atStop(_ notify: @escaping @Sendable () -> Void) {
+    inbox.withLock { $0.stopObservers.append(notify) }
   }
 
-  /// The life of the thread: until it is told to stop and nothing is left to do.
+  /// The life of the thread: until `stop` and until no work is left.
   private func turn() {
     repeat {
       if hasLoop { unsafe uv_run(native, UV_RUN_DEFAULT) } else { control.wait() }

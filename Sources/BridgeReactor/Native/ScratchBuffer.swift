@@ -1,5 +1,5 @@
-/// Memory for one synchronous step on a reactor's thread: whoever fills it copies out what it needs
-/// before the step ends.
+/// Memory for one synchronous step on a reactor's thread: the code that fills it copies out what it
+/// needs before the step ends.
 ///
 /// One for all connections of a reactor, so that an idle connection holds none.
 @safe package final class ScratchBuffer: @unchecked Sendable {

@@ -37,7 +37,7 @@ extension Socket {
     guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else {
       return errno
     }
-    // A port of the ephemeral range on this machine, dialled again and again with no listener, is
+    // A port of the ephemeral range on this machine, dialed again and again with no listener, is
     // sooner or later chosen as our own port too, and TCP connects the socket to itself.
     if error == 0, isConnectedToItself { return ErrorNumber.refused }
     return error

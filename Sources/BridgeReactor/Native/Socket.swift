@@ -33,12 +33,12 @@ import Foundation
       let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
       if count > 0 { return .bytes(count) }
       if count == 0 {
-        note(.endOfFile)
+        record(.endOfFile)
         return .ended
       }
       if errno == EINTR { continue }
       if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
-      note(.failed(errno: errno))
+      record(.failed(errno: errno))
       return .ended
     }
   }
@@ -50,13 +50,13 @@ import Foundation
       if count >= 0 { return .bytes(count) }
       if errno == EINTR { continue }
       if errno == EAGAIN || errno == EWOULDBLOCK { return .wouldBlock }
-      note(.failed(errno: errno))
+      record(.failed(errno: errno))
       return .ended
     }
   }
 
   /// Whether the peer has closed or the connection failed, with nothing left to read. Takes nothing
-  /// and notes nothing: the next read does.
+  /// and records nothing: the next read does.
   package func isAtEnd() -> Bool {
     var byte: UInt8 = 0
     let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
@@ -98,7 +98,7 @@ import Foundation
     descriptor = -1
   }
 
-  private func note(_ seen: SocketCondition) {
+  private func record(_ seen: SocketCondition) {
     if condition == .open { condition = seen }
   }
 

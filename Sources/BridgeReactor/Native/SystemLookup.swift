@@ -69,7 +69,7 @@ extension DialFailure {
     if let errno = shortage() { return failure(.failed(errno: errno)) }
     let unknown = [
       UV_EAI_NONAME.rawValue, UV_EAI_NODATA.rawValue,
-      // What is refused before anybody is asked: too long, or not encoded as a name.
+      // Refused before any lookup: too long, or not encoded as a name.
       UV_ENAMETOOLONG.rawValue, UV_EINVAL.rawValue,
     ]
     return failure(unknown.contains(status) ? .nameUnknown : .nameTimeout)

@@ -1,8 +1,8 @@
-/// Who waits for which name: one lookup per host at a time, shared by all who ask meanwhile.
+/// The waiters for each name: one lookup per host at a time, shared by all callers meanwhile.
 ///
 /// Being removed from the table is the one right to be answered.
 struct LookupTable<Waiter> {
-  /// Names one who waits.
+  /// Identifies one waiter.
   struct Ticket: Hashable {
     fileprivate let number: Int
   }
@@ -22,7 +22,7 @@ struct LookupTable<Waiter> {
     return Ticket(number: lastNumber)
   }
 
-  /// Lets `waiter` wait for `host`; true when nobody has asked yet, so that a lookup must start.
+  /// Adds `waiter` for `host`; true when it is the first, so that a lookup must start.
   mutating func join(_ host: String, _ ticket: Ticket, _ waiter: Waiter) -> Bool {
     hosts[ticket] = host
     let isFirst = waiting[host] == nil
@@ -33,17 +33,17 @@ struct LookupTable<Waiter> {
   /// Ends the waiting of `ticket`; nil when it was answered before. The lookup runs on: whoever
   /// asks for the same host before its end shares it, so that a resolver that hangs holds one
   /// thread per host and not one per retry.
-  mutating func leave(_ ticket: Ticket) -> Waiter? {
+  mutating func cancel(_ ticket: Ticket) -> Waiter? {
     guard let host = hosts.removeValue(forKey: ticket),
       let index = waiting[host]?.firstIndex(where: { $0.ticket == ticket })
     else { return nil }
     return waiting[host]?.remove(at: index).waiter
   }
 
-  /// Those who wait for `host`, in the order in which they came: its lookup has its turn.
+  /// The waiters for `host`, in order of arrival: its lookup begins.
   func waiters(for host: String) -> [Waiter] { waiting[host]?.map(\.waiter) ?? [] }
 
-  /// The lookup of `host` has ended: all who still wait for it, in the order in which they came.
+  /// Removes and returns the remaining waiters for `host`, in order of arrival: its lookup ended.
   mutating func end(_ host: String) -> [Waiter] {
     let ended = waiting.removeValue(forKey: host) ?? []
     for entry in ended { hosts[entry.ticket] = nil }

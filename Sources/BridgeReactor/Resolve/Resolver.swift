@@ -1,9 +1,9 @@
 import BridgeErrors
 import BridgeTransport
 
-/// Turns names into addresses, one lookup per host at a time for all who wait.
+/// Resolves names to addresses, one lookup per host at a time for all callers.
 ///
-/// A lookup nobody waits for any more runs to its end in the resolver's thread; its answer is
+/// A lookup without a remaining caller runs to its end in the resolver's thread; its answer is
 /// dropped.
 package final class Resolver: Sendable {
   /// The system's resolver, for the whole process.
@@ -31,7 +31,7 @@ package final class Resolver: Sendable {
     table.withLock { ($0.lookups, $0.waiters) }
   }
 
-  /// A name for one who is about to wait.
+  /// An identifier for a new waiter.
   func ticket() -> Ticket {
     table.withLock { $0.ticket() }
   }
@@ -44,8 +44,8 @@ package final class Resolver: Sendable {
         returning: .failure(DialFailure(phase: .resolve, cause: .cancelled)))
     }
     let isFirst = table.withLock { $0.join(host, ticket, waiter) }
-    // A cancellation that came in between found nobody to answer.
-    if Task.isCancelled { leave(ticket, with: .cancelled) }
+    // A cancellation that came in between found no waiter.
+    if Task.isCancelled { cancel(ticket, with: .cancelled) }
     guard isFirst else { return }
     // A lookup that hangs holds the table, and not the resolver that holds the lookup.
     lookup.start(host, reactor) { [table] in
@@ -56,9 +56,9 @@ package final class Resolver: Sendable {
     }
   }
 
-  /// Answers who waits by `ticket` with `cause`, unless it was answered before. From any thread.
-  func leave(_ ticket: Ticket, with cause: DialFailure.Cause) {
-    let waiter = table.withLock { $0.leave(ticket) }
+  /// Resumes the waiter `ticket` with `cause`, unless it was resumed before. From any thread.
+  func cancel(_ ticket: Ticket, with cause: DialFailure.Cause) {
+    let waiter = table.withLock { $0.cancel(ticket) }
     waiter?.caller.resume(returning: .failure(DialFailure(phase: .resolve, cause: cause)))
   }
 }

@@ -69,7 +69,7 @@ public struct AlgorithmOffer: Sendable, Equatable {
     return offer
   }
 
-  /// The same offer with exactly `names` for `kind`, weak ones included: somebody asked for them
+  /// The same offer with exactly `names` for `kind`, weak ones included: the caller asked for them
   /// by name.
   ///
   /// - Throws: `validationError` for no name, or one that libssh2 does not know.

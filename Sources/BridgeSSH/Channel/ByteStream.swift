@@ -4,7 +4,7 @@ import BridgeTransport
 /// What a remote command writes, as it comes: bounded, for one reader, with back-pressure to the
 /// server.
 ///
-/// A stream that nobody reads fills up and then holds back its channel: read both streams, or
+/// A stream without a reader fills up and then holds back its channel: read both streams, or
 /// `discard` one. It keeps its connection alive.
 public struct ByteStream: AsyncSequence, Sendable {
   /// Some bytes, at least one.
@@ -13,7 +13,7 @@ public struct ByteStream: AsyncSequence, Sendable {
   public typealias Failure = AppError
 
   let mailbox: ByteMailbox
-  /// Who fills the mailbox: without it a reader would wait for ever.
+  /// The channel that fills the mailbox: without it a reader would wait for ever.
   let connection: SSHConnection
 
   /// Takes the bytes in order.
@@ -87,10 +87,10 @@ package final class ByteMailbox: Sendable {
   /// How much it holds, in bytes.
   package var count: Int { state.withLock { $0.count } }
 
-  /// Whether somebody waits.
+  /// Whether a reader waits.
   package var hasReader: Bool { state.withLock { $0.reader != nil } }
 
-  /// Keeps `bytes`; who waits for some is told by `deliver`.
+  /// Stores `bytes`; `deliver` resumes the waiting readers.
   package func push(_ bytes: [UInt8]) {
     state.withLock { state in
       if state.isDiscarding || state.end != nil { return }
@@ -106,8 +106,8 @@ package final class ByteMailbox: Sendable {
     }
   }
 
-  /// Wakes who waits, if there are `least` bytes or it is over: once for all that a turn brought,
-  /// for to wake a reader on another thread costs as much as to decrypt 10 KiB.
+  /// Resumes the waiting readers, if there are `least` bytes or it is over: once for all that a
+  /// turn brought, for to wake a reader on another thread costs as much as to decrypt 10 KiB.
   package func deliver(atLeast least: Int = 1) {
     let (answered, wasFull) = state.withLock { state -> (Answered?, Bool) in
       guard state.count >= least || state.end != nil, let reader = state.reader,
@@ -165,7 +165,7 @@ package final class ByteMailbox: Sendable {
       return state.reader.map { ($0, .failure(.cancelled)) }
     }
     if let (reader, answer) = answered { reader.resume(returning: answer) }
-    // A cancellation that came between the question above and the lock found nobody to answer.
+    // A cancellation that came between the check above and the lock found no waiter.
     guard Task.isCancelled else { return }
     let late = state.withLock { $0.reader.take() }
     late?.resume(returning: .failure(.cancelled))

@@ -1,7 +1,7 @@
 package import BridgeErrors
 import BridgeTransport
 
-/// How a channel ended, for as many as want to know.
+/// How a channel ended, for any number of waiting callers.
 package final class ChannelEnding: Sendable {
   private typealias Answer = Result<ExitStatus, AppError>
 

@@ -77,7 +77,7 @@ public final class SSHChannel: Sendable {
   /// What is known beside the error that `exitStatus` throws; nil while there is none.
   public var failure: FailureContext? { ending.context }
 
-  /// Ends it: nothing more is read or written, the server is told.
+  /// Closes the channel: nothing more is read or written, and the server is notified.
   public func close() async {
     isClosed.withLock { $0 = true }
     await connection.closeChannel(number)

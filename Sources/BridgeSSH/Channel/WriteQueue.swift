@@ -1,4 +1,4 @@
-/// What is to be written to a channel, oldest first, and who waits for it.
+/// The pending writes of a channel, oldest first, with their callers.
 ///
 /// A write that is canceled is taken out; of the oldest one only that part stays which the library
 /// has begun to send and must be given again.

@@ -9,7 +9,7 @@ package struct ClientConfig: Sendable, Equatable {
     case strict = "yes"
   }
 
-  /// When a terminal is asked for.
+  /// When a terminal is requested.
   package enum TTY: String, Sendable, CaseIterable {
     case no
     case auto
@@ -34,7 +34,7 @@ package struct ClientConfig: Sendable, Equatable {
   package var hostName: String
   /// The port: what was typed, else Port, else 22.
   package var port: Int
-  /// The remote user: who was typed, else User, else the local one.
+  /// The remote user: the one given by the caller, else User, else the local one.
   package var user: String
   /// IdentityFile, in order; nil where none is set (then the defaults hold), empty for `none`.
   package var identityFiles: [String]?
@@ -78,8 +78,8 @@ package struct ClientConfig: Sendable, Equatable {
 }
 
 extension ClientConfig {
-  /// Who asks, and for what: all that comes from outside the files.
-  package struct Question: Sendable {
+  /// The input of a lookup: all that comes from outside the files.
+  package struct Query: Sendable {
     /// The host as it was typed.
     package var host: String
     /// The user that was typed.
@@ -162,22 +162,22 @@ extension ClientConfig {
   }
 
   /// What `options` (each `KEY=VALUE`, first) and then `sources` with all they include say about
-  /// the host of `question`. The first value of a keyword wins. A file that does not exist says
+  /// the host of `query`. The first value of a keyword wins. A file that does not exist says
   /// nothing, unless the user named it.
   ///
   /// - Throws: `validationError` naming file and line for a value that cannot be used or a
   ///   construct that cannot be read; `featureUnavailable`, naming them too, for a proxy and for
   ///   a restriction that cannot be kept; what `files.read` throws; `fileNotFound`.
   package static func resolve(
-    _ question: Question, options: [String] = [], sources: [Source] = [], files: Files
+    _ query: Query, options: [String] = [], sources: [Source] = [], files: Files
   ) throws(AppError) -> ClientConfig {
-    var reader = ConfigReader(question: question, files: files)
+    var reader = ConfigReader(query: query, files: files)
     for option in options { try reader.read(option: option) }
     try reader.read(sources)
-    if reader.wantsFinalPass {
+    if reader.needsFinalPass {
       try reader.beginFinalPass()
       try reader.read(sources)
     }
-    return try reader.settings.resolved(for: question, files: files, warnings: reader.warnings)
+    return try reader.settings.resolved(for: query, files: files, warnings: reader.warnings)
   }
 }

@@ -29,7 +29,7 @@ struct ConfigMatch {
   }
 
   /// Whether a criterion asks for a second reading.
-  private(set) var wantsFinalPass = false
+  private(set) var needsFinalPass = false
   private var result = true
   private var unsupported: String?
 
@@ -52,7 +52,7 @@ struct ConfigMatch {
       }
       count += 1
       if name == "final" || name == "canonical" {
-        wantsFinalPass = wantsFinalPass || name == "final"
+        needsFinalPass = needsFinalPass || name == "final"
         result = result && facts.isFinalPass != isNegated
         continue
       }

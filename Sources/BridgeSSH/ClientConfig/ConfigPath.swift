@@ -4,13 +4,13 @@ import BridgeErrors
 enum ConfigPath {
   /// `text` with a leading `~` or `~user` and every `${NAME}` replaced.
   static func expanded(
-    _ text: String, question: ClientConfig.Question, files: ClientConfig.Files,
+    _ text: String, query: ClientConfig.Query, files: ClientConfig.Files,
     _ refuse: (String) -> AppError
   ) throws(AppError) -> String {
     var path = text
     if text.hasPrefix("~") {
       let user = String(text.dropFirst().prefix { $0 != "/" })
-      guard let home = user.isEmpty ? question.home : files.home(user) else {
+      guard let home = user.isEmpty ? query.home : files.home(user) else {
         throw refuse("there is no user \(PeerText.escaped(user, limit: 64))")
       }
       path = home + text.dropFirst(1 + user.count)
@@ -23,7 +23,7 @@ enum ConfigPath {
         throw refuse("${ is not closed")
       }
       let name = String(rest[start.upperBound..<end])
-      guard let value = question.environment[name] else {
+      guard let value = query.environment[name] else {
         throw refuse("the variable \(PeerText.escaped(name, limit: 64)) is not set")
       }
       result += rest[..<start.lowerBound] + value

@@ -3,7 +3,7 @@ import BridgeErrors
 /// Walks the options and files and keeps what applies to the host: first value wins.
 struct ConfigReader {
   /// Where something is written: `file:line`, or the option itself.
-  struct Place: CustomStringConvertible {
+  struct SourceLocation: CustomStringConvertible {
     let description: String
 
     init(file: String, line: Int) {
@@ -33,20 +33,20 @@ struct ConfigReader {
   private enum Block {
     case applies
     case doesNotApply
-    /// Nobody knows: its Match line is not supported.
-    case skipped(Place)
+    /// Unknown: its Match line is not supported.
+    case skipped(SourceLocation)
   }
 
   private(set) var settings = ConfigSettings()
   /// Whether a Match line asks for a second reading with the final host name.
-  private(set) var wantsFinalPass = false
-  private let question: ClientConfig.Question
+  private(set) var needsFinalPass = false
+  private let query: ClientConfig.Query
   private let files: ClientConfig.Files
   /// What the patterns of Host lines are compared with.
   private var host: String
   private var isFinalPass = false
   private var ignored: Set<String> = []
-  private var notes: [String] = []
+  private var collected: [String] = []
   private var known: Set<String> = []
   private var filesRead = 0
 
@@ -54,27 +54,27 @@ struct ConfigReader {
   static let fileLimit = 256
   private static let warningLimit = 100
 
-  init(question: ClientConfig.Question, files: ClientConfig.Files) {
-    self.question = question
+  init(query: ClientConfig.Query, files: ClientConfig.Files) {
+    self.query = query
     self.files = files
-    host = question.host
+    host = query.host
   }
 
   var warnings: [String] {
-    guard notes.count > Self.warningLimit else { return notes }
-    return notes.prefix(Self.warningLimit)
-      + ["\(notes.count - Self.warningLimit) more warnings about the configuration"]
+    guard collected.count > Self.warningLimit else { return collected }
+    return collected.prefix(Self.warningLimit)
+      + ["\(collected.count - Self.warningLimit) more warnings about the configuration"]
   }
 
   mutating func read(option: String) throws(AppError) {
-    let place = Place(option: option)
+    let location = SourceLocation(option: option)
     guard let line = ConfigLine(option[...]), !line.name.isEmpty, !option.utf8.contains(10) else {
-      throw bad("-o", "expected KEY=VALUE", place)
+      throw bad("-o", "expected KEY=VALUE", location)
     }
     switch ConfigKeyword(line.name) {
-    case nil: ignore(line.name, place)
-    case .host, .match, .include: throw bad(line.name, "it cannot be given as an option", place)
-    case .setting(let setting): try apply(setting, line, place)
+    case nil: ignore(line.name, location)
+    case .host, .match, .include: throw bad(line.name, "it cannot be given as an option", location)
+    case .setting(let setting): try apply(setting, line, location)
     }
   }
 
@@ -83,9 +83,9 @@ struct ConfigReader {
     for source in sources {
       switch source {
       case .user(let path):
-        _ = try read(Scope(path: path, directory: "\(question.home)/.ssh"), isChecked: true)
+        _ = try read(Scope(path: path, directory: "\(query.home)/.ssh"), isChecked: true)
       case .named(let path):
-        let scope = Scope(path: path, directory: "\(question.home)/.ssh")
+        let scope = Scope(path: path, directory: "\(query.home)/.ssh")
         guard try read(scope, isChecked: false) else { throw .fileNotFound(path: path) }
       case .system(let path):
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
@@ -97,7 +97,7 @@ struct ConfigReader {
 
   /// Begins the second reading, in which Host and Match lines see the name that is connected to.
   mutating func beginFinalPass() throws(AppError) {
-    host = try settings.host(for: question)
+    host = try settings.host(for: query)
     isFinalPass = true
     filesRead = 0
   }
@@ -109,88 +109,91 @@ struct ConfigReader {
     var block = Block.applies
     for (index, text) in TextLines.split(text).enumerated() {
       guard let line = ConfigLine(text) else { continue }
-      try read(line, in: &block, scope, Place(file: scope.path, line: index + 1))
+      try read(line, in: &block, scope, SourceLocation(file: scope.path, line: index + 1))
     }
     return true
   }
 
   private mutating func read(
-    _ line: ConfigLine, in block: inout Block, _ scope: Scope, _ place: Place
+    _ line: ConfigLine, in block: inout Block, _ scope: Scope, _ location: SourceLocation
   ) throws(AppError) {
     let keyword = ConfigKeyword(line.name)
     switch (keyword, block) {
     case (.host, _):
-      let patterns = try words(of: line, place).map { HostPattern($0) }
+      let patterns = try words(of: line, location).map { HostPattern($0) }
       block = patterns.match(host) ? .applies : .doesNotApply
     case (.match, _):
-      block = try match(line, place)
+      block = try match(line, location)
     case (_, .doesNotApply):
       break
-    case (_, .skipped(let matchPlace)):
-      try tellSkipped(keyword, line, place, matchPlace)
+    case (_, .skipped(let matchLocation)):
+      try warnSkipped(keyword, line, location, matchLocation)
     case (.include, .applies):
-      try include(try words(of: line, place), scope, place)
+      try include(try words(of: line, location), scope, location)
     case (.setting(let setting), .applies):
-      try apply(setting, line, place)
+      try apply(setting, line, location)
     case (nil, .applies):
-      if !scope.isSystem || !ConfigKeyword.isHarmless(line.name) { ignore(line.name, place) }
+      if !scope.isSystem || !ConfigKeyword.isHarmless(line.name) { ignore(line.name, location) }
     }
   }
 
-  private mutating func match(_ line: ConfigLine, _ place: Place) throws(AppError) -> Block {
+  private mutating func match(_ line: ConfigLine, _ location: SourceLocation) throws(AppError)
+    -> Block
+  {
     let facts = ConfigMatch.Facts(
-      host: try settings.host(for: question), originalHost: question.host,
-      user: question.user ?? settings.user ?? question.localUser, localUser: question.localUser,
+      host: try settings.host(for: query), originalHost: query.host,
+      user: query.user ?? settings.user ?? query.localUser, localUser: query.localUser,
       isFinalPass: isFinalPass)
-    let criteria = try words(of: line, place)
+    let criteria = try words(of: line, location)
     var match = ConfigMatch()
     let outcome: ConfigMatch.Outcome
     do throws(ConfigMatch.Malformed) {
       outcome = try match.evaluate(criteria, facts)
     } catch {
-      throw bad(line.name, error.reason, place)
+      throw bad(line.name, error.reason, location)
     }
-    wantsFinalPass = wantsFinalPass || match.wantsFinalPass
+    needsFinalPass = needsFinalPass || match.needsFinalPass
     switch outcome {
     case .applies(let applies): return applies ? .applies : .doesNotApply
     case .unsupported(let name):
-      note("\(place): Match \(name) is not supported; the block was skipped")
-      return .skipped(place)
+      warn("\(location): Match \(name) is not supported; the block was skipped")
+      return .skipped(location)
     }
   }
 
   /// A restriction must not go unnoticed with the block that it stands in.
-  private mutating func tellSkipped(
-    _ keyword: ConfigKeyword?, _ line: ConfigLine, _ place: Place, _ matchPlace: Place
+  private mutating func warnSkipped(
+    _ keyword: ConfigKeyword?, _ line: ConfigLine, _ location: SourceLocation,
+    _ matchLocation: SourceLocation
   ) throws(AppError) {
     switch keyword {
     case .setting(let setting) where setting.isRestriction: break
     case .include: break
     case .host, .match, .setting, nil: return
     }
-    note("\(place): \(line.name) was skipped with the Match block (\(matchPlace))")
+    warn("\(location): \(line.name) was skipped with the Match block (\(matchLocation))")
   }
 
   private mutating func include(
-    _ patterns: [String], _ scope: Scope, _ place: Place
+    _ patterns: [String], _ scope: Scope, _ location: SourceLocation
   ) throws(AppError) {
     for pattern in patterns {
       guard !scope.isSystem || !pattern.hasPrefix("~") else {
-        throw bad("Include", "the machine's file cannot include a user's", place)
+        throw bad("Include", "the machine's file cannot include a user's", location)
       }
-      var path = try ConfigPath.expanded(pattern, question: question, files: files) {
-        bad("Include", $0, place)
+      var path = try ConfigPath.expanded(pattern, query: query, files: files) {
+        bad("Include", $0, location)
       }
       if !path.hasPrefix("/") { path = "\(scope.directory)/\(path)" }
       for file in ConfigPath.glob(path, names: files.names) {
         guard file != scope.path, !scope.above.contains(file) else {
-          throw bad("Include", "\(PeerText.escaped(file, limit: 1024)) includes itself", place)
+          throw bad("Include", "\(PeerText.escaped(file, limit: 1024)) includes itself", location)
         }
         guard scope.above.count < Self.includeDepth else {
-          throw bad("Include", "more than \(Self.includeDepth) files deep", place)
+          throw bad("Include", "more than \(Self.includeDepth) files deep", location)
         }
         guard filesRead < Self.fileLimit else {
-          throw bad("Include", "more than \(Self.fileLimit) files", place)
+          throw bad("Include", "more than \(Self.fileLimit) files", location)
         }
         _ = try read(scope.included(file), isChecked: true)
       }
@@ -198,40 +201,40 @@ struct ConfigReader {
   }
 
   private mutating func apply(
-    _ setting: ConfigSetting, _ line: ConfigLine, _ place: Place
+    _ setting: ConfigSetting, _ line: ConfigLine, _ location: SourceLocation
   ) throws(AppError) {
     if setting == .proxyCommand {
       let command = line.words ?? ["?"]
-      guard !command.isEmpty else { throw bad(line.name, "the value is missing", place) }
-      return try settings.setProxy(command, keyword: line.name, place: place)
+      guard !command.isEmpty else { throw bad(line.name, "the value is missing", location) }
+      return try settings.setProxy(command, keyword: line.name, location: location)
     }
-    let values = try words(of: line, place)
+    let values = try words(of: line, location)
     guard values.count == 1 || setting.takesSeveral else {
-      throw bad(line.name, "more than one value", place)
+      throw bad(line.name, "more than one value", location)
     }
-    let note = try settings.set(setting, values, name: line.name, place: place)
-    if let note { self.note(note) }
+    let warning = try settings.set(setting, values, name: line.name, location: location)
+    if let warning { warn(warning) }
   }
 
-  private func words(of line: ConfigLine, _ place: Place) throws(AppError) -> [String] {
-    guard let words = line.words else { throw bad(line.name, "a quote is not closed", place) }
+  private func words(of line: ConfigLine, _ location: SourceLocation) throws(AppError) -> [String] {
+    guard let words = line.words else { throw bad(line.name, "a quote is not closed", location) }
     guard !words.isEmpty, !words.contains("") else {
-      throw bad(line.name, "the value is missing", place)
+      throw bad(line.name, "the value is missing", location)
     }
     return words
   }
 
-  private mutating func ignore(_ name: String, _ place: Place) {
+  private mutating func ignore(_ name: String, _ location: SourceLocation) {
     let shown = name.isEmpty ? "=" : PeerText.escaped(name, limit: 64)
     guard ignored.count < 10_000, ignored.insert(name.lowercased()).inserted else { return }
-    note("\(place): \(shown) is not supported and was ignored")
+    warn("\(location): \(shown) is not supported and was ignored")
   }
 
-  private mutating func note(_ note: String) {
-    if known.count < 10_000, known.insert(note).inserted { notes.append(note) }
+  private mutating func warn(_ warning: String) {
+    if known.count < 10_000, known.insert(warning).inserted { collected.append(warning) }
   }
 
-  private func bad(_ name: String, _ reason: String, _ place: Place) -> AppError {
-    ConfigSettings.bad(name, reason, place)
+  private func bad(_ name: String, _ reason: String, _ location: SourceLocation) -> AppError {
+    ConfigSettings.bad(name, reason, location)
   }
 }

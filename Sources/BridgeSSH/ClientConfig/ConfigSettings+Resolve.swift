@@ -3,23 +3,23 @@ import BridgeErrors
 // What comes of the first values once all of them are known.
 extension ConfigSettings {
   /// HostName as far as it is known, else the host as it was typed.
-  func host(for question: ClientConfig.Question) throws(AppError) -> String {
-    guard let hostName else { return question.host }
-    let refuse = { (reason: String) in Self.bad("HostName", reason, hostName.place) }
-    let host = try ConfigPath.replaced(hostName.text, tokens: ["h": question.host], refuse)
+  func host(for query: ClientConfig.Query) throws(AppError) -> String {
+    guard let hostName else { return query.host }
+    let refuse = { (reason: String) in Self.bad("HostName", reason, hostName.location) }
+    let host = try ConfigPath.replaced(hostName.text, tokens: ["h": query.host], refuse)
     if let reason = ConfigValue.hostProblem(host) { throw refuse(reason) }
     return host
   }
 
   /// The settings with defaults filled in and tokens replaced.
   func resolved(
-    for question: ClientConfig.Question, files: ClientConfig.Files, warnings: [String]
+    for query: ClientConfig.Query, files: ClientConfig.Files, warnings: [String]
   ) throws(AppError) -> ClientConfig {
-    let host = try host(for: question)
-    let port = question.port ?? port ?? 22
-    let user = question.user ?? user ?? question.localUser
+    let host = try host(for: query)
+    let port = query.port ?? port ?? 22
+    let user = query.user ?? user ?? query.localUser
     let names = Names(
-      tokens: tokens(for: question, host: host, port: port, user: user), question: question,
+      tokens: tokens(for: query, host: host, port: port, user: user), query: query,
       files: files)
     return ClientConfig(
       hostName: host, port: port, user: user,
@@ -37,23 +37,23 @@ extension ConfigSettings {
 
   /// ssh_config(5), TOKENS, as far as they have a value before the connection is made.
   private func tokens(
-    for question: ClientConfig.Question, host: String, port: Int, user: String
+    for query: ClientConfig.Query, host: String, port: Int, user: String
   ) -> [Character: String] {
     let host = host.lowercased()
-    let hash = Digest.sha1(Array("\(question.localHost)\(host)\(port)\(user)".utf8))
+    let hash = Digest.sha1(Array("\(query.localHost)\(host)\(port)\(user)".utf8))
     return [
       "C": hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
-      "d": question.home, "h": host,
-      "i": String(question.localUserID),
+      "d": query.home, "h": host,
+      "i": String(query.localUserID),
       // A jump host is refused, so it is empty.
-      "j": "", "k": hostKeyAlias?.lowercased() ?? question.host,
-      "L": String(question.localHost.prefix { $0 != "." }), "l": question.localHost,
-      "n": question.host, "p": String(port), "r": user, "u": question.localUser,
+      "j": "", "k": hostKeyAlias?.lowercased() ?? query.host,
+      "L": String(query.localHost.prefix { $0 != "." }), "l": query.localHost,
+      "n": query.host, "p": String(port), "r": user, "u": query.localUser,
     ]
   }
 
   private func agentSocket(_ names: Names) throws(AppError) -> String? {
-    let environment = names.question.environment
+    let environment = names.query.environment
     var variable = "SSH_AUTH_SOCK"
     if let identityAgent {
       let text = identityAgent.text
@@ -70,14 +70,14 @@ extension ConfigSettings {
   /// A list that cannot be read would revoke nothing, so it ends the run.
   private func revokedFile(_ names: Names) throws(AppError) -> String? {
     guard let revokedHostKeys, revokedHostKeys.text.lowercased() != "none" else { return nil }
-    let place = revokedHostKeys.place
+    let location = revokedHostKeys.location
     let path = try names.path(revokedHostKeys, "RevokedHostKeys")
     let shown = PeerText.escaped(path, limit: 1024)
     guard let text = try names.files.read(path, false) else {
-      throw Self.bad("RevokedHostKeys", "there is no file \(shown)", place)
+      throw Self.bad("RevokedHostKeys", "there is no file \(shown)", location)
     }
     guard !text.hasPrefix("SSHKRL\n") else {
-      throw .featureUnavailable(feature: "RevokedHostKeys \(shown) as a binary list (\(place))")
+      throw .featureUnavailable(feature: "RevokedHostKeys \(shown) as a binary list (\(location))")
     }
     return path
   }
@@ -89,7 +89,7 @@ extension ConfigSettings {
       guard let changed = offer.applying(list.request, to: kinds) else {
         let name = PeerText.escaped(list.name, limit: 64)
         let value = PeerText.escaped(list.value.text, limit: 256)
-        throw .featureUnavailable(feature: "\(name) \(value) (\(list.value.place))")
+        throw .featureUnavailable(feature: "\(name) \(value) (\(list.value.location))")
       }
       offer = changed
     }
@@ -104,12 +104,12 @@ extension ConfigSettings {
   /// What is needed to make file names of what is written.
   private struct Names {
     let tokens: [Character: String]
-    let question: ClientConfig.Question
+    let query: ClientConfig.Query
     let files: ClientConfig.Files
 
     func path(_ file: Text, _ name: String) throws(AppError) -> String {
-      let refuse = { (reason: String) in ConfigSettings.bad(name, reason, file.place) }
-      let expanded = try ConfigPath.expanded(file.text, question: question, files: files, refuse)
+      let refuse = { (reason: String) in ConfigSettings.bad(name, reason, file.location) }
+      let expanded = try ConfigPath.expanded(file.text, query: query, files: files, refuse)
       return try ConfigPath.replaced(expanded, tokens: tokens, refuse)
     }
 

@@ -3,7 +3,7 @@ import BridgeErrors
 /// The first value of each keyword, checked, with the place it came from where tokens are still to
 /// be replaced.
 struct ConfigSettings {
-  typealias Text = (text: String, place: ConfigReader.Place)
+  typealias Text = (text: String, location: ConfigReader.SourceLocation)
 
   var hostName: Text?
   var user: String?
@@ -28,62 +28,65 @@ struct ConfigSettings {
   /// As many as OpenSSH reads (SSH_MAX_IDENTITY_FILES).
   private static let identityLimit = 100
 
-  static func bad(_ name: String, _ reason: String, _ place: ConfigReader.Place) -> AppError {
-    .validationError(field: PeerText.escaped(name, limit: 64), message: "\(reason) (\(place))")
+  static func bad(_ name: String, _ reason: String, _ location: ConfigReader.SourceLocation)
+    -> AppError
+  {
+    .validationError(field: PeerText.escaped(name, limit: 64), message: "\(reason) (\(location))")
   }
 
-  /// Checks `values`, and keeps them unless an earlier place has set `setting`. Answers a note
+  /// Checks `values`, and keeps them unless an earlier line has set `setting`. Returns a warning
   /// where a value is not taken as it is meant.
   mutating func set(
-    _ setting: ConfigSetting, _ values: [String], name: String, place: ConfigReader.Place
+    _ setting: ConfigSetting, _ values: [String], name: String,
+    location: ConfigReader.SourceLocation
   ) throws(AppError) -> String? {
     let value = values[0]
-    let refuse = { (reason: String) in Self.bad(name, reason, place) }
+    let refuse = { (reason: String) in Self.bad(name, reason, location) }
     switch setting {
     case .hostName:
       if let reason = ConfigValue.hostProblem(value) { throw refuse(reason) }
-      keep((value, place), in: \.hostName)
+      keep((value, location), in: \.hostName)
     case .user: keep(try ConfigValue.plain(value, refuse), in: \.user)
     case .port: keep(try ConfigValue.port(value, refuse), in: \.port)
-    case .identityFile: try addIdentity((value, place), refuse)
+    case .identityFile: try addIdentity((value, location), refuse)
     case .identitiesOnly: keep(try ConfigValue.flag(value, refuse), in: \.identitiesOnly)
-    case .identityAgent: keep((value, place), in: \.identityAgent)
+    case .identityAgent: keep((value, location), in: \.identityAgent)
     case .pubkeyAuthentication:
       keep(try ConfigValue.publicKeys(value, refuse), in: \.allowsPublicKeys)
-    case .userKnownHostsFile: keep(Self.files(values, place), in: \.userKnownHostsFiles)
-    case .globalKnownHostsFile: keep(Self.files(values, place), in: \.globalKnownHostsFiles)
-    case .revokedHostKeys: keep((value, place), in: \.revokedHostKeys)
+    case .userKnownHostsFile: keep(Self.files(values, location), in: \.userKnownHostsFiles)
+    case .globalKnownHostsFile: keep(Self.files(values, location), in: \.globalKnownHostsFiles)
+    case .revokedHostKeys: keep((value, location), in: \.revokedHostKeys)
     case .strictHostKeyChecking:
       keep(try ConfigValue.checking(value, refuse), in: \.hostKeyChecking)
-      return ConfigValue.checkingNote(value, place)
+      return ConfigValue.checkingWarning(value, location)
     case .hostKeyAlgorithms, .kexAlgorithms, .ciphers, .macs:
       let request = try ConfigValue.algorithms(value, refuse)
-      keep((request, name, (value, place)), in: \.algorithms[setting])
+      keep((request, name, (value, location)), in: \.algorithms[setting])
     case .connectTimeout: keep(try ConfigValue.time(value, refuse), in: \.connectTimeout)
     case .serverAliveInterval: keep(try ConfigValue.time(value, refuse), in: \.serverAliveInterval)
     case .serverAliveCountMax: keep(try ConfigValue.count(value, refuse), in: \.serverAliveCountMax)
     case .hostKeyAlias: keep(try ConfigValue.plain(value, refuse), in: \.hostKeyAlias)
     case .requestTTY: keep(try ConfigValue.terminal(value, refuse), in: \.requestTTY)
     case .logLevel: keep(try ConfigValue.level(value, refuse), in: \.logLevel)
-    case .proxyJump, .proxyCommand: try setProxy(values, keyword: name, place: place)
+    case .proxyJump, .proxyCommand: try setProxy(values, keyword: name, location: location)
     }
     return nil
   }
 
-  /// The first proxy setting decides; anything but `none` cannot be honoured, and connecting past
+  /// The first proxy setting decides; anything but `none` cannot be honored, and connecting past
   /// a proxy that was asked for would be wrong.
   mutating func setProxy(
-    _ words: [String], keyword: String, place: ConfigReader.Place
+    _ words: [String], keyword: String, location: ConfigReader.SourceLocation
   ) throws(AppError) {
     guard !hasProxySetting else { return }
     hasProxySetting = true
     guard words.count == 1, words[0].lowercased() == "none" else {
-      throw .featureUnavailable(feature: "\(PeerText.escaped(keyword, limit: 64)) (\(place))")
+      throw .featureUnavailable(feature: "\(PeerText.escaped(keyword, limit: 64)) (\(location))")
     }
   }
 
-  private static func files(_ values: [String], _ place: ConfigReader.Place) -> [Text] {
-    values[0].lowercased() == "none" ? [] : values.map { ($0, place) }
+  private static func files(_ values: [String], _ location: ConfigReader.SourceLocation) -> [Text] {
+    values[0].lowercased() == "none" ? [] : values.map { ($0, location) }
   }
 
   private mutating func addIdentity(

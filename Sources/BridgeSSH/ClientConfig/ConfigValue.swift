@@ -78,9 +78,9 @@ enum ConfigValue {
   }
 
   /// `no` would connect to a host whose key has changed; that is never done here.
-  static func checkingNote(_ text: String, _ place: ConfigReader.Place) -> String? {
+  static func checkingWarning(_ text: String, _ location: ConfigReader.SourceLocation) -> String? {
     guard ["no", "off", "false"].contains(text.lowercased()) else { return nil }
-    return "\(place): StrictHostKeyChecking \(text) is taken as accept-new; "
+    return "\(location): StrictHostKeyChecking \(text) is taken as accept-new; "
       + "a changed key is still refused"
   }
 

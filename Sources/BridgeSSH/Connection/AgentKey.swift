@@ -21,12 +21,12 @@ package struct AgentKey: Sendable, Equatable {
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
   ]
 
-  /// The bare signature of `data`, as libssh2 wants it; nil when the agent does not sign. Blocks.
+  /// The bare signature of `data`, in libssh2's form; nil when the agent does not sign. Blocks.
   /// `refused` is called with the `errno` where the system gave no socket to ask it by.
-  func sign(_ data: [UInt8], within patience: Duration, refused: (Int32) -> Void) -> [UInt8]? {
+  func sign(_ data: [UInt8], within timeout: Duration, refused: (Int32) -> Void) -> [UInt8]? {
     let signature: [UInt8]
     do throws(AgentProblem) {
-      signature = try AgentSocket(path: socketPath, patience: patience).sign(data, with: blob)
+      signature = try AgentSocket(path: socketPath, timeout: timeout).sign(data, with: blob)
     } catch {
       refused(error.errno)
       return nil

@@ -3,7 +3,8 @@ import BridgeErrors
 /// Which credential is offered next: each once, in the order given, and only where the server takes
 /// its method.
 package struct AuthenticationPlan {
-  /// A server counts every refused offer and drops or bans who makes too many (MaxAuthTries is 6).
+  /// A server counts every refused offer and drops or bans clients that make too many (MaxAuthTries
+  /// is 6).
   package static let mostOffers = 5
 
   /// One thing to offer.
@@ -58,7 +59,7 @@ package struct AuthenticationPlan {
       case .agent(let socketPath, let files, let isLimited):
         var keys = AgentKeys(socketPath: socketPath, preferred: files, isLimited: isLimited)
         keys.behind = waiting.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
-        // Which of its keys come first is known once it is asked.
+        // Which of its keys come first is known once its keys are read.
         waiting.insert(.agentKeys(keys), at: files.isEmpty ? waiting.count : 0)
       case .password(let secret):
         waiting.append(.password(isGiven: secret != nil, index: index))

@@ -1,14 +1,14 @@
 package import BridgeErrors
 import BridgeReactor
 
-/// Native calls that take more than one turn, in order: one at a time in each lane.
+/// Native calls that take more than one turn, in order: one at a time in each group.
 ///
 /// libssh2 keeps the state of an open, an authentication or a request in the session or the
-/// channel, so the next of the same lane starts only when the one before has come to its end – also
-/// when nobody waits for it any more.
+/// channel, so the next of the same group starts only when the one before has ended, even
+/// when its caller no longer waits.
 package struct OperationQueue {
   /// Operations that must not be under way at the same time.
-  package enum Lane: Hashable, Sendable {
+  package enum Group: Hashable, Sendable {
     /// Their state lives in the session: handshake, authentication, opening a channel.
     case session
     /// The server answers with one of the same two messages: libssh2 1.10 gives up a request when
@@ -50,58 +50,58 @@ package struct OperationQueue {
     }
   }
 
-  private var lanes: [Lane: [Operation]] = [:]
+  private var groups: [Group: [Operation]] = [:]
   /// The deadlines of those whose turn it is.
-  private var deadlines: [Lane: LoopTimer] = [:]
+  private var deadlines: [Group: LoopTimer] = [:]
 
-  /// Nothing to do.
+  /// An empty queue.
   package init() {}
 
-  /// Whether there is nothing to do.
-  package var isEmpty: Bool { lanes.isEmpty }
+  /// Whether no operation is queued.
+  package var isEmpty: Bool { groups.isEmpty }
 
-  /// The lanes that have something to do, the session's first.
-  package var busyLanes: [Lane] { [.session, .requests].filter { lanes[$0] != nil } }
+  /// The groups with operations, the session's first.
+  package var busyGroups: [Group] { [.session, .requests].filter { groups[$0] != nil } }
 
   /// Whether a request on `channel` waits or is under way.
   package func hasRequest(on channel: UInt32) -> Bool {
-    lanes[.requests]?.contains { $0.channel == channel } == true
+    groups[.requests]?.contains { $0.channel == channel } == true
   }
 
-  /// Adds `operation` behind those of its lane.
-  package mutating func append(_ operation: Operation, to lane: Lane) {
-    lanes[lane, default: []].append(operation)
+  /// Appends `operation` to its group.
+  package mutating func append(_ operation: Operation, to group: Group) {
+    groups[group, default: []].append(operation)
   }
 
-  /// Whose turn it is.
-  package func first(of lane: Lane) -> Operation? { lanes[lane]?.first }
+  /// The operation whose turn it is.
+  package func first(of group: Group) -> Operation? { groups[group]?.first }
 
-  /// Starts the clock of the first of `lane`; `makeDeadline` is called once in its life.
-  mutating func begin(_ lane: Lane, _ makeDeadline: (Duration) -> LoopTimer) {
-    guard deadlines[lane] == nil else { return }
-    deadlines[lane] = patience(of: lane).map(makeDeadline)
+  /// Starts the clock of the first of `group`; `makeDeadline` is called once in its life.
+  mutating func begin(_ group: Group, _ makeDeadline: (Duration) -> LoopTimer) {
+    guard deadlines[group] == nil else { return }
+    deadlines[group] = timeLimit(of: group).map(makeDeadline)
   }
 
-  /// How long the first of `lane` may take. What has no limit of its own has that of the one that
+  /// How long the first of `group` may take. What has no limit of its own has that of the one that
   /// waits for it to end.
-  package func patience(of lane: Lane) -> Duration? {
-    lanes[lane]?.lazy.compactMap(\.timeout).first
+  package func timeLimit(of group: Group) -> Duration? {
+    groups[group]?.lazy.compactMap(\.timeout).first
   }
 
-  /// Gives the first of `lane` a later deadline.
-  mutating func extend(_ lane: Lane, _ deadline: LoopTimer) { deadlines[lane] = deadline }
+  /// Gives the first of `group` a later deadline.
+  mutating func extend(_ group: Group, _ deadline: LoopTimer) { deadlines[group] = deadline }
 
-  /// Its turn is over.
-  package mutating func removeFirst(of lane: Lane) {
-    deadlines.removeValue(forKey: lane)?.cancel()
-    lanes[lane]?.removeFirst()
-    if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+  /// Removes the first operation of `group`.
+  package mutating func removeFirst(of group: Group) {
+    deadlines.removeValue(forKey: group)?.cancel()
+    groups[group]?.removeFirst()
+    if groups[group]?.isEmpty == true { groups[group] = nil }
   }
 
-  /// Nothing is carried on.
+  /// Removes all operations.
   package mutating func removeAll() {
     for deadline in deadlines.values { deadline.cancel() }
     deadlines = [:]
-    lanes = [:]
+    groups = [:]
   }
 }

@@ -3,18 +3,18 @@ import BridgeReactor
 import BridgeTransport
 
 extension SSHConnection {
-  /// What an offer came to.
+  /// The result of an offer.
   enum Answer {
     case accepted
     /// Accepted, and more is wanted.
     case partial([String])
-    /// The server wants none of it; these methods may go on.
+    /// The server refused it; these methods may continue.
     case refused([String])
     /// The server refused the method before it asked for anything: no credential was refused.
     case unaskedRefusal([String])
     /// It could not be offered at all.
     case unusable(SSHFailure)
-    /// Nobody gave what it needs.
+    /// The secret or answer that it needs was not given.
     case notAvailable
   }
 
@@ -118,7 +118,7 @@ extension SSHConnection {
     return .unusable(failure)
   }
 
-  /// `given` answers the first hidden question that is asked alone.
+  /// `given` answers the first hidden prompt that comes alone.
   private func offerKeyboardInteractive(_ given: Secret?) async throws(SSHFailure) -> Answer {
     let exchange = PromptExchange()
     promptExchange = exchange
@@ -159,7 +159,7 @@ extension SSHConnection {
     return try result.get()
   }
 
-  /// One authentication request, judged.
+  /// One authentication request and its result.
   func answer(
     isHelped: Bool, _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Void>
   ) async throws(SSHFailure) -> Answer {

@@ -48,7 +48,7 @@ extension SSHConnection {
         mailbox.push(bytes)
       }
     }
-    // Nobody reads; the wire must be read even so, for the sake of the others and of the protocol.
+    // No reader; the wire must be read even so, for the other channels and the protocol.
     if !isAnyRead, case .failed(let code, let text) = channel.native.drain() {
       return lose(channel, code: code, text: text)
     }
@@ -95,7 +95,7 @@ extension SSHConnection {
     }
   }
 
-  /// Answers those who wait for the exit status with what the server has said so far. It is an
+  /// Resumes the callers of the exit status with what the server has sent so far. It is an
   /// outcome only once all of the output is here as well: what is in libssh2's queue then is handed
   /// out whatever becomes of the link.
   private func report(_ channel: ChannelState) {

@@ -70,7 +70,7 @@ extension SSHConnection {
       throw AppError(sshError: outcome(of: command, after: failure))
     }
     try value(of: started)
-    // Started and lost in one turn: nobody would tell this channel any more.
+    // Started and lost in one turn: no later step would end this channel.
     if let ending { throw AppError(sshError: outcome(of: command, after: ending)) }
     // Only now: what the channel brings must not end it while a request on it is under way.
     let state = makeState(native, command: command, window: window)

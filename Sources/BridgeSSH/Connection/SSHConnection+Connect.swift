@@ -13,7 +13,7 @@ extension SSHConnection {
       try await openWire(known)
       try await shakeHands()
       if let ending { throw ending }
-      try await judgeHostKey(known)
+      try await verifyHostKey(known)
       if let ending { throw ending }
       enter(.authenticate)
       try await authenticate()
@@ -181,7 +181,7 @@ extension SSHConnection {
     switch outcome {
     case .success:
       session?.wire.handshakeDone()
-      if let time = session?.wire.lastAnswerTime { note(roundTrip: time) }
+      if let time = session?.wire.lastAnswerTime { record(roundTrip: time) }
       agreement = session?.agreement()
     case .failure(let failure):
       throw failure
@@ -200,8 +200,8 @@ extension SSHConnection {
       host: endpoint.host, port: endpoint.port, alias: configuration.hostKeys.alias)
   }
 
-  /// Nothing that proves who the user is has been sent before this says yes.
-  private func judgeHostKey(_ known: KnownHosts) async throws(SSHFailure) {
+  /// Verifies the host key before any credential is sent.
+  private func verifyHostKey(_ known: KnownHosts) async throws(SSHFailure) {
     enter(.hostKey)
     let blob = session?.hostKey() ?? []
     switch known.check(blob) {
@@ -236,7 +236,7 @@ extension SSHConnection {
     }
   }
 
-  /// A person's answer.
+  /// Asks a person whether to accept the key.
   private func isAccepted(
     _ blob: [UInt8], _ fingerprint: String, doubt: String?, isKnownByOtherTypes: Bool = false
   ) async throws(SSHFailure) -> Bool {
@@ -248,15 +248,16 @@ extension SSHConnection {
     return try await elsewhere(phase: .hostKey) { await trust(question) }.get()
   }
 
-  /// Writes a trusted key down. A file that cannot be written does not undo the trust; it is told.
+  /// Adds a trusted key to known_hosts. A file that cannot be written does not undo the trust; it
+  /// is a warning.
   private func remember(_ blob: [UInt8], fingerprint: String) async throws(SSHFailure) {
     guard let file = configuration.hostKeys.files.first else { return }
     let name = knownName
     let written = await elsewhere(phase: .hostKey, within: configuration.timeouts.handshake) {
       await BlockingThreads.files.run { () -> AppError? in
-        var chance = KernelRandom()
+        var generator = KernelRandom()
         do throws(AppError) {
-          try KnownHostsFile.append(name, blob: blob, to: file, using: &chance)
+          try KnownHostsFile.append(name, blob: blob, to: file, using: &generator)
           return nil
         } catch {
           return error
@@ -271,7 +272,7 @@ extension SSHConnection {
     case .success(.some(let problem?)): return warnings.append(problem)
     case .success: break
     }
-    notedHostKey = NotedHostKey(
+    addedHostKey = AddedHostKey(
       keyType: Self.typeName(of: blob), fingerprint: fingerprint, file: file)
   }
 

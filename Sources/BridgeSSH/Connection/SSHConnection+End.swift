@@ -26,25 +26,26 @@ extension SSHConnection {
       ?? (session.wire.hasEnded && !session.wire.reportsEnd
         ? (SSHFailure.Code.socketReceive.rawValue, "") : nil)
     guard let (code, text) = broken else { return }
-    for lane in operations.busyLanes where ending == nil {
-      guard let operation = operations.first(of: lane) else { continue }
+    for group in operations.busyGroups where ending == nil {
+      guard let operation = operations.first(of: group) else { continue }
       fail(operation.id, with: failure(code: code, text: text, phase: operation.phase))
     }
     if ending == nil { end(now: failure(code: code, text: text, phase: .stream)) }
   }
 
-  /// Ends the connection because its owner wants it.
-  func leave() async {
+  /// Disconnects at the owner's request.
+  func disconnect() async {
     if ending == nil {
       ending = failure(observation: .cancelled, phase: .close)
-      session?.sayGoodbye()
-      // Nothing is torn down before the first step: who waits for known_hosts is answered here.
+      session?.sendDisconnect()
+      // Nothing is torn down before the first step: a caller that waits for known_hosts is resumed
+      // here.
       if life.state == .idle, let ending {
         for caller in callers.takeAll() { caller.fail(ending) }
       }
       step(.close)
     }
-    guard lent != nil || dialing != nil else { return }
+    guard helperSession != nil || dialing != nil else { return }
     await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
       var caller = Optional(caller)
       let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
@@ -68,9 +69,9 @@ extension SSHConnection {
     unasked?.cancel()
     unasked = nil
     closing = []
-    if let lent {
+    if let helperSession {
       promptExchange?.cancel()
-      lent.session.wire.socket.shutDown()
+      helperSession.session.wire.socket.shutDown()
     } else if let dialing {
       dialing.cancel()
     } else {

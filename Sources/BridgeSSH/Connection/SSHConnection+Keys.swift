@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 
 extension SSHConnection {
-  /// How often a passphrase is asked for.
+  /// How often a passphrase is requested.
   private static let passphraseTries = 3
 
   /// Asks the agent for its keys; they take its place in the plan.
@@ -13,9 +13,9 @@ extension SSHConnection {
     let (path, files) = (wanted.socketPath, wanted.preferred)
     let begun = ContinuousClock.now
     // Half of it: an agent that hangs leaves time for the next credential.
-    let patience = authenticationLeft / 2
-    let answer = await elsewhere(phase: .authenticate, within: patience) {
-      await AgentAnswer.read(at: path, preferring: files, within: patience)
+    let timeout = authenticationLeft / 2
+    let answer = await elsewhere(phase: .authenticate, within: timeout) {
+      await AgentAnswer.read(at: path, preferring: files, within: timeout)
     }
     authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
     switch answer {
@@ -43,7 +43,7 @@ extension SSHConnection {
     }
   }
 
-  /// Where the agent is asked for the keys of files, it is those that have their turn, and what is
+  /// Where the agent is asked for the keys of files, those have their turn, and what is
   /// wrong with them says more.
   private func useless(_ wanted: AuthenticationPlan.AgentKeys, _ reason: String) -> Answer {
     wanted.preferred.isEmpty
@@ -132,7 +132,7 @@ private struct AgentAnswer {
 
   /// Asks the agent at `path` and reads `files`; nil when the task was canceled before.
   static func read(
-    at path: String, preferring files: [String], within patience: Duration
+    at path: String, preferring files: [String], within timeout: Duration
   ) async -> Result<AgentAnswer, AgentProblem>? {
     let preferred = await BlockingThreads.files.run {
       files.compactMap { KeyFile.publicBlob(of: $0) }
@@ -141,7 +141,7 @@ private struct AgentAnswer {
     return await BlockingThreads.prompts.run {
       Result { () throws(AgentProblem) in
         AgentAnswer(
-          identities: try AgentSocket(path: path, patience: patience).identities(),
+          identities: try AgentSocket(path: path, timeout: timeout).identities(),
           preferred: preferred)
       }
     }

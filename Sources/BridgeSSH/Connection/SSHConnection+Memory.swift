@@ -22,7 +22,7 @@ extension SSHConnection {
     guard ending == nil, let session else { return }
     let wire = session.wire
     let limit = memoryLimit(of: session)
-    guard session.lent.total > limit else { return wire.isPaused = false }
+    guard session.blocks.total > limit else { return wire.isPaused = false }
     var isAnyFull = false
     for channel in channels.values {
       for stream in NativeChannel.Stream.allCases {
@@ -30,10 +30,10 @@ extension SSHConnection {
       }
     }
     guard ending == nil else { return }
-    wire.isPaused = session.lent.total > limit && isAnyFull
-    guard session.lent.total > limit, !isAnyFull else { return }
+    wire.isPaused = session.blocks.total > limit && isAnyFull
+    guard session.blocks.total > limit, !isAnyFull else { return }
     let code = SSHFailure.Code.outOfBoundary.rawValue
-    let text = "\(session.lent.total >> 20) MiB came that belong to no channel"
+    let text = "\(session.blocks.total >> 20) MiB came that belong to no channel"
     end(now: failure(code: code, text: text, phase: operationPhase))
   }
 
@@ -60,7 +60,7 @@ extension SSHConnection {
 
 extension SSHConnection {
   /// What libssh2 holds for this session, in bytes; 0 when there is none.
-  package var heldMemory: Int { session?.lent.total ?? 0 }
+  package var heldMemory: Int { session?.blocks.total ?? 0 }
 
   /// What waits for the socket to take it, in bytes.
   package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }

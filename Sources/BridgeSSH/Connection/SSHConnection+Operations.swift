@@ -6,22 +6,22 @@ extension SSHConnection {
   /// How an operation ends for its caller.
   typealias Outcome<Value> = Result<Value, SSHFailure>
 
-  /// Carries `attempt` on until it is done, in its turn in `lane`.
+  /// Carries `attempt` on until it is done, in its turn in `group`.
   ///
   /// - Parameters:
   ///   - deadline: counted from its turn; after it the connection is given up.
   ///   - isHelped: `attempt` may block and runs on a helper thread.
-  ///   - abandoned: what to do with a value that nobody waits for any more.
+  ///   - abandoned: what to do with a value whose caller no longer waits.
   func perform<Value: Sendable>(
-    in lane: OperationQueue.Lane, channel: UInt32? = nil, phase: ConnectionPhase,
+    in group: OperationQueue.Group, channel: UInt32? = nil, phase: ConnectionPhase,
     within deadline: Duration,
     isHelped: Bool = false,
     abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
     await wait(phase: phase, within: nil) { connection, id, answer in
-      guard let session = connection.session ?? connection.lent?.session else { return }
-      let judge: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
+      guard let session = connection.session ?? connection.helperSession?.session else { return }
+      let complete: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
         connection, result in
         switch result {
         case .again:
@@ -42,18 +42,18 @@ extension SSHConnection {
       if isHelped {
         let result = Mutex(Attempt<Value>.again)
         step = .helped(work: { result.withLock { $0 = attempt(session) } }) { connection in
-          judge(connection, result.withLock { $0 })
+          complete(connection, result.withLock { $0 })
         }
       } else {
-        step = .onLoop { connection in judge(connection, attempt(session)) }
+        step = .onLoop { connection in complete(connection, attempt(session)) }
       }
       connection.operations.append(
-        .init(id: id, channel: channel, phase: phase, timeout: deadline, step: step), to: lane)
+        .init(id: id, channel: channel, phase: phase, timeout: deadline, step: step), to: group)
       connection.pump()
     }
   }
 
-  /// Waits until somebody takes the caller out of the table and answers: a success through the
+  /// Waits until the caller is removed from the table and resumed: a success through the
   /// closure given to `start`, a failure by `fail`.
   func wait<Value: Sendable>(
     phase: ConnectionPhase, within deadline: Duration?,
@@ -85,7 +85,7 @@ extension SSHConnection {
   }
 
   /// Waits for `work`, which needs nothing of libssh2, for as long as the connection lives and the
-  /// caller waits; then it is cancelled, and what it comes to is dropped.
+  /// caller waits; then it is cancelled, and its result is dropped.
   func elsewhere<Value: Sendable>(
     phase: ConnectionPhase, within deadline: Duration? = nil,
     on executor: any TaskExecutor = globalConcurrentExecutor,
@@ -116,25 +116,25 @@ extension SSHConnection {
   }
 
   /// Starts the clock of an operation whose turn it is. libssh2 cannot leave one half way, so the
-  /// connection ends with it, whether or not somebody still waits.
-  func startDeadline(of operation: OperationQueue.Operation, in lane: OperationQueue.Lane) {
-    operations.begin(lane) { deadline(of: operation.id, operation.phase, in: lane, after: $0) }
+  /// connection ends with it, whether or not a caller still waits.
+  func startDeadline(of operation: OperationQueue.Operation, in group: OperationQueue.Group) {
+    operations.begin(group) { deadline(of: operation.id, operation.phase, in: group, after: $0) }
   }
 
   private func deadline(
-    of id: Int, _ phase: ConnectionPhase, in lane: OperationQueue.Lane, after timeout: Duration
+    of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group, after timeout: Duration
   ) -> LoopTimer {
     LoopTimer(after: timeout, on: reactor) { [weak self] in
-      self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: lane) }
+      self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: group) }
     }
   }
 
   private func deadlinePassed(
-    of id: Int, _ phase: ConnectionPhase, in lane: OperationQueue.Lane
+    of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group
   ) {
     // The time that people take to answer is not counted.
     if let more = promptExchange?.takeTimeAsked(), more > .zero {
-      return operations.extend(lane, deadline(of: id, phase, in: lane, after: more))
+      return operations.extend(group, deadline(of: id, phase, in: group, after: more))
     }
     let failure = failure(observation: .deadline, phase: phase)
     callers.take(id)?.fail(failure)
@@ -172,7 +172,7 @@ extension SSHConnection {
     let observation = observation ?? self.observation(code: code, phase: phase)
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
     let code = code == -5 && observation == nil ? -14 : code
-    let seen = lent?.evidence ?? session?.evidence
+    let seen = helperSession?.evidence ?? session?.evidence
     return SSHFailure(
       code: .init(rawValue: code), message: seen?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,

@@ -17,7 +17,7 @@ extension SSHConnection {
     switch outcome {
     case .success:
       let time = ContinuousClock.now - begun
-      note(roundTrip: time)
+      record(roundTrip: time)
       return time
     case .failure(var failure) where failure.observation == .deadline:
       failure.timeout = max(1, Int((deadline / .seconds(1)).rounded(.up)))
@@ -77,7 +77,7 @@ extension SSHConnection {
   private static let mostClosing = 64
 
   /// The fastest one tells the distance; the others tell of load.
-  func note(roundTrip time: Duration) {
+  func record(roundTrip time: Duration) {
     roundTrip = min(time, roundTrip ?? time)
   }
 }

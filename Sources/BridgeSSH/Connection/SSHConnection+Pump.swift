@@ -12,7 +12,7 @@ extension SSHConnection {
     wire.beginTurn(mayRead: mayRead)
     if mayRead { mayHelp = true }
     let isAsked = isReading
-    // Any call may read the wire dry and queue packets for somebody else, so all try again until
+    // Any call may read the wire dry and queue packets for other operations, so all try again until
     // libssh2 was given nothing new.
     var seen: Int
     repeat {
@@ -24,7 +24,7 @@ extension SSHConnection {
     boundMemory()
     for channel in channels.values { channel.deliver(isMoreComing: wire.isBudgetSpent) }
     guard session != nil else { return }
-    if isReadable { nudge() }
+    if isReadable { promptReply() }
     wire.endTurn()
     if isAsked {
       unasked?.cancel()
@@ -38,20 +38,22 @@ extension SSHConnection {
     var interest: DescriptorWatcher.Readiness = isFlushed ? [] : .writable
     if wire.isReading { interest.insert(.readable) }
     watch(for: interest)
-    // Writers that found no room are not told by the socket that there is some again.
+    // Writers that found no room get no event from the socket when there is some again.
     if wire.isBudgetSpent || (!hadRoom && wire.hasRoom) { queueTurn() }
   }
 
-  /// Sends something when bytes came and none of them opened the channel that is asked for.
+  /// Sends a packet when bytes came and none of them opened the requested channel.
   ///
   /// OpenSSH tells its host keys and more when the user is in. Its answer to the open comes behind
   /// that as one more small segment, which the server's kernel keeps back until the one before is
   /// acknowledged (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its
   /// kernel's to do, and it takes 40 ms unless there is something to send.
-  private func nudge() {
-    guard nudgesLeft > 0, operations.first(of: .session)?.phase == .openChannel else { return }
-    nudgesLeft -= 1
-    session?.nudge()
+  private func promptReply() {
+    guard replyPromptsLeft > 0, operations.first(of: .session)?.phase == .openChannel else {
+      return
+    }
+    replyPromptsLeft -= 1
+    session?.sendKeepalive()
   }
 
   /// Pumps in the next turn of the loop, after others had theirs.
@@ -67,45 +69,47 @@ extension SSHConnection {
   }
 
   private func stepOperations() {
-    for lane in operations.busyLanes {
-      while session != nil, let operation = operations.first(of: lane), isDone(operation, in: lane)
+    for group in operations.busyGroups {
+      while session != nil, let operation = operations.first(of: group),
+        isDone(operation, in: group)
       {
-        operations.removeFirst(of: lane)
+        operations.removeFirst(of: group)
       }
     }
   }
 
-  private func isDone(_ operation: OperationQueue.Operation, in lane: OperationQueue.Lane) -> Bool {
-    startDeadline(of: operation, in: lane)
+  private func isDone(_ operation: OperationQueue.Operation, in group: OperationQueue.Group) -> Bool
+  {
+    startDeadline(of: operation, in: group)
     switch operation.step {
     case .onLoop(let step):
       return step(self)
     case .helped(let work, _):
-      if mayHelp { lend(work, in: lane) }
+      if mayHelp { runOnHelper(work, in: group) }
       return false
     }
   }
 
-  /// Gives the session to a helper thread for the time of `work`; nothing else touches it
+  /// Runs `work` on a helper thread, which owns the session meanwhile; nothing else touches it
   /// meanwhile.
-  private func lend(_ work: @escaping @Sendable () -> Void, in lane: OperationQueue.Lane) {
+  private func runOnHelper(_ work: @escaping @Sendable () -> Void, in group: OperationQueue.Group) {
     guard let session else { return }
     watch(for: [])
     session.wire.beginTurn(mayRead: true)
-    lent = LentSession(session: session, evidence: session.evidence)
+    helperSession = HelperSession(session: session, evidence: session.evidence)
     self.session = nil
     reactor.help(work) { [self] in
-      assumeIsolated { $0.takeBack(lane) }
+      assumeIsolated { $0.resumeFromHelper(group) }
     }
   }
 
-  private func takeBack(_ lane: OperationQueue.Lane) {
-    session = lent?.session
-    lent = nil
+  private func resumeFromHelper(_ group: OperationQueue.Group) {
+    session = helperSession?.session
+    helperSession = nil
     // Closed meanwhile: the session could not be freed under the helper's feet.
     if ending != nil { return release() }
-    if case .helped(_, let judge) = operations.first(of: lane)?.step, judge(self) {
-      operations.removeFirst(of: lane)
+    if case .helped(_, let complete) = operations.first(of: group)?.step, complete(self) {
+      operations.removeFirst(of: group)
       mayHelp = true
     } else {
       mayHelp = session?.wire.isBudgetSpent == true
@@ -116,10 +120,11 @@ extension SSHConnection {
   /// Whether some call in this turn reads the wire.
   private var isReading: Bool { !operations.isEmpty || !channels.isEmpty || !closing.isEmpty }
 
-  /// Nobody waits for anything, yet the server speaks: a key exchange, a keepalive, or the end.
+  /// Defers reading while no caller waits, yet the server sends: a key exchange, a keepalive, or
+  /// the end.
   ///
-  /// The end is seen at once. For the rest somebody who asks something soon will read it on the
-  /// way; if nobody does, we ask: the answer of a round trip is awaited, and all before it taken.
+  /// The end is detected at once. The rest is read by the next operation on its
+  /// way; without one, a round trip is queued: its answer is awaited, and all before it read.
   /// - Returns: whether the watching pauses until then.
   private func leaveUnread() -> Bool {
     guard life.state == .connected, let session else { return false }
@@ -128,7 +133,7 @@ extension SSHConnection {
       return false
     }
     watch(for: session.wire.flush() ? [] : .writable)
-    unasked = LoopTimer(after: Self.patience, on: reactor) { [weak self] in
+    unasked = LoopTimer(after: Self.unreadDelay, on: reactor) { [weak self] in
       self?.assumeIsolated {
         $0.unasked = nil
         $0.queueRoundTrip($0.callers.nextID()) {}
@@ -138,8 +143,8 @@ extension SSHConnection {
     return true
   }
 
-  /// How long unasked bytes may wait for somebody who asks.
-  private static let patience = Duration.milliseconds(5)
+  /// How long unrequested bytes may wait for an operation that reads them.
+  private static let unreadDelay = Duration.milliseconds(5)
 
   func watch(for interest: DescriptorWatcher.Readiness) {
     session?.watcher?.watch(for: interest)

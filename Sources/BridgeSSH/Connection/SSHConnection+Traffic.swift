@@ -3,7 +3,7 @@ public import BridgeTransport
 
 extension SSHConnection {
   /// Paused only while what was read before waits for slow readers and more would be held without a
-  /// bound: a channel that nobody reads fills its own window, and a probe passes beside it.
+  /// bound: a channel without a reader fills its own window, and a probe passes beside it.
   public var traffic: TrafficState {
     guard let wire = session?.wire else { return TrafficState() }
     return TrafficState(isPaused: wire.isPaused, acknowledged: wire.socket.acknowledged)

@@ -2,30 +2,30 @@ public import BridgeErrors
 public import BridgeReactor
 public import BridgeTransport
 
-/// One SSH connection: dialled once, authenticated once, carrying channels until it ends.
+/// One SSH connection: dialed once, authenticated once, carrying channels until it ends.
 ///
 /// It is pinned to a reactor, where libssh2 is called from plain synchronous steps (`pump`);
 /// callers wait in one table and are answered from there. It reports what ends it and never
 /// retries.
 public actor SSHConnection: Connection {
-  /// Where it leads.
+  /// The remote endpoint.
   public nonisolated let endpoint: Endpoint
-  /// How it was asked to connect.
+  /// The configuration of the connection.
   public nonisolated let configuration: SSHConfiguration
   /// Steps of this connection, oldest first; ends with `.closed`. One reader.
   public nonisolated let events: AsyncStream<ConnectionEvent>
-  /// What ended it; nil while nothing has.
+  /// The failure that ended the connection; nil while it has not ended.
   public internal(set) var lastFailure: FailureContext?
   /// Why a channel or what was to run in it was refused last, on a connection that went on.
   public internal(set) var lastRefusal: FailureContext?
-  /// What the two sides agreed on, for people who ask.
+  /// The algorithms that both sides agreed on, for display.
   public internal(set) var agreement: Agreement?
   /// What went wrong beside the connection: a known_hosts file that could not be written.
   public internal(set) var warnings: [AppError] = []
 
-  /// The host's key, where it was not known and is now; nil where it was known, or could not be
-  /// written down.
-  public internal(set) var notedHostKey: NotedHostKey?
+  /// The host key that this connection added to known_hosts; nil where it was known, or could not
+  /// be written down.
+  public internal(set) var addedHostKey: AddedHostKey?
 
   nonisolated let reactor: Reactor
 
@@ -34,7 +34,7 @@ public actor SSHConnection: Connection {
   /// The session, but while a helper thread uses it.
   var session: SSHSession?
   /// The session while a helper thread uses it.
-  var lent: LentSession?
+  var helperSession: HelperSession?
   /// The dial that is under way.
   var dialing: Task<Void, Never>?
   /// The socket of a dial that was won, until there is a session.
@@ -48,9 +48,9 @@ public actor SSHConnection: Connection {
   /// A helped operation may go on: it is its first turn, or bytes came since its last.
   var mayHelp = true
   var isTurnQueued = false
-  /// How often the server may still be hurried.
-  var nudgesLeft = 4
-  /// Runs while bytes that nobody asked for wait.
+  /// How often the server may still be prompted for a reply.
+  var replyPromptsLeft = 4
+  /// Runs while unrequested bytes wait.
   var unasked: LoopTimer?
   var ending: SSHFailure?
   var identification = ServerIdentification()
@@ -64,7 +64,7 @@ public actor SSHConnection: Connection {
   /// The fastest round trip seen.
   var roundTrip: Duration?
 
-  /// A connection to `endpoint` on one of the process's reactors; nothing is dialled yet.
+  /// A connection to `endpoint` on one of the process's reactors; nothing is dialed yet.
   public init(
     to endpoint: Endpoint, configuration: SSHConfiguration,
     on reactor: Reactor = ReactorGroup.shared.next()
@@ -76,7 +76,8 @@ public actor SSHConnection: Connection {
     events = life.events
   }
 
-  // Not `isolated deinit`: Swift 6.3 fails ("circular reference") to optimise whoever imports it.
+  // Not `isolated deinit`: Swift 6.3 fails ("circular reference") to optimize modules that import
+  // it.
   deinit {
     guard let session else { return }
     reactor.execute { session.release() }
@@ -87,12 +88,12 @@ public actor SSHConnection: Connection {
 
   /// When the last byte came from the server; nil before the first.
   public var lastHeard: ContinuousClock.Instant? {
-    lent?.evidence.lastHeard ?? session?.wire.lastHeard
+    helperSession?.evidence.lastHeard ?? session?.wire.lastHeard
   }
 
   /// Resolves, dials, checks the host's key, authenticates.
   ///
-  /// The host key is judged before anything that proves who the user is goes out.
+  /// The host key is verified before any credential is sent.
   /// - Throws: `validationError` for a user, host, port or password that cannot be one;
   ///   `fileReadError` and `filePermissionDenied` of known_hosts; what `AppError.init(sshError:)`
   ///   makes of the failure; `cancelled`.
@@ -117,7 +118,7 @@ public actor SSHConnection: Connection {
   /// Ends the connection in at most a second, and everything on it. Safe in every state, and again.
   public nonisolated func close() async {
     await withTaskExecutorPreference(reactor) {
-      await self.leave()
+      await self.disconnect()
     }
   }
 }

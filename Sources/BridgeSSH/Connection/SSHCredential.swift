@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// Something to prove with who the user is. Each is offered at most once per connection.
+/// A credential of the user. Each is offered at most once per connection.
 public enum SSHCredential: Sendable {
   /// A private key file (ed25519 or ECDSA). An encrypted one asks for its passphrase, after the
   /// keys of an agent, which need none.
@@ -32,7 +32,7 @@ public struct SSHInteraction: Sendable {
   /// Whether a host key that is not known is to be trusted.
   public var trust: @concurrent @Sendable (_ question: HostKeyQuestion) async -> Bool
 
-  /// Answers nothing and trusts nobody, except as given.
+  /// Creates an interaction that answers nothing and trusts no key, except as given.
   public init(
     passphrase: @escaping @concurrent @Sendable (String) async -> Secret? = { _ in nil },
     password: @escaping @concurrent @Sendable (String, String) async -> Secret? = { _, _ in nil },
@@ -48,7 +48,7 @@ public struct SSHInteraction: Sendable {
   }
 }
 
-/// A host key that is in no known_hosts file, for a person to judge.
+/// A host key that is in no known_hosts file, for a person to verify.
 public struct HostKeyQuestion: Sendable, Equatable {
   /// The host as the user named it, with its port where that is not 22.
   public var host: String

@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeTransport
 
 /// What people type and C would cut at a NUL byte, or a log would obey: refused before anything
-/// is dialled or sent, with no word of it repeated.
+/// is dialed or sent, without repeating any of it.
 enum SSHInput {
   private static let longestName = 1024
 

@@ -14,7 +14,7 @@ public struct SSHTimeouts: Sendable, Equatable {
   /// other channels on it. Give it more where commands of hours share a connection with requests
   /// that a busy server answers late; a server that is gone is found by probes in any case.
   public var channel: Duration = .seconds(15)
-  /// Saying goodbye.
+  /// Sending the disconnect message.
   public var close: Duration = .seconds(1)
 
   /// The defaults.

@@ -28,7 +28,8 @@ package struct ServerIdentification {
     }
   }
 
-  /// What is known when the handshake has failed with `code`, and `transcript` is all that came.
+  /// What is known when the handshake has failed with `code`, and `transcript` is all that was
+  /// received.
   package func observation(
     code: Int, transcript: [UInt8], offer: AlgorithmOffer, library: LibraryVersion
   ) -> SSHFailure.Observation? {

@@ -18,7 +18,7 @@ package struct AgentIdentity: Sendable, Equatable {
   }
 }
 
-/// What is asked of an ssh-agent (draft-miller-ssh-agent, 3).
+/// A request to an ssh-agent (draft-miller-ssh-agent, 3).
 package enum AgentRequest: Sendable, Equatable {
   /// SSH_AGENTC_REQUEST_IDENTITIES: which keys are there.
   case identities

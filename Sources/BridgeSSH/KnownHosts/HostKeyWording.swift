@@ -2,36 +2,37 @@ import BridgeErrors
 
 /// What is said of a host key that is not trusted: the file and line, and what to do.
 enum HostKeyWording {
-  static func revoked(key: HostKey, place: KnownHosts.Place) -> String {
-    "The host's \(key.typeName) key \(key.fingerprint) is revoked in \(place)."
+  static func revoked(key: HostKey, location: KnownHosts.SourceLocation) -> String {
+    "The host's \(key.typeName) key \(key.fingerprint) is revoked in \(location)."
   }
 
   /// `entry` has the host's key of the same type.
   static func changed(host: KnownHostName, key: HostKey, entry: KnownHosts.Entry) -> String {
     "The host shows the \(key.typeName) key \(key.fingerprint), "
-      + "but \(entry.place) has \(entry.key.fingerprint). "
+      + "but \(entry.location) has \(entry.key.fingerprint). "
       + "If the change is expected, remove the old key: \(removal(of: entry, host: host))"
   }
 
   /// None of `known` has a key of the same type.
   static func newType(key: HostKey, known: [KnownHosts.Entry]) -> String {
     var types: [String] = []
-    var places: [String] = []
+    var locations: [String] = []
     for entry in known where !types.contains(entry.key.typeName) {
       types.append(entry.key.typeName)
-      places.append("\(entry.place)")
+      locations.append("\(entry.location)")
     }
     return "The host shows the \(key.typeName) key \(key.fingerprint), "
       + "but is known only by its \(types.prefix(8).joined(separator: ", ")) key "
-      + "(\(places.prefix(8).joined(separator: ", ")))."
+      + "(\(locations.prefix(8).joined(separator: ", ")))."
   }
 
   /// `ssh-keygen -R` takes whole lines; a line that stands for other hosts too is left to a person.
   private static func removal(of entry: KnownHosts.Entry, host: KnownHostName) -> String {
     guard entry.hosts.isOneName else {
-      return "edit line \(entry.place.line) of \(PeerText.escaped(entry.place.file, limit: 1024))"
+      return
+        "edit line \(entry.location.line) of \(PeerText.escaped(entry.location.file, limit: 1024))"
     }
-    let file = quoted(PeerText.escaped(entry.place.file, limit: 1024))
+    let file = quoted(PeerText.escaped(entry.location.file, limit: 1024))
     return "ssh-keygen -f \(file) -R \(quoted(PeerText.escaped(host.name, limit: 1024)))"
   }
 

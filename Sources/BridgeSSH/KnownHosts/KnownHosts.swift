@@ -1,7 +1,7 @@
 package import BridgeErrors
 
 /// What the known_hosts files say about one host, and what follows for a key that it shows. Pure:
-/// the texts come in, a verdict goes out.
+/// the texts come in, a status goes out.
 ///
 /// Only lines about the host are kept: a file with thousands of other names costs one look at the
 /// first field of each line, and no key of another host is decoded.
@@ -17,11 +17,11 @@ package struct KnownHosts: Sendable {
     /// Whether it is about the host under its whole name, not only under its name without a port.
     package let isOwn: Bool
     /// Its file and line.
-    package let place: Place
+    package let location: SourceLocation
   }
 
   /// A line of a file, counted from 1.
-  package struct Place: Sendable, Equatable, CustomStringConvertible {
+  package struct SourceLocation: Sendable, Equatable, CustomStringConvertible {
     /// The file's path.
     package let file: String
     /// The line.
@@ -45,7 +45,7 @@ package struct KnownHosts: Sendable {
       + ["\(skipped.count - Self.warningLimit) more known_hosts lines were skipped"]
   }
 
-  private var revoked: [(key: HostKey, place: Place)] = []
+  private var revoked: [(key: HostKey, location: SourceLocation)] = []
   private var skipped: [(concernsKeys: Bool, warning: String)] = []
   private static let warningLimit = 100
 
@@ -58,16 +58,16 @@ package struct KnownHosts: Sendable {
   /// added.
   package mutating func add(_ text: String, file: String) {
     for (index, line) in TextLines.split(text).enumerated() {
-      let place = Place(file: file, line: index + 1)
+      let location = SourceLocation(file: file, line: index + 1)
       switch KnownHostsLine(line, about: host) {
       case .blank: continue
       case .unrelated(let isHashed): hasHashedNames = hasHashedNames || isHashed
       case .key(let hosts, let isOwn, let key, let revoked):
         hasHashedNames = hasHashedNames || hosts.isHashed
         entries.append(
-          Entry(hosts: hosts, key: key, isRevoked: revoked, isOwn: isOwn, place: place))
+          Entry(hosts: hosts, key: key, isRevoked: revoked, isOwn: isOwn, location: location))
       case .skipped(let reason, let concernsKeys):
-        skipped.append((concernsKeys, "\(place): \(reason); the line was skipped"))
+        skipped.append((concernsKeys, "\(location): \(reason); the line was skipped"))
       }
     }
   }
@@ -82,7 +82,7 @@ package struct KnownHosts: Sendable {
       let words = TextLines.words(line)
       guard let first = words.first, !first.hasPrefix("#") else { continue }
       switch HostKey.read(type: first, base64: words.dropFirst().first) {
-      case .success(let key): revoked.append((key, Place(file: file, line: index + 1)))
+      case .success(let key): revoked.append((key, SourceLocation(file: file, line: index + 1)))
       case .failure(let problem):
         throw .fileReadError(
           path: file,
@@ -91,20 +91,20 @@ package struct KnownHosts: Sendable {
     }
   }
 
-  /// The verdict on `blob`, the key that the host shows.
+  /// The status of `blob`, the key that the host presents.
   ///
   /// A key revoked under any name of the host, or in a list of revoked keys, is revoked. Else one
   /// equal entry is enough; else the key of a host with a known key of the same type has changed.
-  package func check(_ blob: [UInt8]) -> HostKeyVerdict {
+  package func check(_ blob: [UInt8]) -> HostKeyStatus {
     guard let key = HostKey(blob: blob) else {
       return .changed(detail: "The host's key cannot be read.")
     }
     let equal = entries.filter { $0.key == key }
     if let entry = equal.first(where: \.isRevoked) {
-      return .revoked(detail: HostKeyWording.revoked(key: key, place: entry.place))
+      return .revoked(detail: HostKeyWording.revoked(key: key, location: entry.location))
     }
-    if let place = revoked.first(where: { $0.key == key })?.place {
-      return .revoked(detail: HostKeyWording.revoked(key: key, place: place))
+    if let location = revoked.first(where: { $0.key == key })?.location {
+      return .revoked(detail: HostKeyWording.revoked(key: key, location: location))
     }
     guard equal.isEmpty else { return .trusted }
     let known = entries.filter { $0.isOwn && !$0.isRevoked }
@@ -133,8 +133,8 @@ package struct KnownHosts: Sendable {
   private var doubt: String? { skipped.first(where: \.concernsKeys)?.warning }
 }
 
-/// What known_hosts says of a key.
-package enum HostKeyVerdict: Sendable, Equatable {
+/// The status of a host key according to known_hosts.
+package enum HostKeyStatus: Sendable, Equatable {
   /// The key is known for this host.
   case trusted
   /// The host is not known. With a `doubt` (a skipped line that may have been about this host)

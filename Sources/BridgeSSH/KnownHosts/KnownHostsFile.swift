@@ -45,20 +45,20 @@ package enum KnownHostsFile {
   }
 
   /// Adds `blob` as the key of `host` to the file at `path`, whole or not at all; nothing when the
-  /// file has it. The name is hidden, under a salt from `chance`, when the file hides names.
+  /// file has it. The name is hidden, under a salt from `generator`, when the file hides names.
   ///
   /// - Throws: `validationError` for a name or key that cannot stand in a line; `fileReadError`,
   ///   `filePermissionDenied`, `fileWriteError`.
   package static func append(
     _ host: KnownHostName, blob: [UInt8], to path: String,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) throws(AppError) {
     guard host.isWritable, let key = HostKey(blob: blob) else {
       throw .validationError(
         field: "known_hosts",
         message: "\(PeerText.escaped(host.name, limit: 256)) cannot be added.")
     }
-    let salt = (0..<Digest.sha1Length).map { _ in UInt8.random(in: 0...255, using: &chance) }
+    let salt = (0..<Digest.sha1Length).map { _ in UInt8.random(in: 0...255, using: &generator) }
     try LocalFile.append(to: path) { old in
       KnownHostsText.addition(of: host, key: key, salt: salt, to: old?.text ?? "")
     }

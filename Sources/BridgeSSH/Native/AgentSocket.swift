@@ -8,10 +8,10 @@ struct AgentSocket {
   private let socket: Socket
 
   /// A conversation with the agent at `path`, of which no read or write takes longer than
-  /// `patience`: an agent may ask its owner first.
+  /// `timeout`: an agent may ask its owner first.
   ///
   /// - Throws: `agentUnavailable` in words.
-  init(path: String, patience: Duration) throws(AgentProblem) {
+  init(path: String, timeout: Duration) throws(AgentProblem) {
     let descriptor = Foundation.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
@@ -19,7 +19,7 @@ struct AgentSocket {
     }
     socket = Socket(descriptor: descriptor)
     // Zero would mean for ever.
-    let microseconds = max(1000, Int(patience / .microseconds(1)))
+    let microseconds = max(1000, Int(timeout / .microseconds(1)))
     var limit = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
     let size = socklen_t(MemoryLayout<timeval>.size)
     _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)

@@ -3,8 +3,9 @@ import CLibSSH2
 
 /// The library as a whole: set up once, never torn down, because tasks of other sessions may live.
 enum LibSSH2 {
-  /// `libssh2_init` is global and not safe to call from two threads (its man page). OpenSSL is told
-  /// first not to clean up when the process exits: a reactor may be in the middle of a packet then.
+  /// `libssh2_init` is global and not safe to call from two threads (its man page). OpenSSL is
+  /// configured first not to clean up when the process exits: a reactor may be in the middle of a
+  /// packet then.
   static let isReady: Bool = {
     let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
     return libssh2_init(0) == 0 && isKept
@@ -20,14 +21,14 @@ enum LibSSH2 {
   }
 }
 
-/// A pointer of the library's, lent to one call.
-@safe struct LentPointer {
+/// A pointer of the library's, valid during one call.
+@safe struct LibraryPointer {
   let raw: OpaquePointer
 
   init(_ raw: OpaquePointer) { unsafe self.raw = raw }
 }
 
-/// What one non-blocking call of the library came to.
+/// The result of one non-blocking call of the library.
 enum Attempt<Value> {
   case done(Value)
   /// `LIBSSH2_ERROR_EAGAIN`: call again when more bytes came.

@@ -7,7 +7,7 @@ package enum LocalFile {
   /// The largest file that is read, in bytes.
   package static let limit = 16 << 20
 
-  /// What a file holds, and who may touch it.
+  /// A file's content, owner and mode.
   package struct Content: Sendable {
     /// The bytes.
     package let bytes: [UInt8]

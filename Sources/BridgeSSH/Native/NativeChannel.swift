@@ -29,9 +29,9 @@ import CLibSSH2
   /// The most that goes into one packet (`libssh2_channel_write_ex`).
   private static let writeLimit = 32_700
 
-  private func call(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
+  private func call(_ body: (LibraryPointer) -> Int32) -> Attempt<Void> {
     guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
-    return unsafe session.attempt(body(LentPointer(channel)))
+    return unsafe session.attempt(body(LibraryPointer(channel)))
   }
 
   /// A request whose answer is waited for. The library does not notice that the server closes the
@@ -111,7 +111,7 @@ import CLibSSH2
     return session.attempt(Int32(clamping: min(0, result))).map { result }
   }
 
-  /// After a `write` of `count` bytes that came to `.again`: how many of them the library holds in
+  /// After a `write` of `count` bytes that returned `.again`: how many of them the library holds in
   /// a packet that it has begun, because a key exchange is under way. It begins none without a
   /// window to send into.
   func heldBytes(of count: Int) -> Int {
@@ -138,7 +138,7 @@ import CLibSSH2
     var length = 0
     unsafe libssh2_channel_get_exit_signal(channel, &name, &length, nil, nil, nil, nil)
     guard let name = unsafe name else { return nil }
-    // The session's allocator lent it, so the session takes it back.
+    // The session's allocator allocated it, so the session frees it.
     defer { unsafe session.returnBlock(name) }
     guard length > 0 else { return nil }
     return unsafe SessionCallbacks.text(name, Int32(clamping: min(length, 64)))
@@ -191,10 +191,10 @@ extension SSHSession {
 
   private func open(_ type: String, window: Int) -> Attempt<NativeChannel> {
     prepareOpen()
-    let opened = callForPointer { session -> LentPointer? in
+    let opened = callForPointer { session -> LibraryPointer? in
       let channel = unsafe libssh2_channel_open_ex(
         session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, nil, 0)
-      return unsafe channel.map(LentPointer.init)
+      return unsafe channel.map(LibraryPointer.init)
     }
     if case .again = opened { return .again }
     endOpen()

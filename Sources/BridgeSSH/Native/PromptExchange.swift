@@ -3,7 +3,7 @@ import BridgeTransport
 import Foundation
 
 /// Carries keyboard-interactive prompts from libssh2's callback, which must have the answers at
-/// once and therefore waits on a helper thread, to whoever can ask a person.
+/// once and therefore waits on a helper thread, to the code that can ask a person.
 final class PromptExchange: Sendable {
   private struct State {
     var answers: [Secret]?
@@ -37,13 +37,13 @@ final class PromptExchange: Sendable {
     }
   }
 
-  /// Whether somebody declined to answer.
+  /// Whether a prompt was declined.
   var isUnanswered: Bool { state.withLock { $0.isUnanswered } }
 
   /// Whether the server has asked for anything.
   var wasAsked: Bool { state.withLock { $0.wasAsked } }
 
-  /// On the helper thread: waits for the answers. Empty ones when nobody has any.
+  /// On the helper thread: waits for the answers. Empty ones when none were given.
   func ask(_ request: KeyboardInteractiveRequest) -> [Secret] {
     // A request without prompts only tells something, or ends the conversation (RFC 4256, 3.4).
     if request.prompts.isEmpty && request.instruction.isEmpty { return [] }

@@ -21,7 +21,7 @@ public struct KeyboardInteractiveRequest: Sendable, Equatable {
 }
 
 extension SSHSession {
-  /// The `none` request: the methods that may go on, or nil when the server wants nothing more.
+  /// The `none` request: the methods that may go on, or nil when the server requires nothing more.
   func probeMethods(user: String) -> Attempt<[String]?> {
     let methods = callForPointer { session -> [String]? in
       let list = unsafe libssh2_userauth_list(session.raw, user, UInt32(user.utf8.count))
@@ -107,7 +107,7 @@ extension SSHSession {
       unsafe answer.withText { text in
         // libssh2 frees the text with our allocator, which wipes it.
         let count = unsafe strlen(text)
-        guard let block = unsafe lend(count + 1) else { return }
+        guard let block = unsafe allocate(count + 1) else { return }
         unsafe block.copyMemory(from: text, byteCount: count)
         unsafe responses[index].text = block.assumingMemoryBound(to: CChar.self)
         unsafe responses[index].length = UInt32(count)
@@ -120,7 +120,7 @@ extension SSHSession {
     _ length: UnsafeMutablePointer<Int>?, _ data: UnsafePointer<UInt8>?, _ count: Int
   ) -> Int32 {
     let message = unsafe Array(UnsafeBufferPointer(start: data, count: count))
-    guard let signed = signer?(message), let block = unsafe lend(signed.count) else {
+    guard let signed = signer?(message), let block = unsafe allocate(signed.count) else {
       return -1
     }
     unsafe block.copyMemory(from: signed, byteCount: signed.count)
@@ -131,7 +131,7 @@ extension SSHSession {
 }
 
 extension Secret {
-  /// Lends the secret as a C string: up to its first NUL byte, copied into a block that is wiped
+  /// Passes the secret as a C string: up to its first NUL byte, copied into a block that is wiped
   /// after.
   func withText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     reveal { bytes in

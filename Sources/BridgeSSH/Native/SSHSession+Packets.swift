@@ -6,7 +6,7 @@ extension SSHSession {
   func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
     if wire.isSealed { return -Int(EAGAIN) }
     if damage != nil { return -Int(EBADMSG) }
-    if framing.wantsProtection { framing.protect(with: currentProtection()) }
+    if framing.needsProtection { framing.protect(with: currentProtection()) }
     let allowance = framing.allowance(of: target.count)
     guard allowance > 0 else { return -Int(EBADMSG) }
     let count = unsafe wire.give(UnsafeMutableRawBufferPointer(rebasing: target[..<allowance]))

@@ -34,7 +34,7 @@ import Foundation
   /// The receive windows of all channels that the library has, in bytes.
   var windows = 0
   /// What the library holds.
-  private(set) var lent = LentBlocks()
+  private(set) var blocks = LibraryBlocks()
   /// An open was sent, and its answer has not come.
   private var isOpening = false
   private var session: OpaquePointer?
@@ -79,9 +79,9 @@ import Foundation
   deinit { release() }
 
   /// Runs `body` on the native session; a freed one answers with `LIBSSH2_ERROR_BAD_USE`.
-  func call(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
+  func call(_ body: (LibraryPointer) -> Int32) -> Attempt<Void> {
     guard let session = unsafe session else { return .failed(-39, "session is freed") }
-    return attempt(unsafe body(LentPointer(session)))
+    return attempt(unsafe body(LibraryPointer(session)))
   }
 
   func attempt(_ code: Int32) -> Attempt<Void> {
@@ -91,9 +91,9 @@ import Foundation
   }
 
   /// For calls that return a pointer: nil means look at the session's last error.
-  func callForPointer<Value>(_ body: (LentPointer) -> Value?) -> Attempt<Value> {
+  func callForPointer<Value>(_ body: (LibraryPointer) -> Value?) -> Attempt<Value> {
     guard let session = unsafe session else { return .failed(-39, "session is freed") }
-    if let value = unsafe body(LentPointer(session)) { return .done(value) }
+    if let value = unsafe body(LibraryPointer(session)) { return .done(value) }
     if let broken = brokenBy { return .failed(broken.code, broken.text) }
     let code = unsafe libssh2_session_last_errno(session)
     return code == LIBSSH2_ERROR_EAGAIN ? .again : .failed(Int(code), lastMessage())
@@ -112,17 +112,17 @@ import Foundation
 
   /// What makes further packets unreadable; nil while they can be believed.
   var brokenBy: (code: Int, text: String)? {
-    if framing.isDamaged { noteDamage(.length) }
+    if framing.isDamaged { recordDamage(.length) }
     return damage?.failure
   }
 
-  /// Nothing of what comes after this is believed.
-  func noteDamage(_ damage: Damage) { self.damage = self.damage ?? damage }
+  /// Records damage; nothing received after it is used.
+  func recordDamage(_ damage: Damage) { self.damage = self.damage ?? damage }
 
   /// Whether the socket has seen neither an end nor an error.
   var isLinkOpen: Bool { wire.socket.condition == .open }
 
-  /// Gives everything back: the watching, the session, the descriptor. On the loop; again does
+  /// Releases the watcher, the session and the descriptor. On the loop; a second call does
   /// nothing.
   func release() {
     watcher?.close()
@@ -132,8 +132,8 @@ import Foundation
     wire.socket.close()
   }
 
-  /// Says goodbye as far as the socket takes it, then frees the session and its channels. Never
-  /// waits.
+  /// Sends the disconnect message as far as the socket takes it, then frees the session and its
+  /// channels. Never waits.
   private func free() {
     guard let session = unsafe session else { return }
     wire.cut()
@@ -144,18 +144,18 @@ import Foundation
       if unsafe libssh2_session_free(session) != LIBSSH2_ERROR_EAGAIN { break }
     }
     unsafe self.session = nil
-    lent.takeAll()
+    blocks.deallocateAll()
   }
 
   /// Queues SSH_MSG_DISCONNECT "by application" (RFC 4253, 11.1) and flushes it.
-  func sayGoodbye() {
+  func sendDisconnect() {
     guard let session = unsafe session else { return }
     _ = unsafe libssh2_session_disconnect_ex(session, 11, "closed by user", "")
     _ = wire.flush()
   }
 
   /// Queues a request that asks for no answer (RFC 4254, 4), so that something goes out.
-  func nudge() {
+  func sendKeepalive() {
     guard let session = unsafe session else { return }
     var next: Int32 = 0
     // As an `int` less than nothing: a time that is always over. At 2 it would send one in 2 s.
@@ -163,7 +163,7 @@ import Foundation
     _ = unsafe libssh2_keepalive_send(session, &next)
   }
 
-  /// Before each call for an open: the first forgets what the one before came to.
+  /// Called before each call for an open: the first forgets the result of the one before.
   func prepareOpen() {
     if !isOpening { tap.forgetOpen() }
     isOpening = true
@@ -177,21 +177,21 @@ import Foundation
   func forgetChannel(_ number: UInt32) { tap.forgetChannel(number) }
 
   /// libssh2's allocation: nil for a length that no real session needs.
-  func lend(_ count: Int) -> UnsafeMutableRawPointer? {
+  func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
     guard count <= SessionMemory.largestBlock else {
-      noteDamage(.size)
+      recordDamage(.size)
       return nil
     }
     let isPacket = framing.awaitsPacket
     guard framing.mayAllocate(count) else { return nil }
-    return unsafe lent.lend(count, isPacket: isPacket)
+    return unsafe blocks.allocate(count, isPacket: isPacket)
   }
 
   /// libssh2's freeing. A packet that it accepted is looked at on its way.
-  func take(back block: UnsafeMutableRawPointer) {
-    let (bytes, isPacket) = unsafe LentBlocks.look(at: block)
+  func deallocate(_ block: UnsafeMutableRawPointer) {
+    let (bytes, isPacket) = unsafe LibraryBlocks.contents(of: block)
     if isPacket, damage == nil, !isFreeing { unsafe see(freed: UnsafeRawBufferPointer(bytes)) }
-    unsafe lent.take(back: block)
+    unsafe blocks.deallocate(block)
   }
 
   /// Frees what the library gave away to its caller.
@@ -205,7 +205,7 @@ import Foundation
     unsafe tap.see(UnsafeRawBufferPointer(rebasing: block).bindMemory(to: UInt8.self).span)
   }
 
-  func note(_ disconnect: Disconnect) {
+  func record(_ disconnect: Disconnect) {
     self.disconnect = disconnect
     willDisconnect?()
   }

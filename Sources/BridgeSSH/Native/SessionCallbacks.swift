@@ -32,7 +32,7 @@ enum SessionCallbacks {
       LIBSSH2_CALLBACK_SEND, in: session, unsafeBitCast(sendToWire as Send, to: Pointer.self))
     unsafe set(
       LIBSSH2_CALLBACK_DISCONNECT, in: session,
-      unsafeBitCast(noteDisconnect as Disconnect, to: Pointer.self))
+      unsafeBitCast(recordDisconnect as Disconnect, to: Pointer.self))
     unsafe set(
       LIBSSH2_CALLBACK_MACERROR, in: session,
       unsafeBitCast(refuseMAC as MACError, to: Pointer.self))
@@ -70,13 +70,13 @@ private func sendToWire(
   return unsafe wire.take(UnsafeRawBufferPointer(start: buffer, count: length))
 }
 
-private func noteDisconnect(
+private func recordDisconnect(
   _ session: OpaquePointer?, _ reason: Int32, _ message: UnsafePointer<CChar>?,
   _ length: Int32, _ language: UnsafePointer<CChar>?, _ languageLength: Int32,
   _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) {
   guard let owner = unsafe SSHSession.owner(abstract) else { return }
-  unsafe owner.note(.init(reason: Int(reason), message: SessionCallbacks.text(message, length)))
+  unsafe owner.record(.init(reason: Int(reason), message: SessionCallbacks.text(message, length)))
 }
 
 /// libssh2 drops the packet and would go on with the next one; the session is over here and now.
@@ -84,6 +84,6 @@ private func refuseMAC(
   _ session: OpaquePointer?, _ packet: UnsafePointer<CChar>?, _ length: Int32,
   _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> Int32 {
-  unsafe SSHSession.owner(abstract)?.noteDamage(.mac)
+  unsafe SSHSession.owner(abstract)?.recordDamage(.mac)
   return -1
 }

@@ -5,8 +5,8 @@ import Foundation
 ///
 /// The largest block of a normal session is 55 KB; a length that a peer invented is refused.
 /// libssh2 frees password packets unwiped, and loses a block now and then (the host key, at each
-/// key exchange after the first; the private key of one that is given up): `LentBlocks` remembers
-/// what it was lent.
+/// key exchange after the first; the private key of one that is given up): `LibraryBlocks`
+/// remembers every block that was allocated.
 enum SessionMemory {
   static let largestBlock = 512 << 10
 
@@ -14,7 +14,7 @@ enum SessionMemory {
     _ count: Int, _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> UnsafeMutableRawPointer? {
     guard let owner = unsafe SSHSession.owner(abstract) else { return nil }
-    return unsafe owner.lend(count)
+    return unsafe owner.allocate(count)
   }
 
   /// Moves the block, because `realloc` would leave an unwiped copy behind.
@@ -22,12 +22,12 @@ enum SessionMemory {
     _ block: UnsafeMutableRawPointer?, _ count: Int,
     _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) -> UnsafeMutableRawPointer? {
-    guard let owner = unsafe SSHSession.owner(abstract), let moved = unsafe owner.lend(count)
+    guard let owner = unsafe SSHSession.owner(abstract), let moved = unsafe owner.allocate(count)
     else { return nil }
     guard let block = unsafe block else { return unsafe moved }
-    let old = unsafe LentBlocks.look(at: block).bytes
+    let old = unsafe LibraryBlocks.contents(of: block).bytes
     unsafe moved.copyMemory(from: block, byteCount: min(old.count, count))
-    unsafe owner.take(back: block)
+    unsafe owner.deallocate(block)
     return unsafe moved
   }
 
@@ -36,7 +36,7 @@ enum SessionMemory {
     _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
   ) {
     guard let block = unsafe block, let owner = unsafe SSHSession.owner(abstract) else { return }
-    unsafe owner.take(back: block)
+    unsafe owner.deallocate(block)
   }
 
   /// Gives back the pages of a block that hold nothing but zeros; they read as zeros ever after.
@@ -45,7 +45,7 @@ enum SessionMemory {
   /// packets, which an idle link never sends.
   static func returnEmptyPages(of block: UnsafeMutableRawPointer) {
     let page = Int(getpagesize())
-    let end = unsafe block + LentBlocks.look(at: block).bytes.count
+    let end = unsafe block + LibraryBlocks.contents(of: block).bytes.count
     var start = unsafe block.alignedUp(toMultipleOf: page)
     while unsafe start + page <= end {
       if unsafe start.load(as: UInt8.self) == 0, unsafe memcmp(start, start + 1, page - 1) == 0 {

@@ -36,7 +36,7 @@ import Glibc
     return result
   }
 
-  /// Lends the bytes.
+  /// Passes the bytes to `body`.
   func withSpan<Result, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {

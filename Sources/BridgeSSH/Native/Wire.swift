@@ -23,7 +23,8 @@ import Foundation
   let socket: Socket
   /// The server's first bytes, raw, until the handshake is done.
   private(set) var transcript: [UInt8] = []
-  /// Bumped whenever libssh2 was given bytes: whoever waits must try again before it sleeps.
+  /// Incremented whenever libssh2 received bytes: waiting operations must try again before the loop
+  /// sleeps.
   private(set) var generation = 0
   private(set) var lastHeard: ContinuousClock.Instant?
   /// From the last write to the first byte after it. At the end of the handshake that is the
@@ -35,8 +36,8 @@ import Foundation
   var inspect: ((Span<UInt8>) -> Bool)?
   /// The socket's end was seen; all before it was handed over.
   private(set) var hasEnded = false
-  /// Whether the library is told of the end. Once channels exist it is not, so that it hands out
-  /// what it has queued for them: then whoever pumps looks at `hasEnded`.
+  /// Whether the library sees the end of the stream. Once channels exist it is not, so that it
+  /// hands out what it has queued for them: then `pump` checks `hasEnded`.
   var reportsEnd = true
   /// Nothing is read for now, because what was read before waits for slow readers.
   var isPaused = false
@@ -184,14 +185,14 @@ extension Wire {
     case .bytes(let count):
       if acknowledgesAtOnce { socket.acknowledgeAtOnce() }
       budget -= count
-      noteHeard(at: .now)
+      recordArrival(at: .now)
       inboundRange = 0..<count
       readSize = count < Self.readSizes.usual ? Self.readSizes.usual : Self.readSizes.bulk
       return unsafe record(UnsafeRawBufferPointer(rebasing: inbound[0..<count]))
     }
   }
 
-  private func noteHeard(at now: ContinuousClock.Instant) {
+  private func recordArrival(at now: ContinuousClock.Instant) {
     lastHeard = now
     guard let sent = lastSent.take() else { return }
     lastAnswerTime = now - sent

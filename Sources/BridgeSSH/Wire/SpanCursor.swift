@@ -1,5 +1,5 @@
-/// A place in bytes that somebody else owns, read as `WireReader` reads them. What is read is told
-/// by where it stands: nothing of a secret is copied.
+/// A position in bytes that another type owns, read as `WireReader` reads them. A result is given
+/// as a range: nothing of a secret is copied.
 struct SpanCursor {
   /// What is left.
   private(set) var left: Range<Int>

@@ -2,7 +2,7 @@ public import BridgeErrors
 public import BridgeReactor
 public import BridgeTransport
 
-/// One WebSocket connection: dialled once, upgraded once, carrying messages until it ends.
+/// One WebSocket connection: dialed once, upgraded once, carrying messages until it ends.
 ///
 /// It is pinned to a reactor, where libwebsockets lives as a guest on the loop. Messages go through
 /// two locked queues and not through the actor, so that neither side hops for each of them. It
@@ -44,7 +44,7 @@ public actor WebSocketConnection: Connection {
   private var heard: ContinuousClock.Instant?
   private var lastTraffic = TrafficState()
 
-  /// A connection to `url` on one of the process's reactors; nothing is dialled yet.
+  /// A connection to `url` on one of the process's reactors; nothing is dialed yet.
   public init(
     to url: WebSocketEndpoint, configuration: WebSocketConfiguration = WebSocketConfiguration(),
     on reactor: Reactor = ReactorGroup.shared.next()

@@ -21,7 +21,7 @@ enum LibWebSockets {
   /// One protocol, for every connection; the library keeps the pointer.
   @safe static let protocols = ProtocolTable()
 
-  /// libwebsockets numbers its OpenSSL data anew for every context that initialises OpenSSL, and
+  /// libwebsockets numbers its OpenSSL data anew for every context that initializes OpenSSL, and
   /// finds its connections by the last number: only the first context of a process may do it.
   private static let mayInitialiseOpenSSL = Mutex(true)
 

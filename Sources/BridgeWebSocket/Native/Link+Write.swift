@@ -86,7 +86,7 @@ extension Link {
     return unsafe send(goodbye, Self.closeFrame, on: connection)
   }
 
-  /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbours.
+  /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbors.
   static let closeFrame = lws_write_protocol(rawValue: 4)
 
   func send(

@@ -74,7 +74,7 @@ struct SignInMessageTests {
     #expect(!SignInPage.render(state).contains("aria-invalid"))
   }
 
-  @Test func coloursPassFourAndAHalfToOne() {
+  @Test func colorsPassFourAndAHalfToOne() {
     let shown: [(AuthSlot, String, String, [Double])] = [
       (.error("e"), "error", "#B3261E", [179, 38, 30]),
       (.status(AuthBanner(type: .info, message: "i")), "info", "#0B57D0", [11, 87, 208]),
@@ -92,7 +92,7 @@ struct SignInMessageTests {
     #expect(contrast([31, 31, 31], [255, 255, 255]) >= 4.5)
   }
 
-  /// WCAG 2.1, "contrast ratio" of a darker to a lighter colour.
+  /// WCAG 2.1, "contrast ratio" of a darker to a lighter color.
   private func contrast(_ dark: [Double], _ light: [Double]) -> Double {
     (luminance(light) + 0.05) / (luminance(dark) + 0.05)
   }

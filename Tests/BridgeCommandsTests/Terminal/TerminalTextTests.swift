@@ -28,7 +28,7 @@ import Testing
     #expect(TerminalText.broken("    ab cd", at: 4) == ["ab", "cd"])
   }
 
-  @Test func coloursAreNotBroken() {
+  @Test func colorsAreNotBroken() {
     let red = "\u{1B}[1;31mab cd\u{1B}[0m"
     #expect(TerminalText.broken(red, at: 5) == [red])
     #expect(TerminalText.broken(red, at: 1).joined() == red.filter { $0 != " " })

@@ -17,9 +17,9 @@ struct OwnFaultTests {
 
   @Test func stopsTheLineEverySoManyBytes() {
     var stutter = Stutter.stutter(every: 4, for: .seconds(1))
-    var chance = SplitMix64(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let dues = (0..<4).flatMap { _ in
-      stutter.shape(Portion(ByteBuffer(string: "ab"), due: .zero), chance: &chance)
+      stutter.shape(Portion(ByteBuffer(string: "ab"), due: .zero), generator: &generator)
     }.map(\.due)
     #expect(dues == [.zero, .seconds(1), .seconds(1), .seconds(2)])
   }

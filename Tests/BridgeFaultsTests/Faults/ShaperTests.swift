@@ -10,8 +10,8 @@ struct ShaperTests {
 
   @Test func latencyMovesTheInstantAndNothingElse() {
     var latency = Latency.latency(.milliseconds(30))
-    var chance = SplitMix64(seed: 1)
-    let late = latency.shape(portion("x", due: .seconds(2)), chance: &chance)
+    var generator = SplitMix64(seed: 1)
+    let late = latency.shape(portion("x", due: .seconds(2)), generator: &generator)
     #expect(late.map(\.due) == [.milliseconds(2_030)])
     #expect(late.map(\.bytes) == [ByteBuffer(string: "x")])
   }
@@ -19,8 +19,9 @@ struct ShaperTests {
   @Test func jitterStaysInItsBoundsAndRepeatsWithItsSeed() {
     func delays(_ seed: UInt64) -> [Duration] {
       var latency = Latency.latency(.milliseconds(30), jitter: .milliseconds(10))
-      var chance = SplitMix64(seed: seed)
-      return (0..<200).flatMap { _ in latency.shape(portion("x"), chance: &chance) }.map(\.due)
+      var generator = SplitMix64(seed: seed)
+      return (0..<200).flatMap { _ in latency.shape(portion("x"), generator: &generator) }.map(
+        \.due)
     }
     #expect(delays(3).allSatisfy { (.milliseconds(20)...(.milliseconds(40))).contains($0) })
     #expect(delays(3) == delays(3))
@@ -30,37 +31,38 @@ struct ShaperTests {
 
   @Test func jitterNeverMovesAnythingBack() {
     var latency = Latency.latency(.zero, jitter: .milliseconds(10))
-    var chance = SplitMix64(seed: 9)
-    let dues = (0..<100).flatMap { _ in latency.shape(portion("x"), chance: &chance) }.map(\.due)
+    var generator = SplitMix64(seed: 9)
+    let dues = (0..<100).flatMap { _ in latency.shape(portion("x"), generator: &generator) }.map(
+      \.due)
     #expect(dues.allSatisfy { $0 >= .zero })
   }
 
   @Test func bandwidthGivesEachPieceItsTimeOnTheLine() {
     var line = Bandwidth.bandwidth(200)
-    var chance = SplitMix64(seed: 1)
-    let first = line.shape(portion("abcd"), chance: &chance)
+    var generator = SplitMix64(seed: 1)
+    let first = line.shape(portion("abcd"), generator: &generator)
     #expect(first.map(\.due) == [.milliseconds(10), .milliseconds(20)])
-    let second = line.shape(portion("ef"), chance: &chance)
+    let second = line.shape(portion("ef"), generator: &generator)
     #expect(second.map(\.due) == [.milliseconds(30)])
-    let afterAPause = line.shape(portion("gh", due: .seconds(1)), chance: &chance)
+    let afterAPause = line.shape(portion("gh", due: .seconds(1)), generator: &generator)
     #expect(afterAPause.map(\.due) == [.milliseconds(1_010)])
   }
 
   @Test(arguments: [1, 2, 5, 100])
   func sliceKeepsTheBytes(size: Int) {
     var slice = Slice.slice(size)
-    var chance = SplitMix64(seed: 1)
-    let pieces = slice.shape(portion("hello"), chance: &chance)
+    var generator = SplitMix64(seed: 1)
+    let pieces = slice.shape(portion("hello"), generator: &generator)
     #expect(pieces.allSatisfy { $0.count <= size })
     #expect(pieces.map { String(buffer: $0.bytes) }.joined() == "hello")
   }
 
   @Test func cutCountsOverPortions() {
     var cut = Cut.cut(after: 7)
-    var chance = SplitMix64(seed: 1)
-    let first = cut.shape(portion("hello"), chance: &chance)
+    var generator = SplitMix64(seed: 1)
+    let first = cut.shape(portion("hello"), generator: &generator)
     #expect(first.map(\.ending) == [nil])
-    let second = cut.shape(portion("world"), chance: &chance)
+    let second = cut.shape(portion("world"), generator: &generator)
     #expect(second.map { String(buffer: $0.bytes) } == ["wo"])
     #expect(second.map(\.ending) == [.reset])
   }
@@ -68,9 +70,9 @@ struct ShaperTests {
   @Test(arguments: 0..<10)
   func corruptFindsItsByteInWhateverPortionItComes(offset: Int) {
     var corrupt = Corrupt.corrupt(at: offset)
-    var chance = SplitMix64(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let sent = ["hel", "", "lo wor", "ld"]
-    let came = sent.flatMap { corrupt.shape(portion($0), chance: &chance) }
+    let came = sent.flatMap { corrupt.shape(portion($0), generator: &generator) }
     let bytes = came.flatMap { Array($0.bytes.readableBytesView) }
     let changed = zip(bytes, Array(sent.joined().utf8)).enumerated()
       .filter { $0.element.0 != $0.element.1 }.map(\.offset)

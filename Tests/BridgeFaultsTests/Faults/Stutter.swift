@@ -20,7 +20,7 @@ struct Stutter: Fault, Shaper {
   var steps: [FaultStep] { [.shape(.both, self)] }
 
   /// Moves what comes after a stop by all the stops there were.
-  mutating func shape(_ portion: Portion, chance: inout SplitMix64) -> [Portion] {
+  mutating func shape(_ portion: Portion, generator: inout SplitMix64) -> [Portion] {
     sinceStop += portion.count
     if sinceStop >= interval {
       sinceStop = 0

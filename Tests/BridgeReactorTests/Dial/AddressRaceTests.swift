@@ -122,9 +122,9 @@ private let noRoute: Int32 = 101
       ([.v6(1), .v4(1)], .v4(9), [.v6(1), .v4(1)]),
     ] as [([NetworkAddress], NetworkAddress?, [NetworkAddress])])
   func familiesTakeTurns(
-    addresses: [NetworkAddress], favourite: NetworkAddress?, order: [NetworkAddress]
+    addresses: [NetworkAddress], favorite: NetworkAddress?, order: [NetworkAddress]
   ) {
-    #expect(AddressRace(addresses, favourite: favourite).order == order)
+    #expect(AddressRace(addresses, favorite: favorite).order == order)
   }
 
   @Test func aNameServerCannotMakeUsTryAnyNumber() {

@@ -2,18 +2,18 @@ import BridgeErrors
 import BridgeSSH
 import Testing
 
-/// ssh_config as far as it is honoured, over files that exist only here.
+/// ssh_config as far as it is honored, over files that exist only here.
 struct ClientConfigTests {
   private func resolve(
     _ text: String, host: String = "web", options: [String] = [], more: [String: String] = [:],
     user: String? = nil, port: Int? = nil
   ) throws(AppError) -> ClientConfig {
     let tree = more.merging(["/c": text]) { first, _ in first }
-    let question = ClientConfig.Question(
+    let query = ClientConfig.Query(
       host: host, user: user, port: port, home: "/home/ann", localUser: "ann",
       localUserID: 1001, localHost: "desk.example.net", environment: Self.environment)
     return try ClientConfig.resolve(
-      question, options: options, sources: [.user("/c"), .system("/etc/ssh/ssh_config")],
+      query, options: options, sources: [.user("/c"), .system("/etc/ssh/ssh_config")],
       files: Self.files(tree))
   }
 
@@ -206,14 +206,14 @@ struct ClientConfigTests {
   }
 
   @Test func aFileThatWasNamedMustExist() {
-    let question = ClientConfig.Question(host: "web", home: "/h", localUser: "ann")
+    let query = ClientConfig.Query(host: "web", home: "/h", localUser: "ann")
     #expect(throws: AppError.fileNotFound(path: "/none")) {
       try ClientConfig.resolve(
-        question, sources: [.named("/none")], files: Self.files([:]))
+        query, sources: [.named("/none")], files: Self.files([:]))
     }
     #expect(throws: Never.self) {
       try ClientConfig.resolve(
-        question, sources: [.user("/none"), .system("/none")], files: Self.files([:]))
+        query, sources: [.user("/none"), .system("/none")], files: Self.files([:]))
     }
   }
 
@@ -256,9 +256,9 @@ struct ClientConfigTests {
         try resolve(more["/c"] ?? "", more: more)
       }
     }
-    let question = ClientConfig.Question(host: "web", home: "/h", localUser: "ann")
+    let query = ClientConfig.Query(host: "web", home: "/h", localUser: "ann")
     let files = Self.files(["/c": writable])
-    #expect(try ClientConfig.resolve(question, sources: [.named("/c")], files: files).port == 2200)
+    #expect(try ClientConfig.resolve(query, sources: [.named("/c")], files: files).port == 2200)
   }
 
   @Test(arguments: [

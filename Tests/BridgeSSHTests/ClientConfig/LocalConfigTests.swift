@@ -8,27 +8,27 @@ import Testing
 struct LocalConfigTests {
   @Test(arguments: [0o666, 0o602, 0o620, 0o664])
   func aFileThatOthersMayWriteIsRefusedUnlessNamed(mode: Int) throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write("Port 2200", to: "config", mode: mode)
-    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("Port 2200", to: "config", mode: mode)
+    let query = ClientConfig.Query(host: "web", home: directory.path, localUser: "ann")
     let reason = "Bad owner or permissions: others could have written it (chmod go-w)."
     #expect(throws: AppError.fileReadError(path: path, reason: reason)) {
-      try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
+      try ClientConfig.resolve(query, sources: [.user(path)], files: .local)
     }
-    let config = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
+    let config = try ClientConfig.resolve(query, sources: [.named(path)], files: .local)
     #expect(config.port == 2200)
-    let around = try room.write("Include \(path)", to: "around")
+    let around = try directory.write("Include \(path)", to: "around")
     #expect(throws: AppError.fileReadError(path: path, reason: reason)) {
-      try ClientConfig.resolve(question, sources: [.named(around)], files: .local)
+      try ClientConfig.resolve(query, sources: [.named(around)], files: .local)
     }
   }
 
   @Test(arguments: [0o600, 0o644, 0o444])
   func aFileThatOthersMayOnlyReadIsFine(mode: Int) throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write("Port 2200", to: "config", mode: mode)
-    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let config = try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("Port 2200", to: "config", mode: mode)
+    let query = ClientConfig.Query(host: "web", home: directory.path, localUser: "ann")
+    let config = try ClientConfig.resolve(query, sources: [.user(path)], files: .local)
     #expect(config.port == 2200)
   }
 
@@ -39,14 +39,14 @@ struct LocalConfigTests {
   }
 
   @Test func includesReachRealDirectories() throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
-      atPath: room.file(".ssh/d"), withIntermediateDirectories: true)
-    try room.write("User one", to: ".ssh/d/1.conf")
-    try room.write("User two\nPort 2200", to: ".ssh/d/2.conf")
-    let path = try room.write("Include d/*.conf", to: ".ssh/config")
-    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let config = try ClientConfig.resolve(question, sources: [.user(path)], files: .local)
+      atPath: directory.file(".ssh/d"), withIntermediateDirectories: true)
+    try directory.write("User one", to: ".ssh/d/1.conf")
+    try directory.write("User two\nPort 2200", to: ".ssh/d/2.conf")
+    let path = try directory.write("Include d/*.conf", to: ".ssh/config")
+    let query = ClientConfig.Query(host: "web", home: directory.path, localUser: "ann")
+    let config = try ClientConfig.resolve(query, sources: [.user(path)], files: .local)
     #expect(config.user == "one")
     #expect(config.port == 2200)
   }
@@ -70,10 +70,10 @@ struct LocalConfigTests {
       "Match host other exec false\nPort 5\nMatch !all\nPort 6\nMatch originalhost web all\nPort 7",
     ])
   func opensshReadsTheSame(text: String) throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write(text + "\n", to: "config")
-    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    let ours = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(text + "\n", to: "config")
+    let query = ClientConfig.Query(host: "web", home: directory.path, localUser: "ann")
+    let ours = try ClientConfig.resolve(query, sources: [.named(path)], files: .local)
     let theirs = try settings(path)
     #expect(theirs["hostname"] == ours.hostName.lowercased())
     #expect(theirs["port"] == String(ours.port))
@@ -101,14 +101,14 @@ struct LocalConfigTests {
       "x\\\\*", "x[\\\\a]", "[x][a]", "*a", "?", "[.]*", "x[a-c1-2]", "xa", "none",
     ])
   func opensshFindsTheSameFiles(pattern: String) throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
-      atPath: room.file("d"), withIntermediateDirectories: true)
+      atPath: directory.file("d"), withIntermediateDirectories: true)
     let names = ["a", "b", "c", "1", "2", "-", "]", "!", "^", "*", "[a", "[]", "[!]"]
     for name in names.map({ "x\($0)" }) + [".x", "a"] {
-      try room.write("ServerAliveCountMax 5\n", to: "d/\(name)")
+      try directory.write("ServerAliveCountMax 5\n", to: "d/\(name)")
     }
-    let path = try room.write("Include \"\(room.path)/d/\(pattern)\"\n", to: "config")
+    let path = try directory.write("Include \"\(directory.path)/d/\(pattern)\"\n", to: "config")
     let read = Mutex([String]())
     let files = ClientConfig.Files(
       read: { (path, isChecked) throws(AppError) -> String? in
@@ -116,12 +116,12 @@ struct LocalConfigTests {
         if text != nil, path.contains("/d/") { read.withLock { $0.append(path) } }
         return text
       }, names: ClientConfig.Files.local.names)
-    let question = ClientConfig.Question(host: "web", home: room.path, localUser: "ann")
-    _ = try ClientConfig.resolve(question, sources: [.named(path)], files: files)
+    let query = ClientConfig.Query(host: "web", home: directory.path, localUser: "ann")
+    _ = try ClientConfig.resolve(query, sources: [.named(path)], files: files)
     let log = try Program.run(Self.ssh, ["-v", "-F", path, "-G", "web"])
     let theirs = log.split(whereSeparator: \.isNewline).compactMap { line in
-      line.firstRange(of: "Reading configuration data \(room.path)/d/").map {
-        "\(room.path)/d/\(line[$0.upperBound...])"
+      line.firstRange(of: "Reading configuration data \(directory.path)/d/").map {
+        "\(directory.path)/d/\(line[$0.upperBound...])"
       }
     }
     #expect(read.withLock { $0 } == theirs)
@@ -129,18 +129,18 @@ struct LocalConfigTests {
 
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: ssh)))
   func opensshReplacesTheSameTokens() throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let text =
       "HostName Real\nHostKeyAlias PrOd\nUser bob\nPort 2200\n"
       + "UserKnownHostsFile /%C /%n-%k-%i-%l-%L-%h-%p-%r-%u-%% ~root/x\n"
-    let path = try room.write(text, to: "config")
+    let path = try directory.write(text, to: "config")
     let theirs = try settings(path, host: "Web")
     let name = try Program.run("/bin/hostname", []).split(separator: "\n")
     let user = try Program.run("/usr/bin/id", ["-un"]).split(separator: "\n")
-    let question = ClientConfig.Question(
+    let query = ClientConfig.Query(
       host: "Web", home: "/root", localUser: String(try #require(user.first)),
       localUserID: getuid(), localHost: String(try #require(name.first)))
-    let ours = try ClientConfig.resolve(question, sources: [.named(path)], files: .local)
+    let ours = try ClientConfig.resolve(query, sources: [.named(path)], files: .local)
     #expect(theirs["userknownhostsfile"] == ours.userKnownHostsFiles?.joined(separator: " "))
     #expect(theirs["hostkeyalias"] == ours.knownHostName.name)
   }

@@ -97,7 +97,7 @@ struct AcceptedLoginTests {
       let error = await expectFailure(
         of: SSHConnection(
           to: Endpoint(host: "127.0.0.1", port: server.port), configuration: trusting(server)),
-        Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+        ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused))
       #expect(error == .sshAuthenticationFailed(method: second))
     }
   }

@@ -18,10 +18,10 @@ import Testing
 
   /// Runs `body` with a real ssh-agent that holds `keys`.
   private func withAgent(_ keys: [String], _ body: (String) async throws -> Void) async throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let agent = Process()
     agent.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-agent")
-    agent.arguments = ["-D", "-a", room.file("agent")]
+    agent.arguments = ["-D", "-a", directory.file("agent")]
     let output = Pipe()
     agent.standardOutput = output
     agent.standardError = FileHandle.nullDevice
@@ -31,9 +31,10 @@ import Testing
     // Its first words come when it listens; the socket's file is there before that.
     try #require(!output.fileHandleForReading.availableData.isEmpty)
     for key in keys {
-      _ = try Program.run("/usr/bin/env", ["SSH_AUTH_SOCK=\(room.file("agent"))", "ssh-add", key])
+      _ = try Program.run(
+        "/usr/bin/env", ["SSH_AUTH_SOCK=\(directory.file("agent"))", "ssh-add", key])
     }
-    try await body(room.file("agent"))
+    try await body(directory.file("agent"))
   }
 
   @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
@@ -57,7 +58,7 @@ import Testing
       try await withAgent([wrong]) { socket in
         await expectFailure(
           of: connection(to: server, [.keyFile(wrong), .agent(socketPath: socket)]),
-          Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+          ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused))
         #expect(await server.failures("publickey") == 1)
       }
     }
@@ -117,7 +118,7 @@ import Testing
           to: server,
           [
             .keyFile(wrong), .agent(socketPath: socket, preferring: [wrong], isLimited: true),
-          ]), Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+          ]), ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused))
       #expect(await server.failures("publickey") == 2)
     }
   }
@@ -143,14 +144,15 @@ import Testing
             to: server,
             [.keyFile(key), .agent(socketPath: socket, preferring: [key], isLimited: true)])
           let error = await expectFailure(
-            of: connection, Verdict(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+            of: connection, ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
           #expect("\(error)".contains("or an ssh-agent that holds it"), "\(error)")
         }
       }
     }
   }
 
-  private let unavailable = Verdict(.agentUnavailable, in: .authenticate, exit: .keyUnusable)
+  private let unavailable = ExpectedFailure(
+    .agentUnavailable, in: .authenticate, exit: .keyUnusable)
 
   @Test func anAbsentAgentIsSaid() async throws {
     try await withServer { server in
@@ -174,8 +176,8 @@ import Testing
 
   @Test(arguments: useless.indices) func aUselessAgentIsSaid(row: Int) async throws {
     let row = Self.useless[row]
-    let room = try TemporaryDirectory()
-    let agent = try ScriptedAgent(in: room, list: row.list)
+    let directory = try TemporaryDirectory()
+    let agent = try ScriptedAgent(in: directory, list: row.list)
     var timeouts = SSHTimeouts()
     // The two that never answer.
     if row.says == "stopped answering" { timeouts.authenticate = .seconds(4) }
@@ -188,8 +190,8 @@ import Testing
   }
 
   @Test func theNextCredentialHasItsTurn() async throws {
-    let room = try TemporaryDirectory()
-    let agent = try ScriptedAgent(in: room, list: .bytes(ScriptedAgent.failure))
+    let directory = try TemporaryDirectory()
+    let agent = try ScriptedAgent(in: directory, list: .bytes(ScriptedAgent.failure))
     try await withServer { server in
       let connection = connection(
         to: server, [.agent(socketPath: agent.path), .keyFile(server.identityFile)])
@@ -201,12 +203,12 @@ import Testing
 
   /// It lists a key that the server takes, and then will not sign with it.
   @Test(arguments: [false, true]) func anAgentThatDoesNotSign(isSilent: Bool) async throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     try await withServer { server in
       let file = try String(contentsOfFile: "\(server.identityFile).pub", encoding: .utf8)
       let blob = try #require(Base64.decode(file.split(separator: " ")[1]))
       let signer = try ScriptedAgent(
-        in: room, list: .bytes(ScriptedAgent.identities([blob])),
+        in: directory, list: .bytes(ScriptedAgent.identities([blob])),
         sign: isSilent ? .silence : .bytes(ScriptedAgent.failure))
       var timeouts = SSHTimeouts()
       if isSilent { timeouts.authenticate = .seconds(3) }

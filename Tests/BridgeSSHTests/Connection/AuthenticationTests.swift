@@ -7,8 +7,8 @@ import Testing
 
 /// What a server says to who we claim to be, and how often it is asked.
 @Suite(.timeLimit(.minutes(1))) struct AuthenticationTests {
-  private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
-  private let unusable = Verdict(.keyUnusable, in: .authenticate, exit: .keyUnusable)
+  private let refused = ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused)
+  private let unusable = ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable)
 
   private func connection(
     to server: SSHServer, _ credentials: [SSHCredential], user: String? = nil,
@@ -147,18 +147,18 @@ import Testing
 
   @Test func whatIsNoUsableKeyIsSaidBeforeItIsOffered() async throws {
     try await withServer { server in
-      let room = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       let encrypted = try await server.makeIdentity(
         .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
       let rsa = try await server.makeIdentity(.rsa, name: "rsa", isAuthorized: true)
       let rows: [(path: String, says: String)] = [
-        (room.file("none"), "There is no key file"),
-        (room.path, "cannot be read"),
-        (try room.write("", to: "empty"), "empty"),
-        (try room.write("\u{0}\u{1b}[2J garbage", to: "garbage"), "no private key"),
-        (try room.write(String(repeating: "x", count: 70_000), to: "huge"), "larger than"),
+        (directory.file("none"), "There is no key file"),
+        (directory.path, "cannot be read"),
+        (try directory.write("", to: "empty"), "empty"),
+        (try directory.write("\u{0}\u{1b}[2J garbage", to: "garbage"), "no private key"),
+        (try directory.write(String(repeating: "x", count: 70_000), to: "huge"), "larger than"),
         (
-          try room.write(
+          try directory.write(
             "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
             to: "cut"), "damaged"
         ),
@@ -186,9 +186,9 @@ import Testing
   @Test(arguments: [0o644, 0o640, 0o604, 0o610])
   func aPrivateKeyThatOthersCanReadIsNotUsed(mode: Int) async throws {
     try await withServer { server in
-      let room = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       let text = try String(contentsOfFile: server.identityFile, encoding: .utf8)
-      let path = try room.write(text, to: "key", mode: mode)
+      let path = try directory.write(text, to: "key", mode: mode)
       let error = await expectFailure(of: connection(to: server, [.keyFile(path)]), unusable)
       #expect(
         error
@@ -196,7 +196,7 @@ import Testing
             reason: "Others can read this private key, so it is not used. Its mode is "
               + "0\(String(mode, radix: 8)); run: chmod 600 \(path)"))
       #expect(await server.failures("publickey") == 0)
-      try room.write(text, to: "key", mode: 0o400)
+      try directory.write(text, to: "key", mode: 0o400)
       try await expectConnected(connection(to: server, [.keyFile(path)]))
     }
   }
@@ -205,9 +205,9 @@ import Testing
   @Test(.enabled(if: getuid() == 0, "only root may give a file away"))
   func aPrivateKeyOfAnotherOwnerIsUsedAsItIs() async throws {
     try await withServer { server in
-      let room = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       let text = try String(contentsOfFile: server.identityFile, encoding: .utf8)
-      let path = try room.write(text, to: "key", mode: 0o644)
+      let path = try directory.write(text, to: "key", mode: 0o644)
       try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
       try await expectConnected(connection(to: server, [.keyFile(path)]))
     }
@@ -274,7 +274,7 @@ import Testing
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: proxy.port), configuration: configuration)
       await expectFailure(
-        of: connection, Verdict(.silent, in: .authenticate, exit: .timedOut))
+        of: connection, ExpectedFailure(.silent, in: .authenticate, exit: .timedOut))
       await proxy.stop()
     }
   }

@@ -84,20 +84,20 @@ import Testing
         let connection = SSHConnection(
           to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
         await expectFailure(
-          of: connection, Verdict(.silent, in: .authenticate, exit: .timedOut))
+          of: connection, ExpectedFailure(.silent, in: .authenticate, exit: .timedOut))
       }
     }
   }
 
   @Test func aKnownHostsFileThatIsNotWrittenDoesNotKeepTheConnectionFromComing() async {
     await #expect(processExitsWith: .success) {
-      let room = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       let peer = try ScriptedSSHServer { client, _ in
         try client.admit()
         try client.listenToTheEnd()
       }
       var configuration = SSHConfiguration(
-        user: "somebody", hostKeys: .init(files: [room.file("known_hosts")], unknown: .ask))
+        user: "somebody", hostKeys: .init(files: [directory.file("known_hosts")], unknown: .ask))
       configuration.timeouts.handshake = .seconds(4)
       configuration.interaction.trust = { _ in
         BusyThreads.occupy()
@@ -108,7 +108,7 @@ import Testing
       #expect(await failure { try await connection.connect() } == nil)
       let warnings = await connection.warnings
       #expect("\(warnings)".contains("known_hosts"))
-      #expect(await connection.notedHostKey == nil)
+      #expect(await connection.addedHostKey == nil)
       await connection.close()
       peer.stop()
     }

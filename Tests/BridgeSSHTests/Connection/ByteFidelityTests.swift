@@ -17,11 +17,11 @@ import Testing
     var configuration = SSHServerConfiguration()
     configuration.rekeyLimit = "600K"
     try await withServer(configuration) { server in
-      let room = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       let sent = Self.noise(100 << 20, seed: 7)
-      try Data(sent).write(to: URL(filePath: room.file("data")))
+      try Data(sent).write(to: URL(filePath: directory.file("data")))
       try await withConnection(to: server) { connection in
-        let command = try await connection.execute("cat '\(room.file("data"))'")
+        let command = try await connection.execute("cat '\(directory.file("data"))'")
         var (received, pause) = ([UInt8](), 10 << 20)
         received.reserveCapacity(sent.count)
         for try await bytes in command.standardOutput {
@@ -47,26 +47,26 @@ import Testing
     var comesOut: Bool
     var comesOnError: Bool
 
-    init(_ chance: inout SplitMix64) {
+    init(_ generator: inout SplitMix64) {
       let kinds: [(String, Bool, Bool)] = [
         ("cat", true, false), ("cat >&2", false, true), ("tee /dev/stderr", true, true),
         ("cat >/dev/null", false, false),
       ]
-      let kind = kinds[Int.random(in: 0..<kinds.count, using: &chance)]
+      let kind = kinds[Int.random(in: 0..<kinds.count, using: &generator)]
       (command, comesOut, comesOnError) = kind
-      let size = 1 << Int.random(in: 0..<23, using: &chance)
+      let size = 1 << Int.random(in: 0..<23, using: &generator)
       sent = ByteFidelityTests.noise(
-        Int.random(in: 0...size, using: &chance), seed: chance.next())
+        Int.random(in: 0...size, using: &generator), seed: generator.next())
     }
   }
 
   @Test(arguments: Array(1...(isLong ? 60 : 6)))
   func bothDirectionsOfSeveralChannelsOfSSHD(seed: UInt64) async throws {
-    var chance = SplitMix64(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var configuration = SSHServerConfiguration()
     configuration.rekeyLimit =
       [nil, "64K", "600K", "4M"][
-        Int.random(in: 0..<4, using: &chance)]
+        Int.random(in: 0..<4, using: &generator)]
     try await withServer(configuration) { server in
       try await withConnection(to: server) { try await exchange(over: $0, seed: seed) }
     }
@@ -88,19 +88,19 @@ import Testing
   }
 
   private func exchange(over connection: SSHConnection, seed: UInt64) async throws {
-    var chance = SplitMix64(seed: seed &+ 1000)
+    var random = SplitMix64(seed: seed &+ 1000)
     var channels: [(SSHChannel, Traffic, SplitMix64)] = []
     // All are started before one can end: dropbear 2022.83 closes a channel that waits for its
     // command while the command of another one ends (`sesscheckclose`, common-channel.c).
-    for _ in 0..<Int.random(in: 1...3, using: &chance) {
-      let traffic = Traffic(&chance)
-      let generator = SplitMix64(seed: chance.next())
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let traffic = Traffic(&random)
+      let generator = SplitMix64(seed: random.next())
       channels.append((try await connection.execute(traffic.command), traffic, generator))
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (channel, traffic, generator) in channels {
         group.addTask {
-          try await Self.carry(traffic, through: channel, of: connection, chance: generator)
+          try await Self.carry(traffic, through: channel, of: connection, generator: generator)
         }
       }
       try await group.waitForAll()
@@ -109,13 +109,13 @@ import Testing
 
   private static func carry(
     _ traffic: Traffic, through channel: SSHChannel, of connection: SSHConnection,
-    chance: SplitMix64
+    generator: SplitMix64
   ) async throws {
-    var chance = chance
-    let lanes = (0..<3).map { _ in SplitMix64(seed: chance.next()) }
-    async let written: Void = write(traffic.sent, to: channel, chance: lanes[0])
-    async let output = read(channel.standardOutput, connection, chance: lanes[1])
-    async let errors = read(channel.standardError, connection, chance: lanes[2])
+    var generator = generator
+    let lanes = (0..<3).map { _ in SplitMix64(seed: generator.next()) }
+    async let written: Void = write(traffic.sent, to: channel, generator: lanes[0])
+    async let output = read(channel.standardOutput, connection, generator: lanes[1])
+    async let errors = read(channel.standardError, connection, generator: lanes[2])
     let what = "\(traffic.command), \(traffic.sent.count) bytes"
     let sent = Digest.sha256(traffic.sent)
     let nothing = Digest.sha256([])
@@ -126,11 +126,11 @@ import Testing
   }
 
   private static func write(
-    _ bytes: [UInt8], to channel: SSHChannel, chance: SplitMix64
+    _ bytes: [UInt8], to channel: SSHChannel, generator: SplitMix64
   ) async throws {
-    var (chance, start) = (chance, 0)
+    var (generator, start) = (generator, 0)
     while start < bytes.count {
-      let end = min(bytes.count, start + (1 << Int.random(in: 0...19, using: &chance)))
+      let end = min(bytes.count, start + (1 << Int.random(in: 0...19, using: &generator)))
       try await channel.write(Array(bytes[start..<end]))
       start = end
     }
@@ -138,13 +138,13 @@ import Testing
   }
 
   private static func read(
-    _ stream: ByteStream, _ connection: SSHConnection, chance: SplitMix64
+    _ stream: ByteStream, _ connection: SSHConnection, generator: SplitMix64
   ) async throws -> [UInt8] {
-    var (chance, received) = (chance, [UInt8]())
+    var (generator, received) = (generator, [UInt8]())
     for try await bytes in stream {
       received += bytes
-      guard Int.random(in: 0..<16, using: &chance) == 0 else { continue }
-      for _ in 0..<Int.random(in: 0..<20, using: &chance) {
+      guard Int.random(in: 0..<16, using: &generator) == 0 else { continue }
+      for _ in 0..<Int.random(in: 0..<20, using: &generator) {
         _ = try await connection.probe(within: .seconds(30))
       }
     }
@@ -154,8 +154,8 @@ import Testing
   /// Bytes that are like no part of themselves: one block of noise again and again, each time with
   /// its number in front.
   private static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-    var chance = SplitMix64(seed: seed)
-    let block = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &chance) }
+    var generator = SplitMix64(seed: seed)
+    let block = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &generator) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + block.count)
     for number in 0..<UInt64(count / block.count + 1) {

@@ -88,8 +88,8 @@ import Testing
   }
 
   @Test func aHangingAgentHoldsNobodyUp() async throws {
-    let room = try TemporaryDirectory()
-    let agent = try ScriptedAgent(in: room, list: .silence)
+    let directory = try TemporaryDirectory()
+    let agent = try ScriptedAgent(in: directory, list: .silence)
     try await withServer { server in
       var configuration = trusting(server)
       configuration.credentials = [.agent(socketPath: agent.path)]

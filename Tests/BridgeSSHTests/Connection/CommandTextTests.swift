@@ -69,7 +69,7 @@ import Testing
     String(repeating: "x", count: 1 << 20),
   ]
 
-  /// Before anything is dialled, and without a byte of it in the message.
+  /// Before anything is dialed, and without a byte of it in the message.
   @Test(arguments: hostile)
   func aUserOrHostWithControlCharactersIsRefusedHere(name: String) async throws {
     let peer = try await ScriptedTCPPeer(.silent)
@@ -99,7 +99,7 @@ import Testing
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
       await expectFailure(
-        of: connection, Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+        of: connection, ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused))
     }
   }
 

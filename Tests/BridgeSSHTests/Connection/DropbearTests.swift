@@ -9,10 +9,10 @@ import Testing
   @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
   func itsKeyIsCheckedAndItsRefusalTold(type: SSHKeyType) async throws {
     let server = try await DropbearServer(hostKey: type)
-    let room = try TemporaryDirectory()
-    let key = room.file("key")
+    let directory = try TemporaryDirectory()
+    let key = directory.file("key")
     try KeyGen.run("-q", "-t", "ed25519", "-N", "", "-f", key)
-    try await room.write(server.knownHosts, to: "known_hosts")
+    try await directory.write(server.knownHosts, to: "known_hosts")
     func connection(_ files: [String]) -> SSHConnection {
       SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port),
@@ -21,21 +21,21 @@ import Testing
           hostKeys: .init(files: files, unknown: .refuse)))
     }
     let error = await expectFailure(
-      of: connection([room.file("known_hosts")]),
-      Verdict(.authenticationRefused, in: .authenticate, exit: .refused))
+      of: connection([directory.file("known_hosts")]),
+      ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused))
     #expect(error == .sshAuthenticationFailed(method: "publickey"))
     await expectFailure(
-      of: connection([]), Verdict(.hostKeyUnknown, in: .hostKey, exit: .hostIdentity))
+      of: connection([]), ExpectedFailure(.hostKeyUnknown, in: .hostKey, exit: .hostIdentity))
     await server.stop()
     await expectFailure(
-      of: connection([]), Verdict(.refused, in: .dial, exit: .unreachable))
+      of: connection([]), ExpectedFailure(.refused, in: .dial, exit: .unreachable))
   }
 
   @Test func anRSAKeyOnlyIsNamed() async throws {
     let server = try await DropbearServer(hostKey: .rsa)
     let error = await expectFailure(
       of: stranger(to: server.port),
-      Verdict(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
+      ExpectedFailure(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
     #expect("\(error)".contains("only RSA host keys"))
     await server.stop()
   }

@@ -45,7 +45,7 @@ import Testing
     }) { server in
       await expectFailure(
         of: connection(to: server),
-        Verdict(.corrupted, in: .authenticate, exit: .protocolBroken))
+        ExpectedFailure(.corrupted, in: .authenticate, exit: .protocolBroken))
     }
   }
 

@@ -11,9 +11,9 @@ import Testing
   /// A server and a folder for known_hosts files.
   private struct Scene {
     let server: SSHServer
-    let room: TemporaryDirectory
+    let directory: TemporaryDirectory
     var host: String { "[127.0.0.1]:\(server.port)" }
-    var files: [String] { [room.file("known_hosts")] }
+    var files: [String] { [directory.file("known_hosts")] }
 
     func connection(
       _ unknown: SSHConfiguration.UnknownHostKey = .refuse, revoked: String? = nil,
@@ -43,16 +43,16 @@ import Testing
     _ configuration: SSHServerConfiguration = .init(), _ body: (Scene) async throws -> Void
   ) async throws {
     try await withServer(configuration) { server in
-      try await body(Scene(server: server, room: TemporaryDirectory()))
+      try await body(Scene(server: server, directory: TemporaryDirectory()))
     }
   }
 
-  private let unknown = Verdict(.hostKeyUnknown, in: .hostKey, exit: .hostIdentity)
-  private let changed = Verdict(.hostKeyChanged, in: .hostKey, exit: .hostIdentity)
+  private let unknown = ExpectedFailure(.hostKeyUnknown, in: .hostKey, exit: .hostIdentity)
+  private let changed = ExpectedFailure(.hostKeyChanged, in: .hostKey, exit: .hostIdentity)
 
   @Test func aKnownKeyIsTrusted() async throws {
     try await withScene { scene in
-      try await scene.room.write(scene.server.knownHosts, to: "known_hosts")
+      try await scene.directory.write(scene.server.knownHosts, to: "known_hosts")
       let connection = scene.connection()
       try await connection.connect()
       await connection.close()
@@ -74,14 +74,14 @@ import Testing
 
   @Test func aChangedKeyIsRefusedWhateverThePolicy() async throws {
     try await withScene { scene in
-      try await scene.room.write(scene.server.knownHosts, to: "known_hosts")
-      let before = try scene.room.text("known_hosts")
+      try await scene.directory.write(scene.server.knownHosts, to: "known_hosts")
+      let before = try scene.directory.text("known_hosts")
       try await scene.server.swapHostKeys()
       let error = await expectFailure(
         of: scene.connection(.acceptNew, trust: { _ in true }), changed)
       #expect(error == .sshHostKeyMismatch(host: "127.0.0.1"))
       await scene.expectNoCredentials()
-      #expect(try scene.room.text("known_hosts") == before)
+      #expect(try scene.directory.text("known_hosts") == before)
     }
   }
 
@@ -94,7 +94,7 @@ import Testing
         case "@revoked": "@revoked \(known)"
         default: "\(known)@revoked * \(known.split(separator: " ", maxSplits: 1)[1])"
         }
-      try scene.room.write(text, to: "known_hosts")
+      try scene.directory.write(text, to: "known_hosts")
       await expectFailure(of: scene.connection(.acceptNew, trust: { _ in true }), changed)
       await scene.expectNoCredentials()
     }
@@ -104,10 +104,10 @@ import Testing
   func aKeyInTheListOfRevokedOnesIsRefused(before: String) async throws {
     try await withScene { scene in
       let known = await scene.server.knownHosts
-      try scene.room.write(known, to: "known_hosts")
+      try scene.directory.write(known, to: "known_hosts")
       let key = known.split(separator: " ", maxSplits: 1)[1]
       let connection = scene.connection(
-        .acceptNew, revoked: try scene.room.write("\(before)\(key)", to: "revoked"),
+        .acceptNew, revoked: try scene.directory.write("\(before)\(key)", to: "revoked"),
         trust: { _ in true })
       await expectFailure(of: connection, changed)
       #expect(await connection.lastFailure?.detail?.contains("is revoked in") == true)
@@ -118,12 +118,12 @@ import Testing
   /// Half of a list would accept what the other half revokes.
   @Test(arguments: ["absent", "garbage", "a directory"])
   func aListOfRevokedKeysThatCannotBeReadEndsIt(list: String) async throws {
-    let room = try TemporaryDirectory()
-    let file = room.file("revoked")
+    let directory = try TemporaryDirectory()
+    let file = directory.file("revoked")
     var expected = AppError.fileNotFound(path: file)
     switch list {
     case "garbage":
-      try room.write("\(Keys.words(Keys.ed1))\nssh-ed25519 !!!\n", to: "revoked")
+      try directory.write("\(Keys.words(Keys.ed1))\nssh-ed25519 !!!\n", to: "revoked")
       let reason = "Line 2 of the revoked host keys: the key is unreadable."
       expected = .fileReadError(path: file, reason: reason)
     case "a directory":
@@ -139,14 +139,14 @@ import Testing
     await connection.close()
   }
 
-  private let newType = Verdict(.hostKeyNewType, in: .hostKey, exit: .hostIdentity)
+  private let newType = ExpectedFailure(.hostKeyNewType, in: .hostKey, exit: .hostIdentity)
 
   /// Somebody in between could always show a type that is not on record.
   @Test(arguments: [SSHConfiguration.UnknownHostKey.refuse, .acceptNew])
   func noPolicyAcceptsAKeyOfANewType(policy: SSHConfiguration.UnknownHostKey) async throws {
     try await withScene { scene in
       let text = "\(scene.host) \(Keys.words(Keys.ecdsa))\n"
-      try scene.room.write(text, to: "known_hosts")
+      try scene.directory.write(text, to: "known_hosts")
       let connection = scene.connection(policy, trust: { _ in true })
       let error = await expectFailure(of: connection, newType)
       guard case .sshHostKeyUnknown("127.0.0.1", let fingerprint) = error else {
@@ -156,8 +156,8 @@ import Testing
       #expect(
         error.shownMessage(in: context)
           == "The host shows the ED25519 key \(fingerprint), but is known only by its ECDSA key "
-          + "(\(scene.room.file("known_hosts")):1).")
-      #expect(try scene.room.text("known_hosts") == text)
+          + "(\(scene.directory.file("known_hosts")):1).")
+      #expect(try scene.directory.text("known_hosts") == text)
       await scene.expectNoCredentials()
     }
   }
@@ -165,7 +165,7 @@ import Testing
   @Test func aPersonMayAcceptAKeyOfANewType() async throws {
     try await withScene { scene in
       let text = "\(scene.host) \(Keys.words(Keys.ecdsa))\n"
-      try scene.room.write(text, to: "known_hosts")
+      try scene.directory.write(text, to: "known_hosts")
       let questions = Inbox<HostKeyQuestion>()
       await expectFailure(
         of: scene.connection(.ask) { question in
@@ -180,7 +180,7 @@ import Testing
       try await accepting.connect()
       await accepting.close()
       let known = await scene.server.knownHosts.split(separator: " ").prefix(3)
-      #expect(try scene.room.text("known_hosts") == text + known.joined(separator: " ") + "\n")
+      #expect(try scene.directory.text("known_hosts") == text + known.joined(separator: " ") + "\n")
     }
   }
 
@@ -189,15 +189,15 @@ import Testing
       let first = scene.connection(.acceptNew)
       try await first.connect()
       await first.close()
-      #expect(try scene.room.mode("known_hosts") == 0o600)
-      let noted = try #require(await first.notedHostKey)
-      #expect(noted.keyType == "ED25519" && noted.file == scene.room.file("known_hosts"))
+      #expect(try scene.directory.mode("known_hosts") == 0o600)
+      let noted = try #require(await first.addedHostKey)
+      #expect(noted.keyType == "ED25519" && noted.file == scene.directory.file("known_hosts"))
       #expect(noted.fingerprint.hasPrefix("SHA256:"))
       let second = scene.connection(.refuse)
       try await second.connect()
       await second.close()
       #expect(await first.warnings == [])
-      #expect(await second.notedHostKey == nil)
+      #expect(await second.addedHostKey == nil)
     }
   }
 
@@ -215,14 +215,14 @@ import Testing
       #expect(question.keyType == "ED25519")
       #expect(question.fingerprint.hasPrefix("SHA256:"))
       #expect(question.doubt == nil)
-      #expect(try scene.room.text("known_hosts").contains(scene.host))
+      #expect(try scene.directory.text("known_hosts").contains(scene.host))
     }
   }
 
   /// A broken line about this host may have been the one that matters.
   @Test func aHalfBrokenFileIsNoLicenceToAccept() async throws {
     try await withScene { scene in
-      try scene.room.write("\(scene.host) ssh-ed25519 AAAAC3Nza\n", to: "known_hosts")
+      try scene.directory.write("\(scene.host) ssh-ed25519 AAAAC3Nza\n", to: "known_hosts")
       let questions = Inbox<HostKeyQuestion>()
       let connection = scene.connection(.acceptNew) { question in
         await questions.add(question)
@@ -237,7 +237,7 @@ import Testing
   @Test func brokenLinesBesideAGoodOneDoNoHarm() async throws {
     try await withScene { scene in
       let noise = "\u{1}\u{2}\nhost\n@marker x y z\nother ssh-ed25519 !!!\n"
-      try await scene.room.write(noise + scene.server.knownHosts, to: "known_hosts")
+      try await scene.directory.write(noise + scene.server.knownHosts, to: "known_hosts")
       let connection = scene.connection()
       try await connection.connect()
       await connection.close()
@@ -246,12 +246,12 @@ import Testing
 
   @Test func anUnreadableFileEndsItBeforeAnythingIsDialled() async throws {
     let peer = try await ScriptedTCPPeer(.silent)
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: peer.port),
-      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [room.path])))
+      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [directory.path])))
     let error = await #expect(throws: AppError.self) { try await connection.connect() }
-    #expect(error == .fileReadError(path: room.path, reason: "Is a directory"))
+    #expect(error == .fileReadError(path: directory.path, reason: "Is a directory"))
     #expect(error?.exitCode() == .fileMissing)
     await connection.close()
     #expect(await peer.received.isEmpty)
@@ -261,19 +261,20 @@ import Testing
   /// Thousands of lines take longer than a turn of the loop may.
   @Test func theLoopTurnsWhileTheFilesAreRead() async throws {
     let reactor = ReactorGroup.shared.next()
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
-    let long = try room.write(String(repeating: line, count: 5000), to: "known_hosts")
+    let long = try directory.write(String(repeating: line, count: 5000), to: "known_hosts")
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: 9),
-      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [long, room.path])),
+      configuration: SSHConfiguration(
+        user: "nobody", hostKeys: .init(files: [long, directory.path])),
       on: reactor)
     let turns = LoopTurns()
     turns.count(on: reactor)
     let error = await withTaskExecutorPreference(reactor) {
       await failure { try await connection.connect() }
     }
-    #expect(error == .fileReadError(path: room.path, reason: "Is a directory"))
+    #expect(error == .fileReadError(path: directory.path, reason: "Is a directory"))
     // Some ten would do to come back to the caller, without the file.
     #expect(turns.stop() > 100)
     await connection.close()
@@ -281,12 +282,13 @@ import Testing
 
   @Test(arguments: [false, true])
   func connectingStopsWhileTheFilesAreRead(byClosing: Bool) async throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
-    let long = try room.write(String(repeating: line, count: 5000), to: "known_hosts")
+    let long = try directory.write(String(repeating: line, count: 5000), to: "known_hosts")
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: 9),
-      configuration: SSHConfiguration(user: "nobody", hostKeys: .init(files: [long, room.path])))
+      configuration: SSHConfiguration(
+        user: "nobody", hostKeys: .init(files: [long, directory.path])))
     let connecting = Task { await failure { try await connection.connect() } }
     if byClosing { await connection.close() } else { connecting.cancel() }
     let error = await connecting.value
@@ -305,7 +307,7 @@ import Testing
       configuration.hostKeys = .init(files: ["/proc/none/known_hosts"], unknown: .acceptNew)
       try await withConnection(to: scene.server, configuration) { connection in
         #expect(await connection.warnings.count == 1)
-        #expect(await connection.notedHostKey == nil)
+        #expect(await connection.addedHostKey == nil)
       }
     }
   }
@@ -316,7 +318,7 @@ import Testing
     try await withScene(configuration) { scene in
       let lines = await scene.server.knownHosts.split(separator: "\n")
       let ecdsa = try #require(lines.first { $0.contains("ecdsa") })
-      try scene.room.write("\(ecdsa)\n", to: "known_hosts")
+      try scene.directory.write("\(ecdsa)\n", to: "known_hosts")
       let connection = scene.connection()
       try await connection.connect()
       #expect(await connection.agreement?.hostKey == "ecdsa-sha2-nistp256")

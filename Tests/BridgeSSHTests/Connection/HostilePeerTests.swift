@@ -10,7 +10,7 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var script: PeerScript
-    var verdict: Verdict
+    var expected: ExpectedFailure
     var timeouts = SSHTimeouts()
 
     init(
@@ -19,7 +19,7 @@ import Testing
     ) {
       testDescription = name
       self.script = script
-      self.verdict = Verdict(kind, in: phase, exit: exit)
+      self.expected = ExpectedFailure(kind, in: phase, exit: exit)
       self.timeouts = timeouts
     }
   }
@@ -132,7 +132,7 @@ import Testing
 
   @Test(arguments: rows) func hasItsName(row: Row) async throws {
     let peer = try await ScriptedTCPPeer(row.script)
-    let error = await expectFailure(ofStrangerTo: peer.port, row.timeouts, row.verdict)
+    let error = await expectFailure(ofStrangerTo: peer.port, row.timeouts, row.expected)
     #expect(!"\(error)".unicodeScalars.contains { $0.value < 32 || $0.value == 127 })
     await peer.stop()
   }
@@ -152,7 +152,7 @@ import Testing
         for row in Self.rows {
           group.addTask {
             let peer = try await ScriptedTCPPeer(row.script)
-            await expectFailure(ofStrangerTo: peer.port, timeouts, on: reactor, row.verdict)
+            await expectFailure(ofStrangerTo: peer.port, timeouts, on: reactor, row.expected)
             await peer.stop()
           }
         }
@@ -193,7 +193,7 @@ import Testing
     let peer = try await ScriptedTCPPeer(.silent)
     await peer.stop()
     await expectFailure(
-      of: stranger(to: peer.port), Verdict(.refused, in: .dial, exit: .unreachable))
+      of: stranger(to: peer.port), ExpectedFailure(.refused, in: .dial, exit: .unreachable))
   }
 
   @Test(arguments: ["no-such-host.invalid", "a..b", String(repeating: "a", count: 64)])

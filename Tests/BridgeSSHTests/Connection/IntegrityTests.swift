@@ -32,7 +32,7 @@ struct IntegrityTests {
       let command = "head -c \(size) /dev/zero; exit 3"
       let total = try await Self.bytes(server, of: command)
       let step = wantsAllRows ? 1 : size < 1_000_000 ? 7 : 29
-      await Self.inLanes(Swift.Array<Int>(stride(from: 0, to: 400, by: step))) { back in
+      await Self.inGroups(Swift.Array<Int>(stride(from: 0, to: 400, by: step))) { back in
         let proxy = try await FaultProxy(to: server.port)
         try await proxy.inject(.cut(after: total - back, by: ending))
         let run = await Self.run(command, proxy.port, trusting(server))
@@ -48,7 +48,7 @@ struct IntegrityTests {
     try await withServer { server in
       let command = "head -c 100000 /dev/zero; exit 3"
       let total = try await Self.bytes(server, of: command)
-      await Self.inLanes(Array(0..<(wantsAllRows ? 50 : 4))) { _ in
+      await Self.inGroups(Array(0..<(wantsAllRows ? 50 : 4))) { _ in
         for ending in [Portion.Ending.reset, .finish] {
           let proxy = try await FaultProxy(to: server.port)
           try await proxy.inject(.cut(after: total - back, by: ending))
@@ -80,7 +80,7 @@ struct IntegrityTests {
       let total = try await Self.bytes(server, of: command)
       let all = places(total)
       let rows = wantsAllRows ? all : stride(from: 0, to: all.count, by: 37).map { all[$0] }
-      await Self.inLanes(rows) { (place, bit) in
+      await Self.inGroups(rows) { (place, bit) in
         let proxy = try await FaultProxy(to: server.port)
         try await proxy.inject(.corrupt(at: place, bit: bit))
         var configuration = trusting(server)
@@ -239,7 +239,7 @@ struct IntegrityTests {
   /// So many sessions at once.
   private static let lanes = 4
 
-  private static func inLanes<Row: Sendable>(
+  private static func inGroups<Row: Sendable>(
     _ rows: [Row], _ body: @escaping @Sendable (Row) async throws -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in

@@ -25,7 +25,7 @@ import Testing
       to: Endpoint(host: "127.0.0.1", port: port ?? server.port), configuration: configuration)
   }
 
-  private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
+  private let refused = ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused)
 
   @Test func aWrongAnswerIsGivenOnce() async throws {
     try await withAskingServer { server in
@@ -62,7 +62,8 @@ import Testing
         try? await proxy.inject(.freeze())
         return request.prompts.map { _ in Secret("wrong") }
       }
-      await expectFailure(of: connection, Verdict(.silent, in: .authenticate, exit: .timedOut))
+      await expectFailure(
+        of: connection, ExpectedFailure(.silent, in: .authenticate, exit: .timedOut))
       await proxy.stop()
     }
   }

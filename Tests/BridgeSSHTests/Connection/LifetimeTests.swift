@@ -15,13 +15,13 @@ import Testing
     let isBusy = Mutex(true)
     Self.keepBusy(reactor, while: isBusy)
     var connections: [SSHConnection] = []
-    var chance = SplitMix64(seed: 4)
+    var generator = SplitMix64(seed: 4)
     for _ in 0..<120 {
       let connection = stranger(to: peer.port, on: reactor)
       connections.append(connection)
       let connecting = Task { await failure { try await connection.connect() } }
       for await event in connection.events where event == .entered(.dial) { break }
-      Self.spin(for: .microseconds(Int.random(in: 0..<2000, using: &chance)))
+      Self.spin(for: .microseconds(Int.random(in: 0..<2000, using: &generator)))
       await connection.close()
       #expect(OpenSockets.to(port: peer.port).isEmpty)
       #expect(await connecting.value != nil)

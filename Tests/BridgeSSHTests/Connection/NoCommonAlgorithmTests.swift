@@ -45,7 +45,7 @@ import Testing
     let peer = try await ScriptedTCPPeer(.offer(row.offer))
     let error = await expectFailure(
       of: stranger(to: peer.port),
-      Verdict(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
+      ExpectedFailure(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
     guard case .sshAlgorithmMismatch("127.0.0.1", let detail) = error else {
       Issue.record("\(error)")
       return
@@ -60,7 +60,7 @@ import Testing
     try await withServer(configuration) { server in
       let error = await expectFailure(
         of: stranger(to: server.port),
-        Verdict(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
+        ExpectedFailure(.algorithmMismatch, in: .keyExchange, exit: .protocolBroken))
       #expect("\(error)".contains("only RSA host keys"))
       #expect("\(error)".contains("libssh2 \(LibraryVersion.linked)"))
     }

@@ -14,19 +14,20 @@ import Testing
     + [101, 192, 255]
 
   /// Fields of all sorts; a string's length is wrong now and then.
-  private static func nonsense(_ chance: inout SplitMix64) -> [UInt8] {
+  private static func nonsense(_ generator: inout SplitMix64) -> [UInt8] {
     var message = WireWriter()
-    message.byte(messages.randomElement(using: &chance) ?? 0)
-    for _ in 0..<Int.random(in: 0...6, using: &chance) {
-      switch Int.random(in: 0..<6, using: &chance) {
-      case 0: message.byte(UInt8.random(in: 0...255, using: &chance))
-      case 1: message.uint32([0, 1, 2, 0x7fff_ffff, .max].randomElement(using: &chance) ?? 0)
-      case 2: message.uint32(UInt32.random(in: 0...40_000, using: &chance))
+    message.byte(messages.randomElement(using: &generator) ?? 0)
+    for _ in 0..<Int.random(in: 0...6, using: &generator) {
+      switch Int.random(in: 0..<6, using: &generator) {
+      case 0: message.byte(UInt8.random(in: 0...255, using: &generator))
+      case 1: message.uint32([0, 1, 2, 0x7fff_ffff, .max].randomElement(using: &generator) ?? 0)
+      case 2: message.uint32(UInt32.random(in: 0...40_000, using: &generator))
       case 3:
         message.string(
           ["exit-status", "exit-signal", "keepalive@openssh.com", "auth-agent@openssh.com", "x11"]
-            .randomElement(using: &chance) ?? "")
-      case 4: message.string([UInt8](repeating: 0x1b, count: .random(in: 0...300, using: &chance)))
+            .randomElement(using: &generator) ?? "")
+      case 4:
+        message.string([UInt8](repeating: 0x1b, count: .random(in: 0...300, using: &generator)))
       default: message.uint32(0)
       }
     }
@@ -34,24 +35,24 @@ import Testing
   }
 
   /// Where it stops to make sense.
-  enum Place: CaseIterable { case authentication, open, request, stream }
+  enum Phase: CaseIterable { case authentication, open, request, stream }
 
-  @Test(arguments: Place.allCases) func isSurvived(place: Place) async throws {
-    let chance = Mutex(SplitMix64(seed: 22))
+  @Test(arguments: Phase.allCases) func isSurvived(phase: Phase) async throws {
+    let generator = Mutex(SplitMix64(seed: 22))
     try await withScript({ client, _ in
       func babble() throws {
-        for _ in 0..<4 { try client.send(chance.withLock { Self.nonsense(&$0) }) }
+        for _ in 0..<4 { try client.send(generator.withLock { Self.nonsense(&$0) }) }
       }
       _ = try client.request()
-      if place == .authentication { try babble() }
+      if phase == .authentication { try babble() }
       try client.welcome()
       let channel = try client.openRequest()
-      if place == .open { try babble() }
+      if phase == .open { try babble() }
       try client.confirmChannel(channel)
       _ = try client.receive()
-      if place == .request { try babble() }
+      if phase == .request { try babble() }
       try client.say(99) { $0.uint32(channel) }
-      if place == .stream { try babble() }
+      if phase == .stream { try babble() }
     }) { server in
       for round in 0..<100 {
         let connection = SSHConnection(

@@ -14,14 +14,14 @@ struct OperationQueueTests {
     #expect(queue.isEmpty)
     for id in 1...3 { queue.append(operation(id), to: .session) }
     queue.append(operation(9), to: .requests)
-    #expect(queue.busyLanes == [.session, .requests])
+    #expect(queue.busyGroups == [.session, .requests])
     var order: [Int] = []
     while let first = queue.first(of: .session) {
       order.append(first.id)
       queue.removeFirst(of: .session)
     }
     #expect(order == [1, 2, 3])
-    #expect(queue.busyLanes == [.requests])
+    #expect(queue.busyGroups == [.requests])
     queue.removeFirst(of: .session)
     queue.removeAll()
     #expect(queue.isEmpty)
@@ -38,14 +38,14 @@ struct OperationQueueTests {
 
   @Test func whatHasNoLimitHasThatOfTheNext() {
     var queue = OperationQueue()
-    #expect(queue.patience(of: .session) == nil)
+    #expect(queue.timeLimit(of: .session) == nil)
     queue.append(operation(1, timeout: nil), to: .session)
-    #expect(queue.patience(of: .session) == nil)
+    #expect(queue.timeLimit(of: .session) == nil)
     queue.append(operation(2, timeout: .seconds(7)), to: .session)
     queue.append(operation(3, timeout: .seconds(8)), to: .session)
-    #expect(queue.patience(of: .session) == .seconds(7))
+    #expect(queue.timeLimit(of: .session) == .seconds(7))
     queue.removeFirst(of: .session)
     queue.removeFirst(of: .session)
-    #expect(queue.patience(of: .session) == .seconds(8))
+    #expect(queue.timeLimit(of: .session) == .seconds(8))
   }
 }

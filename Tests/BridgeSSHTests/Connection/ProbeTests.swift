@@ -64,7 +64,7 @@ import Testing
         gate.signal()
         _ = await failure { _ = try await connection.probe(within: .seconds(5)) }
         #expect(await connection.lastFailure?.kind == .linkSilent)
-        #expect(server.notes == ["open"])
+        #expect(server.collected == ["open"])
         await connection.close()
       }
     }
@@ -79,8 +79,8 @@ import Testing
       for _ in 0..<3 { _ = try await connection.probe(within: .seconds(10)) }
       #expect(await connection.lastFailure == nil)
       await connection.close()
-      #expect(server.notes.count { $0 == "open" } == 3)
-      #expect(server.notes.contains("close"))
+      #expect(server.collected.count { $0 == "open" } == 3)
+      #expect(server.collected.contains("close"))
     }
   }
 
@@ -126,7 +126,7 @@ import Testing
     }) { server in
       let connection = try await Self.connected(to: server)
       _ = try await connection.probe(within: .seconds(10))
-      while !server.notes.contains("answered") { await Task.yield() }
+      while !server.collected.contains("answered") { await Task.yield() }
       await connection.close()
     }
   }

@@ -57,7 +57,7 @@ func expectSurvival(
   #expect(OpenSockets.to(port: connection.endpoint.port).isEmpty)
 }
 
-/// Runs `body` with a connection to `server`, dialled at `port` where that is another one (a
+/// Runs `body` with a connection to `server`, dialed at `port` where that is another one (a
 /// proxy's), which is closed after.
 func withConnection(
   to server: SSHServer, at port: Int? = nil, _ configuration: SSHConfiguration? = nil,

@@ -6,7 +6,7 @@ import Testing
 
 /// What no server at hand can be brought to say once keys are agreed, said by a script.
 @Suite(.timeLimit(.minutes(1))) struct UnusualAnswerTests {
-  private let refused = Verdict(.authenticationRefused, in: .authenticate, exit: .refused)
+  private let refused = ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused)
 
   private func connection(
     to server: ScriptedSSHServer, _ credentials: [SSHCredential] = [],
@@ -29,7 +29,7 @@ import Testing
     }) { server in
       let connection = connection(to: server)
       try await connection.connect()
-      #expect(server.notes == ["somebody none"])
+      #expect(server.collected == ["somebody none"])
       await connection.close()
     }
   }
@@ -68,7 +68,7 @@ import Testing
       #expect(rounds.map(\.name) == ["Door", "Door"])
       #expect(rounds.map(\.instruction) == ["Two locks", "Two locks"])
       #expect(rounds.map { $0.prompts.map(\.isEchoed) } == [[false], [true, false]])
-      #expect(server.notes == ["to Code: ", "to Name: ", "to PIN\u{1b}[2J: "])
+      #expect(server.collected == ["to Code: ", "to Name: ", "to PIN\u{1b}[2J: "])
       await connection.close()
     }
   }
@@ -90,7 +90,7 @@ import Testing
       let connection = connection(to: server, [right, right])
       let error = await expectFailure(of: connection, refused)
       #expect(error == .sshAuthenticationFailed(method: "password"))
-      #expect(server.notes == ["password"])
+      #expect(server.collected == ["password"])
       let context = await connection.lastFailure
       #expect(context?.native?.symbol == "PASSWORD_EXPIRED")
       #expect(error.hint(in: context)?.contains("expired") == true)
@@ -120,7 +120,7 @@ import Testing
       let asking = connection(to: server, [.password(nil)], interaction: interaction)
       #expect(
         await expectFailure(of: asking, refused) == .sshAuthenticationFailed(method: "password"))
-      #expect(server.notes == [])
+      #expect(server.collected == [])
     }
   }
 
@@ -145,15 +145,15 @@ import Testing
       let interaction = SSHInteraction(answers: { _ in [Secret(answer)] })
       await expectFailure(
         of: connection(to: server, [.keyboardInteractive], interaction: interaction), refused)
-      #expect(server.notes == [""])
+      #expect(server.collected == [""])
     }
   }
 
   /// A key that is locked with nobody to unlock it is why nobody comes in, and not the method that
   /// the server refused without a question.
   @Test func anUnusableKeyIsNotHiddenByAMethodThatAskedNothing() async throws {
-    let room = try TemporaryDirectory()
-    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", room.file("locked"))
+    let directory = try TemporaryDirectory()
+    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", directory.file("locked"))
     try await withScript({ client, _ in
       while true {
         _ = try client.request()
@@ -161,16 +161,16 @@ import Testing
       }
     }) { server in
       let connection = connection(
-        to: server, [.keyFile(room.file("locked")), .keyboardInteractive])
+        to: server, [.keyFile(directory.file("locked")), .keyboardInteractive])
       let error = await expectFailure(
-        of: connection, Verdict(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+        of: connection, ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
       #expect("\(error)".contains("encrypted"))
     }
   }
 
   @Test func aRefusalNamesTheKeyThatCouldNotBeOffered() async throws {
-    let room = try TemporaryDirectory()
-    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", room.file("locked"))
+    let directory = try TemporaryDirectory()
+    try KeyGen.run("-q", "-t", "ed25519", "-N", "open sesame", "-f", directory.file("locked"))
     try await withScript({ client, _ in
       while true {
         _ = try client.request()
@@ -178,7 +178,7 @@ import Testing
       }
     }) { server in
       let connection = connection(
-        to: server, [.keyFile(room.file("locked")), .password(Secret("wrong"))])
+        to: server, [.keyFile(directory.file("locked")), .password(Secret("wrong"))])
       #expect(
         await expectFailure(of: connection, refused)
           == .sshAuthenticationFailed(method: "password"))
@@ -232,7 +232,7 @@ import Testing
       let error = await failure {
         _ = try await connection.execute("make install", terminal: terminal)
       }
-      #expect(server.notes == [terminal == nil ? "exec" : "pty-"])
+      #expect(server.collected == [terminal == nil ? "exec" : "pty-"])
       if terminal == nil {
         #expect(error == .sshOutcomeUnknown(command: "make install"))
       } else if case .sshConnectionFailed = error {
@@ -268,7 +268,7 @@ import Testing
         return
       }
       #expect(reason.contains("refused to run the command"))
-      #expect(server.notes == ["exec"])
+      #expect(server.collected == ["exec"])
       await connection.close()
     }
   }

@@ -7,11 +7,11 @@ import Testing
   /// Neither as text nor decoded: a core dump or a swapped page would show it.
   @Test(arguments: ["OPENSSH", "PKCS8"])
   func nothingOfThePrivateKeyIsLeftInMemory(format: String) async throws {
-    let room = try TemporaryDirectory()
-    let path = room.file("key")
+    let directory = try TemporaryDirectory()
+    let path = directory.file("key")
     try KeyGen.run("-q", "-t", "ecdsa", "-N", "", "-f", path)
     if format != "OPENSSH" { try KeyGen.run("-q", "-p", "-N", "", "-m", format, "-f", path) }
-    let lines = try room.text("key").split(separator: "\n").dropFirst().dropLast()
+    let lines = try directory.text("key").split(separator: "\n").dropFirst().dropLast()
     let decoded = try #require(Base64.decode(lines.joined()))
     // Behind the public key in the one format, before it in the other: the private number is in
     // the middle of both.

@@ -140,14 +140,14 @@ struct PrivateKeyInfoTests {
   func keysOfOpenSSHAreRecognised(
     type: String, passphrase: String, kind: PrivateKeyInfo.Kind, format: String
   ) throws {
-    let room = try TemporaryDirectory()
-    let path = room.file("key")
+    let directory = try TemporaryDirectory()
+    let path = directory.file("key")
     try KeyGen.run("-q", "-t", type, "-m", format, "-N", passphrase, "-a", "4", "-f", path)
     let info = try PrivateKeyInfo([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
     #expect(info.kind == kind)
     #expect(info.isEncrypted == !passphrase.isEmpty)
     if info.format == .openSSH {
-      let words = try room.text("key.pub").split(separator: " ")
+      let words = try directory.text("key.pub").split(separator: " ")
       #expect(info.publicBlob == Base64.decode(words[1]))
       #expect(info.rounds == (passphrase.isEmpty ? 0 : 4))
     }

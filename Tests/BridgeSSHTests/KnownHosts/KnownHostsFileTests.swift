@@ -7,55 +7,55 @@ struct KnownHostsFileTests {
   private let host = KnownHostName(host: "web", port: 22)
 
   private func append(_ host: KnownHostName, blob: [UInt8], to path: String) throws {
-    var chance = SplitMix64(seed: 7)
-    try KnownHostsFile.append(host, blob: blob, to: path, using: &chance)
+    var generator = SplitMix64(seed: 7)
+    try KnownHostsFile.append(host, blob: blob, to: path, using: &generator)
   }
 
   @Test func oneUnreadableFileEndsTheLoad() throws {
-    let room = try TemporaryDirectory()
-    let good = try room.write(filled("web ED1\n"), to: "good")
-    #expect(throws: AppError.fileReadError(path: room.path, reason: "Is a directory")) {
-      try KnownHostsFile.load([good, room.path], about: host)
+    let directory = try TemporaryDirectory()
+    let good = try directory.write(filled("web ED1\n"), to: "good")
+    #expect(throws: AppError.fileReadError(path: directory.path, reason: "Is a directory")) {
+      try KnownHostsFile.load([good, directory.path], about: host)
     }
   }
 
   @Test func missingFilesSayNothing() throws {
-    let room = try TemporaryDirectory()
-    let good = try room.write(filled("web ED1\n"), to: "good")
+    let directory = try TemporaryDirectory()
+    let good = try directory.write(filled("web ED1\n"), to: "good")
     let known = try KnownHostsFile.load(
-      [room.file("none"), good, "/dev/null"], about: host)
+      [directory.file("none"), good, "/dev/null"], about: host)
     #expect(known.check(Keys.ed1) == .trusted)
     #expect(known.warnings.isEmpty)
   }
 
   @Test func whatIsAppendedIsTrusted() throws {
-    let room = try TemporaryDirectory()
-    let path = room.file("ssh/known_hosts")
+    let directory = try TemporaryDirectory()
+    let path = directory.file("ssh/known_hosts")
     for port in [22, 2222] {
       let host = KnownHostName(host: "Web", port: port)
       try append(host, blob: Keys.ed1, to: path)
       let known = try KnownHostsFile.load([path], about: host)
       #expect(known.check(Keys.ed1) == .trusted)
     }
-    #expect(try room.text("ssh/known_hosts") == filled("web ED1\n[web]:2222 ED1\n"))
-    #expect(try room.mode("ssh/known_hosts") == 0o600)
+    #expect(try directory.text("ssh/known_hosts") == filled("web ED1\n[web]:2222 ED1\n"))
+    #expect(try directory.mode("ssh/known_hosts") == 0o600)
   }
 
   @Test func theRestOfTheFileStays() throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write(filled("# mine\nbroken\nother ED2"), to: "k", mode: 0o644)
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(filled("# mine\nbroken\nother ED2"), to: "k", mode: 0o644)
     try append(host, blob: Keys.ed1, to: path)
     try append(host, blob: Keys.ed1, to: path)
-    #expect(try room.text("k") == filled("# mine\nbroken\nother ED2\nweb ED1\n"))
-    #expect(try room.mode("k") == 0o644)
+    #expect(try directory.text("k") == filled("# mine\nbroken\nother ED2\nweb ED1\n"))
+    #expect(try directory.mode("k") == 0o644)
   }
 
   @Test func namesAreHiddenWhereTheFileHidesThem() throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     let hidden = KnownHostsField.hiding("other", salt: [UInt8](0..<20))
-    let path = try room.write("\(hidden) \(Keys.words(Keys.ed2))\n", to: "k")
+    let path = try directory.write("\(hidden) \(Keys.words(Keys.ed2))\n", to: "k")
     try append(host, blob: Keys.ed1, to: path)
-    let text = try room.text("k")
+    let text = try directory.text("k")
     #expect(!text.contains("web"))
     #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("|1|") })
     let known = try KnownHostsFile.load([path], about: host)
@@ -64,34 +64,34 @@ struct KnownHostsFileTests {
 
   @Test(arguments: ["", "a b", "a\nb", "a,b", "*", "#a", "|1|a", "@revoked", "a\u{0}b"])
   func aNameThatWouldSayMoreIsRefused(name: String) throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     #expect(throws: AppError.self) {
-      try append(KnownHostName(host: name, port: 22), blob: Keys.ed1, to: room.file("k"))
+      try append(KnownHostName(host: name, port: 22), blob: Keys.ed1, to: directory.file("k"))
     }
-    #expect(LocalFile.names(in: room.path).isEmpty)
+    #expect(LocalFile.names(in: directory.path).isEmpty)
   }
 
   @Test func aKeyThatIsNoneIsRefused() throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     #expect(throws: AppError.self) {
-      try append(host, blob: [1, 2, 3], to: room.file("k"))
+      try append(host, blob: [1, 2, 3], to: directory.file("k"))
     }
   }
 
   @Test(.enabled(if: KeyGen.isInstalled), arguments: ["ed25519", "ecdsa", "rsa"])
   func opensshAgreesOnFormatHashAndFingerprint(type: String) throws {
-    let room = try TemporaryDirectory()
-    try KeyGen.run("-q", "-t", type, "-N", "", "-f", room.file("key"))
-    let words = try room.text("key.pub").split(separator: " ")
+    let directory = try TemporaryDirectory()
+    try KeyGen.run("-q", "-t", type, "-N", "", "-f", directory.file("key"))
+    let words = try directory.text("key.pub").split(separator: " ")
     let blob = try #require(Base64.decode(words[1]))
     let key = try #require(HostKey(blob: blob))
-    let listed = try KeyGen.run("-l", "-f", room.file("key.pub"))
+    let listed = try KeyGen.run("-l", "-f", directory.file("key.pub"))
     #expect(listed.contains(" \(key.fingerprint) "))
     #expect(listed.contains("(\(key.typeName))"))
 
-    let path = try room.write("Web,[web]:2222 \(words[0]) \(words[1])\n", to: "k")
+    let path = try directory.write("Web,[web]:2222 \(words[0]) \(words[1])\n", to: "k")
     try KeyGen.run("-H", "-f", path)
-    #expect(try room.text("k").hasPrefix("|1|"))
+    #expect(try directory.text("k").hasPrefix("|1|"))
     for port in [22, 2222] {
       let name = KnownHostName(host: "WEB", port: port)
       #expect(try KnownHostsFile.load([path], about: name).check(blob) == .trusted)

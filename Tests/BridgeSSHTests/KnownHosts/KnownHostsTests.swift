@@ -11,8 +11,8 @@ struct KnownHostsTests {
     return known
   }
 
-  private func kind(_ verdict: HostKeyVerdict) -> String {
-    switch verdict {
+  private func kind(_ status: HostKeyStatus) -> String {
+    switch status {
     case .trusted: "trusted"
     case .unknown(_, let doubt): doubt == nil ? "unknown" : "doubtful"
     case .changed: "changed"
@@ -64,7 +64,7 @@ struct KnownHostsTests {
     ("web.example.org garbage\nweb.example.org ED1", "trusted"),
     ("web.example.org garbage\nweb.example.org ED2", "changed"),
   ])
-  func verdicts(text: String, expected: String) {
+  func statuses(text: String, expected: String) {
     #expect(kind(known(filled(text)).check(Keys.ed1)) == expected)
   }
 
@@ -81,7 +81,7 @@ struct KnownHostsTests {
     ("[web.example.org]:2222 RSA", "new type"),
     ("@revoked web.example.org ED1", "revoked"),
   ])
-  func verdictsOnAnotherPort(text: String, expected: String) {
+  func statusesOnAnotherPort(text: String, expected: String) {
     #expect(kind(known(filled(text), about: onPort).check(Keys.ed1)) == expected)
   }
 
@@ -104,8 +104,8 @@ struct KnownHostsTests {
   }
 
   @Test func aChangedKeySaysWhereAndHowToRemoveIt() {
-    let verdict = known(filled("\n# c\nweb.example.org ED2")).check(Keys.ed1)
-    guard case .changed(let detail) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    let status = known(filled("\n# c\nweb.example.org ED2")).check(Keys.ed1)
+    guard case .changed(let detail) = status else { return #expect(Bool(false), "\(status)") }
     #expect(detail.contains("/k:3"))
     #expect(detail.contains("ssh-keygen -f '/k' -R 'web.example.org'"))
     #expect(detail.contains(HostKey(blob: Keys.ed1)?.fingerprint ?? "?"))
@@ -113,16 +113,16 @@ struct KnownHostsTests {
   }
 
   @Test func aLineForSeveralHostsIsLeftToAPerson() {
-    let verdict = known(filled("*.example.org ED2")).check(Keys.ed1)
-    guard case .changed(let detail) = verdict else { return #expect(Bool(false), "\(verdict)") }
+    let status = known(filled("*.example.org ED2")).check(Keys.ed1)
+    guard case .changed(let detail) = status else { return #expect(Bool(false), "\(status)") }
     #expect(detail.contains("edit line 1 of /k"))
   }
 
   @Test func aNewTypeNamesTheKnownOnes() throws {
-    let verdict = known(filled("web.example.org RSA\n\nweb.example.org ECDSA")).check(Keys.ed1)
+    let status = known(filled("web.example.org RSA\n\nweb.example.org ECDSA")).check(Keys.ed1)
     let fingerprint = try #require(HostKey(blob: Keys.ed1)).fingerprint
     #expect(
-      verdict
+      status
         == .newType(
           fingerprint: fingerprint,
           detail: "The host shows the ED25519 key \(fingerprint), but is known only by its RSA, "
@@ -157,7 +157,7 @@ struct KnownHostsTests {
     known.add(filled("web.example.org ECDSA"), file: "/user")
     known.add(filled("web.example.org ED1"), file: "/system")
     #expect(known.check(Keys.ed1) == .trusted)
-    #expect(known.entries.map(\.place.description) == ["/user:1", "/system:1"])
+    #expect(known.entries.map(\.location.description) == ["/user:1", "/system:1"])
   }
 
   @Test(arguments: [

@@ -5,19 +5,19 @@ import Testing
 
 struct LocalFileTests {
   @Test func whatIsNotThereIsNil() throws {
-    let room = try TemporaryDirectory()
-    let content = try LocalFile.read(room.file("none"))
+    let directory = try TemporaryDirectory()
+    let content = try LocalFile.read(directory.file("none"))
     #expect(content == nil)
-    let below = try LocalFile.read(try room.write("", to: "file") + "/below")
+    let below = try LocalFile.read(try directory.write("", to: "file") + "/below")
     #expect(below == nil)
   }
 
   @Test func aDirectoryAndAPipeAreRefusedInWords() throws {
-    let room = try TemporaryDirectory()
-    #expect(throws: AppError.fileReadError(path: room.path, reason: "Is a directory")) {
-      try LocalFile.read(room.path)
+    let directory = try TemporaryDirectory()
+    #expect(throws: AppError.fileReadError(path: directory.path, reason: "Is a directory")) {
+      try LocalFile.read(directory.path)
     }
-    let pipe = room.file("pipe")
+    let pipe = directory.file("pipe")
     let made = unsafe mkfifo(pipe, 0o600)
     try #require(made == 0)
     #expect(throws: AppError.fileReadError(path: pipe, reason: "It is not a regular file.")) {
@@ -26,8 +26,8 @@ struct LocalFileTests {
   }
 
   @Test func aFileOverTheLimitIsRefused() throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write("12345", to: "file")
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("12345", to: "file")
     #expect(throws: AppError.fileReadError(path: path, reason: "It is larger than 4 bytes.")) {
       try LocalFile.read(path, limit: 4)
     }
@@ -38,8 +38,8 @@ struct LocalFileTests {
 
   @Test(.enabled(if: getuid() != 0, "root may read every file"))
   func aFileWithoutPermissionSaysSo() throws {
-    let room = try TemporaryDirectory()
-    let path = try room.write("secret", to: "file", mode: 0)
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("secret", to: "file", mode: 0)
     #expect(throws: AppError.filePermissionDenied(path: path)) { try LocalFile.read(path) }
   }
 
@@ -49,37 +49,37 @@ struct LocalFileTests {
   }
 
   @Test func appendingKeepsBytesModeAndLink() throws {
-    let room = try TemporaryDirectory()
+    let directory = try TemporaryDirectory()
     var old = Data("first ".utf8)
     old.append(0xff)
-    try room.write(old, to: "real", mode: 0o640)
+    try directory.write(old, to: "real", mode: 0o640)
     try FileManager.default.createSymbolicLink(
-      atPath: room.file("link"), withDestinationPath: room.file("real"))
-    try LocalFile.append(to: room.file("link")) { _ in "second" }
-    let bytes = try #require(try LocalFile.read(room.file("real"))?.bytes)
+      atPath: directory.file("link"), withDestinationPath: directory.file("real"))
+    try LocalFile.append(to: directory.file("link")) { _ in "second" }
+    let bytes = try #require(try LocalFile.read(directory.file("real"))?.bytes)
     #expect(bytes == Array(old) + Array("second".utf8))
-    #expect(try room.mode("real") == 0o640)
-    let link = try FileManager.default.destinationOfSymbolicLink(atPath: room.file("link"))
-    #expect(link == room.file("real"))
-    #expect(Set(LocalFile.names(in: room.path)) == ["real", "link"])
+    #expect(try directory.mode("real") == 0o640)
+    let link = try FileManager.default.destinationOfSymbolicLink(atPath: directory.file("link"))
+    #expect(link == directory.file("real"))
+    #expect(Set(LocalFile.names(in: directory.path)) == ["real", "link"])
   }
 
   @Test func aNewFileAndItsDirectoryAreTheOwnersAlone() throws {
-    let room = try TemporaryDirectory()
-    try LocalFile.append(to: room.file("ssh/known_hosts")) { _ in "line\n" }
-    #expect(try room.mode("ssh") == 0o700)
-    #expect(try room.mode("ssh/known_hosts") == 0o600)
-    #expect(try room.text("ssh/known_hosts") == "line\n")
+    let directory = try TemporaryDirectory()
+    try LocalFile.append(to: directory.file("ssh/known_hosts")) { _ in "line\n" }
+    #expect(try directory.mode("ssh") == 0o700)
+    #expect(try directory.mode("ssh/known_hosts") == 0o600)
+    #expect(try directory.text("ssh/known_hosts") == "line\n")
   }
 
   @Test func aFileThatCannotBeReplacedStaysAsItIs() throws {
-    let room = try TemporaryDirectory()
-    let target = room.file("taken")
+    let directory = try TemporaryDirectory()
+    let target = directory.file("taken")
     try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
     #expect(throws: AppError.fileReadError(path: target, reason: "Is a directory")) {
       try LocalFile.append(to: target) { _ in "line" }
     }
-    #expect(LocalFile.names(in: room.path) == ["taken"])
+    #expect(LocalFile.names(in: directory.path) == ["taken"])
   }
 
   /// A terminal stands in for /dev/null: nobody can put a file in its place.
@@ -100,15 +100,15 @@ struct LocalFileTests {
   }
 
   @Test func manyWritersLoseNoLine() async throws {
-    let room = try TemporaryDirectory()
-    let path = room.file("known_hosts")
+    let directory = try TemporaryDirectory()
+    let path = directory.file("known_hosts")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<16 {
         group.addTask { try LocalFile.append(to: path) { _ in "line \(number)\n" } }
       }
       try await group.waitForAll()
     }
-    let lines = try room.text("known_hosts").split(separator: "\n")
+    let lines = try directory.text("known_hosts").split(separator: "\n")
     #expect(Set(lines) == Set((0..<16).map { "line \($0)" }))
   }
 }

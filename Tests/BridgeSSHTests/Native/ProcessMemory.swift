@@ -63,8 +63,8 @@ enum ProcessMemory {
     }
     var start = range.lowerBound
     while start + wanted.count <= range.upperBound {
-      let room = range.upperBound - start
-      guard let hit = unsafe memchr(base + start, Int32(wanted[0]), room) else { return nil }
+      let directory = range.upperBound - start
+      guard let hit = unsafe memchr(base + start, Int32(wanted[0]), directory) else { return nil }
       let offset = unsafe base.distance(to: hit)
       guard offset + wanted.count <= range.upperBound else { return nil }
       if unsafe memcmp(hit, needle, wanted.count) == 0 { return offset }

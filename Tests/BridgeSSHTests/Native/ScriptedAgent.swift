@@ -17,9 +17,9 @@ final class ScriptedAgent: Sendable {
   let path: String
   private let listener: Int32
 
-  /// Listens in `room`, and answers who asks for its keys and who asks for a signature.
-  init(in room: TemporaryDirectory, list: Answer, sign: Answer = .end) throws {
-    let path = room.file("agent")
+  /// Listens in `directory`, and answers who asks for its keys and who asks for a signature.
+  init(in directory: TemporaryDirectory, list: Answer, sign: Answer = .end) throws {
+    let path = directory.file("agent")
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

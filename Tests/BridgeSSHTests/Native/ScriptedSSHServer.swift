@@ -15,7 +15,7 @@ final class ScriptedSSHServer: Sendable {
   private let isDone = DispatchSemaphore(value: 0)
 
   /// What scripts wrote down, in order.
-  var notes: [String] { heard.withLock { $0 } }
+  var collected: [String] { heard.withLock { $0 } }
 
   /// Serves one client after the other: keys first, then what `script` does.
   init(_ script: @escaping Script) throws {

@@ -19,10 +19,10 @@ struct SplitMix64: RandomNumberGenerator {
 enum Mutation {
   /// `count` mutations of `original`, the same ones for the same `seed`.
   static func of(_ original: [UInt8], count: Int, seed: UInt64) -> [[UInt8]] {
-    var chance = SplitMix64(seed: seed)
+    var generator = SplitMix64(seed: seed)
     return (0..<count).map { _ in
       var bytes = original
-      for _ in 0..<Int.random(in: 1...4, using: &chance) { mutate(&bytes, &chance) }
+      for _ in 0..<Int.random(in: 1...4, using: &generator) { mutate(&bytes, &generator) }
       return bytes
     }
   }
@@ -33,14 +33,14 @@ enum Mutation {
     Array("@revoked ".utf8), Array("*?*?*".utf8), Array("\"".utf8), Array("%".utf8), [0xc3], [],
   ]
 
-  private static func mutate(_ bytes: inout [UInt8], _ chance: inout SplitMix64) {
-    let place = Int.random(in: 0...bytes.count, using: &chance)
-    let end = min(bytes.count, place + Int.random(in: 0...12, using: &chance))
-    switch Int.random(in: 0..<4, using: &chance) {
-    case 0 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &chance)
+  private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
+    let place = Int.random(in: 0...bytes.count, using: &generator)
+    let end = min(bytes.count, place + Int.random(in: 0...12, using: &generator))
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &generator)
     case 1: bytes.removeSubrange(place..<end)
     case 2: bytes.insert(contentsOf: bytes[place..<end], at: place)
-    default: bytes.replaceSubrange(place..<end, with: spice.randomElement(using: &chance) ?? [])
+    default: bytes.replaceSubrange(place..<end, with: spice.randomElement(using: &generator) ?? [])
     }
   }
 }

@@ -4,9 +4,9 @@ import Testing
 
 struct WireTests {
   @Test func base64AgreesWithFoundation() {
-    var chance = SplitMix64(seed: 11)
+    var generator = SplitMix64(seed: 11)
     for length in 0..<70 {
-      let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &chance) }
+      let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
       let text = Data(bytes).base64EncodedString()
       #expect(Base64.encode(bytes) == text)
       #expect(Base64.decode(text) == bytes)

@@ -165,7 +165,7 @@ struct TLSTests {
     await peer.stop()
   }
 
-  @Test("a file without an authority is refused before anything is dialled")
+  @Test("a file without an authority is refused before anything is dialed")
   func noAuthority() async throws {
     let connection = try WebSocketConnection(
       to: "wss://127.0.0.1:1/",

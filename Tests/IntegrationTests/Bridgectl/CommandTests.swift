@@ -33,8 +33,8 @@ import Testing
 
   @Test func inputGoesThereAndComesBackWhole() async throws {
     try await withServer { server, home in
-      var chance = SeededNumbers(seed: 1)
-      let input = (0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &chance) }
+      var generator = SeededNumbers(seed: 1)
+      let input = (0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
       let outcome = try await home.run(
         server.options(home) + ["127.0.0.1", "--", "cat"], input: input)
       #expect(outcome.code == 0)

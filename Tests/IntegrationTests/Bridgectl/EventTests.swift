@@ -51,7 +51,7 @@ import Testing
           server.options(home) + [
             "--host-key", "accept-new", "--json", "127.0.0.1", "--", "true",
           ])
-        let noted = try events(outcome.error).first { $0["event"] as? String == "hostKeyNoted" }
+        let noted = try events(outcome.error).first { $0["event"] as? String == "hostKeyAdded" }
         #expect((noted != nil) == isNew, "\(outcome.error)")
         guard let noted else { continue }
         #expect(noted["keyType"] as? String == "ED25519")

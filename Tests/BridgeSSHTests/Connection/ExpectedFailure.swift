@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// How a failed connection is to look from outside.
-struct Verdict: Sendable {
+struct ExpectedFailure: Sendable {
   var kind: FailureKind
   var phase: ConnectionPhase
   var exit: ExitCode
@@ -19,14 +19,14 @@ struct Verdict: Sendable {
   }
 }
 
-/// Connects, expects it to fail as `verdict` says, and that nothing is left of it.
+/// Connects, expects it to fail as `expected` says, and that nothing is left of it.
 @discardableResult
 func expectFailure(
-  of connection: SSHConnection, _ verdict: Verdict,
+  of connection: SSHConnection, _ expected: ExpectedFailure,
   sourceLocation: SourceLocation = #_sourceLocation
 ) async -> AppError {
   let error = await failure { try await connection.connect() }
-  return await judge(connection, error, verdict, sourceLocation)
+  return await check(connection, error, expected, sourceLocation)
 }
 
 /// As that, of a stranger to `port`. Banner and key exchange share a deadline: on a slow machine it
@@ -34,7 +34,7 @@ func expectFailure(
 @discardableResult
 func expectFailure(
   ofStrangerTo port: Int, _ timeouts: SSHTimeouts, on reactor: Reactor = ReactorGroup.shared.next(),
-  _ verdict: Verdict, sourceLocation: SourceLocation = #_sourceLocation
+  _ expected: ExpectedFailure, sourceLocation: SourceLocation = #_sourceLocation
 ) async -> AppError {
   var timeouts = timeouts
   while true {
@@ -42,16 +42,16 @@ func expectFailure(
     let error = await failure { try await connection.connect() }
     let context = await connection.lastFailure
     let isTooEarly = context?.kind == .silent && context?.phase == .banner
-    guard isTooEarly, verdict.phase == .keyExchange, timeouts.handshake < .seconds(30) else {
-      return await judge(connection, error, verdict, sourceLocation)
+    guard isTooEarly, expected.phase == .keyExchange, timeouts.handshake < .seconds(30) else {
+      return await check(connection, error, expected, sourceLocation)
     }
     await connection.close()
     timeouts.handshake *= 2
   }
 }
 
-private func judge(
-  _ connection: SSHConnection, _ error: AppError?, _ verdict: Verdict,
+private func check(
+  _ connection: SSHConnection, _ error: AppError?, _ expected: ExpectedFailure,
   _ sourceLocation: SourceLocation
 ) async -> AppError {
   guard let error else {
@@ -60,9 +60,9 @@ private func judge(
     return .unknown(message: "It connected.")
   }
   let context = await connection.lastFailure
-  #expect(context?.kind == verdict.kind, "\(error)", sourceLocation: sourceLocation)
-  #expect(context?.phase == verdict.phase, sourceLocation: sourceLocation)
-  #expect(error.exitCode(in: context) == verdict.exit, sourceLocation: sourceLocation)
+  #expect(context?.kind == expected.kind, "\(error)", sourceLocation: sourceLocation)
+  #expect(context?.phase == expected.phase, sourceLocation: sourceLocation)
+  #expect(error.exitCode(in: context) == expected.exit, sourceLocation: sourceLocation)
   await expectGone(connection, after: error, sourceLocation: sourceLocation)
   return error
 }

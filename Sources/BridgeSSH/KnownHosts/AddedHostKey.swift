@@ -1,5 +1,5 @@
-/// A host key that was trusted when connecting, and written down.
-public struct NotedHostKey: Sendable, Equatable {
+/// A host key that was trusted when connecting and added to known_hosts.
+public struct AddedHostKey: Sendable, Equatable {
   /// The key's type as people know it: `ED25519`, `ECDSA`.
   public let keyType: String
   /// `SHA256:` and the base64 of the key's digest.

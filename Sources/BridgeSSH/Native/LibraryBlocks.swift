@@ -5,7 +5,7 @@ import Foundation
 /// them are packets of the server, and nothing that the library loses is lost to us.
 ///
 /// Used on the thread that owns the session.
-@safe struct LentBlocks {
+@safe struct LibraryBlocks {
   /// Stands before each block; a multiple of 16 bytes, so that the block is aligned as by `malloc`.
   @safe private struct Header {
     var previous: UnsafeMutablePointer<Header>?
@@ -23,7 +23,7 @@ import Foundation
 
   /// A block of `count` bytes; nil when memory is short. Zeros, but for a packet's, which the
   /// library fills at once.
-  mutating func lend(_ count: Int, isPacket: Bool) -> UnsafeMutableRawPointer? {
+  mutating func allocate(_ count: Int, isPacket: Bool) -> UnsafeMutableRawPointer? {
     let size = Self.headerSize + max(1, count)
     guard let base = unsafe isPacket ? malloc(size) : calloc(1, size) else { return nil }
     let header = unsafe base.bindMemory(to: Header.self, capacity: 1)
@@ -37,8 +37,8 @@ import Foundation
   }
 
   /// What a block holds, and whether it is a packet of the server.
-  static func look(
-    at block: UnsafeMutableRawPointer
+  static func contents(
+    of block: UnsafeMutableRawPointer
   ) -> (bytes: UnsafeMutableRawBufferPointer, isPacket: Bool) {
     let header = unsafe header(of: block)
     return unsafe (
@@ -47,8 +47,8 @@ import Foundation
     )
   }
 
-  /// Takes a block back, wiped but for the bulk data of large packets.
-  mutating func take(back block: UnsafeMutableRawPointer) {
+  /// Frees a block, wiped but for the bulk data of large packets.
+  mutating func deallocate(_ block: UnsafeMutableRawPointer) {
     let header = unsafe Self.header(of: block)
     let (previous, next) = unsafe (header.pointee.previous, header.pointee.next)
     let (count, isPacket) = unsafe (header.pointee.count, header.pointee.isPacket)
@@ -61,10 +61,10 @@ import Foundation
     unsafe free(header)
   }
 
-  /// Takes back all that is left: what the library lost.
-  mutating func takeAll() {
+  /// Frees all remaining blocks: those that the library lost.
+  mutating func deallocateAll() {
     while let header = unsafe first {
-      unsafe take(back: UnsafeMutableRawPointer(header) + Self.headerSize)
+      unsafe deallocate(UnsafeMutableRawPointer(header) + Self.headerSize)
     }
   }
 

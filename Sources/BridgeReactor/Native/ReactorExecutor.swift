@@ -5,8 +5,8 @@ import BridgeTransport
 /// The reactor itself is the executor of tasks that prefer it. Both run on its thread, but the
 /// runtime must be told which of the two a job is for: a task that was run as if it were isolated
 /// to an actor is queued anew at each call of an async function that is not.
-@safe final class ReactorLane: SerialExecutor, @unchecked Sendable {
-  /// Set once, by the reactor, which outlives its lane's use: actors hold it.
+@safe final class ReactorExecutor: SerialExecutor, @unchecked Sendable {
+  /// Set once, by the reactor, which outlives its executor's use: actors hold it.
   private var reactor: Unmanaged<Reactor>?
 
   func attach(_ reactor: Reactor) {

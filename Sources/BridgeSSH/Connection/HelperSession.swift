@@ -1,10 +1,10 @@
 import BridgeErrors
 import BridgeReactor
 
-/// The session while a helper thread uses it: nobody else may look into it meanwhile.
-struct LentSession {
+/// The session while a helper thread owns it: no other code may touch it meanwhile.
+struct HelperSession {
   let session: SSHSession
-  /// What was known of it when it was lent.
+  /// The evidence at the moment when the helper thread took it.
   let evidence: SSHSession.Evidence
 }
 

@@ -1,8 +1,8 @@
 import BridgeErrors
 import BridgeTransport
 
-/// One question to a resolver, asked on the reactor's thread, where its deadline is counted.
-actor ResolveDesk {
+/// One request to a resolver, made on the reactor's thread, where its deadline is counted.
+actor ResolverRequest {
   private let resolver: Resolver
   private let reactor: Reactor
   private var deadline: LoopTimer?
@@ -14,7 +14,7 @@ actor ResolveDesk {
     self.reactor = reactor
   }
 
-  /// The addresses of `host`, best first. A desk answers one question.
+  /// Resolves `host` to addresses, best first. Used once.
   ///
   /// `timeout` is counted from the moment at which the lookup begins. Where many names are looked
   /// up, it may have to wait for its turn, at most as long again.
@@ -32,7 +32,7 @@ actor ResolveDesk {
     let ticket = resolver.ticket()
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { (caller: CheckedContinuation<Lookup.Answer, Never>) in
-        // In one turn with the joining: a deadline that passed before would find nobody to answer.
+        // In one turn with the joining: a deadline that passed before would find no waiter.
         startDeadline(of: ticket, timeout)
         let waiter = Resolver.Waiter(caller: caller) { [self, reactor] in
           reactor.execute { [self] in assumeIsolated { $0.begin(ticket, timeout) } }
@@ -40,7 +40,7 @@ actor ResolveDesk {
         resolver.join(host, ticket, waiter, on: reactor)
       }
     } onCancel: {
-      resolver.leave(ticket, with: .cancelled)
+      resolver.cancel(ticket, with: .cancelled)
     }
     deadline?.cancel()
     deadline = nil
@@ -49,11 +49,11 @@ actor ResolveDesk {
 
   private func startDeadline(of ticket: Resolver.Ticket, _ timeout: Duration) {
     deadline = LoopTimer(after: timeout, on: reactor) { [resolver] in
-      resolver.leave(ticket, with: .nameTimeout)
+      resolver.cancel(ticket, with: .nameTimeout)
     }
   }
 
-  /// The lookup has its turn: its time is counted anew, unless it was answered meanwhile.
+  /// Restarts the deadline when the lookup begins, unless it was answered meanwhile.
   private func begin(_ ticket: Resolver.Ticket, _ timeout: Duration) {
     if deadline != nil { startDeadline(of: ticket, timeout) }
   }
