@@ -36,7 +36,7 @@ import CLibSSH2
 
   /// A request whose answer is waited for. The library does not notice that the server closes the
   /// channel instead, and nothing more comes of it then (RFC 4254, 5.3).
-  private func request(_ body: (LentPointer) -> Int32) -> Attempt<Void> {
+  private func request(_ body: (LibraryPointer) -> Int32) -> Attempt<Void> {
     let asked = call(body)
     guard case .again = asked, session.tap.closedChannels.contains(number) else { return asked }
     isClosedUnanswered = true

@@ -5,7 +5,7 @@ import Testing
 /// In processes of their own, whose memory nobody else writes to.
 @Suite(.timeLimit(.minutes(1))) struct KeyFileTests {
   /// Neither as text nor decoded: a core dump or a swapped page would show it.
-  @Test(arguments: ["OPENSSH", "PKCS8"])
+  @Test(.enabled(if: ProcessMemory.isSearchable), arguments: ["OPENSSH", "PKCS8"])
   func nothingOfThePrivateKeyIsLeftInMemory(format: String) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("key")
@@ -32,7 +32,8 @@ import Testing
   }
 
   /// Else the test above could not fail.
-  @Test func whatIsInMemoryIsFound() async throws {
+  @Test(.enabled(if: ProcessMemory.isSearchable))
+  func whatIsInMemoryIsFound() async throws {
     await #expect(processExitsWith: .success) {
       let bytes = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
       #expect(ProcessMemory.contains(complementOf: bytes.map { ~$0 }))
