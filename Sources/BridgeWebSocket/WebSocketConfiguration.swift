@@ -2,14 +2,14 @@ public import BridgeErrors
 
 /// How to reach and trust a WebSocket server, and how much to keep of what it sends.
 public struct WebSocketConfiguration: Sendable {
-  /// Whom to believe that a certificate is the server's.
+  /// The trust anchors of the server's certificate.
   public enum Trust: Sendable, Hashable {
     /// The authorities of this machine.
     case system
     /// The authorities in this PEM file, and no other.
     case authority(file: String)
-    /// Whoever holds the private key to this public key: the SHA-256 of its SubjectPublicKeyInfo
-    /// (RFC 7469, 2.4), 32 bytes. Issuer, name and dates do not matter then.
+    /// Only this public key, independent of the issuer: the SHA-256 of its
+    /// SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes. Issuer, name and dates do not matter then.
     case pinned(sha256: [UInt8])
   }
 
@@ -35,8 +35,8 @@ public struct WebSocketConfiguration: Sendable {
     public var dial: Duration = .seconds(10)
     /// TLS and the upgrade together.
     public var upgrade: Duration = .seconds(10)
-    /// A close from goodbye to the end of the socket. The server's answer is waited for three
-    /// quarters of it.
+    /// A close from the close frame to the end of the socket. The server's answer is awaited for
+    /// three quarters of it.
     public var close: Duration = .seconds(1)
 
     /// The defaults.
@@ -49,7 +49,7 @@ public struct WebSocketConfiguration: Sendable {
   public var bearer: Secret?
   /// Subprotocols to offer, best first (RFC 6455, 1.9).
   public var subprotocols: [String] = []
-  /// Whom to trust; of no account for `ws`.
+  /// The trust anchors; not used for `ws`.
   public var trust = Trust.system
   /// How long each phase may take.
   public var timeouts = Timeouts()

@@ -43,7 +43,7 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func invalid(_ url: String) -> AppError {
-    // Whatever stands before an `@` may be a password.
+    // The part before an `@` may be a password.
     let shown = url.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     return .invalidURL(
       string: shown.count > 1 ? "[credentials]" : PeerText.escaped(url, limit: 256))

@@ -94,22 +94,22 @@ extension WebSocketConnection {
   private func startLink(
     _ address: NetworkAddress, _ trust: TrustStore?, within time: Duration
   ) {
-    let link = Link(
+    let webSocket = NativeWebSocket(
       to: url, configuration: configuration, on: reactor, mailbox: mailbox, outbox: outbox
     ) { [weak self] step in
       self?.assumeIsolated { $0.take(step) }
     }
-    self.link = link
-    reference.link = link
+    self.webSocket = webSocket
+    reference.webSocket = webSocket
     limitDial(time, of: .dial)
-    guard let context = LinkContext.of(reactor) else {
-      link.deadline = nil
-      self.link = nil
+    guard let context = WebSocketContext.of(reactor) else {
+      webSocket.deadline = nil
+      self.webSocket = nil
       return end(failure(.internalFault(detail: Self.noContext), in: .dial))
     }
-    guard !link.start(address.description, in: context, trust: trust) else { return }
-    // Its own end may still come, when another link has taken its place.
-    link.fallSilent()
+    guard !webSocket.start(address.description, in: context, trust: trust) else { return }
+    // Its own end may still come, when another native WebSocket has taken its place.
+    webSocket.detach()
     take(.gone)
   }
 
@@ -118,12 +118,12 @@ extension WebSocketConnection {
 
   /// The phase must be over in `time`.
   func limitDial(_ time: Duration, of phase: ConnectionPhase) {
-    link?.deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
+    webSocket?.deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
       self?.assumeIsolated { $0.end($0.failure(.deadline, in: phase)) }
     }
   }
 
-  func take(_ step: LinkStep) {
+  func take(_ step: NativeWebSocketStep) {
     switch step {
     case .connected:
       guard ending == nil else { return }
@@ -142,14 +142,14 @@ extension WebSocketConnection {
         answer()
       }
     case .refused:
-      if let observation = link?.facts.observation { end(failure(observation, in: .stream)) }
+      if let observation = webSocket?.facts.observation { end(failure(observation, in: .stream)) }
     case .gone:
       lose()
     }
   }
 
   private func begin() {
-    link?.deadline = nil
+    webSocket?.deadline = nil
     phase = .stream
     outbox.open { [reactor, reference] in
       guard !reactor.isCurrent else { return reference.flush() }

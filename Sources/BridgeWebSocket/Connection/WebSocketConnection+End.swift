@@ -20,20 +20,20 @@ extension WebSocketConnection {
     step(.fail(error, context))
   }
 
-  /// Ends the connection because its owner wants it; how many messages were not sent.
-  func leave(code: Int, reason: String) async -> Int {
-    if life.state == .connected, !isLeaving {
-      isLeaving = true
+  /// Closes the connection at the owner's request; returns how many messages were not sent.
+  func beginClosing(code: Int, reason: String) async -> Int {
+    if life.state == .connected, !isClosing {
+      isClosing = true
       outbox.close(Self.closedHere)
-      link?.close(code: code, reason: CloseFrame.fit(reason))
+      webSocket?.close(code: code, reason: CloseFrame.fit(reason))
       if isDeaf {
-        finishLeaving()
+        finishClosing()
       } else {
-        link?.deadline = LoopTimer(after: patience, on: reactor) { [weak self] in
-          self?.assumeIsolated { $0.finishLeaving() }
+        webSocket?.deadline = LoopTimer(after: closeTimeout, on: reactor) { [weak self] in
+          self?.assumeIsolated { $0.finishClosing() }
         }
       }
-    } else if ending == nil, !isLeaving {
+    } else if ending == nil, !isClosing {
       ending = failure(.cancelled, in: .close)
       step(.close)
     }
@@ -44,38 +44,41 @@ extension WebSocketConnection {
     return unsent
   }
 
-  /// Whether the server was asked for a sign of life in vain: then a goodbye is not waited for.
+  /// Whether the last probe of the server failed: then its close frame is not awaited.
   private var isDeaf: Bool {
     guard let unanswered else { return false }
     return lastHeard.map { $0 < unanswered } ?? true
   }
 
-  /// How long the answer to a goodbye is waited for: the rest is left for the end of the socket.
-  private var patience: Duration { configuration.timeouts.close * 3 / 4 }
+  /// How long the answer to a close frame is awaited: the rest is left for the end of the socket.
+  private var closeTimeout: Duration { configuration.timeouts.close * 3 / 4 }
 
-  /// The goodbye was answered, or took too long.
-  private func finishLeaving() {
+  /// The close frame was answered, or the answer took too long.
+  private func finishClosing() {
     guard ending == nil else { return }
     ending = failure(.cancelled, in: .close)
     step(.close)
   }
 
-  /// Answers everybody, and asks the library for the end; what is left is done when it comes.
+  /// Resumes all callers and starts the end in the library; the rest is done when it comes.
   private func tearDown() {
     guard let ending else { return }
-    link?.deadline = nil
+    webSocket?.deadline = nil
     keepTraffic()
     let error = AppError(webSocketFailure: ending)
-    unsent = outbox.end(isLeaving ? Self.closedHere : error) + (link?.isMessageCut == true ? 1 : 0)
+    unsent =
+      outbox.end(isClosing ? Self.closedHere : error) + (webSocket?.isMessageCut == true ? 1 : 0)
     mailbox.finish(isEndOfMessages(ending) ? .success(()) : .failure(error))
     answerDial = nil
     dialer = nil
     probes.removeAll()
     for caller in callers.takeAll() { caller.fail(ending) }
-    guard let link, !link.isGone else { return release() }
-    guard link.facts.fault != nil else { return link.kill() }
-    // The server shall see what it is told, which a reset would take from it.
-    link.deadline = LoopTimer(after: patience, on: reactor) { [weak link] in link?.kill() }
+    guard let webSocket, !webSocket.isGone else { return release() }
+    guard webSocket.facts.fault != nil else { return webSocket.kill() }
+    // The server shall receive the close frame, which a reset would discard.
+    webSocket.deadline = LoopTimer(after: closeTimeout, on: reactor) { [weak webSocket] in
+      webSocket?.kill()
+    }
   }
 
   private static let closedHere = AppError.webSocketDisconnected(
@@ -83,22 +86,22 @@ extension WebSocketConnection {
 
   /// Whether the stream ends without an error: we left, or the server was done.
   private func isEndOfMessages(_ ending: WebSocketFailure) -> Bool {
-    if isLeaving || ending.observation == .cancelled { return true }
+    if isClosing || ending.observation == .cancelled { return true }
     if case .closed(1000, _) = ending.observation { return true }
     return false
   }
 
-  /// The library is done with the link.
+  /// The library has released the connection.
   func lose() {
-    guard let link else { return }
+    guard let webSocket else { return }
     if life.state == .closing { return release() }
-    if isLeaving { return finishLeaving() }
-    if let observation = link.facts.observation {
+    if isClosing { return finishClosing() }
+    if let observation = webSocket.facts.observation {
       return end(failure(observation, in: phase))
     }
     // Not even reached: the one who dials finds out why.
-    link.deadline = nil
-    self.link = nil
+    webSocket.deadline = nil
+    self.webSocket = nil
     answerDial = nil
     if let dialer, let caller = callers.take(dialer) {
       caller.fail(failure(.dial(errno: 0), in: .dial))
@@ -107,15 +110,15 @@ extension WebSocketConnection {
   }
 
   private func release() {
-    link?.deadline = nil
-    link = nil
+    webSocket?.deadline = nil
+    webSocket = nil
     step(.tornDown)
     let waiters = whenReleased
     whenReleased = []
     for waiter in waiters { waiter() }
   }
 
-  /// Waits until somebody takes the caller out of the table and answers: a success through the
+  /// Waits until the caller is removed from the table and resumed: a success through the
   /// closure given to `start`, a failure through the table.
   func wait<Value: Sendable>(
     phase: ConnectionPhase, within deadline: Duration?,
@@ -156,7 +159,7 @@ extension WebSocketConnection {
     WebSocketFailure(
       observation: observation, phase: phase, host: endpoint.host, port: endpoint.port,
       timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
-      socket: link?.facts.condition ?? .open)
+      socket: webSocket?.facts.condition ?? .open)
   }
 
   func failure(dialing dial: DialFailure) -> WebSocketFailure {

@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 
 extension WebSocketConnection {
-  /// The kernel tells in its own ticks when it heard something, as much as this too late.
+  /// The kernel reports in its own ticks when bytes arrived, as much as this too late.
   private static let tick = Duration.milliseconds(10)
 
   func measureRoundTrip(within deadline: Duration) async throws(AppError) -> Duration {
@@ -15,7 +15,7 @@ extension WebSocketConnection {
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
       connection, id, answer in
       connection.probes.insert({ answer(.success(())) }, as: id)
-      connection.link?.ping(id)
+      connection.webSocket?.ping(id)
     }
     switch outcome {
     case .success:

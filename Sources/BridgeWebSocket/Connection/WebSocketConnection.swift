@@ -4,17 +4,17 @@ public import BridgeTransport
 
 /// One WebSocket connection: dialed once, upgraded once, carrying messages until it ends.
 ///
-/// It is pinned to a reactor, where libwebsockets lives as a guest on the loop. Messages go through
+/// It is pinned to a reactor, where libwebsockets runs on the same loop. Messages go through
 /// two locked queues and not through the actor, so that neither side hops for each of them. It
 /// reports what ends it and never retries.
 public actor WebSocketConnection: Connection {
-  /// Where it leads.
+  /// The remote endpoint.
   public nonisolated let url: WebSocketEndpoint
-  /// How it was asked to connect.
+  /// The configuration of the connection.
   public nonisolated let configuration: WebSocketConfiguration
   /// Steps of this connection, oldest first; ends with `.closed`. One reader.
   public nonisolated let events: AsyncStream<ConnectionEvent>
-  /// What ended it; nil while nothing has.
+  /// The failure that ended the connection; nil while it has not ended.
   public internal(set) var lastFailure: FailureContext?
   /// The subprotocol the server chose; nil where it chose none.
   public internal(set) var subprotocol: String?
@@ -23,19 +23,19 @@ public actor WebSocketConnection: Connection {
   nonisolated let route: Route
   nonisolated let mailbox: Mailbox
   nonisolated let outbox: Outbox
-  nonisolated let reference: LinkReference
+  nonisolated let reference: NativeWebSocketReference
 
   var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
-  var link: Link?
+  var webSocket: NativeWebSocket?
   var callers = CallerTable<WebSocketFailure>()
-  /// Who waits for the end of the dial.
+  /// The caller that waits for the end of the dial.
   var dialer: Int?
   var answerDial: (@Sendable () -> Void)?
   var probes = ProbeTable()
   var ending: WebSocketFailure?
-  /// A goodbye of ours was begun, with this code.
-  var isLeaving = false
+  /// The code of the close handshake that this side began.
+  var isClosing = false
   /// When the last ping was sent that had no answer in time.
   var unanswered: ContinuousClock.Instant?
   var whenReleased: [() -> Void] = []
@@ -62,19 +62,19 @@ public actor WebSocketConnection: Connection {
     self.configuration = configuration
     self.reactor = reactor
     self.route = route
-    let link = LinkReference()
+    let webSocket = NativeWebSocketReference()
     mailbox = Mailbox(limit: configuration.receiveBuffer) {
-      reactor.execute { link.allowReading() }
+      reactor.execute { webSocket.allowReading() }
     }
     outbox = Outbox(limit: configuration.sendBuffer)
     events = life.events
-    self.reference = link
+    self.reference = webSocket
   }
 
   // Not isolated: with an isolated one the 6.3 optimizer gives up on every client of this module
-  // ("circular reference"). The link lives on the reactor and is ended there.
+  // ("circular reference"). The native WebSocket lives on the reactor and is ended there.
   deinit {
-    if let link { reactor.execute { link.abandon() } }
+    if let webSocket { reactor.execute { webSocket.abandon() } }
   }
 
   /// The reactor's thread.
@@ -87,15 +87,15 @@ public actor WebSocketConnection: Connection {
   public nonisolated var messages: MessageStream { MessageStream(connection: self) }
 
   /// When the last byte came from the server, as the kernel saw it; nil before the first.
-  public var lastHeard: ContinuousClock.Instant? { link?.lastHeard ?? heard }
+  public var lastHeard: ContinuousClock.Instant? { webSocket?.lastHeard ?? heard }
 
   /// Whether it does not read because its messages are not taken, and how much of what was sent the
   /// server's kernel has.
-  public var traffic: TrafficState { link?.traffic ?? lastTraffic }
+  public var traffic: TrafficState { webSocket?.traffic ?? lastTraffic }
 
   func keepTraffic() {
-    heard = link?.lastHeard
-    lastTraffic = link?.traffic ?? lastTraffic
+    heard = webSocket?.lastHeard
+    lastTraffic = webSocket?.traffic ?? lastTraffic
   }
 
   /// Resolves, dials, identifies the server, upgrades.
@@ -166,11 +166,11 @@ public actor WebSocketConnection: Connection {
   ///
   /// From its beginning `send` fails, also where it waits for room.
   /// - Returns: how many messages `send` had taken that were not written, or not whole. What was
-  ///   written may still be lost when the server did not answer: `confirmDelivery` tells.
+  ///   written may still be lost when the server did not answer: `confirmDelivery` proves it.
   @discardableResult
   public nonisolated func close(code: Int, reason: String = "") async -> Int {
     await withTaskExecutorPreference(reactor) {
-      await self.leave(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)
+      await self.beginClosing(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)
     }
   }
 }

@@ -4,7 +4,7 @@ import BridgeTransport
 /// The messages of one connection, as they come: bounded, for one reader, with back-pressure to the
 /// server.
 ///
-/// A stream that nobody reads fills up; then nothing more is taken from the socket. It ends with
+/// A stream without a reader fills up; then nothing more is read from the socket. It ends with
 /// nil after a close that we asked for, or one with code 1000; else it throws what ended the
 /// connection, after the messages that came before.
 public struct MessageStream: AsyncSequence, Sendable {
@@ -13,7 +13,7 @@ public struct MessageStream: AsyncSequence, Sendable {
   /// What ended the connection.
   public typealias Failure = AppError
 
-  /// Whose messages they are: who reads them keeps the connection.
+  /// The connection of the messages: a reader keeps it alive.
   let connection: WebSocketConnection
 
   /// Takes the messages in order.
@@ -123,7 +123,7 @@ final class Mailbox: Sendable {
       return state.reader.map { ($0, .failure(.cancelled)) }
     }
     if let (reader, answer) = answered { reader.resume(returning: answer) }
-    // A cancellation that came between the question above and the lock found nobody to answer.
+    // A cancellation that came between the check above and the lock found no waiter.
     guard Task.isCancelled else { return }
     let late = state.withLock { $0.reader.take() }
     late?.resume(returning: .failure(.cancelled))

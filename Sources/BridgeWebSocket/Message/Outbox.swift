@@ -16,7 +16,7 @@ final class Outbox: Sendable {
     }
 
     var kind: Kind
-    /// The payload, after as many bytes of room as the library wants in front of it.
+    /// The payload, after the padding that the library requires in front of it.
     var bytes: [UInt8]
 
     /// Whether it is data, and not a frame of the protocol's own.
@@ -165,7 +165,7 @@ final class Outbox: Sendable {
     }
     if let answer { caller.resume(returning: answer) }
     wake?()
-    // A cancellation that came before the waiter was there found nobody.
+    // A cancellation that came before the waiter was there found no waiter.
     if answer == nil, Task.isCancelled { cancel(id) }
   }
 
@@ -198,7 +198,7 @@ extension Outbox.State {
     weight += entry.bytes.count
   }
 
-  /// Whether the loop must be told; once, until it has found the outbox empty.
+  /// Whether the loop must be notified; once, until it has found the outbox empty.
   fileprivate mutating func needsWake() -> Bool {
     defer { isWakePending = true }
     return !isWakePending

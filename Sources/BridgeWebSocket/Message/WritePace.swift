@@ -5,7 +5,7 @@
 /// call, so where such turns find nothing (one message in flight) only one in so many is taken.
 package struct WritePace: Sendable {
   private static let longest = 8
-  private static let patience = 4
+  private static let idleLimit = 4
   private static let rarity = 32
 
   private var turns = 0
@@ -24,7 +24,7 @@ package struct WritePace: Sendable {
     if turns > 0 { idle = received > 0 ? 0 : idle + 1 }
     if received > 1 { idle = 0 }
     guard received > 0, turns < Self.longest, !isFull else { return false }
-    if idle >= Self.patience {
+    if idle >= Self.idleLimit {
       skipped += 1
       guard skipped.isMultiple(of: Self.rarity) else { return false }
     }

@@ -7,10 +7,10 @@ import CLibUV
 /// On the reactor's thread only. It looks at a few links a turn, in rotation, so that a turn costs
 /// the same however many there are.
 @safe final class FrameWatch: @unchecked Sendable {
-  private static let linksPerTurn = 4
+  private static let webSocketsPerTurn = 4
 
   private let handle: UnsafeMutablePointer<uv_check_t>
-  private var links: [Link] = []
+  private var webSockets: [NativeWebSocket] = []
   private var next = 0
 
   /// Starts on the loop of `reactor`, which it does not keep alive.
@@ -20,42 +20,42 @@ import CLibUV
     unsafe handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     unsafe uv_check_start(handle) { handle in
       guard let data = unsafe handle?.pointee.data else { return }
-      unsafe Unmanaged<FrameWatch>.fromOpaque(data).takeUnretainedValue().look()
+      unsafe Unmanaged<FrameWatch>.fromOpaque(data).takeUnretainedValue().checkNext()
     }
     unsafe handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { unsafe uv_unref($0) }
   }
 
   /// Stops, and frees the handle when libuv has let go of it.
   func stop() {
-    links = []
+    webSockets = []
     unsafe handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
       unsafe uv_close(handle) { unsafe $0?.deallocate() }
     }
   }
 
-  /// Looks at `link` from now on.
-  func add(_ link: Link) {
-    guard link.watchIndex == nil else { return }
-    link.watchIndex = links.count
-    links.append(link)
+  /// Looks at `webSocket` from now on.
+  func add(_ webSocket: NativeWebSocket) {
+    guard webSocket.watchIndex == nil else { return }
+    webSocket.watchIndex = webSockets.count
+    webSockets.append(webSocket)
   }
 
-  /// Looks at `link` no more.
-  func remove(_ link: Link) {
-    guard let index = link.watchIndex else { return }
-    link.watchIndex = nil
-    guard links.indices.contains(index), links[index] === link else { return }
-    links.swapAt(index, links.count - 1)
-    links.removeLast()
-    if index < links.count { links[index].watchIndex = index }
+  /// Looks at `webSocket` no more.
+  func remove(_ webSocket: NativeWebSocket) {
+    guard let index = webSocket.watchIndex else { return }
+    webSocket.watchIndex = nil
+    guard webSockets.indices.contains(index), webSockets[index] === webSocket else { return }
+    webSockets.swapAt(index, webSockets.count - 1)
+    webSockets.removeLast()
+    if index < webSockets.count { webSockets[index].watchIndex = index }
   }
 
-  private func look() {
-    for _ in 0..<min(Self.linksPerTurn, links.count) {
+  private func checkNext() {
+    for _ in 0..<min(Self.webSocketsPerTurn, webSockets.count) {
       // A link that is refused may leave the list meanwhile.
-      next = next + 1 < links.count ? next + 1 : 0
-      guard links.indices.contains(next) else { return }
-      links[next].checkAnnouncedLength()
+      next = next + 1 < webSockets.count ? next + 1 : 0
+      guard webSockets.indices.contains(next) else { return }
+      webSockets[next].checkAnnouncedLength()
     }
   }
 }

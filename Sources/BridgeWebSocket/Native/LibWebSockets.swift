@@ -6,8 +6,8 @@ import Foundation
 
 /// The library as a whole: what is set up once per process.
 enum LibWebSockets {
-  /// Room that `lws_write` wants in front of a payload, in bytes.
-  static let room = Int(bridge_lws_pre)
+  /// The padding that `lws_write` requires in front of a payload, in bytes.
+  static let padding = Int(bridge_lws_pre)
   /// What one call of the library reads at most, and the piece of a message it hands out.
   static let readSize = 16 << 10
   /// What one call of the library writes at most before it keeps a copy of the rest.

@@ -7,7 +7,7 @@ import Foundation
 /// OpenSSL's settings for one kind of trust: made once per process, shared by all reactors, never
 /// freed.
 @safe final class TrustStore: @unchecked Sendable {
-  /// What tells one store from another.
+  /// What distinguishes one store from another.
   enum Key: Hashable {
     case system
     /// The digest of a PEM file, so that a file that was exchanged is read again.
@@ -74,7 +74,7 @@ import Foundation
       unsafe SSL_CTX_free(context)
       return nil
     }
-    unsafe HandshakeWitness.attach(to: context)
+    unsafe HandshakeObserver.attach(to: context)
     self.key = key
     unsafe self.context = context
   }

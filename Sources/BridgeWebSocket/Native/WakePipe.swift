@@ -2,7 +2,7 @@ import CLibUV
 import CLibWebSockets
 import Foundation
 
-/// What wakes the library's own loops: an eventfd that it makes for a guest's context too.
+/// What wakes the library's own loops: an eventfd that it makes for a foreign loop's context too.
 ///
 /// `lws_context_destroy` closes it at once (`lws_plat_pipe_close`), and the end of its handle in a
 /// later turn closes the same number again (`__lws_close_free_wsi_final`): by then it may be
@@ -10,7 +10,7 @@ import Foundation
 @safe struct WakePipe {
   private let connection: OpaquePointer
 
-  /// The pipe of a context that was just made on `loop`; nil where it cannot be told, or in a
+  /// The pipe of a context that was just made on `loop`; nil where it cannot be found, or in a
   /// version of the library that is not known to do this. `others` were on the loop before.
   init?(on loop: UnsafeMutablePointer<uv_loop_t>, besides others: Set<UnsafeMutableRawPointer>) {
     let handles = unsafe Self.watchers(on: loop).subtracting(others)

@@ -36,7 +36,7 @@ struct BackPressureTests {
     let connection = try WebSocketConnection(
       to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
     try await connection.connect()
-    // A round trip that is answered behind what nobody reads would never end: the socket is full.
+    // A round trip that is answered behind unread messages would never end: the socket is full.
     await #expect(throws: AppError.webSocketPingTimeout) {
       _ = try await connection.probe(within: .milliseconds(300))
     }

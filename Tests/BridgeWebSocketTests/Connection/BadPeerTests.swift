@@ -100,7 +100,7 @@ struct BadPeerTests {
     var script: WebSocketScript
     var error: AppError
     var kind: FailureKind
-    /// What the peer is told, where it is told anything.
+    /// The close frame that the peer gets, where it gets one.
     var code: UInt16?
   }
 

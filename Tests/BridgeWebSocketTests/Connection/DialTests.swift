@@ -49,7 +49,7 @@ struct DialTests {
     await peer.stop()
   }
 
-  @Test("a name that nobody knows, or that is looked up in vain, is a typed error")
+  @Test("an unknown name, or one that cannot be looked up, is a typed error")
   func badNames() async throws {
     let reactor = Reactor(name: "ws-dial")
     var configuration = WebSocketConfiguration()
@@ -86,7 +86,7 @@ struct DialTests {
     await peer.stop()
   }
 
-  @Test("a server that was stopped keeps nobody: neither a dial, nor a link, nor its end")
+  @Test("a stopped server holds up neither a dial, nor a connection, nor its end")
   func stoppedServer() async throws {
     let certificates = try Certificates()
     try certificates.issued("server", names: ["IP:127.0.0.1"])

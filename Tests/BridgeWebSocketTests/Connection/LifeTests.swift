@@ -68,7 +68,7 @@ struct LifeTests {
     await peer.stop()
   }
 
-  @Test("a server that does not answer the goodbye is left after the close timeout")
+  @Test("a server that does not answer the close frame is dropped after the close timeout")
   func deafServer() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript(answersClose: false))
     var configuration = WebSocketConfiguration()
@@ -82,7 +82,7 @@ struct LifeTests {
     await peer.stop()
   }
 
-  @Test("a server that left a ping unanswered is told goodbye, and not waited for")
+  @Test("a server that left a ping unanswered gets a close frame, and its answer is not awaited")
   func silentServer() async throws {
     let peer = try await ScriptedWebSocketPeer(
       WebSocketScript(answersPings: false, answersClose: false))
@@ -120,7 +120,7 @@ struct LifeTests {
     await peer.stop()
   }
 
-  @Test("what was sent before the goodbye arrives")
+  @Test("what was sent before the close frame arrives")
   func flush() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
     var configuration = WebSocketConfiguration()
@@ -161,7 +161,7 @@ struct LifeTests {
     }
   }
 
-  @Test("what is asked for while the loop is busy is all done: pings, a message, the goodbye")
+  @Test("what is asked for while the loop is busy is all done: pings, a message, the close frame")
   func oneTurn() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
     let reactor = Reactor(name: "ws-turn")
@@ -251,7 +251,7 @@ struct LifeTests {
   }
 
   @Test("the end of a reactor closes no descriptor that is not its own")
-  func stopTouchesNobody() async throws {
+  func stopTouchesNoConnection() async throws {
     let peer = try await ScriptedWebSocketPeer(.echo)
     for _ in 0..<20 {
       let reactor = Reactor(name: "ws-stop")

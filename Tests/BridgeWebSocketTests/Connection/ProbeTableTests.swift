@@ -34,7 +34,7 @@ struct ProbeTableTests {
     #expect(table.answered(by: 1).isEmpty)
   }
 
-  @Test func anUnaskedPongAnswersNobody() {
+  @Test func anUnrequestedPongAnswersNoProbe() {
     #expect(table(3, 1, 7).answered(by: 9).isEmpty)
     #expect(table().answered(by: 0).isEmpty)
   }

@@ -18,7 +18,7 @@ struct TLSTests {
     try await echo(through: certificates, "server", host, configuration)
   }
 
-  @Test("a pinned key is trusted, whoever signed it")
+  @Test("a pinned key is trusted, independent of the issuer")
   func pin() async throws {
     let certificates = try Certificates()
     try certificates.selfSigned("server", names: ["DNS:elsewhere.example"])

@@ -2,11 +2,11 @@ import BridgeTransport
 import Foundation
 
 /// Opens descriptors as fast as it can, on a thread of its own, and so has every number that
-/// somebody else gave back.
+/// another owner closed.
 final class DescriptorTaker: Sendable {
   private struct State {
     var taken: [Int32] = []
-    /// How many were closed by somebody else.
+    /// How many were closed by another owner.
     var lost = 0
     var isDone = false
   }
@@ -32,7 +32,7 @@ final class DescriptorTaker: Sendable {
     }
   }
 
-  /// Closes all it has; how many of them somebody else had closed.
+  /// Closes all it has; returns how many of them another owner had closed.
   func end() -> Int {
     state.withLock { $0.isDone = true }
     hasEnded.wait()

@@ -2,7 +2,7 @@ import BridgeErrors
 import CLibWebSockets
 import Foundation
 
-/// libwebsockets' one callback: a step from C into a `Link`.
+/// libwebsockets' one callback: a step from C into a `NativeWebSocket`.
 ///
 /// Reasons that are not ours are answered by 0 before any pointer is touched: some come with a
 /// connection that is none.
@@ -10,27 +10,27 @@ func serveLink(
   _ connection: OpaquePointer?, _ reason: lws_callback_reasons, _ user: UnsafeMutableRawPointer?,
   _ input: UnsafeMutableRawPointer?, _ length: Int
 ) -> Int32 {
-  guard LinkCallback.isOurs(reason), let connection = unsafe connection,
+  guard WebSocketCallback.isOurs(reason), let connection = unsafe connection,
     let pointer = unsafe lws_get_opaque_user_data(connection)
   else { return 0 }
-  let owner = unsafe Unmanaged<Link>.fromOpaque(pointer)
-  let link = unsafe owner.takeUnretainedValue()
-  unsafe link.adopted(connection)
+  let owner = unsafe Unmanaged<NativeWebSocket>.fromOpaque(pointer)
+  let webSocket = unsafe owner.takeUnretainedValue()
+  unsafe webSocket.adopted(connection)
   if reason == LWS_CALLBACK_WSI_DESTROY {
     unsafe lws_set_opaque_user_data(connection, nil)
-    unsafe link.gone(owner)
+    unsafe webSocket.gone(owner)
     return 0
   }
-  let call = unsafe LinkCallback(
-    link: link, connection: connection, user: user,
+  let call = unsafe WebSocketCallback(
+    webSocket: webSocket, connection: connection, user: user,
     input: UnsafeMutableRawBufferPointer(start: input, count: input == nil ? 0 : length),
     length: length)
   return call.step(reason) ? 0 : -1
 }
 
 /// One call of the library's.
-@safe struct LinkCallback {
-  let link: Link
+@safe struct WebSocketCallback {
+  let webSocket: NativeWebSocket
   let connection: OpaquePointer
   let user: UnsafeMutableRawPointer?
   let input: UnsafeMutableRawBufferPointer
@@ -53,29 +53,29 @@ func serveLink(
 
   /// What the reason means; false ends the connection.
   func step(_ reason: lws_callback_reasons) -> Bool {
-    if link.isListening, Self.followsFrame(reason), unsafe bridge_lws_is_masked(connection) {
-      return link.refuseMask()
+    if webSocket.isListening, Self.followsFrame(reason), unsafe bridge_lws_is_masked(connection) {
+      return webSocket.refuseMask()
     }
     switch reason {
     case LWS_CALLBACK_CLIENT_RECEIVE: return receive()
-    case LWS_CALLBACK_CLIENT_WRITEABLE: return link.write()
+    case LWS_CALLBACK_CLIENT_WRITEABLE: return webSocket.write()
     case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER: return appendHeaders()
-    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return unsafe link.peerClosed(Array(input))
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: return unsafe webSocket.peerClosed(Array(input))
     case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION: return verify()
-    case LWS_CALLBACK_CLIENT_RECEIVE_PONG: unsafe link.pong(Array(input))
-    case LWS_CALLBACK_WSI_CREATE: link.connected()
+    case LWS_CALLBACK_CLIENT_RECEIVE_PONG: unsafe webSocket.pong(Array(input))
+    case LWS_CALLBACK_WSI_CREATE: webSocket.connected()
     case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP: readAnswer()
     case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: readBody()
-    case LWS_CALLBACK_COMPLETED_CLIENT_HTTP: link.isBodyComplete = true
-    case LWS_CALLBACK_CLIENT_ESTABLISHED: link.established()
+    case LWS_CALLBACK_COMPLETED_CLIENT_HTTP: webSocket.isBodyComplete = true
+    case LWS_CALLBACK_CLIENT_ESTABLISHED: webSocket.established()
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR: fail()
-    case LWS_CALLBACK_CLIENT_CLOSED, LWS_CALLBACK_CLOSED_CLIENT_HTTP: link.ending()
+    case LWS_CALLBACK_CLIENT_CLOSED, LWS_CALLBACK_CLOSED_CLIENT_HTTP: webSocket.ending()
     default: break
     }
     return true
   }
 
-  /// Of a ping nothing is told; but once it is answered there is a turn to write.
+  /// A ping is not reported; but once it is answered there is a turn to write.
   private static func followsFrame(_ reason: lws_callback_reasons) -> Bool {
     switch reason {
     case LWS_CALLBACK_CLIENT_RECEIVE, LWS_CALLBACK_CLIENT_RECEIVE_PONG,
@@ -91,24 +91,24 @@ func serveLink(
       isLast: lws_is_final_fragment(connection) != 0,
       isBinary: lws_frame_is_binary(connection) != 0,
       left: Int(lws_remaining_packet_payload(connection)))
-    return unsafe link.received(UnsafeRawBufferPointer(input), piece)
+    return unsafe webSocket.received(UnsafeRawBufferPointer(input), piece)
   }
 
   private func verify() -> Bool {
     guard let user = unsafe user else { return false }
-    let isGood = unsafe link.certificate.judge(OpaquePointer(user), isValid: length == 1)
-    link.judged()
+    let isGood = unsafe webSocket.certificate.verify(OpaquePointer(user), isValid: length == 1)
+    webSocket.recordVerification()
     return isGood
   }
 
   /// `input` points to the library's own pointer to where the request goes on; `length` is the
   /// room left.
   private func appendHeaders() -> Bool {
-    guard link.mayRequest(),
+    guard webSocket.mayRequest(),
       let position = unsafe input.baseAddress?.assumingMemoryBound(
         to: UnsafeMutablePointer<UInt8>?.self)
     else { return false }
-    let lines = RequestHeaders.lines(for: link.configuration)
+    let lines = RequestHeaders.lines(for: webSocket.configuration)
     guard lines.count < length, let start = unsafe position.pointee else { return false }
     unsafe lines.withUnsafeBufferPointer { lines in
       guard let first = lines.baseAddress else { return }
@@ -119,10 +119,10 @@ func serveLink(
   }
 
   private func fail() {
-    if link.endpoint.isSecure, let session = unsafe lws_get_ssl(connection) {
-      link.handshakeFailed(unsafe HandshakeWitness.testimony(of: session))
+    if webSocket.endpoint.isSecure, let session = unsafe lws_get_ssl(connection) {
+      webSocket.handshakeFailed(unsafe HandshakeObserver.result(of: session))
     }
-    if unsafe lws_hdr_total_length(connection, WSI_TOKEN_HTTP) > 0 { link.answerBegan() }
-    link.ending()
+    if unsafe lws_hdr_total_length(connection, WSI_TOKEN_HTTP) > 0 { webSocket.answerBegan() }
+    webSocket.ending()
   }
 }

@@ -2,7 +2,7 @@ import CLibWebSockets
 
 /// Watches TLS records come in until a link is upgraded, for what OpenSSL's error queue would say
 /// had libwebsockets not emptied it: an alert of the server's, or bytes that are no TLS at all.
-enum HandshakeWitness {
+enum HandshakeObserver {
   /// Where a session keeps what was seen: 0 for nothing, else one of `Mark`.
   private static let slot = CRYPTO_get_ex_new_index(
     CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil, nil)
@@ -17,7 +17,7 @@ enum HandshakeWitness {
   static func attach(to context: OpaquePointer) {
     unsafe SSL_CTX_set_msg_callback(context) { isWritten, _, type, bytes, count, session, _ in
       guard isWritten == 0, let session = unsafe session, let bytes = unsafe bytes else { return }
-      unsafe HandshakeWitness.see(
+      unsafe HandshakeObserver.see(
         type, UnsafeRawBufferPointer(start: bytes, count: count), on: session)
     }
   }
@@ -28,7 +28,7 @@ enum HandshakeWitness {
   }
 
   /// What was seen; nil for nothing strange.
-  static func testimony(of session: OpaquePointer) -> LinkFacts.Handshake? {
+  static func result(of session: OpaquePointer) -> WebSocketFacts.Handshake? {
     let mark = unsafe Int(bitPattern: SSL_get_ex_data(session, slot))
     switch mark {
     case 0: return nil

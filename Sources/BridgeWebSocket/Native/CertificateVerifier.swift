@@ -3,9 +3,9 @@ import CLibCrypto
 import CLibWebSockets
 import Foundation
 
-/// Judges a server's certificate while OpenSSL verifies it, and remembers why it was refused:
+/// Verifies a server's certificate along with OpenSSL, and remembers why it was refused:
 /// libwebsockets has one and the same text for every cause.
-struct CertificateJudge {
+struct CertificateVerifier {
   let trust: WebSocketConfiguration.Trust
   let host: String
   /// Why the certificate was refused.
@@ -20,7 +20,7 @@ struct CertificateJudge {
 
   /// Called for every certificate of the chain; `isValid` is OpenSSL's own finding. Whether to go
   /// on.
-  mutating func judge(_ verification: OpaquePointer, isValid: Bool) -> Bool {
+  mutating func verify(_ verification: OpaquePointer, isValid: Bool) -> Bool {
     if case .pinned(let expected) = trust {
       guard unsafe publicKeyDigest(X509_STORE_CTX_get0_cert(verification)) == expected else {
         cause = .pinMismatch

@@ -2,8 +2,8 @@ import BridgeErrors
 import CLibWebSockets
 import Foundation
 
-/// The server's answer to the upgrade request, read before the library judges and forgets it.
-extension LinkCallback {
+/// The server's answer to the upgrade request, read before the library evaluates and forgets it.
+extension WebSocketCallback {
   /// What is read of a refusal's body, in bytes.
   private static let bodyLimit = 64 << 10
   /// What is shown of one in plain text, in bytes.
@@ -13,7 +13,7 @@ extension LinkCallback {
 
   func readAnswer() {
     let status = Int(unsafe lws_http_client_http_response(connection))
-    var answer = LinkFacts.Answer(status: status)
+    var answer = WebSocketFacts.Answer(status: status)
     answer.subprotocol = header(WSI_TOKEN_PROTOCOL)
     answer.location = header(WSI_TOKEN_HTTP_LOCATION)
     answer.retryAfter = header(WSI_TOKEN_HTTP_RETRY_AFTER)
@@ -24,28 +24,28 @@ extension LinkCallback {
         header(WSI_TOKEN_HTTP_CONTENT_TYPE)?.lowercased().hasPrefix("text/plain") == true
       drainBody()
       answer.message =
-        Self.message(in: link.body, status: status) ?? (isPlain ? firstLine : nil)
+        Self.message(in: webSocket.body, status: status) ?? (isPlain ? firstLine : nil)
     }
-    link.answered(answer)
+    webSocket.answered(answer)
   }
 
   func readBody() {
-    let room = Self.bodyLimit - link.body.count
-    unsafe link.body.append(contentsOf: input.prefix(max(0, room)))
+    let room = Self.bodyLimit - webSocket.body.count
+    unsafe webSocket.body.append(contentsOf: input.prefix(max(0, room)))
   }
 
   /// Takes what has come of the body, and waits for nothing: the library drops the connection when
-  /// this returns, and every other link of the reactor stands still until then.
+  /// this returns, and every other connection of the reactor stands still until then.
   private func drainBody() {
     let expected = header(WSI_TOKEN_HTTP_CONTENT_LENGTH).flatMap { Int($0) }
     let wanted = min(expected ?? Self.bodyLimit, Self.bodyLimit)
     var empty = 0
-    while !link.isBodyComplete, link.body.count < wanted, empty < Self.emptyReads {
-      let before = link.body.count
+    while !webSocket.isBodyComplete, webSocket.body.count < wanted, empty < Self.emptyReads {
+      let before = webSocket.body.count
       var buffer: UnsafeMutablePointer<CChar>?
       var count: Int32 = 0
       guard unsafe lws_http_client_read(connection, &buffer, &count) == 0 else { return }
-      empty = link.body.count > before ? 0 : empty + 1
+      empty = webSocket.body.count > before ? 0 : empty + 1
     }
   }
 
@@ -59,7 +59,7 @@ extension LinkCallback {
 
   /// The first line of a body in plain text: many a server says there what it misses.
   private var firstLine: String? {
-    let text = String(decoding: link.body.prefix(Self.lineLimit), as: UTF8.self)
+    let text = String(decoding: webSocket.body.prefix(Self.lineLimit), as: UTF8.self)
     let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
     return line.isEmpty ? nil : line
   }

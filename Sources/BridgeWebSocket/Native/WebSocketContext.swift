@@ -3,11 +3,11 @@ import BridgeTransport
 import CLibUV
 import CLibWebSockets
 
-/// The library's context of one reactor: a guest on its libuv loop, made for its first link.
+/// The library's context of one reactor, on its libuv loop, made for its first connection.
 ///
 /// On the reactor's thread only.
-@safe final class LinkContext: @unchecked Sendable {
-  private static let all = Mutex([ObjectIdentifier: LinkContext]())
+@safe final class WebSocketContext: @unchecked Sendable {
+  private static let all = Mutex([ObjectIdentifier: WebSocketContext]())
 
   /// A virtual host: what connections of one kind of trust share. Lives as long as its context.
   @safe struct Host {
@@ -23,22 +23,22 @@ import CLibWebSockets
 
   /// The context of `reactor`; nil when the library refuses, for instance because its libuv plug-in
   /// is not installed.
-  static func of(_ reactor: Reactor) -> LinkContext? {
+  static func of(_ reactor: Reactor) -> WebSocketContext? {
     reactor.preconditionIsolated()
     let id = ObjectIdentifier(reactor)
     if let known = all.withLock({ $0[id] }) { return known }
-    guard let made = LinkContext(on: reactor) else { return nil }
+    guard let made = WebSocketContext(on: reactor) else { return nil }
     all.withLock { $0[id] = made }
     reactor.atStop { [unowned reactor] in
       all.withLock { _ = $0.removeValue(forKey: id) }
-      made.leave(reactor)
+      made.detach(reactor)
     }
     return made
   }
 
   /// Leaves the loop, in two steps (README.event-libs.md of libwebsockets): what is open is closed,
   /// which libuv does in later turns, and then the rest is freed.
-  private func leave(_ reactor: Reactor) {
+  private func detach(_ reactor: Reactor) {
     watch.stop()
     if let pipe {
       pipe.closeOnce { unsafe lws_context_destroy(raw) }
@@ -87,7 +87,7 @@ import CLibWebSockets
   /// Every deadline is ours; the library's own must not come first. In seconds.
   private static let never: UInt32 = 24 * 3600
 
-  /// What links with this trust are made on; nil is plain TCP.
+  /// What connections with this trust are made on; nil is plain TCP.
   func host(for trust: TrustStore?) -> Host? {
     let key = trust?.key
     if let known = hosts[key] { return known }

@@ -2,7 +2,7 @@ import BridgeReactor
 import CLibWebSockets
 
 /// Writes pings, messages and the close frame.
-extension Link {
+extension NativeWebSocket {
   /// Writes what waits at the end of the turn: what one turn sends travels together, and a turn to
   /// write, which costs four changes of the epoll set, is not asked for.
   func flush() {
@@ -34,10 +34,10 @@ extension Link {
   /// Writes what waits, a bounded number of frames; false when the connection must end.
   func write() -> Bool {
     guard let connection = unsafe connection else { return false }
-    if hasSaidGoodbye { return true }
+    if isCloseSent { return true }
     while !pings.isEmpty, unsafe lws_partial_buffered(connection) == 0 {
       let id = pings.removeFirst()
-      tell?(.pinged(id))
+      report?(.pinged(id))
       let payload = ProbeTable.payload(id)
       guard unsafe send(payload, LWS_WRITE_PING, on: connection) else { return false }
     }
@@ -45,8 +45,8 @@ extension Link {
     defer { cork.draw() }
     var frames = 0
     while frames < Self.burst, unsafe lws_partial_buffered(connection) == 0 {
-      guard let entry = outbox.take() else { return unsafe sayGoodbye(on: connection) }
-      if case .ping(let id) = entry.kind { tell?(.pinged(id)) }
+      guard let entry = outbox.take() else { return unsafe sendClose(on: connection) }
+      if case .ping(let id) = entry.kind { report?(.pinged(id)) }
       isInMessage = entry.isMessage
       guard unsafe writeFrame(entry.bytes, Self.frame(entry.kind), on: connection) else {
         return false
@@ -80,10 +80,10 @@ extension Link {
 
   /// Everything is written: time for the close frame, if that was asked for. It is written by us:
   /// with libuv the packaged library drops a connection before its own close frame is out.
-  private func sayGoodbye(on connection: OpaquePointer) -> Bool {
-    guard let goodbye else { return true }
-    hasSaidGoodbye = true
-    return unsafe send(goodbye, Self.closeFrame, on: connection)
+  private func sendClose(on connection: OpaquePointer) -> Bool {
+    guard let closePayload else { return true }
+    isCloseSent = true
+    return unsafe send(closePayload, Self.closeFrame, on: connection)
   }
 
   /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbors.
@@ -93,18 +93,18 @@ extension Link {
     _ payload: [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
   ) -> Bool {
     unsafe writeFrame(
-      [UInt8](repeating: 0, count: LibWebSockets.room) + payload, kind, on: connection)
+      [UInt8](repeating: 0, count: LibWebSockets.padding) + payload, kind, on: connection)
   }
 
-  /// The library masks in place, in the room before the payload too.
+  /// The library masks in place, in the padding before the payload too.
   private func writeFrame(
     _ bytes: consuming [UInt8], _ kind: lws_write_protocol, on connection: OpaquePointer
   ) -> Bool {
     unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-      let room = LibWebSockets.room
+      let padding = LibWebSockets.padding
       guard let start = buffer.baseAddress else { return false }
-      let length = buffer.count - room
-      return unsafe lws_write(connection, start.advanced(by: room), length, kind) >= 0
+      let length = buffer.count - padding
+      return unsafe lws_write(connection, start.advanced(by: padding), length, kind) >= 0
     }
   }
 }

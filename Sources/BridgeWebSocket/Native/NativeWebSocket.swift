@@ -4,8 +4,8 @@ import BridgeTransport
 import CLibWebSockets
 import Foundation
 
-/// A step in the life of a link.
-enum LinkStep {
+/// A step in the life of a native WebSocket.
+enum NativeWebSocketStep {
   /// TCP is there.
   case connected
   /// Upgraded; with the subprotocol the server chose.
@@ -14,28 +14,28 @@ enum LinkStep {
   case pinged(Int)
   /// A pong with this payload.
   case pong([UInt8])
-  /// The server broke a rule, was told so and is not listened to any more; the facts say which.
+  /// The server broke a rule, received a close frame and is no longer read; the facts say which.
   case refused
   /// The library is done with it: the last step, and the only one that ends it.
   case gone
 }
 
-/// One connection of the library's, from dial to end.
+/// One connection of libwebsockets, from dial to end.
 ///
 /// On the reactor's thread only. The library keeps it alive (one retain, given back at
 /// `LWS_CALLBACK_WSI_DESTROY`, its one terminal event). No call into the library happens while
 /// something of ours is being changed: it may call back before it returns.
-@safe final class Link: @unchecked Sendable {
+@safe final class NativeWebSocket: @unchecked Sendable {
   let configuration: WebSocketConfiguration
   let endpoint: WebSocketEndpoint
   let reactor: Reactor
   let mailbox: Mailbox
   let outbox: Outbox
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
-  /// as links do and connections need not.
+  /// as native WebSockets do and connections need not.
   var deadline: LoopTimer?
   private var killer: LoopTimer?
-  private(set) var facts: LinkFacts
+  private(set) var facts: WebSocketFacts
   /// When the last byte came, as the kernel says; kept when the socket is gone.
   private var heard: ContinuousClock.Instant?
   /// What the peer's kernel has acknowledged; kept likewise.
@@ -43,13 +43,13 @@ enum LinkStep {
   /// Nothing is read: the mailbox is full.
   private var isPaused = false
 
-  var certificate: CertificateJudge
+  var certificate: CertificateVerifier
   var assembler: MessageAssembler
   var body: [UInt8] = []
   var isBodyComplete = false
   private(set) var connection: OpaquePointer?
-  private var context: LinkContext?
-  private(set) var tell: ((LinkStep) -> Void)?
+  private var context: WebSocketContext?
+  private(set) var report: ((NativeWebSocketStep) -> Void)?
   /// The library has begun to take it apart.
   private(set) var isEnding = false
   /// The library has no part in it any more.
@@ -65,28 +65,28 @@ enum LinkStep {
   /// Short messages since the last turn that looked.
   var received = 0
   var pace = WritePace()
-  private(set) var goodbye: [UInt8]?
+  private(set) var closePayload: [UInt8]?
   /// Our close frame is on its way: nothing may follow it.
-  var hasSaidGoodbye = false
+  var isCloseSent = false
 
   init(
     to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
-    mailbox: Mailbox, outbox: Outbox, tell: @escaping (LinkStep) -> Void
+    mailbox: Mailbox, outbox: Outbox, report: @escaping (NativeWebSocketStep) -> Void
   ) {
     self.reactor = reactor
     self.endpoint = endpoint
     self.configuration = configuration
     self.mailbox = mailbox
     self.outbox = outbox
-    self.tell = tell
-    facts = LinkFacts(isSecure: endpoint.isSecure)
-    certificate = CertificateJudge(trust: configuration.trust, host: endpoint.endpoint.host)
+    self.report = report
+    facts = WebSocketFacts(isSecure: endpoint.isSecure)
+    certificate = CertificateVerifier(trust: configuration.trust, host: endpoint.endpoint.host)
     assembler = MessageAssembler(limit: configuration.messageLimit)
   }
 
   /// Dials `address`; false when the library gave up at once. `.gone` then comes only where the
-  /// library had taken the link over.
-  func start(_ address: String, in context: LinkContext, trust: TrustStore?) -> Bool {
+  /// library had taken the connection over.
+  func start(_ address: String, in context: WebSocketContext, trust: TrustStore?) -> Bool {
     guard let host = context.host(for: trust) else { return false }
     self.context = context
     let owner = unsafe Unmanaged.passRetained(self)
@@ -133,20 +133,20 @@ enum LinkStep {
   private var flags: Int32 {
     let noRedirect = Int32(LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue)
     guard endpoint.isSecure else { return noRedirect }
-    // The name is checked by our own judge, which also knows IPv6 addresses.
+    // The name is checked by `CertificateVerifier`, which also knows IPv6 addresses.
     return noRedirect | Int32(LCCSCF_USE_SSL.rawValue)
       | Int32(LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
   }
 
   /// When the last byte came; nil before the first.
   var lastHeard: ContinuousClock.Instant? {
-    look()
+    readKernelState()
     return heard
   }
 
   /// What is known of its traffic beside `lastHeard`.
   var traffic: TrafficState {
-    look()
+    readKernelState()
     return TrafficState(isPaused: isPaused, acknowledged: acknowledged)
   }
 
@@ -169,37 +169,37 @@ enum LinkStep {
     _ = unsafe lws_rx_flow_control(connection, 1)
   }
 
-  /// Says goodbye after what was queued, waits for the answer, ends.
+  /// Starts the close handshake after the queued messages.
   func close(code: Int, reason: [UInt8]) {
-    guard goodbye == nil, !hasSaidGoodbye else { return }
-    goodbye = CloseFrame.payload(code: code, reason: reason)
+    guard closePayload == nil, !isCloseSent else { return }
+    closePayload = CloseFrame.payload(code: code, reason: reason)
     allowReading()
     flush()
   }
 
-  /// Ends it now. The library does so in its next turn, which is asked for; and again until it is
+  /// Ends it now. The library does so in its next turn, which is requested; and again until it is
   /// done, for a step of its own that comes first (TCP is there, a close frame came) puts a timeout
   /// of its own in the place of ours.
   func kill() {
     guard let connection = unsafe connection, let context else { return }
-    look()
+    readKernelState()
     unsafe lws_set_timeout(
       connection, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC)
     unsafe lws_cancel_service(context.raw)
     killer = LoopTimer(after: .milliseconds(10), on: reactor) { [weak self] in self?.kill() }
   }
 
-  /// Nothing is told any more.
-  func fallSilent() { tell = nil }
+  /// Stops reporting steps.
+  func detach() { report = nil }
 
-  /// The connection was let go without a close: nobody else would end it.
+  /// Ends a connection that was released without a close.
   func abandon() {
     deadline = nil
     kill()
   }
 
-  /// Asks the kernel what it knows of the socket.
-  private func look() {
+  /// Reads the kernel's state of the socket.
+  private func readKernelState() {
     guard let connection = unsafe connection else { return }
     let descriptor = unsafe lws_get_socket_fd(connection)
     var seen = bridge_tcp()
@@ -218,7 +218,7 @@ enum LinkStep {
 }
 
 /// What the library calls, each a step. A result other than 0 ends the connection.
-extension Link {
+extension NativeWebSocket {
   func adopted(_ connection: OpaquePointer) {
     if unsafe self.connection == nil, !isEnding { unsafe self.connection = connection }
   }
@@ -226,21 +226,21 @@ extension Link {
   func connected() {
     guard facts.stage == .dialing else { return }
     facts.stage = .connected
-    tell?(.connected)
+    report?(.connected)
   }
 
   func established() {
     facts.stage = .established
     if let connection = unsafe connection, let session = unsafe lws_get_ssl(connection) {
-      unsafe HandshakeWitness.dismiss(session)
+      unsafe HandshakeObserver.dismiss(session)
     }
     context?.watch.add(self)
-    tell?(.established(subprotocol: facts.answer?.subprotocol))
+    report?(.established(subprotocol: facts.answer?.subprotocol))
   }
 
   func answerBegan() { facts.hasStatusLine = true }
 
-  func answered(_ answer: LinkFacts.Answer) {
+  func answered(_ answer: WebSocketFacts.Answer) {
     facts.stage = .answered
     facts.answer = answer
   }
@@ -252,27 +252,27 @@ extension Link {
     return true
   }
 
-  func judged() { facts.tlsCause = certificate.cause }
+  func recordVerification() { facts.tlsCause = certificate.cause }
 
-  func handshakeFailed(_ handshake: LinkFacts.Handshake?) {
+  func handshakeFailed(_ handshake: WebSocketFacts.Handshake?) {
     facts.handshake = facts.handshake ?? handshake
   }
 
   /// Whether what the server sends still counts.
-  var isListening: Bool { facts.stage == .established && !hasSaidGoodbye }
+  var isListening: Bool { facts.stage == .established && !isCloseSent }
 
   /// A server must not mask (RFC 6455, 5.1).
   func refuseMask() -> Bool { refuse(code: 1002, "A frame is masked, as only a client's may be.") }
 
-  func pong(_ payload: [UInt8]) { tell?(.pong(payload)) }
+  func pong(_ payload: [UInt8]) { report?(.pong(payload)) }
 
   func peerClosed(_ payload: [UInt8]) -> Bool {
     guard let frame = CloseFrame(payload: payload) else {
       return refuse(code: 1002, "A close frame is malformed.")
     }
-    facts.close = facts.close ?? LinkFacts.Close(code: frame.code, reason: frame.reason)
+    facts.close = facts.close ?? WebSocketFacts.Close(code: frame.code, reason: frame.reason)
     // The library answers a close frame, but must not answer the answer to ours.
-    return !hasSaidGoodbye
+    return !isCloseSent
   }
 
   /// Takes a piece of a message in; false when the connection must end.
@@ -304,19 +304,19 @@ extension Link {
   private func refuse(code: Int, _ fault: String) -> Bool {
     guard facts.fault == nil else { return true }
     facts.fault = fault
-    if let connection = unsafe connection, !hasSaidGoodbye {
-      hasSaidGoodbye = true
+    if let connection = unsafe connection, !isCloseSent {
+      isCloseSent = true
       let payload = CloseFrame.payload(code: code, reason: [])
       _ = unsafe send(payload, Self.closeFrame, on: connection)
     }
-    tell?(.refused)
+    report?(.refused)
     return true
   }
 
   /// The connection failed or is closing; its socket is still there. The library still keeps it for
-  /// a part of the turn, but aborts the program when something is asked of it.
+  /// a part of the turn, but aborts the program when it is called.
   func ending() {
-    look()
+    readKernelState()
     wasCut = isMessageCut
     disown()
   }
@@ -329,12 +329,12 @@ extension Link {
   }
 
   /// The terminal event: gives back the library's retain.
-  func gone(_ owner: Unmanaged<Link>) {
+  func gone(_ owner: Unmanaged<NativeWebSocket>) {
     isGone = true
     disown()
-    let tell = tell
-    self.tell = nil
-    tell?(.gone)
+    let report = report
+    self.report = nil
+    report?(.gone)
     unsafe owner.release()
   }
 }

@@ -1,8 +1,8 @@
 import BridgeErrors
 
-/// What was seen of one link, and what its end therefore means. libwebsockets reports most ends
-/// alike; the kernel, OpenSSL and our own checks tell them apart.
-struct LinkFacts: Sendable, Equatable {
+/// The observed facts of one connection, and what its end therefore means. libwebsockets reports
+/// most ends alike; the kernel, OpenSSL and our own checks tell them apart.
+struct WebSocketFacts: Sendable, Equatable {
   /// How far it came.
   enum Stage: Int, Sendable, Comparable {
     case dialing
@@ -19,7 +19,7 @@ struct LinkFacts: Sendable, Equatable {
 
   /// The socket at the end.
   enum Socket: Sendable, Equatable {
-    /// Nobody but us ended it.
+    /// Only this side ended it.
     case open
     /// The peer sent a FIN.
     case finished
@@ -119,7 +119,7 @@ struct LinkFacts: Sendable, Equatable {
     return .invalidMessage(detail: "The server broke the WebSocket protocol.")
   }
 
-  /// As the failure's context wants it.
+  /// The state in the failure context's form.
   var condition: SocketCondition {
     switch socket {
     case .open: .open
