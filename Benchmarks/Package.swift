@@ -19,7 +19,7 @@ let package = Package(
         .product(name: "BridgeTransport", package: "bridge"),
         .product(name: "BridgeWebSocket", package: "bridge"),
       ],
-      // The same dialect as the house.
+      // The same dialect as the main package.
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

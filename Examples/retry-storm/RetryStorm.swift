@@ -4,7 +4,7 @@ import BridgeSupervision
 import BridgeTransport
 import Narration
 
-/// Two hundred links to one host, and the host restarts. Everybody notices in the same moment; what
+/// Two hundred links to one host, and the host restarts. All notice in the same moment; what
 /// must not follow is two hundred dials, because sshd's default (MaxStartups 10:30:100) turns away
 /// a crowd, and a crowd that is turned away comes back.
 @main
@@ -46,15 +46,15 @@ enum RetryStorm {
     let answer = try await crowd.supervisor.connection(ConnectionID("link 1"))
       .answer(to: "echo here")
     await story.hold("a link carries commands again", answer == "here")
-    await story.hold("nobody is asked for anything", await crowd.supervisor.shown == nil)
+    await story.hold("no person is asked for anything", await crowd.supervisor.shown == nil)
     let refusals = await server.log.ranges(of: "drop connection #").count
     await story.say(.proof, "sshd turned away \(refusals)")
-    await story.hold("sshd turned nobody away", refusals == 0)
+    await story.hold("sshd refused no connection", refusals == 0)
     let dials = await crowd.dialTimes()
     let whileDown = dials.count { $0 > down && $0 <= back }
     let since = dials.count { $0 > back }
     await story.say(.proof, "dials while it was down: \(whileDown), and since: \(since)")
-    await story.hold("few knock at a closed door", whileDown <= links / 2)
+    await story.hold("few dials while the port is closed", whileDown <= links / 2)
     await story.hold("hardly more than one dial a link since", since <= links * 11 / 10)
     await crowd.supervisor.shutDown()
   }

@@ -5,7 +5,7 @@ import BridgeSupervision
 import Narration
 
 /// A hundred errors at once, and somewhere among them a host that shows another key. A person sees
-/// one at a time, the worst first, and is told how many there was no room for.
+/// one at a time, the worst first, and learns how many were dropped.
 @main
 enum SeverityQueueStory {
   static let reports = 100
@@ -39,7 +39,7 @@ enum SeverityQueueStory {
       await supervisor.dismiss(shown.id)
     }
     let dropped = await supervisor.dropped
-    await story.say(.person, "has read \(seen.count), and is told that \(dropped) found no room")
+    await story.say(.person, "has read \(seen.count), and learns that \(dropped) were dropped")
     await check(story, errors, seen, dropped)
     await supervisor.shutDown()
   }
@@ -57,7 +57,7 @@ enum SeverityQueueStory {
     let least = severities.last ?? .info
     let severe = errors.filter { $0.severity > least }.count
     await story.hold(
-      "what found no room was of the lowest level",
+      "what was dropped was of the lowest level",
       seen.filter { $0.severity > least }.count == severe)
   }
 

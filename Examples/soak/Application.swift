@@ -82,7 +82,7 @@ struct Operations: Sendable {
   }
 
   private static let pace = Duration.milliseconds(200)
-  private static let patience = Duration.seconds(5)
+  private static let graceTime = Duration.seconds(5)
 
   /// Runs one after another over all links until the task is cancelled.
   func run() async {
@@ -100,7 +100,7 @@ struct Operations: Sendable {
         [recorder, supervisor] in
         await recorder.operationBegan()
         let connection = try await supervisor.connection(link.id)
-        _ = try await connection.probe(within: Self.patience)
+        _ = try await connection.probe(within: Self.graceTime)
       }
       await recorder.operationEnded(nil)
     } catch is CancellationError {

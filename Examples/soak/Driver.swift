@@ -64,7 +64,7 @@ struct Driver: Sendable {
     do throws(FaultError) { result = .success(try await strike(blow, beside: others)) } catch {
       result = .failure(error)
     }
-    await turnstile.leave()
+    await turnstile.release()
     return try result.get()
   }
 
@@ -92,7 +92,7 @@ struct Driver: Sendable {
       if await recorder.isIdle(link.id, isUp: state?.isUp == true) { return true }
       if case .failed = state {
         await rest(.milliseconds(200))
-        // Nobody would choose before the host is in order again.
+        // No person would choose before the host is in order again.
         await turnstile.pass()
         await Person(supervisor: supervisor, recorder: recorder).mend(link)
       }
@@ -121,7 +121,7 @@ actor Turnstile {
     isTaken = true
   }
 
-  func leave() { isTaken = false }
+  func release() { isTaken = false }
 
   func pass() async {
     while isTaken { await rest(.milliseconds(20)) }

@@ -39,7 +39,7 @@ struct Fleet: Sendable {
   let links: [Link]
   let census = Census()
 
-  /// Short silences and deadlines: what is measured is the recovery, and not the patience.
+  /// Short silences and deadlines: what is measured is the recovery, and not the timeouts.
   static let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
   static let handshake = Duration.seconds(3)
   /// Short logs: that they fill is not to look like a leak.

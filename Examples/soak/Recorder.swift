@@ -3,7 +3,7 @@ import BridgeRecovery
 
 /// How long each stage of one recovery took.
 struct Stages: Sendable {
-  /// From the fault to the verdict that the link is gone.
+  /// From the fault to the detection that the link is gone.
   var detect = Duration.zero
   /// From there to the dial that made it; nothing where a second link stood ready.
   var wait = Duration.zero
@@ -42,7 +42,7 @@ actor Recorder {
     var recovered: Moment?
   }
 
-  private struct Desk {
+  private struct LinkRecord {
     var live: Int?
     var outage: Outage?
     var dials: [Int: Dial] = [:]
@@ -51,21 +51,21 @@ actor Recorder {
     var isRefused = false
     /// How often it was lost since it was healthy.
     var losses = 0
-    /// What it did last, for the one who asks why.
+    /// Its last steps, for the report.
     var trace: [String] = []
 
-    mutating func note(_ event: RecoveryEvent) {
+    mutating func append(_ event: RecoveryEvent) {
       let number = event.generation.map { "\($0) " } ?? ""
       switch event.step {
-      case .failed(let error, _): note("\(number)\(error.caseName)")
+      case .failed(let error, _): append("\(number)\(error.caseName)")
       case .entered, .classified, .withdrawn: break
       case .attempted, .becameHealthy, .cleared, .closed, .gaveUp, .lingered, .missed, .recovered,
         .resumed, .surfaced, .suspected, .suspended, .switched, .waiting:
-        note("\(number)\(event.name)")
+        append("\(number)\(event.name)")
       }
     }
 
-    mutating func note(_ what: String) {
+    mutating func append(_ what: String) {
       if trace.count == Recorder.traceLength { trace.removeFirst() }
       trace.append(what)
     }
@@ -84,13 +84,13 @@ actor Recorder {
   private(set) var operations = Operations.Count()
   /// The options that were chosen, by name.
   private(set) var choices: [String: Int] = [:]
-  private var desks: [String: Desk] = [:]
+  private var records: [String: LinkRecord] = [:]
 
-  /// Until this long after a fault that does no harm at once, silence may still be a verdict.
-  private static let patience = Duration.seconds(3)
-  /// After this long nobody notices any more a fault that no link lives through; for a machine
+  /// Until this long after a fault that does no harm at once, silence may still end a link.
+  private static let graceTime = Duration.seconds(3)
+  /// After this long a fault that no link lives through is no longer noticed; for a machine
   /// that is busy with much else.
-  private static let lethalPatience = Duration.seconds(60)
+  private static let lethalGraceTime = Duration.seconds(60)
   private static let traceLength = 16
 
   func read<Events: AsyncSequence<RecoveryEvent, Never>>(_ events: Events) async {
@@ -101,50 +101,50 @@ actor Recorder {
   /// A fault is about to begin on `id`; false when the one before is not over yet.
   @discardableResult
   func open(_ id: ConnectionID, _ havoc: Havoc, isAimed: Bool = true) -> Bool {
-    guard let desk = desks[id.description], desk.outage == nil, desk.live != nil else {
+    guard let record = records[id.description], record.outage == nil, record.live != nil else {
       return false
     }
-    desks[id.description]?.outage = Outage(havoc: havoc, isAimed: isAimed, began: .now)
-    desks[id.description]?.note("(\(havoc.rawValue))")
+    records[id.description]?.outage = Outage(havoc: havoc, isAimed: isAimed, began: .now)
+    records[id.description]?.append("(\(havoc.rawValue))")
     return true
   }
 
   /// It has begun, and ends by itself after `time`.
   func struck(_ id: ConnectionID, for time: Duration) {
-    guard desks[id.description]?.outage?.over == nil else { return }
-    desks[id.description]?.outage?.over = .now + time
+    guard records[id.description]?.outage?.over == nil else { return }
+    records[id.description]?.outage?.over = .now + time
   }
 
   /// Whether `id` is through with its outage.
   func isIdle(_ id: ConnectionID, isUp: Bool) -> Bool {
     closeIfWell(id.description)
-    guard let outage = desks[id.description]?.outage else { return isUp }
+    guard let outage = records[id.description]?.outage else { return isUp }
     guard isUp, outage.detected == nil, let over = outage.over else { return false }
     let isLethal = outage.isAimed && outage.havoc.isLethal
-    guard .now > over + (isLethal ? Self.lethalPatience : Self.patience) else { return false }
+    guard .now > over + (isLethal ? Self.lethalGraceTime : Self.graceTime) else { return false }
     outcomes[outage.havoc, default: Outcomes()].unbroken += 1
     if isLethal {
       breaks("\(id): the \(outage.havoc.rawValue) went unnoticed: \(trace(of: id))")
     }
-    desks[id.description]?.outage = nil
+    records[id.description]?.outage = nil
     return true
   }
 
   /// Whether `id` may be struck again before it is healthy. Twice in a row is what networks do;
   /// without end it would only measure the breaker.
-  func mayBeStruck(_ id: ConnectionID) -> Bool { (desks[id.description]?.losses ?? 0) < 2 }
+  func mayBeStruck(_ id: ConnectionID) -> Bool { (records[id.description]?.losses ?? 0) < 2 }
 
   /// A person chooses Reconnect on `id`.
   func personChose(_ id: ConnectionID) {
-    let havoc = desks[id.description]?.outage?.havoc ?? .unprovoked
+    let havoc = records[id.description]?.outage?.havoc ?? .unprovoked
     outcomes[havoc, default: Outcomes()].persons += 1
-    desks[id.description]?.isRefused = false
-    desks[id.description]?.note("(a person)")
+    records[id.description]?.isRefused = false
+    records[id.description]?.append("(a person)")
   }
 
   /// An application had its first answer on a generation.
   func resumed(_ id: ConnectionID, _ generation: Int) {
-    desks[id.description, default: Desk()].resumed[generation] = .now
+    records[id.description, default: LinkRecord()].resumed[generation] = .now
     closeIfWell(id.description)
   }
 
@@ -168,7 +168,7 @@ actor Recorder {
   func saw(_ error: AppError, on id: ConnectionID) { count(error, id.description) }
 
   /// What `id` did last, oldest first.
-  func trace(of id: ConnectionID) -> [String] { desks[id.description]?.trace ?? [] }
+  func trace(of id: ConnectionID) -> [String] { records[id.description]?.trace ?? [] }
 
   func breaks(_ promise: String) {
     if broken.count < 20 { broken.append(promise) }
@@ -177,62 +177,62 @@ actor Recorder {
   private func take(_ event: RecoveryEvent) {
     if case .missed(let count) = event.step { missed += count }
     guard let source = event.source else { return }
-    var desk = desks[source] ?? Desk()
-    desk.note(event)
+    var record = records[source] ?? LinkRecord()
+    record.append(event)
     switch event.step {
     case .attempted:
-      if let generation = event.generation { desk.dials[generation] = Dial(began: event.at) }
+      if let generation = event.generation { record.dials[generation] = Dial(began: event.at) }
     case .entered(.authenticate), .entered(.upgrade):
-      if let generation = event.generation { desk.dials[generation]?.proving = event.at }
+      if let generation = event.generation { record.dials[generation]?.proving = event.at }
     case .failed(let error, _):
       count(error, source)
-      if case .sshAuthenticationFailed = error { refuse(&desk, source) }
-      lose(&desk, event)
+      if case .sshAuthenticationFailed = error { refuse(&record, source) }
+      lose(&record, event)
     case .recovered:
-      desk.live = event.generation
-      desk.outage?.recovered = event.at
-    case .becameHealthy: desk.losses = 0
+      record.live = event.generation
+      record.outage?.recovered = event.at
+    case .becameHealthy: record.losses = 0
     case .lingered: lingered += 1
-    case .suspended: suspend(&desk, event)
+    case .suspended: suspend(&record, event)
     case .entered, .classified, .waiting, .resumed, .suspected,
       .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .closed, .missed:
       break
     }
-    desks[source] = desk
+    records[source] = record
     closeIfWell(source)
   }
 
   private func lose(
-    _ desk: inout Desk, _ event: RecoveryEvent, by havoc: Havoc = .unprovoked
+    _ record: inout LinkRecord, _ event: RecoveryEvent, by havoc: Havoc = .unprovoked
   ) {
-    guard let live = desk.live, live == event.generation else { return }
-    desk.live = nil
+    guard let live = record.live, live == event.generation else { return }
+    record.live = nil
     // What strikes all links of the host at once is rare, and not what wears one out.
-    if desk.outage?.isAimed != false { desk.losses += 1 }
+    if record.outage?.isAimed != false { record.losses += 1 }
     var outage =
-      desk.outage
+      record.outage
       ?? Outage(havoc: havoc, isAimed: false, began: event.at, over: event.at)
     outage.detected = outage.detected ?? event.at
     outage.recovered = nil
-    desk.outage = outage
+    record.outage = outage
   }
 
   /// Something it depends on went down, and that is no loss of its own.
-  private func suspend(_ desk: inout Desk, _ event: RecoveryEvent) {
-    guard desk.live != nil else { return }
-    let losses = desk.losses
+  private func suspend(_ record: inout LinkRecord, _ event: RecoveryEvent) {
+    guard record.live != nil else { return }
+    let losses = record.losses
     var own = event
-    own.generation = desk.live
-    lose(&desk, own, by: .parentDown)
-    desk.losses = losses
+    own.generation = record.live
+    lose(&record, own, by: .parentDown)
+    record.losses = losses
   }
 
-  private func refuse(_ desk: inout Desk, _ source: String) {
+  private func refuse(_ record: inout LinkRecord, _ source: String) {
     refusals += 1
-    if desk.isRefused {
-      breaks("\(source): a refused credential was offered again: \(desk.trace)")
+    if record.isRefused {
+      breaks("\(source): a refused credential was offered again: \(record.trace)")
     }
-    desk.isRefused = true
+    record.isRefused = true
   }
 
   private func count(_ error: AppError, _ source: String) {
@@ -245,11 +245,11 @@ actor Recorder {
 
   /// The outage is over once the link is up again, was used, and the fault has ended.
   private func closeIfWell(_ source: String) {
-    guard let desk = desks[source], let live = desk.live, let outage = desk.outage,
+    guard let record = records[source], let live = record.live, let outage = record.outage,
       let over = outage.over, over <= .now, let detected = outage.detected,
-      let recovered = outage.recovered, let resumed = desk.resumed[live]
+      let recovered = outage.recovered, let resumed = record.resumed[live]
     else { return }
-    let dial = desk.dials[live]
+    let dial = record.dials[live]
     let began = max(dial?.began ?? detected, detected)
     let proving = min(max(dial?.proving ?? recovered, began), recovered)
     let stages = Stages(
@@ -257,8 +257,8 @@ actor Recorder {
       dial: proving - began, authenticate: recovered - proving,
       resume: max(.zero, resumed - recovered))
     outcomes[outage.havoc, default: Outcomes()].healed.append(stages)
-    desks[source]?.outage = nil
-    desks[source]?.dials = desk.dials.filter { $0.key >= live }
-    desks[source]?.resumed = [live: resumed]
+    records[source]?.outage = nil
+    records[source]?.dials = record.dials.filter { $0.key >= live }
+    records[source]?.resumed = [live: resumed]
   }
 }

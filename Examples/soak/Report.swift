@@ -120,7 +120,7 @@ extension Report {
   }
 
   var text: String {
-    (ledgerLines + [""] + tableLines + [""] + histogramLines + [""] + [errorLine, verdict])
+    (ledgerLines + [""] + tableLines + [""] + histogramLines + [""] + [errorLine, result])
       .joined(separator: "\n")
   }
 
@@ -180,7 +180,7 @@ extension Report {
     return "errors, all typed unless said below: " + counted.joined(separator: ", ")
   }
 
-  private var verdict: String {
+  private var result: String {
     broken.isEmpty
       ? "soak clean: \(faults) faults over \(connections) links"
       : broken.map { "BROKEN: " + $0 }.joined(separator: "\n")

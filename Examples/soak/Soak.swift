@@ -78,7 +78,7 @@ struct SoakRun: Sendable {
     report.ledger.after = await round.figures(like: report.ledger.before)
     await round.close(&report)
     report.seconds = (start.duration(to: .now) / .milliseconds(100)).rounded() / 10
-    report.judge()
+    report.evaluate()
     return report
   }
 

@@ -4,7 +4,7 @@ struct SoakOptions: Sendable {
   var faults = 1_000
   /// Over how many links, at least two.
   var connections = 16
-  /// What every chance is drawn from.
+  /// The seed of all random numbers.
   var seed: UInt64 = 1
   /// How long the faults may take in all; they come every few seconds on each link, or
   /// spread over four fifths of it.

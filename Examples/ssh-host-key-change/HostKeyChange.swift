@@ -7,7 +7,7 @@ import BridgeTransport
 import Foundation
 import Narration
 
-/// The host comes back with another key: a reinstalled machine, or somebody in between. Nobody is
+/// The host comes back with another key: a reinstalled machine, or an interception. No person is
 /// told who the user is, no other link dials that host either, and a person decides.
 @main
 enum HostKeyChange {

@@ -5,7 +5,7 @@ import BridgeSupervision
 import BridgeTransport
 import Narration
 
-/// One link, four ways to lose it: a reset, a black hole, a partition, a closed door. Each is
+/// One link, four ways to lose it: a reset, a black hole, a partition, a closed port. Each is
 /// noticed, healed and proved with a command on the new link.
 @main
 enum NetworkDrop {
@@ -44,7 +44,7 @@ enum NetworkDrop {
       await story.hold("every error has a type", seen.errors.allSatisfy(\.isTyped))
     }
     let accepted = await proxy.log.count { if case .accepted = $0.kind { true } else { false } }
-    await story.hold("nobody dialed in a storm", accepted <= 3 * (Act.allCases.count + 1))
+    await story.hold("no dial storm", accepted <= 3 * (Act.allCases.count + 1))
     await supervisor.shutDown()
     await proxy.stop()
   }
@@ -55,14 +55,14 @@ private enum Act: String, CaseIterable {
   case reset = "the network resets the connection"
   case blackHole = "a black hole: the socket stays open and nothing passes"
   case partition = "a partition of 1.5 s: old links are dead, new ones wait"
-  case closedDoor = "a reset, and nobody listens for 1 s"
+  case closedPort = "a reset, and no listener for 1 s"
 
   func begin(_ proxy: FaultProxy) async throws(FaultError) {
     switch self {
     case .reset: try await proxy.inject(.reset)
     case .blackHole: try await proxy.inject(.freeze())
     case .partition: try await proxy.inject(.partition(for: .milliseconds(1_500)))
-    case .closedDoor:
+    case .closedPort:
       try await proxy.inject(.refuse(for: .seconds(1)))
       try await proxy.inject(.reset)
     }

@@ -6,7 +6,7 @@ import Foundation
 import Narration
 
 /// Twenty SSH and twenty WebSocket links under random faults for half a minute: resets, black
-/// holes, partitions, closed doors, slow lines, cuts in the middle of a message. On a terminal a
+/// holes, partitions, closed ports, slow lines, cuts in the middle of a message. On a terminal a
 /// table shows what each link is doing.
 @main
 enum SupervisedFleet {

@@ -5,7 +5,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Foundation
 
-/// Says `greeting` on every connection and prints what comes, until the server says goodbye.
+/// Sends `greeting` on every connection and prints the messages, until the server closes.
 ///
 /// - Throws: what no further connection would heal.
 func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws(AppError) {
@@ -21,7 +21,7 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
       try await socket.send(text: greeting)
       for try await message in socket.messages { show(message) }
     } catch {
-      // The supervisor was told, and brings the next connection.
+      // The supervisor has the failure and brings the next connection.
     }
   }
   try await supervisor.supervise(messages)

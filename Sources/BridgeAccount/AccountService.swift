@@ -30,7 +30,7 @@ public struct RegisterRequest: Codable, Sendable, Equatable {
 
 /// A session, as both routes answer it (S4-02): `user` and `token` are required.
 public struct AuthResponse: Codable, Sendable, Equatable {
-  /// Who is signed in.
+  /// The signed-in user.
   public struct User: Codable, Sendable, Equatable {
     /// The backend's id of the account.
     public var id: String
@@ -41,7 +41,7 @@ public struct AuthResponse: Codable, Sendable, Equatable {
     }
   }
 
-  /// Who is signed in.
+  /// The signed-in user.
   public var user: User
   /// The bearer token of the session.
   public var token: Secret

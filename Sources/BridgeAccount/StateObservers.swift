@@ -14,7 +14,7 @@ struct StateObservers<State: Sendable & Equatable> {
     return stream
   }
 
-  /// Tells everyone; whoever stopped reading is forgotten.
+  /// Sends the state to all observers; observers that stopped reading are removed.
   mutating func publish(_ state: State) {
     for (id, continuation) in continuations {
       if case .terminated = continuation.yield(state) { continuations[id] = nil }

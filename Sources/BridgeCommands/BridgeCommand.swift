@@ -5,7 +5,7 @@ import BridgeErrors
 public struct BridgeCommand: AsyncParsableCommand {
   /// Its name and what it can do.
   public static let configuration = CommandConfiguration(
-    commandName: "bridgectl", abstract: "Links that stay up.",
+    commandName: "bridgectl", abstract: "Connections that stay up.",
     version: "bridgectl \(VersionCommand.current)",
     subcommands: [ConnectCommand.self, ErrorsCommand.self, VersionCommand.self])
 
@@ -79,6 +79,6 @@ public struct BridgeCommand: AsyncParsableCommand {
     reporter.fail(failure)
     reporter.event("exit") { $0.add("code", Int(failure.exitCode)) }
     await reporter.drain()
-    Signals.leave(failure.exitCode)
+    Signals.exit(failure.exitCode)
   }
 }

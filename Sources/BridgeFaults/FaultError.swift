@@ -14,7 +14,7 @@ public enum FaultError: Error, Sendable, Equatable, CustomStringConvertible {
   /// It was stopped before.
   case stopped
 
-  /// One line for the person who reads a failed test.
+  /// One line for the reader of a failed test.
   public var description: String {
     switch self {
     case .cannotListen(let detail): "cannot listen on loopback: \(detail)"

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The newest events of a peer or proxy, bounded, and who waits for one.
+/// The newest events of a peer or proxy, bounded, with the callers that wait for one.
 struct Journal<Event: Sendable> {
   private(set) var events: [Event] = []
   /// How many older ones were lost.
@@ -42,7 +42,7 @@ struct Journal<Event: Sendable> {
     watchers.removeValue(forKey: number)?.caller.resume(returning: event)
   }
 
-  /// Nothing comes any more: whoever waits is told so.
+  /// Ends the journal: waiting callers receive nil.
   mutating func end() {
     for number in watchers.keys.sorted() { answer(number, with: nil) }
   }

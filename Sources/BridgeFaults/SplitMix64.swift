@@ -1,4 +1,4 @@
-/// The generator behind every chance here: the same seed gives the same faults.
+/// The random generator of the faults: the same seed gives the same faults.
 ///
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 public struct SplitMix64: RandomNumberGenerator, Sendable {

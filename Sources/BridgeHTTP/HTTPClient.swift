@@ -18,7 +18,7 @@ public struct HTTPClient: Sendable {
     public var prepare: @Sendable (inout URLRequest) -> Void = { _ in }
     /// Turns a body in which no error was found into the one to decode (S4-14).
     public var beforeDecoding: @Sendable (Data) -> Data = { $0 }
-    /// Is told every step, for logs and counters.
+    /// Receives every step, for logs and counters.
     public var observe: @Sendable (APIEvent) -> Void = { _ in }
     /// What time it is, for a `Retry-After` that names a date.
     public var now: @Sendable () -> Date = { Date() }

@@ -85,7 +85,7 @@ private final class Exchange: NSObject, URLSessionTaskDelegate, Sendable {
     events.finish()
   }
 
-  /// Credentials do not follow a redirect to somebody else; the 3xx is the answer then.
+  /// Credentials do not follow a redirect to another origin; the 3xx is the answer then.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,

@@ -1,4 +1,4 @@
-/// Pending callers of a connection. Whoever removes an entry resumes it, exactly once.
+/// Pending callers of a connection. The code that removes an entry resumes it, exactly once.
 ///
 /// On the reactor's thread only, where the deadlines are counted.
 package struct CallerTable<Failure: Error> {
@@ -37,7 +37,7 @@ package struct CallerTable<Failure: Error> {
     return caller
   }
 
-  /// Takes out everybody, in the order in which they were numbered.
+  /// Removes all callers, in the order of their numbers.
   package mutating func takeAll() -> [Caller] {
     defer { callers = [:] }
     let all = callers.sorted { $0.key < $1.key }.map(\.value)

@@ -1,7 +1,7 @@
 import BridgeAccount
 import BridgeErrors
 
-/// A backend that answers as it is told and counts.
+/// A backend that answers as scripted and counts.
 actor ScriptedAccount: AccountService {
   static let session = AuthResponse(user: .init(id: "u-1"), token: "token-of-ann")
 

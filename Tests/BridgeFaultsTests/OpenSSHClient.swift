@@ -1,7 +1,7 @@
 import BridgeFaults
 import Foundation
 
-/// OpenSSH's client, the judge of what our servers serve.
+/// OpenSSH's client, which checks what our servers serve.
 struct OpenSSHClient {
   var port: Int
   var user: String

@@ -140,7 +140,7 @@ private func failure(
     withExtendedLifetime(server) {}
   }
 
-  @Test func aRedirectToSomebodyElseIsNotFollowed() async throws {
+  @Test func aRedirectToAnotherOriginIsNotFollowed() async throws {
     let other = try LoopbackServer { _ in
       Issue.record("asked for a redirect's target")
       return LoopbackServer.http(200, #"{"name":"eve"}"#)
@@ -179,7 +179,7 @@ private func failure(
     withExtendedLifetime(server) {}
   }
 
-  @Test func nobodyListening() async throws {
+  @Test func withoutListener() async throws {
     let port = try LoopbackServer { _ in nil }.port
     let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
     let failure = await failure { () async throws(APIFailure) in

@@ -13,7 +13,7 @@ import Testing
     #expect(table.takeAll().isEmpty)
   }
 
-  @Test func nobodyGetsTheNumberOfAnother() {
+  @Test func noTimerGetsTheNumberOfAnother() {
     var table = CallerTable<Lost>()
     let first = table.nextID()
     table.insert(.init(deadline: nil) { _ in }, as: first)
@@ -21,7 +21,7 @@ import Testing
     #expect(table.nextID() != first)
   }
 
-  @Test func allAreToldTogetherInTheirOrder() {
+  @Test func allAreReportedTogetherInTheirOrder() {
     var table = CallerTable<Lost>()
     let log = Log<Int>()
     for _ in 0..<20 {

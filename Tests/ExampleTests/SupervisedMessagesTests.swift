@@ -20,7 +20,7 @@ import Testing
     (WebSocketScript.refusing(401), "apiUnauthorized: "),
     (.refusing(302), "webSocketConnectionFailed: "),
   ])
-  func whatNobodyCanHealEndsIt(_ script: WebSocketScript, _ line: String) async throws {
+  func anErrorWithoutARetryEndsIt(_ script: WebSocketScript, _ line: String) async throws {
     let peer = try await ScriptedWebSocketPeer(script)
     let run = try Example.run("supervised-messages", ["ws://127.0.0.1:\(peer.port)/", "hello"])
     #expect(run.status == 1)

@@ -118,7 +118,7 @@ struct DecisionBench {
     return watch.stopped
   }
 
-  /// A hundred thousand operations fail for good, all at once, while somebody reads the events.
+  /// A hundred thousand operations fail for good, all at once, while a reader consumes the events.
   private func floodOperations() async -> (wall: Double, processor: Double) {
     let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
     let events = supervisor.events()

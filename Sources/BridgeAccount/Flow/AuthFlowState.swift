@@ -21,7 +21,7 @@ public struct AuthFlowState: Sendable, Equatable {
   public var networkStatus = NetworkStatus.online
   /// Whether a request is under way.
   public var isLoading = false
-  /// Who is signed in.
+  /// The signed-in user.
   public var session: AuthResponse?
 
   /// The first screen, with nothing typed.

@@ -17,7 +17,7 @@ public struct LoginState: Sendable, Equatable {
   public internal(set) var isRetryable = false
   /// Whether the alert offers to sign in again.
   public internal(set) var requiresReauth = false
-  /// Who is signed in.
+  /// The signed-in user.
   public internal(set) var session: AuthResponse?
 
   /// An empty form.

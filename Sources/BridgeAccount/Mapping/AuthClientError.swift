@@ -8,7 +8,7 @@ public struct AuthClientError: Error, Sendable, Equatable {
   public var status: Int
   /// The backend's code, compared without regard to case.
   public var code: String?
-  /// The backend's text. Never shown: it tells whether an account exists (S0-76).
+  /// The backend's text. Never shown: it reveals whether an account exists (S0-76).
   public var message: String
 
   /// An error as the backend reported it.

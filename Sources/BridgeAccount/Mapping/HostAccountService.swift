@@ -2,7 +2,7 @@ public import BridgeErrors
 
 /// Whatever carries a request to the host: posts `body` as JSON to `path` and decodes the answer.
 ///
-/// It keeps HTTP out of this room; BridgeHTTP's client has this very method.
+/// It keeps HTTP out of this module; BridgeHTTP's client has this very method.
 public protocol AccountCarrier: Sendable {
   /// The host's answer. Throws `APIFailure`, or anything the carrier has.
   func post<Body: Encodable & Sendable, Answer: Decodable & Sendable>(

@@ -31,7 +31,7 @@ struct SignInScreen {
   /// A way to another screen.
   struct Link {
     var id: String
-    /// What the host is told: `login`, `signup`, `resetRequest`, `choice`.
+    /// The message to the host: `login`, `signup`, `resetRequest`, `choice`.
     var target: String
     var label: String
     /// What it does (S2-38).

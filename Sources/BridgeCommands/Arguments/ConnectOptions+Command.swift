@@ -4,7 +4,8 @@ extension ConnectOptions {
   /// The options that take the next word as their value where nothing is joined to them.
   package static let valued: Set = [
     "-p", "-l", "-i", "-F", "-o", "-H", "--host-key", "--known-hosts", "--password-fd", "--timeout",
-    "--retry", "--keepalive", "--verdict", "--events-fd", "--color", "--bearer-fd", "--subprotocol",
+    "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
+    "--subprotocol",
     "--ca", "--pin",
   ]
 

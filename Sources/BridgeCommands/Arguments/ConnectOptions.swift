@@ -27,24 +27,24 @@ package struct ConnectOptions: ParsableArguments {
   @Option(
     name: .customShort("o", allowingJoined: true), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A setting as ssh_config has it, KEY=VALUE; may be repeated.", valueName: "KEY=VALUE"))
+      "A setting in ssh_config form, KEY=VALUE; may be repeated.", valueName: "KEY=VALUE"))
   package var option: [String] = []
 
   @Flag(
     name: .customShort("t"),
-    help: "Ask for a terminal also for a command; twice: even if standard input is none.")
+    help: "Request a terminal for a command too; -tt: even if standard input is not a terminal.")
   package var terminal: Int
 
-  @Flag(name: .customShort("T"), help: "Ask for no terminal.")
+  @Flag(name: .customShort("T"), help: "Request no terminal.")
   package var noTerminal = false
 
   @Flag(name: .customShort("N"), help: "Run nothing; stay connected.")
   package var nothing = false
 
-  @Flag(name: .customShort("q"), help: "Say nothing but the error that ends it.")
+  @Flag(name: .customShort("q"), help: "Print only the error that ends the run.")
   package var quiet = false
 
-  @Flag(name: .customShort("v"), help: "Say more: every phase, and what was agreed on.")
+  @Flag(name: .customShort("v"), help: "Print every phase and the negotiated algorithms.")
   package var verbose = false
 
   @Option(
@@ -71,7 +71,7 @@ package struct ConnectOptions: ParsableArguments {
   package var wait: String?
 
   @Option(
-    help: ArgumentHelp("How often to reconnect: a number or forever (the default).", valueName: "N")
+    help: ArgumentHelp("How many reconnects: a number or forever (the default).", valueName: "N")
   )
   package var retry: String?
 
@@ -81,21 +81,24 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(
     help: """
       COMMAND may run again after a reconnect, with the same input (up to \
-      \(InputTape.limit >> 20) MiB).
+      \(ReplayBuffer.limit >> 20) MiB).
       """)
   package var idempotent = false
 
   @Option(
     help: ArgumentHelp(
-      "How long the link may be silent before it is probed (5s); 0s never probes.",
+      "The silence after which the link is probed (5s); 0s never probes.",
       valueName: "DURATION"))
   package var keepalive: String?
 
   @Option(
     help: ArgumentHelp(
-      "How long a silent link is given (60s; much less where a switch loses nothing).",
+      """
+      How long an unresponsive connection is kept before it is declared dead (60s; less where \
+      replacing it loses nothing).
+      """,
       valueName: "DURATION"))
-  package var verdict: String?
+  package var deadAfter: String?
 
   @Flag(help: "Standard error is JSON lines only (docs/events.md).")
   package var json = false
@@ -111,7 +114,7 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(help: "The same as --color=never.")
   package var noColor = false
 
-  @Flag(help: "Never ask.")
+  @Flag(help: "Never prompt.")
   package var batch = false
 
   @OptionGroup(title: "WebSocket options")
@@ -126,7 +129,7 @@ package struct ConnectOptions: ParsableArguments {
     parsing: .postTerminator,
     help: ArgumentHelp(
       """
-      What to run; the words are joined with spaces, and no word after its first, nor after --, \
+      The command to run. Its words are joined with spaces; no word after the first, nor after --, \
       is an option. Without it: a shell.
       """,
       valueName: "COMMAND"))

@@ -9,7 +9,7 @@ package struct ConnectRequest: Sendable, Equatable {
     case strict
   }
 
-  /// Whether a terminal is asked for.
+  /// Whether a terminal is requested.
   package enum TerminalWish: Sendable, Equatable {
     case automatic
     case wanted
@@ -39,10 +39,10 @@ package struct ConnectRequest: Sendable, Equatable {
     package var retries = Limit<Int>.forever
     /// Whether COMMAND may run twice.
     package var isIdempotent = false
-    /// Silence before a probe; zero never probes; nil where nobody said.
+    /// Silence before a probe; zero never probes; nil where no option is given.
     package var keepalive: Duration?
-    /// How long a suspected link is judged.
-    package var verdict: Duration?
+    /// How long an unresponsive link is kept before it is declared dead.
+    package var deadAfter: Duration?
 
     /// The defaults.
     package init() {}
@@ -74,7 +74,7 @@ package struct ConnectRequest: Sendable, Equatable {
   package var isBatch: Bool
   /// What to run; nil for a shell, or for nothing with `-N`.
   package var command: String?
-  /// What `ws://` and `wss://` want; nil for SSH.
+  /// The options of `ws://` and `wss://`; nil for SSH.
   package var messages: MessageRequest?
 
   /// What `options` mean.
@@ -117,12 +117,12 @@ package struct ConnectRequest: Sendable, Equatable {
   private static func command(_ options: ConnectOptions) throws(AppError) -> String? {
     guard !options.command.isEmpty else {
       guard !options.idempotent || options.nothing else {
-        throw .validationError(field: "--idempotent", message: "It wants a COMMAND to run again.")
+        throw .validationError(field: "--idempotent", message: "--idempotent requires a COMMAND.")
       }
       return nil
     }
     guard !options.nothing else {
-      throw .validationError(field: "-N", message: "It runs nothing, but there is a COMMAND.")
+      throw .validationError(field: "-N", message: "-N runs nothing, but a COMMAND is given.")
     }
     let command = options.command.joined(separator: " ")
     guard !command.utf8.contains(0) else {
@@ -133,7 +133,7 @@ package struct ConnectRequest: Sendable, Equatable {
 
   private static func terminal(_ options: ConnectOptions) throws(AppError) -> TerminalWish {
     guard options.terminal == 0 || !options.noTerminal else {
-      throw .validationError(field: "-t", message: "-t wants a terminal, -T wants none: which?")
+      throw .validationError(field: "-t", message: "-t and -T cannot be combined.")
     }
     if options.terminal > 0 { return options.terminal > 1 ? .forced : .wanted }
     return options.noTerminal ? .unwanted : .automatic
@@ -141,7 +141,7 @@ package struct ConnectRequest: Sendable, Equatable {
 
   private static func loudness(_ options: ConnectOptions) throws(AppError) -> Loudness {
     guard !(options.quiet && options.verbose) else {
-      throw .validationError(field: "-q", message: "-q says less, -v says more: which?")
+      throw .validationError(field: "-q", message: "-q and -v cannot be combined.")
     }
     if options.quiet { return .quiet }
     return options.verbose ? .verbose : .normal
@@ -152,10 +152,10 @@ package struct ConnectRequest: Sendable, Equatable {
     guard let wish = ColorWish(rawValue: text) else {
       throw .validationError(
         field: "--color",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is none of auto, always, never.")
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of auto, always, never.")
     }
     guard !options.noColor || wish == .never else {
-      throw .validationError(field: "--color", message: "It contradicts --no-color.")
+      throw .validationError(field: "--color", message: "--no-color excludes it.")
     }
     return wish
   }
@@ -164,7 +164,7 @@ package struct ConnectRequest: Sendable, Equatable {
     guard let policy = HostKeyPolicy(rawValue: text) else {
       throw .validationError(
         field: "--host-key",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is none of ask, accept-new, strict.")
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of ask, accept-new, strict.")
     }
     return policy
   }
@@ -176,7 +176,8 @@ package struct ConnectRequest: Sendable, Equatable {
       let number = Int32(text), number == lowest || number > 2
     else {
       throw .validationError(
-        field: field, message: "\"\(PeerText.escaped(text, limit: 64))\" is no descriptor for it.")
+        field: field,
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not a usable descriptor.")
     }
     return number
   }
@@ -208,7 +209,7 @@ extension ConnectRequest.Recovery {
     if options.noReconnect {
       guard options.retry == nil else {
         throw .validationError(
-          field: "--retry", message: "--no-reconnect and --retry contradict each other.")
+          field: "--retry", message: "--no-reconnect and --retry cannot be combined.")
       }
       retries = .upTo(0)
     } else if let retry = options.retry, retry != "forever" {
@@ -225,8 +226,8 @@ extension ConnectRequest.Recovery {
     keepalive = try ConnectRequest.map(options.keepalive) { (text) throws(AppError) in
       try DurationArgument.parse(text, field: "--keepalive", allowsZero: true)
     }
-    verdict = try ConnectRequest.map(options.verdict) { (text) throws(AppError) in
-      try DurationArgument.parse(text, field: "--verdict")
+    deadAfter = try ConnectRequest.map(options.deadAfter) { (text) throws(AppError) in
+      try DurationArgument.parse(text, field: "--dead-after")
     }
   }
 }

@@ -32,7 +32,7 @@ package enum DurationArgument {
     let (total, isOverflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
     let time = Duration.milliseconds(total)
     guard !isOverflow, time <= longest else { throw refuse("is more than a week.") }
-    guard allowsZero || time > .zero else { throw refuse("is no time at all.") }
+    guard allowsZero || time > .zero else { throw refuse("is zero.") }
     return time
   }
 }

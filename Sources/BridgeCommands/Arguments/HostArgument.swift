@@ -37,7 +37,7 @@ package struct HostArgument: Sendable, Equatable {
     path = try Self.takePath(&rest, scheme: scheme)
     user = try Self.takeUser(&rest)
     (host, port) = try Self.split(rest)
-    guard !host.isEmpty else { throw Self.refused("it names no host") }
+    guard !host.isEmpty else { throw Self.refused("the host is missing") }
     guard !host.hasPrefix("-") else { throw Self.refused("the host starts with a hyphen") }
   }
 
@@ -47,7 +47,7 @@ package struct HostArgument: Sendable, Equatable {
   package func port(or flag: Int?) throws(AppError) -> Int? {
     guard let port, let flag, port != flag else { return port ?? flag }
     throw .validationError(
-      field: "-p", message: "HOST names port \(port), -p names \(flag): which one?")
+      field: "-p", message: "HOST names port \(port), but -p names \(flag).")
   }
 
   /// The user, by HOST and by `-l`.
@@ -58,14 +58,14 @@ package struct HostArgument: Sendable, Equatable {
     guard let user, let flag, user != flag else { return user ?? flag }
     throw .validationError(
       field: "-l",
-      message: "HOST names the user \(Self.shown(user)), -l names \(Self.shown(flag)): which one?")
+      message: "HOST names the user \(Self.shown(user)), but -l names \(Self.shown(flag)).")
   }
 
   private static func takeScheme(_ rest: inout Substring) throws(AppError) -> Scheme {
     guard let mark = rest.range(ofText: "://") else { return .ssh }
     let name = rest[..<mark.lowerBound].lowercased()
     guard let scheme = Scheme(rawValue: name) else {
-      throw refused("\(shown(name)):// is none of ssh://, ws://, wss://")
+      throw refused("\(shown(name)):// is not one of ssh://, ws://, wss://")
     }
     rest = rest[mark.upperBound...]
     return scheme
@@ -101,7 +101,7 @@ package struct HostArgument: Sendable, Equatable {
       let host = String(text[text.index(after: text.startIndex)..<end])
       let rest = text[text.index(after: end)...]
       if rest.isEmpty { return (host, nil) }
-      guard rest.hasPrefix(":") else { throw refused("after the bracket comes no port") }
+      guard rest.hasPrefix(":") else { throw refused("no port follows the bracket") }
       return (host, try port(rest.dropFirst(), field: "HOST"))
     }
     // More than one colon: an IPv6 address as it is.
@@ -142,7 +142,7 @@ package struct HostArgument: Sendable, Equatable {
     }
     guard text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
       throw .validationError(
-        field: field, message: "\(shown(text)) holds a space or a control character.")
+        field: field, message: "\(shown(text)) contains a space or a control character.")
     }
   }
 

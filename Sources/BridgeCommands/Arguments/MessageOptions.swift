@@ -15,12 +15,12 @@ package struct MessageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A subprotocol to offer; may be repeated.", valueName: "NAME"))
   package var subprotocol: [String] = []
 
-  @Option(help: ArgumentHelp("Trust the authorities in this PEM file alone.", valueName: "FILE"))
+  @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "FILE"))
   package var ca: String?
 
   @Option(
     help: ArgumentHelp(
-      "Trust whoever has the key with this SHA-256 (hexadecimal or base64).", valueName: "SHA256"))
+      "Trust only the public key with this SHA-256 (hexadecimal or base64).", valueName: "SHA256"))
   package var pin: String?
 
   @Flag(

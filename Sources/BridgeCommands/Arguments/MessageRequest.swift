@@ -32,10 +32,10 @@ package struct MessageRequest: Sendable, Equatable {
         ("--subprotocol", !own.subprotocol.isEmpty), ("--ca", own.ca != nil),
         ("--pin", own.pin != nil), ("--binary", own.binary),
       ]
-      try Self.refuse(given, "It is for ws:// and wss:// alone.")
+      try Self.refuse(given, "It applies to ws:// and wss:// only.")
       return nil
     case .ws, .wss:
-      try Self.refuse(Self.foreign(options), "It is for SSH alone.")
+      try Self.refuse(Self.foreign(options), "It applies to SSH only.")
     }
     guard host.user == nil else { throw .invalidURL(string: "[credentials]") }
     let name = host.host.contains(":") ? "[\(host.host)]" : host.host
@@ -49,7 +49,7 @@ package struct MessageRequest: Sendable, Equatable {
     authorityFile = try ConnectRequest.paths(own.ca.map { [$0] } ?? [], field: "--ca").first
     pin = try ConnectRequest.map(own.pin) { (text) throws(AppError) in try Self.digest(text) }
     guard authorityFile == nil || pin == nil else {
-      throw .validationError(field: "--pin", message: "--ca trusts others than --pin: which?")
+      throw .validationError(field: "--pin", message: "--ca and --pin cannot be combined.")
     }
     isBinary = own.binary
   }

@@ -7,13 +7,14 @@ import BridgeSSH
 package struct ConnectCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "connect",
-    abstract: "Run a command or a shell on a host, over a link that is kept up.",
+    abstract:
+      "Run a command or a shell on a host, over a connection that is restored when it breaks.",
     discussion: """
       Standard output is what the remote side wrote and nothing else. The exit status is the \
       remote one (128 + n after signal n), or says why there is none; `bridgectl errors` has them.
 
       EXAMPLES:
-        A shell; ~. leaves it, ~? tells more keys:
+        A shell; ~. disconnects, ~? lists the other escapes:
           bridgectl connect me@build.example
         One command, with its output and exit status:
           bridgectl connect build -- make test
@@ -56,7 +57,7 @@ package struct ConnectCommand: AsyncParsableCommand {
     }
     reporter.event("exit", isFinal: true) { $0.add("code", Int(code)) }
     await reporter.drain()
-    Signals.leave(code)
+    Signals.exit(code)
   }
 
   private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {
@@ -66,7 +67,7 @@ package struct ConnectCommand: AsyncParsableCommand {
       request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
   }
 
-  private static func checkRoom(_ request: ConnectRequest) throws(CommandFailure) {
+  private static func requireDescriptors(_ request: ConnectRequest) throws(CommandFailure) {
     guard !LocalEnvironment.hasDescriptors else { return }
     let reason = "This machine has no file descriptors left."
     let host = request.host.host
@@ -81,14 +82,14 @@ package struct ConnectCommand: AsyncParsableCommand {
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
   ) async -> Int32 {
     do throws(CommandFailure) {
-      try checkRoom(request)
+      try requireDescriptors(request)
       let settings =
         if let messages = request.messages {
           ConnectSettings(request, messages)
         } else {
           try ConnectSettings.resolve(
             request,
-            in: ConnectSettings.Surroundings(
+            in: ConnectSettings.Environment(
               home: local.home, user: local.user, userID: local.userID,
               hostName: local.hostName, environment: local.variables,
               isReadable: { LocalEnvironment.isReadable($0) }, files: .local))

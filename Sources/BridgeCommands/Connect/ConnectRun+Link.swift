@@ -106,7 +106,7 @@ extension ConnectRun {
     let losesNothing = request.isIdle || request.recovery.isIdempotent
     let liveness = LivenessPolicy(
       keepalive: settings.keepalive, switching: losesNothing ? .free : .costly,
-      patience: settings.verdict)
+      patience: settings.deadAfter)
     return SupervisedConnection(
       id: id, endpoint: settings.endpoint, policy: policy,
       retriesFirstDial: request.recovery.wait != nil,
@@ -128,7 +128,7 @@ extension ConnectRun {
         prompter.keepAnswers()
         reporter.progress(nil)
       case .failed(let error, let context):
-        facts.withLock { $0.note(CommandFailure(error: error, context: context)) }
+        facts.withLock { $0.record(CommandFailure(error: error, context: context)) }
       case .suspected: hold(true)
       case .cleared:
         hold(false)
@@ -200,29 +200,29 @@ extension ConnectRun {
   /// What was typed for us.
   func obey(_ command: Keyboard.Command) async {
     switch command {
-    case .escape(.leave), .key(.leave): leave()
+    case .escape(.disconnect), .key(.disconnect): disconnect()
     case .key(.retry): await supervisor.reconnectNow(id)
     case .escape(.reconnect):
-      reporter.show("\r\nAsking the host; if it does not answer, it is dialed anew.\r\n")
+      reporter.show("\r\nProbing the host; reconnecting if it does not answer.\r\n")
       await supervisor.reconnectNow(id)
     case .escape(.help): reporter.show("\r\n" + Keyboard.help)
     case .escape(.status): requestStatus.yield()
     case .escape(.bytes): break
     case .key(.explain): view.change { $0.isExplained.toggle() }
-    case .key(.confirmLeave): view.change { $0.isLeaving = true }
+    case .key(.confirmDisconnect): view.change { $0.isDisconnecting = true }
     }
   }
 
-  private func leave() {
+  private func disconnect() {
     view.end()
     reporter.show("\r\n")
     tellLeft()
     end.yield(.success(.interrupted))
   }
 
-  /// Going was somebody's own wish: no error.
+  /// The user ended the link: no error.
   func tellLeft() {
-    reporter.note("bridgectl: left \(PeerText.escaped(settings.endpoint.host)).")
+    reporter.log("bridgectl: disconnected from \(PeerText.escaped(settings.endpoint.host)).")
   }
 
   /// `~s`. It waits for the host, and the keyboard does not wait for it.
@@ -261,15 +261,15 @@ extension Agreement {
 }
 
 extension ConnectionPhase {
-  /// What is going on, for people.
+  /// A description of the current phase, for display.
   func words(_ settings: ConnectSettings) -> String {
     let host = PeerText.escaped(settings.endpoint.host, limit: 128)
     switch self {
     case .resolve: return "resolving \(host)"
     case .dial: return "dialing \(PeerText.escaped(settings.endpoint.description, limit: 160))"
-    case .banner: return "waiting for the server's greeting"
+    case .banner: return "waiting for the server's banner"
     case .keyExchange: return "exchanging keys"
-    case .hostKey: return "checking the host's key"
+    case .hostKey: return "verifying the host key"
     case .authenticate:
       return "logging in as \(PeerText.escaped(settings.user, limit: 128))"
     case .openChannel, .execute: return "starting"

@@ -22,14 +22,14 @@ extension ConnectRun {
     return configuration
   }
 
-  /// A generation is in use: sends over it until it ends, and leaves what comes to `deliver`.
+  /// Sends over a generation until it ends; `deliver` receives the messages.
   func exchange(_ connection: WebSocketConnection, _ generation: Int) async {
     reporter.event("connected") { line in
       line.add("host", PeerText.escaped(settings.endpoint.host))
       line.add("port", settings.endpoint.port)
     }
     if generation == 1, local.inputIsTerminal {
-      reporter.note("bridgectl: connected; each line is a message, Ctrl-D ends.")
+      reporter.log("bridgectl: connected; each line is sent as a message, Ctrl-D ends.")
     }
     let link = Opened(connection: connection, generation: generation)
     if case .dropped = opened.yield(link) {
@@ -47,7 +47,7 @@ extension ConnectRun {
     guard request.messages != nil,
       case .recovered(let time, let attempts, isFirst: false) = event.step
     else { return }
-    reporter.note("bridgectl: \(LinkStatus.back(after: time, attempts))")
+    reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
   /// What went into a link that was lost may be lost too: only the server knows. Of one that

@@ -29,11 +29,11 @@ extension ConnectRun {
     if request.isIdle {
       await report(connection)
       let back = facts.withLock { $0.back }
-      return reporter.note("bridgectl: " + (back ?? "connected; Ctrl-C leaves."))
+      return reporter.log("bridgectl: " + (back ?? "connected; Ctrl-C disconnects."))
     }
     facts.withLock { $0.isRunning = request.command != nil }
     // Not cancelled with the generation: how far it came must be known. At once: the round trip
-    // that proves the link is asked for next, and whoever comes second waits for its answer.
+    // that proves the link is requested next, and the second caller waits for its answer.
     let starting = Task.immediate(executorPreference: reactor) { await start(on: connection) }
     switch await starting.value {
     case .success(let channel):
@@ -49,14 +49,14 @@ extension ConnectRun {
       ? "This is a new shell; what ran in the old one has ended." : "The command runs again."
     if keyboard != nil { reporter.show("\r\n") }
     for line in [back, wasStarted ? news : nil].compactMap(\.self) {
-      reporter.note("bridgectl: \(line)")
+      reporter.log("bridgectl: \(line)")
     }
   }
 
   private func start(on connection: SSHConnection) async -> Result<SSHChannel, AppError> {
     let wantsTerminal = Self.wantsTerminal(request, settings, local)
     if settings.terminal == .wanted, !wantsTerminal {
-      reporter.warn("no terminal is asked for: standard input is none (-tt asks even so)")
+      reporter.warn("no terminal is requested: standard input is not one (-tt requests it anyway)")
     }
     let terminal = wantsTerminal ? pseudoTerminal : nil
     do throws(AppError) {
@@ -89,7 +89,7 @@ extension ConnectRun {
     reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
     for problem in await connection.warnings {
       let reason = PeerText.escaped(problem.shownMessage())
-      reporter.warn("the host's key could not be noted: \(reason)")
+      reporter.warn("the host key could not be saved: \(reason)")
     }
     if let key = await connection.addedHostKey { report(key) }
   }
@@ -105,8 +105,8 @@ extension ConnectRun {
       line.add("file", file)
     }
     let host = PeerText.escaped(settings.endpoint.host)
-    let words = "bridgectl: noted \(host)'s \(key.keyType) key \(key.fingerprint) in \(file)."
-    if reporter.style.isTerminal { reporter.note(words) } else { reporter.detail(words) }
+    let words = "bridgectl: added the \(key.keyType) key \(key.fingerprint) of \(host) to \(file)."
+    if reporter.style.isTerminal { reporter.log(words) } else { reporter.detail(words) }
   }
 
   /// Carries the streams until the end. Not cancelled when the generation ends: what has come is
@@ -134,7 +134,7 @@ extension ConnectRun {
     switch await remote.run() {
     case .ended(let status):
       if case .signal(let name) = status {
-        reporter.note("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
+        reporter.log("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
       }
       end.yield(.success(ExitCode(status)))
     case .outputClosed: end.yield(outputEnding)
@@ -166,7 +166,7 @@ extension ConnectRun {
     // Where its status came and not all of its output, that is what to say.
     let cut = channel?.failure.flatMap { $0.detail == nil ? nil : $0 }
     if request.recovery.isIdempotent {
-      reporter.note("bridgectl: its input was too long to be given to another run.")
+      reporter.log("bridgectl: the input was too long to be replayed to another run.")
     }
     end.yield(
       .failure(
@@ -175,7 +175,7 @@ extension ConnectRun {
           context: cut ?? context, endsSession: true)))
   }
 
-  /// Whether the next generation may have what this one had: a shell at which somebody sits, or a
+  /// Whether the next generation may have what this one had: an interactive shell, or a
   /// command that does no harm and gets all of its input once more.
   private var mayRunAgain: Bool {
     guard request.command != nil else { return local.inputIsTerminal }

@@ -47,7 +47,7 @@ struct ConnectRun: Sendable {
   /// What is known so far.
   struct Facts: Sendable {
     var wasUp = false
-    /// A command is out there, or is just being sent: whether it ran is told by whoever loses it.
+    /// A command was sent or is being sent: the code that loses it reports whether it ran.
     var isRunning = false
     /// A shell or a command was started before, or may have been.
     var wasStarted = false
@@ -55,14 +55,14 @@ struct ConnectRun: Sendable {
     var unlessSent: CommandFailure?
     /// The newest failures of the link in use and of one dialed beside it, in the order they came.
     private(set) var failures: [CommandFailure] = []
-    /// How the newest reconnect went, for people.
+    /// The result of the newest reconnect, for display.
     var back: String?
     /// It ends because it was asked to, or has nothing left to do.
     var isOver = false
     /// How a run over messages ends once all that came is written.
     var outcome: CommandFailure?
 
-    mutating func note(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
+    mutating func record(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
 
     /// What was seen when `error` came.
     func context(of error: AppError) -> FailureContext? {
@@ -100,7 +100,7 @@ struct ConnectRun: Sendable {
     let host = PeerText.escaped(settings.endpoint.host, limit: 128)
     view = LinkView(
       host: host, reporter: reporter, keyboard: keyboard, reactor: reactor, clock: clock,
-      isUnicode: local.isUnicode, isPatient: request.recovery.wait != nil)
+      isUnicode: local.isUnicode, retriesFirstDial: request.recovery.wait != nil)
     prompter = Prompter(
       route: PromptRoute.choose(
         isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
@@ -121,7 +121,7 @@ struct ConnectRun: Sendable {
     (statusRequests, requestStatus) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// What a part of the run came to.
+  /// The result of a part of the run.
   enum Step: Sendable {
     case ended(Ending)
     case signal(Int32)
@@ -201,8 +201,8 @@ struct ConnectRun: Sendable {
     if let signal {
       // Of what would go on for ever it is the way out.
       let isOpenEnded = request.isIdle || (request.messages != nil && local.inputIsTerminal)
-      let isLeaving = signal == 130 && isOpenEnded && facts.withLock { $0.wasUp }
-      guard !isLeaving else {
+      let isDisconnecting = signal == 130 && isOpenEnded && facts.withLock { $0.wasUp }
+      guard !isDisconnecting else {
         tellLeft()
         return signal
       }
@@ -255,7 +255,7 @@ extension Result {
 
 /// The sizes of the terminal from now on, for the session that lives.
 final class Resizes: Sendable {
-  /// What the remote side is to be told.
+  /// The state to pass on to the remote side.
   struct Change: Sendable {
     var size: TerminalSize
     /// The screen is to be drawn again, also where the size is as it was.

@@ -5,7 +5,7 @@ import BridgeWebSocket
 
 /// All that one `connect` needs to know: command line, configuration file and defaults together.
 package struct ConnectSettings: Sendable, Equatable {
-  /// Something to prove with who the user is, before anybody is asked.
+  /// The credentials that are tried before any prompt.
   package enum Identity: Sendable, Equatable {
     case keyFile(String)
     /// The keys of an agent, those of `preferring` first, only those where `isLimited`.
@@ -26,14 +26,14 @@ package struct ConnectSettings: Sendable, Equatable {
   package var timeouts: SSHTimeouts
   /// How long the whole attempt may take.
   package var attemptTimeout: Duration?
-  /// Whether a terminal is asked for.
+  /// Whether a terminal is requested.
   package var terminal: ConnectRequest.TerminalWish
   /// How much is said.
   package var loudness: ConnectRequest.Loudness
   /// Silence before a probe; zero never probes.
   package var keepalive: Duration
-  /// How long a suspected link is judged.
-  package var verdict: Duration
+  /// How long an unresponsive link is kept before it is declared dead.
+  package var deadAfter: Duration
   /// What was not taken as it was meant, a sentence each.
   package var warnings: [String]
 }
@@ -47,11 +47,11 @@ extension ConnectSettings {
       timeouts: SSHTimeouts(),
       attemptTimeout: request.timeout, terminal: .unwanted, loudness: request.loudness,
       keepalive: request.recovery.keepalive ?? Self.defaultKeepalive,
-      verdict: request.recovery.verdict ?? Self.defaultVerdict, warnings: [])
+      deadAfter: request.recovery.deadAfter ?? Self.defaultDeadAfter, warnings: [])
   }
 
   /// What is known about the machine the command runs on.
-  package struct Surroundings: Sendable {
+  package struct Environment: Sendable {
     /// The home directory.
     package var home: String
     /// The local user.
@@ -90,12 +90,12 @@ extension ConnectSettings {
   /// `-o` over flags over the user's configuration file over the machine's over defaults; what HOST
   /// says is not overruled.
   ///
-  /// - Throws: what `ClientConfig.resolve` throws, with the exit code of who is at fault: the
+  /// - Throws: what `ClientConfig.resolve` throws, with the exit code of the cause: the
   ///   command line, or a file.
   package static func resolve(
-    _ request: ConnectRequest, in surroundings: Surroundings
+    _ request: ConnectRequest, in environment: Environment
   ) throws(CommandFailure) -> ConnectSettings {
-    let layers = try Layers(request, surroundings)
+    let layers = try Layers(request, environment)
     let config = layers.all
     var timeouts = SSHTimeouts()
     if let limit = config.connectTimeout {
@@ -104,30 +104,30 @@ extension ConnectSettings {
     }
     var settings = ConnectSettings(
       endpoint: Endpoint(host: config.hostName, port: config.port), user: config.user,
-      identities: [], hostKeys: layers.hostKeys(request, surroundings),
+      identities: [], hostKeys: layers.hostKeys(request, environment),
       algorithms: config.algorithms, timeouts: timeouts,
       attemptTimeout: request.timeout, terminal: layers.terminal(request),
       loudness: layers.loudness(request), keepalive: layers.keepalive(request),
-      verdict: request.recovery.verdict ?? layers.verdict ?? defaultVerdict,
+      deadAfter: request.recovery.deadAfter ?? layers.deadAfter ?? defaultDeadAfter,
       warnings: config.warnings)
     settings.addIdentities(
       layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
         ?? config.identityFiles,
-      config, surroundings)
+      config, environment)
     return settings
   }
 
   package static let defaultKeepalive = Duration.seconds(5)
-  package static let defaultVerdict = Duration.seconds(60)
+  package static let defaultDeadAfter = Duration.seconds(60)
 
   /// As OpenSSH does, an agent is asked for the keys of the files first, and for its others unless
   /// IdentitiesOnly says no. Those come behind files that are named, before the usual ones.
   private mutating func addIdentities(
-    _ named: [String]?, _ config: ClientConfig, _ surroundings: Surroundings
+    _ named: [String]?, _ config: ClientConfig, _ environment: Environment
   ) {
     guard config.allowsPublicKeys else { return }
-    let usual = ["id_ed25519", "id_ecdsa"].map { "\(surroundings.home)/.ssh/\($0)" }
-    let files = named ?? usual.filter(surroundings.isReadable)
+    let usual = ["id_ed25519", "id_ecdsa"].map { "\(environment.home)/.ssh/\($0)" }
+    let files = named ?? usual.filter(environment.isReadable)
     identities = files.map(Identity.keyFile)
     let isLimited = config.identitiesOnly == true
     if let agent = config.agentSocket, !(isLimited && files.isEmpty) {
@@ -136,8 +136,8 @@ extension ConnectSettings {
         at: named == nil ? 0 : files.count)
     }
     guard named == nil else { return }
-    let rsa = "\(surroundings.home)/.ssh/id_rsa"
-    if identities.isEmpty, surroundings.isReadable(rsa) {
+    let rsa = "\(environment.home)/.ssh/id_rsa"
+    if identities.isEmpty, environment.isReadable(rsa) {
       warnings.append(
         "\(PeerText.escaped(rsa, limit: 1024)) is not offered: it may be an RSA key, which this "
           + "libssh2 cannot use. Make an Ed25519 key (ssh-keygen -t ed25519), or name it (-i)")
@@ -151,19 +151,19 @@ private struct Layers {
   let all: ClientConfig
 
   init(
-    _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
+    _ request: ConnectRequest, _ environment: ConnectSettings.Environment
   ) throws(CommandFailure) {
     let query = ClientConfig.Query(
       host: request.host.host, user: request.host.user, port: request.host.port,
-      home: surroundings.home, localUser: surroundings.user,
-      localUserID: surroundings.userID, localHost: surroundings.hostName,
-      environment: surroundings.environment)
-    let files = surroundings.files
+      home: environment.home, localUser: environment.user,
+      localUserID: environment.userID, localHost: environment.hostName,
+      environment: environment.environment)
+    let files = environment.files
     let sources: [ClientConfig.Source] =
       if let named = request.config {
         named.lowercased() == "none" ? [] : [.named(named)]
       } else {
-        [.user("\(surroundings.home)/.ssh/config"), .system(surroundings.systemConfig)]
+        [.user("\(environment.home)/.ssh/config"), .system(environment.systemConfig)]
       }
     // The first value wins: flags stand behind -o and before the file.
     var flags: [String] = []
@@ -185,9 +185,9 @@ private struct Layers {
   }
 
   func hostKeys(
-    _ request: ConnectRequest, _ surroundings: ConnectSettings.Surroundings
+    _ request: ConnectRequest, _ environment: ConnectSettings.Environment
   ) -> SSHConfiguration.HostKeys {
-    let usual = KnownHostsFile.defaults(home: surroundings.home)
+    let usual = KnownHostsFile.defaults(home: environment.home)
     let system = all.globalKnownHostsFiles ?? usual.filter { $0.hasPrefix("/etc/") }
     let own = usual.filter { !$0.hasPrefix("/etc/") }
     let files: (user: [String], system: [String]) =
@@ -232,7 +232,7 @@ private struct Layers {
   }
 
   /// OpenSSH gives up after so many unanswered probes.
-  var verdict: Duration? {
+  var deadAfter: Duration? {
     guard let count = all.serverAliveCountMax, let interval = all.serverAliveInterval,
       count > 0, interval > .zero
     else { return nil }

@@ -8,15 +8,15 @@ package struct LinkKeys: Sendable, Equatable {
     /// Try now.
     case retry
     /// Leave.
-    case leave
+    case disconnect
     /// Say more about the error.
     case explain
     /// Ctrl-C once: say that twice leaves.
-    case confirmLeave
+    case confirmDisconnect
   }
 
   /// How soon the second Ctrl-C must follow the first.
-  package static let patience = Duration.seconds(2)
+  package static let escapeTimeout = Duration.seconds(2)
 
   private var interrupted: Moment?
 
@@ -26,9 +26,9 @@ package struct LinkKeys: Sendable, Equatable {
   /// What `byte`, typed at `now`, asks for; nil for keys without a meaning.
   package mutating func take(_ byte: UInt8, at now: Moment) -> Command? {
     guard byte != 3 else {
-      if let interrupted, now - interrupted <= Self.patience { return .leave }
+      if let interrupted, now - interrupted <= Self.escapeTimeout { return .disconnect }
       interrupted = now
-      return .confirmLeave
+      return .confirmDisconnect
     }
     let key = Character(Unicode.Scalar(byte)).lowercased()
     return Self.always.first { String($0.key) == key }.flatMap(Self.command)
@@ -41,7 +41,7 @@ package struct LinkKeys: Sendable, Equatable {
   private static func command(_ kind: ErrorRecoveryOption.Kind) -> Command? {
     switch kind {
     case .retry, .reconnect: .retry
-    case .cancel, .abort: .leave
+    case .cancel, .abort: .disconnect
     // The settings are files and flags: what to look for there is said.
     case .checkSettings, .openSettings: .explain
     case .dismiss, .waitForCompletion, .browse, .retryWithPermission, .skipTool, .custom: nil
@@ -58,7 +58,7 @@ package struct LinkKeys: Sendable, Equatable {
     return commands.map { command in
       switch command {
       case .retry: "[\(ErrorRecoveryOption.Kind.retry.key)] Retry"
-      case .leave, .confirmLeave: "[\(ErrorRecoveryOption.Kind.abort.key)] Abort"
+      case .disconnect, .confirmDisconnect: "[\(ErrorRecoveryOption.Kind.abort.key)] Abort"
       case .explain: "[\(ErrorRecoveryOption.Kind.checkSettings.key)] Explain"
       }
     }

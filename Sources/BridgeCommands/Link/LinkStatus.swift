@@ -16,7 +16,7 @@ package struct LinkStatus: Sendable {
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
   /// Whether the next Ctrl-C leaves.
-  package var isLeaving = false
+  package var isDisconnecting = false
   /// Whether cause and remedy are shown too.
   package var isExplained = false
   private var isUp = false
@@ -26,7 +26,7 @@ package struct LinkStatus: Sendable {
   private var activity = Activity.none
   private var attemptsLeft: Int?
   private var heard: Moment?
-  private var lastNote: String?
+  private var lastMessage: String?
   private let host: String
 
   /// Nothing known yet about the link to `host`, which is escaped.
@@ -60,7 +60,7 @@ package struct LinkStatus: Sendable {
 
   private mutating func comeUp() {
     (isUp, wasUp, heard, shown, activity) = (true, true, nil, nil, .none)
-    (lostBytes, isLeaving, isExplained, isFinal, lastNote) = (0, false, false, false, nil)
+    (lostBytes, isDisconnecting, isExplained, isFinal, lastMessage) = (0, false, false, false, nil)
   }
 
   private mutating func goDown() {
@@ -92,14 +92,16 @@ package struct LinkStatus: Sendable {
     if lostBytes > 0 {
       lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
     }
-    if isLeaving { lines.append("  Ctrl-C again leaves.") }
+    if isDisconnecting { lines.append("  Ctrl-C again disconnects.") }
     return lines
   }
 
   private func suspicion(at now: Moment, held: Int, hasKeyboard: Bool) -> [String] {
     guard let heard else { return [] }
-    var line = "\(host) has been silent for \((now - heard).components.seconds) s."
-    if hasKeyboard { line += " What you type is held (\(held) bytes). ~r reconnects, ~. leaves." }
+    var line = "\(host) has not responded for \((now - heard).components.seconds) s."
+    if hasKeyboard {
+      line += " Typed input is held (\(held) bytes). ~r reconnects, ~. disconnects."
+    }
     return [line]
   }
 
@@ -123,17 +125,17 @@ package struct LinkStatus: Sendable {
   }
 
   /// What to say of `event` where nothing can be taken back: once per kind of trouble.
-  package mutating func note(for event: RecoveryEvent) -> String? {
+  package mutating func message(for event: RecoveryEvent) -> String? {
     switch event.step {
     case .waiting(let plan):
-      return wasUp || plan.next != .giveUp ? noteOfTrouble() : nil
+      return wasUp || plan.next != .giveUp ? troubleMessage() : nil
     case .failed(let error, _):
       lastError = error
       return nil
     case .suspected(let silent):
-      return "\(host) has been silent for \(silent.components.seconds) s."
+      return "\(host) has not responded for \(silent.components.seconds) s."
     case .cleared:
-      return "\(host) answers again."
+      return "\(host) responds again."
     case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,
       .switched,
       .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
@@ -142,16 +144,16 @@ package struct LinkStatus: Sendable {
   }
 
   /// What to say there of a link that has been down for a while, where that has not been said.
-  package mutating func overdueNote() -> String? {
-    wasUp && !isUp && !isFinal && lastNote == nil ? noteOfTrouble() : nil
+  package mutating func overdueMessage() -> String? {
+    wasUp && !isUp && !isFinal && lastMessage == nil ? troubleMessage() : nil
   }
 
-  private mutating func noteOfTrouble() -> String? {
+  private mutating func troubleMessage() -> String? {
     guard let lastError else { return nil }
-    let text = "\(PeerText.escaped(lastError.shownMessage(), limit: 512)) Trying again"
-    guard text != lastNote else { return nil }
-    lastNote = text
-    return text + " until it works; a change is told."
+    let text = "\(PeerText.escaped(lastError.shownMessage(), limit: 512)) Retrying"
+    guard text != lastMessage else { return nil }
+    lastMessage = text
+    return text + " until it succeeds; changes are reported."
   }
 
   private var lastError: AppError?

@@ -20,11 +20,11 @@ final class LinkView: Sendable {
   private let host: String
   private let isUnicode: Bool
   /// Whether trouble before the first connection is shown too.
-  private let isPatient: Bool
+  private let retriesFirstDial: Bool
 
   init(
     host: String, reporter: Reporter, keyboard: Keyboard?, reactor: Reactor,
-    clock: any Clock<Duration> & Sendable, isUnicode: Bool, isPatient: Bool
+    clock: any Clock<Duration> & Sendable, isUnicode: Bool, retriesFirstDial: Bool
   ) {
     self.host = host
     self.reporter = reporter
@@ -32,18 +32,18 @@ final class LinkView: Sendable {
     self.reactor = reactor
     self.clock = clock
     self.isUnicode = isUnicode
-    self.isPatient = isPatient
+    self.retriesFirstDial = retriesFirstDial
     state = Mutex(State(status: LinkStatus(host: host)))
   }
 
   /// Shows what follows from `event`.
   func see(_ event: RecoveryEvent) {
-    let note = state.withLock { state -> String? in
+    let message = state.withLock { state -> String? in
       state.status.see(event)
       guard !reporter.style.showsProgress else { return nil }
-      return state.status.note(for: event)
+      return state.status.message(for: event)
     }
-    if let note { say(note) }
+    if let message { say(message) }
     draw()
     tick()
   }
@@ -68,7 +68,7 @@ final class LinkView: Sendable {
     let style = reporter.style
     guard style.showsProgress, style.loudness != .quiet else { return }
     let lines = state.withLock { state -> [String] in
-      guard !state.isOver, state.status.wasUp || isPatient else { return [] }
+      guard !state.isOver, state.status.wasUp || retriesFirstDial else { return [] }
       return state.status.lines(
         at: ContinuousClock.now, held: keyboard?.waiting ?? 0, hasKeyboard: keyboard != nil,
         color: style.usesColor, unicode: isUnicode)
@@ -94,13 +94,13 @@ final class LinkView: Sendable {
 
   private func update() {
     guard !reporter.style.showsProgress else { return draw() }
-    let note = state.withLock { $0.isOver ? nil : $0.status.overdueNote() }
-    if let note { say(note) }
+    let message = state.withLock { $0.isOver ? nil : $0.status.overdueMessage() }
+    if let message { say(message) }
   }
 
-  private func say(_ note: String) {
+  private func say(_ message: String) {
     // The cursor stands behind a prompt of the remote side.
     if reporter.style.isTerminal, keyboard?.wasOpened == true { reporter.leaveLine() }
-    reporter.note("bridgectl: \(note)")
+    reporter.log("bridgectl: \(message)")
   }
 }

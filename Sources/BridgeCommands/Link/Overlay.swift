@@ -8,7 +8,7 @@ package struct Overlay: Sendable, Equatable {
   package enum Cursor: Sendable, Equatable {
     /// Ours: nothing else moves it. Text may go on behind it.
     case ours
-    /// Of somebody whose typing the terminal shows. It is behind their text, and may have moved
+    /// Of a user whose typing the terminal echoes. It is behind that text, and may have moved
     /// into the lines.
     case typing
   }
@@ -72,7 +72,7 @@ package struct Overlay: Sendable, Equatable {
     return "\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8"
   }
 
-  /// Whether `makeLine` leaves a line in which the cursor stands: where somebody who types may have
+  /// Whether `makeLine` leaves a line in which the cursor stands: where echoed typing may have
   /// been at it while lines were drawn.
   package var leavesLines: Bool { cursor == .typing && wasShown }
 

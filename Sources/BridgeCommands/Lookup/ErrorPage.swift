@@ -27,7 +27,8 @@ package enum ErrorPage {
     RetryClass(rawValue: retry)?.explanation ?? retry
   }
 
-  /// As it is shown: the hint where the message would be the default text, which helps nobody.
+  /// As it is shown: the hint where the message would be the default text, which has no
+  /// information.
   private static func message(_ entry: ErrorCatalogue.Entry) -> String {
     let example = ErrorCatalogue.examples.first { $0.caseName == entry.caseName }
     return example?.shownMessage() ?? entry.message

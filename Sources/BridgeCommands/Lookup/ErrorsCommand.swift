@@ -6,7 +6,7 @@ import Foundation
 package struct ErrorsCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "errors",
-    abstract: "Every error there is: its texts, what is done about it, its exit code.")
+    abstract: "List every error with its texts, recovery options and exit code.")
 
   @Argument(help: "One error, by the name in brackets on the last line of a failure.")
   package var name: String?

@@ -1,4 +1,4 @@
-/// Names that somebody may have meant.
+/// Similar names, for suggestions.
 package enum NearNames {
   private static let most = 3
 

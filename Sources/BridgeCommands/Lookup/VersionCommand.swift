@@ -7,7 +7,7 @@ import BridgeWebSocket
 /// `bridgectl version`.
 package struct VersionCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "version", abstract: "Our version and those of the libraries that are linked.")
+    commandName: "version", abstract: "Print the versions of bridgectl and the linked libraries.")
 
   @Flag(help: "As JSON.")
   package var json = false

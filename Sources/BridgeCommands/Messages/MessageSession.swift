@@ -6,7 +6,7 @@ import BridgeWebSocket
 /// Standard input as messages, and messages as standard output, over all connections of a run: what
 /// was read and not sent waits for the next one.
 final class MessageSession: Sendable {
-  /// How it came to its end.
+  /// The end of the session.
   enum End: Sendable {
     /// Input has ended, and the peer has had time to answer.
     case finished
@@ -55,7 +55,7 @@ final class MessageSession: Sendable {
   func receive(from connection: WebSocketConnection, _ generation: Int) async -> End? {
     do throws(AppError) {
       for try await message in connection.messages {
-        state.withLock { $0.receipts.noteReceived(generation) }
+        state.withLock { $0.receipts.recordReceived(generation) }
         guard await write(message) else { return Task.isCancelled ? nil : .outputClosed }
       }
     } catch {
@@ -124,7 +124,7 @@ final class MessageSession: Sendable {
     while let message = state.withLock({ $0.unsent.first }) {
       guard await gate.pass(generation) else { return false }
       try await connection.send(message)
-      noteSent(generation)
+      recordSent(generation)
     }
     return true
   }
@@ -158,10 +158,10 @@ final class MessageSession: Sendable {
     return DeliveryReport(unsent: report.unsent, isInputLeft: true, doubtful: report.doubtful)
   }
 
-  private func noteSent(_ generation: Int) {
+  private func recordSent(_ generation: Int) {
     state.withLock { state in
       state.unsent.removeFirst()
-      state.receipts.noteSent(generation)
+      state.receipts.recordSent(generation)
     }
   }
 
@@ -173,7 +173,7 @@ final class MessageSession: Sendable {
       state.withLock { $0.receipts.prove(count, of: generation) }
       try await clock.sleep(for: Self.proofPause)
     } catch {
-      // Nothing is proven; whether the link is dead is not ours to judge.
+      // Nothing is proven; liveness decides whether the link is dead.
     }
   }
 
@@ -219,7 +219,7 @@ final class MessageSession: Sendable {
     return true
   }
 
-  /// How it came to its end with the input's.
+  /// The end of the session and of its input.
   private var end: End {
     state.withLock { $0.framing.fault }.map { .badInput($0) } ?? .finished
   }

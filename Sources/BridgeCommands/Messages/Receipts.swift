@@ -16,7 +16,7 @@ package struct Receipts: Sendable {
   package init() {}
 
   /// A message went into `generation`.
-  package mutating func noteSent(_ generation: Int) {
+  package mutating func recordSent(_ generation: Int) {
     var known = counts[generation] ?? Counts()
     if known.proven == known.sent { known.replies = 0 }
     known.sent += 1
@@ -24,7 +24,7 @@ package struct Receipts: Sendable {
   }
 
   /// A message came over `generation`.
-  package mutating func noteReceived(_ generation: Int) { counts[generation]?.replies += 1 }
+  package mutating func recordReceived(_ generation: Int) { counts[generation]?.replies += 1 }
 
   /// Whether as many messages came as were sent and not proven. It is no proof, but together with
   /// a close that says that all is done (code 1000) it is as good as one: a server that closes with

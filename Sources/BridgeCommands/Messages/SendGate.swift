@@ -69,7 +69,7 @@ package final class SendGate: Sendable {
           return nil
         }
         if let answer { return caller.resume(returning: answer) }
-        // A cancellation that came between the question above and now found nobody.
+        // A cancellation that came between the check above and now found no waiter.
         if Task.isCancelled { dismiss(id) }
       }
     } onCancel: {

@@ -4,7 +4,7 @@ import Foundation
 /// The program named by SSH_ASKPASS: asked by its argument, it answers on its standard output
 /// (ssh(1), ENVIRONMENT).
 enum AskpassProgram {
-  /// What asking came to.
+  /// The result of a prompt.
   enum Answer: Equatable {
     /// The first line it wrote.
     case given([UInt8])

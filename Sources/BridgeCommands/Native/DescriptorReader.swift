@@ -1,13 +1,13 @@
 import BridgeTransport
 import Foundation
 
-/// Reads a descriptor that may block, on a thread of its own, only when somebody asks: what is not
-/// asked for stays where it is, for whoever reads there next.
+/// Reads a descriptor that may block, on a thread of its own, only on request: what is not
+/// requested stays where it is, for the next reader.
 ///
 /// The descriptor's flags are left alone (a non-blocking terminal would surprise the shell that
 /// shares it).
 final class DescriptorReader: Sendable {
-  /// What a read came to.
+  /// The result of a read.
   enum Chunk: Sendable {
     case bytes([UInt8])
     case end
@@ -56,7 +56,7 @@ final class DescriptorReader: Sendable {
     return unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
   }
 
-  /// Leaves what comes to somebody else for a while, or takes it again.
+  /// Pauses reading, so that another program can read, or resumes it.
   func hold(_ isHeld: Bool) {
     state.withLock { $0.isHeld = isHeld }
     wake.signal()

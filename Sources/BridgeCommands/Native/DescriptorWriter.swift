@@ -6,7 +6,7 @@ import Foundation
 final class DescriptorWriter: Sendable {
   private struct Chunk {
     let bytes: [UInt8]
-    /// Who waits for it; nil where nobody does.
+    /// The waiting caller; nil where none waits.
     let caller: Int?
   }
 
@@ -14,7 +14,7 @@ final class DescriptorWriter: Sendable {
     var queue: [Chunk] = []
     var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
     var lastCaller = 0
-    /// Bytes in the queue that nobody waits for.
+    /// Bytes in the queue without a waiting caller.
     var posted = 0
     var isClosed = false
     var isStarted = false
@@ -145,7 +145,7 @@ final class DescriptorWriter: Sendable {
       if count > 0 {
         written += count
       } else if errno == EAGAIN {
-        // Somebody else made it non-blocking; that is theirs to have.
+        // Another program made it non-blocking; it stays so.
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&wait, 1, -1)
       } else if errno != EINTR {

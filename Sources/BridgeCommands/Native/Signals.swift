@@ -19,18 +19,18 @@ final class Signals: Sendable {
   private let sink: AsyncStream<Event>.Continuation
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
-  private static let patience: Int32 = 2000
+  private static let exitTimeout: Int32 = 2000
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
-  /// Keeps the signals for `Signals`, but for those that whoever started us wants ignored (nohup,
+  /// Keeps the signals for `Signals`, but for those that the parent process ignores (nohup,
   /// a job in the background), and but for all where descriptors have run out. Writing to a closed
   /// pipe, or beyond the largest size of a file, is an error and no signal from here on.
   static func hold() {
     for number in numbers where LocalEnvironment.hasDescriptors && wake.isOpen && !isIgnored(number)
     {
       var action = sigaction()
-      unsafe action.__sigaction_handler.sa_handler = { Signals.note($0) }
+      unsafe action.__sigaction_handler.sa_handler = { Signals.record($0) }
       action.sa_flags = SA_RESTART
       unsafe sigaction(number, &action, nil)
     }
@@ -44,7 +44,7 @@ final class Signals: Sendable {
   }
 
   /// In the handler: only async-signal-safe calls (signal-safety(7)).
-  private static func note(_ number: Int32) {
+  private static func record(_ number: Int32) {
     let saved = errno
     wake.signal(UInt8(truncatingIfNeeded: number))
     errno = saved
@@ -62,8 +62,8 @@ final class Signals: Sendable {
   private func run() {
     var ending: Int32?
     while true {
-      guard let number = Self.wake.wait(milliseconds: ending == nil ? -1 : Self.patience) else {
-        if let ending { Self.leave(ending) }
+      guard let number = Self.wake.wait(milliseconds: ending == nil ? -1 : Self.exitTimeout) else {
+        if let ending { Self.exit(ending) }
         continue
       }
       switch Int32(number) {
@@ -72,7 +72,7 @@ final class Signals: Sendable {
       case SIGCONT: resume()
       case let number:
         // The second one, or an end that hangs, leaves at once.
-        if let ending { Self.leave(ending) }
+        if let ending { Self.exit(ending) }
         ending = 128 + number
         sink.yield(.end(128 + number))
       }
@@ -86,7 +86,7 @@ final class Signals: Sendable {
   }
 
   /// Ends the process now, with the terminal as it was.
-  static func leave(_ code: Int32) -> Never {
+  static func exit(_ code: Int32) -> Never {
     TerminalModes.restore()
     _exit(code)
   }

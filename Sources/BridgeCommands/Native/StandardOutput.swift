@@ -19,13 +19,13 @@ enum StandardOutput {
   static func end(with text: String) -> Never {
     let isTerminal = TerminalModes.isTerminal(1)
     guard let errno = DescriptorWriter.failure(writing: Array(text.utf8), to: 1) else {
-      Signals.leave(0)
+      Signals.exit(0)
     }
     guard let error = error(errno, isTerminal: isTerminal) else {
-      Signals.leave(BridgeErrors.ExitCode.outputClosed.rawValue)
+      Signals.exit(BridgeErrors.ExitCode.outputClosed.rawValue)
     }
     let lines = TerminalBanner.lastLines(error).map { $0 + "\n" }
     _ = DescriptorWriter.writeAll(Array(lines.joined().utf8), to: 2)
-    Signals.leave(error.exitCode().rawValue)
+    Signals.exit(error.exitCode().rawValue)
   }
 }

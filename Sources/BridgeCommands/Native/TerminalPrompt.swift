@@ -11,7 +11,7 @@ enum TerminalPrompt {
     let terminal: Int32
   }
 
-  /// What is asked and not answered yet.
+  /// The prompt that is not answered yet.
   private static let pending = Mutex(Question?.none)
 
   /// The answer without its line feed; nil when there is no terminal, the input ended, or the task

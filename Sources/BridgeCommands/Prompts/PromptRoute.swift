@@ -1,4 +1,4 @@
-/// Where a secret is asked for.
+/// Where a secret is requested.
 package enum PromptRoute: Sendable, Equatable {
   /// On the process's terminal.
   case terminal
@@ -7,7 +7,7 @@ package enum PromptRoute: Sendable, Equatable {
   /// Nowhere; the sentence says why, and what would help.
   case nowhere(String)
 
-  /// Whether somebody can answer.
+  /// Whether a prompt can be answered.
   package var canAsk: Bool {
     switch self {
     case .terminal, .program: true
@@ -25,7 +25,7 @@ package enum PromptRoute: Sendable, Equatable {
   package static func choose(
     isBatch: Bool, hasTerminal: Bool, environment: [String: String]
   ) -> PromptRoute {
-    if isBatch { return .nowhere("--batch never asks. Without it, or with --password-fd, it can.") }
+    if isBatch { return .nowhere("--batch never prompts. Omit it, or use --password-fd.") }
     let program = environment["SSH_ASKPASS"].flatMap { $0.isEmpty ? nil : $0 }
     let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
     var mayRun = hasDisplay
@@ -41,7 +41,7 @@ package enum PromptRoute: Sendable, Equatable {
     if isFirst, mayRun, let program { return .program(program) }
     if hasTerminal { return .terminal }
     return .nowhere(
-      "There is no terminal to ask on. Use --password-fd N, or SSH_ASKPASS=PROGRAM with "
+      "There is no terminal to prompt on. Use --password-fd N, or SSH_ASKPASS=PROGRAM with "
         + "SSH_ASKPASS_REQUIRE=force.")
   }
 }

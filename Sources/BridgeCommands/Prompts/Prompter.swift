@@ -2,8 +2,8 @@ import BridgeErrors
 import BridgeSSH
 import BridgeTransport
 
-/// Asks a person what a connection wants to know: on the terminal or by SSH_ASKPASS, never from
-/// standard input, never with the peer's own control characters.
+/// Prompts a person for a connection's secrets and decisions: on the terminal or by SSH_ASKPASS,
+/// never from standard input, never with the peer's own control characters.
 struct Prompter: Sendable {
   let route: PromptRoute
   /// Whether a host key may be asked about: a person must see it.
@@ -15,7 +15,7 @@ struct Prompter: Sendable {
   private let given = Mutex(Secret?.none)
   private let memory = Mutex(Memory())
 
-  /// What was asked, and what was answered: a reconnect asks nobody for what was right before.
+  /// The earlier prompts and answers: a reconnect does not prompt for what was right before.
   private struct Memory {
     var passwords = 0
     var isExplained = false
@@ -60,7 +60,7 @@ struct Prompter: Sendable {
       memory.passwords += 1
       return memory.passwords
     }
-    if round > 1, route == .terminal { reporter.note("The password was refused.") }
+    if round > 1, route == .terminal { reporter.log("The password was refused.") }
     return await remembered("Password of \(shown(user)) at \(shown(host)): ")
   }
 
@@ -82,7 +82,7 @@ struct Prompter: Sendable {
       return [given]
     }
     for text in [request.name, request.instruction] where !text.isEmpty {
-      reporter.note(PeerText.escaped(text, limit: 1024, layout: .paragraph))
+      reporter.log(PeerText.escaped(text, limit: 1024, layout: .paragraph))
     }
     var answers: [Secret] = []
     for prompt in request.prompts {
@@ -98,11 +98,11 @@ struct Prompter: Sendable {
     guard hasTerminal, case let host = shown(question.host) else { return false }
     var text =
       question.isKnownByOtherTypes
-      ? "\(host) is known here, but not this key: somebody may be in between. "
-      : "\(host) is not known here. "
+      ? "\(host) is known, but with other keys: the connection may be intercepted. "
+      : "\(host) is not a known host. "
     text += "Its \(shown(question.keyType)) key is\r\n  \(question.fingerprint)\r\n"
     if let doubt = question.doubt { text += "\(PeerText.escaped(doubt, limit: 1024))\r\n" }
-    text += "Compare it with what its owner gives you. Trust it? [yes/NO/fingerprint] "
+    text += "Compare it with the administrator's fingerprint. Trust it? [yes/NO/fingerprint] "
     await reporter.beginQuestion()
     input.hold(true)
     defer {
@@ -135,7 +135,7 @@ struct Prompter: Sendable {
         defer { memory.isExplained = true }
         return !memory.isExplained
       }
-      if isFirst { reporter.note("\(question.dropLast(2)) is wanted. \(reason)") }
+      if isFirst { reporter.log("\(question.dropLast(2)) is required. \(reason)") }
       return nil
     }
   }
@@ -145,7 +145,7 @@ struct Prompter: Sendable {
     case .given(let bytes): return Secret(bytes)
     case .declined: return nil
     case .notStarted(let reason):
-      reporter.note("SSH_ASKPASS: \(shown(program)) cannot be started: \(reason).")
+      reporter.log("SSH_ASKPASS: \(shown(program)) cannot be started: \(reason).")
       return nil
     }
   }

@@ -14,7 +14,7 @@ final class Reporter: Sendable {
     var isTerminal = false
     /// Standard output is one too.
     var sharesTerminal = false
-    /// The terminal can take back what it shows: progress, and a banner.
+    /// Whether the terminal can erase what it shows: progress, and a banner.
     var showsProgress = false
     /// Colors are wanted and shown.
     var usesColor = false
@@ -61,7 +61,7 @@ final class Reporter: Sendable {
   }
 
   /// A line for a person; nothing with `-q`.
-  func note(_ text: String) { say(text, unless: .quiet) }
+  func log(_ text: String) { say(text, unless: .quiet) }
 
   /// A line for a person who asked for more (`-v`).
   func detail(_ text: String) {
@@ -166,7 +166,7 @@ final class Reporter: Sendable {
     return isWritten
   }
 
-  /// What the remote command wrote to its standard error; false when nobody reads it any more.
+  /// Writes the remote command's standard error; false when it has no reader any more.
   func remoteError(_ bytes: [UInt8]) async -> Bool {
     await makeWay()
     progress(nil)

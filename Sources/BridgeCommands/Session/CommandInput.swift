@@ -2,22 +2,22 @@ import BridgeTransport
 
 /// Standard input of what runs remotely, once or more often.
 final class CommandInput: Sendable {
-  private let tape: Mutex<InputTape>
+  private let replayBuffer: Mutex<ReplayBuffer>
   private let reader: DescriptorReader
 
   init(_ reader: DescriptorReader, isKept: Bool) {
     self.reader = reader
-    tape = Mutex(InputTape(isKept: isKept))
+    replayBuffer = Mutex(ReplayBuffer(isKept: isKept))
   }
 
   /// Whether another run would get all that the one before got.
-  var isWhole: Bool { tape.withLock { $0.isWhole } }
+  var isWhole: Bool { replayBuffer.withLock { $0.isWhole } }
 
   /// Chunk number `index`, from 0 in every run.
   func read(_ index: Int) async -> DescriptorReader.Chunk {
-    if let bytes = tape.withLock({ $0.chunk(index) }) { return .bytes(bytes) }
+    if let bytes = replayBuffer.withLock({ $0.chunk(index) }) { return .bytes(bytes) }
     let chunk = await reader.read()
-    if case .bytes(let bytes) = chunk { tape.withLock { $0.note(bytes) } }
+    if case .bytes(let bytes) = chunk { replayBuffer.withLock { $0.record(bytes) } }
     return chunk
   }
 }

@@ -3,7 +3,7 @@ package import BridgeSSH
 
 extension ExitCode {
   /// The code that passes on how a remote command ended: its status as it is, 128 + n after signal
-  /// n, 255 after a signal nobody knows.
+  /// n, 255 after an unknown signal.
   package init(_ status: ExitStatus) {
     switch status {
     case .status(0): self = .success
@@ -20,6 +20,6 @@ extension ExitCode {
     "XCPU": 24, "XFSZ": 25, "VTALRM": 26, "PROF": 27, "SYS": 31,
   ]
 
-  /// 128 + SIGPIPE: nobody reads our standard output any more.
+  /// 128 + SIGPIPE: our standard output has no reader any more.
   package static let outputClosed = Self(rawValue: 141)
 }

@@ -31,10 +31,10 @@ final class Keyboard: Sendable {
 
   static let help = """
     Escapes, at the start of a line:\r
-      ~.   leave; the shell ends\r
+      ~.   disconnect; the shell ends\r
       ~r   reconnect now\r
-      ~s   what the link is like\r
-      ~?   this\r
+      ~s   show connection status\r
+      ~?   show this list\r
       ~~   a tilde\r
 
     """
@@ -86,7 +86,7 @@ final class Keyboard: Sendable {
       while let bytes = await outbox.take() { try await channel.write(bytes) }
       if !Task.isCancelled { try await channel.finishInput() }
     } catch {
-      // It takes no more; how it ends is told by its status.
+      // It takes no more; its status reports how it ends.
     }
   }
 
@@ -116,7 +116,7 @@ final class Keyboard: Sendable {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
       case .bytes(let bytes): await outbox.append(bytes)
-      case .leave, .reconnect, .status, .help: await act(.escape(token))
+      case .disconnect, .reconnect, .status, .help: await act(.escape(token))
       }
     }
   }

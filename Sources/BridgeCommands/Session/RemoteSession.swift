@@ -2,13 +2,13 @@ import BridgeErrors
 import BridgeSSH
 import BridgeTransport
 
-/// How a shell or a command came to its end here.
+/// How a shell or a command ended here.
 enum SessionEnd: Sendable {
   /// The server said how it ended.
   case ended(ExitStatus)
   /// It was lost.
   case failed(AppError)
-  /// Nobody reads our standard output any more.
+  /// Standard output has no reader any more.
   case outputClosed
 }
 
@@ -86,8 +86,8 @@ struct RemoteSession: Sendable {
           if openStreams > 0 { group.addTask { await quiet() } }
         case .quiet:
           guard ending == nil, let reported else { continue }
-          reporter.note(
-            "bridgectl: the command has ended; something it left behind keeps its output open.")
+          reporter.log(
+            "bridgectl: the command has ended; a process that it started keeps its output open.")
           return .ended(reported)
         }
         if openStreams == 0, let ending { return Self.end(ending) }
@@ -128,7 +128,7 @@ struct RemoteSession: Sendable {
   }
 
   private func carryErrors() async -> Step {
-    // Who closes our standard error wants to know nothing; the command goes on.
+    // A closed standard error means no output is wanted there; the command continues.
     await carry(channel.standardError) { bytes in
       _ = await reporter.remoteError(bytes)
       return true
@@ -149,7 +149,7 @@ struct RemoteSession: Sendable {
         if !isWritten { return Task.isCancelled ? .idle : .outputClosed }
       }
     } catch {
-      // The exit status tells what happened.
+      // The exit status reports what happened.
     }
     return .streamEnded
   }
@@ -173,7 +173,7 @@ struct RemoteSession: Sendable {
         }
       }
     } catch {
-      // It takes no more input; how it ends is told by its status.
+      // It takes no more input; its status reports how it ends.
       return .idle
     }
   }
@@ -191,7 +191,7 @@ struct RemoteSession: Sendable {
         try await channel.resize(to: change.size)
       }
     } catch {
-      // It takes no sizes any more; how it ends is told by its status.
+      // It takes no more sizes; its status reports how it ends.
     }
     return .idle
   }
@@ -199,8 +199,8 @@ struct RemoteSession: Sendable {
   /// For a program to see that its terminal has changed before it changes back.
   private static let redrawTime = Duration.milliseconds(100)
 
-  /// Comes back when nothing has come for a while and nothing is waiting to be written: somebody
-  /// who reads our output slowly is not quiet.
+  /// Returns when nothing has come for a while and nothing is waiting to be written: a
+  /// slow reader of our output does not count as quiet.
   private func quiet() async -> Step {
     var (seen, slices) = (activity.withLock { $0.chunks }, 0)
     while slices < Self.quietSlices {

@@ -6,7 +6,7 @@ package struct EscapeParser: Sendable, Equatable {
     /// Bytes for the remote side.
     case bytes([UInt8])
     /// `~.`
-    case leave
+    case disconnect
     /// `~r`
     case reconnect
     /// `~s`
@@ -64,7 +64,7 @@ package struct EscapeParser: Sendable, Equatable {
 
   private static func escape(_ byte: UInt8) -> Token? {
     switch byte {
-    case UInt8(ascii: "."): .leave
+    case UInt8(ascii: "."): .disconnect
     case UInt8(ascii: "r"): .reconnect
     case UInt8(ascii: "s"): .status
     case UInt8(ascii: "?"): .help

@@ -21,7 +21,7 @@ public struct Corrupt: Fault, Shaper {
     if offset >= 0, let byte = portion.bytes.getInteger(at: index, as: UInt8.self) {
       let mask = bit.map { 1 << UInt8($0 & 7) } ?? UInt8.random(in: 1...255, using: &generator)
       altered.bytes.setInteger(byte ^ mask, at: index)
-      altered.note = "corrupted"
+      altered.alteration = "corrupted"
     }
     offset -= portion.count
     return [altered]

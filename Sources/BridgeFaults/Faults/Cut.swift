@@ -21,7 +21,7 @@ public struct Cut: Fault, Shaper {
     }
     last.bytes = portion.bytes.prefix(count)
     last.ending = ending
-    last.note = "cut"
+    last.alteration = "cut"
     return [last]
   }
 }

@@ -1,5 +1,5 @@
 /// The end of all standing faults: shapers are gone, what was frozen goes on, those held are
-/// connected, the listener is open. Whoever was ignored and still waits stays so.
+/// connected, the listener is open. Clients that were ignored and still wait stay ignored.
 public struct Lift: Fault {
   /// Connections open now and later.
   public var scope: FaultScope { .all }

@@ -1,4 +1,4 @@
-/// Nobody listens: new connections are refused, open ones live on.
+/// No listener: new connections are refused, open ones live on.
 public struct Refuse: Fault {
   /// For how long; nil: until healed.
   public var duration: Duration?

@@ -17,7 +17,7 @@ public struct Portion: Sendable {
   /// What is done to the connection once it is written.
   public var ending: Ending?
   /// An alteration for the event log, in a few words.
-  public var note: String?
+  public var alteration: String?
 
   /// How many bytes it has.
   public var count: Int { bytes.readableBytes }

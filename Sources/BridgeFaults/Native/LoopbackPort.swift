@@ -9,7 +9,7 @@ enum LoopbackPort {
   private static let range = 10_240..<32_768
   private static let next = Atomic<Int>(0)
 
-  /// A port nobody listens on now; two calls never give the same one, also not in two programs of
+  /// A port without a listener; two calls never give the same one, also not in two programs of
   /// this machine that run at the same time.
   static func reserve() throws(FaultError) -> Int {
     let start = Int(getpid()) * 131
@@ -27,7 +27,7 @@ enum LoopbackPort {
   }
 
   /// Tells other programs that a port is ours: a name that only one socket can have, for as long as
-  /// this program runs (unix(7), abstract sockets). Nil when it is somebody's.
+  /// this program runs (unix(7), abstract sockets). Nil when it is taken.
   private static func claim(_ port: Int) -> Int32? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }

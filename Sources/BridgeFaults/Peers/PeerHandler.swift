@@ -12,7 +12,7 @@ final class PeerHandler: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
     connection = peer.assumeIsolated { $0.accept(channel) }
-    // Only now: what is written may fail at once, and be told here before it returns.
+    // Only now: a write may fail at once, and be reported here before it returns.
     report { $0.begin($1) }
   }
 

@@ -43,7 +43,7 @@ final class ScriptPlayer {
     if isReading { channel.read() }
   }
 
-  /// The socket is closed: the rest of the script is nobody's.
+  /// The socket is closed: the rest of the script is dropped.
   func stop() { isStopped = true }
 
   /// Takes the steps that can be taken now.

@@ -13,7 +13,7 @@ public actor ScriptedTCPPeer: Journaling {
   nonisolated let loop: any EventLoop
   var journal = Journal<PeerEvent>()
   private(set) var isStopped = false
-  private let door: LoopbackListener
+  private let listener: LoopbackListener
   private var scripts: [PeerScript]
   private var sessions: [Int: ScriptPlayer] = [:]
   private var heard: [[UInt8]] = []
@@ -38,10 +38,10 @@ public actor ScriptedTCPPeer: Journaling {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.scripts = scripts
     start = .now()
-    door = try LoopbackListener(on: loop)
-    port = door.port
+    listener = try LoopbackListener(on: loop)
+    port = listener.port
     let peer = self
-    let opened = door.open { try $0.pipeline.syncOperations.addHandler(PeerHandler(peer)) }
+    let opened = listener.open { try $0.pipeline.syncOperations.addHandler(PeerHandler(peer)) }
     do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
@@ -70,7 +70,7 @@ public actor ScriptedTCPPeer: Journaling {
   public func stop() async {
     guard !isStopped else { return }
     isStopped = true
-    _ = door.close()
+    _ = listener.close()
     let channels = sessions.values.map(\.channel)
     for channel in channels { channel.close(promise: nil) }
     for channel in channels { try? await channel.closeFuture.get() }
@@ -82,10 +82,10 @@ public actor ScriptedTCPPeer: Journaling {
     let connection = heard.count
     let script = scripts.isEmpty ? [] : scripts[min(connection, scripts.count) - 1]
     let player = ScriptPlayer(script, on: channel, start: start) {
-      self.assumeIsolated { $0.note(.scriptDone, connection) }
+      self.assumeIsolated { $0.report(.scriptDone, connection) }
     }
     sessions[connection] = player
-    note(.accepted, connection)
+    report(.accepted, connection)
     return connection
   }
 
@@ -108,17 +108,17 @@ public actor ScriptedTCPPeer: Journaling {
   func hasRoom(_ connection: Int) { sessions[connection]?.play() }
 
   func clientFinished(_ connection: Int) {
-    note(.clientFinished, connection)
+    report(.clientFinished, connection)
     sessions[connection]?.clientDidFinish()
   }
 
   func closed(_ connection: Int) {
     guard let player = sessions.removeValue(forKey: connection) else { return }
     player.stop()
-    note(.closed, connection)
+    report(.closed, connection)
   }
 
-  private func note(_ kind: PeerEvent.Kind, _ connection: Int) {
+  private func report(_ kind: PeerEvent.Kind, _ connection: Int) {
     let time = Duration.nanoseconds((NIODeadline.now() - start).nanoseconds)
     journal.append(PeerEvent(at: time, connection: connection, kind: kind))
   }

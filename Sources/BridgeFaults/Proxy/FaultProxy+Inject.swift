@@ -22,17 +22,17 @@ extension FaultProxy {
     }
   }
 
-  /// Ends all standing faults, as `lift` does, and takes back every step still to come.
+  /// Ends all standing faults, as `lift` does, and cancels every step still to come.
   ///
   /// - Throws: `stopped`, `cannotListen`.
   public func heal() async throws(FaultError) {
     epoch += 1
     try await inject(.lift)
-    note(.healed)
+    report(.healed)
   }
 
   private func begin(_ fault: any Fault, on scope: FaultScope?) -> EventLoopFuture<Void> {
-    note(.injected("\(fault)"))
+    report(.injected("\(fault)"))
     return take(fault.steps[...], on: scope ?? fault.scope, of: epoch)
   }
 
@@ -84,7 +84,7 @@ extension FaultProxy {
 
   func reset(_ id: Int) {
     guard relays[id] != nil else { return }
-    note(.reset, id)
+    report(.reset, id)
     conclude(id, abruptly: true)
   }
 
@@ -123,7 +123,7 @@ extension FaultProxy {
       self.assumeIsolated { proxy in
         guard proxy.epoch == planned else { return }
         steps(proxy).whenFailure { error in
-          proxy.assumeIsolated { $0.note(.listenFailed("\(error)")) }
+          proxy.assumeIsolated { $0.report(.listenFailed("\(error)")) }
         }
       }
     }
@@ -133,14 +133,14 @@ extension FaultProxy {
     for direction in Direction.allCases where directions.contains(direction) {
       guard relays[id]?[direction].isFrozen == false else { continue }
       relays[id]?[direction].freeze()
-      note(.froze(direction), id)
+      report(.froze(direction), id)
     }
   }
 
   private func thaw(_ id: Int) {
     for direction in Direction.allCases where relays[id]?[direction].isFrozen == true {
       relays[id]?[direction].thaw()
-      note(.thawed(direction), id)
+      report(.thawed(direction), id)
     }
     if let lost = relays[id]?.lost { return sourceLost(of: id, lost) }
     for direction in Direction.allCases {

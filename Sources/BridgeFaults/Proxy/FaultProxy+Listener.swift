@@ -11,21 +11,21 @@ extension FaultProxy {
   /// Listens on the proxy's port, unless it does.
   func openListener() -> EventLoopFuture<Void> {
     let proxy = self
-    let opened = door.open { client in
+    let opened = listener.open { client in
       try client.pipeline.syncOperations.addHandler(RelayHandler(proxy, .toServer))
     }
-    return opened.map { proxy.assumeIsolated { $0.noteListening() } }
+    return opened.map { proxy.assumeIsolated { $0.reportListening() } }
   }
 
   func stopListening() {
     isListening = false
-    if door.close() { note(.refusing) }
+    if listener.close() { report(.refusing) }
   }
 
   /// Takes in a client; its number.
   func accept(_ client: any Channel) -> Int {
     let id = makeRelay(client)
-    note(.accepted(admission), id)
+    report(.accepted(admission), id)
     let steps = standing + once
     once = []
     for step in steps { take(step, on: id) }
@@ -44,10 +44,10 @@ extension FaultProxy {
     for id in waiting { dial(id) }
   }
 
-  private func noteListening() {
-    guard door.isOpen, !isListening else { return }
+  private func reportListening() {
+    guard listener.isOpen, !isListening else { return }
     isListening = true
-    note(.listening)
+    report(.listening)
   }
 
   private func dial(_ id: Int) {
@@ -73,14 +73,14 @@ extension FaultProxy {
     case .success(let channel):
       guard relays[id] != nil else { return channel.close(promise: nil) }
       relays[id]?.server = channel
-      note(.connected, id)
+      report(.connected, id)
       for direction in Direction.allCases {
         pump(id, direction)
         readMore(of: id, direction)
       }
     case .failure:
       guard relays[id] != nil else { return }
-      note(.serverUnreachable, id)
+      report(.serverUnreachable, id)
       conclude(id, abruptly: true)
     }
   }

@@ -18,14 +18,14 @@ extension FaultProxy {
     pump(id, direction)
   }
 
-  /// Lets go of a client that was ignored and has given up, once nobody is to be ignored any more.
+  /// Releases a client that was ignored and has given up, once no client is to be ignored any more.
   func forgetIgnored(_ id: Int) {
     guard let relay = relays[id], relay.isIgnored, relay.toServer.hasEnd else { return }
     if admission != .ignore { conclude(id) }
   }
 
   /// The source's socket is closed. After our own FIN the other side's one closes it whole, and
-  /// NIO tells no more than that.
+  /// NIO reports no more than that.
   func sourceClosed(of id: Int, _ direction: Direction, byError: Bool) {
     guard let relay = relays[id] else { return }
     if !byError, relay.finished.contains(direction.opposite) {
@@ -40,7 +40,7 @@ extension FaultProxy {
     guard let relay = relays[id] else { return }
     relays[id]?.lost = direction
     guard !relay.isFrozen else { return }
-    note(.lost(direction), id)
+    report(.lost(direction), id)
     conclude(id, abruptly: true)
   }
 
@@ -71,7 +71,7 @@ extension FaultProxy {
   func conclude(_ id: Int, abruptly: Bool = false) {
     guard let relay = relays.removeValue(forKey: id) else { return }
     held.removeAll { $0 == id }
-    note(.closed(toServer: relay.toServer.passed, toClient: relay.toClient.passed), id)
+    report(.closed(toServer: relay.toServer.passed, toClient: relay.toClient.passed), id)
     for channel in [relay.client, relay.server].compactMap(\.self) {
       if abruptly { channel.closeWithReset() } else { channel.close(promise: nil) }
     }
@@ -80,7 +80,7 @@ extension FaultProxy {
   private func write(
     _ portion: Portion, to target: any Channel, of id: Int, _ direction: Direction
   ) {
-    if let text = portion.note { note(.altered(direction, text), id) }
+    if let text = portion.alteration { report(.altered(direction, text), id) }
     guard let ending = portion.ending else {
       return target.writeAndFlush(portion.bytes, promise: nil)
     }
@@ -106,7 +106,7 @@ extension FaultProxy {
   private func finished(_ id: Int, _ direction: Direction) {
     guard let target = relays[id]?.target(of: direction) else { return }
     relays[id]?.finished.insert(direction)
-    note(.finished(direction), id)
+    report(.finished(direction), id)
     if relays[id]?.finished == .both {
       conclude(id)
     } else {

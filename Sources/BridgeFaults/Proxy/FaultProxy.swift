@@ -13,12 +13,12 @@ import NIOPosix
 public actor FaultProxy: Journaling {
   /// Where it listens, on 127.0.0.1; the same for as long as it lives.
   public nonisolated let port: Int
-  /// What its chances are drawn from; print it when a test fails.
+  /// The seed of its random numbers; print it when a test fails.
   public nonisolated let seed: UInt64
 
   nonisolated let loop: any EventLoop
   let serverPort: Int
-  let door: LoopbackListener
+  let listener: LoopbackListener
   var isListening = false
   var admission = Admission.forward
   var relays: [Int: Relay] = [:]
@@ -51,8 +51,8 @@ public actor FaultProxy: Journaling {
     self.seed = seed
     generator = SplitMix64(seed: seed)
     start = .now()
-    door = try LoopbackListener(on: loop)
-    self.port = door.port
+    listener = try LoopbackListener(on: loop)
+    self.port = listener.port
     try await listen()
   }
 
@@ -96,7 +96,7 @@ public actor FaultProxy: Journaling {
   /// The loop's instant of a time since the start.
   func deadline(_ due: Duration) -> NIODeadline { start + TimeAmount(due) }
 
-  func note(_ kind: FaultEvent.Kind, _ connection: Int? = nil) {
+  func report(_ kind: FaultEvent.Kind, _ connection: Int? = nil) {
     journal.append(FaultEvent(at: now, connection: connection, kind: kind))
   }
 

@@ -8,7 +8,7 @@ public actor DropbearServer {
 
   /// The only user it lets in: the one it runs as.
   public nonisolated let user: String
-  /// The private key that `user` logs in with; nil where it lets nobody in.
+  /// The private key that `user` logs in with; nil where it admits no user.
   public nonisolated let identityFile: String?
 
   private let folder: TemporaryFolder

@@ -154,7 +154,7 @@ public actor SSHServer {
     } else {
       server = try await ServerProcess(Self.program, arguments, in: folder)
     }
-    // Whoever stopped it while it was starting has found nothing to kill yet.
+    // A stop during the start found nothing to kill yet.
     if isStopped {
       await kill()
       throw .stopped

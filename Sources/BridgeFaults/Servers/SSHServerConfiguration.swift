@@ -36,7 +36,7 @@ public struct SSHServerConfiguration: Sendable {
     + "v4.hk."
   /// `ForceCommand`.
   public var forceCommand: String?
-  /// Whether a command runs to its end and nobody is told how it ended: its session's process is
+  /// Whether a command runs to its end without a report of how it ended: its session's process is
   /// killed first, perhaps with the last of what it wrote.
   public var withholdsExitStatus = false
   /// Text shown before authentication (`Banner`).

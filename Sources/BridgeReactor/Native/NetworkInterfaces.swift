@@ -3,7 +3,7 @@ import Foundation
 /// The machine's network interfaces.
 package enum NetworkInterfaces {
   /// Whether one that leads somewhere (not loopback) is up, has a carrier and an address
-  /// (getifaddrs(3)); true when that cannot be told.
+  /// (getifaddrs(3)); true when that cannot be determined.
   @Sendable package static func hasOneUp() -> Bool {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard unsafe getifaddrs(&list) == 0 else { return true }

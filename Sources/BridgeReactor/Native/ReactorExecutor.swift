@@ -3,7 +3,7 @@ import BridgeTransport
 /// The serial executor of a reactor, to which actors are pinned.
 ///
 /// The reactor itself is the executor of tasks that prefer it. Both run on its thread, but the
-/// runtime must be told which of the two a job is for: a task that was run as if it were isolated
+/// runtime must know which of the two a job is for: a task that was run as if it were isolated
 /// to an actor is queued anew at each call of an async function that is not.
 @safe final class ReactorExecutor: SerialExecutor, @unchecked Sendable {
   /// Set once, by the reactor, which outlives its executor's use: actors hold it.

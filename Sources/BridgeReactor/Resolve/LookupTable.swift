@@ -30,8 +30,8 @@ struct LookupTable<Waiter> {
     return isFirst
   }
 
-  /// Ends the waiting of `ticket`; nil when it was answered before. The lookup runs on: whoever
-  /// asks for the same host before its end shares it, so that a resolver that hangs holds one
+  /// Ends the waiting of `ticket`; nil when it was answered before. The lookup runs on: a caller
+  /// that asks for the same host before its end shares it, so that a resolver that hangs holds one
   /// thread per host and not one per retry.
   mutating func cancel(_ ticket: Ticket) -> Waiter? {
     guard let host = hosts.removeValue(forKey: ticket),

@@ -58,7 +58,7 @@ extension SSHConnection {
     }
   }
 
-  /// Answers everybody, then gives back session and descriptor – unless a helper thread or a dial
+  /// Resumes all callers, then releases session and descriptor – unless a helper thread or a dial
   /// has them, which gives them back when it is done and is made to end.
   private func tearDown() {
     guard let ending else { return }

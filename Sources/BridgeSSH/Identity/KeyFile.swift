@@ -13,7 +13,7 @@ package enum KeyFile {
   }
 
   /// The public key that belongs to the file at `path`, as OpenSSH finds it: in `path.pub`, in the
-  /// file itself, or in the private key there; nil where it cannot be told. Blocks.
+  /// file itself, or in the private key there; nil where it is unknown. Blocks.
   static func publicBlob(of path: String) -> [UInt8]? {
     for name in ["\(path).pub", path] {
       guard let file = try? LocalFile.readSecret(name, limit: PrivateKeyInfo.limit) else {

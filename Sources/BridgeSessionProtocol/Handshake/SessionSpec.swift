@@ -1,4 +1,4 @@
-/// What happens when the retained output reaches its cap and nobody has committed it.
+/// What happens when the retained output reaches its cap and no client has committed it.
 public enum WhenFull: String, Sendable, CaseIterable {
   /// The program waits in its write.
   case wait

@@ -16,7 +16,7 @@ import Testing
     ["--retry", "-1", "h"], ["--retry", "often", "h"], ["--no-reconnect", "--retry", "3", "h"],
     ["--idempotent", "h"], ["-N", "h", "--", "true"], ["-i", "", "h"], ["--wait=soon", "h"],
     ["--color", "red", "h"], ["--no-color", "--color", "always", "h"],
-    ["--keepalive", "5", "h"], ["--verdict", "0s", "h"], ["h", "--", "a\u{0}b"],
+    ["--keepalive", "5", "h"], ["--dead-after", "0s", "h"], ["h", "--", "a\u{0}b"],
   ])
   func refusesWhatMakesNoSense(_ arguments: [String]) {
     #expect(throws: (any Error).self) {

@@ -25,9 +25,9 @@ import Testing
 
   @Test func theErrorNamesTheOptionAndTheForm() {
     #expect {
-      try DurationArgument.parse("5", field: "--verdict")
+      try DurationArgument.parse("5", field: "--dead-after")
     } throws: { error in
-      guard case .validationError("--verdict", let message)? = error as? AppError else {
+      guard case .validationError("--dead-after", let message)? = error as? AppError else {
         return false
       }
       return message.contains("no unit") && message.contains("3s")

@@ -13,7 +13,7 @@ import Testing
     let request = try ConnectRequest(ConnectOptions.parse(arguments))
     return try ConnectSettings.resolve(
       request,
-      in: ConnectSettings.Surroundings(
+      in: ConnectSettings.Environment(
         home: "/home/me", user: "me", userID: 1001, hostName: "desk", environment: environment,
         isReadable: { files.contains($0) },
         files: ClientConfig.Files(
@@ -35,7 +35,7 @@ import Testing
     #expect(settings.hostKeys == .standard(home: "/home/me"))
     #expect(settings.algorithms == .standard)
     #expect(settings.keepalive == .seconds(5))
-    #expect(settings.verdict == .seconds(60))
+    #expect(settings.deadAfter == .seconds(60))
     #expect(settings.attemptTimeout == nil)
     #expect(settings.warnings.isEmpty)
   }
@@ -66,7 +66,7 @@ import Testing
     #expect(settings.hostKeys.unknown == .acceptNew)
     #expect(settings.timeouts.dial == .seconds(7))
     #expect(settings.keepalive == .seconds(9))
-    #expect(settings.verdict == .seconds(36))
+    #expect(settings.deadAfter == .seconds(36))
     #expect(settings.terminal == .unwanted)
     #expect(settings.loudness == .quiet)
   }
@@ -74,7 +74,7 @@ import Testing
   @Test func flagsOverruleTheFile() throws {
     let flags = [
       "-p", "1002", "-l", "flagged", "-i", "key", "--known-hosts", "kh", "--host-key", "strict",
-      "-t", "-v", "--keepalive", "1s", "--verdict", "3s",
+      "-t", "-v", "--keepalive", "1s", "--dead-after", "3s",
     ]
     var changed = Self.config.split(separator: "\n").filter { !$0.contains("ServerAlive") }
     changed.append("")
@@ -87,7 +87,7 @@ import Testing
     #expect(settings.terminal == .wanted)
     #expect(settings.loudness == .verbose)
     #expect(settings.keepalive == .seconds(1))
-    #expect(settings.verdict == .seconds(3))
+    #expect(settings.deadAfter == .seconds(3))
   }
 
   @Test func optionsOverruleFlags() throws {
@@ -242,7 +242,7 @@ import Testing
     } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
   }
 
-  /// Who typed it is told so; who did not is told to look into the file.
+  /// A typed value is named as such; a value from a file is named with its file.
   @Test(arguments: ["Port=x", "ConnectTimeout=-1", "User=\"me", "IdentityFile=${NONE}"])
   func aBadValueIsTheFaultOfWhereItStands(_ option: String) {
     #expect {

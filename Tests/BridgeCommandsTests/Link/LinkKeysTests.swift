@@ -7,7 +7,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("r", .retry), ("R", .retry), ("a", .leave), ("A", .leave), ("s", .explain), ("x", nil),
+      ("r", .retry), ("R", .retry), ("a", .disconnect), ("A", .disconnect), ("s", .explain),
+      ("x", nil),
       ("\r", nil), (" ", nil), ("~", nil),
     ] as [(String, LinkKeys.Command?)])
   func bareKeysWork(_ key: String, _ command: LinkKeys.Command?) {
@@ -40,9 +41,9 @@ import Testing
 
   @Test func controlCTwiceInTwoSecondsLeaves() {
     var keys = LinkKeys()
-    #expect(keys.take(3, at: start) == .confirmLeave)
-    #expect(keys.take(3, at: start + .milliseconds(2001)) == .confirmLeave)
+    #expect(keys.take(3, at: start) == .confirmDisconnect)
+    #expect(keys.take(3, at: start + .milliseconds(2001)) == .confirmDisconnect)
     #expect(keys.take(UInt8(ascii: "x"), at: start + .milliseconds(2500)) == nil)
-    #expect(keys.take(3, at: start + .milliseconds(4001)) == .leave)
+    #expect(keys.take(3, at: start + .milliseconds(4001)) == .disconnect)
   }
 }

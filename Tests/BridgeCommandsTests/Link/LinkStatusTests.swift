@@ -76,7 +76,7 @@ import Testing
         event(.surfaced(PresentedError(error: refused, plan: RecoveryPlan(next: next)))))
       #expect(lines(status, after: .zero).isEmpty)
       #expect(!status.isTicking)
-      #expect(status.overdueNote() == nil)
+      #expect(status.overdueMessage() == nil)
       status.see(event(.gaveUp(refused, RecoveryPlan(next: next))))
       #expect(lines(status, after: .zero).isEmpty)
     }
@@ -101,7 +101,7 @@ import Testing
     status.see(event(.suspected(silentFor: .seconds(6)), after: .seconds(10), generation: 1))
     #expect(
       lines(status, after: .seconds(12), held: 5) == [
-        "h has been silent for 8 s. What you type is held (5 bytes). ~r reconnects, ~. leaves."
+        "h has not responded for 8 s. Typed input is held (5 bytes). ~r reconnects, ~. disconnects."
       ])
     status.see(event(.cleared, after: .seconds(13), generation: 1))
     #expect(lines(status, after: .seconds(13)).isEmpty)
@@ -117,28 +117,28 @@ import Testing
   @Test func aLogIsToldOncePerKindOfTrouble() {
     var status = LinkStatus(host: "h")
     let plan = event(.waiting(RecoveryPlan(next: .reconnect, at: .seconds(1))))
-    _ = status.note(for: event(.failed(refused, nil), generation: 1))
-    #expect(status.note(for: plan)?.contains("Couldn't connect to h. Refused.") == true)
-    _ = status.note(for: event(.failed(refused, nil), generation: 2))
-    #expect(status.note(for: plan) == nil)
-    _ = status.note(for: event(.failed(.dnsError(host: "h"), nil), generation: 3))
-    #expect(status.note(for: plan) != nil)
+    _ = status.message(for: event(.failed(refused, nil), generation: 1))
+    #expect(status.message(for: plan)?.contains("Couldn't connect to h. Refused.") == true)
+    _ = status.message(for: event(.failed(refused, nil), generation: 2))
+    #expect(status.message(for: plan) == nil)
+    _ = status.message(for: event(.failed(.dnsError(host: "h"), nil), generation: 3))
+    #expect(status.message(for: plan) != nil)
   }
 
   @Test func aLogIsToldOfAnAttemptThatHangs() {
     var status = LinkStatus(host: "h")
     let up = event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1)
     for next in [up, event(.failed(refused, nil), generation: 1)] {
-      #expect(status.overdueNote() == nil)
+      #expect(status.overdueMessage() == nil)
       status.see(next)
-      #expect(status.note(for: next) == nil)
+      #expect(status.message(for: next) == nil)
     }
-    #expect(status.overdueNote()?.contains("Couldn't connect to h. Refused.") == true)
-    #expect(status.overdueNote() == nil)
+    #expect(status.overdueMessage()?.contains("Couldn't connect to h. Refused.") == true)
+    #expect(status.overdueMessage() == nil)
     let plan = event(.waiting(RecoveryPlan(next: .reconnect, at: .seconds(1))))
-    #expect(status.note(for: plan) == nil)
+    #expect(status.message(for: plan) == nil)
     status.see(up)
-    #expect(status.overdueNote() == nil)
+    #expect(status.overdueMessage() == nil)
   }
 
   @Test(arguments: [

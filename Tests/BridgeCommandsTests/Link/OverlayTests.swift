@@ -43,7 +43,7 @@ import Testing
     #expect(overlay.draw(["one"], on: .of(columns, rows)).hasPrefix(Self.cleared))
   }
 
-  @Test func whoeverTypesMayHaveMovedIntoIt() {
+  @Test func typingMayHaveMovedIntoIt() {
     var overlay = Overlay(cursor: .typing)
     _ = overlay.draw(["one", "two"], on: .of(80))
     #expect(
@@ -66,7 +66,7 @@ import Testing
     #expect(overlay.draw(["one"], on: .of(80)).hasPrefix("\u{1B}D"))
   }
 
-  @Test func aLineIsBegunAsideOfWhatSomebodyTypes() {
+  @Test func aLineIsBegunBesideTypedText() {
     var typed = Overlay(cursor: .typing)
     #expect(!typed.leavesLines)
     #expect(typed.makeLine(on: .of(5)).isEmpty)

@@ -5,9 +5,9 @@ struct ReceiptsTests {
   @Test func whatNoPongProvesIsDoubtful() {
     var receipts = Receipts()
     #expect(receipts.pending(of: 1) == nil)
-    for _ in 0..<3 { receipts.noteSent(1) }
+    for _ in 0..<3 { receipts.recordSent(1) }
     #expect(receipts.pending(of: 1) == 3)
-    receipts.noteSent(1)
+    receipts.recordSent(1)
     receipts.prove(3, of: 1)
     #expect(receipts.pending(of: 1) == 4)
     #expect(receipts.takeDoubtful(of: 1) == 1)
@@ -18,25 +18,25 @@ struct ReceiptsTests {
   func replies() {
     var receipts = Receipts()
     #expect(receipts.isAnswered(1))
-    receipts.noteReceived(1)
-    for _ in 0..<2 { receipts.noteSent(1) }
+    receipts.recordReceived(1)
+    for _ in 0..<2 { receipts.recordSent(1) }
     #expect(!receipts.isAnswered(1))
-    receipts.noteReceived(1)
+    receipts.recordReceived(1)
     #expect(!receipts.isAnswered(1))
-    receipts.noteReceived(1)
+    receipts.recordReceived(1)
     #expect(receipts.isAnswered(1))
     receipts.prove(1, of: 1)
     #expect(!receipts.isAnswered(1))
     receipts.prove(2, of: 1)
     #expect(receipts.isAnswered(1))
-    receipts.noteReceived(1)
-    receipts.noteSent(1)
+    receipts.recordReceived(1)
+    receipts.recordSent(1)
     #expect(!receipts.isAnswered(1))
   }
 
   @Test func aLaterProofHoldsForEarlierMessages() {
     var receipts = Receipts()
-    for _ in 0..<5 { receipts.noteSent(1) }
+    for _ in 0..<5 { receipts.recordSent(1) }
     receipts.prove(5, of: 1)
     receipts.prove(2, of: 1)
     #expect(receipts.pending(of: 1) == nil)
@@ -45,8 +45,8 @@ struct ReceiptsTests {
 
   @Test func eachConnectionHasItsOwn() {
     var receipts = Receipts()
-    receipts.noteSent(1)
-    receipts.noteSent(2)
+    receipts.recordSent(1)
+    receipts.recordSent(2)
     receipts.prove(1, of: 2)
     #expect(receipts.takeDoubtful(of: 1) == 1)
     #expect(receipts.takeDoubtful(of: 2) == 0)
@@ -54,13 +54,13 @@ struct ReceiptsTests {
 
   @Test func aProofThatComesLateProvesNothing() {
     var receipts = Receipts()
-    receipts.noteSent(1)
+    receipts.recordSent(1)
     #expect(receipts.takeDoubtful(of: 1) == 1)
     receipts.prove(1, of: 1)
     #expect(receipts.takeDoubtful(of: 1) == 0)
-    receipts.noteSent(2)
+    receipts.recordSent(2)
     receipts.prove(9, of: 2)
-    receipts.noteSent(2)
+    receipts.recordSent(2)
     #expect(receipts.takeDoubtful(of: 2) == 1)
   }
 }

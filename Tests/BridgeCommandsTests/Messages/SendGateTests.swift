@@ -2,7 +2,7 @@ import BridgeCommands
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SendGateTests {
-  /// Somebody who waits at `gate`.
+  /// A caller that waits at `gate`.
   private func waiter(_ gate: SendGate, _ generation: Int) async -> Task<Bool, Never> {
     let before = gate.count
     let task = Task { await gate.pass(generation) }

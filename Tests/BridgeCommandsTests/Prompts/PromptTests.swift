@@ -43,10 +43,10 @@ import Testing
     #expect(route(environment, hasTerminal: true) == expected)
   }
 
-  @Test func batchAsksNobody() {
+  @Test func batchNeverPrompts() {
     let environment = Self.askpass.merging(["SSH_ASKPASS_REQUIRE": "force"]) { $1 }
     guard case .nowhere = route(environment, hasTerminal: true, isBatch: true) else {
-      Issue.record("somebody is asked")
+      Issue.record("a person is asked")
       return
     }
   }

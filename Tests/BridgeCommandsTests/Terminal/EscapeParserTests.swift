@@ -8,11 +8,11 @@ import Testing
 
   @Test(
     arguments: [
-      ("abc", [bytes("abc")]), ("~.", [.leave]), ("~r", [.reconnect]), ("~s", [.status]),
+      ("abc", [bytes("abc")]), ("~.", [.disconnect]), ("~r", [.reconnect]), ("~s", [.status]),
       ("~?", [.help]), ("~~", [bytes("~")]), ("~~.", [bytes("~.")]), ("~x", [bytes("~x")]),
-      ("a~.", [bytes("a~.")]), ("a\r~.", [bytes("a\r"), .leave]),
-      ("a\n~.", [bytes("a\n"), .leave]), ("~", []), ("~\r~.", [bytes("~\r"), .leave]),
-      ("~?~.", [.help, .leave]), ("ls ~/x\r", [bytes("ls ~/x\r")]),
+      ("a~.", [bytes("a~.")]), ("a\r~.", [bytes("a\r"), .disconnect]),
+      ("a\n~.", [bytes("a\n"), .disconnect]), ("~", []), ("~\r~.", [bytes("~\r"), .disconnect]),
+      ("~?~.", [.help, .disconnect]), ("ls ~/x\r", [bytes("ls ~/x\r")]),
       ("~sabc", [.status, bytes("abc")]), ("", []),
     ] as [(String, [EscapeParser.Token])])
   func findsEscapesAtTheStartOfALine(_ text: String, _ tokens: [EscapeParser.Token]) {

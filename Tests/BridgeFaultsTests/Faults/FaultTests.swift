@@ -90,7 +90,7 @@ struct FaultTests {
     try await bench.stop()
   }
 
-  @Test func aFrozenLinkTellsNobodyThatAnEndIsGone() async throws {
+  @Test func aFrozenLinkDoesNotRevealThatAnEndIsGone() async throws {
     let bench = try await Bench()
     let client = try await bench.connectedClient()
     try await bench.proxy.inject(.freeze())
@@ -266,8 +266,8 @@ struct FaultTests {
     try await bench.proxy.inject(.flap(times: 2, down: .milliseconds(3), up: .milliseconds(3)))
     #expect(await client.receiveToEnd().end == .reset)
     let kinds: [FaultEvent.Kind] = [.listening, .refusing, .listening, .refusing, .listening]
-    try await eventually { await doors(bench).count == kinds.count }
-    #expect(await doors(bench) == kinds)
+    try await eventually { await admissions(bench).count == kinds.count }
+    #expect(await admissions(bench) == kinds)
     try await bench.stop()
   }
 
@@ -275,9 +275,9 @@ struct FaultTests {
     let bench = try await Bench()
     try await bench.proxy.inject(.flap(times: 99, down: .milliseconds(1), up: .milliseconds(1)))
     try await bench.proxy.heal()
-    let count = await doors(bench).count
+    let count = await admissions(bench).count
     for _ in 0..<5 { _ = try await bench.connectedClient() }
-    #expect(await doors(bench).count == count)
+    #expect(await admissions(bench).count == count)
     try await bench.stop()
   }
 
@@ -291,12 +291,12 @@ struct FaultTests {
     }
   }
 
-  private func doors(_ bench: Bench) async -> [FaultEvent.Kind] {
+  private func admissions(_ bench: Bench) async -> [FaultEvent.Kind] {
     await bench.proxy.log.map(\.kind).filter { $0 == .refusing || $0 == .listening }
   }
 }
 
-/// The end of a partition, as a fault of one's own: whoever was held goes on.
+/// The end of a partition, as a fault of one's own: the held connections go on.
 private struct Reunion: Fault {
   var steps: [FaultStep] { [.admit(.forward)] }
 }

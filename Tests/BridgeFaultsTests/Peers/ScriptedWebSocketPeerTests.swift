@@ -78,7 +78,7 @@ struct ScriptedWebSocketPeerTests {
     #expect(!head.contains(sampleAccept))
   }
 
-  @Test func namesASubprotocolNobodyAskedFor() async throws {
+  @Test func namesASubprotocolThatWasNotOffered() async throws {
     let head = try await answer(WebSocketScript(upgrade: .accept(subprotocol: "surprise")))
     #expect(head.contains("Sec-WebSocket-Protocol: surprise\r\n"))
   }

@@ -27,7 +27,7 @@ struct Bench {
 
 @Suite("A proxy and its connections", .timeLimit(.minutes(1)))
 struct FaultProxyTests {
-  @Test func resetsTheClientWhenNobodyListensBehindIt() async throws {
+  @Test func resetsTheClientWithoutAListenerBehindIt() async throws {
     let proxy = try await FaultProxy(to: 1)
     try await proxy.inject(.partition())
     let client = try await LoopbackClient(port: proxy.port)

@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 import Testing
 
-/// However a dial ends, nothing stays open. In processes of their own, whose sockets nobody else
+/// However a dial ends, nothing stays open. In processes of their own, whose sockets no other test
 /// opens or closes meanwhile.
 @Suite(.timeLimit(.minutes(1))) struct DialLeakTests {
   /// The way to a host with these addresses.

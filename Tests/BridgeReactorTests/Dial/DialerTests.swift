@@ -158,7 +158,7 @@ import Testing
     return socket.descriptor
   }
 
-  /// Sooner or later the port that nobody listens at is chosen as our own: TCP then connects the
+  /// Sooner or later the port without a listener is chosen as our own: TCP then connects the
   /// socket to itself.
   @Test func aSocketConnectedToItselfCountsAsRefused() throws {
     #expect(try SelfConnected().socket.connectOutcome() == 111)

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func bothDirectionsAreToldApartAndTogether() async throws {
+  @Test func bothDirectionsAreReportedApartAndTogether() async throws {
     try await withReactor { reactor in
       let pair = try SocketPair()
       pair.far.write([1])
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// libuv stops a handle that saw an error. What is watched for again must be told again.
+  /// libuv stops a handle that saw an error. What is watched for again must be reported again.
   @Test func anErrorIsReportedBothWaysAndTheWatchingCanBeginAnew() async throws {
     let listener = try LoopbackListener(at: .loopback)
     defer { withExtendedLifetime(listener) {} }
@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// Owns a watcher and is dropped by whoever has it last.
+/// Owns a watcher and is dropped by its last owner.
 private actor Watching {
   private let reactor: Reactor
   private var watcher: DescriptorWatcher?

@@ -56,7 +56,8 @@ enum Kernel {
     timer.resume()
     while !targets().contains(where: isTimer) { sched_yield() }
     timer.cancel()
-    // Below all that are open but the standard streams: what somebody closes is of no use either.
+    // Below all that are open but the standard streams: a descriptor that another test closes is of
+    // no use either.
     limitDescriptors { _ in 3 }
   }
 }

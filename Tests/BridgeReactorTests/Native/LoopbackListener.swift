@@ -11,7 +11,7 @@ final class LoopbackListener: Sendable {
   let port: Int
 
   /// Listens at `address`, at an ephemeral port unless one is given. Without a backlog the port is
-  /// taken and nobody listens: a dial is refused.
+  /// taken without a listener: a dial is refused.
   init(at address: NetworkAddress, port: Int = 0, backlog: Int32? = 16) throws(CallFailure) {
     let listener = socket(
       address.family == .v4 ? AF_INET : AF_INET6,

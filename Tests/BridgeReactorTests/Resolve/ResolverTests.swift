@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func anAnswerNobodyWaitsForIsDroppedAndTheNextAsksAnew() async throws {
+  @Test func anAnswerWithoutACallerIsDroppedAndTheNextAsksAnew() async throws {
     await withReactor { reactor in
       let names = ScriptedLookup()
       let resolver = Resolver(lookup: names.lookup)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aFailureOfTheLookupIsEverybodys() async throws {
+  @Test func aFailureOfTheLookupReachesAllCallers() async throws {
     await withReactor { reactor in
       let failure = DialFailure(phase: .resolve, cause: .nameUnknown, nativeCode: -3008)
       let resolver = Resolver(lookup: Lookup { _, _, answer in answer(.failure(failure)) })
@@ -145,7 +145,7 @@ import Testing
           within: .milliseconds(60))
       }
       #expect(resolver.load == (1, 0))
-      // Its turn comes when nobody waits any more.
+      // Its turn comes when no caller waits any more.
       names.asked.first?.began()
     }
   }

@@ -71,7 +71,7 @@ import Testing
       let place = storage(of: bytes)
       bytes[0] += 1
       #expect(bytes == [number + 1])
-      #expect(storage(of: bytes) == place, "Somebody else still had them.")
+      #expect(storage(of: bytes) == place, "They still had another owner.")
     }
   }
 
@@ -128,7 +128,7 @@ import Testing
     #expect(try await mailbox.next() == nil)
   }
 
-  @Test func roomThatADeliveryMakesIsTold() async throws {
+  @Test func spaceThatADeliveryMakesIsReported() async throws {
     let calls = Mutex(0)
     let mailbox = ByteMailbox(limit: 2, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     let reader = Task { try await mailbox.next() }
@@ -175,10 +175,10 @@ import Testing
 
   @Test func aCancelledWaiterLeavesTheOthers() async throws {
     let ending = ChannelEnding()
-    let impatient = Task { await failure { _ = try await ending.wait() } }
+    let cancelled = Task { await failure { _ = try await ending.wait() } }
     async let patient = ending.wait()
-    impatient.cancel()
-    #expect(await impatient.value == .cancelled)
+    cancelled.cancel()
+    #expect(await cancelled.value == .cancelled)
     ending.settle(.success(.signal("TERM")))
     #expect(try await patient == .signal("TERM"))
   }

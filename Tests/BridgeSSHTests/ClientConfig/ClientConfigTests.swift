@@ -233,7 +233,8 @@ struct ClientConfigTests {
       says: "the machine's file cannot include a user's (/etc/ssh/ssh_config:1)")
   }
 
-  /// What a distribution writes there is nobody's mistake; what restricts is told all the same.
+  /// What a distribution writes there is no mistake of the user's; a restriction is a warning all
+  /// the same.
   @Test func harmlessKeywordsInTheMachinesFileAreNotTold() throws {
     let system = "Host *\nSendEnv LANG\nHashKnownHosts yes\nGSSAPIAuthentication yes\nBatchMode yes"
     #expect(

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
-  func aKeyOfTheAgentsOpensTheDoor(type: SSHKeyType) async throws {
+  func aKeyOfTheAgentsLogsIn(type: SSHKeyType) async throws {
     try await withServer { server in
       let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)
       let right = try await server.makeIdentity(type, name: "right", isAuthorized: true)

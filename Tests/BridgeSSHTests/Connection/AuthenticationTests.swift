@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// What nobody gives is not offered.
+  /// A credential that is not given is not offered.
   @Test func anUnansweredPasswordPromptCostsNoTry() async throws {
     var configuration = SSHServerConfiguration()
     configuration.offersPassword = true
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// As OpenSSH: a key that others can read is not used, whoever they are.
+  /// As OpenSSH: a key that others can read is not used.
   @Test(arguments: [0o644, 0o640, 0o604, 0o610])
   func aPrivateKeyThatOthersCanReadIsNotUsed(mode: Int) async throws {
     try await withServer { server in
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  /// Whoever owns the file answers for it.
+  /// The owner of the file is responsible for it.
   @Test(.enabled(if: getuid() == 0, "only root may give a file away"))
   func aPrivateKeyOfAnotherOwnerIsUsedAsItIs() async throws {
     try await withServer { server in

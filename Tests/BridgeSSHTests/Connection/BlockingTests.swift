@@ -50,7 +50,7 @@ import Testing
 
   /// As a home directory on a server that does not answer.
   @Test(arguments: [false, true])
-  func aFileThatIsNotReadHoldsNobodyUp(byClosing: Bool) async {
+  func aFileThatIsNotReadHoldsUpNoCaller(byClosing: Bool) async {
     await #expect(processExitsWith: .success) { [byClosing] in
       try await withServer { server in
         var configuration = trusting(server)

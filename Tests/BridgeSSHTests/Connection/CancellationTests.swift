@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func aDialThatHangsIsLeft(byClosing: Bool) async throws {
-    // TEST-NET-1 (RFC 5737): nobody answers, or nobody can be reached.
+    // TEST-NET-1 (RFC 5737): no answer, or no route.
     let connection = stranger(to: 22, host: "192.0.2.1")
     let connecting = Task { await failure { try await connection.connect() } }
     for await event in connection.events where event == .entered(.dial) {
@@ -44,9 +44,9 @@ import Testing
     await connection.close()
   }
 
-  /// Whoever is asked need not notice that nobody wants to know any more.
+  /// The prompt need not notice that its answer is no longer awaited.
   @Test(arguments: ["trust", "password", "passphrase"], [false, true])
-  func aPersonWhoIsAskedHoldsNobodyUp(question: String, byClosing: Bool) async throws {
+  func aPersonWhoIsAskedHoldsUpNoCaller(question: String, byClosing: Bool) async throws {
     var server = SSHServerConfiguration()
     server.offersPassword = true
     try await withServer(server) { server in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aHangingAgentHoldsNobodyUp() async throws {
+  @Test func aHangingAgentHoldsUpNoCaller() async throws {
     let directory = try TemporaryDirectory()
     let agent = try ScriptedAgent(in: directory, list: .silence)
     try await withServer { server in

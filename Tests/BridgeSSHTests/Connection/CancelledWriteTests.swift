@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// The end of input waits for bytes that nobody writes any more.
+  /// The end of input waits for bytes that are no longer written.
   @Test func theEndOfInputFollowsACancelledWrite() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// It ran to its end, and nobody will ever say how it ended.
+  /// It ran to its end, and its outcome will never be known.
   @Test func anExitStatusThatIsWithheldIsAnOutcomeUnknown() async throws {
     try await withLimits({ $0.withholdsExitStatus = true }) { connection, _ in
       // Where the server ends the link in the turn that starts the command, `execute` says so.
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// The stream is full and unread; the end is known even so.
-  @Test func anEndIsToldThoughNobodyReads() async throws {
+  @Test func anEndIsReportedWithoutAReader() async throws {
     try await withLimits({ _ in }) { connection, _ in
       for (way, end) in [("exit 5", ExitStatus.status(5)), ("kill -KILL $$", .signal("KILL"))] {
         let command = try await connection.execute("head -c 1000000 /dev/zero; \(way)")

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  private var impatient: SSHTimeouts {
+  private var cancelled: SSHTimeouts {
     var timeouts = SSHTimeouts()
     timeouts.channel = .seconds(3)
     return timeouts
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func closeReturnsAndAnswersEverybody() async throws {
+  @Test func closeReturnsAndResumesAllCallers() async throws {
     try await withFrozenLink { connection in
       async let probe: AppError? = failure { _ = try await connection.probe(within: .seconds(99)) }
       async let command: AppError? = failure { _ = try await connection.execute("true") }
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func aChannelThatCannotBeOpenedEndsIt() async throws {
-    try await withFrozenLink(impatient) { connection in
+    try await withFrozenLink(cancelled) { connection in
       let error = await failure { _ = try await connection.execute("true") }
       #expect(error == .sshTimeout(seconds: 3))
       let context = await connection.lastFailure
@@ -67,9 +67,9 @@ import Testing
     }
   }
 
-  /// A probe nobody waits for any more has no deadline; who waits behind it has.
+  /// A probe without a caller has no deadline; a caller behind it has.
   @Test func whoWaitsBehindAProbeIsAnsweredToo() async throws {
-    try await withFrozenLink(impatient) { connection in
+    try await withFrozenLink(cancelled) { connection in
       _ = await failure { _ = try await connection.probe(within: .milliseconds(20)) }
       let error = await failure { _ = try await connection.execute("true") }
       #expect(error == .sshTimeout(seconds: 3))

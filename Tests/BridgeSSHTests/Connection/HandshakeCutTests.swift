@@ -4,7 +4,8 @@ import BridgeSSH
 import BridgeTransport
 import Testing
 
-/// The link ends after every so many bytes, from the first of the version line to the goodbye.
+/// The link ends after every so many bytes, from the first of the version line to the disconnect
+/// message.
 @Suite(.timeLimit(.minutes(3))) struct HandshakeCutTests {
   /// Each byte of the version line; then no step is longer than a packet, so that every packet is
   /// missed once.
@@ -14,7 +15,7 @@ import Testing
 
   @Test(
     arguments: [(.finish, "true"), (.reset, "true"), (.reset, nil)] as [(Portion.Ending, String?)])
-  func isToldWhereverItIs(ending: Portion.Ending, command: String?) async throws {
+  func isReportedWhereverItIs(ending: Portion.Ending, command: String?) async throws {
     try await withServer { server in
       let total = try await bytesOfASession(server)
       let places = Self.places(upTo: total)
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  /// A whole session of a command, or a shell, over a link that ends somewhere: whoever waits is
+  /// A whole session of a command, or a shell, over a link that ends somewhere: every caller is
   /// told.
   private static func use(
     _ port: Int, _ configuration: SSHConfiguration, _ command: String?, cutAfter place: Int

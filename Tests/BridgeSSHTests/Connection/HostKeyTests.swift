@@ -6,7 +6,7 @@ import BridgeTransport
 import Foundation
 import Testing
 
-/// The host's key is judged before the server learns who we are.
+/// The host key is verified before any credential is sent.
 @Suite(.timeLimit(.minutes(1))) struct HostKeyTests {
   /// A server and a folder for known_hosts files.
   private struct Scene {
@@ -141,7 +141,7 @@ import Testing
 
   private let newType = ExpectedFailure(.hostKeyNewType, in: .hostKey, exit: .hostIdentity)
 
-  /// Somebody in between could always show a type that is not on record.
+  /// An interceptor could always show a type that is not on record.
   @Test(arguments: [SSHConfiguration.UnknownHostKey.refuse, .acceptNew])
   func noPolicyAcceptsAKeyOfANewType(policy: SSHConfiguration.UnknownHostKey) async throws {
     try await withScene { scene in
@@ -190,9 +190,9 @@ import Testing
       try await first.connect()
       await first.close()
       #expect(try scene.directory.mode("known_hosts") == 0o600)
-      let noted = try #require(await first.addedHostKey)
-      #expect(noted.keyType == "ED25519" && noted.file == scene.directory.file("known_hosts"))
-      #expect(noted.fingerprint.hasPrefix("SHA256:"))
+      let added = try #require(await first.addedHostKey)
+      #expect(added.keyType == "ED25519" && added.file == scene.directory.file("known_hosts"))
+      #expect(added.fingerprint.hasPrefix("SHA256:"))
       let second = scene.connection(.refuse)
       try await second.connect()
       await second.close()

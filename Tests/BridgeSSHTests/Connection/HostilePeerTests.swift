@@ -138,7 +138,7 @@ import Testing
   }
 
   /// All of them at once, on the reactor of a connection that works.
-  @Test func disturbsNobodyElse() async throws {
+  @Test func disturbsNoOther() async throws {
     try await withServer { server in
       let reactor = Reactor()
       let bystander = SSHConnection(
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: ["no-such-host.invalid", "a..b", String(repeating: "a", count: 64)])
-  func aNameNobodyKnowsIsNoAddress(name: String) async throws {
+  func anUnknownNameIsNoAddress(name: String) async throws {
     let connection = stranger(to: 22, host: name)
     await #expect(throws: AppError.dnsError(host: name)) { try await connection.connect() }
     let context = await connection.lastFailure

@@ -4,7 +4,7 @@ import BridgeSSH
 import BridgeTransport
 import Testing
 
-/// What a server asks a person, and who waits meanwhile.
+/// The prompts of a server, and the callers that wait meanwhile.
 @Suite(.timeLimit(.minutes(1))) struct KeyboardInteractiveTests {
   private func withAskingServer(_ body: (SSHServer) async throws -> Void) async throws {
     var configuration = SSHServerConfiguration()
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func aQuestionThatNobodyAnswersIsNoCredential() async throws {
+  @Test func aPromptWithoutAnAnswerIsNoCredential() async throws {
     try await withAskingServer { server in
       await expectFailure(of: asking(server) { _ in nil }, refused)
     }
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aPersonWhoNeverAnswersHoldsNobodyUp(byClosing: Bool) async throws {
+  func aPersonWhoNeverAnswersHoldsUpNoCaller(byClosing: Bool) async throws {
     try await withAskingServer { server in
       let asked = AsyncStream<Void>.makeStream()
       let never = AsyncStream<Void>.makeStream()

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func aStreamNobodyWantsDoesNotHoldTheOther() async throws {
+  @Test func aDiscardedStreamDoesNotHoldTheOther() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in
         let both = try await connection.execute("head -c 9000000 /dev/zero >&2; echo done")

@@ -4,11 +4,11 @@ import BridgeTransport
 import Testing
 
 /// A server that has agreed on keys and then says anything: well encrypted, with a right MAC, and
-/// with whatever in it. Nobody vouches for a server before its host key was checked, and not all of
+/// with arbitrary content. A server is not trusted before its host key was checked, and not all of
 /// them are kind.
 @Suite(.timeLimit(.minutes(2))) struct NonsenseTests {
   /// What libssh2 takes apart: disconnect to debug, key exchange, authentication, requests,
-  /// channels (RFC 4250, 4.1.2), and some that nobody has given a meaning.
+  /// channels (RFC 4250, 4.1.2), and some without a meaning.
   private static let messages: [UInt8] =
     [0, 1, 2, 3, 4, 5, 6, 7, 20, 21, 30, 31, 51, 52, 53, 60, 61, 63, 80, 81, 82] + (90...100)
     + [101, 192, 255]

@@ -44,16 +44,16 @@ import Testing
   @Test func aRoundTripThatTheLibraryGivesUpEndsTheConnection() async {
     await #expect(processExitsWith: .success) {
       let gate = DispatchSemaphore(value: 0)
-      try await withScript({ client, note in
+      try await withScript({ client, record in
         try client.admit()
         _ = try client.openRequest()
-        note("open")
+        record("open")
         gate.wait()
         // SSH_MSG_IGNORE: bytes, and not the answer.
         try client.say(2) { $0.string("") }
         while true {
           _ = try client.openRequest()
-          note("open")
+          record("open")
         }
       }) { server in
         let connection = try await ProbeTests.connected(to: server)
@@ -71,9 +71,9 @@ import Testing
   }
 
   @Test func aServerThatAcceptsTheProbeHasAnsweredIt() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       try client.admit()
-      try client.confirmEveryChannel(note)
+      try client.confirmEveryChannel(record)
     }) { server in
       let connection = try await Self.connected(to: server)
       for _ in 0..<3 { _ = try await connection.probe(within: .seconds(10)) }
@@ -85,9 +85,9 @@ import Testing
   }
 
   @Test func aServerThatNeverClosesWhatItAcceptedIsGivenUp() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       try client.admit()
-      try client.confirmEveryChannel(note, closes: false)
+      try client.confirmEveryChannel(record, closes: false)
     }) { server in
       let connection = try await Self.connected(to: server)
       var probes = 0
@@ -104,7 +104,7 @@ import Testing
 
   /// The answer and the server's own question come in one segment; nothing else is asked after it.
   @Test func whatComesBehindAnAnswerIsLookedAtTheSameMoment() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       try client.admit()
       try client.sendTogether([
         client.refusal(ofChannel: client.openRequest(), reason: 3),
@@ -116,7 +116,7 @@ import Testing
       while true {
         let message = try client.receive()
         // SSH_MSG_REQUEST_FAILURE
-        if message.first == 82 { note("answered") }
+        if message.first == 82 { record("answered") }
         var reader = WireReader(Array(message.dropFirst()))
         guard message.first == 90, reader.string() != nil, let number = reader.uint32() else {
           continue

@@ -21,9 +21,9 @@ import Testing
   // Logins
 
   @Test func aServerThatWantsNothing() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       let request = try client.request()
-      note("\(request.user) \(request.method)")
+      record("\(request.user) \(request.method)")
       try client.welcome()
       try client.listenToTheEnd()
     }) { server in
@@ -36,7 +36,7 @@ import Testing
 
   /// Two rounds of questions, the second with one to see and one to hide.
   @Test func questionsWithTheirEchoes() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       _ = try client.request()
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
@@ -51,7 +51,7 @@ import Testing
         }
         var reader = WireReader(Array(try client.expect(61).dropFirst()))
         for _ in 0..<(reader.uint32() ?? 0) {
-          note(String(decoding: reader.string() ?? [], as: UTF8.self))
+          record(String(decoding: reader.string() ?? [], as: UTF8.self))
         }
       }
       try client.welcome()
@@ -75,11 +75,11 @@ import Testing
 
   /// RFC 4252, 8: the server wants another password before it lets anybody in.
   @Test func anExpiredPasswordIsARefusalAndGivenOnce() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       _ = try client.request()
       try client.refuse(goOnWith: "password")
       while true {
-        note(try client.request().method)
+        record(try client.request().method)
         try client.say(60) {
           $0.string("Your password has expired\u{1b}[2J")
           $0.string("")
@@ -105,10 +105,10 @@ import Testing
   @Test(arguments: unsendable)
   func aPasswordThatCannotBeSentNeverIs(password: String, problem: String) async throws {
     let secret = Secret(password)
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       _ = try client.request()
       try client.refuse(goOnWith: "password,keyboard-interactive")
-      note(try client.request().method)
+      record(try client.request().method)
     }) { server in
       let given = connection(to: server, [.password(secret)])
       let error = await failure { try await given.connect() }
@@ -126,7 +126,7 @@ import Testing
 
   @Test(arguments: unsendable)
   func anAnswerThatCannotBeSentNeverIs(answer: String, problem: String) async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       _ = try client.request()
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
@@ -138,7 +138,7 @@ import Testing
       }
       var reader = WireReader(Array(try client.expect(61).dropFirst()))
       _ = reader.uint32()
-      note(String(decoding: reader.string() ?? [], as: UTF8.self))
+      record(String(decoding: reader.string() ?? [], as: UTF8.self))
       try client.refuse(goOnWith: "keyboard-interactive")
       try client.listenToTheEnd()
     }) { server in
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  /// A key that is locked with nobody to unlock it is why nobody comes in, and not the method that
+  /// A locked key without a passphrase is why the login fails, and not the method that
   /// the server refused without a question.
   @Test func anUnusableKeyIsNotHiddenByAMethodThatAskedNothing() async throws {
     let directory = try TemporaryDirectory()
@@ -222,10 +222,10 @@ import Testing
   /// The link goes while the command may be under way, and before it was sent.
   @Test(arguments: [nil, PseudoTerminal()] as [PseudoTerminal?])
   func aLinkThatGoesAtTheCommand(terminal: PseudoTerminal?) async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       try client.admit()
       try client.confirmChannel(client.openRequest())
-      note(String(decoding: try client.expect(98).dropFirst(9).prefix(4), as: UTF8.self))
+      record(String(decoding: try client.expect(98).dropFirst(9).prefix(4), as: UTF8.self))
     }) { server in
       let connection = connection(to: server)
       try await connection.connect()
@@ -246,14 +246,14 @@ import Testing
 
   /// An exec request that is refused, then one that is answered by the end of the channel.
   @Test func aRefusedCommand() async throws {
-    try await withScript({ client, note in
+    try await withScript({ client, record in
       try client.admit()
       for isAnswered in [true, false] {
         let channel = try client.openRequest()
         try client.confirmChannel(channel)
         var request = WireReader(Array(try client.expect(98).dropFirst()))
         _ = request.uint32()
-        note(String(decoding: request.string() ?? [], as: UTF8.self))
+        record(String(decoding: request.string() ?? [], as: UTF8.self))
         try client.say(isAnswered ? 100 : 97) { $0.uint32(channel) }
         _ = try client.expect(97)
         if isAnswered { try client.say(97) { $0.uint32(channel) } }

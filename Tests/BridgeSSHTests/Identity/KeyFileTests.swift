@@ -2,7 +2,7 @@ import BridgeSSH
 import Foundation
 import Testing
 
-/// In processes of their own, whose memory nobody else writes to.
+/// In processes of their own, whose memory no other test writes to.
 @Suite(.timeLimit(.minutes(1))) struct KeyFileTests {
   /// Neither as text nor decoded: a core dump or a swapped page would show it.
   @Test(.enabled(if: ProcessMemory.isSearchable), arguments: ["OPENSSH", "PKCS8"])

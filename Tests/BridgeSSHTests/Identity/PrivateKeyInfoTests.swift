@@ -104,7 +104,7 @@ struct PrivateKeyInfoTests {
     #expect(try refusal("ssh-mldsa", new)?.contains("ssh-mldsa") == true)
   }
 
-  @Test func anEncryptedKeyNeedsAPassphraseAndPatience() throws {
+  @Test func anEncryptedKeyNeedsAPassphraseAndTime() throws {
     let key = try PrivateKeyInfo(container(cipher: "aes256-ctr"))
     #expect(
       key.refusal(library: old, hasPassphrase: false)

@@ -12,7 +12,8 @@ enum Descriptors {
     timer.resume()
     while !hasTimer { sched_yield() }
     timer.cancel()
-    // Below all that are open but the standard streams: what somebody closes is of no use either.
+    // Below all that are open but the standard streams: a descriptor that another test closes is of
+    // no use either.
     setLimit { _ in 3 }
   }
 

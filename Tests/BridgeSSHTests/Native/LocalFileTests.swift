@@ -82,7 +82,7 @@ struct LocalFileTests {
     #expect(LocalFile.names(in: directory.path) == ["taken"])
   }
 
-  /// A terminal stands in for /dev/null: nobody can put a file in its place.
+  /// A terminal stands in for /dev/null: it cannot be replaced by a file.
   @Test func aDeviceIsWrittenToAndNeverReplaced() throws {
     var (master, slave): (Int32, Int32) = (-1, -1)
     try #require(unsafe openpty(&master, &slave, nil, nil, nil) == 0)

@@ -5,8 +5,8 @@ import Glibc
 /// An SSH server on loopback whose every word after the key exchange is a test's: for what no real
 /// server can be brought to say.
 final class ScriptedSSHServer: Sendable {
-  /// What the server does once keys are agreed; `note` writes down what a test wants to see.
-  typealias Script = @Sendable (_ client: ServerTalk, _ note: (String) -> Void) throws -> Void
+  /// What the server does once keys are agreed; `record` stores what a test checks.
+  typealias Script = @Sendable (_ client: ServerTalk, _ record: (String) -> Void) throws -> Void
 
   let port: Int
   private let listener: Int32

@@ -45,7 +45,7 @@ extension ServerTalk {
   /// SSH_MSG_USERAUTH_SUCCESS.
   func welcome() throws { try say(52) }
 
-  /// Lets everybody in.
+  /// Accepts every login.
   func admit() throws {
     _ = try request()
     try welcome()
@@ -75,18 +75,18 @@ extension ServerTalk {
 
   /// Confirms every open, whatever its type, and every close if it `closes`; notes both. Our number
   /// of a channel is the client's.
-  func confirmEveryChannel(_ note: (String) -> Void, closes: Bool = true) throws {
+  func confirmEveryChannel(_ record: (String) -> Void, closes: Bool = true) throws {
     while true {
       let packet = try receive()
       var reader = WireReader(Array(packet.dropFirst()))
       switch packet.first {
       case 90:
         guard reader.string() != nil, let number = reader.uint32() else { throw End.broken }
-        note("open")
+        record("open")
         try say(91) { for field in [number, number, 1 << 20, 32_768] { $0.uint32(field) } }
       case 97:
         guard let number = reader.uint32() else { throw End.broken }
-        note("close")
+        record("close")
         if closes { try say(97) { $0.uint32(number) } }
       case _: break
       }

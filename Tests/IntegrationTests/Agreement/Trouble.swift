@@ -9,7 +9,7 @@ enum Move: Sendable {
   case reset
   /// The next dial is dropped during key exchange.
   case dropNext
-  /// Nobody listens any more, and what is open is reset.
+  /// No listener any more, and open connections are reset.
   case goDown
   /// Everything is as it was, or what took its place is there.
   case comeBack
@@ -23,7 +23,7 @@ enum Move: Sendable {
 
 /// Trouble with one link, and how it goes.
 struct Trouble: Sendable, CustomTestStringConvertible {
-  /// What is done, each once the word before it was told.
+  /// The steps, each after the event before it.
   enum Step: Sendable {
     case move(Move)
     case until(String)
@@ -31,7 +31,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
 
   var name: String
   var steps: [Step]
-  /// All that is told, in order.
+  /// All events, in order.
   var outcome: [String]
 
   var testDescription: String { name }
@@ -45,7 +45,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
       steps: [.move(.dropNext), .move(.reset), .until("failed dropped"), .until("back")],
       outcome: ["connected", "failed linkLost", "failed dropped", "back"]),
     Trouble(
-      name: "nobody listens for a while",
+      name: "no listener for a while",
       steps: [.move(.goDown), .until("failed refused"), .move(.comeBack), .until("back")],
       outcome: ["connected", "failed linkLost", "failed refused", "back"]),
     Trouble(
@@ -70,11 +70,11 @@ struct Trouble: Sendable, CustomTestStringConvertible {
       ]),
   ]
 
-  /// A verdict takes so long that no busy machine comes to one by mistake.
+  /// The timeout is so long that a busy machine does not declare a link dead by mistake.
   static let liveness = LivenessPolicy(
     keepalive: .seconds(1), switching: .costly, patience: .seconds(5))
 
-  /// Lets it happen, and returns what was told. Repeated words are one: how often it was tried in
+  /// Lets it happen, and returns the events. Repeated words are one: how often it was tried in
   /// vain is a matter of chance.
   func told<Events: AsyncSequence<RecoveryEvent, Never>>(
     by events: Events, _ make: (Move) async throws -> Void

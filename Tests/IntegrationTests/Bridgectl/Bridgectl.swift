@@ -98,7 +98,7 @@ final class Home: Sendable {
   }
 }
 
-/// What somebody in front of a terminal sees and types.
+/// The screen and keyboard of a person at a terminal.
 struct Screen {
   private let terminal: Terminal
   private let child: Child

@@ -115,10 +115,10 @@ import Testing
     try await withServer { server, home in
       let terminal = try Terminal()
       var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
-      try await screen.see("Ctrl-C leaves")
+      try await screen.see("Ctrl-C disconnects")
       screen.type("\u{3}")
       #expect(await screen.end() == 130)
-      #expect(screen.transcript.contains("\nbridgectl: left 127.0.0.1."))
+      #expect(screen.transcript.contains("\nbridgectl: disconnected from 127.0.0.1."))
       #expect(!screen.transcript.contains("[cancelled]"))
       #expect(screen.isRestored)
     }

@@ -83,7 +83,7 @@ import Testing
     #expect(outcome.lastLine.hasPrefix("bridgectl: [fileWriteError] "))
   }
 
-  @Test func messagesThatCannotBeWrittenAreTold() async throws {
+  @Test func messagesThatCannotBeWrittenAreReported() async throws {
     let peer = try await ScriptedWebSocketPeer([WebSocketScript([.text("hello")], echoes: true)])
     let outcome = try await Home().run(
       ["connect", "ws://127.0.0.1:\(peer.port)/"],

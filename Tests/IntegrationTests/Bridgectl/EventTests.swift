@@ -51,12 +51,12 @@ import Testing
           server.options(home) + [
             "--host-key", "accept-new", "--json", "127.0.0.1", "--", "true",
           ])
-        let noted = try events(outcome.error).first { $0["event"] as? String == "hostKeyAdded" }
-        #expect((noted != nil) == isNew, "\(outcome.error)")
-        guard let noted else { continue }
-        #expect(noted["keyType"] as? String == "ED25519")
-        #expect((noted["fingerprint"] as? String)?.hasPrefix("SHA256:") == true)
-        #expect(noted["file"] as? String == home.file("known_hosts"))
+        let added = try events(outcome.error).first { $0["event"] as? String == "hostKeyAdded" }
+        #expect((added != nil) == isNew, "\(outcome.error)")
+        guard let added else { continue }
+        #expect(added["keyType"] as? String == "ED25519")
+        #expect((added["fingerprint"] as? String)?.hasPrefix("SHA256:") == true)
+        #expect(added["file"] as? String == home.file("known_hosts"))
       }
     }
   }

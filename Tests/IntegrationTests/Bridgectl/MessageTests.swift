@@ -101,22 +101,22 @@ import Testing
   }
 
   /// What is typed into a link that is dead, and known to be suspect, goes over the next one; what
-  /// went into it before that is told.
+  /// went into it before that is reported.
   @Test func aDeadLinkLosesNothingSilently() async throws {
     let peer = try await ScriptedWebSocketPeer([.echo, .echo])
     let proxy = try await FaultProxy(to: peer.port)
     let terminal = try Terminal()
     var screen = try Home().start(
       [
-        "connect", "--keepalive", "1s", "--verdict", "4s", "ws://127.0.0.1:\(proxy.port)/",
+        "connect", "--keepalive", "1s", "--dead-after", "4s", "ws://127.0.0.1:\(proxy.port)/",
       ], on: terminal)
-    try await screen.see("each line is a message")
+    try await screen.see("each line is sent as a message")
     screen.type("one\r")
     _ = try await peer.first { $0.kind == .text("one") }
     try await screen.see("one\r\none")
     try await proxy.inject(.freeze())
     screen.type("lost\r")
-    try await screen.see("has been silent")
+    try await screen.see("has not responded")
     screen.type("held\r")
     let held = try await peer.first { $0.kind == .text("held") }
     #expect(held.connection == 2)
@@ -140,9 +140,9 @@ import Testing
     let terminal = try Terminal()
     var screen = try Home().start(
       [
-        "connect", "--keepalive", "1s", "--verdict", "3s", "ws://127.0.0.1:\(proxy.port)/",
+        "connect", "--keepalive", "1s", "--dead-after", "3s", "ws://127.0.0.1:\(proxy.port)/",
       ], on: terminal)
-    try await screen.see("each line is a message")
+    try await screen.see("each line is sent as a message")
     try await proxy.inject(.freeze())
     // Fifteen seconds at least, and a quarter more.
     try await screen.see("portal), answers instead.")
@@ -159,7 +159,7 @@ import Testing
     let peer = try await ScriptedWebSocketPeer([.echo])
     let terminal = try Terminal()
     var screen = try Home().start(["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal)
-    try await screen.see("each line is a message")
+    try await screen.see("each line is sent as a message")
     await peer.stop()
     try await screen.see("Reconnecting")
     try await screen.see("\u{1B}8")
@@ -168,7 +168,7 @@ import Testing
     try await screen.see("\u{1B}[J")
     screen.type("\u{3}")
     #expect(await screen.end() == 130)
-    #expect(screen.transcript.contains("\r\u{1B}[Kbridgectl: left 127.0.0.1."))
+    #expect(screen.transcript.contains("\r\u{1B}[Kbridgectl: disconnected from 127.0.0.1."))
     #expect(!screen.transcript.contains("[cancelled]"))
   }
 
@@ -177,9 +177,9 @@ import Testing
     let terminal = try Terminal()
     var screen = try Home().start(
       ["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal, environment: ["TERM": "dumb"])
-    try await screen.see("each line is a message")
+    try await screen.see("each line is sent as a message")
     await peer.stop()
-    try await screen.see("Trying again until it works")
+    try await screen.see("Retrying until it succeeds")
     screen.type("\u{3}")
     #expect(await screen.end() == 130)
     #expect(!screen.transcript.contains("\u{1B}"))

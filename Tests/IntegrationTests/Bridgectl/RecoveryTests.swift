@@ -2,7 +2,7 @@ import BridgeFaults
 import Foundation
 import Testing
 
-/// What somebody in front of `bridgectl connect` sees when the link is cut, and gets back.
+/// What a person at `bridgectl connect` sees when the link is cut and restored.
 @Suite(.timeLimit(.minutes(2))) struct RecoveryTests {
   @Test func aShellComesBackAsANewOne() async throws {
     try await withShell { server, _, screen in
@@ -54,7 +54,7 @@ import Testing
   @Test func aSilentLinkIsSuspectedAndMayRecover() async throws {
     try await withShell(["--keepalive", "500ms"]) { server, _, screen in
       await server.freeze()
-      try await screen.see("has been silent for")
+      try await screen.see("has not responded for")
       screen.type("echo he''ld\r")
       await server.thaw()
       try await screen.see("held")
@@ -109,8 +109,8 @@ import Testing
             for place in stride(from: whole.bytes - 500 + 12 * lane, to: whole.bytes, by: 48) {
               let run = try await self.runs(server, home, cutAfter: place)
               let isRetried = run.code == 3 && run.count == 1
-              let isTold = run.code == 74 && run.count <= 1
-              #expect(isRetried || isTold, "after \(place) bytes: \(run)")
+              let isReported = run.code == 74 && run.count <= 1
+              #expect(isRetried || isReported, "after \(place) bytes: \(run)")
             }
           }
         }
@@ -164,7 +164,7 @@ import Testing
         let arrived = try Data(contentsOf: URL(fileURLWithPath: home.file("in")))
         #expect(arrived == Data(input))
       } else {
-        #expect(outcome.error.contains("its input was too long to be given to another run"))
+        #expect(outcome.error.contains("the input was too long to be replayed to another run"))
       }
       await proxy.stop()
     }

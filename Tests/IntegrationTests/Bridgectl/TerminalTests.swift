@@ -25,7 +25,7 @@ import Testing
       let echo = answer.replacing("\r", with: "\r\n")
       #expect(screen.transcript[asked.upperBound...].hasPrefix(echo))
       #expect(home.read("known_hosts").isEmpty == (code != 0))
-      #expect(screen.transcript.contains("noted 127.0.0.1's ED25519 key SHA256:") == (code == 0))
+      #expect(screen.transcript.contains("added the ED25519 key SHA256:") == (code == 0))
       #expect(screen.isRestored)
     }
   }
@@ -48,7 +48,7 @@ import Testing
   @Test func escapesAreOurs() async throws {
     try await withShell { server, terminal, screen in
       screen.type("\r~?")
-      try await screen.see("~.   leave")
+      try await screen.see("~.   disconnect")
       screen.type("\r~s")
       try await screen.see("round trip")
       screen.type("\r~.")
@@ -134,7 +134,7 @@ import Testing
     let terminal = try Terminal()
     var screen = try Home().start(
       ["connect", "-p", "\(peer.port)", "127.0.0.1"], on: terminal, environment: ["LANG": "C"])
-    try await screen.see("waiting for the server's greeting ...")
+    try await screen.see("waiting for the server's banner ...")
     screen.type("\u{3}")
     #expect(await screen.end() == 130)
     #expect(screen.transcript.utf8.allSatisfy { $0 < 0x80 })

@@ -13,7 +13,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   nonisolated let loop: any EventLoop
   var journal: Journal<WebSocketPeerEvent>
   private(set) var isStopped = false
-  private let door: LoopbackListener
+  private let listener: LoopbackListener
   private var scripts: [WebSocketScript]
   private var sessions: [Int: Session] = [:]
   private var accepted = 0
@@ -56,10 +56,10 @@ public actor ScriptedWebSocketPeer: Journaling {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.scripts = scripts
     start = .now()
-    door = try LoopbackListener(on: loop)
-    port = door.port
+    listener = try LoopbackListener(on: loop)
+    port = listener.port
     let peer = self
-    let opened = door.open { try $0.pipeline.syncOperations.addHandler(UpgradeHandler(peer)) }
+    let opened = listener.open { try $0.pipeline.syncOperations.addHandler(UpgradeHandler(peer)) }
     do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
@@ -93,7 +93,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   public func stop() async {
     guard !isStopped else { return }
     isStopped = true
-    _ = door.close()
+    _ = listener.close()
     let channels = sessions.values.map(\.channel)
     for channel in channels { channel.close(promise: nil) }
     for channel in channels { try? await channel.closeFuture.get() }
@@ -104,7 +104,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     let script = scripts.isEmpty ? .stalledHandshake : scripts[min(accepted, scripts.count - 1)]
     accepted += 1
     sessions[accepted] = Session(channel: channel, script: script)
-    note(.accepted, accepted)
+    report(.accepted, accepted)
     channel.read()
     return accepted
   }
@@ -113,12 +113,12 @@ public actor ScriptedWebSocketPeer: Journaling {
   func requested(_ text: String, by id: Int) {
     guard let session = sessions[id] else { return }
     guard let request = WebSocketRequest(head: text) else {
-      note(.malformed, id)
+      report(.malformed, id)
       return play([.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .finish], id)
     }
-    note(.requested(request), id)
+    report(.requested(request), id)
     switch session.script.upgrade {
-    case .accept, .wrongAccept: note(.upgraded, id)
+    case .accept, .wrongAccept: report(.upgraded, id)
     case .refuse, .raw, .stall: break
     }
     play(WebSocketAnswer.script(session.script, for: request, on: session.channel), id)
@@ -129,14 +129,14 @@ public actor ScriptedWebSocketPeer: Journaling {
     switch frame.opcode {
     case 8: receivedClose(frame.payload, id)
     case 9:
-      note(.ping(frame.payload), id)
+      report(.ping(frame.payload), id)
       if session.script.answersPings { send(RawFrame(opcode: 10, frame.payload), to: id) }
-    case 10: note(.pong(frame.payload), id)
+    case 10: report(.pong(frame.payload), id)
     default: receivedData(frame, id)
     }
   }
 
-  func malformed(_ id: Int) { note(.malformed, id) }
+  func malformed(_ id: Int) { report(.malformed, id) }
 
   func readMore(of id: Int) {
     guard let session = sessions[id] else { return }
@@ -146,7 +146,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   func hasRoom(_ id: Int) { sessions[id]?.player?.play() }
 
   func clientFinished(_ id: Int) {
-    note(.clientFinished, id)
+    report(.clientFinished, id)
     guard let player = sessions[id]?.player else {
       sessions[id]?.channel.close(promise: nil)
       return
@@ -156,13 +156,13 @@ public actor ScriptedWebSocketPeer: Journaling {
 
   func closed(_ id: Int) {
     guard sessions.removeValue(forKey: id) != nil else { return }
-    note(.closed, id)
+    report(.closed, id)
   }
 
   private func play(_ script: PeerScript, _ id: Int) {
     guard let channel = sessions[id]?.channel else { return }
     let player = ScriptPlayer(script, on: channel, start: start) {
-      self.assumeIsolated { $0.note(.scriptDone, id) }
+      self.assumeIsolated { $0.report(.scriptDone, id) }
     }
     sessions[id]?.player = player
     player.play()
@@ -179,7 +179,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     guard frame.isFinal else { return }
     sessions[id]?.message = []
     let isText = session.opcode == 1
-    note(
+    report(
       isText
         ? .text(String(decoding: session.message, as: UTF8.self))
         : .binary(count: session.message.count), id)
@@ -191,7 +191,7 @@ public actor ScriptedWebSocketPeer: Journaling {
 
   private func receivedClose(_ payload: [UInt8], _ id: Int) {
     let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
-    note(.close(code: code, reason: String(decoding: payload.dropFirst(2), as: UTF8.self)), id)
+    report(.close(code: code, reason: String(decoding: payload.dropFirst(2), as: UTF8.self)), id)
     guard let session = sessions[id], session.script.answersClose else { return }
     let channel = session.channel
     let answer = session.script.closesItself ? [] : RawFrame(opcode: 8, payload).bytes
@@ -204,7 +204,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     sessions[id]?.channel.writeAndFlush(ByteBuffer(bytes: frame.bytes), promise: nil)
   }
 
-  private func note(_ kind: WebSocketPeerEvent.Kind, _ id: Int) {
+  private func report(_ kind: WebSocketPeerEvent.Kind, _ id: Int) {
     let time = Duration.nanoseconds((NIODeadline.now() - start).nanoseconds)
     journal.append(WebSocketPeerEvent(at: time, connection: id, kind: kind))
   }

@@ -129,7 +129,7 @@ final class Terminal: Sendable {
     path = "/dev/pts/\(number)"
     let (stream, sink) = AsyncStream.makeStream(of: [UInt8].self)
     output = stream
-    (restored, judgement) = AsyncStream.makeStream()
+    (restored, result) = AsyncStream.makeStream()
     // Held open, so that it does not hang up before the child has it, nor forgets its modes.
     slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     resize(columns: columns, rows: rows)
@@ -147,14 +147,14 @@ final class Terminal: Sendable {
   deinit { close(master) }
 
   private let slave: Int32
-  private let judgement: AsyncStream<Bool>.Continuation
+  private let result: AsyncStream<Bool>.Continuation
   /// TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)).
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
   /// Ends `output` once all was read: the program is gone.
   func hangUp() {
-    judgement.yield(isCooked)
-    judgement.finish()
+    result.yield(isCooked)
+    result.finish()
     close(slave)
   }
 

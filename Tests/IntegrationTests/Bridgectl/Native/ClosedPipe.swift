@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pipe that nobody reads from any more.
+/// A pipe without a reader.
 final class ClosedPipe: Sendable {
   let writing: Int32
 

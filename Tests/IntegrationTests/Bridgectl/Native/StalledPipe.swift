@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pipe that nobody reads until `readAll`.
+/// A pipe without a reader until `readAll`.
 final class StalledPipe: Sendable {
   let writing: FileHandle
   private let reading: FileHandle

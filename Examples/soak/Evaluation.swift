@@ -5,7 +5,7 @@ extension Report {
   static let leastFaultsForSlope = 500
 
   /// Adds every promise that the figures break.
-  mutating func judge() {
+  mutating func evaluate() {
     let kept = ledger
     promise("descriptors are back", kept.after.descriptors == kept.before.descriptors)
     // The language's pool grows to one thread a core and shrinks as it likes.

@@ -1,5 +1,5 @@
 /// What was read for a command that may run again, so that every run has all of it.
-package struct InputTape: Sendable {
+package struct ReplayBuffer: Sendable {
   /// More than this is not kept: then there is no second run.
   package static let limit = 4 << 20
 
@@ -13,7 +13,7 @@ package struct InputTape: Sendable {
   package init(isKept: Bool) { self.isKept = isKept }
 
   /// These were read next.
-  package mutating func note(_ bytes: [UInt8]) {
+  package mutating func record(_ bytes: [UInt8]) {
     size += bytes.count
     isWhole = isWhole && isKept && size <= Self.limit
     if isWhole { chunks.append(bytes) } else { chunks = [] }
