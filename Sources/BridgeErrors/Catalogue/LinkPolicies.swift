@@ -26,7 +26,7 @@ extension ErrorCatalogue {
   }
 
   private static let samples =
-    sshKinds.map { kind in
+    FailureKind.allCases.filter { $0.row.protocols != .webSocket }.map { kind in
       let failure = SSHFailure(code: 0, message: "")
       return (
         error: AppError(failure, as: kind),
@@ -36,15 +36,6 @@ extension ErrorCatalogue {
     + webSocketObservations.map {
       WebSocketFailure(observation: $0, phase: .upgrade, host: "host.example").typed
     }
-
-  private static let sshKinds: [FailureKind] = [
-    .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
-    .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof,
-    .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .authenticationRefused,
-    .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused, .outcomeUnknown, .linkLost,
-    .linkSilent,
-    .internalFault, .cancelled,
-  ]
 
   private static let webSocketObservations: [WebSocketFailure.Observation] =
     [

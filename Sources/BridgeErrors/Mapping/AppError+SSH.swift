@@ -70,15 +70,29 @@ extension AppError {
     case .outcomeUnknown: self = .sshOutcomeUnknown(command: failure.command)
     case .internalFault: self = .internalError(detail: failure.detail(of: kind))
     case .cancelled: self = .cancelled
-    // The last three are WebSocket's; for SSH they would be a lost connection.
-    case .refused, .unreachable, .localResource, .dropped, .channelDenied, .targetRefused,
-      .linkLost, .tls, .refusedUpgrade, .closedByPeer, .closedByApplication:
-      self = .sshConnectionFailed(host: host, reason: failure.reason(of: kind))
+    case .refused:
+      self = failure.lost("Connection refused: nothing listens on port \(failure.port ?? 22).")
+    case .unreachable: self = failure.lost("No route to the host.")
+    case .localResource: self = failure.lost(failure.socket.shortage)
+    case .linkLost: self = failure.lost("The connection was lost.")
+    case .channelDenied:
+      self = failure.lost(failure.quoting("The server refused to \(failure.phase.attempted)"))
+    case .targetRefused:
+      self = failure.lost(
+        failure.quoting("The server could not reach the other end of the tunnel"))
+    // All but the first are WebSocket's; for SSH they would be a dropped connection.
+    case .dropped, .tls, .refusedUpgrade, .closedByPeer, .closedByApplication:
+      self = failure.lost(
+        failure.quoting("The server closed the connection \(failure.phase.during)"))
     }
   }
 }
 
 extension SSHFailure {
+  fileprivate func lost(_ reason: String) -> AppError {
+    .sshConnectionFailed(host: host, reason: reason)
+  }
+
   fileprivate var secondsSilent: Int {
     if case .silent(let seconds) = observation { seconds } else { timeout }
   }

@@ -1,26 +1,6 @@
 import Foundation
 
 extension SSHFailure {
-  /// Why a connection failed, as one sentence that ends with a full stop: our words first, the
-  /// peer's or the library's after them.
-  func reason(of kind: FailureKind) -> String {
-    switch kind {
-    case .refused: "Connection refused: nothing listens on port \(port ?? 22)."
-    case .unreachable: "No route to the host."
-    case .localResource: socket.shortage
-    case .linkLost: "The connection was lost."
-    case .channelDenied: quoting("The server refused to \(phase.attempted)")
-    case .targetRefused: quoting("The server could not reach the other end of the tunnel")
-    // The other kinds are not told by a reason; for SSH they would be a drop.
-    case .dropped, .nameUnknown, .nameTimeout, .offline, .dialTimeout, .silent, .throttled,
-      .notTheProtocol, .algorithmMismatch, .corrupted, .hostKeyProof, .rejected, .hostKeyUnknown,
-      .hostKeyChanged, .hostKeyNewType, .authenticationRefused, .keyUnusable, .agentUnavailable,
-      .outcomeUnknown, .linkSilent, .internalFault, .tls, .refusedUpgrade, .closedByPeer,
-      .closedByApplication, .cancelled:
-      quoting("The server closed the connection \(phase.during)")
-    }
-  }
-
   /// The fact that makes an error of `kind` specific: escaped and bounded.
   func detail(of kind: FailureKind) -> String {
     switch observation {
@@ -46,7 +26,8 @@ extension SSHFailure {
       .prefix { !$0.isNewline }
   }
 
-  private func quoting(_ sentence: String) -> String {
+  /// `sentence`, and what the peer or the library said about it.
+  func quoting(_ sentence: String) -> String {
     let said = PeerText.escaped(message).trimmed
     return said.isEmpty ? sentence + "." : sentence + " (" + said + ")."
   }
@@ -70,7 +51,8 @@ extension ConnectionPhase {
     }
   }
 
-  fileprivate var attempted: String {
+  /// What was asked of the server, for use in a sentence.
+  var attempted: String {
     self == .execute ? "run the command" : "open a channel"
   }
 }

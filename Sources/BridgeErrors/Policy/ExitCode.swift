@@ -30,7 +30,7 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
   public static let busy = Self(rawValue: 75)
   /// The peer does not speak the protocol, or broke it.
   public static let protocolBroken = Self(rawValue: 76)
-  /// Authentication or authorisation was refused.
+  /// Authentication or authorization was refused.
   public static let refused = Self(rawValue: 77)
   /// The configuration does not allow it.
   public static let configuration = Self(rawValue: 78)
@@ -44,41 +44,5 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
   /// The code that passes on a remote exit status, 1…255.
   public init(remoteStatus: Int) {
     rawValue = Int32(clamping: min(max(remoteStatus, 1), 255))
-  }
-}
-
-extension FailureKind {
-  /// How a program ends that had nothing else to do.
-  ///
-  /// - Parameter endsSession: whether a running shell or command was lost with the connection.
-  public func exitCode(endsSession: Bool = false) -> ExitCode {
-    switch self {
-    case .nameUnknown, .nameTimeout: .nameUnknown
-    case .offline, .refused, .unreachable, .dropped, .targetRefused, .closedByApplication:
-      .unreachable
-    case .dialTimeout, .silent: .timedOut
-    case .linkLost: endsSession ? .outcomeUnknown : .unreachable
-    case .linkSilent: endsSession ? .outcomeUnknown : .timedOut
-    case .outcomeUnknown: .outcomeUnknown
-    case .localResource, .throttled: .busy
-    case .notTheProtocol, .algorithmMismatch, .corrupted, .rejected, .channelDenied,
-      .tls(.notTLS):
-      .protocolBroken
-    case .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .tls: .hostIdentity
-    case .authenticationRefused: .refused
-    case .keyUnusable, .agentUnavailable: .keyUnusable
-    case .internalFault: .internalFault
-    case .refusedUpgrade(let status): Self.exitCode(upgradeStatus: status)
-    case .closedByPeer: .success
-    case .cancelled: .interrupted
-    }
-  }
-
-  private static func exitCode(upgradeStatus: Int) -> ExitCode {
-    switch upgradeStatus {
-    case 404: .unreachable
-    case 429, 500...599: .busy
-    default: .refused
-    }
   }
 }

@@ -1,4 +1,4 @@
-/// What may happen by itself after a failure: the action column of the failure table.
+/// What happens by itself after a failure: a column of the failure table.
 public enum RetryClass: String, Sendable, CaseIterable {
   /// Reconnect; delays stay under one second, because nothing answers yet.
   case reconnectSoon
@@ -45,41 +45,4 @@ extension RetryClass {
     case .never: "is not tried again"
     }
   }
-}
-
-extension FailureKind {
-  /// What is done about a connection that failed for this reason.
-  ///
-  /// - Parameter isFirstDial: whether this connection was never up.
-  public func retryClass(isFirstDial: Bool = false) -> RetryClass {
-    switch self {
-    case .nameUnknown: isFirstDial ? .never : .reconnect
-    case .nameTimeout, .dialTimeout, .localResource, .silent, .dropped, .linkLost, .linkSilent,
-      .outcomeUnknown, .closedByApplication:
-      .reconnect
-    case .offline: .awaitNetwork
-    case .refused, .unreachable, .targetRefused: .reconnectSoon
-    case .throttled: .reconnectLater
-    case .corrupted, .internalFault: .reconnectOnce
-    // A login page in between goes away, and the host that has been there is the same.
-    case .notTheProtocol: isFirstDial ? .needsPerson : .reconnectLater
-    case .hostKeyProof, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
-      .authenticationRefused, .keyUnusable, .agentUnavailable, .tls:
-      .needsPerson
-    case .algorithmMismatch, .rejected, .channelDenied, .closedByPeer, .cancelled: .never
-    case .refusedUpgrade(let status): Self.retryClass(upgradeStatus: status)
-    }
-  }
-
-  private static func retryClass(upgradeStatus: Int) -> RetryClass {
-    switch upgradeStatus {
-    case 404: .never
-    case 429: .reconnectLater
-    case 500...599: .reconnect
-    default: .needsPerson
-    }
-  }
-
-  /// Whether every other dial to the same host stops as well, until a person has decided.
-  public var stopsHost: Bool { self == .hostKeyChanged }
 }

@@ -22,9 +22,8 @@ struct HostGate: Sendable {
     /// It answered, and the answer was final: the host is not down.
     case answered
     /// It failed for a reason that others would meet too; they wait as long as the next attempt.
-    /// `isGone`: the host has nothing of it any more. `isAsked`: the host itself asked for the
-    /// wait.
-    case down(charge: RetryBudget.Outcome, until: Moment, isGone: Bool, isAsked: Bool)
+    /// `isAsked`: the host itself asked for the wait.
+    case down(DialCost, until: Moment, isAsked: Bool)
     /// We let go ourselves, of a dial that was begun or not.
     case withdrawn(wasBegun: Bool)
   }
@@ -120,25 +119,25 @@ struct HostGate: Sendable {
     let dial = inFlight.remove(at: index)
     switch outcome {
     case .alive(let generation):
-      budget.settle(charge: dial.charge, as: .alive)
+      budget.refill()
       slots.authenticated(id, generation, at: now)
       permits[id, default: [:]][generation] = dial.permit
       comeUp()
     case .answered:
       slots.abandoned(id, at: now)
-      budget.settle(charge: dial.charge, as: .spent)
       if !breaker.isClosed, !dial.sharesPermit { breaker.succeed(dial.permit) }
       comeUp()
-    case .down(let price, let until, let isGone, let isAsked):
-      if !isGone { slots.abandoned(id, at: now) }
-      budget.settle(charge: dial.charge, as: price)
+    case .down(let cost, let until, let isAsked):
+      // In every other case the host has nothing of it any more.
+      if cost == .spent { slots.abandoned(id, at: now) }
+      budget.settle(charge: dial.charge, at: cost)
       if !breaker.isClosed, !dial.sharesPermit { breaker.fail(dial.permit, at: now) }
       isDown = true
       lastToFail = id
       (notBefore, self.isAsked) = (until, isAsked)
     case .withdrawn(let wasBegun):
       if wasBegun { slots.abandoned(id, at: now) }
-      budget.settle(charge: dial.charge, as: .neverSent)
+      budget.settle(charge: dial.charge, at: .neverSent)
       if !dial.sharesPermit { breaker.abandon(dial.permit, at: now) }
     }
     return true

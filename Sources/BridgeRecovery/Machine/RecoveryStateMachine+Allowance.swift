@@ -14,11 +14,8 @@ extension RecoveryStateMachine {
 
   /// The dial ended, and its host never saw it, or was too busy for it. One that was answered is
   /// paid until the connection is healthy, and one that we gave up is, too.
-  mutating func refundDial(_ price: RetryBudget.Outcome) {
-    switch price {
-    case .neverSent, .throttled: allowance?.settle(charge: charge, as: price)
-    case .alive, .spent: break
-    }
+  mutating func refundDial(_ cost: DialCost) {
+    allowance?.settle(charge: charge, at: cost)
     charge = 0
   }
 

@@ -122,7 +122,7 @@ extension RecoveryStateMachine {
   ) -> [Output] {
     let retry = retryClass(of: failure)
     let isPatient = wasEverUp || retriesFirstDial
-    if isDial { refundDial(failure.price) }
+    if isDial { refundDial(failure.cost) }
     let planned =
       isPatient && isWorthTrying(retry)
       ? policy.next(
@@ -148,11 +148,12 @@ extension RecoveryStateMachine {
 
   /// What a failed dial says about its host.
   func outcome(_ failure: Failure, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
-    guard !retry.isAutomatic, retry != .never || failure.price == .spent else {
+    guard !retry.isAutomatic, retry != .never || failure.cost == .spent || failure.cost == .ended
+    else {
       return .failed(
-        failure.price, retryAt: retryAt, isGone: failure.isGone, isAsked: failure.isAsked(retry))
+        failure.cost, retryAt: retryAt, isAsked: failure.isAsked(retry))
     }
-    return .answered(stopping: failure.context?.kind.stopsHost == true ? failure.error : nil)
+    return .answered(stopping: failure.context?.kind.stops == .host ? failure.error : nil)
   }
 
   /// What follows from a failure here. An application that closes every new connection with the
@@ -232,23 +233,8 @@ extension RecoveryStateMachine.Failure {
     return .turnedAway
   }
 
-  /// Whether the host has nothing left of the dial: it never had, or it ended it itself.
-  var isGone: Bool { price != .spent || context?.kind == .dropped }
-
   /// What the dial costs: nothing where it is proven that the peer never saw it.
-  var price: RetryBudget.Outcome {
-    switch context?.kind {
-    case .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .localResource:
-      .neverSent
-    case .throttled: .throttled
-    case .dialTimeout, .silent, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
-      .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
-      .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
-      .outcomeUnknown, .linkLost, .linkSilent, .internalFault, .tls, .refusedUpgrade,
-      .closedByPeer, .closedByApplication, .cancelled, nil:
-      .spent
-    }
-  }
+  var cost: DialCost { context?.kind.dialCost ?? .spent }
 }
 
 extension RetryClass {

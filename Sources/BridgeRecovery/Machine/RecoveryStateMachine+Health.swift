@@ -87,7 +87,7 @@ extension RecoveryStateMachine {
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasDialing = standby?.isUp == false
-    if wasDialing { refundDial(failure.price) }
+    if wasDialing { refundDial(failure.cost) }
     standby = Standby()
     var outputs: [Output] = [
       .note(.failed(failure.error, failure.context), generation: generation)

@@ -82,8 +82,8 @@ public struct RecoveryStateMachine: Sendable {
     case alive(generation: Int)
     /// The peer's answer is final; with an error for which nobody may dial that host.
     case answered(stopping: AppError?)
-    /// `isGone`: the host has nothing of it any more. `isAsked`: the host asked for that wait.
-    case failed(RetryBudget.Outcome, retryAt: Moment, isGone: Bool, isAsked: Bool)
+    /// `isAsked`: the host asked for that wait.
+    case failed(DialCost, retryAt: Moment, isAsked: Bool)
     case withdrawn(wasBegun: Bool)
   }
 

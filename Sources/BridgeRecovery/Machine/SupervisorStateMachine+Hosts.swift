@@ -27,9 +27,8 @@ extension SupervisorStateMachine {
     case .answered(let error):
       wasInFlight = gates[site]?.settle(id, as: .answered, at: now)
       if let error { stop(site, error) }
-    case .failed(let price, let retryAt, let isGone, let isAsked):
-      let down = HostGate.Outcome.down(
-        charge: price, until: retryAt, isGone: isGone, isAsked: isAsked)
+    case .failed(let cost, let retryAt, let isAsked):
+      let down = HostGate.Outcome.down(cost, until: retryAt, isAsked: isAsked)
       wasInFlight = gates[site]?.settle(id, as: down, at: now)
       if gates[site]?.stoppedBy != nil { answerBlocked(order.filter { $0 == id }) }
     case .withdrawn(let wasBegun):

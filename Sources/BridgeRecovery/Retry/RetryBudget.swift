@@ -1,3 +1,5 @@
+public import BridgeErrors
+
 /// What dials to one host and port may cost together, so that many connections cannot storm it.
 ///
 /// A bucket of tokens: a dial takes 10 and gives them back when it is proven that nothing was sent,
@@ -10,18 +12,6 @@ public struct RetryBudget: Sendable, Equatable {
     case granted(charge: Int)
     /// Not before this instant.
     case refused(until: Moment)
-  }
-
-  /// What a dial turned out to be.
-  public enum Outcome: Sendable, Equatable {
-    /// The peer answered: the bucket is full again.
-    case alive
-    /// Nothing reached the peer: free.
-    case neverSent
-    /// The server was too busy: half price.
-    case throttled
-    /// It failed otherwise: full price.
-    case spent
   }
 
   private var tokens: Int
@@ -59,13 +49,17 @@ public struct RetryBudget: Sendable, Equatable {
     return min(paid, probe)
   }
 
-  /// Gives back what the dial that took `charge` should not have cost.
-  public mutating func settle(charge: Int, as outcome: Outcome) {
-    switch outcome {
-    case .alive: tokens = RecoveryDefaults.budgetTokens
+  /// Fills the bucket: the peer answered.
+  public mutating func refill() {
+    tokens = RecoveryDefaults.budgetTokens
+  }
+
+  /// Gives back what the failed dial that took `charge` should not have cost.
+  public mutating func settle(charge: Int, at cost: DialCost) {
+    switch cost {
     case .neverSent: refund(charge)
     case .throttled: refund(max(0, charge - RecoveryDefaults.throttledDialCost))
-    case .spent: break
+    case .ended, .spent: break
     }
   }
 

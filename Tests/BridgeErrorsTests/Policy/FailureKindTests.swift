@@ -66,7 +66,7 @@ struct FailureKindTests {
       #expect(first == onFirst[kind] ?? retry, "\(kind)")
       let ending = kind.exitCode(endsSession: true).rawValue
       #expect(ending == (kind == .linkLost || kind == .linkSilent ? 74 : exit), "\(kind)")
-      #expect(kind.stopsHost == (kind == .hostKeyChanged))
+      #expect(kind.stops == (kind == .hostKeyChanged ? .host : .connection))
     }
   }
 
@@ -81,6 +81,17 @@ struct FailureKindTests {
     #expect(AppError.cancelled.retryClass(in: context) == .never)
     #expect(AppError.cancelled.exitCode(in: context) == .interrupted)
     #expect(AppError.cancelled.hint(in: context) == AppError.cancelled.hint)
+  }
+
+  /// What the peer never saw costs nothing; a host that ended a dial itself keeps nothing of it.
+  @Test func everyDialHasItsCost() {
+    let costs: [DialCost: [FailureKind]] = [
+      .neverSent: [.nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .localResource],
+      .throttled: [.throttled], .ended: [.dropped],
+    ]
+    for (kind, _, _, _) in kindTable {
+      #expect(kind.dialCost == costs.first { $0.value.contains(kind) }?.key ?? .spent, "\(kind)")
+    }
   }
 
   @Test func whatMayNotBeRetriedIsNot() {

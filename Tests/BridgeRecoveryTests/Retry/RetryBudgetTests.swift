@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeRecovery
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
 
   @Test mutating func oneProbeInThirtySecondsIsAlwaysAllowed() {
     for _ in 1...10 { _ = budget.admit(at: start) }
-    budget.settle(charge: 10, as: .throttled)
+    budget.settle(charge: 10, at: .throttled)
     let later = start + .seconds(10)
     #expect(budget.admit(at: later) == .refused(until: start + .seconds(15)))
     #expect(budget.admit(at: start + .seconds(30)) == .granted(charge: 10))
@@ -39,21 +40,32 @@ import Testing
     #expect(budget.admit(at: start + .seconds(60)) == .refused(until: start + .seconds(75)))
   }
 
-  @Test(arguments: [
-    (RetryBudget.Outcome.alive, 100), (.neverSent, 50), (.throttled, 45), (.spent, 40),
-  ])
-  func anOutcomeSettlesThePrice(outcome: RetryBudget.Outcome, left: Int) {
+  @Test(arguments: zip(DialCost.allCases, [50, 45, 40, 40]))
+  func aFailedDialIsSettledAtItsCost(cost: DialCost, left: Int) {
     var budget = budget
     for _ in 1...6 { _ = budget.admit(at: start) }
-    budget.settle(charge: 10, as: outcome)
+    budget.settle(charge: 10, at: cost)
     #expect(budget.tokens(at: start) == left)
+  }
+
+  @Test mutating func anAnsweredDialFillsTheBucket() {
+    for _ in 1...6 { _ = budget.admit(at: start) }
+    budget.refill()
+    #expect(budget.tokens(at: start) == 100)
   }
 
   @Test mutating func aForcedDialTakesWhatIsThereAndNoMore() {
     for _ in 1...10 { _ = budget.admit(at: start) }
     #expect(budget.admit(at: start, forced: true) == .granted(charge: 0))
-    budget.settle(charge: 0, as: .throttled)
+    budget.settle(charge: 0, at: .throttled)
     #expect(budget.tokens(at: start) == 0)
+  }
+
+  private func settle(
+    _ charge: Int, of budget: inout RetryBudget, using chance: inout SeededGenerator
+  ) {
+    guard let cost = (DialCost.allCases + [nil]).randomElement(using: &chance) else { return }
+    if let cost { budget.settle(charge: charge, at: cost) } else { budget.refill() }
   }
 
   @Test func itIsNeverNegativeNorOverfullWhateverHappens() {
@@ -67,8 +79,7 @@ import Testing
         if Bool.random(using: &chance), case .granted(let charge) = budget.admit(at: now) {
           charges.append(charge)
         } else if let charge = charges.popLast() {
-          let outcomes: [RetryBudget.Outcome] = [.alive, .neverSent, .throttled, .spent]
-          budget.settle(charge: charge, as: outcomes[Int.random(in: 0...3, using: &chance)])
+          settle(charge, of: &budget, using: &chance)
         }
         #expect((0...100).contains(budget.tokens(at: now)), "seed \(seed)")
       }

@@ -1,0 +1,48 @@
+// Failures before the peer has answered, and of this machine.
+extension FailureRow {
+  static let nameUnknown = Self(
+    "nameUnknown", "The name of the host does not exist.", first: .never, exit: .nameUnknown,
+    cost: .neverSent,
+    remedy: "No name server knows it: check the spelling, and the HostName in your configuration.")
+
+  static let nameTimeout = Self(
+    "nameTimeout", "The name servers did not answer in time.", exit: .nameUnknown,
+    cost: .neverSent,
+    remedy:
+      "The name servers did not answer in time: check this machine's network and its DNS.")
+
+  static let offline = Self(
+    "offline", "This machine has no network.", retry: .awaitNetwork, exit: .unreachable,
+    cost: .neverSent)
+
+  static let refused = Self(
+    "refused", "The host refused the port.", retry: .reconnectSoon, exit: .unreachable,
+    cost: .neverSent,
+    remedy:
+      "The host is up, but nothing listens on that port: check the port, and that the server runs."
+  )
+
+  static let unreachable = Self(
+    "unreachable", "No route leads to the host.", retry: .reconnectSoon, exit: .unreachable,
+    cost: .neverSent,
+    remedy:
+      "No route leads there: check the network or VPN, and that the address is right.")
+
+  static let dialTimeout = Self(
+    "dialTimeout", "Nothing came back before the deadline of the dial.", exit: .timedOut,
+    remedy: """
+      Nothing came back at all: the host is down, or a firewall drops the packets. Check address \
+      and port; on a slow network allow more time (--timeout).
+      """)
+
+  static let localResource = Self(
+    "localResource", "This machine ran out of descriptors, ports or memory.", exit: .busy,
+    cost: .neverSent,
+    remedy: "Close connections or programs on this machine, or raise its limits (`ulimit -n`).")
+
+  static let internalFault = Self(
+    "internalFault", "A fault of this program.", retry: .reconnectOnce, exit: .internalFault)
+
+  static let cancelled = Self(
+    "cancelled", "The caller cancelled.", retry: .never, exit: .interrupted)
+}

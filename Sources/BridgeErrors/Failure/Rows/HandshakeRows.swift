@@ -1,0 +1,80 @@
+// Failures between the first byte and a usable connection, of any transport.
+extension FailureRow {
+  static let silent = Self(
+    "silent", "The peer accepted the connection and then said nothing in time.", exit: .timedOut,
+    advice: {
+      """
+      It took the connection and then said nothing \($0.phase.during): it is overloaded, or \
+      something else listens on that port.
+      """
+    })
+
+  static let throttled = Self(
+    "throttled", "The server has too many connections.", .ssh, retry: .reconnectLater, exit: .busy,
+    cost: .throttled)
+
+  static let dropped = Self(
+    "dropped", "The peer closed the connection before it was usable.", exit: .unreachable,
+    cost: .ended,
+    advice: { context in
+      guard context.isRepeated else {
+        return """
+          The server may be restarting, or it turns this address away (a firewall, fail2ban): its \
+          log says which.
+          """
+      }
+      return """
+        The server drops us \(context.phase.during), \(context.times) times in a row: it turns \
+        this address away (a firewall, fail2ban, MaxStartups), or it cannot serve anybody. Its log \
+        says which.
+        """
+    })
+
+  /// A captive portal goes away, and a host that was up once is the same: later it is tried again.
+  static let notTheProtocol = Self(
+    "notTheProtocol", "The answer belongs to another protocol.", retry: .reconnectLater,
+    first: .needsPerson, exit: .protocolBroken,
+    advice: { context in
+      guard let detail = context.detail else {
+        return """
+          The port is wrong, or a proxy, or the login page of a network (a captive portal), \
+          answers instead.
+          """
+      }
+      return """
+        A captive portal or a proxy answers instead, and leads to \(Payload.shown(detail)): open \
+        that in a browser first.
+        """
+    })
+
+  static let corrupted = Self(
+    "corrupted", "The data violates the protocol.", retry: .reconnectOnce, exit: .protocolBroken,
+    remedy: "The data was damaged on the way, or the peer has a fault. One new session is tried.")
+
+  static let rejected = Self(
+    "rejected", "The peer ended the connection and said that it will not accept it.",
+    retry: .never, exit: .protocolBroken,
+    remedy: "The server ended it on purpose; its log says more.")
+
+  static let linkLost = Self(
+    "linkLost", "A connection that was up was cut.", exit: .unreachable,
+    endingSession: .outcomeUnknown,
+    remedy: "The link was up and was cut: a restart, a sleeping machine, a changed network.")
+
+  static let linkSilent = Self(
+    "linkSilent", "A connection that was up went silent until it was declared dead.",
+    exit: .timedOut, endingSession: .outcomeUnknown,
+    remedy: """
+      The link was up and went silent: a dead network in between, or a host that hangs. If this \
+      comes too early, allow more time before a link is declared dead.
+      """)
+}
+
+extension FailureContext {
+  /// So many equal endings in a row are no accident.
+  private static let manyTimes = 3
+
+  var times: Int { repeats ?? 1 }
+
+  var isRepeated: Bool { times >= Self.manyTimes }
+}

@@ -1,0 +1,65 @@
+// Failures of SSH alone.
+extension FailureRow {
+  static let algorithmMismatch = Self(
+    "algorithmMismatch", "Client and server have no algorithm of some sort in common.", .ssh,
+    retry: .never, exit: .protocolBroken)
+
+  static let hostKeyProof = Self(
+    "hostKeyProof", "The host could not prove that it owns the key that it shows.", .ssh,
+    retry: .needsPerson, exit: .hostIdentity,
+    remedy: """
+      The host could not prove that the key it shows is its own. Do not go on before you know why: \
+      the connection may be intercepted.
+      """)
+
+  static let hostKeyUnknown = Self(
+    "hostKeyUnknown", "The host key is on no record.", .ssh, retry: .needsPerson,
+    exit: .hostIdentity)
+
+  static let hostKeyChanged = Self(
+    "hostKeyChanged", "The host key differs from the recorded one, or is revoked.", .ssh,
+    retry: .needsPerson, exit: .hostIdentity, stops: .host,
+    advice: { context in
+      context.detail.map { "(\(Payload.shown($0))) " + CatalogueRow.hostKeyRemedy }
+    })
+
+  static let hostKeyNewType = Self(
+    "hostKeyNewType", "The host is on record with keys of other types only.", .ssh,
+    retry: .needsPerson, exit: .hostIdentity,
+    remedy: """
+      No credential was sent; the connection may be intercepted. Ask whoever runs the host for the \
+      fingerprint of this key. If it is the same, connect from a terminal with --host-key ask and \
+      accept it there; accept-new does not.
+      """)
+
+  static let authenticationRefused = Self(
+    "authenticationRefused", "The server does not accept this user with this credential.", .ssh,
+    retry: .needsPerson, exit: .refused,
+    advice: { context in
+      guard context.native?.symbol == SSHFailure.Code.passwordExpired.symbol else { return nil }
+      return "The password has expired: choose another where the host lets you, then come back."
+    })
+
+  static let keyUnusable = Self(
+    "keyUnusable", "A user key cannot be read, decrypted or used.", .ssh, retry: .needsPerson,
+    exit: .keyUnusable)
+
+  static let agentUnavailable = Self(
+    "agentUnavailable", "The SSH agent is absent or failed.", .ssh, retry: .needsPerson,
+    exit: .keyUnusable,
+    remedy: "Start ssh-agent and add the key to it (`ssh-add`), or name a key file (-i).")
+
+  static let channelDenied = Self(
+    "channelDenied", "The server refused a channel or a request on it.", .ssh, retry: .never,
+    exit: .protocolBroken,
+    remedy: "The server does not allow it; look for ForceCommand, MaxSessions and PermitTTY there.")
+
+  static let targetRefused = Self(
+    "targetRefused", "The server could not reach the target of a forward.", .ssh,
+    retry: .reconnectSoon, exit: .unreachable,
+    remedy: "The host is fine; what the tunnel leads to does not answer.")
+
+  static let outcomeUnknown = Self(
+    "outcomeUnknown", "The connection ended before the outcome of a started command was known.",
+    .ssh, exit: .outcomeUnknown)
+}

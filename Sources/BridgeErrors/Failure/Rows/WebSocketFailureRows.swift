@@ -1,0 +1,70 @@
+// Failures of WebSocket alone.
+extension FailureRow {
+  static func tls(_ cause: FailureKind.TLSCause) -> Self {
+    Self(
+      "tls.\(cause.rawValue)", cause.words, .webSocket, retry: .needsPerson,
+      exit: cause == .notTLS ? .protocolBroken : .hostIdentity, remedy: cause.remedy)
+  }
+
+  static func refusedUpgrade(_ status: Int) -> Self {
+    let name = "refusedUpgrade.\(status)"
+    let meaning = "The upgrade was answered with HTTP status \(status)."
+    return switch status {
+    case 403:
+      Self(
+        name, meaning, .webSocket, retry: .needsPerson, exit: .refused,
+        remedy: "You are known to the server, and may not do this: ask its owner.")
+    case 404: Self(name, meaning, .webSocket, retry: .never, exit: .unreachable)
+    case 429: Self(name, meaning, .webSocket, retry: .reconnectLater, exit: .busy)
+    case 500...599:
+      Self(
+        name, meaning, .webSocket, exit: .busy,
+        remedy:
+          "The server, or something behind it, is down or overloaded; it is tried again by itself."
+      )
+    default: Self(name, meaning, .webSocket, retry: .needsPerson, exit: .refused)
+    }
+  }
+
+  static let closedByPeer = Self(
+    "closedByPeer", "The peer closed as agreed (close code 1000).", .webSocket, retry: .never,
+    exit: .success, remedy: "The peer ended the connection, as agreed.")
+
+  static let closedByApplication = Self(
+    "closedByApplication", "The peer's application closed with a code of its own.", .webSocket,
+    exit: .unreachable,
+    advice: { context in
+      guard context.isRepeated else {
+        return """
+          The server's application ended the connection; its documentation names the code.
+          """
+      }
+      return """
+        The server ended it with this code \(context.times) times in a row, each right after \
+        connecting: it probably asks for a new login, or refuses what this client sends. Its \
+        documentation names the code.
+        """
+    })
+}
+
+extension FailureKind.TLSCause {
+  fileprivate var remedy: String {
+    switch self {
+    case .unknownIssuer: "If you trust its issuer, install that CA certificate; else stop here."
+    case .selfSigned: "Trust it only after you compared it with what its owner gives you."
+    case .expired: "Its owner must renew it; check this machine's clock, too."
+    case .notYetValid: "Check this machine's clock first."
+    case .wrongName: "Use the name it was made for, or ask whoever runs the server."
+    case .notTLS: "Use ws:// if that is meant, or the port that speaks TLS."
+    case .pinMismatch:
+      "The connection may be intercepted: stop until its owner confirms the new certificate."
+    case .badSignature:
+      "It may be intercepted, or the server's files are damaged: stop, and ask its owner."
+    case .weakKey: "The server needs a certificate with a longer key (RSA 2048 bits or more)."
+    case .weakDigest: "The server needs a certificate that is signed with SHA-256 or better."
+    case .revoked: "Stop here: its key may be in other hands. The server needs a new certificate."
+    case .invalidCertificate:
+      "Whoever runs the server can check its chain with `openssl verify -purpose sslserver`."
+    }
+  }
+}

@@ -1,0 +1,19 @@
+extension FailureContext {
+  /// What to do about this kind of failure; nil where the catalogue's row says it as well.
+  var remedy: String? { kind.row.remedy(in: self) }
+
+  /// What happened, where the context knows more of it than the error's own message says.
+  func fact(of error: AppError) -> String? {
+    // That a host with a key of a new type is not known would be wrong.
+    if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {
+      return detail.map(Payload.sentence)
+    }
+    guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
+      return nil
+    }
+    return """
+      The connection ended after \(CatalogueRow.named(command)) reported \(detail), and before all \
+      of its output came: what you have of it is incomplete.
+      """
+  }
+}
