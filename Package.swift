@@ -108,7 +108,8 @@ let package = Package(
         "BridgeSupervision", "BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeTestKit",
       ]),
     .testTarget(
-      name: "BridgeTestKitTests", dependencies: ["BridgeTestKit", "BridgeTransport"]),
+      name: "BridgeTestKitTests",
+      dependencies: ["BridgeErrors", "BridgeTestKit", "BridgeTransport"]),
     .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
     .testTarget(
       name: "ExampleTests",
@@ -132,8 +133,8 @@ let package = Package(
     .testTarget(
       name: "BridgeSSHTests",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTransport",
-        "CLibCrypto",
+        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTestKit",
+        "BridgeTransport", "CLibCrypto",
       ]),
     .target(
       name: "BridgeCommands",
@@ -157,7 +158,8 @@ let package = Package(
     .testTarget(
       name: "BridgeWebSocketTests",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeTransport", "BridgeWebSocket",
+        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeTestKit", "BridgeTransport",
+        "BridgeWebSocket",
       ]),
 
     // Durable sessions.

@@ -61,7 +61,7 @@ extension Sequence<RecoveryEvent> {
 
   /// The errors in these events, in order.
   public var errors: [AppError] {
-    compactMap { if case .failed(let error, _) = $0.step { error } else { nil } }
+    compactMap { if case .failed(let failure) = $0.step { failure.error } else { nil } }
   }
 }
 
@@ -71,8 +71,8 @@ extension RecoveryEvent {
     switch step {
     case .attempted(let number, let isStandby):
       (.attempt, isStandby ? "dials a second link beside the doubtful one" : "dial \(number)")
-    case .failed(let error, let context):
-      (.error, "[\(error.caseName)] \(error.shownMessage(in: context))")
+    case .failed(let failure):
+      (.error, "[\(failure.error.caseName)] \(failure.shownMessage)")
     case .classified(let retry): (.plan, retry.explanation)
     case .waiting(let plan): (.plan, plan.told)
     case .recovered(let after, let attempts, let isFirst):
@@ -82,7 +82,7 @@ extension RecoveryEvent {
     case .switched: (.recovery, "the second link takes over")
     case .suspended(let parent): (.plan, "suspended by \(parent)")
     case .resumed: (.plan, "goes on")
-    case .gaveUp(let error, _): (.plan, "gives up with [\(error.caseName)]")
+    case .gaveUp(let failure, _): (.plan, "gives up with [\(failure.error.caseName)]")
     case .surfaced(let shown):
       (.person, "is shown: \(shown.error.title) (\(shown.error.severity))")
     case .withdrawn: (.person, "sees the error go")

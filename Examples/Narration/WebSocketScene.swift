@@ -13,7 +13,6 @@ extension SupervisedConnection {
     let url = try WebSocketEndpoint("ws://127.0.0.1:\(port)/")
     return SupervisedConnection(
       id: id, endpoint: url.endpoint, retriesFirstDial: true,
-      whenSilent: { _ in .webSocketPingTimeout },
       make: { _ in WebSocketConnection(to: url, configuration: configuration) })
   }
 }

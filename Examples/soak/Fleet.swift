@@ -96,7 +96,6 @@ struct Fleet: Sendable {
       id: link.id, endpoint: Endpoint(host: "127.0.0.1", port: link.proxy.port),
       parents: [link.parent].compactMap(\.self), policy: .persistent, retriesFirstDial: true,
       liveness: Self.liveness,
-      whenSilent: { link.isSSH ? .sshTimeout(seconds: $0) : .webSocketPingTimeout },
       onConnected: { connection, generation in
         await Application(link: link, recorder: recorder).use(connection, generation)
       },

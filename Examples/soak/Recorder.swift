@@ -57,7 +57,7 @@ actor Recorder {
     mutating func append(_ event: RecoveryEvent) {
       let number = event.generation.map { "\($0) " } ?? ""
       switch event.step {
-      case .failed(let error, _): append("\(number)\(error.caseName)")
+      case .failed(let failure): append("\(number)\(failure.error.caseName)")
       case .entered, .classified, .withdrawn: break
       case .attempted, .becameHealthy, .cleared, .closed, .gaveUp, .lingered, .missed, .recovered,
         .resumed, .surfaced, .suspected, .suspended, .switched, .waiting:
@@ -184,9 +184,9 @@ actor Recorder {
       if let generation = event.generation { record.dials[generation] = Dial(began: event.at) }
     case .entered(.authenticate), .entered(.upgrade):
       if let generation = event.generation { record.dials[generation]?.proving = event.at }
-    case .failed(let error, _):
-      count(error, source)
-      if case .sshAuthenticationFailed = error { refuse(&record, source) }
+    case .failed(let failure):
+      count(failure.error, source)
+      if case .sshAuthenticationFailed = failure.error { refuse(&record, source) }
       lose(&record, event)
     case .recovered:
       record.live = event.generation

@@ -65,7 +65,11 @@ extension [RecoveryEvent] {
   /// Dials between the first sight of the wrong key and the last event.
   fileprivate var dialsAfterMismatch: Int {
     let first = firstIndex {
-      if case .failed(.sshHostKeyMismatch, _) = $0.step { true } else { false }
+      if case .failed(let failure) = $0.step, case .sshHostKeyMismatch = failure.error {
+        true
+      } else {
+        false
+      }
     }
     return first.map { self[$0...].attempts } ?? 0
   }

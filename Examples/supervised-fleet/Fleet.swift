@@ -74,7 +74,9 @@ struct Fleet: Sendable {
   func countErrors() async -> [String: Int] {
     var errors: [String: Int] = [:]
     for await event in events {
-      if case .failed(let error, _) = event.step { errors[error.caseName, default: 0] += 1 }
+      if case .failed(let failure) = event.step {
+        errors[failure.error.caseName, default: 0] += 1
+      }
     }
     return errors
   }

@@ -14,7 +14,6 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
   var messages = SupervisedConnection(id: ConnectionID("messages"), endpoint: url.endpoint) { _ in
     WebSocketConnection(to: url)
   }
-  messages.whenSilent = { _ in .webSocketPingTimeout }
   messages.onConnected = { connection, _ in
     guard let socket = connection as? WebSocketConnection else { return }
     do throws(AppError) {
@@ -29,10 +28,10 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
   // They end when nothing is left: what came last is printed by then.
   for await event in events {
     switch event.step {
-    case .failed(let error, _): print("lost: \(error.userMessage)")
+    case .failed(let failure): print("lost: \(failure.error.userMessage)")
     case .recovered(_, let attempts, isFirst: false): print("back, attempt \(attempts)")
-    case .gaveUp(let error, _):
-      outcome = error
+    case .gaveUp(let failure, _):
+      outcome = failure.error
       await supervisor.shutDown()
     default: break
     }

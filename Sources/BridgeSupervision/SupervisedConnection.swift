@@ -16,8 +16,8 @@ public struct SupervisedConnection: Sendable {
   public var retriesFirstDial: Bool
   /// How the silence of the peer is judged; nil where nothing is to be probed.
   public var liveness: LivenessPolicy?
-  /// The error that a verdict of the liveness judgement becomes, from the seconds of silence.
-  public var whenSilent: @Sendable (_ seconds: Int) -> AppError
+  /// How long a dial may take, all of its phases together; nil leaves it to the transport.
+  public var attemptLimit: Duration?
   /// Makes a generation that has not connected yet. Called on the supervisor: it must not block.
   public var make: @Sendable (_ generation: Int) -> any Connection
   /// Told of each generation that is in use from now on. Its task is cancelled when that ends; what
@@ -29,7 +29,7 @@ public struct SupervisedConnection: Sendable {
     id: ConnectionID, endpoint: Endpoint, parents: [ConnectionID] = [],
     policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false,
     liveness: LivenessPolicy? = LivenessPolicy(),
-    whenSilent: @escaping @Sendable (_ seconds: Int) -> AppError = { .sshTimeout(seconds: $0) },
+    attemptLimit: Duration? = nil,
     onConnected:
       @escaping @Sendable (_ connection: any Connection, _ generation: Int) async -> Void =
       { _, _ in },
@@ -41,7 +41,7 @@ public struct SupervisedConnection: Sendable {
     self.policy = policy
     self.retriesFirstDial = retriesFirstDial
     self.liveness = liveness
-    self.whenSilent = whenSilent
+    self.attemptLimit = attemptLimit
     self.onConnected = onConnected
     self.make = make
   }

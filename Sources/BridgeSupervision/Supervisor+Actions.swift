@@ -26,19 +26,26 @@ extension Supervisor {
       for await event in connection.events { await self.saw(event, of: id, number) }
     }
     generation.connecting = Task(executorPreference: executor) {
-      do throws(AppError) {
-        try await connection.connect()
+      do throws(ConnectionError) {
+        try await connection.open()
         await self.connected(id, number)
       } catch {
-        await self.receive(
-          .failed(id, generation: number, error, await connection.lastFailure))
+        await self.receive(.failed(id, generation: number, error))
       }
     }
     generations[id, default: [:]][number] = generation
+    if let limit = plan.attemptLimit {
+      set(.attempt(id, generation: number), at: now() + limit)
+    }
   }
 
   private func connected(_ id: ConnectionID, _ number: Int) {
+    clear(.attempt(id, generation: number))
+    generations[id]?[number]?.isOpen = true
     receive(.connected(id, generation: number))
+    if let loss = generations[id]?[number]?.loss {
+      return receive(.failed(id, generation: number, loss))
+    }
     if watches[id]?.generation != number { prove(id, number) }
   }
 
@@ -55,21 +62,40 @@ extension Supervisor {
     }
   }
 
+  /// A dial that did not end within its limit failed as the transport says.
+  func attemptTookTooLong(_ id: ConnectionID, _ number: Int) {
+    guard let generation = generations[id]?[number], !generation.isOpen,
+      generation.closing == nil, let limit = plans[id]?.attemptLimit
+    else { return }
+    let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
+    let failure = generation.connection.timeout(in: generation.phase, after: seconds)
+    receive(.failed(id, generation: number, failure))
+  }
+
   private func saw(_ event: ConnectionEvent, of id: ConnectionID, _ number: Int) {
     switch event {
-    case .entered(let phase): receive(.entered(id, generation: number, phase))
-    case .failed(let error, let context):
-      receive(.failed(id, generation: number, error, context))
-    case .connected:
-      break
-    case .closed:
-      // Closed by somebody else; after a close of ours this generation is not in use any more.
-      receive(.failed(id, generation: number, .cancelled, nil))
+    case .entered(let phase):
+      generations[id]?[number]?.phase = phase
+      receive(.entered(id, generation: number, phase))
+    case .connected: break
+    case .failed(let failure): lost(id, number, failure)
+    case .closed: lost(id, number, .cancelled)
     }
+  }
+
+  /// A failed dial is what `open` throws; an event reports what ends a connection later, once. A
+  /// connection that we close does not fail.
+  private func lost(_ id: ConnectionID, _ number: Int, _ failure: ConnectionError) {
+    guard let generation = generations[id]?[number], generation.loss == nil,
+      generation.closing == nil
+    else { return }
+    generations[id]?[number]?.loss = failure
+    if generation.isOpen { receive(.failed(id, generation: number, failure)) }
   }
 
   private func end(_ id: ConnectionID, _ number: Int) {
     if watches[id]?.generation == number { stopWatching(id) }
+    clear(.attempt(id, generation: number))
     guard let generation = generations[id]?[number] else { return }
     generation.connecting?.cancel()
     generation.proving?.cancel()

@@ -78,11 +78,10 @@ extension Supervisor {
       receive(.suspected(id, generation: generation, silentFor: silent))
     case .clear: receive(.cleared(id, generation: generation))
     case .verdict(let silent):
-      guard let plan = plans[id] else { return }
+      guard let connection = generations[id]?[generation]?.connection else { return }
       let seconds = max(1, Int(silent.components.seconds))
-      let context = FailureContext(
-        kind: .linkSilent, phase: .stream, host: plan.endpoint.host, port: plan.endpoint.port)
-      receive(.failed(id, generation: generation, plan.whenSilent(seconds), context))
+      let failure = connection.timeout(in: .stream, after: seconds)
+      receive(.failed(id, generation: generation, failure))
     }
   }
 

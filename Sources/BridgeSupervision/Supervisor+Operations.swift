@@ -106,7 +106,7 @@ extension Supervisor {
     _ progress: inout RetryProgress
   ) -> Duration? {
     guard !isShutDown else { return nil }
-    receive(.note(.failed(error, nil), source))
+    receive(.note(.failed(ConnectionError(error)), source))
     receive(.note(.classified(retry), source))
     let floor = error.retryAfter().map { Duration.seconds(max(0, $0)) }
     let delay =
@@ -120,7 +120,7 @@ extension Supervisor {
     if delay != nil {
       receive(.note(.waiting(plan), source))
     } else {
-      receive(.note(.gaveUp(error, plan), source))
+      receive(.note(.gaveUp(ConnectionError(error), plan), source))
       receive(.report(SeverityQueue.Report(error: error, source: source, plan: plan)))
     }
     return delay

@@ -17,6 +17,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case recovery(RecoveryTimer)
     /// The next look at the peer of a connection.
     case liveness(ConnectionID)
+    /// The end of the time that a dial may take.
+    case attempt(ConnectionID, generation: Int)
     /// The next look at whether the machine was suspended.
     case pulse
   }
@@ -29,6 +31,12 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var reading: Task<Void, Never>?
     var closing: Task<Void, Never>?
     var using: Task<Void, Never>?
+    /// How far the dial has come.
+    var phase = ConnectionPhase.resolve
+    /// `open` has returned.
+    var isOpen = false
+    /// What its events say that it ended with.
+    var loss: ConnectionError?
   }
 
   struct Watch {
@@ -198,6 +206,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     switch timer {
     case .recovery(let timer): receive(.timer(timer))
     case .liveness(let id): look(at: id)
+    case .attempt(let id, let generation): attemptTookTooLong(id, generation)
     case .pulse: pulse()
     }
   }

@@ -14,7 +14,7 @@ public actor ScriptedConnection: Connection {
   /// Steps of this connection.
   public nonisolated let events: AsyncStream<ConnectionEvent>
   /// What ended it.
-  public var lastFailure: FailureContext? { machine.failure }
+  public var lastFailure: FailureContext? { machine.failure?.context }
   /// When the last byte came.
   public private(set) var lastHeard: ContinuousClock.Instant?
 
@@ -54,11 +54,22 @@ public actor ScriptedConnection: Connection {
   /// Dials; the host decides how that ends.
   ///
   /// - Throws: what the host's answer is in the vocabulary; `cancelled`.
-  public nonisolated func connect() async throws(AppError) {
+  public nonisolated func open() async throws(ConnectionError) {
     try await dial()
   }
 
-  private func dial() async throws(AppError) {
+  /// `sshTimeout`, as of an SSH connection.
+  public nonisolated func timeout(
+    in phase: ConnectionPhase, after seconds: Int
+  ) -> ConnectionError {
+    SSHFailure(
+      code: 0, message: "", phase: phase, host: endpoint.host, port: endpoint.port,
+      observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds
+    ).typed
+  }
+
+  private func dial() async throws(ConnectionError) {
+    guard machine.state == .idle else { throw .cancelled }
     step(.connect)
     guard case .connecting = machine.state else { throw .cancelled }
     isOpen = true
@@ -75,9 +86,9 @@ public actor ScriptedConnection: Connection {
       try await pause(Self.dialDeadline - host.latency)
     }
     guard case .connecting = machine.state else { throw .cancelled }
-    if let (error, context) = host.failure(for: answer) {
-      step(.fail(error, context))
-      throw error
+    if let failure = host.failure(for: answer) {
+      step(.fail(failure))
+      throw failure
     }
     lastHeard = host.clock.now
     upSince = host.clock.now
@@ -92,12 +103,16 @@ public actor ScriptedConnection: Connection {
   }
 
   private func roundTrip(within deadline: Duration) async throws(AppError) -> Duration {
-    guard machine.state == .connected else { throw .cancelled }
+    guard machine.state == .connected else { throw machine.failure?.error ?? .cancelled }
     let latency = host.latency / 10
     let wasMute = isMute
-    try await pause(wasMute ? deadline : latency)
+    do throws(ConnectionError) {
+      try await pause(wasMute ? deadline : latency)
+    } catch {
+      throw error.error
+    }
     guard !wasMute, !isMute, machine.state == .connected else {
-      throw .sshTimeout(seconds: Int(deadline.components.seconds))
+      throw timeout(in: .stream, after: max(1, Int(deadline.components.seconds))).error
     }
     hear()
     return latency
@@ -159,9 +174,10 @@ public actor ScriptedConnection: Connection {
     let reason = "The connection was lost."
     step(
       .fail(
-        .sshConnectionFailed(host: endpoint.host, reason: reason),
-        FailureContext(
-          kind: .linkLost, phase: .stream, host: endpoint.host, port: endpoint.port)))
+        ConnectionError(
+          .sshConnectionFailed(host: endpoint.host, reason: reason),
+          context: FailureContext(
+            kind: .linkLost, phase: .stream, host: endpoint.host, port: endpoint.port))))
   }
 
   /// Ends the connection after its teardown time.
@@ -181,7 +197,6 @@ public actor ScriptedConnection: Connection {
     }
     guard machine.state != .closed else { return }
     step(.tornDown)
-    continuation.finish()
     host.closed(self, wasOpen: isOpen)
     isOpen = false
   }
@@ -192,7 +207,7 @@ public actor ScriptedConnection: Connection {
     host.settled()
   }
 
-  private func pause(_ duration: Duration) async throws(AppError) {
+  private func pause(_ duration: Duration) async throws(ConnectionError) {
     do {
       try await host.clock.sleep(until: host.clock.now + duration)
     } catch {
@@ -202,7 +217,9 @@ public actor ScriptedConnection: Connection {
 
   private func step(_ input: ConnectionStateMachine.Input) {
     for effect in machine.step(input) {
-      if case .yield(let event) = effect { continuation.yield(event) }
+      guard case .yield(let event) = effect else { continue }
+      continuation.yield(event)
+      if event == .closed { continuation.finish() }
     }
   }
 }

@@ -150,7 +150,11 @@ public final class ScriptedHost: Sendable {
   }
 
   /// What an answer other than `accept` is in the vocabulary; nil for `accept`.
-  func failure(for answer: Answer) -> (AppError, FailureContext)? {
+  func failure(for answer: Answer) -> ConnectionError? {
+    outcome(of: answer).map { ConnectionError($0, context: $1) }
+  }
+
+  private func outcome(of answer: Answer) -> (AppError, FailureContext)? {
     let host = endpoint.host
     let lost = { (reason: String) in AppError.sshConnectionFailed(host: host, reason: reason) }
     let context = { (kind: FailureKind, phase: ConnectionPhase) in

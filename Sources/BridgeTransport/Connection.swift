@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// The port between what carries bytes and what decides about recovery.
+/// The `Connection` protocol that transports implement, and all that the supervisor knows of them.
 ///
 /// One value is one generation: it connects once, reports what ends it, and never retries. The
 /// supervisor makes a new one for the next generation, and the old one's descriptor is closed and
@@ -14,16 +14,26 @@ public protocol Connection: Actor {
 
   /// Resolves, dials, negotiates and authenticates.
   ///
-  /// - Throws: what the failure maps to; `cancelled` when the calling task is cancelled.
-  nonisolated func connect() async throws(AppError)
+  /// - Throws: the failure with its context; `cancelled` when the calling task is cancelled. Until
+  ///   it has returned this is the one way by which a failure is reported; later ones are events.
+  nonisolated func open() async throws(ConnectionError)
 
   /// One round trip through the peer, and how long it took: proof of life.
   ///
-  /// - Throws: `sshTimeout` or `webSocketPingTimeout` when no answer came by `deadline`.
+  /// - Throws: the error of `timeout(in: .stream, after:)` when no answer came by `deadline`; what
+  ///   ended the connection.
   nonisolated func probe(within deadline: Duration) async throws(AppError) -> Duration
 
   /// Ends the connection in at most one second. Safe to call in every state, and again.
   nonisolated func close() async
+
+  /// The failure that a deadline means for this transport.
+  ///
+  /// - Parameters:
+  ///   - phase: the phase that was cut short; `.stream` where the peer of a connection that was up
+  ///     is declared dead.
+  ///   - seconds: how long the peer was waited for.
+  nonisolated func timeout(in phase: ConnectionPhase, after seconds: Int) -> ConnectionError
 
   /// What ended it, with all that is known; nil while nothing has.
   var lastFailure: FailureContext? { get }
@@ -31,8 +41,22 @@ public protocol Connection: Actor {
   /// The instant (on the continuous clock) at which the last byte was received from the peer.
   var lastHeard: ContinuousClock.Instant? { get }
 
-  /// What is known of its traffic beside `lastHeard`.
+  /// Whether it does not read by choice, and how much the peer's kernel has taken: its silence is
+  /// not judged by `lastHeard` alone.
   var traffic: TrafficState { get async }
+}
+
+extension Connection {
+  /// Resolves, dials, negotiates and authenticates.
+  ///
+  /// - Throws: what the failure maps to; `cancelled` when the calling task is cancelled.
+  public nonisolated func connect() async throws(AppError) {
+    do throws(ConnectionError) {
+      try await open()
+    } catch {
+      throw error.error
+    }
+  }
 }
 
 /// A step in the life of a connection, past tense.
@@ -41,8 +65,8 @@ public enum ConnectionEvent: Sendable, Equatable {
   case entered(ConnectionPhase)
   /// Authenticated and usable.
   case connected
-  /// It ended by itself; the context says why.
-  case failed(AppError, FailureContext)
+  /// It ended by itself.
+  case failed(ConnectionError)
   /// Descriptor closed, native session freed. The last event.
   case closed
 }

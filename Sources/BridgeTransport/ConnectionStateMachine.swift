@@ -23,7 +23,7 @@ public struct ConnectionStateMachine: Sendable, Equatable {
     /// Authenticated and usable.
     case ready
     /// It failed or was lost.
-    case fail(AppError, FailureContext)
+    case fail(ConnectionError)
     /// Somebody asked to close.
     case close
     /// Descriptor closed, native session freed.
@@ -39,7 +39,7 @@ public struct ConnectionStateMachine: Sendable, Equatable {
   /// Where it stands.
   public private(set) var state = State.idle
   /// What ended it; nil while nothing has.
-  public private(set) var failure: FailureContext?
+  public private(set) var failure: ConnectionError?
   /// Inputs that came too late, twice or out of order.
   public private(set) var ignored = 0
 
@@ -60,10 +60,10 @@ public struct ConnectionStateMachine: Sendable, Equatable {
       return [.yield(.connected)]
     case (.connected, .enter(let phase)):
       return [.yield(.entered(phase))]
-    case (.connecting, .fail(let error, let context)), (.connected, .fail(let error, let context)):
+    case (.connecting, .fail(let error)), (.connected, .fail(let error)):
       state = .closing
-      failure = context
-      return [.yield(.failed(error, context)), .tearDown]
+      failure = error
+      return [.yield(.failed(error)), .tearDown]
     case (.connecting, .close), (.connected, .close):
       state = .closing
       return [.tearDown]

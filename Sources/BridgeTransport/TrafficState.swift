@@ -11,8 +11,3 @@ public struct TrafficState: Sendable, Equatable {
     self.acknowledged = acknowledged
   }
 }
-
-extension Connection {
-  /// Nothing is known beside `lastHeard`.
-  public var traffic: TrafficState { get async { TrafficState() } }
-}

@@ -4,8 +4,9 @@ import Testing
 
 @Suite struct ConnectionStateMachineTests {
   private typealias Input = ConnectionStateMachine.Input
-  private static let lost = AppError.sshConnectionFailed(host: "h", reason: "r")
-  private static let context = FailureContext(kind: .dropped, phase: .banner, host: "h")
+  private static let lost = ConnectionError(
+    .sshConnectionFailed(host: "h", reason: "r"),
+    context: FailureContext(kind: .dropped, phase: .banner, host: "h"))
 
   private func run(_ inputs: [Input]) -> (ConnectionStateMachine, [ConnectionStateMachine.Effect]) {
     var machine = ConnectionStateMachine()
@@ -30,10 +31,10 @@ import Testing
   @Test(arguments: [[Input.connect], [.connect, .enter(.banner)], [.connect, .ready]])
   private func aFailureTearsDownOnce(prefix: [Input]) {
     let (machine, effects) = run(
-      prefix + [.fail(Self.lost, Self.context), .fail(Self.lost, Self.context), .close])
-    #expect(effects.suffix(2) == [.yield(.failed(Self.lost, Self.context)), .tearDown])
+      prefix + [.fail(Self.lost), .fail(Self.lost), .close])
+    #expect(effects.suffix(2) == [.yield(.failed(Self.lost)), .tearDown])
     #expect(machine.state == .closing)
-    #expect(machine.failure == Self.context)
+    #expect(machine.failure == Self.lost)
     #expect(machine.ignored == 2)
   }
 
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [
-    Input.connect, .enter(.dial), .ready, .fail(Self.lost, Self.context), .close, .tornDown,
+    Input.connect, .enter(.dial), .ready, .fail(Self.lost), .close, .tornDown,
   ])
   private func afterTheEndNothingHappens(input: Input) {
     let (machine, effects) = run([.connect, .close, .tornDown, input])

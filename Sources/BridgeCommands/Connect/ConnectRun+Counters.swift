@@ -8,7 +8,7 @@ import BridgeTransport
 extension ConnectRun {
   func count(_ event: RecoveryEvent) async {
     switch event.step {
-    case .failed(let error, _): await counters.count(error)
+    case .failed(let failure): await counters.count(failure.error)
     case .attempted(let number, let isStandby):
       if isStandby || number > 1 || facts.withLock({ $0.wasUp }) { await counters.countReconnect() }
     case .entered, .recovered, .becameHealthy, .classified, .waiting, .suspended, .resumed,

@@ -43,18 +43,10 @@ extension ConnectRun {
     if let request = request.messages { return try await supervised(request) }
     let configuration = try await configuration()
     var supervised = supervised {
-      make(
-        SSHConnection(
-          to: settings.endpoint, configuration: configuration, on: reactor)
-      ) { [endpoint = settings.endpoint] phase, seconds in
-        let context = FailureContext(
-          kind: phase == .dial ? .dialTimeout : .silent, phase: phase, host: endpoint.host,
-          port: endpoint.port)
-        return (.sshTimeout(seconds: seconds), context)
-      }
+      SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
     }
     supervised.onConnected = { connection, generation in
-      if let ssh: SSHConnection = Self.made(connection) { await use(ssh, generation) }
+      if let ssh = connection as? SSHConnection { await use(ssh, generation) }
     }
     return supervised
   }
@@ -64,38 +56,14 @@ extension ConnectRun {
   ) async throws(AppError) -> SupervisedConnection {
     let configuration = try await Self.messageConfiguration(request, settings)
     var supervised = supervised {
-      make(
-        WebSocketConnection(
-          to: request.url, configuration: configuration, on: reactor)
-      ) { [endpoint = settings.endpoint] phase, seconds in
-        WebSocketFailure(
-          observation: .deadline, phase: phase, host: endpoint.host, port: endpoint.port,
-          timeout: seconds
-        ).typed
-      }
+      WebSocketConnection(to: request.url, configuration: configuration, on: reactor)
     }
-    supervised.whenSilent = { _ in .webSocketPingTimeout }
     supervised.onConnected = { connection, generation in
-      if let socket: WebSocketConnection = Self.made(connection) {
+      if let socket = connection as? WebSocketConnection {
         await exchange(socket, generation)
       }
     }
     return supervised
-  }
-
-  /// A connection that `--timeout` bounds.
-  private func make(
-    _ connection: some Connection,
-    whenLate: @escaping @Sendable (ConnectionPhase, Int) -> (AppError, FailureContext)
-  ) -> any Connection {
-    guard let limit = settings.attemptTimeout else { return connection }
-    return TimedConnection(
-      connection, limit: limit, clock: clock, on: reactor, whenLate: whenLate)
-  }
-
-  /// What `make` was given.
-  private static func made<Inner: Connection>(_ connection: any Connection) -> Inner? {
-    connection as? Inner ?? (connection as? TimedConnection<Inner>)?.inner
   }
 
   private func supervised(
@@ -110,7 +78,8 @@ extension ConnectRun {
     return SupervisedConnection(
       id: id, endpoint: settings.endpoint, policy: policy,
       retriesFirstDial: request.recovery.wait != nil,
-      liveness: settings.keepalive == .zero ? nil : liveness, make: { _ in make() })
+      liveness: settings.keepalive == .zero ? nil : liveness,
+      attemptLimit: settings.attemptTimeout, make: { _ in make() })
   }
 
   /// Follows the link until the supervisor is done.
@@ -127,13 +96,15 @@ extension ConnectRun {
         }
         prompter.keepAnswers()
         reporter.progress(nil)
-      case .failed(let error, let context):
-        facts.withLock { $0.record(CommandFailure(error: error, context: context)) }
+      case .failed(let failure):
+        facts.withLock {
+          $0.record(CommandFailure(error: failure.error, context: failure.context))
+        }
       case .suspected: hold(true)
       case .cleared:
         hold(false)
         redraw()
-      case .gaveUp(let error, _): giveUp(error)
+      case .gaveUp(let failure, _): giveUp(failure)
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
         .surfaced, .withdrawn, .lingered, .closed, .missed:
         break
@@ -157,9 +128,9 @@ extension ConnectRun {
     resizes.yield(.init(size: size, isRedraw: true))
   }
 
-  private func giveUp(_ error: AppError) {
+  private func giveUp(_ end: ConnectionError) {
     let facts = facts.withLock { $0 }
-    var failure = CommandFailure(error: error, context: facts.context(of: error))
+    var failure = CommandFailure(error: end.error, context: end.context)
     guard request.messages == nil else {
       self.facts.withLock { $0.outcome = failure }
       return opened.finish()
@@ -170,7 +141,7 @@ extension ConnectRun {
       facts.unlessSent = failure
       return true
     }
-    if !isHeldBack { end.yield(.failure(failure)) }
+    if !isHeldBack { self.end.yield(.failure(failure)) }
   }
 
   private func show(_ phase: ConnectionPhase) {
@@ -238,9 +209,9 @@ extension ConnectRun {
 
   private func status(of connection: any Connection) async -> [String] {
     var lines: [String] = []
-    let timed = connection as? TimedConnection<SSHConnection>
-    let inner = timed?.inner ?? connection as? SSHConnection
-    if let agreement = await inner?.agreement { lines.append("  \(agreement.words)") }
+    if let agreement = await (connection as? SSHConnection)?.agreement {
+      lines.append("  \(agreement.words)")
+    }
     if let heard = await connection.lastHeard {
       lines.append("  last heard \((ContinuousClock.now - heard).milliseconds) ms ago")
     }

@@ -63,11 +63,6 @@ struct ConnectRun: Sendable {
     var outcome: CommandFailure?
 
     mutating func record(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
-
-    /// What was seen when `error` came.
-    func context(of error: AppError) -> FailureContext? {
-      (failures.last { $0.error == error } ?? failures.last)?.context
-    }
   }
 
   /// A shell or a command that has started.

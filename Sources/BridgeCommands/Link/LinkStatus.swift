@@ -129,8 +129,8 @@ package struct LinkStatus: Sendable {
     switch event.step {
     case .waiting(let plan):
       return wasUp || plan.next != .giveUp ? troubleMessage() : nil
-    case .failed(let error, _):
-      lastError = error
+    case .failed(let failure):
+      lastError = failure.error
       return nil
     case .suspected(let silent):
       return "\(host) has not responded for \(silent.components.seconds) s."

@@ -36,13 +36,13 @@ extension JSONLine {
       add("milliseconds", time.milliseconds)
       add("attempts", attempts)
       add("first", isFirst)
-    case .failed(let error, let context): add(error, context)
+    case .failed(let failure): add(failure.error, failure.context)
     case .classified(let retry): add("class", retry.rawValue)
     case .waiting(let plan): add(plan)
     case .suspended(let parent): add("by", PeerText.escaped(parent.description))
     case .suspected(let silent): add("milliseconds", silent.milliseconds)
-    case .gaveUp(let error, let plan):
-      add("case", error.caseName)
+    case .gaveUp(let failure, let plan):
+      add("case", failure.error.caseName)
       add(plan)
     case .surfaced(let error):
       add("id", error.id.uuidString)

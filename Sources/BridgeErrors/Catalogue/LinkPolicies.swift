@@ -10,10 +10,10 @@ extension ErrorCatalogue {
     /// The exit code of a program that had nothing else to do.
     public let exitCode: Int
 
-    fileprivate init(_ error: AppError, _ context: FailureContext) {
-      kind = "\(context.kind)"
-      retry = error.retryClass(in: context).rawValue
-      exitCode = Int(error.exitCode(in: context).rawValue)
+    fileprivate init(_ failure: ConnectionError, _ kind: FailureKind) {
+      self.kind = "\(kind)"
+      retry = failure.retryClass().rawValue
+      exitCode = Int(failure.exitCode().rawValue)
     }
   }
 
@@ -21,17 +21,16 @@ extension ErrorCatalogue {
   static func links(endingWith caseName: String) -> [LinkPolicy] {
     var known: Set<LinkPolicy> = []
     return samples.filter { $0.error.caseName == caseName }
-      .map { LinkPolicy($0.error, $0.context) }
+      .compactMap { failure in failure.kind.map { LinkPolicy(failure, $0) } }
       .filter { known.insert($0).inserted }
   }
 
   private static let samples =
     FailureKind.allCases.filter { $0.row.protocols != .webSocket }.map { kind in
       let failure = SSHFailure(code: 0, message: "")
-      return (
-        error: AppError(failure, as: kind),
-        context: FailureContext(kind: kind, phase: .stream, host: "")
-      )
+      return ConnectionError(
+        AppError(failure, as: kind),
+        context: FailureContext(kind: kind, phase: .stream, host: ""))
     }
     + webSocketObservations.map {
       WebSocketFailure(observation: $0, phase: .upgrade, host: "host.example").typed

@@ -18,8 +18,8 @@ extension FailureContext {
 
 extension SSHFailure {
   /// The typed error and what is known beside it.
-  public var typed: (error: AppError, context: FailureContext) {
-    (AppError(sshError: self), FailureContext(sshFailure: self))
+  public var typed: ConnectionError {
+    ConnectionError(AppError(sshError: self), context: FailureContext(sshFailure: self))
   }
 
   fileprivate var contextDetail: String? {
@@ -39,8 +39,9 @@ extension SSHFailure {
 
 extension WebSocketFailure {
   /// The typed error and what is known beside it.
-  public var typed: (error: AppError, context: FailureContext) {
-    (AppError(webSocketFailure: self), FailureContext(webSocketFailure: self))
+  public var typed: ConnectionError {
+    ConnectionError(
+      AppError(webSocketFailure: self), context: FailureContext(webSocketFailure: self))
   }
 
   fileprivate var retryAfter: Int? {

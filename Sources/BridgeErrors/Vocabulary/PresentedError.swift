@@ -4,31 +4,47 @@ public import Foundation
 public struct PresentedError: Sendable, Identifiable {
   /// Stays the same while the error is shown, also when its text changes.
   public let id: UUID
-  /// The newest error; title, icon and options follow it.
-  public private(set) var error: AppError
+  /// The newest error with what is known beside it; title, icon and options follow it.
+  public private(set) var failure: ConnectionError
   /// Which connection or operation it comes from; equal errors of one source are one entry.
   public var source: String?
   /// How many recoveries of it have failed.
   public private(set) var attempts: Int
   /// How often it was reported.
   public var count: Int
-  /// What is known about the failure beside the error.
-  public var context: FailureContext?
   /// What happens next.
   public var plan: RecoveryPlan?
+
+  /// A failure to show.
+  public init(
+    id: UUID = UUID(), failure: ConnectionError, source: String? = nil, attempts: Int = 0,
+    count: Int = 1, plan: RecoveryPlan? = nil
+  ) {
+    self.id = id
+    self.failure = failure
+    self.source = source
+    self.attempts = attempts
+    self.count = count
+    self.plan = plan
+  }
 
   /// An error to show.
   public init(
     id: UUID = UUID(), error: AppError, source: String? = nil, attempts: Int = 0, count: Int = 1,
     context: FailureContext? = nil, plan: RecoveryPlan? = nil
   ) {
-    self.id = id
-    self.error = error
-    self.source = source
-    self.attempts = attempts
-    self.count = count
-    self.context = context
-    self.plan = plan
+    self.init(
+      id: id, failure: ConnectionError(error, context: context), source: source,
+      attempts: attempts, count: count, plan: plan)
+  }
+
+  /// The newest error.
+  public var error: AppError { failure.error }
+
+  /// What is known about the failure beside the error.
+  public var context: FailureContext? {
+    get { failure.context }
+    set { failure.context = newValue }
   }
 
   /// The text to show: the error's message, and how many recoveries have failed where some have.
@@ -41,14 +57,14 @@ public struct PresentedError: Sendable, Identifiable {
   ///
   /// - Parameter newer: what the recovery ended with. The same error (or nil) adds to the count; a
   ///   different one takes its place under the same id.
-  public mutating func recoveryFailed(with newer: AppError? = nil, context: FailureContext? = nil) {
-    if let newer, newer != error {
-      error = newer
+  public mutating func recoveryFailed(with newer: ConnectionError? = nil) {
+    if let newer, newer.error != error {
+      failure.error = newer.error
       attempts = 0
     } else {
       attempts += 1
     }
-    self.context = context ?? self.context
+    failure.context = newer?.context ?? failure.context
   }
 }
 

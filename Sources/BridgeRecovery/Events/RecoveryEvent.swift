@@ -14,7 +14,7 @@ public struct RecoveryEvent: Sendable {
     /// A round trip and the time it takes to be trusted again are behind it.
     case becameHealthy
     /// It failed.
-    case failed(AppError, FailureContext?)
+    case failed(ConnectionError)
     /// What follows from the failure.
     case classified(RetryClass)
     /// The next attempt comes later; the plan says when, and how many are left.
@@ -31,7 +31,7 @@ public struct RecoveryEvent: Sendable {
     /// generation is the event's.
     case switched
     /// Nothing is tried any more until a person asks.
-    case gaveUp(AppError, RecoveryPlan)
+    case gaveUp(ConnectionError, RecoveryPlan)
     /// This is shown now, new or with a new text.
     case surfaced(PresentedError)
     /// This is not shown any more.

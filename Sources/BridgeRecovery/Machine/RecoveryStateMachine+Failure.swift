@@ -1,13 +1,8 @@
 public import BridgeErrors
 
 extension RecoveryStateMachine {
-  struct Failure: Sendable {
-    var error: AppError
-    var context: FailureContext?
-  }
-
   mutating func failed(
-    _ generation: Int, _ failure: Failure, at now: Moment,
+    _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     if standby?.generation == generation {
@@ -19,7 +14,7 @@ extension RecoveryStateMachine {
     }
     let failure = live == nil ? counted(failure) : counted(closing: failure, at: now)
     let report: [Output] = [
-      .note(.failed(failure.error, failure.context), generation: generation)
+      .note(.failed(failure), generation: generation)
     ]
     if live != nil {
       return report + lost(generation, failure, at: now, using: &chance)
@@ -29,7 +24,7 @@ extension RecoveryStateMachine {
   }
 
   /// The same failure of a dial, and how often it has happened in a row.
-  private mutating func counted(_ failure: Failure) -> Failure {
+  private mutating func counted(_ failure: ConnectionError) -> ConnectionError {
     guard var context = failure.context, context.kind == .dropped else {
       drops = nil
       return failure
@@ -37,12 +32,13 @@ extension RecoveryStateMachine {
     let count = drops?.phase == context.phase ? drops?.count ?? 0 : 0
     drops = Drops(phase: context.phase, count: count + 1)
     if count > 0 { context.repeats = count + 1 }
-    return Failure(error: failure.error, context: context)
+    return ConnectionError(failure.error, context: context)
   }
 
   /// The same close of a connection in use, and how often an application has closed it so in a row,
   /// right after it came up.
-  private mutating func counted(closing failure: Failure, at now: Moment) -> Failure {
+  private mutating func counted(closing failure: ConnectionError, at now: Moment) -> ConnectionError
+  {
     guard case .webSocketDisconnected(let code?, _) = failure.error, var context = failure.context,
       context.kind == .closedByApplication, let upSince,
       now - upSince <= RecoveryDefaults.healthyAfter
@@ -53,12 +49,12 @@ extension RecoveryStateMachine {
     let count = closes?.code == code ? closes?.count ?? 0 : 0
     closes = Closes(code: code, count: count + 1)
     if count > 0 { context.repeats = count + 1 }
-    return Failure(error: failure.error, context: context)
+    return ConnectionError(failure.error, context: context)
   }
 
   /// The connection in use is gone: a second one takes over, or the next one is planned.
   private mutating func lost(
-    _ generation: Int, _ failure: Failure, at now: Moment,
+    _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasHealthy = isHealthy
@@ -68,7 +64,7 @@ extension RecoveryStateMachine {
     }
     let down = dropStandby(at: now) + goDown(generation, wasHealthy, at: now)
     if let refusal {
-      let retry = refusal.error.retryClass(in: refusal.context)
+      let retry = refusal.retryClass()
       return outputs + down + giveUp(refusal, retry, at: now)
     }
     return outputs + down
@@ -117,7 +113,7 @@ extension RecoveryStateMachine {
   }
 
   private mutating func decide(
-    _ failure: Failure, isDial: Bool, at now: Moment,
+    _ failure: ConnectionError, isDial: Bool, at now: Moment,
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     let retry = retryClass(of: failure)
@@ -135,8 +131,7 @@ extension RecoveryStateMachine {
     guard let delay else { return outputs + giveUp(failure, retry, at: now) }
     let plan = plan(for: retry, failure.error, delay: delay)
     let report = SeverityQueue.Report(
-      error: failure.error, source: id.description, context: failure.context, plan: plan,
-      settles: true)
+      failure: failure, source: id.description, plan: plan, settles: true)
     outputs.append(.surface(report))
     guard delay > .zero else { return outputs + wantDial(at: now) }
     state = .waiting(until: now + delay)
@@ -147,20 +142,20 @@ extension RecoveryStateMachine {
   }
 
   /// What a failed dial says about its host.
-  func outcome(_ failure: Failure, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
+  func outcome(_ failure: ConnectionError, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
     guard !retry.isAutomatic, retry != .never || failure.cost == .spent || failure.cost == .ended
     else {
       return .failed(
         failure.cost, retryAt: retryAt, isAsked: failure.isAsked(retry))
     }
-    return .answered(stopping: failure.context?.kind.stops == .host ? failure.error : nil)
+    return .answered(stopping: failure.kind?.stops == .host ? failure.error : nil)
   }
 
   /// What follows from a failure here. An application that closes every new connection with the
   /// same code does not want what it is sent, a token for instance.
-  private func retryClass(of failure: Failure) -> RetryClass {
+  private func retryClass(of failure: ConnectionError) -> RetryClass {
     if failure.isRefusedByApplication { return .needsPerson }
-    return failure.error.retryClass(in: failure.context, isFirstDial: !wasEverUp)
+    return failure.retryClass(isFirstDial: !wasEverUp)
   }
 
   /// What is retried once has its one chance per healthy time.
@@ -171,19 +166,19 @@ extension RecoveryStateMachine {
   }
 
   private mutating func giveUp(
-    _ failure: Failure, _ retry: RetryClass, at now: Moment
+    _ failure: ConnectionError, _ retry: RetryClass, at now: Moment
   ) -> [Output] {
     state = .failed(failure.error)
     gaveUp = (now, failure.isPassing)
     let report = finalReport(failure, retry)
     let gaveUp = report.plan.map {
-      Output.note(.gaveUp(failure.error, $0), generation: nil)
+      Output.note(.gaveUp(failure, $0), generation: nil)
     }
     return [.surface(report)] + (gaveUp.map { [$0] } ?? []) + [.giveUp(failure.error)]
   }
 
   /// Nothing more happens by itself: what could have been tried again may be, by choice.
-  func finalReport(_ failure: Failure, _ retry: RetryClass) -> SeverityQueue.Report {
+  func finalReport(_ failure: ConnectionError, _ retry: RetryClass) -> SeverityQueue.Report {
     let options: [ErrorRecoveryOption.Kind] =
       retry.isAutomatic
       ? [.reconnect, .checkSettings] : failure.error.recoveryOptions.map(\.kind)
@@ -191,7 +186,7 @@ extension RecoveryStateMachine {
       next: retry == .never ? .giveUp : .askPerson, attempt: attempts + 1, attemptsLeft: 0,
       options: options)
     return SeverityQueue.Report(
-      error: failure.error, source: id.description, context: failure.context, plan: plan)
+      failure: failure, source: id.description, plan: plan)
   }
 
   private func plan(for retry: RetryClass, _ error: AppError, delay: Duration) -> RecoveryPlan {
@@ -202,10 +197,10 @@ extension RecoveryStateMachine {
   }
 }
 
-extension RecoveryStateMachine.Failure {
+extension ConnectionError {
   /// What the server asked for, as a floor of the delay.
   var floor: Duration? {
-    error.retryAfter(in: context).map { .seconds(max(0, $0)) }
+    retryAfter.map { .seconds(max(0, $0)) }
   }
 
   /// So many connections in a row that an application closed at once with one code are no accident.
@@ -217,7 +212,7 @@ extension RecoveryStateMachine.Failure {
 
   /// Whether it may have had a reason that passes, such as the end of what the link depends on.
   var isPassing: Bool {
-    !isRefusedByApplication && error.retryClass(in: context).isAutomatic
+    !isRefusedByApplication && retryClass().isAutomatic
   }
 
   /// Whether the server asked to be left alone for the time of the wait.

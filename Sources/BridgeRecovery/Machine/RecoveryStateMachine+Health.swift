@@ -83,17 +83,17 @@ extension RecoveryStateMachine {
   }
 
   mutating func standbyFailed(
-    _ generation: Int, _ failure: Failure, at now: Moment,
+    _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using chance: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasDialing = standby?.isUp == false
     if wasDialing { refundDial(failure.cost) }
     standby = Standby()
     var outputs: [Output] = [
-      .note(.failed(failure.error, failure.context), generation: generation)
+      .note(.failed(failure), generation: generation)
     ]
     outputs += end(generation, at: now)
-    let retry = failure.error.retryClass(in: failure.context)
+    let retry = failure.retryClass()
     let delay = standbyDelay(
       failure.pace(retry), atLeast: failure.floor, at: now, using: &chance)
     let until = now + max(delay, RecoveryDefaults.reconnectBase)

@@ -32,7 +32,7 @@ public struct RecoveryStateMachine: Sendable {
     /// It has its turn to dial.
     case granted(isStandby: Bool)
     case connected(generation: Int)
-    case failed(generation: Int, AppError, FailureContext?)
+    case failed(generation: Int, ConnectionError)
     case tornDown(generation: Int)
     /// The peer answered on this generation.
     case proved(generation: Int)
@@ -104,7 +104,7 @@ public struct RecoveryStateMachine: Sendable {
   var standbyProgress = RetryProgress()
   var standby: Standby?
   /// A second connection met what only a person can mend; it is not offered again before one did.
-  var refusal: Failure?
+  var refusal: ConnectionError?
   var ending: Set<Int> = []
   var wasEverUp = false
   var isSecondChanceSpent = false
@@ -178,8 +178,8 @@ public struct RecoveryStateMachine: Sendable {
     case .start: start(at: now)
     case .granted(let isStandby): granted(isStandby: isStandby, at: now)
     case .connected(let generation): connected(generation, at: now)
-    case .failed(let generation, let error, let context):
-      failed(generation, Failure(error: error, context: context), at: now, using: &chance)
+    case .failed(let generation, let failure):
+      failed(generation, failure, at: now, using: &chance)
     case .tornDown(let generation): tornDown(generation)
     case .proved(let generation): proved(generation, at: now)
     case .suspected(let generation, let silent):

@@ -35,7 +35,7 @@ public struct SupervisorStateMachine: Sendable {
   /// What happened.
   public enum Input: Sendable {
     case connected(ConnectionID, generation: Int)
-    case failed(ConnectionID, generation: Int, AppError, FailureContext?)
+    case failed(ConnectionID, generation: Int, ConnectionError)
     case tornDown(ConnectionID, generation: Int)
     case entered(ConnectionID, generation: Int, ConnectionPhase)
     /// The peer answered on this generation.
@@ -137,9 +137,9 @@ public struct SupervisorStateMachine: Sendable {
     switch input {
     case .connected(let id, let generation):
       advance(id, .connected(generation: generation), at: now)
-    case .failed(let id, let generation, let error, let context):
+    case .failed(let id, let generation, let failure):
       noteFailure(of: id, at: now)
-      advance(id, .failed(generation: generation, error, context), at: now)
+      advance(id, .failed(generation: generation, failure), at: now)
     case .tornDown(let id, let generation):
       advance(id, .tornDown(generation: generation), at: now)
     case .entered(let id, let generation, let phase):

@@ -3,12 +3,10 @@ public import BridgeErrors
 extension SeverityQueue {
   /// What is told to the queue.
   public struct Report: Sendable {
-    /// What went wrong.
-    public var error: AppError
+    /// The failure of a connection, or the error of an operation.
+    public var failure: ConnectionError
     /// Which connection or operation it comes from.
     public var source: String?
-    /// What is known beside the error.
-    public var context: FailureContext?
     /// What happens next.
     public var plan: RecoveryPlan?
     /// Whether it is held back for `RecoveryDefaults.settleWindow`, because it may be over, or turn
@@ -19,16 +17,30 @@ extension SeverityQueue {
 
     /// A report.
     public init(
-      error: AppError, source: String? = nil, context: FailureContext? = nil,
-      plan: RecoveryPlan? = nil, settles: Bool = false, count: Int = 1
+      failure: ConnectionError, source: String? = nil, plan: RecoveryPlan? = nil,
+      settles: Bool = false, count: Int = 1
     ) {
-      self.error = error
+      self.failure = failure
       self.source = source
-      self.context = context
       self.plan = plan
       self.settles = settles
       self.count = count
     }
+
+    /// A report of an error without a connection's failure.
+    public init(
+      error: AppError, source: String? = nil, context: FailureContext? = nil,
+      plan: RecoveryPlan? = nil, settles: Bool = false, count: Int = 1
+    ) {
+      self.init(
+        failure: ConnectionError(error, context: context), source: source, plan: plan,
+        settles: settles, count: count)
+    }
+
+    /// What went wrong.
+    public var error: AppError { failure.error }
+    /// What is known beside the error.
+    public var context: FailureContext? { failure.context }
   }
 
   /// What makes two reports one entry: the source and the equal error; for a connection the source,
@@ -95,8 +107,7 @@ extension SeverityQueue {
 
     init(_ report: Report, id: PresentedError.ID, key: EntryKey, at now: Moment?) {
       presented = PresentedError(
-        id: id, error: report.error, source: report.source, count: report.count,
-        context: report.context,
+        id: id, failure: report.failure, source: report.source, count: report.count,
         plan: report.plan)
       self.key = key
       level = Level(report.error)

@@ -161,7 +161,7 @@ public struct SeverityQueue: Sendable {
   private mutating func update(_ slot: Int, with report: Report, at now: Moment?) {
     guard var entry = entries[slot] else { return }
     changes += 1
-    entry.presented.recoveryFailed(with: report.error, context: report.context)
+    entry.presented.recoveryFailed(with: report.failure)
     entry.presented.count += report.count
     entry.presented.plan = report.plan
     if slots[entry.key] == slot { slots[entry.key] = nil }

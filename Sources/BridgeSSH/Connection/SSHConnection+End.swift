@@ -12,9 +12,9 @@ extension SSHConnection {
   func end(now failure: SSHFailure) {
     guard ending == nil else { return }
     ending = failure
-    let context = FailureContext(sshFailure: failure)
-    lastFailure = context
-    step(.fail(AppError(sshError: failure), context))
+    let failed = failure.typed
+    lastFailure = failed.context
+    step(.fail(failed))
   }
 
   /// Ends the connection when its socket has ended or when nothing that comes can be believed any

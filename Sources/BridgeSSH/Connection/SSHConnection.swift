@@ -98,11 +98,44 @@ public actor SSHConnection: Connection {
   ///   `fileReadError` and `filePermissionDenied` of known_hosts; what `AppError.init(sshError:)`
   ///   makes of the failure; `cancelled`.
   public nonisolated func connect() async throws(AppError) {
-    try SSHInput.check(endpoint, user: configuration.user)
-    try SSHInput.check(configuration.credentials)
-    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
-      try await self.establish()
+    do throws(ConnectionError) {
+      try await open()
+    } catch {
+      throw error.error
     }
+  }
+
+  /// `connect()` whose failure has its context with it.
+  ///
+  /// - Throws: what `connect()` throws.
+  public nonisolated func open() async throws(ConnectionError) {
+    do throws(AppError) {
+      try SSHInput.check(endpoint, user: configuration.user)
+      try SSHInput.check(configuration.credentials)
+    } catch {
+      throw ConnectionError(error)
+    }
+    try await withTaskExecutorPreference(reactor) { () async throws(ConnectionError) in
+      try await self.openHere()
+    }
+  }
+
+  private func openHere() async throws(ConnectionError) {
+    do throws(AppError) {
+      try await establish()
+    } catch {
+      throw ConnectionError(error, context: lastFailure)
+    }
+  }
+
+  /// `sshTimeout` of a phase or of a silent server; a name that is not resolved is a `dnsError`.
+  public nonisolated func timeout(
+    in phase: ConnectionPhase, after seconds: Int
+  ) -> ConnectionError {
+    SSHFailure(
+      code: .none, message: "", phase: phase, host: endpoint.host, port: endpoint.port,
+      observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds
+    ).typed
   }
 
   /// One round trip to the server: a request whose answer is consumed.

@@ -15,9 +15,9 @@ extension WebSocketConnection {
   func end(_ failure: WebSocketFailure) {
     guard ending == nil else { return }
     ending = failure
-    let (error, context) = failure.typed
-    lastFailure = context
-    step(.fail(error, context))
+    let failed = failure.typed
+    lastFailure = failed.context
+    step(.fail(failed))
   }
 
   /// Closes the connection at the owner's request; returns how many messages were not sent.

@@ -103,11 +103,45 @@ public actor WebSocketConnection: Connection {
   /// - Throws: what `AppError.init(webSocketFailure:)` makes of the failure; `fileReadError` for an
   ///   authority file, `validationError` for a header field; `cancelled`.
   public nonisolated func connect() async throws(AppError) {
-    try RequestHeaders.check(configuration)
-    let trust = url.isSecure ? try TrustStore.store(for: configuration.trust) : nil
-    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
-      try await self.establish(trust)
+    do throws(ConnectionError) {
+      try await open()
+    } catch {
+      throw error.error
     }
+  }
+
+  /// `connect()` whose failure has its context with it.
+  ///
+  /// - Throws: what `connect()` throws.
+  public nonisolated func open() async throws(ConnectionError) {
+    let trust: TrustStore?
+    do throws(AppError) {
+      try RequestHeaders.check(configuration)
+      trust = url.isSecure ? try TrustStore.store(for: configuration.trust) : nil
+    } catch {
+      throw ConnectionError(error)
+    }
+    try await withTaskExecutorPreference(reactor) { () async throws(ConnectionError) in
+      try await self.openHere(trust)
+    }
+  }
+
+  private func openHere(_ trust: TrustStore?) async throws(ConnectionError) {
+    do throws(AppError) {
+      try await establish(trust)
+    } catch {
+      throw ConnectionError(error, context: lastFailure)
+    }
+  }
+
+  /// `timeout` of a phase, `webSocketPingTimeout` of a silent server.
+  public nonisolated func timeout(
+    in phase: ConnectionPhase, after seconds: Int
+  ) -> ConnectionError {
+    WebSocketFailure(
+      observation: phase == .stream ? .pingTimeout : .deadline, phase: phase,
+      host: endpoint.host, port: endpoint.port, timeout: seconds
+    ).typed
   }
 
   /// Sends a text message; returns when the send buffer has taken it.

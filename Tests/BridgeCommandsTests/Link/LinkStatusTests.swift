@@ -21,7 +21,7 @@ import Testing
   private func down(attemptsLeft: Int? = nil) -> LinkStatus {
     var status = LinkStatus(host: "h")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
-    status.see(event(.failed(refused, nil), generation: 1))
+    status.see(event(.failed(.init(refused)), generation: 1))
     let plan = RecoveryPlan(
       next: .reconnect, at: .seconds(4), attempt: 3, attemptsLeft: attemptsLeft)
     status.see(event(.waiting(plan)))
@@ -39,7 +39,7 @@ import Testing
   @Test func aFirstMomentOfTroubleIsNotShown() {
     var status = LinkStatus(host: "h")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
-    status.see(event(.failed(refused, nil), generation: 1))
+    status.see(event(.failed(.init(refused)), generation: 1))
     #expect(lines(status, after: .zero).isEmpty)
     #expect(status.isTicking)
   }
@@ -71,13 +71,13 @@ import Testing
     for next in [RecoveryPlan.Step.giveUp, .askPerson] {
       var status = LinkStatus(host: "h")
       status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
-      status.see(event(.failed(refused, nil), generation: 1))
+      status.see(event(.failed(.init(refused)), generation: 1))
       status.see(
         event(.surfaced(PresentedError(error: refused, plan: RecoveryPlan(next: next)))))
       #expect(lines(status, after: .zero).isEmpty)
       #expect(!status.isTicking)
       #expect(status.overdueMessage() == nil)
-      status.see(event(.gaveUp(refused, RecoveryPlan(next: next))))
+      status.see(event(.gaveUp(.init(refused), RecoveryPlan(next: next))))
       #expect(lines(status, after: .zero).isEmpty)
     }
   }
@@ -110,25 +110,25 @@ import Testing
   @Test func theEndOfAnotherGenerationChangesNothing() {
     var status = LinkStatus(host: "h")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 2))
-    status.see(event(.failed(refused, nil), generation: 1))
+    status.see(event(.failed(.init(refused)), generation: 1))
     #expect(!status.isTicking)
   }
 
   @Test func aLogIsToldOncePerKindOfTrouble() {
     var status = LinkStatus(host: "h")
     let plan = event(.waiting(RecoveryPlan(next: .reconnect, at: .seconds(1))))
-    _ = status.message(for: event(.failed(refused, nil), generation: 1))
+    _ = status.message(for: event(.failed(.init(refused)), generation: 1))
     #expect(status.message(for: plan)?.contains("Couldn't connect to h. Refused.") == true)
-    _ = status.message(for: event(.failed(refused, nil), generation: 2))
+    _ = status.message(for: event(.failed(.init(refused)), generation: 2))
     #expect(status.message(for: plan) == nil)
-    _ = status.message(for: event(.failed(.dnsError(host: "h"), nil), generation: 3))
+    _ = status.message(for: event(.failed(.init(.dnsError(host: "h"))), generation: 3))
     #expect(status.message(for: plan) != nil)
   }
 
   @Test func aLogIsToldOfAnAttemptThatHangs() {
     var status = LinkStatus(host: "h")
     let up = event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1)
-    for next in [up, event(.failed(refused, nil), generation: 1)] {
+    for next in [up, event(.failed(.init(refused)), generation: 1)] {
       #expect(status.overdueMessage() == nil)
       status.see(next)
       #expect(status.message(for: next) == nil)

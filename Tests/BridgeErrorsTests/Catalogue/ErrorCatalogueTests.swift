@@ -56,7 +56,7 @@ struct ErrorCatalogueTests {
         observation: .hostKeyChanged(detail: "ssh-ed25519 differs, known_hosts line 3")),
     ]
     for failure in failures {
-      let (error, context) = failure.typed
+      let (error, context) = (failure.typed.error, FailureContext(sshFailure: failure))
       let shown = PresentedError(error: error, context: context)
       let texts =
         TerminalBanner.lastLines(error, context: context) + [

@@ -221,7 +221,7 @@ private let table =
 struct SSHFailureKindTests {
   @Test(arguments: table)
   func everyRow(_ row: SSHRow) {
-    let (error, context) = row.failure.typed
+    let (error, context) = (row.failure.typed.error, FailureContext(sshFailure: row.failure))
     #expect(context.kind == row.kind)
     #expect(error.caseName == row.caseName)
     #expect(error.retryClass(in: context) == row.retry)
@@ -236,16 +236,16 @@ struct SSHFailureKindTests {
   }
 
   @Test func aNameThatDoesNotExistIsNotRetriedOnTheFirstDial() {
-    let (error, context) = SSHRow(
+    let failure = SSHRow(
       0, .resolve, .nameUnknown, "dnsError", .never, 68, seen: .nameUnknown
     ).failure.typed
-    #expect(error.retryClass(in: context, isFirstDial: true) == .never)
-    #expect(error.retryClass(in: context) == .reconnect)
+    #expect(failure.retryClass(isFirstDial: true) == .never)
+    #expect(failure.retryClass() == .reconnect)
   }
 
   @Test func aLostShellEndsWithOutcomeUnknown() {
     for row in sessions where row.kind == .linkLost || row.kind == .linkSilent {
-      let (error, context) = row.failure.typed
+      let (error, context) = (row.failure.typed.error, FailureContext(sshFailure: row.failure))
       #expect(error.exitCode(in: context, endsSession: true) == .outcomeUnknown)
     }
   }

@@ -164,7 +164,7 @@ private let closes: [WebSocketRow] =
 struct WebSocketFailureTests {
   @Test(arguments: dials + tls + upgrades + closes)
   func everyRow(_ row: WebSocketRow) {
-    let (error, context) = row.failure.typed
+    let (error, context) = (row.failure.typed.error, FailureContext(webSocketFailure: row.failure))
     #expect(error == row.error)
     #expect(context.kind == row.kind)
     #expect(error.retryClass(in: context) == row.retry)
@@ -183,8 +183,8 @@ struct WebSocketFailureTests {
 
   @Test func retryAfterAndLocationTravelInTheContext() {
     let busy = WebSocketFailure(observation: refusal(503), phase: .upgrade, host: "h").typed
-    #expect(busy.context.retryAfter == 9)
-    #expect(busy.error.retryAfter(in: busy.context) == 9)
+    #expect(busy.context?.retryAfter == 9)
+    #expect(busy.retryAfter == 9)
     let portal = WebSocketFailure(
       observation: .notWebSocket(seen: "", location: "http://portal/\u{1B}"), phase: .upgrade)
     #expect(FailureContext(webSocketFailure: portal).detail == "http://portal/\\x1b")

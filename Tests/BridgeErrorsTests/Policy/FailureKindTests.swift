@@ -152,7 +152,7 @@ struct HintTests {
       fingerprint: "SHA256:a", detail: "It shows the ED25519 key SHA256:a\u{1B}, known by RSA (k:1)"
     )
     let failure = SSHFailure(code: 0, message: "", phase: .hostKey, host: "h", observation: seen)
-    let (error, context) = failure.typed
+    let (error, context) = (failure.typed.error, FailureContext(sshFailure: failure))
     let shown = error.shownMessage(in: context)
     #expect(shown == "It shows the ED25519 key SHA256:a\\x1b, known by RSA (k:1).")
     let hint = try #require(error.hintBelowMessage(in: context))

@@ -24,9 +24,10 @@ struct CanaryTests {
 
   @Test(arguments: plants)
   func ofAFailureThatAPeerCaused(_ plant: String) {
-    for (error, context) in failures(carrying: plant) {
+    for failure in failures(carrying: plant) {
+      let (error, context) = (failure.error, failure.context)
       for text in texts(of: error, context) {
-        #expect(!text.contains("CANARY"), "\(error.caseName) \(context.kind): \(text)")
+        #expect(!text.contains("CANARY"), "\(error.caseName) \(failure.kind as Any): \(text)")
       }
     }
   }

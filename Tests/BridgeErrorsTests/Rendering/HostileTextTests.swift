@@ -13,7 +13,8 @@ struct HostileTextTests {
 
   @Test(arguments: hostile)
   func leavesNoControlCharacterInAnyRenderedText(_ text: String) {
-    for (error, context) in failures(carrying: text) {
+    for failure in failures(carrying: text) {
+      let (error, context) = (failure.error, failure.context)
       check(error, context)
     }
     for error in errors(carrying: text) { check(error, nil) }
@@ -21,7 +22,9 @@ struct HostileTextTests {
 
   @Test func aMegabyteIsCutEverywhere() {
     let megabyte = String(repeating: "0123456\u{1B}", count: 1 << 17)
-    for (error, context) in failures(carrying: megabyte).prefix(12) { check(error, context) }
+    for failure in failures(carrying: megabyte).prefix(12) {
+      check(failure.error, failure.context)
+    }
     check(.unknown(message: megabyte), nil)
     check(.sshCommandFailed(command: megabyte, exitCode: 1, stderr: megabyte), nil)
     #expect(AppError.serverError(status: 500, message: megabyte).userMessage.utf8.count < 5000)

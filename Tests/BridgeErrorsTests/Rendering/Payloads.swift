@@ -31,7 +31,7 @@ func errors(carrying text: String) -> [AppError] {
 }
 
 /// Every failure that carries a peer's text, with `text` in every place.
-func failures(carrying text: String) -> [(error: AppError, context: FailureContext)] {
+func failures(carrying text: String) -> [ConnectionError] {
   let seen: [SSHFailure.Observation?] = [
     nil, .notSSH(seen: text, location: nil), .notSSH(seen: text, location: text),
     .algorithmMismatch(detail: text), .hostKeyUnknown(fingerprint: text),

@@ -87,7 +87,7 @@ struct PresentedErrorTests {
     #expect(shown.message == first)
     shown.recoveryFailed()
     #expect(shown.message == first + " Retry failed (attempt 1).")
-    shown.recoveryFailed(with: .networkUnavailable)
+    shown.recoveryFailed(with: ConnectionError(.networkUnavailable))
     #expect(shown.message == first + " Retry failed (attempt 2).")
     #expect(shown.id == id && shown.attempts == 2 && shown.count == 1)
   }
@@ -96,7 +96,7 @@ struct PresentedErrorTests {
     let context = FailureContext(kind: .refused, phase: .dial, host: "h")
     var shown = PresentedError(id: id, error: .agentBusy, attempts: 3, context: context)
     let newer = FailureContext(kind: .silent, phase: .banner, host: "h")
-    shown.recoveryFailed(with: .timeout(seconds: 5), context: newer)
+    shown.recoveryFailed(with: ConnectionError(.timeout(seconds: 5), context: newer))
     #expect(shown.error == .timeout(seconds: 5))
     #expect(shown.message == "The request took longer than 5 seconds. Please try again.")
     #expect(shown.id == id && shown.attempts == 0 && shown.context == newer)

@@ -188,7 +188,9 @@ import Testing
     var waits: [Duration] = []
     for generation in 1...6 {
       let error = AppError.sshServerBusy(host: "h", retryAfter: nil)
-      house.step(.failed(ConnectionID("a"), generation: generation, error, context))
+      house.step(
+        .failed(
+          ConnectionID("a"), generation: generation, ConnectionError(error, context: context)))
       house.step(.tornDown(ConnectionID("a"), generation: generation))
       let since = house.now
       #expect(house.pump(["a"], for: .seconds(700)).last == generation + 1)

@@ -61,7 +61,9 @@ struct House {
     _ error: AppError = .sshConnectionFailed(host: "h", reason: "r")
   ) {
     let context = FailureContext(kind: kind, phase: .dial, host: "h", port: 22)
-    step(.failed(ConnectionID(name), generation: generation, error, context))
+    step(
+      .failed(
+        ConnectionID(name), generation: generation, ConnectionError(error, context: context)))
     let later = actions
     step(.tornDown(ConnectionID(name), generation: generation))
     actions = later + actions

@@ -31,7 +31,9 @@ struct Link {
 
   mutating func fail(_ generation: Int, _ kind: FailureKind, _ error: AppError = Link.lost) {
     step(
-      .failed(generation: generation, error, FailureContext(kind: kind, phase: .dial, host: "h")))
+      .failed(
+        generation: generation,
+        ConnectionError(error, context: FailureContext(kind: kind, phase: .dial, host: "h"))))
   }
 
   /// Lets the ended generation go, and grants a dial if one was asked for.
@@ -49,7 +51,7 @@ struct Link {
 
   /// What the newest failure was noted with.
   var context: FailureContext? {
-    for case .note(.failed(_, let context), _) in outputs { return context }
+    for case .note(.failed(let failure), _) in outputs { return failure.context }
     return nil
   }
 
@@ -472,8 +474,7 @@ extension Link {
   fileprivate mutating func close(_ generation: Int, _ code: Int) {
     let failure = WebSocketFailure(
       observation: .closed(code: code, reason: ""), phase: .stream, host: "h")
-    let (error, context) = failure.typed
-    step(.failed(generation: generation, error, context))
+    step(.failed(generation: generation, failure.typed))
   }
 }
 

@@ -75,7 +75,7 @@ func expectGone(
   await connection.close()
   var ends: [AppError] = []
   for await event in connection.events {
-    if case .failed(let reason, _) = event { ends.append(reason) }
+    if case .failed(let failure) = event { ends.append(failure.error) }
   }
   #expect(ends == [error], sourceLocation: sourceLocation)
   #expect(

@@ -296,7 +296,7 @@ import Testing
     await connection.close()
     var ends: [AppError] = []
     for await event in connection.events {
-      if case .failed(let reason, _) = event { ends.append(reason) }
+      if case .failed(let failure) = event { ends.append(failure.error) }
     }
     #expect(ends == (byClosing ? [] : [.cancelled]))
   }

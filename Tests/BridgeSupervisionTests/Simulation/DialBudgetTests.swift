@@ -102,7 +102,7 @@ private struct RestlessScene {
       if case .attempted = event.step {
         dials.append((event.at, generation, RecoveryDefaults.dialCost))
       }
-      if case .failed(_, let context?) = event.step, context.kind == .throttled,
+      if case .failed(let failure) = event.step, failure.kind == .throttled,
         let index = dials.lastIndex(where: { $0.generation == generation })
       {
         dials[index].cost = RecoveryDefaults.throttledDialCost

@@ -100,8 +100,8 @@ struct Trouble: Sendable, CustomTestStringConvertible {
   private static func word(for step: RecoveryEvent.Step) -> String? {
     switch step {
     case .recovered(_, _, let isFirst): isFirst ? "connected" : "back"
-    case .failed(_, let context): context.map { "failed \($0.kind)" }
-    case .gaveUp(let error, _): "gave up \(error.caseName)"
+    case .failed(let failure): failure.kind.map { "failed \($0)" }
+    case .gaveUp(let failure, _): "gave up \(failure.error.caseName)"
     case .attempted, .entered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
       .suspected, .cleared, .switched, .surfaced, .withdrawn, .lingered, .closed, .missed:
       nil
