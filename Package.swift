@@ -18,7 +18,7 @@ let lifecycle = Target.Dependency.product(
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
-/// An example that breaks links: the whole house, its faults, and the narrator.
+/// An example that breaks links: every module that it needs, the faults, and the narrator.
 func linkExample(_ name: String) -> Target {
   .executableTarget(
     name: name,
@@ -70,6 +70,12 @@ let package = Package(
       name: "remote-command", dependencies: ["BridgeErrors", "BridgeSSH", "BridgeTransport"],
       path: "Examples/remote-command"),
     .executableTarget(
+      name: "supervised-command",
+      dependencies: [
+        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
+      ],
+      path: "Examples/supervised-command"),
+    .executableTarget(
       name: "supervised-messages",
       dependencies: [
         "BridgeErrors", "BridgeRecovery", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
@@ -116,7 +122,7 @@ let package = Package(
       dependencies: [
         "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
         "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
-        "supervised-fleet", "supervised-messages", "websocket-close-codes",
+        "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",
         "websocket-handshake-stall",
       ]),
     .testTarget(

@@ -10,7 +10,7 @@ enum Checkout {
   ]
 
   /// Every text file of ours, build products left out.
-  static let files: [SourceFile] = (areas.flatMap(paths(under:)) + papers).sorted()
+  static let files: [SourceFile] = (areas.flatMap(paths(under:)) + documents).sorted()
     .compactMap { path in
       guard let data = FileManager.default.contents(atPath: root.appending(path: path).path),
         let text = String(data: data, encoding: .utf8)
@@ -18,7 +18,7 @@ enum Checkout {
       return SourceFile(path, text)
     }
 
-  private static var papers: [String] {
+  private static var documents: [String] {
     names(in: "").filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }
   }
 

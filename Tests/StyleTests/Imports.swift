@@ -95,7 +95,7 @@ struct ImportTable: Sendable {
   static func allowed(in file: SourceFile) -> Set<String> {
     if file.name == "Package.swift" { return ["PackageDescription"] }
     switch file.area {
-    case "Sources": return allowed(inTarget: file.room, isNative: file.isNative)
+    case "Sources": return allowed(inTarget: file.target, isNative: file.isNative)
     case "Examples": return forPrograms.union(["Narration", "ServiceLifecycle"])
     case "Benchmarks": return forPrograms.union(file.isNative ? platform : [])
     case "Tests": return allowed(inTest: file)
@@ -109,11 +109,11 @@ struct ImportTable: Sendable {
   }
 
   private static func allowed(inTest file: SourceFile) -> Set<String> {
-    let wholeHouse: Set = ["ExampleTests", "IntegrationTests"]
+    let everyTarget: Set = ["ExampleTests", "IntegrationTests"]
     let native = file.isNative ? platform : []
-    if wholeHouse.contains(file.room) { return testing.union(products).union(native) }
-    guard file.room.hasSuffix("Tests") else { return testing }
-    let target = String(file.room.dropLast("Tests".count))
+    if everyTarget.contains(file.target) { return testing.union(products).union(native) }
+    guard file.target.hasSuffix("Tests") else { return testing }
+    let target = String(file.target.dropLast("Tests".count))
     return allowed(inTarget: target, isNative: file.isNative).union([target]).union(testing)
       .union(native)
   }

@@ -20,10 +20,10 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
   var testDescription: String { path }
   var isSwift: Bool { path.hasSuffix(".swift") }
   var components: [Substring] { path.split(separator: "/") }
-  /// `Sources`, `Tests`, `Examples`, `Benchmarks`, `scripts`, …, or the name of a file at the root.
+  /// `Sources`, `Tests`, `Examples`, `Benchmarks`, `scripts`, …, or the name of a root file.
   var area: Substring { components.first ?? "" }
   /// The target: the second part of the path.
-  var room: String { components.count > 2 ? String(components[1]) : "" }
+  var target: String { components.count > 2 ? String(components[1]) : "" }
   var isNative: Bool { components.dropLast().contains("Native") }
   var name: Substring { components.last ?? "" }
 

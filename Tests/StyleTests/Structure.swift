@@ -46,7 +46,7 @@ struct Structure {
       case ")", "]": brackets -= 1
       case "{": open(at: token.line)
       case "}": close(at: token.line)
-      default: note(token, at: index, in: file)
+      default: read(token, at: index, in: file)
       }
     }
   }
@@ -58,7 +58,7 @@ struct Structure {
     "if", "else", "guard", "for", "while", "repeat", "switch", "do", "catch", "defer",
   ]
 
-  private mutating func note(_ token: Token, at index: Int, in file: SourceFile) {
+  private mutating func read(_ token: Token, at index: Int, in file: SourceFile) {
     let (before, after) = (file.token(at: index - 1), file.token(at: index + 1))
     guard before != ".", token.isWord else { return }
     let text = token.text

@@ -176,10 +176,10 @@ import Testing
   @Test func aCancelledWaiterLeavesTheOthers() async throws {
     let ending = ChannelEnding()
     let cancelled = Task { await failure { _ = try await ending.wait() } }
-    async let patient = ending.wait()
+    async let remaining = ending.wait()
     cancelled.cancel()
     #expect(await cancelled.value == .cancelled)
     ending.settle(.success(.signal("TERM")))
-    #expect(try await patient == .signal("TERM"))
+    #expect(try await remaining == .signal("TERM"))
   }
 }

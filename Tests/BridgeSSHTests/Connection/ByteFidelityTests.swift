@@ -112,10 +112,10 @@ import Testing
     generator: SplitMix64
   ) async throws {
     var generator = generator
-    let lanes = (0..<3).map { _ in SplitMix64(seed: generator.next()) }
-    async let written: Void = write(traffic.sent, to: channel, generator: lanes[0])
-    async let output = read(channel.standardOutput, connection, generator: lanes[1])
-    async let errors = read(channel.standardError, connection, generator: lanes[2])
+    let generators = (0..<3).map { _ in SplitMix64(seed: generator.next()) }
+    async let written: Void = write(traffic.sent, to: channel, generator: generators[0])
+    async let output = read(channel.standardOutput, connection, generator: generators[1])
+    async let errors = read(channel.standardError, connection, generator: generators[2])
     let what = "\(traffic.command), \(traffic.sent.count) bytes"
     let sent = Digest.sha256(traffic.sent)
     let nothing = Digest.sha256([])

@@ -237,15 +237,15 @@ struct IntegrityTests {
   }
 
   /// So many sessions at once.
-  private static let lanes = 4
+  private static let workers = 4
 
   private static func inGroups<Row: Sendable>(
     _ rows: [Row], _ body: @escaping @Sendable (Row) async throws -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in
-      for lane in 0..<lanes {
+      for worker in 0..<workers {
         group.addTask {
-          for index in stride(from: lane, to: rows.count, by: lanes) {
+          for index in stride(from: worker, to: rows.count, by: workers) {
             do { try await body(rows[index]) } catch { Issue.record("\(error)") }
           }
         }

@@ -19,7 +19,7 @@ extension Rule {
         + file.lines(ofTaskWithoutPreference: ())
     },
     Rule(
-      "nobody sleeps on the real clock, but for benchmarks, which measure it",
+      "no code sleeps on the real clock, but for benchmarks, which measure it",
       breaks: [
         library("try await Task.sleep(for: .seconds(1))"), test("try await Task.sleep(for: a)"),
         test("usleep(10)"), test("Thread.sleep(forTimeInterval: 1)"),
@@ -36,7 +36,7 @@ extension Rule {
         }
     },
     Rule(
-      "chance is a parameter",
+      "randomness is a parameter",
       breaks: [
         library("let a = Int.random(in: 0..<3)"), test("let a = b.shuffled()"),
         test("var a = SystemRandomNumberGenerator()"), library("let a = b.randomElement()"),
@@ -51,15 +51,15 @@ extension Rule {
           !file.contents(ofBracketAt: index + 2).contains { $0.text == "using" }
         }
       }
-      let isDefault = file.area == "Sources" && file.room == "BridgeCommands"
+      let isDefault = file.area == "Sources" && file.target == "BridgeCommands"
       return draws + (isDefault ? [] : file.lines(of: ["SystemRandomNumberGenerator", "("]))
     },
     Rule(
-      "only the front door has a main actor",
+      "only BridgeCommands has a main actor",
       breaks: [library("@MainActor final class A {}"), native("MainActor.run {}")],
-      keeps: [frontDoor("@MainActor final class A {}"), test("@MainActor func a() {}")]
+      keeps: [commands("@MainActor final class A {}"), test("@MainActor func a() {}")]
     ) { file in
-      guard file.area == "Sources", file.room != "BridgeCommands" else { return [] }
+      guard file.area == "Sources", file.target != "BridgeCommands" else { return [] }
       return file.lines(of: ["MainActor"])
     },
     Rule(

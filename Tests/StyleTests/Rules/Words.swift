@@ -60,11 +60,11 @@ extension Rule {
       "a library does not print",
       breaks: [library("print(a)"), library("Swift.print(a)"), library("debugPrint(a)")],
       keeps: [
-        library("a.print(b)"), library("func print(_ a: Int) {}"), frontDoor("print(a)"),
+        library("a.print(b)"), library("func print(_ a: Int) {}"), commands("print(a)"),
         SourceFile("Examples/Hello/Hello.swift", "print(a)"),
       ]
     ) { file in
-      guard file.area == "Sources", !["BridgeCommands", "bridgectl"].contains(file.room) else {
+      guard file.area == "Sources", !["BridgeCommands", "bridgectl"].contains(file.target) else {
         return []
       }
       return ["print", "debugPrint", "dump", "NSLog"].flatMap { word in

@@ -1,7 +1,7 @@
 extension Rule {
-  static let rooms = [
+  static let targets = [
     Rule(
-      "every source lies in a known room",
+      "every source lies in a known target",
       breaks: [
         SourceFile("Sources/BridgeExtras/A.swift", ""), SourceFile("Sources/A.swift", ""),
         SourceFile("Tests/BridgeExtrasTests/A.swift", ""),
@@ -13,12 +13,12 @@ extension Rule {
     ) { file in
       switch file.area {
       case "Sources":
-        let rooms = Set(ImportTable.libraries.map(\.target)).union(ImportTable.systemLibraries)
-        return rooms.contains(file.room) ? [] : [0]
+        let targets = Set(ImportTable.libraries.map(\.target)).union(ImportTable.systemLibraries)
+        return targets.contains(file.target) ? [] : [0]
       case "Tests":
         let whole: Set = ["ExampleTests", "IntegrationTests", "StyleTests"]
-        let rooms = whole.union(ImportTable.libraries.map { $0.target + "Tests" })
-        return rooms.contains(file.room) ? [] : [0]
+        let targets = whole.union(ImportTable.libraries.map { $0.target + "Tests" })
+        return targets.contains(file.target) ? [] : [0]
       default: return []
       }
     },
@@ -29,7 +29,7 @@ extension Rule {
         SourceFile("Sources/CLibUV/shim.h", ""), SourceFile("Sources/CLibUV/module.modulemap", ""),
       ]
     ) { file in
-      guard file.area == "Sources", ImportTable.systemLibraries.contains(file.room) else {
+      guard file.area == "Sources", ImportTable.systemLibraries.contains(file.target) else {
         return []
       }
       return ["shim.h", "module.modulemap"].contains(file.name) ? [] : [0]
@@ -50,7 +50,7 @@ extension Rule {
       keeps: [
         library("public import struct Foundation.Date"), native("package import CLibSSH2"),
         test("@testable import BridgeErrors\nimport Testing"),
-        frontDoor("import BridgeSSH\nimport ArgumentParser"),
+        commands("import BridgeSSH\nimport ArgumentParser"),
         SourceFile("Tests/BridgeSSHTests/Native/A.swift", "import CLibSSH2"),
         SourceFile("Sources/BridgeSessionHost/Native/A.swift", "import CSessionSystem"),
         SourceFile("Tests/BridgeSessionProtocolTests/Native/A.swift", "import Glibc"),

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The laws of the house, held against the checkout, and each gate seen to fail on a fixture.
-@Suite struct HouseTests {
+/// The rules of the code, checked against the checkout, each seen to fail on a fixture.
+@Suite struct RuleTests {
   @Test func theCheckoutIsFound() {
     let paths = Set(Checkout.files.map(\.path))
     #expect(paths.contains("Package.swift"))
     #expect(paths.contains("Sources/BridgeErrors/AppError.swift"))
-    #expect(paths.contains("Tests/StyleTests/HouseTests.swift"))
+    #expect(paths.contains("Tests/StyleTests/RuleTests.swift"))
     #expect(paths.contains("scripts/test"))
   }
 
@@ -28,11 +28,11 @@ import Testing
   }
 
   /// The table of imports names no target that the manifest lost or never had as a library.
-  @Test func everyRoomIsATargetOfTheManifest() throws {
+  @Test func everyFolderIsATargetOfTheManifest() throws {
     let manifest = try #require(Checkout.files.first { $0.path == "Package.swift" })
-    let rooms = Set(Checkout.files.filter { $0.area == "Sources" }.map(\.room))
-    for room in rooms {
-      #expect(manifest.text.contains("\"\(room)\""), "\(room) is a folder and no target")
+    let targets = Set(Checkout.files.filter { $0.area == "Sources" }.map(\.target))
+    for target in targets {
+      #expect(manifest.text.contains("\"\(target)\""), "\(target) is a folder and no target")
     }
   }
 

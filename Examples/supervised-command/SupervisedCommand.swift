@@ -1,0 +1,63 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+import Foundation
+
+func complete(
+  _ script: String, on server: Endpoint, _ configuration: SSHConfiguration
+) async throws -> (output: [UInt8], status: ExitStatus) {
+  let supervisor = Supervisor(clock: ContinuousClock())
+  let build = ConnectionID("build")
+  try await supervisor.supervise(
+    SupervisedConnection(id: build, endpoint: server, retriesFirstDial: true) { _ in
+      SSHConnection(to: server, configuration: configuration)
+    })
+  defer { supervisor.requestShutDown() }
+  while true {
+    // Waits until a connection is up.
+    let connection = try await supervisor.connection(build)
+    guard let ssh = connection as? SSHConnection else { throw AppError.cancelled }
+    do throws(AppError) {
+      let command = try await ssh.execute(script)
+      command.standardError.discard()
+      var output: [UInt8] = []
+      for try await bytes in command.standardOutput { output += bytes }
+      return (output, try await command.exitStatus())
+    } catch {
+      // A lost link: this script may run twice, so it runs again on the next connection.
+      if case .sshOutcomeUnknown = error { continue }
+      if case .sshConnectionFailed = error { continue }
+      throw error
+    }
+  }
+}
+
+/// Runs one script to its end, however often the link breaks: `supervised-command USER HOST PORT
+/// SCRIPT`. What the README shows, as a program.
+@main enum SupervisedCommand {
+  static func main() async {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 5, let port = Int(arguments[3]) else {
+      print("usage: supervised-command USER HOST PORT SCRIPT")
+      exit(64)
+    }
+    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+    let configuration = SSHConfiguration(
+      user: arguments[1], credentials: [.keyFile("\(home)/.ssh/id_ed25519")],
+      hostKeys: .standard(home: home))
+    do {
+      let server = Endpoint(host: arguments[2], port: port)
+      let result = try await complete(arguments[4], on: server, configuration)
+      print(String(decoding: result.output, as: UTF8.self), terminator: "")
+      print("ended with \(result.status)")
+    } catch let error as AppError {
+      print("\(error.caseName): \(error.userMessage)")
+      exit(1)
+    } catch {
+      print("cancelled")
+      exit(1)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import BridgeCommands
+import BridgeErrors
+import Foundation
+import Testing
+
+/// docs/cli.md against the program.
+@Suite("docs/cli.md") struct DocumentTests {
+  private static func text() throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+  }
+
+  private struct Dump: Decodable {
+    struct Command: Decodable { var arguments: [Argument] }
+    struct Argument: Decodable { var names: [Name]? }
+    struct Name: Decodable {
+      var kind: String
+      var name: String
+    }
+    var command: Command
+  }
+
+  @Test func itHasTheOptionsOfConnectAndNoOther() throws {
+    let dump = try JSONDecoder().decode(Dump.self, from: Data(ConnectCommand._dumpHelp().utf8))
+    let options = dump.command.arguments.flatMap { $0.names ?? [] }
+      .map { ($0.kind == "long" ? "--" : "-") + $0.name }
+    let rows = try Self.text().split(separator: "\n").filter { $0.hasPrefix("| `-") }
+    let cells = rows.compactMap { $0.split(separator: " | ").first }
+    let written = cells.flatMap { cell in
+      cell.matches(of: /`(-[a-zA-Z]|--[a-z-]+)/).map { String($0.output.1) }
+    }
+    #expect(Set(written) == Set(options).subtracting(["-h", "--help", "--version"]))
+  }
+
+  @Test func itHasTheExitCodesOfEveryError() throws {
+    let text = try Self.text()
+    let table = try #require(text.range(of: "| code |")).lowerBound
+    let written = Set(
+      text[table...].matches(of: /\| ([0-9, ]+) \|/)
+        .flatMap { $0.output.1.split(separator: ",") }
+        .compactMap { Int($0.trimmingCharacters(in: .whitespaces)) })
+    // The exit status of a failed command is the remote one.
+    let errors = ErrorCatalogue.entries.filter { $0.caseName != "sshCommandFailed" }
+    let codes = Set(errors.map(\.exitCode))
+    #expect(codes.isSubset(of: written), "\(codes.subtracting(written))")
+  }
+}
