@@ -6,17 +6,29 @@ public import Foundation
 /// `weakPassword` come from local validation, and the last three only from an explicit code of our
 /// own host (S3-13…S3-18, G-03).
 public enum AuthError: Error, Sendable, Equatable, CaseIterable {
+  /// The backend cannot be reached.
   case networkUnavailable
+  /// The address or the password is wrong.
   case invalidCredentials
+  /// The address is not verified yet.
   case emailUnverified
+  /// The backend limits the rate of requests.
   case rateLimited
+  /// The one-time code is wrong or expired.
   case otpIncorrect
+  /// The address has an account already.
   case duplicateEmail
+  /// Any other answer of the backend.
   case unknown
+  /// The text is not an address.
   case invalidEmail
+  /// The password is too short or too simple.
   case weakPassword
+  /// The host says that the address has an account.
   case emailAlreadyExists
+  /// The host says that the account is locked.
   case accountLocked
+  /// The host says that there were too many attempts.
   case tooManyAttempts
 
   /// The same error under the name the backend's mapper gives it; near-duplicates are folded.
@@ -45,8 +57,11 @@ public enum AuthError: Error, Sendable, Equatable, CaseIterable {
 
 /// What a person is doing when an error of the account is shown.
 public enum AuthFlow: Sendable, Hashable, CaseIterable {
+  /// Signing in.
   case login
+  /// Creating an account.
   case signup
+  /// Resetting a password.
   case reset
 }
 

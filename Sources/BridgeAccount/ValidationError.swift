@@ -2,12 +2,15 @@ public import Foundation
 
 /// An input that cannot be right, found before anything is sent (S3-26…S3-30).
 public enum ValidationError: Error, Sendable, Equatable {
+  /// The field is empty.
   case required(field: String)
+  /// The field has the wrong form.
   case invalidFormat(field: String)
   /// `minLength` in Characters.
   case tooShort(field: String, minLength: Int)
   /// `maxLength` in Characters.
   case tooLong(field: String, maxLength: Int)
+  /// Two fields that must be equal differ.
   case mismatch(field1: String, field2: String)
 
   /// The field the error belongs to; of two, the second.

@@ -5,7 +5,9 @@ public import BridgeTransport
 public final class ScriptedHost: Sendable {
   /// What happens to a dial.
   public enum Answer: Sendable, Hashable, CaseIterable {
+    /// Accepts the connection.
     case accept
+    /// Refuses the port.
     case refuse
     /// The link ends during key exchange.
     case drop
@@ -13,8 +15,11 @@ public final class ScriptedHost: Sendable {
     case hang
     /// Too busy.
     case throttle
+    /// The name does not exist.
     case unknownName
+    /// Rejects the credentials.
     case rejectCredentials
+    /// Shows another host key.
     case changeHostKey
     /// The first bytes are garbage.
     case corrupt

@@ -2,9 +2,11 @@
 public enum AuthNavigationState: Sendable, Equatable {
   /// "Sign In" or "Create Account".
   case choice
+  /// The form for signing in.
   case login
   /// `consentAccepted`: whether the terms were accepted.
   case signup(consentAccepted: Bool)
+  /// The form that requests a code for a new password.
   case resetRequest
   /// `pendingEmail`: where the code was sent.
   case resetVerify(pendingEmail: String)
@@ -22,7 +24,9 @@ public enum AuthNavigationState: Sendable, Equatable {
 
 /// Whether requests can be sent at all.
 public enum NetworkStatus: Sendable, Hashable {
+  /// Requests can be sent.
   case online
+  /// No network.
   case offline
 }
 
@@ -30,6 +34,7 @@ public enum NetworkStatus: Sendable, Hashable {
 public struct AuthBanner: Sendable, Equatable {
   /// How it looks.
   public enum Kind: Sendable, Hashable {
+    /// Neutral information.
     case info
   }
 
@@ -48,16 +53,22 @@ public struct AuthBanner: Sendable, Equatable {
 /// The one place below a form where something is said: an error and a banner at once cannot be
 /// (S0-64, G-49).
 public enum AuthSlot: Sendable, Equatable {
+  /// No message.
   case empty
+  /// The text of an error.
   case error(String)
+  /// A message that is no error.
   case status(AuthBanner)
 }
 
 /// A field of the form, by the identifier that tests and assistive technology find it with
 /// (S2-32…S2-34).
 public enum AuthField: String, Sendable, Hashable, CaseIterable {
+  /// The address.
   case email = "auth_email"
+  /// The password.
   case password = "auth_password"
+  /// The repeated password.
   case confirmPassword = "auth_confirm_password"
 
   /// The label that is read before the input (S2-27).

@@ -82,8 +82,11 @@ public struct LoginState: Sendable, Equatable {
 public struct LoginAlert: Sendable, Equatable {
   /// A button, named by its text.
   public enum Button: String, Sendable, Hashable, CaseIterable {
+    /// Sends the request again.
     case retry = "Retry"
+    /// Returns to the login form.
     case logInAgain = "Log In Again"
+    /// Closes the alert.
     case dismiss = "OK"
   }
 

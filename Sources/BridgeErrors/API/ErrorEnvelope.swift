@@ -10,7 +10,9 @@ public enum ErrorEnvelope {
 
   /// Which part of the host answers; only sign-in routes name their limit as such (G-37).
   public enum Route: Sendable, Hashable {
+    /// A route of the account: signing in, signing up, resetting.
     case account
+    /// Any other route.
     case other
   }
 

@@ -2,10 +2,15 @@
 public struct NativeFailure: Sendable, Equatable {
   /// The library that reported the failure.
   public enum Library: String, Sendable, CaseIterable {
+    /// libssh2.
     case libssh2
+    /// libwebsockets.
     case libwebsockets
+    /// OpenSSL.
     case openssl
+    /// The system's resolver (getaddrinfo).
     case resolver
+    /// The kernel (errno).
     case system
   }
 

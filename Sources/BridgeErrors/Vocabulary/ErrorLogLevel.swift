@@ -2,8 +2,11 @@
 public enum ErrorLogLevel: String, Sendable, CaseIterable {
   /// Only for cancellation, which is no failure.
   case debug
+  /// Worth knowing.
   case info
+  /// Worth attention.
   case warning
+  /// An operation failed.
   case error
   /// The most severe: "fault" in Apple's unified log, "critical" in swift-log.
   case fault

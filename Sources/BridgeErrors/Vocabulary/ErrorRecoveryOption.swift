@@ -7,17 +7,29 @@ public import Foundation
 public struct ErrorRecoveryOption: Identifiable, Sendable {
   /// What an option means, by a name that is the same in every process.
   public enum Kind: String, Sendable, CaseIterable, Codable {
+    /// Run the operation again.
     case retry
+    /// Give the operation up.
     case cancel
+    /// Close the message.
     case dismiss
+    /// Connect again now.
     case reconnect
+    /// Show the settings of the connection.
     case checkSettings
+    /// Open the settings of the app or system.
     case openSettings
+    /// End the operation or the session.
     case abort
+    /// Wait until the running operation ends.
     case waitForCompletion
+    /// Show the files of a directory.
     case browse
+    /// Grant the permission and run the operation again.
     case retryWithPermission
+    /// Continue without the tool.
     case skipTool
+    /// An option of the app.
     case custom
   }
 

@@ -31,30 +31,45 @@ public struct RecoveryStateMachine: Sendable {
     case start
     /// It has its turn to dial.
     case granted(isStandby: Bool)
+    /// A generation connected.
     case connected(generation: Int)
+    /// A generation failed.
     case failed(generation: Int, ConnectionError)
+    /// A generation has released descriptor and session.
     case tornDown(generation: Int)
     /// The peer answered on this generation.
     case proved(generation: Int)
+    /// The peer of a generation does not answer.
     case suspected(generation: Int, silentFor: Duration)
+    /// The suspected peer answered.
     case cleared(generation: Int)
+    /// A timer fired.
     case timer(RecoveryTimer)
     /// Something it depends on went down; `since`: when that was heard last.
     case suspend(by: ConnectionID, since: Moment)
     /// A person, or the network, asks to try now; `rearms` also what has given up.
     case hurry(rearms: Bool)
+    /// It is closed for good.
     case close
   }
 
   /// What it asks for.
   public enum Output: Sendable {
+    /// Request a turn to dial.
     case requestDial(isStandby: Bool, isForced: Bool)
+    /// Withdraw the request.
     case withdrawRequest(isStandby: Bool)
+    /// Make and connect a generation.
     case dial(generation: Int)
+    /// Close a generation.
     case close(generation: Int)
+    /// Put a generation into use.
     case promote(generation: Int)
+    /// Probe the generation in use now.
     case disturb
+    /// Set a timer.
     case setTimer(RecoveryTimer, at: Moment)
+    /// Clear a timer.
     case clearTimer(RecoveryTimer)
     /// The dial that was granted (there is at most one) ended like this.
     case settleDial(DialOutcome)
@@ -69,21 +84,29 @@ public struct RecoveryStateMachine: Sendable {
     case replaced(generation: Int, by: Int, wasHealthy: Bool)
     /// A generation that was up is closed by us; that says nothing about the host.
     case abandoned(generation: Int)
+    /// The generation in use counts as healthy.
     case healthy(generation: Int)
+    /// Show an error.
     case surface(SeverityQueue.Report)
+    /// Take the shown error back.
     case withdraw
+    /// Fail the callers that wait for the connection.
     case giveUp(AppError)
+    /// Forget the connection.
     case retire
+    /// Emit an event.
     case note(RecoveryEvent.Step, generation: Int?)
   }
 
   /// How a granted dial ended.
   public enum DialOutcome: Sendable {
+    /// The host answered and the generation is up.
     case alive(generation: Int)
     /// The peer's answer is final; with an error for which nobody may dial that host.
     case answered(stopping: AppError?)
     /// `isAsked`: the host asked for that wait.
     case failed(DialCost, retryAt: Moment, isAsked: Bool)
+    /// The dial was given up by this side.
     case withdrawn(wasBegun: Bool)
   }
 

@@ -34,20 +34,28 @@ public struct SupervisorStateMachine: Sendable {
 
   /// What happened.
   public enum Input: Sendable {
+    /// A generation connected.
     case connected(ConnectionID, generation: Int)
+    /// A generation failed.
     case failed(ConnectionID, generation: Int, ConnectionError)
+    /// A generation has released descriptor and session.
     case tornDown(ConnectionID, generation: Int)
+    /// A generation entered a phase of its dial.
     case entered(ConnectionID, generation: Int, ConnectionPhase)
     /// The peer answered on this generation.
     case proved(ConnectionID, generation: Int)
+    /// The peer of a generation does not answer.
     case suspected(ConnectionID, generation: Int, silentFor: Duration)
+    /// The suspected peer answered.
     case cleared(ConnectionID, generation: Int)
+    /// A timer fired.
     case timer(RecoveryTimer)
     /// A person asks to try this one now, also when it has given up; nil means all.
     case reconnectNow(ConnectionID?)
     /// A path came up or changed, or the machine woke: what waits is tried now, what is up is
     /// probed.
     case pathChanged
+    /// A connection is closed for good.
     case close(ConnectionID)
     /// An operation, or anybody else, has something to show.
     case report(SeverityQueue.Report)

@@ -1,6 +1,7 @@
 import BridgeErrors
 
-/// What a private key file is, told without its passphrase and before the network is touched.
+/// The properties of a private key file, read without its passphrase and before the network is
+/// touched.
 package struct PrivateKeyInfo: Sendable, Equatable {
   /// How the key is written.
   package enum Format: String, Sendable, CaseIterable {

@@ -58,16 +58,27 @@ public enum Control: Sendable, Equatable {
 
 /// Signals that a client may send, by the names of RFC 4254 and POSIX: numbers differ by machine.
 public enum SessionSignal: String, Sendable, CaseIterable {
+  /// SIGHUP.
   case hangup = "HUP"
+  /// SIGINT.
   case interrupt = "INT"
+  /// SIGQUIT.
   case quit = "QUIT"
+  /// SIGKILL.
   case kill = "KILL"
+  /// SIGUSR1.
   case user1 = "USR1"
+  /// SIGUSR2.
   case user2 = "USR2"
+  /// SIGALRM.
   case alarm = "ALRM"
+  /// SIGTERM.
   case terminate = "TERM"
+  /// SIGCONT.
   case `continue` = "CONT"
+  /// SIGSTOP.
   case stop = "STOP"
+  /// SIGTSTP.
   case terminalStop = "TSTP"
 }
 

@@ -13,6 +13,7 @@ extension HostSession {
 
   /// Whether the keeper may read more of the program's output.
   public enum ReadPermission: Sendable, Equatable {
+    /// It may.
     case read
     /// The writer is behind and makes progress: look again at this time, or after its next frame.
     case hold(until: Milliseconds)

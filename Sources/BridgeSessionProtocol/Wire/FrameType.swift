@@ -1,17 +1,30 @@
 /// The first byte of a frame.
 public enum FrameType: UInt8, Sendable, CaseIterable {
+  /// The client opens or resumes a session.
   case hello = 1
+  /// The host accepts, with the offsets of both ends.
   case welcome = 2
+  /// The host refuses, with a reason.
   case refused = 3
+  /// Bytes of the program's output.
   case output = 4
+  /// Output that is no longer in the journal.
   case gap = 5
+  /// Bytes for the program's input.
   case input = 6
+  /// The offset up to which bytes were received.
   case acknowledge = 7
+  /// A signal, a terminal size, or the end of input.
   case control = 8
+  /// The program ended.
   case ended = 9
+  /// Requests a pong.
   case ping = 10
+  /// Answers a ping.
   case pong = 11
+  /// The program to start, in a new session.
   case start = 12
+  /// The state of a session.
   case status = 13
   /// From 128 on a receiver that does not know a type skips it.
   case notice = 128
@@ -41,8 +54,11 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
 
 /// The stream that output belongs to.
 public enum ProgramStream: UInt8, Sendable, CaseIterable {
+  /// Standard output.
   case standardOutput = 1
+  /// Standard error.
   case standardError = 2
+  /// The program's terminal.
   case terminal = 3
 }
 

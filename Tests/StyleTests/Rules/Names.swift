@@ -42,7 +42,7 @@ extension Rule {
   ]
 
   /// `SSHKeyHelper` → ssh, key, helper: enough to compare the first and the last word.
-  private static func camelWords(_ name: String) -> [String] {
+  static func camelWords(_ name: String) -> [String] {
     var words: [String] = []
     for character in name {
       let startsWord = character.isUppercase && words.last?.last?.isUppercase != true

@@ -1,6 +1,6 @@
 import Testing
 
-/// One law of the house: where it is broken, and a fixture for each side of it.
+/// One rule of the code: where it is broken, and a fixture for each side of it.
 struct Rule: Sendable, CustomTestStringConvertible {
   let name: String
   /// The line numbers where a file breaks it; 0 stands for the file as a whole.
@@ -22,7 +22,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all = numbers + words + concurrency + names + rooms
+  static let all = numbers + words + language + concurrency + names + targets
 }
 
 /// A fixture that stands in an ordinary library.
@@ -40,7 +40,7 @@ func native(_ text: String) -> SourceFile {
   SourceFile("Sources/BridgeSSH/Native/Fixture.swift", text)
 }
 
-/// A fixture that stands in the front door.
-func frontDoor(_ text: String) -> SourceFile {
+/// A fixture that stands in BridgeCommands.
+func commands(_ text: String) -> SourceFile {
   SourceFile("Sources/BridgeCommands/Fixture.swift", text)
 }
