@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// What a sign-in sends (S3-51).
+/// The body of a sign-in request (S3-51).
 public struct LoginRequest: Codable, Sendable, Equatable {
   /// The account's e-mail address.
   public var email: String
@@ -14,7 +14,7 @@ public struct LoginRequest: Codable, Sendable, Equatable {
   }
 }
 
-/// What a sign-up sends (S3-51).
+/// The body of a sign-up request (S3-51).
 public struct RegisterRequest: Codable, Sendable, Equatable {
   /// The new account's e-mail address.
   public var email: String

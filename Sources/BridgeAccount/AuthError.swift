@@ -55,7 +55,7 @@ public enum AuthError: Error, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// What a person is doing when an error of the account is shown.
+/// The activity during which an error of the account is shown.
 public enum AuthFlow: Sendable, Hashable, CaseIterable {
   /// Signing in.
   case login

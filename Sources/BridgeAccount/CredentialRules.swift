@@ -1,13 +1,13 @@
 public import BridgeErrors
 
-/// What an input must be, and what is said where it is not. Two sets of texts exist and are never
+/// The rules of an input, and the texts where it breaks them. Two sets of texts exist and are never
 /// mixed (G-20): a test of each holds them.
 public struct CredentialRules: Sendable {
-  /// Said where no address was typed; nil where the button is off instead.
+  /// The text for an empty address; nil where the button is off instead.
   public var emailMissing: String?
-  /// Said where the address cannot be one.
+  /// The text for an invalid address.
   public var emailInvalid: String
-  /// Said where no password was typed; nil where the button is off instead.
+  /// The text for an empty password; nil where the button is off instead.
   public var passwordMissing: String?
   /// The shortest password, in Characters, and what is said below it; nil where any will do.
   public var shortestPassword: (length: Int, message: String)?
@@ -27,7 +27,7 @@ public struct CredentialRules: Sendable {
     shortestPassword: (8, "Password must be at least 8 characters."),
     isEmail: { $0.contains("@") && $0.contains(".") })
 
-  /// What is wrong, in the order address, password (S3-58); nil where nothing is.
+  /// The first violation, in the order address, password (S3-58); nil where there is none.
   public func violation(email: String, password: Secret) -> String? {
     if email.isEmpty, let emailMissing { return emailMissing }
     if !isEmail(email) { return emailInvalid }
@@ -46,7 +46,7 @@ enum FlowText {
   static let offline = "You're offline. Try again once you're connected."
 }
 
-/// What can be an e-mail address, without asking anybody.
+/// The syntax of e-mail addresses, checked locally.
 public enum EmailAddress {
   /// The longest address that can be written in SMTP, in bytes (RFC 5321, 4.5.3.1.3).
   static let maximumLength = 254

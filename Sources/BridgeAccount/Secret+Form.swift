@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// What a secret in a form needs besides: to be typed twice, to be empty at first, to be sent.
+/// The needs of a secret in a form: typed twice, empty at first, sent.
 extension Secret: Equatable {
   /// Whether both hold the same bytes.
   public static func == (left: Secret, right: Secret) -> Bool {

@@ -1,5 +1,5 @@
-/// Who watches a model's state. Every watcher sees the newest state only, so a slow one costs one
-/// state and never a queue.
+/// The observers of a model's state. Every observer sees the newest state only, so a slow one costs
+/// one state and never a queue.
 struct StateObservers<State: Sendable & Equatable> {
   private var nextID = 0
   private var continuations: [Int: AsyncStream<State>.Continuation] = [:]

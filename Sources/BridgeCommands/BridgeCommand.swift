@@ -9,7 +9,7 @@ public struct BridgeCommand: AsyncParsableCommand {
     version: "bridgectl \(VersionCommand.current)",
     subcommands: [ConnectCommand.self, ErrorsCommand.self, VersionCommand.self])
 
-  /// Nothing chosen yet.
+  /// Creates the command with its defaults.
   public init() {}
 
   /// Runs what the command line says and ends the process with its exit code.

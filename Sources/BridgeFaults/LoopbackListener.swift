@@ -3,7 +3,7 @@ import NIOPosix
 
 /// A loopback listener that closes and opens again on the same port. Lives on one event loop.
 final class LoopbackListener {
-  /// Where it listens on 127.0.0.1 when it is open.
+  /// The port on 127.0.0.1 while it is open.
   let port: Int
   private let loop: any EventLoop
   private var channel: (any Channel)?

@@ -10,7 +10,7 @@ public import Foundation
 /// Every request carries a correlation id: the current task's, or a new one. Nothing is retried
 /// here; `APIFailure.isRetryable` says what may be.
 public struct HTTPClient: Sendable {
-  /// What the client does besides, by parts that a test can replace.
+  /// The options of a client, by parts that a test can replace.
   public struct Options: Sendable {
     /// How long an exchange may take in total.
     public var timeout: Duration = .seconds(60)
@@ -20,7 +20,7 @@ public struct HTTPClient: Sendable {
     public var beforeDecoding: @Sendable (Data) -> Data = { $0 }
     /// Receives every step, for logs and counters.
     public var observe: @Sendable (APIEvent) -> Void = { _ in }
-    /// What time it is, for a `Retry-After` that names a date.
+    /// The current time, for a `Retry-After` that names a date.
     public var now: @Sendable () -> Date = { Date() }
     /// Measures `timeout`.
     public var clock: any Clock<Duration> = ContinuousClock()

@@ -21,13 +21,13 @@ package struct PacketFraming: Sendable {
   package private(set) var isDamaged = false
 
   private var position = Position.versionLines
-  /// What the packet under way is protected with; nil in clear.
+  /// The protection of the current packet; nil in clear.
   private var protection: PacketProtection?
   private var isEncrypted = false
   /// The packet under way is SSH_MSG_NEWKEYS, in clear: the next one is encrypted.
   private var isLastInClear = false
 
-  /// Nothing read yet.
+  /// Creates an empty parser.
   package init() {}
 
   /// Whether `protect(with:)` is to be called before `allowance(of:)`: each packet has that of the

@@ -1,4 +1,4 @@
-/// What libssh2 1.10 parses and then forgets, read from packets it is done with.
+/// The facts that libssh2 1.10 parses and then forgets, read from packets that it has finished.
 ///
 /// It has no way to ask whether an exit status came (its 0 also means "none"), why a channel was
 /// refused, whether a password was only expired, or which methods may continue after a partial
@@ -40,7 +40,7 @@ package struct PacketTap: Sendable {
   /// same number means other things.
   package private(set) var isPasswordExpired = false
 
-  /// Nothing seen yet.
+  /// Creates an empty state.
   package init() {}
 
   /// Called before an open: forgets the result of the last one.

@@ -1,7 +1,7 @@
 public import BridgeErrors
 public import BridgeTransport
 
-/// Where a WebSocket connection leads: a `ws` or `wss` URL, taken apart (RFC 6455, 3).
+/// The address of a WebSocket connection: a parsed `ws` or `wss` URL (RFC 6455, 3).
 public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// libwebsockets composes the request in fixed fields: a longer host would be cut in the Host
   /// header and in the check of the certificate's name, a longer target in the request line.
@@ -14,7 +14,7 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// Path and query, for instance `/chat?room=1`; begins with a slash.
   public let target: String
 
-  /// Takes `url` apart.
+  /// Parses `url`.
   ///
   /// - Throws: `invalidURL` for another scheme, credentials, a fragment, blanks, control or
   ///   non-ASCII characters, an empty or overlong host, a port outside 1…65535. The text of a URL

@@ -2,7 +2,7 @@
 ///
 /// Decisions are `AuthFlowState`'s; this actor asks the backend and publishes every new state.
 public actor AuthFlowModel {
-  /// What is shown now.
+  /// The current state.
   public private(set) var state = AuthFlowState() {
     didSet { if state != oldValue { observers.publish(state) } }
   }

@@ -5,17 +5,17 @@ public import BridgeErrors
 public struct AuthFlowState: Sendable, Equatable {
   /// The screen.
   public var navigationState: AuthNavigationState = .choice
-  /// What was typed.
+  /// The typed text.
   public var email = ""
-  /// What was typed.
+  /// The typed text.
   public var password: Secret = ""
-  /// What was typed the second time.
+  /// The repeated password.
   public var confirmPassword: Secret = ""
   /// The code of a reset.
   public var code: Secret = ""
   /// The one general message.
   public var slot = AuthSlot.empty
-  /// What the host found wrong with single fields; each is shown below its own (S3-81).
+  /// The host's errors of single fields; each is shown below its own (S3-81).
   public var fieldErrors: [AuthField: String] = [:]
   /// Whether requests can be sent.
   public var networkStatus = NetworkStatus.online
@@ -60,7 +60,7 @@ public struct AuthFlowState: Sendable, Equatable {
     }
   }
 
-  /// What a submitted form asks of the backend.
+  /// The request of a submitted form to the backend.
   enum Request: Sendable, Equatable {
     case login(LoginRequest)
     case register(RegisterRequest)
@@ -119,7 +119,7 @@ public struct AuthFlowState: Sendable, Equatable {
     fieldErrors = [:]
   }
 
-  /// Goes to `screen`; what the old one said goes away (S0-61).
+  /// Navigates to `screen` and clears the messages of the old one (S0-61).
   mutating func navigate(to screen: AuthNavigationState) {
     clearMessages()
     isLoading = false

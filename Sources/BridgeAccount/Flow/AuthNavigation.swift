@@ -11,7 +11,7 @@ public enum AuthNavigationState: Sendable, Equatable {
   /// `pendingEmail`: where the code was sent.
   case resetVerify(pendingEmail: String)
 
-  /// What a person does on this screen, nil on the choice.
+  /// The flow of this screen, nil on the choice.
   public var flow: AuthFlow? {
     switch self {
     case .choice: nil
@@ -40,7 +40,7 @@ public struct AuthBanner: Sendable, Equatable {
 
   /// How it looks.
   public var type: Kind
-  /// What it says.
+  /// The text.
   public var message: String
 
   /// A banner that says `message`.
@@ -100,12 +100,12 @@ public enum AuthIdentifier {
   /// The title of the screen.
   public static let title = "auth_title"
 
-  /// What the button to the login says (S2-26, S2-38).
+  /// The label of the button to the login (S2-26, S2-38).
   public static let signInLabel = "Sign In"
-  /// What it does (S2-38).
+  /// The accessibility hint (S2-38).
   public static let signInHint = "Navigate to login screen"
-  /// What the button to the signup says (S2-26).
+  /// The label of the button to the signup (S2-26).
   public static let signUpLabel = "Create Account"
-  /// What is read before the text of the slot (S0-69).
+  /// The word that is read before the text of the slot (S0-69).
   public static let errorLabel = "Error"
 }

@@ -1,6 +1,6 @@
 /// The login form on its own, over a backend (S3-52…S3-66).
 public actor LoginModel {
-  /// What is shown now.
+  /// The current state.
   public private(set) var state = LoginState() {
     didSet { if state != oldValue { observers.publish(state) } }
   }

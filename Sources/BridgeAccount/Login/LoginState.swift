@@ -3,15 +3,15 @@ import Foundation
 
 /// All that the login form on its own shows (S3-52).
 public struct LoginState: Sendable, Equatable {
-  /// What was typed.
+  /// The typed text.
   public var email = ""
-  /// What was typed.
+  /// The typed text.
   public var password: Secret = ""
   /// Whether a request is under way.
   public internal(set) var isLoading = false
   /// Whether the alert is shown.
   public internal(set) var showError = false
-  /// What the alert says.
+  /// The text of the alert.
   public internal(set) var errorMessage = ""
   /// Whether the alert offers to retry.
   public internal(set) var isRetryable = false
@@ -94,6 +94,6 @@ public struct LoginAlert: Sendable, Equatable {
   public let title = "Error"
   /// The buttons in order; "OK" is always the last.
   public let buttons: [Button]
-  /// What happened.
+  /// The text of the alert.
   public let message: String
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a Supabase client reports: status, code and the backend's own words (S0-09).
+/// The error of a Supabase client: status, code and the backend's own words (S0-09).
 ///
 /// The words are for a debugger; a person only ever sees the text of the code.
 public struct AuthClientError: Error, Sendable, Equatable {

@@ -98,7 +98,7 @@ enum SupabaseCode: String, CaseIterable {
   case sessionNotFound = "session_not_found"
   case sessionExpired = "session_expired"
 
-  /// What the code maps to; nil where the status decides (S0-21).
+  /// The error of the code; nil where the status decides (S0-21).
   var error: AuthError? {
     switch self {
     case .invalidCredentials, .sessionNotFound, .sessionExpired: .invalidCredentials

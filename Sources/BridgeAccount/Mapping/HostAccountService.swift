@@ -56,9 +56,9 @@ public struct HostAccountService: AccountService {
     }
   }
 
-  /// What an answer of the host means for the account (S3-46…S3-50, G-17): a bare 403 on a sign-in
-  /// says no more than wrong credentials; a locked account, a taken address and a limit need their
-  /// code. Anything else passes through.
+  /// Maps an answer of the host to an error of the account (S3-46…S3-50, G-17): a bare 403 on a
+  /// sign-in says no more than wrong credentials; a locked account, a taken address and a limit
+  /// need their code. Anything else passes through.
   public static func map(_ error: any Error, flow: AuthFlow) -> any Error {
     let code = (error as? APIFailure)?.code
     switch (flow, code, APIError(wrapping: error)) {
@@ -71,7 +71,7 @@ public struct HostAccountService: AccountService {
   }
 }
 
-/// What a reset sends: first without, then with the code and the new password.
+/// The body of a reset request: first without, then with the code and the new password.
 private struct ResetRequest: Encodable, Sendable {
   var email: String
   var code: Secret?

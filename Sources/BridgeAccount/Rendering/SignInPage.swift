@@ -20,7 +20,7 @@ public enum SignInPage {
   public struct HiddenField: Sendable, Equatable {
     /// The field's name.
     public var name: String
-    /// What it posts; anybody who sees the page can read it.
+    /// The posted value; it can be read in the page.
     public var value: String
 
     /// A field of this name.

@@ -1,11 +1,11 @@
-/// What a screen of the sign-in consists of, in the order in which it is read and tabbed through.
+/// The parts of a sign-in screen, in the order in which it is read and tabbed through.
 struct SignInScreen {
   var title: String
   var lead: String?
   var fields: [Field] = []
   /// Whether the terms were accepted; nil where they are not asked for.
   var consent: Bool?
-  /// What the button that submits says; nil where there is no form.
+  /// The label of the submit button; nil where there is no form.
   var submit: String?
   var links: [Link] = []
 
@@ -34,7 +34,7 @@ struct SignInScreen {
     /// The message to the host: `login`, `signup`, `resetRequest`, `choice`.
     var target: String
     var label: String
-    /// What it does (S2-38).
+    /// The accessibility hint (S2-38).
     var hint: String?
     /// A sign in place of the label, which is then only read out (S2-46).
     var sign: String?

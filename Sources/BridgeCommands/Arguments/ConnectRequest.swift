@@ -1,8 +1,8 @@
 package import BridgeErrors
 
-/// What the command line of `connect` asks for: checked, without what files say.
+/// The checked command line of `connect`, without the values of files.
 package struct ConnectRequest: Sendable, Equatable {
-  /// What to do about a host key that is not known.
+  /// The policy for an unknown host key.
   package enum HostKeyPolicy: String, Sendable, CaseIterable {
     case ask
     case acceptNew = "accept-new"
@@ -31,7 +31,7 @@ package struct ConnectRequest: Sendable, Equatable {
     case never
   }
 
-  /// What may happen again by itself.
+  /// The options of automatic retries.
   package struct Recovery: Sendable, Equatable {
     /// How long the first dial is retried: nil not at all, `forever` without an end.
     package var wait: Limit<Duration>?
@@ -72,12 +72,12 @@ package struct ConnectRequest: Sendable, Equatable {
   package var eventsDescriptor: Int32?
   package var color: ColorWish
   package var isBatch: Bool
-  /// What to run; nil for a shell, or for nothing with `-N`.
+  /// The command to run; nil for a shell, or for nothing with `-N`.
   package var command: String?
   /// The options of `ws://` and `wss://`; nil for SSH.
   package var messages: MessageRequest?
 
-  /// What `options` mean.
+  /// Creates a request from `options`.
   ///
   /// - Throws: `validationError` naming the option.
   package init(_ options: ConnectOptions) throws(AppError) {

@@ -12,18 +12,18 @@ package struct HostArgument: Sendable, Equatable {
 
   /// The way to speak to it.
   package let scheme: Scheme
-  /// Who logs in; nil where HOST does not say.
+  /// The user; nil where HOST names none.
   package let user: String?
   /// A name or an address, without brackets.
   package let host: String
   /// The port; nil where HOST does not say.
   package let port: Int?
-  /// What follows host and port of a WebSocket address: empty, or from the slash on.
+  /// The path of a WebSocket address: empty, or from the slash on.
   package let path: String
 
   private static let limit = 1024
 
-  /// What `text` says.
+  /// Parses `text`.
   ///
   /// - Throws: `invalidURL` for a WebSocket address that is none, else `validationError` that names
   ///   what is wrong.
@@ -159,7 +159,7 @@ package struct HostArgument: Sendable, Equatable {
 }
 
 extension Substring {
-  /// Where `text` first stands in this one.
+  /// The first range of `text` in this one.
   fileprivate func range(ofText text: String) -> Range<Index>? {
     var start = startIndex
     while start < endIndex {

@@ -2,9 +2,9 @@ import BridgeErrors
 package import BridgeWebSocket
 import Foundation
 
-/// What `bridgectl connect ws://…` asks for, checked.
+/// The checked command line of `bridgectl connect ws://…`.
 package struct MessageRequest: Sendable, Equatable {
-  /// Where to, with the port of `-p` where the URL has none.
+  /// The URL, with the port of `-p` where it has none.
   package let url: WebSocketEndpoint
   /// Header fields, in order.
   package let headers: [[String]]

@@ -30,7 +30,7 @@ package struct ConnectCommand: AsyncParsableCommand {
 
   @OptionGroup package var options: ConnectOptions
 
-  /// Nothing chosen yet.
+  /// Creates the command with its defaults.
   package init() {}
 
   /// Ends the process with the exit code.

@@ -10,7 +10,7 @@ extension ConnectRun {
   /// How often a password may be typed, as OpenSSH has it (NumberOfPasswordPrompts).
   private static let passwordPrompts = 3
 
-  /// What the connection is to offer, trust and ask.
+  /// The configuration of the connection: credentials, trust, prompts.
   ///
   /// - Throws: `validationError` of `--password-fd`.
   private func configuration() async throws(AppError) -> SSHConfiguration {
@@ -36,7 +36,7 @@ extension ConnectRun {
       interaction: prompter.interaction)
   }
 
-  /// What the supervisor must know.
+  /// The plan for the supervisor.
   ///
   /// - Throws: `validationError` of a descriptor that was to give a secret.
   func supervised() async throws(AppError) -> SupervisedConnection {
@@ -168,7 +168,7 @@ extension ConnectRun {
     return .over
   }
 
-  /// What was typed for us.
+  /// Executes a typed escape or key.
   func obey(_ command: Keyboard.Command) async {
     switch command {
     case .escape(.disconnect), .key(.disconnect): disconnect()

@@ -31,7 +31,7 @@ struct ConnectRun: Sendable {
   let endings: AsyncStream<Ending>
   let end: AsyncStream<Ending>.Continuation
   let resizes: Resizes
-  /// What runs on a new generation, to be carried until its end.
+  /// The sessions on new generations.
   let sessions: AsyncStream<Started>
   let started: AsyncStream<Started>.Continuation
   let facts = Mutex(Facts())
@@ -44,7 +44,7 @@ struct ConnectRun: Sendable {
   let statusRequests: AsyncStream<Void>
   let requestStatus: AsyncStream<Void>.Continuation
 
-  /// What is known so far.
+  /// The facts known so far.
   struct Facts: Sendable {
     var wasUp = false
     /// A command was sent or is being sent: the code that loses it reports whether it ran.
@@ -57,7 +57,7 @@ struct ConnectRun: Sendable {
     private(set) var failures: [CommandFailure] = []
     /// The result of the newest reconnect, for display.
     var back: String?
-    /// It ends because it was asked to, or has nothing left to do.
+    /// Whether the run is ending at the user's request, or has nothing left to do.
     var isOver = false
     /// How a run over messages ends once all that came is written.
     var outcome: CommandFailure?

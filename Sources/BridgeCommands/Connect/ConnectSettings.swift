@@ -12,15 +12,15 @@ package struct ConnectSettings: Sendable, Equatable {
     case agent(socketPath: String, preferring: [String], isLimited: Bool)
   }
 
-  /// Where to.
+  /// The remote endpoint.
   package var endpoint: Endpoint
   /// As whom.
   package var user: String
-  /// What to offer, in order.
+  /// The credentials to offer, in order.
   package var identities: [Identity]
-  /// Whose host keys decide, and how.
+  /// The known_hosts files and the policy.
   package var hostKeys: SSHConfiguration.HostKeys
-  /// What the key exchange offers.
+  /// The offered algorithms.
   package var algorithms: AlgorithmOffer
   /// How long the phases may take.
   package var timeouts: SSHTimeouts
@@ -34,7 +34,7 @@ package struct ConnectSettings: Sendable, Equatable {
   package var keepalive: Duration
   /// How long an unresponsive link is kept before it is declared dead.
   package var deadAfter: Duration
-  /// What was not taken as it was meant, a sentence each.
+  /// Settings that were ignored or changed, a sentence each.
   package var warnings: [String]
 }
 
@@ -50,7 +50,7 @@ extension ConnectSettings {
       deadAfter: request.recovery.deadAfter ?? Self.defaultDeadAfter, warnings: [])
   }
 
-  /// What is known about the machine the command runs on.
+  /// The facts about the local machine.
   package struct Environment: Sendable {
     /// The home directory.
     package var home: String
@@ -69,7 +69,7 @@ extension ConnectSettings {
     /// The machine's configuration file.
     package var systemConfig: String
 
-    /// These.
+    /// Creates an environment from these values.
     package init(
       home: String, user: String, userID: UInt32, hostName: String,
       environment: [String: String] = [:],
@@ -145,7 +145,7 @@ extension ConnectSettings {
   }
 }
 
-/// What `-o` says alone, and what `-o`, flags and the file say together.
+/// The values of `-o` alone, and of `-o`, flags and the file together.
 private struct Layers {
   let options: ClientConfig
   let all: ClientConfig

@@ -1,9 +1,9 @@
 package import BridgeErrors
 package import BridgeRecovery
 
-/// What bare keys mean while there is no live shell: `r`, `a`, `s`, and Ctrl-C twice.
+/// The meaning of bare keys while there is no live shell: `r`, `a`, `s`, and Ctrl-C twice.
 package struct LinkKeys: Sendable, Equatable {
-  /// What a key asks for.
+  /// The command of a key.
   package enum Command: Sendable, Equatable {
     /// Try now.
     case retry
@@ -23,7 +23,7 @@ package struct LinkKeys: Sendable, Equatable {
   /// No key yet.
   package init() {}
 
-  /// What `byte`, typed at `now`, asks for; nil for keys without a meaning.
+  /// The command of `byte`, typed at `now`; nil for keys without a meaning.
   package mutating func take(_ byte: UInt8, at now: Moment) -> Command? {
     guard byte != 3 else {
       if let interrupted, now - interrupted <= Self.escapeTimeout { return .disconnect }
@@ -37,7 +37,7 @@ package struct LinkKeys: Sendable, Equatable {
   /// The ways out of every error of a link.
   private static let always: [ErrorRecoveryOption.Kind] = [.retry, .abort, .checkSettings]
 
-  /// What an option means while a link is down; nil for what cannot be done here.
+  /// The command of an option while a link is down; nil for options without one.
   private static func command(_ kind: ErrorRecoveryOption.Kind) -> Command? {
     switch kind {
     case .retry, .reconnect: .retry

@@ -1,10 +1,10 @@
 import BridgeErrors
 package import BridgeRecovery
 
-/// What there is to say about the link, from the supervisor's events: without I/O, so that every
+/// The status text of the link, from the supervisor's events: without I/O, so that every
 /// screen is a test.
 package struct LinkStatus: Sendable {
-  /// What is being done about a link that is down.
+  /// The current activity while the link is down.
   private enum Activity: Sendable {
     case none
     case waiting(RecoveryPlan, until: Moment)
@@ -20,7 +20,7 @@ package struct LinkStatus: Sendable {
   /// Whether cause and remedy are shown too.
   package var isExplained = false
   private var isUp = false
-  /// Nothing more is tried.
+  /// Whether no more attempt is made.
   private var isFinal = false
   private var shown: PresentedError?
   private var activity = Activity.none
@@ -29,7 +29,7 @@ package struct LinkStatus: Sendable {
   private var lastMessage: String?
   private let host: String
 
-  /// Nothing known yet about the link to `host`, which is escaped.
+  /// Creates the status of the link to `host`, which is escaped.
   package init(host: String) { self.host = host }
 
   /// Takes one event in.
@@ -124,7 +124,7 @@ package struct LinkStatus: Sendable {
     return [entry?.cause, entry?.remedy].compactMap(\.self).joined(separator: " ")
   }
 
-  /// What to say of `event` where nothing can be taken back: once per kind of trouble.
+  /// The line for `event` where nothing can be erased: once per kind of trouble.
   package mutating func message(for event: RecoveryEvent) -> String? {
     switch event.step {
     case .waiting(let plan):
@@ -143,7 +143,7 @@ package struct LinkStatus: Sendable {
     }
   }
 
-  /// What to say there of a link that has been down for a while, where that has not been said.
+  /// The line for a link that has been down for a while, once.
   package mutating func overdueMessage() -> String? {
     wasUp && !isUp && !isFinal && lastMessage == nil ? troubleMessage() : nil
   }

@@ -4,7 +4,7 @@ package import BridgeSSH
 /// the cursor left where it was. They are found again from there, for a terminal that is resized
 /// moves everything, but what it saved of the cursor.
 package struct Overlay: Sendable, Equatable {
-  /// Whose the cursor is while lines are drawn.
+  /// The owner of the cursor while lines are drawn.
   package enum Cursor: Sendable, Equatable {
     /// Ours: nothing else moves it. Text may go on behind it.
     case ours
@@ -21,14 +21,14 @@ package struct Overlay: Sendable, Equatable {
   /// At the bottom of a program's screen, and not under the cursor.
   private var isOverScreen = false
 
-  /// Nothing drawn.
+  /// Creates an overlay that shows nothing.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
 
   /// Whether something is drawn.
   package var isShown: Bool { !drawn.isEmpty }
 
-  /// What draws `lines`, broken to fit `size`, in place of what was drawn before; no lines take it
-  /// away. Empty when they stand there already.
+  /// The sequences that draw `lines`, broken to fit `size`, in place of what was drawn before; no
+  /// lines take it away. Empty when they stand there already.
   ///
   /// Over a screen that a program has to itself they go on its last rows, and nothing scrolls.
   package mutating func draw(
@@ -61,8 +61,8 @@ package struct Overlay: Sendable, Equatable {
     return "\u{1B}7" + placed.joined() + "\u{1B}8"
   }
 
-  /// What takes it away; empty when nothing is drawn. Over a program's screen blanks are left: it
-  /// must be asked to draw it again.
+  /// The sequences that erase it; empty when nothing is drawn. Over a program's screen blanks are
+  /// left: it must be asked to draw it again.
   package mutating func clear() -> String {
     guard isShown else { return "" }
     defer { drawn = [] }
@@ -76,7 +76,7 @@ package struct Overlay: Sendable, Equatable {
   /// been at it while lines were drawn.
   package var leavesLines: Bool { cursor == .typing && wasShown }
 
-  /// What takes it away to begin a line.
+  /// The sequences that erase it to begin a line.
   package mutating func makeLine(on size: TerminalSize) -> String {
     let cleared = clear()
     guard leavesLines else { return cleared }

@@ -22,7 +22,7 @@ package enum ErrorPage {
     return text
   }
 
-  /// What a retry class means; its name is for JSON.
+  /// The explanation of a retry class; its name is for JSON.
   private static func words(_ retry: String) -> String {
     RetryClass(rawValue: retry)?.explanation ?? retry
   }

@@ -14,7 +14,7 @@ package struct ErrorsCommand: ParsableCommand {
   @Flag(help: "As JSON.")
   package var json = false
 
-  /// Nothing chosen yet.
+  /// Creates the command with its defaults.
   package init() {}
 
   /// Prints it; an unknown name is a usage error.

@@ -2,7 +2,8 @@
 package enum NearNames {
   private static let most = 3
 
-  /// Those of `names` that contain `name`, or differ from it by few letters; the nearest first.
+  /// The entries of `names` that contain `name`, or differ from it by few letters; the nearest
+  /// first.
   package static func of(_ name: String, among names: [String]) -> [String] {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     guard !wanted.isEmpty else { return [] }

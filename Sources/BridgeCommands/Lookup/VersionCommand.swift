@@ -15,7 +15,7 @@ package struct VersionCommand: ParsableCommand {
   /// Ours (semver.org).
   package static let current = "0.1.0"
 
-  /// Nothing chosen yet.
+  /// Creates the command with its defaults.
   package init() {}
 
   /// Prints it.

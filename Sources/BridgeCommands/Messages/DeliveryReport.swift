@@ -14,7 +14,7 @@ package struct DeliveryReport: Sendable, Equatable {
     self.doubtful = doubtful
   }
 
-  /// What was not sent, as a clause; nil where everything was.
+  /// The clause about unsent messages; nil where all were sent.
   package var notSent: String? {
     let messages = "\(unsent) \(unsent == 1 ? "message" : "messages")"
     let rest = "the rest of the input"

@@ -17,7 +17,7 @@ package struct MessageFraming: Sendable {
   private var searched = 0
   private var count = 0
 
-  /// Nothing read yet.
+  /// Creates an empty parser.
   package init(isBinary: Bool, isForTerminal: Bool = false) {
     self.isBinary = isBinary
     self.isForTerminal = isForTerminal && !isBinary
@@ -53,7 +53,7 @@ package struct MessageFraming: Sendable {
 
   /// A message as it is written.
   package struct Encoded: Sendable, Equatable {
-    /// What goes to standard output.
+    /// The bytes for standard output.
     package var bytes: [UInt8]
     /// How many bytes the message itself has.
     package var count: Int
@@ -90,7 +90,7 @@ package struct MessageFraming: Sendable {
     return encoded
   }
 
-  /// Where the next message ends; nil where it is not whole.
+  /// The end of the next message; nil where it is incomplete.
   private mutating func end(from start: Int) -> Int? {
     guard isBinary else {
       let end = rest[max(start, searched)...].firstIndex(of: 10)

@@ -10,7 +10,7 @@ final class MessageSession: Sendable {
   enum End: Sendable {
     /// Input has ended, and the peer has had time to answer.
     case finished
-    /// What was read is no message.
+    /// The input is no message.
     case badInput(AppError)
     case outputClosed
   }
@@ -147,7 +147,7 @@ final class MessageSession: Sendable {
     state.withLock { $0.receipts.isAnswered(generation) }
   }
 
-  /// What did not arrive, or may not have, of all generations that have ended.
+  /// The messages that did not arrive, or may not have, of all ended generations.
   func report(isInputTerminal: Bool) -> DeliveryReport {
     let (report, hasEnded) = state.withLock { state in
       let unsent = state.unsent.count + (state.framing.isInMessage ? 1 : 0)

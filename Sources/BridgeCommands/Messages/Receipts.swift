@@ -12,7 +12,7 @@ package struct Receipts: Sendable {
 
   private var counts: [Int: Counts] = [:]
 
-  /// Nothing sent.
+  /// Creates empty receipts.
   package init() {}
 
   /// A message went into `generation`.

@@ -8,9 +8,9 @@ enum AskpassProgram {
   enum Answer: Equatable {
     /// The first line it wrote.
     case given([UInt8])
-    /// It said no (a status other than 0), or we were cancelled.
+    /// The program declined (a status other than 0), or the task was cancelled.
     case declined
-    /// It could not be started, in the words of the system.
+    /// The program could not be started; with the system's text.
     case notStarted(String)
   }
 

@@ -1,7 +1,7 @@
 import BridgeErrors
 import Foundation
 
-/// What a process knows about where it runs.
+/// The environment of the process.
 struct LocalEnvironment: Sendable {
   /// The environment's variables.
   var variables: [String: String]

@@ -4,7 +4,7 @@ import Foundation
 /// The signals that end or change a session: a handler writes their number into a pipe, and a
 /// thread reads it there, so that ordinary code may answer them.
 final class Signals: Sendable {
-  /// What a signal means here.
+  /// The meaning of a signal.
   enum Event: Sendable, Equatable {
     /// SIGINT, SIGTERM or SIGHUP: end with this exit code.
     case end(Int32)
@@ -14,7 +14,7 @@ final class Signals: Sendable {
     case resumed
   }
 
-  /// What came, oldest first. One reader.
+  /// The received signals, oldest first. One reader.
   let events: AsyncStream<Event>
   private let sink: AsyncStream<Event>.Continuation
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]

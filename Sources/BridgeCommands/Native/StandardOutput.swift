@@ -1,7 +1,7 @@
 import BridgeErrors
 import Foundation
 
-/// What follows when standard output cannot be written any more.
+/// The end of a run whose standard output cannot be written any more.
 enum StandardOutput {
   /// The error of a write that failed with `errno`; nil where the reader has left, which ends a
   /// program without a word as SIGPIPE does.

@@ -7,7 +7,7 @@ import Foundation
 /// What was there before lies in memory that a signal handler may read, because a crash must not
 /// leave a terminal without echo.
 @safe enum TerminalModes {
-  /// What a change does (termios(3)).
+  /// A terminal mode (termios(3)).
   enum Mode: Sendable {
     /// Every byte as it is typed; no echo, no signals.
     case raw
@@ -48,7 +48,7 @@ import Foundation
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// What the terminal was set to; nil where it is as it was.
+  /// The mode that was set; nil where the terminal is unchanged.
   static var current: Mode? { lock.withLock { $0 } }
 
   /// Changes the terminal at `descriptor`; what it was is kept until `restore`.

@@ -1,4 +1,4 @@
-/// What a person answers when a host key is not known.
+/// The answer to the question about an unknown host key.
 package enum HostKeyAnswer: Sendable, Equatable {
   case trust
   case refuse

@@ -1,4 +1,4 @@
-/// Where a secret is requested.
+/// The way by which a secret is requested.
 package enum PromptRoute: Sendable, Equatable {
   /// On the process's terminal.
   case terminal

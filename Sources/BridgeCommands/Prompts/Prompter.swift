@@ -11,7 +11,7 @@ struct Prompter: Sendable {
   let reporter: Reporter
   /// Reads the same terminal for the remote side; it waits while a question is open.
   let input: DescriptorReader
-  /// What `--password-fd` gave: for a password, a passphrase, or one hidden question.
+  /// The secret of `--password-fd`: for a password, a passphrase, or one hidden question.
   private let given = Mutex(Secret?.none)
   private let memory = Mutex(Memory())
 
@@ -43,7 +43,7 @@ struct Prompter: Sendable {
     }
   }
 
-  /// What the connection calls.
+  /// The callbacks of the connection.
   var interaction: SSHInteraction {
     SSHInteraction(
       passphrase: { path in

@@ -4,7 +4,7 @@ package import BridgeErrors
 package struct CommandFailure: Error {
   /// The error.
   package var error: AppError
-  /// What is known about a connection's failure.
+  /// The context of a connection's failure.
   var context: FailureContext?
   /// Whether a running shell or command was lost with the connection.
   var endsSession = false

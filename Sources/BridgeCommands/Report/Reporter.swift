@@ -33,7 +33,7 @@ final class Reporter: Sendable {
 
   private let state: Mutex<State>
   private let standardError: DescriptorWriter
-  /// Where events go: standard error, a descriptor of their own, both or nowhere.
+  /// The outputs of events: standard error, a descriptor of their own, both or nowhere.
   private let lines: [EventLines]
   private static let erase = "\r\u{1B}[K"
 
@@ -47,7 +47,7 @@ final class Reporter: Sendable {
       + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
 
-  /// What the style is.
+  /// The current style.
   var style: Style { state.withLock { $0.style } }
 
   /// From here on what is typed shows on the terminal, and nothing is drawn over it.
@@ -74,7 +74,7 @@ final class Reporter: Sendable {
     say("bridgectl: warning: \(text)", unless: .quiet)
   }
 
-  /// What is going on, in one line that the next one replaces; nil takes it away.
+  /// Shows the current step in one line that the next one replaces; nil erases it.
   func progress(_ text: String?) {
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.style.loudness != .quiet else {
@@ -122,7 +122,7 @@ final class Reporter: Sendable {
     await drain()
   }
 
-  /// It was answered.
+  /// Ends a question that was answered.
   func endQuestion() {
     state.withLock { $0.questions -= 1 }
   }
@@ -201,7 +201,7 @@ final class Reporter: Sendable {
 package struct PartialText: Sendable {
   private var rest: [UInt8] = []
 
-  /// Nothing yet.
+  /// Creates an empty value.
   package init() {}
 
   /// The text up to the last whole character; what is not UTF-8 becomes U+FFFD.

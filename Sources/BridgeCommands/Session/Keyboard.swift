@@ -6,7 +6,7 @@ import BridgeTransport
 /// The user's keyboard for as long as shells own it, over all of them: while one lives, everything
 /// goes to it but the escapes; while there is none, bare keys work.
 final class Keyboard: Sendable {
-  /// What is typed for us.
+  /// A command typed by the user.
   enum Command: Sendable, Equatable {
     case escape(EscapeParser.Token)
     case key(LinkKeys.Command)
@@ -45,7 +45,7 @@ final class Keyboard: Sendable {
   /// How many typed bytes wait to be sent.
   var waiting: Int { outbox.count }
 
-  /// What the remote side shows.
+  /// Tracks the output of the remote side.
   func see(_ bytes: [UInt8]) {
     state.withLock { $0.screen.see(bytes) }
   }
@@ -53,7 +53,8 @@ final class Keyboard: Sendable {
   /// Whether a remote program has the whole screen to itself.
   var isFullScreen: Bool { state.withLock { $0.screen.isTaken } }
 
-  /// What puts the screen back after the remote side was cut off; empty when nothing is needed.
+  /// The sequences that restore the screen after the remote side was cut off; empty when none are
+  /// needed.
   func takeReset() -> String {
     state.withLock { state in
       defer { state.screen = ScreenTracker() }
@@ -71,7 +72,7 @@ final class Keyboard: Sendable {
     openedSink.yield()
   }
 
-  /// It does not any more: how many typed bytes never reached it.
+  /// Detaches the remote side; returns how many typed bytes never reached it.
   func close() -> Int {
     state.withLock { $0.isLive = false }
     return outbox.drop()

@@ -1,4 +1,4 @@
-/// What was read for a command that may run again, so that every run has all of it.
+/// The input of a command that may run again, so that every run has all of it.
 package struct ReplayBuffer: Sendable {
   /// More than this is not kept: then there is no second run.
   package static let limit = 4 << 20
@@ -12,14 +12,14 @@ package struct ReplayBuffer: Sendable {
   /// - Parameter isKept: false for what runs once.
   package init(isKept: Bool) { self.isKept = isKept }
 
-  /// These were read next.
+  /// Appends `bytes`, which were read next.
   package mutating func record(_ bytes: [UInt8]) {
     size += bytes.count
     isWhole = isWhole && isKept && size <= Self.limit
     if isWhole { chunks.append(bytes) } else { chunks = [] }
   }
 
-  /// What was read in its turn `index`, from 0; nil for what is not here.
+  /// The chunk with `index`, from 0; nil where it is not kept.
   package func chunk(_ index: Int) -> [UInt8]? {
     chunks.indices.contains(index) ? chunks[index] : nil
   }

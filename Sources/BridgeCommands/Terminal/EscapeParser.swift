@@ -1,7 +1,7 @@
 /// Finds the escapes of a live shell among what is typed: a tilde at the start of a line, and then
 /// one of `.`, `r`, `s`, `?` or another tilde (ssh(1), ESCAPE CHARACTERS).
 package struct EscapeParser: Sendable, Equatable {
-  /// What was typed.
+  /// The typed text.
   package enum Token: Sendable, Equatable {
     /// Bytes for the remote side.
     case bytes([UInt8])
@@ -26,7 +26,7 @@ package struct EscapeParser: Sendable, Equatable {
   /// At the start of a line.
   package init() {}
 
-  /// What `bytes` are, in order; a tilde at their end is kept back until the next byte.
+  /// Splits `bytes` into tokens, in order; a tilde at their end is kept back until the next byte.
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
     var tokens: [Token] = []
     var plain: [UInt8] = []

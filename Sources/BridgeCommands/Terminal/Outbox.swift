@@ -1,6 +1,6 @@
 import BridgeTransport
 
-/// What was typed and has not gone yet: bounded, so that a remote side that takes nothing holds
+/// Typed bytes that are not sent yet: bounded, so that a remote side that takes nothing holds
 /// back the terminal and not this process's memory.
 ///
 /// While the link is only suspected it is held: nothing is taken out, and what is typed beyond the

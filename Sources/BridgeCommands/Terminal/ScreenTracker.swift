@@ -32,13 +32,13 @@ package struct ScreenTracker: Sendable, Equatable {
   /// `top` does.
   package var isTaken: Bool { !modes.isDisjoint(with: [47, 1047, 1049, Self.cursor]) }
 
-  /// What the remote side writes.
+  /// Tracks the output of the remote side.
   package mutating func see(_ bytes: [UInt8]) {
     if place == .text, !bytes.contains(0x1B) { return }
     for byte in bytes { step(byte) }
   }
 
-  /// What puts the terminal back; empty when there is nothing to do.
+  /// The sequences that restore the terminal; empty when there is nothing to restore.
   package var reset: String {
     var text = ""
     for mode in modes.sorted(by: >) {

@@ -2,7 +2,7 @@
 public struct Bandwidth: Fault, Shaper {
   /// Bytes a second, at least 1.
   public var bytesPerSecond: Int
-  /// What is slow.
+  /// The slow directions.
   public var directions: Set<Direction>
   private var isFree = Duration.zero
 

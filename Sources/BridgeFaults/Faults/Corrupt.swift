@@ -4,7 +4,7 @@ import NIOCore
 public struct Corrupt: Fault, Shaper {
   /// Which byte, counted from 0 when the fault meets the connection.
   public var offset: Int
-  /// Where it travels.
+  /// The direction of the byte.
   public var direction: Direction
   /// Which bit of it changes, 0 the lowest; nil for a random choice of bits.
   public var bit: Int?

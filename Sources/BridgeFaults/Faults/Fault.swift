@@ -3,7 +3,7 @@
 /// A fault is a value and does nothing by itself; the proxy takes its steps. To write one, copy the
 /// smallest file of this folder; docs/writing-a-fault.md says how.
 public protocol Fault: Sendable {
-  /// What is done, in order. Steps up to the first `wait` are taken before `inject` returns.
+  /// The steps, in order. Steps up to the first `wait` are taken before `inject` returns.
   var steps: [FaultStep] { get }
 
   /// Which connections it meets unless `inject` says otherwise.
@@ -23,13 +23,13 @@ public enum FaultStep: Sendable {
   case clear
   /// No byte and no end passes in these directions; all sockets stay open.
   case freeze(Set<Direction>)
-  /// What was frozen goes on where it was; nothing is lost.
+  /// Frozen bytes continue; nothing is lost.
   case thaw
   /// RST to both sides.
   case reset
   /// FIN in these directions, behind what is on its way; what comes later is read and dropped.
   case finish(Set<Direction>)
-  /// What becomes of connections accepted from now on.
+  /// Sets the admission of connections accepted from now on.
   case admit(Admission)
   /// Closes the listener: new connections are refused.
   case refuse
@@ -39,7 +39,7 @@ public enum FaultStep: Sendable {
   case wait(Duration)
 }
 
-/// Where bytes travel.
+/// The direction of bytes.
 public enum Direction: Sendable, Hashable, CaseIterable {
   /// From the client to the server.
   case toServer
@@ -62,9 +62,9 @@ extension Set<Direction> {
 
 /// Which connections a fault meets.
 public enum FaultScope: Sendable, Hashable {
-  /// Those open now.
+  /// The connections that are open now.
   case live
-  /// Those open now, and every later one until `heal`.
+  /// The connections that are open now, and every later one until `heal`.
   case all
   /// Only the next one to be accepted.
   case next
@@ -72,7 +72,7 @@ public enum FaultScope: Sendable, Hashable {
   case connection(Int)
 }
 
-/// What becomes of a connection once it is accepted.
+/// The treatment of an accepted connection.
 public enum Admission: Sendable, Hashable {
   /// It is connected to the server.
   case forward

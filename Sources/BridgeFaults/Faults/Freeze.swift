@@ -1,6 +1,6 @@
 /// Open sockets that carry nothing any more, in both directions or in one: a black hole.
 public struct Freeze: Fault {
-  /// What is frozen.
+  /// The frozen directions.
   public var directions: Set<Direction>
   /// After this it goes on where it was; nil: never, unless healed.
   public var duration: Duration?

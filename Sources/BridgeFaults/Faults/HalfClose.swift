@@ -1,6 +1,6 @@
 /// FIN in one direction, or in both, behind what is on its way.
 public struct HalfClose: Fault {
-  /// Where the FIN goes.
+  /// The directions of the FIN.
   public var directions: Set<Direction>
 
   /// One step.

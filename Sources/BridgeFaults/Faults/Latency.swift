@@ -1,4 +1,4 @@
-/// Everything arrives later: a time, give or take a jitter drawn anew for each portion.
+/// A delay of all bytes: a time, give or take a jitter drawn anew for each portion.
 ///
 /// Order is kept, so a late portion holds up those behind it, as in a real TCP stream.
 public struct Latency: Fault, Shaper {
@@ -6,7 +6,7 @@ public struct Latency: Fault, Shaper {
   public var delay: Duration
   /// How far it strays to either side.
   public var jitter: Duration
-  /// What is delayed.
+  /// The delayed directions.
   public var directions: Set<Direction>
 
   /// Connections open now and later.

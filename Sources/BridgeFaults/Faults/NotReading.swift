@@ -2,7 +2,7 @@
 /// buffers of the kernels until those are full, and then the sender has to wait. What it sends
 /// itself goes on, and nothing is lost once it reads.
 public struct NotReading: Fault {
-  /// Where the bytes travel that are not read.
+  /// The direction of the bytes that are not read.
   public var direction: Direction
   /// After this it reads again; nil: never, unless healed.
   public var duration: Duration?

@@ -1,6 +1,7 @@
 public import NIOCore
 
-/// What one direction of one connection does to its bytes, decided without time or sockets.
+/// A transformation of the bytes of one direction of one connection, decided without time or
+/// sockets.
 ///
 /// Each connection and direction gets its own copy; portions come in stream order.
 public protocol Shaper: Sendable {
@@ -10,11 +11,11 @@ public protocol Shaper: Sendable {
 
 /// Bytes on their way: one write to the socket.
 public struct Portion: Sendable {
-  /// What is written.
+  /// The bytes to write.
   public var bytes: ByteBuffer
   /// When, counted from the start of the proxy; never earlier than the portion before it.
   public var due: Duration
-  /// What is done to the connection once it is written.
+  /// The end of the connection once the bytes are written.
   public var ending: Ending?
   /// An alteration for the event log, in a few words.
   public var alteration: String?

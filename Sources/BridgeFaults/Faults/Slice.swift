@@ -2,7 +2,7 @@
 public struct Slice: Fault, Shaper {
   /// Bytes a write, at least 1.
   public var size: Int
-  /// What is sliced.
+  /// The sliced directions.
   public var directions: Set<Direction>
 
   /// Connections open now and later.

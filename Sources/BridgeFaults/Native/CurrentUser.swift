@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who runs this process, as sshd sees it.
+/// The user of this process, as sshd sees it.
 enum CurrentUser {
   /// The login name of the effective user; its number when it has none.
   static var name: String {

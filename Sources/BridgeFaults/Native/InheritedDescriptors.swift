@@ -1,8 +1,8 @@
 import Foundation
 package import Glibc
 
-/// What a child must not get of its parent: NIO's sockets and Foundation's files are not
-/// close-on-exec, and one that a child holds is not closed, for its peer, by closing ours.
+/// The descriptors that a child process must not inherit: NIO's sockets and Foundation's files are
+/// not close-on-exec, and one that a child holds is not closed, for its peer, by closing ours.
 package enum InheritedDescriptors {
   /// Closes all but the standard streams and `kept` in the child to be started.
   package static func close(

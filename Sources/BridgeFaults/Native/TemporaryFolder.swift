@@ -27,7 +27,7 @@ struct TemporaryFolder: Sendable {
     }
   }
 
-  /// What a file holds; empty when there is none.
+  /// The content of a file; empty when there is none.
   func read(_ name: String) -> String {
     (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? ""
   }

@@ -1,4 +1,4 @@
-/// What a scripted peer does with one connection, step by step. After the last step it stays
+/// The script of a peer for one connection, step by step. After the last step it stays
 /// silent, with the socket open.
 public struct PeerScript: Sendable, ExpressibleByArrayLiteral {
   /// The steps, in order.
@@ -26,9 +26,9 @@ public enum PeerStep: Sendable, Equatable {
   case flood([UInt8], total: Int?)
   /// Does nothing for a while.
   case wait(Duration)
-  /// Goes on once so many more bytes have come.
+  /// Waits until so many more bytes have come.
   case read(Int)
-  /// Goes on once these bytes have come, and takes what came before them too.
+  /// Waits until these bytes have come, and takes those before them too.
   case readUntil([UInt8])
   /// Takes nothing any more: the client's sends fill the kernel's buffers and stall.
   case stopReading
@@ -46,6 +46,6 @@ public enum PeerStep: Sendable, Equatable {
     return .send((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
   }
 
-  /// Goes on once this text has come.
+  /// Waits until this text has come.
   public static func readUntil(_ text: String) -> PeerStep { .readUntil(Array(text.utf8)) }
 }

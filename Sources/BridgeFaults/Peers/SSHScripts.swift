@@ -1,4 +1,4 @@
-/// What SSH clients meet before a key is exchanged: scripts for a peer that only looks like a
+/// Servers before the key exchange: scripts for a peer that only looks like a
 /// server. Identification and packets by RFC 4253.
 extension PeerScript {
   /// Accepts and never says a word.
@@ -30,12 +30,12 @@ extension PeerScript {
     [.send(random: count, seed: seed)]
   }
 
-  /// What sshd sends above MaxStartups (sshd.c), then FIN.
+  /// The text of sshd above MaxStartups (sshd.c), then FIN.
   public static let exceededMaxStartups: PeerScript = [
     .send("Exceeded MaxStartups\r\n"), .finish,
   ]
 
-  /// What sshd 9.8 and later sends to a penalised source (PerSourcePenalties), then FIN.
+  /// The text of sshd 9.8 and later to a penalized source (PerSourcePenalties), then FIN.
   public static let notAllowedAtThisTime: PeerScript = [
     .send("Not allowed at this time\r\n"), .finish,
   ]

@@ -26,7 +26,7 @@ final class ScriptPlayer {
     run = ScriptRun(script)
   }
 
-  /// What the client sent, for the steps that wait for it.
+  /// Takes bytes of the client, for the steps that wait for them.
   func take(_ bytes: [UInt8]) {
     run.take(bytes)
     play()

@@ -7,7 +7,7 @@ import NIOPosix
 /// let peer = try await ScriptedTCPPeer([.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .finish])
 /// ```
 public actor ScriptedTCPPeer: Journaling {
-  /// Where it listens, on 127.0.0.1.
+  /// The port on 127.0.0.1.
   public nonisolated let port: Int
 
   nonisolated let loop: any EventLoop
@@ -19,7 +19,7 @@ public actor ScriptedTCPPeer: Journaling {
   private var heard: [[UInt8]] = []
   private let start: NIODeadline
 
-  /// What is kept of a client's bytes, at most.
+  /// The limit on the kept bytes of a client.
   public static let recordCapacity = 1 << 20
 
   /// The event loop, as the executor of this actor.
@@ -45,10 +45,11 @@ public actor ScriptedTCPPeer: Journaling {
     do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
-  /// What each connection sent so far, in order of acceptance; each at most `recordCapacity`.
+  /// The bytes that each connection sent so far, in order of acceptance; each at most
+  /// `recordCapacity`.
   public var received: [[UInt8]] { heard }
 
-  /// What happened, oldest first; the newest 2,048 events at least.
+  /// The events, oldest first; the newest 2,048 events at least.
   public var log: [PeerEvent] { journal.events }
 
   /// How many connections are open.

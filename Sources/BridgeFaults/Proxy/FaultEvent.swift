@@ -1,13 +1,13 @@
-/// What a proxy saw or did, with its monotonic time.
+/// An event of a proxy, with its monotonic time.
 public struct FaultEvent: Sendable, Equatable {
   /// Time since the proxy was started, on the monotonic clock.
   public var at: Duration
   /// The connection's number, counted from 1 in order of acceptance; nil for the proxy itself.
   public var connection: Int?
-  /// What happened.
+  /// The kind of the event.
   public var kind: Kind
 
-  /// What happened, past tense.
+  /// The kinds of events, past tense.
   public enum Kind: Sendable, Equatable {
     /// A client was accepted, and what was done with it.
     case accepted(Admission)
@@ -19,7 +19,7 @@ public struct FaultEvent: Sendable, Equatable {
     case injected(String)
     /// Nothing passes in this direction any more.
     case froze(Direction)
-    /// What was frozen passes again.
+    /// The direction passes bytes again.
     case thawed(Direction)
     /// A shaper altered the stream.
     case altered(Direction, String)

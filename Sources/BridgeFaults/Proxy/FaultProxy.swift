@@ -11,7 +11,7 @@ import NIOPosix
 ///
 /// The actor lives on one event loop, with its sockets; whatever it does is in `log`, in order.
 public actor FaultProxy: Journaling {
-  /// Where it listens, on 127.0.0.1; the same for as long as it lives.
+  /// The port on 127.0.0.1; the same for as long as it lives.
   public nonisolated let port: Int
   /// The seed of its random numbers; print it when a test fails.
   public nonisolated let seed: UInt64
@@ -56,7 +56,7 @@ public actor FaultProxy: Journaling {
     try await listen()
   }
 
-  /// What happened, oldest first; the newest half of its capacity at least.
+  /// The events, oldest first; the newest half of its capacity at least.
   public var log: [FaultEvent] { journal.events }
 
   /// How many older events the log has lost.
@@ -110,7 +110,7 @@ public actor FaultProxy: Journaling {
   }
 }
 
-/// What a connection has passed on so far.
+/// The bytes that a connection has passed on so far.
 public struct FaultTraffic: Sendable, Equatable {
   /// Bytes.
   public var toServer, toClient: Int

@@ -2,7 +2,7 @@ import NIOCore
 
 /// One direction of one connection: what waits to be written and what is to be done next. Pure.
 struct Lane {
-  /// What to do now.
+  /// The next action.
   enum Decision {
     case write(Portion)
     case wake(at: Duration)
@@ -11,7 +11,7 @@ struct Lane {
     case idle
   }
 
-  /// What may wait before the source is no longer read, in bytes.
+  /// The limit on waiting bytes; at it the source is no longer read.
   static let capacity = 1 << 20
 
   private(set) var isFrozen = false

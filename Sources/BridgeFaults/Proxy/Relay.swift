@@ -30,7 +30,7 @@ struct Relay {
     }
   }
 
-  /// Where bytes of this direction come from.
+  /// The source of the bytes of this direction.
   func source(of direction: Direction) -> (any Channel)? {
     switch direction {
     case .toServer: client
@@ -38,7 +38,7 @@ struct Relay {
     }
   }
 
-  /// Where they go.
+  /// The target of the bytes of this direction.
   func target(of direction: Direction) -> (any Channel)? {
     switch direction {
     case .toServer: server

@@ -12,7 +12,7 @@ public struct Timeline: Sendable {
   public struct Moment: Sendable {
     /// Counted from `play`.
     public var at: Duration
-    /// What happens.
+    /// The fault.
     public var fault: any Fault
     /// Which connections it meets; nil is the fault's own choice.
     public var scope: FaultScope?
@@ -21,7 +21,7 @@ public struct Timeline: Sendable {
   /// In the order they were added; moments of one instant happen in that order.
   public private(set) var moments: [Moment] = []
 
-  /// Nothing happens.
+  /// Creates an empty timeline.
   public init() {}
 
   /// The same, and one more fault at a time counted from `play`.
@@ -31,7 +31,7 @@ public struct Timeline: Sendable {
     return longer
   }
 
-  /// So many faults, drawn from those given and spread over a time; the same for the same seed.
+  /// Draws so many faults from those given, spread over a time; the same for the same seed.
   public static func drawn(
     _ count: Int, of faults: [any Fault], over time: Duration, seed: UInt64
   ) -> Timeline {

@@ -3,7 +3,7 @@
 /// It reads authorized keys only from the user's home, which is not ours to change: where mount
 /// namespaces are allowed it is shown another home, else it refuses every login.
 public actor DropbearServer {
-  /// Where it listens, on 127.0.0.1; the same after every restart.
+  /// The port on 127.0.0.1; the same after every restart.
   public nonisolated let port: Int
 
   /// The only user it lets in: the one it runs as.
@@ -38,7 +38,7 @@ public actor DropbearServer {
     }
   }
 
-  /// What dropbear logged, oldest first.
+  /// The log of dropbear, oldest first.
   public var log: String { folder.read("log") }
 
   /// Its host key as a line of a known_hosts file.

@@ -3,9 +3,9 @@
 /// Login is as the current user with `identityFile`. Stop it when done; if this process dies first,
 /// a watchdog ends it.
 public actor SSHServer {
-  /// Where it listens, on 127.0.0.1; the same after every restart.
+  /// The port on 127.0.0.1; the same after every restart.
   public nonisolated let port: Int
-  /// Who may log in: the current user.
+  /// The user who may log in: the current one.
   public nonisolated let user: String
   /// A private key it accepts (Ed25519, no passphrase); the public one is beside it in `.pub`.
   public nonisolated let identityFile: String
@@ -49,7 +49,7 @@ public actor SSHServer {
   /// it mount.
   public static func canReplacePasswords() async -> Bool { await MountNamespace.isAllowed() }
 
-  /// What sshd logged (level VERBOSE), oldest first.
+  /// The log of sshd (level VERBOSE), oldest first.
   public var log: String { folder.read("log") }
 
   /// How many processes serve sessions now: two or three a login.

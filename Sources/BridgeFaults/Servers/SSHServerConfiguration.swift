@@ -1,4 +1,4 @@
-/// What sshd_config(5) is to say; nil leaves sshd's default.
+/// The settings of sshd_config(5); nil leaves sshd's default.
 public struct SSHServerConfiguration: Sendable {
   /// Host keys it makes and offers, first one first.
   public var hostKeys: [SSHKeyType] = [.ed25519]
@@ -27,10 +27,10 @@ public struct SSHServerConfiguration: Sendable {
   /// `KbdInteractiveAuthentication`, by way of PAM: it asks, and refuses unless the account has a
   /// password.
   public var offersKeyboardInteractive = false
-  /// What crypt(5) makes of a password: the user's as this server sees it. Only where
+  /// The crypt(5) hash of a password: the user's as this server sees it. Only where
   /// `SSHServer.canReplacePasswords` says so.
   public var passwordHash: String?
-  /// What `openssl passwd -6` makes of "open sesame".
+  /// The hash of "open sesame" by `openssl passwd -6`.
   public static let hashOfOpenSesame =
     "$6$bridge$G8Ffj/DfNJWCq8rgwOthw2ANytFIAnAM51IUexUB31lHH1BD8ZXDHfuvLqpXB2rPV4u9h4prrDtmc1dX"
     + "v4.hk."

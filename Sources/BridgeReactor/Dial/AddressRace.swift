@@ -4,7 +4,7 @@
 /// The runner passes each event to `step` and performs the returned actions, in order. Attempts
 /// are named by their index in `order`.
 package struct AddressRace {
-  /// What happened.
+  /// An event of the race.
   package enum Event: Sendable, Equatable {
     case begun
     /// The delay that was armed is over.
@@ -13,7 +13,7 @@ package struct AddressRace {
     case failed(Int, errno: Int32)
   }
 
-  /// What to do.
+  /// An action.
   package enum Action: Sendable, Equatable {
     case connect(Int)
     /// Report `delayElapsed` after `attemptDelay`, counted from now; an armed delay starts over.

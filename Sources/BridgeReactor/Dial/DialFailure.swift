@@ -2,7 +2,7 @@ public import BridgeErrors
 
 /// Why no connection came about, before a byte was exchanged.
 public struct DialFailure: Error, Sendable, Equatable {
-  /// What went wrong, as our own side saw it.
+  /// The cause, as seen by this side.
   public enum Cause: Sendable, Hashable {
     /// The name does not exist, or has no address (EAI_NONAME, EAI_NODATA).
     case nameUnknown

@@ -22,7 +22,7 @@ public import BridgeTransport
     case call(@Sendable () -> Void)
   }
 
-  /// What crosses threads: work on its way to the loop, in the order it came.
+  /// The shared state of threads: work on its way to the loop, in the order it came.
   struct Inbox {
     var work: [Work] = []
     /// An `uv_async_send` is on its way; a second one would be wasted.
@@ -32,7 +32,7 @@ public import BridgeTransport
     var hasThread = false
     /// Calls on other threads whose end the loop waits for.
     var helpers = 0
-    /// Nothing is taken any more.
+    /// Whether no more work is taken.
     var hasEnded = false
     /// Called on the loop when the reactor stops.
     var stopObservers: [@Sendable () -> Void] = []
@@ -40,7 +40,7 @@ public import BridgeTransport
 
   /// A turn runs at most so much before it looks at I/O again.
   private static let workPerTurn = 1024
-  /// So many times tasks may go from function to function in one turn.
+  /// The limit on hops of tasks from function to function in one turn.
   private static let hopsPerTurn = 256
 
   /// For one step at a time on the loop's thread. As large as the largest read.
@@ -56,7 +56,7 @@ public import BridgeTransport
   private var taken: [Work] = []
   private var position = 0
 
-  /// What is put off to the end of the turn, and the same while it is run.
+  /// The work that is deferred to the end of the turn, and the same while it is run.
   private var putOff: [() -> Void] = []
   private var ending: [() -> Void] = []
 

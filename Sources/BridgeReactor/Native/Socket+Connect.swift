@@ -30,7 +30,7 @@ extension Socket {
     return socket
   }
 
-  /// What became of the connection once the descriptor is writable: 0, or an `errno`.
+  /// The outcome of the connection once the descriptor is writable: 0, or an `errno`.
   package func connectOutcome() -> Int32 {
     var error: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)

@@ -54,7 +54,7 @@ private enum SystemLookup {
 }
 
 extension DialFailure {
-  /// What libuv's `status` of a failed lookup means.
+  /// The failure that libuv's `status` of a lookup means.
   ///
   /// Without a free descriptor the resolver cannot ask anybody, and says one thing or another: that
   /// shortage is looked for first.

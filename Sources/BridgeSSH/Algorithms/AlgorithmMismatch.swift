@@ -4,9 +4,9 @@ import BridgeErrors
 package struct AlgorithmMismatch: Sendable, Equatable {
   /// The kind.
   package let kind: AlgorithmKind
-  /// What we offer.
+  /// The offer of this side.
   package let ours: [String]
-  /// What the peer offers, raw.
+  /// The offer of the peer, raw.
   package let theirs: [String]
   /// Both lists in a sentence, escaped and bounded.
   package let detail: String

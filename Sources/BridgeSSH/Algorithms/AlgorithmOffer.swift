@@ -1,7 +1,7 @@
 public import BridgeErrors
 
-/// What is negotiated in a key exchange, in the order of the message (RFC 4253, 7.1). The raw
-/// values are those of `LIBSSH2_METHOD_…` in libssh2.h.
+/// A list that is negotiated in a key exchange, in the order of the message (RFC 4253, 7.1). The
+/// raw values are those of `LIBSSH2_METHOD_…` in libssh2.h.
 public enum AlgorithmKind: Int, Sendable, CaseIterable {
   /// Key exchange methods.
   case keyExchange
@@ -39,10 +39,10 @@ public enum AlgorithmKind: Int, Sendable, CaseIterable {
 public struct AlgorithmOffer: Sendable, Equatable {
   private var lists: [[String]]
 
-  /// What is offered with the library that is linked.
+  /// The offer for the linked library.
   public static var standard: AlgorithmOffer { AlgorithmOffer(library: LibSSH2.parsedVersion) }
 
-  /// What is offered unless a configuration asks otherwise: nothing weak, nothing that Terrapin
+  /// The offer unless a configuration asks otherwise: nothing weak, nothing that Terrapin
   /// (CVE-2023-48795) applies to. `library` decides on RSA host keys.
   package init(library: LibraryVersion) {
     let hostKeys =
@@ -108,13 +108,14 @@ public struct AlgorithmOffer: Sendable, Equatable {
     return offer
   }
 
-  /// Everything that can be offered for `kind`, best first.
+  /// All algorithms that can be offered for `kind`, best first.
   func available(_ kind: AlgorithmKind) -> [String] {
     let standard = AlgorithmOffer.standard[kind]
     return self[kind] + (standard + Self.onRequest(kind)).filter { !self[kind].contains($0) }
   }
 
-  /// What libssh2 1.10 can do besides (kex.c, hostkey.c, crypt.c, mac.c), on request only.
+  /// The algorithms that libssh2 1.10 has besides (kex.c, hostkey.c, crypt.c, mac.c), on request
+  /// only.
   private static func onRequest(_ kind: AlgorithmKind) -> [String] {
     switch kind {
     case .keyExchange:

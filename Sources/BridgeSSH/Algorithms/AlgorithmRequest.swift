@@ -25,8 +25,8 @@ package struct AlgorithmRequest: Sendable, Equatable {
     guard !patterns.isEmpty, !patterns.contains(where: { $0.hasPrefix("!") }) else { return nil }
   }
 
-  /// What is offered instead of `defaults`, of all that is there. A name that is not there is left
-  /// out.
+  /// The names to offer instead of `defaults`, of all that are there. A name that is not there is
+  /// left out.
   package func names(from defaults: [String], all: [String]) -> [String] {
     let named = patterns.flatMap { pattern in all.filter { HostPattern.fits($0, pattern) } }
     let result =

@@ -44,7 +44,7 @@ package enum ServerTranscript: Sendable, Equatable {
   /// How many bytes from the start are worth keeping.
   package static let limit = ServerGreeting.byteLimit + ServerGreeting.versionLimit + 65_536
 
-  /// What `bytes`, everything the server has sent from the start, says.
+  /// Parses `bytes`, everything the server has sent from the start.
   package init(_ bytes: [UInt8]) {
     var greeting = ServerGreeting()
     switch greeting.feed(bytes) {

@@ -1,4 +1,4 @@
-/// What a cipher and a MAC make of a packet's length on the wire (RFC 4253, 6).
+/// The effect of a cipher and a MAC on a packet's length on the wire (RFC 4253, 6).
 package struct PacketProtection: Sendable, Equatable {
   /// The clear packet, with its length, is a multiple of this many bytes.
   package let blockSize: Int

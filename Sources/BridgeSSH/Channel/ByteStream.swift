@@ -1,7 +1,7 @@
 public import BridgeErrors
 import BridgeTransport
 
-/// What a remote command writes, as it comes: bounded, for one reader, with back-pressure to the
+/// The output of a remote command, as it comes: bounded, for one reader, with back-pressure to the
 /// server.
 ///
 /// A stream without a reader fills up and then holds back its channel: read both streams, or
@@ -9,7 +9,7 @@ import BridgeTransport
 public struct ByteStream: AsyncSequence, Sendable {
   /// Some bytes, at least one.
   public typealias Element = [UInt8]
-  /// What ended the stream before its end.
+  /// The error that ended the stream before its end.
   public typealias Failure = AppError
 
   let mailbox: ByteMailbox

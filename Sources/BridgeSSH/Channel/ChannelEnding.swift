@@ -21,7 +21,7 @@ package final class ChannelEnding: Sendable {
 
   private let state = Mutex(State())
 
-  /// Nothing is known yet.
+  /// Creates a pending ending.
   package init() {}
 
   /// How the command ended; the first answer counts. `context` is what is known beside a failure.
@@ -38,7 +38,7 @@ package final class ChannelEnding: Sendable {
     for waiter in waiters { waiter.caller.resume(returning: answer) }
   }
 
-  /// What the server said, though more output may follow.
+  /// Records the server's status, though more output may follow.
   package func report(_ status: ExitStatus) {
     let waiters = state.withLock { state in
       guard state.answer == nil, state.reported == nil else { return [Waiter]() }
@@ -50,13 +50,13 @@ package final class ChannelEnding: Sendable {
     for waiter in waiters { waiter.caller.resume(returning: .success(status)) }
   }
 
-  /// What it was settled with, if that was no failure.
+  /// The status, if it was settled without a failure.
   package var known: ExitStatus? { state.withLock { try? $0.answer?.get() } }
 
-  /// What is known beside the failure it was settled with.
+  /// The context of the failure it was settled with.
   package var context: FailureContext? { state.withLock { $0.context } }
 
-  /// What was settled, once it is; `early` also what was only reported.
+  /// Waits for the status, once it is settled; `early` also what was only reported.
   ///
   /// - Throws: what ended it; `cancelled`.
   package func wait(early isEarly: Bool = false) async throws(AppError) -> ExitStatus {

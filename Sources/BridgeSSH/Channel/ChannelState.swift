@@ -10,7 +10,7 @@ final class ChannelState {
   /// The receive window to keep up.
   var window: Int
 
-  /// What is to be written. Its callers are answered with true when all of their bytes have gone,
+  /// The pending writes. Its callers are answered with true when all of their bytes have gone,
   /// with false when the channel closed first.
   var outgoing = WriteQueue<(Bool) -> Void>()
   var isInputFinished = false

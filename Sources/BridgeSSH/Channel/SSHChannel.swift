@@ -5,9 +5,9 @@ import BridgeTransport
 ///
 /// Letting go of it does not end it; `close` does.
 public final class SSHChannel: Sendable {
-  /// What it writes to its standard output.
+  /// Its standard output.
   public let standardOutput: ByteStream
-  /// What it writes to its standard error; empty where a terminal was asked for.
+  /// Its standard error; empty where a terminal was requested.
   public let standardError: ByteStream
 
   private let connection: SSHConnection
@@ -74,7 +74,7 @@ public final class SSHChannel: Sendable {
   /// How it ended, where that is known by now.
   package var knownStatus: ExitStatus? { ending.known }
 
-  /// What is known beside the error that `exitStatus` throws; nil while there is none.
+  /// The context of the error that `exitStatus` throws; nil while there is none.
   public var failure: FailureContext? { ending.context }
 
   /// Closes the channel: nothing more is read or written, and the server is notified.

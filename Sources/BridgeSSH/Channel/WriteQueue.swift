@@ -16,13 +16,13 @@ package struct WriteQueue<Caller> {
   /// How many bytes behind those the library holds: the next write must begin with them.
   private var held = 0
 
-  /// Nothing to write.
+  /// Creates an empty queue.
   package init() {}
 
   /// Whether there is nothing to write.
   package var isEmpty: Bool { entries.isEmpty }
 
-  /// What is written next: `bytes` from `start` on.
+  /// The next write: `bytes` from `start` on.
   package var next: (bytes: [UInt8], start: Int)? {
     entries.first.map { ($0.bytes, written) }
   }

@@ -1,6 +1,6 @@
 package import BridgeErrors
 
-/// What ssh_config and the `-o` options say about one host: ready to use, tokens replaced.
+/// The settings of ssh_config and the `-o` options for one host: ready to use, tokens replaced.
 package struct ClientConfig: Sendable, Equatable {
   /// How a host key that is not known is dealt with. A changed or revoked one is always refused.
   package enum HostKeyChecking: String, Sendable, CaseIterable {
@@ -30,7 +30,7 @@ package struct ClientConfig: Sendable, Equatable {
     case debug3
   }
 
-  /// Where to connect: HostName, else the host as it was typed.
+  /// The host to connect to: HostName, else the host as it was typed.
   package var hostName: String
   /// The port: what was typed, else Port, else 22.
   package var port: Int
@@ -40,7 +40,7 @@ package struct ClientConfig: Sendable, Equatable {
   package var identityFiles: [String]?
   /// Whether only these identities are offered, and no others of the agent.
   package var identitiesOnly: Bool?
-  /// Where the ssh-agent listens: what IdentityAgent says, else SSH_AUTH_SOCK; nil for none.
+  /// The socket of the ssh-agent: that of IdentityAgent, else SSH_AUTH_SOCK; nil for none.
   package var agentSocket: String?
   /// PubkeyAuthentication.
   package var allowsPublicKeys: Bool
@@ -50,8 +50,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var globalKnownHostsFiles: [String]?
   /// RevokedHostKeys; nil where not set, or `none`.
   package var revokedHostKeys: String?
-  /// What the key exchange offers: the defaults as HostKeyAlgorithms, KexAlgorithms, Ciphers and
-  /// MACs change them.
+  /// The algorithms of the key exchange: the defaults as HostKeyAlgorithms, KexAlgorithms, Ciphers
+  /// and MACs change them.
   package var algorithms: AlgorithmOffer
   /// StrictHostKeyChecking.
   package var hostKeyChecking: HostKeyChecking?

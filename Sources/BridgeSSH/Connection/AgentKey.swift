@@ -4,7 +4,7 @@ package struct AgentKey: Sendable, Equatable {
   package let blob: [UInt8]
   /// Its type as the wire has it.
   package let type: String
-  /// Where the agent listens.
+  /// The socket of the agent.
   package let socketPath: String
 
   /// The key `blob` of the agent at `socketPath`.

@@ -1,4 +1,4 @@
-/// What client and server agreed on in the key exchange (RFC 4253, 7.1), by the algorithms' names.
+/// The result of the key exchange (RFC 4253, 7.1), by the algorithms' names.
 public struct Agreement: Sendable, Equatable {
   /// The key exchange method.
   public var keyExchange: String

@@ -29,7 +29,7 @@ package struct AuthenticationPlan {
 
   /// Which keys of an agent to offer.
   package struct AgentKeys: Sendable, Equatable {
-    /// Where the agent listens.
+    /// The socket of the agent.
     package var socketPath: String
     /// Files whose keys come first.
     package var preferred: [String]

@@ -9,14 +9,14 @@ struct HelperSession {
 }
 
 extension SSHSession {
-  /// What explains a failure, beside the library's code.
+  /// Facts that explain a failure, beside the library's code.
   struct Evidence: Sendable {
     var socket: SocketCondition
     var disconnect: Disconnect?
     var lastHeard: ContinuousClock.Instant?
   }
 
-  /// What explains a failure now.
+  /// The current evidence.
   var evidence: Evidence {
     Evidence(
       socket: wire.socket.condition, disconnect: disconnect, lastHeard: wire.lastHeard)

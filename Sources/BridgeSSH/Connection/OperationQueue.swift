@@ -31,11 +31,11 @@ package struct OperationQueue {
     package let id: Int
     /// The channel it is a request on.
     package let channel: UInt32?
-    /// Where the connection is meanwhile.
+    /// The phase of the connection meanwhile.
     package let phase: ConnectionPhase
     /// How long it may take once it is its turn; nil for as long as nothing waits behind it.
     package let timeout: Duration?
-    /// What is done in each turn.
+    /// The step of each turn.
     package let step: Step
 
     /// An operation that is not begun.

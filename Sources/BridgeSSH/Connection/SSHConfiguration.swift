@@ -1,6 +1,6 @@
 /// How to reach, trust and convince a server.
 public struct SSHConfiguration: Sendable {
-  /// What to do with a host key that is in no known_hosts file. A changed one is always refused.
+  /// The policy for a host key that is in no known_hosts file. A changed one is always refused.
   public enum UnknownHostKey: Sendable, Equatable {
     /// `SSHInteraction.trust` decides; a trusted key is written down.
     case ask
@@ -11,11 +11,11 @@ public struct SSHConfiguration: Sendable {
     case refuse
   }
 
-  /// Whose known_hosts files decide, and how.
+  /// The known_hosts files and the policy.
   public struct HostKeys: Sendable, Equatable {
     /// The files to read, the first of them the one that new keys are written to.
     public var files: [String]
-    /// What to do with an unknown key.
+    /// The policy for an unknown key.
     public var unknown: UnknownHostKey
     /// The name to look up instead of the host's (`HostKeyAlias`).
     public var alias: String?
@@ -44,15 +44,15 @@ public struct SSHConfiguration: Sendable {
 
   /// The remote user.
   public var user: String
-  /// What to offer, in order.
+  /// The credentials to offer, in order.
   public var credentials: [SSHCredential]
-  /// Whom to trust.
+  /// The trusted host keys.
   public var hostKeys: HostKeys
-  /// What to offer in the key exchange.
+  /// The algorithms to offer in the key exchange.
   public var algorithms: AlgorithmOffer
   /// How long each phase may take.
   public var timeouts: SSHTimeouts
-  /// Whom to ask.
+  /// The prompts.
   public var interaction: SSHInteraction
 
   /// A configuration for `user`.

@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeTransport
 
-/// What one turn does for each channel: write, read, notice the end.
+/// The steps of one turn for each channel: write, read, detect the end.
 extension SSHConnection {
   func stepChannels() {
     for channel in channels.values where session != nil {

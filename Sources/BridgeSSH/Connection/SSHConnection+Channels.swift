@@ -5,7 +5,7 @@ import BridgeTransport
 extension SSHConnection {
   /// The longest command libssh2 1.10 can send in its one packet.
   private static let longestCommand = 32_000
-  /// What one stream of a channel holds before its reader holds back the server.
+  /// The bytes that one stream of a channel holds before its reader holds back the server.
   private static let mailboxLimit = 256 << 10
 
   /// Runs `command` as the server's login shell would, with a terminal when one is given.

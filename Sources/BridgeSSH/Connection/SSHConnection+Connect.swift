@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 
 extension SSHConnection {
-  /// Everything from the name to a connection that can open channels.
+  /// Connects: from the name to a connection that can open channels.
   func establish() async throws(AppError) {
     try checkUnused()
     let known = try await loadKnownHosts()

@@ -1,9 +1,10 @@
 import BridgeErrors
 import BridgeReactor
 
-/// What the server has sent and nothing has taken yet: libssh2 queues it without a bound.
+/// The bound on packets that the server has sent and nothing has read yet: libssh2 queues them
+/// without one.
 extension SSHConnection {
-  /// What a session needs beside the data of its channels, in bytes.
+  /// The memory of a session beside the data of its channels, in bytes.
   private static let ownMemory = 1 << 20
 
   /// What libssh2 may hold: the windows, which are full at worst, and what goes with them. Also
@@ -59,9 +60,9 @@ extension SSHConnection {
 }
 
 extension SSHConnection {
-  /// What libssh2 holds for this session, in bytes; 0 when there is none.
+  /// The memory that libssh2 holds for this session, in bytes; 0 when there is none.
   package var heldMemory: Int { session?.blocks.total ?? 0 }
 
-  /// What waits for the socket to take it, in bytes.
+  /// The bytes that wait to be written to the socket.
   package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }
 }

@@ -20,7 +20,7 @@ public actor SSHConnection: Connection {
   public internal(set) var lastRefusal: FailureContext?
   /// The algorithms that both sides agreed on, for display.
   public internal(set) var agreement: Agreement?
-  /// What went wrong beside the connection: a known_hosts file that could not be written.
+  /// Problems beside the connection: a known_hosts file that could not be written.
   public internal(set) var warnings: [AppError] = []
 
   /// The host key that this connection added to known_hosts; nil where it was known, or could not
@@ -54,7 +54,7 @@ public actor SSHConnection: Connection {
   var unasked: LoopTimer?
   var ending: SSHFailure?
   var identification = ServerIdentification()
-  /// What was offered in the key exchange.
+  /// The algorithms offered in the key exchange.
   var offer: AlgorithmOffer
   let library = LibSSH2.parsedVersion
   var method = "none"

@@ -19,7 +19,7 @@ public enum SSHCredential: Sendable {
   case passwordByAnyMethod(Secret)
 }
 
-/// What the connection asks while it authenticates. Nil answers mean "not available": the next
+/// The prompts of a connection while it authenticates. Nil answers mean "not available": the next
 /// credential's turn. The time an answer takes does not count against a deadline.
 public struct SSHInteraction: Sendable {
   /// The passphrase of the key file at this path.

@@ -5,7 +5,7 @@ package import BridgeErrors
 package struct ServerIdentification {
   private var greeting = ServerGreeting()
 
-  /// Nothing heard yet.
+  /// Creates an empty parser.
   package init() {}
 
   /// Whether the server has said that it speaks SSH 2.
@@ -14,7 +14,7 @@ package struct ServerIdentification {
     return false
   }
 
-  /// What came before the version line, raw.
+  /// The text before the version line, raw.
   package var preBanner: String { greeting.preBanner }
 
   /// False when there is no point in reading on.

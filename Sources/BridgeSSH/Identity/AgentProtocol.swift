@@ -43,7 +43,7 @@ package enum AgentRequest: Sendable, Equatable {
   }
 }
 
-/// What an ssh-agent answers (draft-miller-ssh-agent, 3).
+/// The answer of an ssh-agent (draft-miller-ssh-agent, 3).
 package enum AgentReply: Sendable, Equatable {
   /// SSH_AGENT_IDENTITIES_ANSWER.
   case identities([AgentIdentity])

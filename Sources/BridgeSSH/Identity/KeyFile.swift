@@ -24,7 +24,7 @@ package enum KeyFile {
     return nil
   }
 
-  /// What is in the file at `path`. Blocks.
+  /// Reads the file at `path`. Blocks.
   package static func read(_ path: String) -> Result<PrivateKeyInfo, Problem> {
     let shown = PeerText.escaped(path)
     do throws(LocalFile.ReadFailure) {

@@ -43,7 +43,7 @@ package struct PrivateKeyInfo: Sendable, Equatable {
   /// The most hashing that is waited for: about two minutes. ssh-keygen's default is 16.
   package static let roundLimit = 16_384
 
-  /// What the file with these `bytes` holds.
+  /// Parses the `bytes` of a file.
   package init(_ bytes: [UInt8]) throws(KeyFileProblem) {
     try self.init(bytes.span)
   }

@@ -1,6 +1,6 @@
 import BridgeErrors
 
-/// What is said of a host key that is not trusted: the file and line, and what to do.
+/// The texts about a host key that is not trusted: the file and line, and what to do.
 enum HostKeyWording {
   static func revoked(key: HostKey, location: KnownHosts.SourceLocation) -> String {
     "The host's \(key.typeName) key \(key.fingerprint) is revoked in \(location)."

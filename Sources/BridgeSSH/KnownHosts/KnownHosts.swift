@@ -1,7 +1,7 @@
 package import BridgeErrors
 
-/// What the known_hosts files say about one host, and what follows for a key that it shows. Pure:
-/// the texts come in, a status goes out.
+/// The entries of the known_hosts files about one host, and the status of a key that it presents.
+/// Pure: the texts come in, a status goes out.
 ///
 /// Only lines about the host are kept: a file with thousands of other names costs one look at the
 /// first field of each line, and no key of another host is decoded.
@@ -49,7 +49,7 @@ package struct KnownHosts: Sendable {
   private var skipped: [(concernsKeys: Bool, warning: String)] = []
   private static let warningLimit = 100
 
-  /// Nothing known about `host` yet.
+  /// Creates an empty knowledge about `host`.
   package init(about host: KnownHostName) {
     self.host = host
   }

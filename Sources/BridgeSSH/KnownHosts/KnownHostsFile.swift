@@ -2,7 +2,7 @@ package import BridgeErrors
 
 /// The known_hosts files of a user: read together, appended to one at a time.
 package enum KnownHostsFile {
-  /// What OpenSSH reads by default: the user's files, then the system's.
+  /// The files that OpenSSH reads by default: the user's, then the system's.
   package static func defaults(home: String) -> [String] {
     ["\(home)/.ssh/known_hosts", "\(home)/.ssh/known_hosts2"]
       + ["/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"]
@@ -65,7 +65,7 @@ package enum KnownHostsFile {
   }
 }
 
-/// What is added to a known_hosts file for one entry more.
+/// The text of a known_hosts file for a new entry.
 package enum KnownHostsText {
   /// What makes `text` say that `key` is one of `host`: nothing where it does already, else a
   /// line. Where any entry hides its name, the new one does, under `salt` (20 bytes).

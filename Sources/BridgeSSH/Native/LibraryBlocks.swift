@@ -36,7 +36,7 @@ import Foundation
     return unsafe base + Self.headerSize
   }
 
-  /// What a block holds, and whether it is a packet of the server.
+  /// The content of a block, and whether it is a packet of the server.
   static func contents(
     of block: UnsafeMutableRawPointer
   ) -> (bytes: UnsafeMutableRawBufferPointer, isPacket: Bool) {

@@ -1,8 +1,8 @@
 import BridgeErrors
 import CLibSSH2
 
-/// What a server asks in keyboard-interactive authentication (RFC 4256), raw: escape it before it
-/// is shown.
+/// The request of a server in keyboard-interactive authentication (RFC 4256), raw: escape it before
+/// it is shown.
 public struct KeyboardInteractiveRequest: Sendable, Equatable {
   /// One question.
   public struct Prompt: Sendable, Equatable {
@@ -14,7 +14,7 @@ public struct KeyboardInteractiveRequest: Sendable, Equatable {
 
   /// The request's name; often empty.
   public var name: String
-  /// What to tell the user before the prompts; often empty.
+  /// The text to show before the prompts; often empty.
   public var instruction: String
   /// The questions; none when the server only tells something.
   public var prompts: [Prompt]

@@ -28,7 +28,7 @@ extension SSHSession {
     return []
   }
 
-  /// What was negotiated; nil before the key exchange.
+  /// The negotiated algorithms; nil before the key exchange.
   func agreement() -> Agreement? {
     guard let keyExchange = name(.keyExchange), let hostKey = name(.hostKey),
       let cipher = name(.cipherToServer), let mac = name(.macToServer)

@@ -33,7 +33,7 @@ import Foundation
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
   /// The receive windows of all channels that the library has, in bytes.
   var windows = 0
-  /// What the library holds.
+  /// The memory that the library holds.
   private(set) var blocks = LibraryBlocks()
   /// An open was sent, and its answer has not come.
   private var isOpening = false
@@ -110,7 +110,7 @@ import Foundation
     return unsafe String(cString: text)
   }
 
-  /// What makes further packets unreadable; nil while they can be believed.
+  /// The damage that makes further packets unreadable; nil while they can be used.
   var brokenBy: (code: Int, text: String)? {
     if framing.isDamaged { recordDamage(.length) }
     return damage?.failure

@@ -17,7 +17,7 @@ import Foundation
   private static let replyLimit = 1 << 20
   /// What is kept of the server's first bytes, to say what it was if it is not a server of ours.
   private static let transcriptLimit = 16 << 10
-  /// What one read takes at most; a peer that sends little is given less.
+  /// The size of one read; a peer that sends little is given less.
   private static let readSizes = (usual: 8 << 10, bulk: 64 << 10)
 
   let socket: Socket
@@ -39,7 +39,7 @@ import Foundation
   /// Whether the library sees the end of the stream. Once channels exist it is not, so that it
   /// hands out what it has queued for them: then `pump` checks `hasEnded`.
   var reportsEnd = true
-  /// Nothing is read for now, because what was read before waits for slow readers.
+  /// Whether reading is paused, because earlier bytes wait for slow readers.
   var isPaused = false
   /// The library gets no more bytes, and no error either.
   private(set) var isSealed = false
@@ -74,7 +74,7 @@ import Foundation
 
   var hasOutbound: Bool { outboundStart < outbound.count }
 
-  /// What waits for the socket to take it.
+  /// The bytes that wait to be written to the socket.
   var unsentBytes: Int { outbound.count - outboundStart }
 
   var hasRoom: Bool { unsentBytes < Self.outboundLimit }

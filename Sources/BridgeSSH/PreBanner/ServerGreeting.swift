@@ -3,7 +3,7 @@ import BridgeErrors
 /// What a server says before and at its version line (RFC 4253, 4.2), read as it comes in, within
 /// a budget.
 package struct ServerGreeting: Sendable {
-  /// What is known so far. All but `needMore` are final; texts are escaped and bounded.
+  /// The facts known so far. All but `needMore` are final; texts are escaped and bounded.
   package enum Outcome: Sendable, Equatable {
     /// No version line yet.
     case needMore
@@ -24,7 +24,7 @@ package struct ServerGreeting: Sendable {
   /// The longest version line, its CR and LF included (RFC 4253, 4.2).
   package static let versionLimit = 255
 
-  /// What is known so far.
+  /// The facts known so far.
   package private(set) var outcome = Outcome.needMore
   /// How many of the bytes fed belong to the greeting: all, or those up to the end of the
   /// version line.
@@ -35,7 +35,7 @@ package struct ServerGreeting: Sendable {
   private var lines = 0
   private var httpLocation: String?
 
-  /// Nothing heard yet.
+  /// Creates an empty parser.
   package init() {}
 
   /// What the server said before its version line, raw; throttling servers say so here.
@@ -53,7 +53,7 @@ package struct ServerGreeting: Sendable {
     return outcome
   }
 
-  /// What the greeting turns out to be when no more comes (end of stream, or the deadline); nil
+  /// The result of the greeting when no more comes (end of stream, or the deadline); nil
   /// when nothing came, or only the start of a version line: the server was silent, or dropped us.
   /// Look at `preBanner` first: what a throttling server says is not SSH either.
   package func atEnd() -> Outcome? {

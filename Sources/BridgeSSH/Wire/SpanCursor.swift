@@ -1,7 +1,7 @@
 /// A position in bytes that another type owns, read as `WireReader` reads them. A result is given
 /// as a range: nothing of a secret is copied.
 struct SpanCursor {
-  /// What is left.
+  /// The remaining range.
   private(set) var left: Range<Int>
 
   /// At the first of `range`.

@@ -14,7 +14,7 @@ package struct WireReader: Sendable {
   /// How many bytes are left.
   package var remaining: Int { bytes.count - position }
 
-  /// What is left, without reading it.
+  /// The remaining bytes, without reading them.
   package var rest: [UInt8] { Array(bytes[position...]) }
 
   /// One byte.
@@ -67,7 +67,7 @@ package struct WireReader: Sendable {
 
 /// Writes the data types of the SSH protocol (RFC 4251, 5).
 package struct WireWriter: Sendable {
-  /// What was written so far.
+  /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
 
   /// An empty message.

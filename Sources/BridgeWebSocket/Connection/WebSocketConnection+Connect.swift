@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 
 extension WebSocketConnection {
-  /// Everything from the name to the upgraded connection.
+  /// Connects: from the name to the upgraded connection.
   func establish(_ trust: TrustStore?) async throws(AppError) {
     guard life.state == .idle else {
       throw ending.map { AppError(webSocketFailure: $0) }

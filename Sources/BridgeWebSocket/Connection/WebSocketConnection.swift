@@ -83,7 +83,7 @@ public actor WebSocketConnection: Connection {
   /// Host and port.
   public nonisolated var endpoint: Endpoint { url.endpoint }
 
-  /// What the server sends. One reader.
+  /// The messages of the server. One reader.
   public nonisolated var messages: MessageStream { MessageStream(connection: self) }
 
   /// When the last byte came from the server, as the kernel saw it; nil before the first.

@@ -23,7 +23,7 @@ struct WebSocketFacts: Sendable, Equatable {
     case open
     /// The peer sent a FIN.
     case finished
-    /// It was reset, or never came about.
+    /// It was reset, or never established.
     case gone
   }
 
@@ -31,11 +31,11 @@ struct WebSocketFacts: Sendable, Equatable {
   enum Handshake: Sendable, Equatable {
     /// The peer said why in an alert (RFC 8446, 6.2).
     case alert(Int)
-    /// What came was not TLS.
+    /// The received bytes were not TLS.
     case notTLS
   }
 
-  /// What the server answered to the upgrade request.
+  /// The server's answer to the upgrade request.
   struct Answer: Sendable, Equatable {
     var status: Int
     var location: String?
@@ -63,12 +63,12 @@ struct WebSocketFacts: Sendable, Equatable {
   var handshake: Handshake?
   var answer: Answer?
   var close: Close?
-  /// What we refused to read on for.
+  /// The reason why reading was stopped.
   var fault: String?
 
   init(isSecure: Bool) { self.isSecure = isSecure }
 
-  /// What the end means; nil when only the dial failed and its errno is still to be found out.
+  /// The meaning of the end; nil when only the dial failed and its errno is still to be found out.
   var observation: WebSocketFailure.Observation? {
     switch stage {
     case .dialing: nil

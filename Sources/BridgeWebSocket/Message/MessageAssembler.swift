@@ -9,7 +9,7 @@ struct MessageAssembler {
     var isLast: Bool
     /// Of a binary message.
     var isBinary: Bool
-    /// What is still to come of this frame, in bytes, as its header says.
+    /// The remaining bytes of this frame, according to its header.
     var left: Int
   }
 

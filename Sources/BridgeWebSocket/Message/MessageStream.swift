@@ -10,7 +10,7 @@ import BridgeTransport
 public struct MessageStream: AsyncSequence, Sendable {
   /// A whole message.
   public typealias Element = WebSocketMessage
-  /// What ended the connection.
+  /// The error that ended the connection.
   public typealias Failure = AppError
 
   /// The connection of the messages: a reader keeps it alive.
@@ -59,7 +59,7 @@ final class Mailbox: Sendable {
     var inARow = 0
   }
 
-  /// What a message costs beside its bytes: empty ones must not pile up without a bound.
+  /// The overhead of a message beside its bytes: empty ones must not pile up without a bound.
   static let overhead = 64
 
   private let state = Mutex(State())

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeTransport
 
-/// What waits to be written: filled anywhere, emptied on the reactor.
+/// The messages that wait to be written: filled anywhere, emptied on the reactor.
 ///
 /// A lock and not actor state: a sender that has room neither hops nor suspends, and many messages
 /// share one wake of the loop. A full outbox holds its senders back until half of it is written.

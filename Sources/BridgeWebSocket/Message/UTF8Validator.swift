@@ -3,7 +3,7 @@
 struct UTF8Validator: Sendable, Equatable {
   /// Continuation bytes that are still due.
   private var due = 0
-  /// What the next continuation byte may be.
+  /// The range of the next continuation byte.
   private var range: ClosedRange<UInt8> = 0x80...0xBF
 
   /// Whether no scalar is cut in two.

@@ -13,7 +13,7 @@ package struct WritePace: Sendable {
   private var idle = 0
   private var skipped = 0
 
-  /// Nothing seen yet.
+  /// Creates an empty state.
   package init() {}
 
   /// Something is to be written.

@@ -27,7 +27,7 @@ enum HandshakeObserver {
     unsafe SSL_set_msg_callback(session, nil)
   }
 
-  /// What was seen; nil for nothing strange.
+  /// The observed result; nil where nothing unusual was seen.
   static func result(of session: OpaquePointer) -> WebSocketFacts.Handshake? {
     let mark = unsafe Int(bitPattern: SSL_get_ex_data(session, slot))
     switch mark {

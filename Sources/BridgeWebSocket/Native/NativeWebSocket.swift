@@ -59,7 +59,7 @@ enum NativeWebSocketStep {
   var isInMessage = false
   /// A message was cut off by the end.
   private var wasCut = false
-  /// Where it stands in the list of its `FrameWatch`.
+  /// Its index in the list of its `FrameWatch`.
   var watchIndex: Int?
   var isFlushDue = false
   /// Short messages since the last turn that looked.
@@ -144,7 +144,7 @@ enum NativeWebSocketStep {
     return heard
   }
 
-  /// What is known of its traffic beside `lastHeard`.
+  /// The traffic state beside `lastHeard`.
   var traffic: TrafficState {
     readKernelState()
     return TrafficState(isPaused: isPaused, acknowledged: acknowledged)
@@ -217,7 +217,7 @@ enum NativeWebSocketStep {
   }
 }
 
-/// What the library calls, each a step. A result other than 0 ends the connection.
+/// The library's callbacks, each a step. A result other than 0 ends the connection.
 extension NativeWebSocket {
   func adopted(_ connection: OpaquePointer) {
     if unsafe self.connection == nil, !isEnding { unsafe self.connection = connection }

@@ -4,9 +4,9 @@ import Foundation
 
 /// The server's answer to the upgrade request, read before the library evaluates and forgets it.
 extension WebSocketCallback {
-  /// What is read of a refusal's body, in bytes.
+  /// The limit on a refusal's body, in bytes.
   private static let bodyLimit = 64 << 10
-  /// What is shown of one in plain text, in bytes.
+  /// The limit on its shown text, in bytes.
   private static let lineLimit = 512
   /// So many reads in a row may bring nothing of a body: one may end with the size of a chunk.
   private static let emptyReads = 3

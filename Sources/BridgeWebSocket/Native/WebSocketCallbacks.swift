@@ -51,7 +51,7 @@ func serveLink(
     }
   }
 
-  /// What the reason means; false ends the connection.
+  /// Executes the step of a reason; false ends the connection.
   func step(_ reason: lws_callback_reasons) -> Bool {
     if webSocket.isListening, Self.followsFrame(reason), unsafe bridge_lws_is_masked(connection) {
       return webSocket.refuseMask()

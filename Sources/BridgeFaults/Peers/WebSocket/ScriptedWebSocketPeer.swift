@@ -7,7 +7,7 @@ import NIOPosix
 /// let peer = try await ScriptedWebSocketPeer(.refusing(503, ["Retry-After": "2"]))
 /// ```
 public actor ScriptedWebSocketPeer: Journaling {
-  /// Where it listens, on 127.0.0.1.
+  /// The port on 127.0.0.1.
   public nonisolated let port: Int
 
   nonisolated let loop: any EventLoop
@@ -63,7 +63,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     do { try await opened.get() } catch { throw .cannotListen(detail: "\(error)") }
   }
 
-  /// What happened, oldest first; the newest half of its capacity at least.
+  /// The events, oldest first; the newest half of its capacity at least.
   public var log: [WebSocketPeerEvent] { journal.events }
 
   /// How many connections are open.

@@ -1,13 +1,13 @@
-/// What a scripted WebSocket peer saw of a connection, with its monotonic time.
+/// An event of a connection to a scripted WebSocket peer, with its monotonic time.
 public struct WebSocketPeerEvent: Sendable, Equatable {
   /// Time since the peer was started, on the monotonic clock.
   public var at: Duration
   /// The connection's number, counted from 1 in order of acceptance.
   public var connection: Int
-  /// What happened.
+  /// The kind of the event.
   public var kind: Kind
 
-  /// What happened, past tense.
+  /// The kinds of events, past tense.
   public enum Kind: Sendable, Equatable {
     /// A client was accepted.
     case accepted

@@ -1,8 +1,8 @@
-/// What a scripted WebSocket peer does with one connection.
+/// The script of a WebSocket peer for one connection.
 public struct WebSocketScript: Sendable {
   /// How it answers the upgrade request.
   public var upgrade: WebSocketUpgrade
-  /// What it does after an upgrade, in order; then it stays as it is.
+  /// The steps after an upgrade, in order; then it stays as it is.
   public var steps: [WebSocketStep]
   /// Sends every message back.
   public var echoes: Bool
@@ -55,7 +55,7 @@ public enum WebSocketUpgrade: Sendable {
   case wrongAccept
   /// Another status, then FIN.
   case refuse(status: Int, headers: [String: String], body: String)
-  /// These bytes instead of an answer; the socket stays open.
+  /// Sends these bytes instead of an answer; the socket stays open.
   case raw([UInt8])
   /// No answer.
   case stall
@@ -78,7 +78,7 @@ public enum WebSocketStep: Sendable {
   case close(UInt16?, String = "")
   /// Sends bytes.
   case raw([UInt8])
-  /// Goes on once so many more messages have come.
+  /// Waits until so many more messages have come.
   case awaitMessages(Int)
   /// Does nothing for a while.
   case wait(Duration)
