@@ -24,7 +24,7 @@ public enum HostProgram {
       return ExitStatus.usage
     }
     switch verb {
-    case "keep": return KeepVerb.run()
+    case KeepVerb.name: return KeepVerb.run()
     case "version":
       let versions = Limits.versions.map { "\($0)" }.joined(separator: " ")
       Machine.write(Array("bridge-host protocol \(versions)\n".utf8), to: 1)

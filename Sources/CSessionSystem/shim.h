@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -99,10 +100,18 @@ static inline int bridge_listen(int directory) {
   return fd;
 }
 
+// How long sending, receiving and connecting may take, in seconds; 0 for no limit.
+static inline void bridge_set_patience(int fd, int seconds) {
+  struct timeval time = {.tv_sec = seconds};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 static inline int bridge_connect(int directory) {
   struct sockaddr_un address = bridge_socket_address(directory);
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
+  bridge_set_patience(fd, 10);
   if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
     int code = errno;
     close(fd);
@@ -187,11 +196,23 @@ static inline int bridge_foreground(int fd) {
   return ioctl(fd, TIOCGPGRP, &group) != 0 ? -1 : group;
 }
 
-// A descriptor that is readable when a child ended; SIGCHLD is blocked in this thread.
+// 1 while a terminal collects lines.
+static inline int bridge_is_canonical(int fd) {
+  struct termios state;
+  return tcgetattr(fd, &state) != 0 ? -1 : (state.c_lflag & ICANON) != 0;
+}
+
+static inline int bridge_open_process(int pid) { return (int)syscall(434 /* pidfd_open */, pid, 0); }
+static inline int bridge_signal_process(int fd, int number) {
+  return (int)syscall(424 /* pidfd_send_signal */, fd, number, NULL, 0);
+}
+
+// A descriptor that is readable when a child ended or SIGUSR1 came; both are blocked in this thread.
 static inline int bridge_child_signals(void) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
+  sigaddset(&set, SIGUSR1);
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) return -1;
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }

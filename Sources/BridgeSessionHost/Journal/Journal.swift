@@ -7,9 +7,10 @@ import BridgeSessionProtocol
 final class Journal {
   private let directory: Directory
   private(set) var segments: [Segment] = []
-  /// The files of the last segment; nil before the first byte, and in a journal that is read only.
-  private var live: (data: Descriptor, index: Descriptor, checksum: Checksum, records: UInt64)?
-  private var cache: (start: UInt64, data: Descriptor, runs: [Run])?
+  /// The files of the segment that is written; nil before the first byte, and in a journal that is
+  /// read only.
+  private var live: LiveSegment?
+  private var reader: SegmentReader?
   private var memory = MemoryRing()
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
@@ -33,12 +34,19 @@ final class Journal {
     let starts = directory.names().compactMap(Segment.offset(ofName:)).sorted()
     segments = starts.compactMap { start in
       var segment = Segment(start: start)
-      let size = try? directory.openForReading(segment.dataName).info().size
-      segment.length = size ?? 0
-      return size == nil ? nil : segment
+      guard let info = try? directory.openForReading(segment.dataName).info(), info.isFile else {
+        return nil
+      }
+      segment.length = min(info.size, Segment.longest)
+      return segment
+    }
+    // Where two overlap, the later one has the bytes.
+    for index in segments.indices.dropLast() {
+      segments[index].length = min(
+        segments[index].length, segments[index + 1].start - segments[index].start)
     }
     oldest = segments.first?.start ?? 0
-    cache = nil
+    reader = nil
   }
 
   /// True when nothing more can be kept without dropping: the disk and the memory are full.
@@ -74,7 +82,7 @@ final class Journal {
         try write(stream, bytes, at: kept.start)
       } catch {
         failure = error
-        if let last = segments.last, last.start >= kept.start { removeLast() }
+        while let last = segments.last, last.start >= kept.start { removeLast() }
         memory = kept
         live = nil
         return false
@@ -89,31 +97,45 @@ final class Journal {
     return oldest
   }
 
-  /// Bytes from `offset` on as output frames, each of one stream; at most 1 MiB.
-  func frames(from offset: UInt64, count: Int) throws(SystemError) -> [UInt8] {
-    var frames: [UInt8] = []
-    let end = min(offset + UInt64(min(count, Int(Limits.payload))), newest)
-    var position = offset
-    while position < end {
-      if memory.end > 0, position >= memory.start {
-        frames += memory.frames(from: position, to: end)
-        return frames
-      }
-      guard let segment = segments.last(where: { $0.start <= position }) else { return frames }
-      let stop = min(end, segment.end)
-      guard stop > position else { return frames }
-      let (data, runs) = try files(of: segment)
-      for piece in runs.pieces(from: position, to: stop) {
-        let length = Int(piece.range.upperBound - piece.range.lowerBound)
-        frames += Frame.header(
-          .output, stream: piece.stream, length: length, offset: piece.range.lowerBound)
-        let bytes = try data.read(at: piece.range.lowerBound - segment.start, count: length)
-        guard bytes.count == length else { throw SystemError("read \(segment.dataName)", 5) }
-        frames += bytes
-      }
-      position = stop
+  /// Makes room in memory by dropping what lies below `offset`.
+  func dropMemory(below offset: UInt64) {
+    guard failure != nil, offset > memory.start else { return }
+    memory.drop(below: offset)
+    dropFiles()
+  }
+
+  /// Output from `offset` to at most `limit`, of one segment: what cannot be read, or is not what
+  /// was written, is missing to the end of its segment.
+  func piece(from offset: UInt64, to limit: UInt64, framed: Bool = true) -> Piece {
+    let end = min(limit, newest, offset + UInt64(Limits.payload))
+    guard offset < end else { return .bytes([], through: offset) }
+    if memory.end > 0, offset >= memory.start {
+      return .bytes(memory.bytes(from: offset, to: end, framed: framed), through: end)
     }
-    return frames
+    let after =
+      segments.first { $0.start > offset }?.start ?? (memory.end > 0 ? memory.start : newest)
+    guard let segment = segments.last(where: { $0.start <= offset }), segment.end > offset,
+      let source = source(of: segment),
+      let bytes = source.bytes(from: offset, to: min(end, segment.end), framed: framed)
+    else { return .missing(to: max(after, offset + 1)) }
+    return .bytes(bytes, through: min(end, segment.end))
+  }
+
+  /// The longest part of the output from `offset` to `end` that reaches to `end` without a hole.
+  func tail(from offset: UInt64, to end: UInt64) -> (start: UInt64, bytes: [UInt8]) {
+    var (start, bytes, position) = (offset, [UInt8](), offset)
+    while position < end {
+      switch piece(from: position, to: end, framed: false) {
+      case .bytes(let more, let through):
+        bytes += more
+        position = max(through, position + 1)
+      case .missing(let next):
+        bytes = []
+        position = next
+        start = min(next, end)
+      }
+    }
+    return (start, bytes)
   }
 
   /// The terminal's modes at the start of a segment.
@@ -127,18 +149,6 @@ final class Journal {
   /// True for the names of a journal's files.
   static func isFile(_ name: String) -> Bool {
     ["out.", "idx.", "mod."].contains { name.hasPrefix($0) }
-  }
-
-  /// Bytes without their streams.
-  func bytes(from offset: UInt64, to end: UInt64) throws(SystemError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for segment in segments where segment.end > offset && segment.start < end {
-      let start = max(offset, segment.start)
-      let (data, _) = try files(of: segment)
-      let count = Int(min(end, segment.end) - start)
-      bytes += try data.read(at: start - segment.start, count: count)
-    }
-    return bytes
   }
 
   /// Ends the last segment with its checksum and makes the journal outlive the machine.
@@ -188,29 +198,28 @@ final class Journal {
     if let modes = modes?(), !modes.isEmpty {
       try directory.replace(segment.modesName, modes, syncs: false)
     }
-    live = (data, index, Checksum(), 0)
+    live = LiveSegment(start: segment.start, data: data, index: index)
     segments.append(segment)
     if segments.count == 1 { oldest = segment.start }
   }
 
   private func sealLive(
-    _ live: (data: Descriptor, index: Descriptor, checksum: Checksum, records: UInt64),
-    _ segment: Segment
+    _ live: LiveSegment, _ segment: Segment
   ) throws(SystemError) {
     let seal = Segment.seal(at: segment.end, live.checksum)
     try live.index.write(seal, at: live.records * UInt64(Segment.recordLength))
   }
 
-  private func files(of segment: Segment) throws(SystemError) -> (Descriptor, [Run]) {
-    if let live, let runs = segment.runs { return (live.data, runs) }
-    if let cache, cache.start == segment.start, segment.length >= Segment.maximumLength {
-      return (cache.data, cache.runs)
+  private func source(of segment: Segment) -> SegmentReader? {
+    if let live, live.start == segment.start, let runs = segment.runs {
+      return SegmentReader(segment, data: live.data, runs: runs)
     }
-    let data = try directory.openForReading(segment.dataName)
-    let index = try directory.read(segment.indexName, limit: Segment.indexLimit)
-    let runs = Segment.runs(in: index)
-    cache = (segment.start, data, runs)
-    return (data, runs)
+    if let reader, reader.start == segment.start, reader.isSealed || reader.end == segment.end {
+      return reader
+    }
+    guard let opened = SegmentReader(segment, in: directory) else { return nil }
+    reader = opened
+    return opened
   }
 
   private func remove(_ segment: Segment) {
@@ -220,7 +229,7 @@ final class Journal {
   private func removeFirst() {
     let segment = segments.removeFirst()
     remove(segment)
-    if cache?.start == segment.start { cache = nil }
+    if reader?.start == segment.start { reader = nil }
     oldest = segments.first?.start ?? memory.start
   }
 

@@ -25,8 +25,13 @@ struct MemoryRing {
     drop(max(bytes.count - Self.limit, Self.limit / 4))
   }
 
+  mutating func drop(below offset: UInt64) {
+    // All of it would lose where it ends.
+    drop(min(Int(clamping: offset - min(start, offset)), bytes.count - 1))
+  }
+
   private mutating func drop(_ count: Int) {
-    let dropped = min(count, bytes.count)
+    let dropped = max(0, min(count, bytes.count))
     bytes.removeFirst(dropped)
     start += UInt64(dropped)
     let kept = runs.pieces(from: start, to: start + UInt64(bytes.count))
@@ -38,7 +43,8 @@ struct MemoryRing {
     runs.pieces(from: start, to: end).map { ($0.stream, slice($0.range)) }
   }
 
-  func frames(from offset: UInt64, to end: UInt64) -> [UInt8] {
+  func bytes(from offset: UInt64, to end: UInt64, framed: Bool) -> [UInt8] {
+    guard framed else { return slice(offset..<min(end, self.end)) }
     var frames: [UInt8] = []
     for piece in runs.pieces(from: offset, to: min(end, self.end)) {
       let part = slice(piece.range)

@@ -9,14 +9,14 @@ enum ReplayStart {
   static let clearingSpan: UInt64 = 256 << 10
 
   static func find(in journal: Journal, _ kind: ProgramKind) -> ReplayPoint {
-    let (oldest, end) = (journal.oldest, journal.newest)
-    let floor = max(oldest, end > span ? end - span : 0)
-    let segment = journal.segments.last { $0.start <= floor }
-    let start = max(oldest, segment?.start ?? oldest)
-    guard let bytes = try? journal.bytes(from: start, to: end) else {
-      return ReplayPoint(offset: floor)
-    }
-    let modes = segment.map(journal.modes(of:)) ?? []
+    let end = journal.newest
+    let wanted = max(journal.oldest, end > span ? end - span : 0)
+    let segment = journal.segments.last { $0.start <= wanted }
+    let first = max(journal.oldest, segment?.start ?? journal.oldest)
+    let (start, bytes) = journal.tail(from: first, to: end)
+    let oldest = max(journal.oldest, start)
+    let floor = max(wanted, oldest)
+    let modes = start == segment?.start ? segment.map(journal.modes(of:)) ?? [] : []
     var tracker = ModeTracker(restoring: modes, offset: start)
     let near = nearPoint(bytes, from: start, floor: floor, oldest: oldest, &tracker)
     guard kind == .terminal else { return ReplayPoint(offset: near.offset) }

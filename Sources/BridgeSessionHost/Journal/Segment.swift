@@ -27,6 +27,8 @@ struct Segment {
   static let indexLimit = (Segment.maximumRuns + 4) * recordLength
   static let maximumRuns = 16 << 10
   static let maximumLength: UInt64 = 1 << 20
+  /// A segment goes beyond its length by one read at most; what is longer is not this program's.
+  static let longest: UInt64 = maximumLength + (4 << 20)
 
   static func record(_ run: Run) -> [UInt8] {
     var bytes = number(run.offset)
@@ -52,10 +54,20 @@ struct Segment {
     return runs
   }
 
+  /// Where the seal of an index file says that the segment ends, and its checksum; nil for a
+  /// segment that was not ended.
+  static func seal(in bytes: [UInt8], after runs: Int) -> (end: UInt64, checksum: [UInt8])? {
+    let position = runs * recordLength
+    guard bytes.count >= position + 2 * recordLength, bytes[position + 8] == 2 else { return nil }
+    let end = bytes[position..<(position + 8)].reduce(0) { $0 << 8 | UInt64($1) }
+    return (end, Array(bytes[(position + recordLength)..<(position + 2 * recordLength)]))
+  }
+
   /// The offset in a data file's name.
   static func offset(ofName name: String) -> UInt64? {
     guard name.hasPrefix("out."), name.utf8.count == 20 else { return nil }
-    return UInt64(name.dropFirst(4), radix: 16)
+    let offset = UInt64(name.dropFirst(4), radix: 16)
+    return offset.flatMap { $0 < Limits.offset - longest ? $0 : nil }
   }
 
   private static func digits(_ value: UInt64) -> String {

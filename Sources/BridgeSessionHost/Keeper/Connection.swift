@@ -7,6 +7,8 @@ final class Connection {
   let output: Channel
   /// The attaching process, which exits with the code it is sent; nil in that process itself.
   let process: Descriptor?
+  /// The socket of the client's ssh-agent; nil where it has none.
+  let agent: String?
   let since: Milliseconds
   var parser = FrameParser()
   private var outbox: [UInt8] = []
@@ -19,12 +21,13 @@ final class Connection {
 
   init(
     id: HostSession.AttachmentID, input: Channel, output: Channel, process: Descriptor?,
-    at now: Milliseconds
+    agent: String?, at now: Milliseconds
   ) {
     self.id = id
     self.input = input
     self.output = output
     self.process = process
+    self.agent = agent
     since = now
   }
 
@@ -86,11 +89,16 @@ final class Connection {
 /// program: this form never changes.
 enum LocalMessage {
   static let version: UInt8 = 1
-  /// Requests: the version, one of these, an argument; replies: the version and a code.
+  /// Requests: the version, one of these, an argument; replies: the version and a code. With attach
+  /// the number of a link to the client's agent may follow (8 bytes).
   static let attach: UInt8 = 1
   static let kill: UInt8 = 2
   static let wait: UInt8 = 3
+  /// Answered with a receipt: the keeper is there and awake.
+  static let probe: UInt8 = 4
   static let receipt: UInt8 = 0xFF
+  /// The length of an attach request with the number of a link.
+  static let attachLength = 11
 }
 
 /// Exit statuses of this program: sysexits(3), as bridgectl's.

@@ -19,7 +19,7 @@ extension Keeper {
   /// shows nothing yet gets another size first; in line mode that would only repeat the prompt.
   func resize(to size: TerminalSize, at now: Milliseconds) {
     redraw = nil
-    guard server.isNewScreen, tracker.isAlternateScreen, size.rows > 1 else {
+    guard server.takeNewScreen(), tracker.isAlternateScreen, size.rows > 1 else {
       return program.resize(size)
     }
     var other = size

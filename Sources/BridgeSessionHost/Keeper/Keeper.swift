@@ -9,19 +9,23 @@ final class Keeper {
   let server: SessionServer
   let program: KeptProgram
   var state: StateRecord
-  private let listener: Descriptor
+  /// The socket of local requests, and which file it is: its name may be removed under it.
+  private(set) var listener: Descriptor
+  private var socketNumber: UInt64?
   private let children: Descriptor
   private let liveFile: Descriptor?
   /// Local connections that have not sent their request, or wait for the end.
-  private var callers: [Caller] = []
+  var callers: [Caller] = []
   /// How the leader ended, from when on, before its output is complete.
   private var leaderEnd: (end: ProgramEnd, at: Milliseconds)?
-  private var killSteps: [(at: Milliseconds, signal: SessionSignal)] = []
+  var killSteps: [(at: Milliseconds, signal: SessionSignal)] = []
   private var written = LiveRecord()
   private var isDiscarded = false
   private var retryAt: Milliseconds = 0
   /// The end could not be recorded: the disk is full.
-  private var owesTombstone = false
+  private(set) var owesTombstone = false
+  private var agentTarget: String?
+  private var saidLineTruncated = false
   var tracker = ModeTracker()
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: TerminalSize)?
@@ -43,6 +47,7 @@ final class Keeper {
 
   private static let chunk = 64 << 10
   private static let callerLimit = 64
+  static let waiterLimit = 256
   private static let callerPatience: Milliseconds = 10_000
   /// How long a terminal's output may follow its leader's end.
   private static let terminalTail: Milliseconds = 2000
@@ -59,10 +64,11 @@ final class Keeper {
     self.program = program
     self.listener = listener
     self.children = children
+    socketNumber = files.directory.number(of: Directory.socketName)
     liveFile = try? files.directory.create(LiveRecord.name)
     var configuration = HostSession.Configuration(
-      session: spec.session, epoch: state.epoch, kind: spec.kind, cap: spec.cap,
-      whenFull: spec.whenFull)
+      session: spec.session, epoch: state.epoch, kind: spec.kind,
+      cap: spec.cap.map { max($0, Segment.maximumLength) }, whenFull: spec.whenFull)
     configuration.survivesLogout = state.survivesLogout
     server = SessionServer(HostSession(configuration), Journal(files.directory))
     if spec.kind == .terminal {
@@ -106,10 +112,11 @@ final class Keeper {
     callers.removeAll { !$0.waits && now >= $0.since + Self.callerPatience }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
-      if server.journal.retry(), owesTombstone { recordEnd() }
+      if server.journal.retry(), state.phase == .ended { recordEnd() }
     }
     finishIfComplete(at: now)
     writeLive()
+    followWriter()
   }
 
   private var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
@@ -119,6 +126,7 @@ final class Keeper {
       try server.journal.finish()
       try files.record(state, syncs: true)
       owesTombstone = false
+      callers.removeAll { $0.waits }
     } catch {
       owesTombstone = true
     }
@@ -143,6 +151,12 @@ final class Keeper {
     if let count, count > 0 { server.execute(server.machine.inputWritten(count, at: now), at: now) }
     if count == nil { server.execute(server.machine.inputClosed(at: now), at: now) }
     for effect in server.takeProgramEffects() where effect == .closeInput { program.closeInput() }
+    guard program.hasLongLine, !saidLineTruncated else { return }
+    saidLineTruncated = true
+    let text =
+      "The terminal drops what exceeds \(KeptProgram.longestLine) bytes of a line: "
+      + "send long input through pipes."
+    server.notify(Notice(.lineTruncated, text))
   }
 
   // MARK: Waiting
@@ -151,7 +165,7 @@ final class Keeper {
     var entries = [
       PollEntry(
         token: Token.listener, descriptor: listener.number,
-        reads: callers.count < Self.callerLimit),
+        reads: callers.count { !$0.waits } < Self.callerLimit),
       PollEntry(token: .children, descriptor: children.number, reads: true),
     ]
     entries += callers.map {
@@ -178,7 +192,12 @@ final class Keeper {
 
   private func mayRead(at now: Milliseconds) -> Bool {
     let journal = server.journal
-    if journal.isFull, server.machine.configuration.whenFull == .wait { return false }
+    if journal.isFull, server.machine.configuration.whenFull == .wait {
+      // The client has stored what it committed: that takes no room.
+      journal.dropMemory(below: server.machine.committed)
+      server.machine.dropped(below: journal.oldest)
+      guard !journal.isFull else { return false }
+    }
     return server.machine.readPermission(at: now) == .read
   }
 
@@ -237,13 +256,11 @@ final class Keeper {
   private func reportDegraded(_ failure: SystemError, at now: Milliseconds) {
     retryAt = now + Self.diskRetry
     let text = "The journal cannot be written (\(failure.text)): the newest output is in memory."
-    for connection in server.connections where server.machine.isAttached(connection.id) {
-      connection.queue(Frame.notice(Notice(.degraded, text)).encoded)
-    }
+    server.notify(Notice(.degraded, text))
   }
 
   private func reap(at now: Milliseconds) {
-    _ = Channel(children, isSocket: false).read(1024)
+    if Programs.signals(from: children).contains(Programs.socketSignal) { renewSocket() }
     while let ended = Programs.reap() {
       guard ended.process == program.process, leaderEnd == nil else { continue }
       let end =
@@ -269,7 +286,6 @@ final class Keeper {
     recordEnd()
     server.execute(server.machine.end(leaderEnd.end, at: now), at: now)
     server.pump(at: now)
-    callers.removeAll { $0.waits }
   }
 
   private func writeLive() {
@@ -280,65 +296,34 @@ final class Keeper {
     try? liveFile?.write(live.bytes, at: 0)
   }
 
-  private func leave() { files.directory.remove("sock") }
+  /// Makes the socket again where its name was removed or taken by another file.
+  private func renewSocket() {
+    let found = files.directory.number(of: Directory.socketName)
+    guard found == nil || found != socketNumber, let made = try? files.directory.listen() else {
+      return
+    }
+    listener = made
+    socketNumber = files.directory.number(of: Directory.socketName)
+  }
+
+  /// The agent and the environment file are the writer's; with it the agent goes, so that ssh fails
+  /// at once and does not wait for an answer.
+  private func followWriter() {
+    let target = server.connections.last { server.machine.isWriter($0.id) }?.agent
+    if target != agentTarget {
+      agentTarget = target
+      files.directory.link(SessionFiles.agentName, to: target)
+    }
+    guard let variables = server.takeEnvironment() else { return }
+    let file = EnvironmentFile(variables).bytes
+    try? files.directory.replace(EnvironmentFile.name, file, syncs: false)
+  }
+
+  private func leave() { files.directory.remove(Directory.socketName) }
 
   private func discard() {
     if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }
     server.pump(at: Machine.milliseconds)
     for connection in server.connections { connection.release() }
-  }
-
-  // MARK: Local requests
-
-  private func accept(at now: Milliseconds) {
-    guard let descriptor = listener.accept() else { return }
-    callers.append(Caller(descriptor: descriptor, since: now))
-  }
-
-  private func receive(from number: Int32, at now: Milliseconds) {
-    guard let index = callers.firstIndex(where: { $0.descriptor.number == number }) else { return }
-    let caller = callers[index]
-    switch caller.descriptor.receive() {
-    case .nothing: return
-    case .end: callers.remove(at: index)
-    case .bytes(let message, let passed):
-      guard message.count >= 3, message[0] == LocalMessage.version else {
-        callers.remove(at: index)
-        return
-      }
-      perform(message, passed, index, at: now)
-    }
-  }
-
-  private func perform(
-    _ message: [UInt8], _ passed: [Descriptor], _ index: Int, at now: Milliseconds
-  ) {
-    let caller = callers[index]
-    switch message[1] {
-    case LocalMessage.attach where passed.count == 2:
-      callers.remove(at: index)
-      guard let input = try? passed[0].reopened(forWriting: false),
-        let output = try? passed[1].reopened(forWriting: true),
-        caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
-      else { return }
-      server.add(input: input, output: output, process: caller.descriptor, at: now)
-    case LocalMessage.kill:
-      callers.remove(at: index)
-      scheduleKill(message[2], at: now)
-      _ = caller.descriptor.send([LocalMessage.version, ExitStatus.success])
-    case LocalMessage.wait where state.phase != .ended:
-      callers[index].waits = true
-    default: callers.remove(at: index)
-    }
-  }
-
-  /// A signal by its place in the list of the protocol; 0 for the whole ladder.
-  private func scheduleKill(_ code: UInt8, at now: Milliseconds) {
-    let signals = SessionSignal.allCases
-    if code > 0, Int(code) <= signals.count {
-      program.signalAll(signals[Int(code) - 1])
-    } else if killSteps.isEmpty {
-      killSteps = [(now, .hangup), (now + 2000, .terminate), (now + 7000, .kill)]
-    }
   }
 }

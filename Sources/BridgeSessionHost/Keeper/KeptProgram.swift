@@ -10,13 +10,20 @@ final class KeptProgram {
   /// Input that was accepted and not written yet, at most a window.
   private var pending: [UInt8] = []
   private var head = 0
-  private var closesInput = false
+  /// Bytes since the last one that ends a line in a terminal's line mode.
+  private var lineLength = 0
+  /// True once the terminal dropped input of a line that was too long.
+  private(set) var hasLongLine = false
+
+  /// What the kernel keeps of a line in a terminal's line mode.
+  static let longestLine = 4095
+  private static let lineEnds: Set<UInt8> = [0x04, 0x0A, 0x0D]
 
   /// Starts the program of `spec`.
   ///
   /// - Throws: when it could not be executed; then no process is left.
-  init(_ spec: SessionSpec) throws(SystemError) {
-    let environment = ProgramEnvironment(spec)
+  init(_ spec: SessionSpec, place: String?) throws(SystemError) {
+    let environment = ProgramEnvironment(spec, place: place)
     if let type = spec.terminal {
       let size = spec.size
       let terminal = try Terminal(
@@ -68,6 +75,7 @@ final class KeptProgram {
     while head < pending.count {
       switch input.write(pending, from: head) {
       case .wrote(let count):
+        if terminal != nil { measureLines(pending[head..<(head + count)]) }
         head += count
         written += count
       case .nothing: return written
@@ -79,6 +87,14 @@ final class KeptProgram {
     pending = []
     head = 0
     return written
+  }
+
+  private func measureLines(_ bytes: ArraySlice<UInt8>) {
+    let rest = bytes.lastIndex { Self.lineEnds.contains($0) }
+    lineLength = rest.map { bytes.endIndex - $0 - 1 } ?? lineLength + bytes.count
+    if lineLength > Self.longestLine, !hasLongLine, terminal?.isInLineMode == true {
+      hasLongLine = true
+    }
   }
 
   /// Types an answer of the keeper's own, which is no client's input; dropped where it would come
@@ -125,7 +141,8 @@ struct ProgramEnvironment {
   let variables: [[UInt8]]
   let directory: String?
 
-  init(_ spec: SessionSpec) {
+  /// - Parameter place: the session's directory.
+  init(_ spec: SessionSpec, place: String?) {
     let path = Programs.variable("SHELL") ?? ""
     shell = path.hasPrefix("/") ? path : "/bin/sh"
     let name = Array((shell.split(separator: "/").last.map(String.init) ?? "sh").utf8)
@@ -136,13 +153,30 @@ struct ProgramEnvironment {
       arguments = [[UInt8(ascii: "-")] + name]
     }
     let own = spec.environment + (spec.terminal == nil ? [] : [Array("TERM=".utf8)])
-    let replaced = Set(own.map(Self.name(of:)))
+    let session = Self.variables(of: spec.session, place)
+    let asked = Set(own.map(Self.name(of:)))
+    let added = session.filter { !asked.contains(Self.name(of: $0)) } + spec.environment
+    let replaced = asked.union(session.map(Self.name(of:)))
     variables =
-      Programs.environment.filter { !replaced.contains(Self.name(of: $0)) }
-      + spec.environment
+      Programs.environment.filter { !replaced.contains(Self.name(of: $0)) } + added
     let home = Programs.variable("HOME") ?? "/"
     directory = (try? Directory(home, follows: true)) == nil ? "/" : home
   }
+
+  /// What programs find of their session: its id, the environment file, and a path for the agent
+  /// that stays while the agents of its clients come and go.
+  private static func variables(of session: SessionID, _ place: String?) -> [[UInt8]] {
+    var variables = ["BRIDGE_SESSION=\(session)"]
+    if let place {
+      variables.append("BRIDGE_SESSION_ENV=\(place)/\(EnvironmentFile.name)")
+      let agent = "\(place)/\(SessionFiles.agentName)"
+      if agent.utf8.count <= longestSocket { variables.append("SSH_AUTH_SOCK=\(agent)") }
+    }
+    return variables.map { Array($0.utf8) }
+  }
+
+  /// The longest name of a socket (sun_path with its zero).
+  private static let longestSocket = 107
 
   private static func name(of variable: [UInt8]) -> [UInt8] {
     Array(variable.prefix { $0 != UInt8(ascii: "=") })

@@ -10,7 +10,9 @@ final class SessionServer {
   private var programEffects: [HostSession.Effect] = []
   private var nextID: HostSession.AttachmentID = 1
   /// True when the last hello came from a terminal that shows nothing of the session yet.
-  private(set) var isNewScreen = false
+  private var isNewScreen = false
+  /// What the last writer gave for the environment file.
+  private var environment: [[UInt8]]?
 
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
@@ -34,9 +36,12 @@ final class SessionServer {
   }
 
   /// Adds a connection whose descriptors do not wait.
-  func add(input: Channel, output: Channel, process: Descriptor?, at now: Milliseconds) {
+  func add(
+    input: Channel, output: Channel, process: Descriptor?, agent: String? = nil,
+    at now: Milliseconds
+  ) {
     let connection = Connection(
-      id: nextID, input: input, output: output, process: process, at: now)
+      id: nextID, input: input, output: output, process: process, agent: agent, at: now)
     nextID += 1
     connections.append(connection)
     execute(machine.connect(connection.id), at: now)
@@ -45,6 +50,24 @@ final class SessionServer {
   func takeProgramEffects() -> [HostSession.Effect] {
     defer { programEffects = [] }
     return programEffects
+  }
+
+  /// True once for each new screen.
+  func takeNewScreen() -> Bool {
+    defer { isNewScreen = false }
+    return isNewScreen
+  }
+
+  func takeEnvironment() -> [[UInt8]]? {
+    defer { environment = nil }
+    return environment
+  }
+
+  /// Sends a notice to everyone attached.
+  func notify(_ notice: Notice) {
+    for connection in connections where machine.isAttached(connection.id) {
+      connection.queue(Frame.notice(notice).encoded)
+    }
   }
 
   func pollEntries() -> [PollEntry<Token>] {
@@ -99,6 +122,7 @@ final class SessionServer {
         while connection.exitCode == nil, let frame = try connection.parser.next() {
           prepare(for: frame)
           execute(machine.receive(frame, from: connection.id, at: now), at: now)
+          conclude(frame, of: connection)
         }
       } catch {
         execute(machine.violate(error, by: connection.id), at: now)
@@ -106,10 +130,16 @@ final class SessionServer {
     }
   }
 
+  /// Takes from a hello that was accepted what concerns the program.
+  private func conclude(_ frame: Frame, of connection: Connection) {
+    guard case .hello(let hello) = frame, machine.isWriter(connection.id) else { return }
+    isNewScreen = hello.resume == nil && hello.size != nil
+    if !hello.environment.isEmpty { environment = hello.environment }
+  }
+
   /// Finds where a terminal of its own begins, before the machine answers its hello.
   private func prepare(for frame: Frame) {
     guard case .hello(let hello) = frame else { return }
-    isNewScreen = hello.resume == nil && hello.size != nil
     guard hello.resume == nil, hello.replay == .screen else { return }
     machine.replayPoint = ReplayStart.find(in: journal, machine.configuration.kind)
   }
@@ -153,15 +183,26 @@ final class SessionServer {
       case .nothing: return
       case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)
       case .ended(let at, let end): connection.queue(Frame.ended(at: at, end).encoded)
-      case .bytes(let from, let count):
-        guard let frames = try? journal.frames(from: from, count: count) else {
-          // Without these bytes the stream would have a hole: the client attaches again.
-          connection.isGone = true
-          return
-        }
-        connection.queue(frames)
+      case .bytes(let from, let count): queue(from..<(from + UInt64(count)), on: connection)
       }
       connection.flush()
+    }
+  }
+
+  /// Output of the journal; what cannot be read of it becomes a gap.
+  private func queue(_ range: Range<UInt64>, on connection: Connection) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      switch journal.piece(from: position, to: range.upperBound) {
+      case .bytes(let frames, let through) where through > position:
+        connection.queue(frames)
+        position = through
+      case .bytes: return connection.isGone = true
+      case .missing(let to):
+        connection.queue(Frame.gap(from: position, to: to).encoded)
+        machine.skip(to: to, for: connection.id)
+        position = to
+      }
     }
   }
 

@@ -56,6 +56,7 @@ struct FileInfo: Equatable {
   }
 
   var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+  var isFile: Bool { mode & S_IFMT == S_IFREG }
   var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
   /// Permission bits of the group and of others.
   var isPrivate: Bool { mode & 0o077 == 0 }

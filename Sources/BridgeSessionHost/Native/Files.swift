@@ -32,19 +32,22 @@ struct Directory {
   /// When a name in it was added or removed, in seconds since 1970.
   var modified: UInt64? { try? descriptor.info().modified }
 
+  /// Opens a file for reading; a pipe or a device in its place does not hold the caller.
   func openForReading(_ name: String) throws(SystemError) -> Descriptor {
-    try open(name, O_RDONLY)
+    try open(name, O_RDONLY | O_NONBLOCK)
   }
 
   /// Creates a file for appending and reading, or opens it.
   func create(_ name: String) throws(SystemError) -> Descriptor {
-    try open(name, O_RDWR | O_CREAT)
+    try open(name, O_RDWR | O_CREAT | O_NONBLOCK)
   }
 
   /// All bytes of a file; at most `limit`.
   func read(_ name: String, limit: Int) throws(SystemError) -> [UInt8] {
-    let file = try open(name, O_RDONLY)
-    return try file.read(at: 0, count: min(limit, Int(try file.info().size)))
+    let file = try openForReading(name)
+    let info = try file.info()
+    guard info.isFile else { throw SystemError("read \(name)", EINVAL) }
+    return try file.read(at: 0, count: min(limit, Int(clamping: info.size)))
   }
 
   /// Replaces a file by its new contents in one step; `syncs` makes it outlive the machine.
@@ -63,6 +66,41 @@ struct Directory {
   }
 
   func remove(_ name: String) { unsafe unlinkat(number, name, 0) }
+
+  /// Points a symbolic link elsewhere in one step; nil removes it.
+  func link(_ name: String, to target: String?) {
+    guard let target else { return remove(name) }
+    let temporary = name + ".new"
+    remove(temporary)
+    guard unsafe symlinkat(target, number, temporary) == 0 else { return remove(name) }
+    unsafe renameat(number, temporary, number, name)
+  }
+
+  /// Where a symbolic link points.
+  func target(of name: String) -> String? { Self.target(of: name, in: number) }
+
+  /// Where a symbolic link points; relative names begin at an open directory.
+  static func target(of name: String, in directory: Int32 = AT_FDCWD) -> String? {
+    var path = [CChar](repeating: 0, count: 4096)
+    let count = unsafe readlinkat(directory, name, &path, path.count)
+    guard count > 0, count < path.count else { return nil }
+    return String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Where this directory is now.
+  var path: String? {
+    Self.target(of: "/proc/self/fd/\(number)").flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  /// Which file has a name (its inode); nil where there is none.
+  func number(of name: String) -> UInt64? {
+    var status = stat()
+    guard unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    return UInt64(status.st_ino)
+  }
+
+  /// The socket of a keeper.
+  static let socketName = "sock"
 
   /// Removes a directory and the files in it.
   func removeDirectory(_ name: String) {
@@ -91,12 +129,19 @@ struct Directory {
 
   /// Listens on the socket "sock" of this directory.
   func listen() throws(SystemError) -> Descriptor {
-    remove("sock")
+    remove(Self.socketName)
     return Descriptor(try check("bind") { bridge_listen(number) })
   }
 
+  /// Connects to that socket, which must be this user's. Answers are waited for 10 s, unless
+  /// `waitsForever` was called.
   func connect() throws(SystemError) -> Descriptor {
-    Descriptor(try check("connect") { bridge_connect(number) })
+    let connected = Descriptor(try check("connect") { bridge_connect(number) })
+    var user: UInt32 = .max
+    guard unsafe bridge_peer_user(connected.number, &user) == 0, user == geteuid() else {
+      throw SystemError("connect", EPERM)
+    }
+    return connected
   }
 }
 
@@ -134,6 +179,9 @@ extension Descriptor {
       written += result
     }
   }
+
+  /// Receives without a limit of time.
+  func waitsForever() { bridge_set_patience(number, 0) }
 
   func truncate(to size: UInt64) { ftruncate(number, off_t(size)) }
 

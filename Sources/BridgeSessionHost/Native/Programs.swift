@@ -65,6 +65,46 @@ enum Programs {
     return Descriptor(try check("signalfd") { bridge_child_signals() })
   }
 
+  /// Asks a keeper to look after its socket.
+  static let socketSignal = SIGUSR1
+
+  /// The signals that were delivered to a descriptor of `detach`.
+  static func signals(from descriptor: Descriptor) -> [Int32] {
+    let length = MemoryLayout<signalfd_siginfo>.size
+    guard case .bytes(let bytes) = Channel(descriptor, isSocket: false).read(8 * length) else {
+      return []
+    }
+    // The number is the first field, and below 128.
+    return stride(from: 0, to: bytes.count, by: length).map { Int32(bytes[$0]) }
+  }
+
+  static var ownProcess: Int32 { getpid() }
+
+  /// Signals a process that started at this time; false when it is gone.
+  static func signal(process: UInt64, startedAt start: UInt64, _ number: Int32) -> Bool {
+    guard let process = Int32(exactly: process), process > 1 else { return false }
+    let opened = bridge_open_process(process)
+    guard opened >= 0 else { return false }
+    let descriptor = Descriptor(opened)
+    return startTime(of: process) == start
+      && bridge_signal_process(descriptor.number, number) == 0
+  }
+
+  /// Where a program is in PATH.
+  static func find(_ name: String) -> String? {
+    let folders = (variable("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+    return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+      .first { unsafe access($0, X_OK) == 0 }
+  }
+
+  /// The file that this process runs; nil where it was removed.
+  static var ownFile: String? {
+    guard let path = Directory.target(of: "/proc/self/exe"), unsafe access(path, X_OK) == 0 else {
+      return nil
+    }
+    return path
+  }
+
   static func ignoreBrokenPipes() { bridge_ignore(SIGPIPE) }
 
   static var environment: [[UInt8]] {

@@ -14,6 +14,10 @@ struct SystemError: Error, Equatable {
   var text: String { unsafe "\(call): \(String(cString: strerror(code)))" }
 
   var isMissing: Bool { code == ENOENT }
+  /// The socket is not one that the keeper of this user listens on.
+  var isRefused: Bool { [ECONNREFUSED, ENOTSOCK, EPERM, ELOOP, EPROTOTYPE].contains(code) }
+  /// A wait was over before the other side answered.
+  var isTimeout: Bool { code == EAGAIN }
   var exists: Bool { code == EEXIST || code == ENOTEMPTY }
   /// The file system cannot hold what is needed; another one may.
   var isUnsuitablePlace: Bool {

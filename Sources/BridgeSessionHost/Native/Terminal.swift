@@ -21,6 +21,9 @@ struct Terminal {
     _ = bridge_set_size(master.number, columns, rows, width, height)
   }
 
+  /// True while the kernel collects lines (ICANON).
+  var isInLineMode: Bool { bridge_is_canonical(master.number) == 1 }
+
   /// The process group that reads from the terminal; nil where there is none.
   var foreground: Int32? {
     let group = bridge_foreground(master.number)

@@ -29,6 +29,29 @@ struct SessionFiles {
   /// True while a keeper, or a start that has not handed over yet, holds the lock.
   var isAlive: Bool { (try? directory.create("lock").isLocked) ?? false }
 
+  /// The link to the writer's agent, for the program.
+  static let agentName = "agent"
+
+  /// The link by which an attaching process names its agent to the keeper.
+  static func agentLink(_ token: UInt64) -> String { "agent-" + String(token, radix: 16) }
+
+  /// Connects to the keeper. Where its socket was removed the keeper makes it again.
+  func connect() throws(SystemError) -> Descriptor {
+    do throws(SystemError) {
+      return try directory.connect()
+    } catch {
+      guard error.isMissing || error.isRefused, let state, state.boot == Machine.boot,
+        let keeper = state.keeper, let start = state.keeperStart,
+        Programs.signal(process: keeper, startedAt: start, Programs.socketSignal)
+      else { throw error }
+    }
+    for _ in 0..<100 where isAlive {
+      if let connected = try? directory.connect() { return connected }
+      Poller.pause(5)
+    }
+    return try directory.connect()
+  }
+
   var specBytes: [UInt8]? { try? directory.read("spec", limit: Int(Limits.start)) }
 
   var spec: SessionSpec? {

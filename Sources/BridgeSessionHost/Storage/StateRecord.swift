@@ -28,6 +28,9 @@ struct StateRecord: Equatable {
   var startedAt: UInt64 = 0
   var endedAt: UInt64?
   var survivesLogout = ""
+  /// The keeper's process, and when it started.
+  var keeper: UInt64?
+  var keeperStart: UInt64?
 
   static let name = "state"
   static let limit = 4096
@@ -49,10 +52,32 @@ struct StateRecord: Equatable {
     input = InputRecord(
       taken: try fields.offset("taken") ?? 0, lastControl: try fields.offset("control") ?? 0,
       lease: try fields.offset("lease") ?? 0, holder: try fields.identifier("holder"))
+    input.endedLeases = Self.leases(try fields.bytes("leases") ?? [])
     newest = try fields.offset("newest") ?? 0
     startedAt = try fields.number("started") ?? 0
     endedAt = try fields.number("finished")
     survivesLogout = try fields.text("logout") ?? ""
+    keeper = try fields.number("keeper")
+    keeperStart = try fields.number("keeper-start")
+  }
+
+  /// Records of 32 bytes: lease (8), client (16), accepted (8).
+  private static func leases(_ bytes: [UInt8]) -> [EndedLease] {
+    stride(from: 0, to: bytes.count / 32 * 32, by: 32).compactMap { start in
+      let number = { (at: Int) in bytes[at..<(at + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+      guard let client = ClientID(bytes: Array(bytes[(start + 8)..<(start + 24)])) else {
+        return nil
+      }
+      return EndedLease(lease: number(start), client: client, accepted: number(start + 24))
+    }
+  }
+
+  private var leases: [UInt8] {
+    input.endedLeases.flatMap { Self.eight($0.lease) + $0.client.bytes + Self.eight($0.accepted) }
+  }
+
+  static func eight(_ value: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - $0 * 8)) }
   }
 
   var bytes: [UInt8] {
@@ -71,6 +96,9 @@ struct StateRecord: Equatable {
     fields.add("started", number: startedAt)
     fields.add("finished", number: endedAt)
     fields.add("logout", text: survivesLogout)
+    fields.add("leases", bytes: leases)
+    fields.add("keeper", number: keeper)
+    fields.add("keeper-start", number: keeperStart)
     return fields.bytes
   }
 }
@@ -94,8 +122,6 @@ struct LiveRecord: Equatable {
   }
 
   var bytes: [UInt8] {
-    [committed, attached].flatMap { value in
-      (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - $0 * 8)) }
-    }
+    StateRecord.eight(committed) + StateRecord.eight(attached)
   }
 }

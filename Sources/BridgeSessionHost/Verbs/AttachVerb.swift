@@ -38,22 +38,57 @@ struct AttachVerb {
         return serve(files, status.end ?? .unknownKeeperDied)
       }
     }
-    return answer.decline(.directory, "The keeper of \(files.session) does not answer.")
+    return stalled(files)
   }
 
   private static let attempts = 400
 
   private func hand(to files: SessionFiles) -> Handed {
-    guard let socket = try? files.directory.connect(),
-      socket.send([LocalMessage.version, LocalMessage.attach, 0], passing: [0, 1]),
-      case .bytes(let receipt, _) = socket.receive(), receipt.count >= 2,
-      receipt[1] == LocalMessage.receipt
-    else { return .again }
+    let socket: Descriptor
+    do throws(SystemError) {
+      socket = try files.connect()
+    } catch {
+      return error.isTimeout ? .ended(stalled(files)) : .again
+    }
+    // Descriptors on the way to a keeper that is stopped would hold the channel open.
+    let probe = [LocalMessage.version, LocalMessage.probe, 0]
+    switch socket.ask(probe) {
+    case .receipt: break
+    case .silence: return .ended(stalled(files))
+    case .end: return .again
+    }
+    let (request, link) = request(in: files)
+    let reply = socket.ask(request, passing: [0, 1])
+    if let link { files.directory.remove(link) }
+    switch reply {
+    case .receipt: break
+    case .silence: return .ended(stalled(files))
+    case .end: return .again
+    }
     Machine.releaseStandardDescriptors()
+    socket.waitsForever()
     guard case .bytes(let last, _) = socket.receive(), last.count >= 2 else {
       return .ended(ExitStatus.unknownOutcome)
     }
     return .ended(last[1])
+  }
+
+  /// The keeper lives and does nothing: it is stopped, or its disk hangs.
+  private func stalled(_ files: SessionFiles) -> UInt8 {
+    answer.decline(.directory, "The keeper of \(files.session) does not answer.")
+  }
+
+  /// A request to attach. The agent of this login goes with it, as a link that the keeper reads.
+  private func request(in files: SessionFiles) -> (bytes: [UInt8], link: String?) {
+    let request = [LocalMessage.version, LocalMessage.attach, 0]
+    let own = files.directory.path.map { "\($0)/\(SessionFiles.agentName)" }
+    guard let agent = Programs.variable("SSH_AUTH_SOCK"), agent.hasPrefix("/"), agent != own else {
+      return (request, nil)
+    }
+    let token = Machine.entropy()
+    let link = SessionFiles.agentLink(token)
+    files.directory.link(link, to: agent)
+    return (request + StateRecord.eight(token), link)
   }
 
   // MARK: Ended sessions
@@ -100,5 +135,24 @@ struct AttachVerb {
     guard committed > files.live.committed else { return }
     let file = try? files.directory.create(LiveRecord.name)
     try? file?.write(LiveRecord(committed: committed).bytes, at: 0)
+  }
+}
+
+extension Descriptor {
+  enum Reply {
+    case receipt
+    case silence
+    case end
+  }
+
+  /// Sends a request to a keeper and waits for its receipt.
+  func ask(_ request: [UInt8], passing descriptors: [Int32] = []) -> Reply {
+    guard send(request, passing: descriptors) else { return .end }
+    switch receive() {
+    case .bytes(let reply, _):
+      return reply.dropFirst().first == LocalMessage.receipt ? .receipt : .end
+    case .nothing: return .silence
+    case .end: return .end
+    }
   }
 }

@@ -21,12 +21,16 @@ struct Inspection {
     }
     answer.sendFrameOnly(.status(first))
     var position = start
+    let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
       guard let status = files.status() else { return ExitStatus.missing }
-      let journal = Journal(files.directory)
-      guard send(journal, from: &position) else { return ExitStatus.storage }
-      if status.state != .running {
+      journal.scan()
+      let isOver = status.state != .running
+      // What a keeper printed last may be lost with it.
+      let end = isOver ? max(journal.newest, status.newest) : journal.newest
+      guard send(journal, from: &position, to: end) else { return ExitStatus.storage }
+      if isOver {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
         return ExitStatus.success
       }
@@ -35,20 +39,20 @@ struct Inspection {
     }
   }
 
-  private func send(_ journal: Journal, from position: inout UInt64) -> Bool {
-    if position < journal.oldest {
-      answer.sendFrameOnly(.gap(from: position, to: journal.oldest))
-      position = journal.oldest
-    }
-    while position < journal.newest {
-      let count = Int(min(journal.newest - position, 64 << 10))
-      let end = position + UInt64(count)
-      let bytes =
-        answer.isFramed
-        ? try? journal.frames(from: position, count: count)
-        : try? journal.bytes(from: position, to: end)
-      guard let bytes, !bytes.isEmpty, Machine.write(bytes, to: 1) else { return false }
-      position = end
+  private func send(_ journal: Journal, from position: inout UInt64, to end: UInt64) -> Bool {
+    while position < end {
+      let limit = min(end, position + 64 << 10)
+      let piece =
+        position < journal.newest
+        ? journal.piece(from: position, to: limit, framed: answer.isFramed) : .missing(to: end)
+      switch piece {
+      case .bytes(let bytes, let through):
+        guard through > position, Machine.write(bytes, to: 1) else { return false }
+        position = through
+      case .missing(let to):
+        answer.sendGap(from: position, to: min(to, end))
+        position = min(to, end)
+      }
     }
     return true
   }
@@ -63,13 +67,18 @@ struct Inspection {
         answer.send(.status(status))
         return exitStatus(of: status)
       }
-      let socket = try? files.directory.connect()
+      let asked = Machine.milliseconds
+      let socket = try? files.connect()
       if socket?.send([LocalMessage.version, LocalMessage.wait, 0]) == true {
+        socket?.waitsForever()
         _ = socket?.receive()
       }
-      Poller.pause(5)
+      // A keeper that has too many who wait closes at once.
+      Poller.pause(Machine.milliseconds < asked + 5 ? Self.retryPause : 5)
     }
   }
+
+  private static let retryPause: Int32 = 100
 
   private func exitStatus(of status: SessionStatus) -> UInt8 {
     switch status.end {
@@ -89,7 +98,7 @@ struct Inspection {
       return exitStatus(of: status)
     }
     let place = signal.flatMap { SessionSignal.allCases.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-    guard let socket = try? files.directory.connect(),
+    guard let socket = try? files.connect(),
       socket.send([LocalMessage.version, LocalMessage.kill, UInt8(place)]),
       case .bytes = socket.receive()
     else { return answer.decline(.directory, "The keeper of \(session) does not answer.") }
@@ -102,5 +111,12 @@ extension Answer {
   /// What a person who reads text does not see.
   func sendFrameOnly(_ frame: Frame) {
     if isFramed { send(frame) }
+  }
+
+  /// Says that output is no longer kept.
+  func sendGap(from: UInt64, to: UInt64) {
+    guard !isFramed else { return _ = send(.gap(from: from, to: to)) }
+    let text = "bridge-host: bytes \(from) to \(to) are no longer kept\n"
+    Machine.write(Array(text.utf8), to: 2)
   }
 }

@@ -3,6 +3,8 @@ import BridgeSessionProtocol
 /// `keep`: the keeper. Not for people: descriptors 3 to 6 are the session's directory, its lock,
 /// its socket and the pipe on which the start is reported.
 enum KeepVerb {
+  static let name = "keep"
+
   static func run() -> UInt8 {
     let directory = Directory(Descriptor(3))
     let lock = Descriptor(4)
@@ -36,10 +38,12 @@ enum KeepVerb {
     state.boot = Machine.boot
     try files.record(state, syncs: true)
     do throws(SystemError) {
-      let program = try KeptProgram(spec)
+      let program = try KeptProgram(spec, place: directory.path)
       state.phase = .running
       state.process = UInt64(program.process)
       state.processStart = Programs.startTime(of: program.process)
+      state.keeper = UInt64(Programs.ownProcess)
+      state.keeperStart = Programs.startTime(of: Programs.ownProcess)
       try? files.record(state, syncs: false)
       return Keeper(files, spec, state, program, listener: listener, children: children)
     } catch {

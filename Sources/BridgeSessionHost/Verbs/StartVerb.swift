@@ -122,20 +122,39 @@ struct StartVerb {
   private func startKeeper(_ files: SessionFiles, _ lock: Descriptor) -> SystemError? {
     do throws(SystemError) {
       let listener = try files.directory.listen()
-      let report = try Pipe()
-      let null = try Directory("/dev").openForReading("null")
-      _ = try Programs.spawn(
-        "/proc/self/exe", [Array("bridge-host".utf8), Array("keep".utf8)],
-        environment: Programs.environment, directory: "/",
-        descriptors: [
-          null.number, null.number, null.number, files.directory.descriptor.number, lock.number,
-          listener.number, report.writer.number,
-        ])
-      return KeepVerb.read(report: report)
+      if let scope = Logout.scope {
+        let failure = try spawn(scope.path, scope.arguments, files, lock, listener)
+        // The keeper was not executed: the phase says so, and no other process has the report.
+        guard failure != nil, files.state?.phase == .claimed else { return failure }
+        try recordLogout(Logout.answerWithoutScope, files)
+      }
+      let arguments = [Array("bridge-host".utf8), Array(KeepVerb.name.utf8)]
+      return try spawn("/proc/self/exe", arguments, files, lock, listener)
     } catch {
       files.remove(from: root)
       return error
     }
+  }
+
+  private func spawn(
+    _ path: String, _ arguments: [[UInt8]], _ files: SessionFiles, _ lock: Descriptor,
+    _ listener: Descriptor
+  ) throws(SystemError) -> SystemError? {
+    let report = try Pipe()
+    let null = try Directory("/dev").openForReading("null")
+    _ = try Programs.spawn(
+      path, arguments, environment: Programs.environment, directory: "/",
+      descriptors: [
+        null.number, null.number, null.number, files.directory.descriptor.number, lock.number,
+        listener.number, report.writer.number,
+      ])
+    return KeepVerb.read(report: report)
+  }
+
+  private func recordLogout(_ answer: String, _ files: SessionFiles) throws(SystemError) {
+    guard var state = files.state else { throw SystemError("read state", 22) }
+    state.survivesLogout = answer
+    try files.record(state, syncs: false)
   }
 
   private func report(

@@ -82,6 +82,12 @@ extension HostSession {
     return .ended(at: newest, ending)
   }
 
+  /// Records that output up to `offset` cannot be read, and that the attachment was sent a gap.
+  public mutating func skip(to offset: UInt64, for id: AttachmentID) {
+    guard let cursor = attachments[id]?.cursor else { return }
+    attachments[id]?.cursor = min(max(cursor, offset), newest)
+  }
+
   /// True when `nextOutput` would return something.
   public func hasOutput(for id: AttachmentID) -> Bool {
     guard let attachment = attachments[id], attachment.isAttached else { return false }

@@ -80,13 +80,6 @@ public struct HostSession: Sendable {
     var isAttached: Bool { client != nil }
   }
 
-  /// How far a lease came: its client learns it when it returns.
-  struct EndedLease: Sendable {
-    var lease: UInt64
-    var client: ClientID
-    var accepted: UInt64
-  }
-
   /// What was fixed at the start.
   public let configuration: Configuration
   /// Where a client without a resume point begins that asks for the screen only.
@@ -143,18 +136,23 @@ public struct HostSession: Sendable {
     lastControl = input.lastControl
     lease = input.lease
     leaseHolder = input.holder
+    endedLeases = input.endedLeases.suffix(Limits.endedLeases)
   }
 
   /// What a tombstone keeps of input and controls.
   public var inputRecord: InputRecord {
-    InputRecord(
+    var record = InputRecord(
       taken: inputTaken, lastControl: lastControl, lease: lease, holder: leaseHolder)
+    record.endedLeases = endedLeases
+    return record
   }
 
   /// Attachments that were welcomed.
   public var attachedCount: Int { attachments.values.count { $0.isAttached } }
   /// True once an attachment was welcomed, until it ends.
   public func isAttached(_ id: AttachmentID) -> Bool { attachments[id]?.isAttached == true }
+  /// True for the attachment that may write.
+  public func isWriter(_ id: AttachmentID) -> Bool { writer == id }
   /// The client that is the writer now.
   public var writingClient: ClientID? { writer.flatMap { attachments[$0]?.client } }
 
@@ -232,6 +230,23 @@ public struct HostSession: Sendable {
   }
 }
 
+/// How far a lease came: its client learns it when it returns.
+public struct EndedLease: Sendable, Equatable {
+  /// The number of the lease.
+  public var lease: UInt64
+  /// Who held it.
+  public var client: ClientID
+  /// All input below was accepted.
+  public var accepted: UInt64
+
+  /// A lease that came this far.
+  public init(lease: UInt64, client: ClientID, accepted: UInt64) {
+    self.lease = lease
+    self.client = client
+    self.accepted = accepted
+  }
+}
+
 /// What of input and controls outlives the keeper.
 public struct InputRecord: Sendable, Equatable {
   /// All input below was written to the program.
@@ -242,6 +257,8 @@ public struct InputRecord: Sendable, Equatable {
   public var lease: UInt64 = 0
   /// The last client that was the writer.
   public var holder: ClientID?
+  /// How far earlier leases came, the newest last.
+  public var endedLeases: [EndedLease] = []
 
   /// The record of a session that received nothing.
   public init() {}

@@ -5,7 +5,7 @@ import Testing
 @testable import BridgeSessionHost
 
 @Suite struct JournalTests {
-  private final class Folder {
+  final class Folder {
     let url: URL
     let directory: Directory
 
@@ -27,7 +27,8 @@ import Testing
     let end = min(offset + UInt64(count), journal.newest)
     var position = offset
     while position < end {
-      parser.append(try journal.frames(from: position, count: Int(end - position)))
+      guard case .bytes(let frames, _) = journal.piece(from: position, to: end) else { break }
+      parser.append(frames)
       while case .output(let offset, let stream, let bytes)? = try parser.next() {
         #expect(offset == position)
         position += UInt64(bytes.count)
@@ -109,21 +110,9 @@ import Testing
     #expect(pieces.flatMap(\.bytes) == [1, 2])
   }
 
-  private static let canMount =
-    TestMachine.isRoot && FileManager.default.isExecutableFile(atPath: "/bin/mount")
-
-  @Test(.enabled(if: canMount)) func onAFullDiskTheNewestOutputIsKeptInMemory() throws {
+  @Test(.enabled(if: SmallDisk.canMount)) func onAFullDiskTheNewestOutputIsKeptInMemory() throws {
     let folder = try Folder()
-    let disk = folder.url.appending(path: "disk")
-    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
-    let mount = try RunningProcess(
-      ["/bin/mount", "-t", "tmpfs", "-o", "size=2m", "none", disk.path], environment: [:])
-    guard mount.finish().status == 0 else { return }
-    defer {
-      if let unmount = try? RunningProcess(["/bin/umount", "-l", disk.path], environment: [:]) {
-        _ = unmount.finish()
-      }
-    }
+    guard let disk = try SmallDisk(at: folder.url, size: "2m") else { return }
     let journal = Journal(try Directory(disk.path))
     var whole: [UInt8] = []
     for turn in 0..<40 {
@@ -144,5 +133,34 @@ import Testing
     let oldest = Int(journal.oldest)
     let kept = try read(journal, from: journal.oldest, count: whole.count).flatMap(\.bytes)
     #expect(kept == Array(whole[oldest...]))
+    withExtendedLifetime(disk) {}
+  }
+
+  /// What was on disk and what comes after it are read from their own files.
+  @Test(.enabled(if: SmallDisk.canMount)) func aDiskThatTakesOutputAgainLosesAndMixesNothing()
+    throws
+  {
+    let folder = try Folder()
+    guard let disk = try SmallDisk(at: folder.url, size: "2m") else { return }
+    let journal = Journal(try Directory(disk.path))
+    let ballast = try Directory(disk.path).create("ballast")
+    try ballast.write([UInt8](repeating: 0, count: 1 << 20), at: 0)
+    var whole: [UInt8] = []
+    for turn in 0..<24 {
+      let bytes = piece(turn, 60_000)
+      whole += bytes
+      journal.append(turn % 5 == 0 ? .standardError : .standardOutput, bytes)
+    }
+    #expect(journal.failure != nil && !journal.retry())
+    ballast.truncate(to: 0)
+    #expect(journal.retry())
+    let more = piece(99, 20_000)
+    whole += more
+    journal.append(.standardOutput, more)
+    for journal in [journal, Journal(try Directory(disk.path))] {
+      #expect(journal.newest == UInt64(whole.count))
+      #expect(try read(journal, from: 0, count: whole.count).flatMap(\.bytes) == whole)
+    }
+    withExtendedLifetime(disk) {}
   }
 }

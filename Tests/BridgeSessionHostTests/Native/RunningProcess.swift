@@ -77,6 +77,9 @@ enum TestMachine {
 
   static func kill(_ process: Int32) { Glibc.kill(process, SIGKILL) }
 
+  static func stop(_ process: Int32) { Glibc.kill(process, SIGSTOP) }
+  static func resume(_ process: Int32) { Glibc.kill(process, SIGCONT) }
+
   static func isAlive(_ process: Int32) -> Bool { Glibc.kill(process, 0) == 0 }
 
   static var isRoot: Bool { geteuid() == 0 }

@@ -8,6 +8,8 @@ import Testing
 final class SessionBench {
   let folder: URL
   var environment: [String: String]
+  /// Where the sessions are, if not in `folder`.
+  var stateFolder: URL?
   /// Ids differ between runs of a test: sessions of two runs must never meet.
   let client = ClientID(high: Machine.entropy(), low: Machine.entropy())
 
@@ -36,7 +38,7 @@ final class SessionBench {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  var sessionsFolder: URL { folder.appending(path: "bridge/s") }
+  var sessionsFolder: URL { (stateFolder ?? folder).appending(path: "bridge/s") }
 
   var sessions: [SessionID] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder.path)) ?? []
@@ -239,7 +241,10 @@ final class AttachedClient {
   /// Waits for the welcome.
   func greet() throws { try pump { $0.machine.phase != .greeting } }
 
-  func type(_ text: String) throws { _ = try machine.write(Array(text.utf8)) }
+  func type(_ text: String) throws {
+    if machine.phase == .greeting { try greet() }
+    _ = try machine.write(Array(text.utf8))
+  }
 
   /// Commits everything and leaves; the attaching process's exit status.
   func close() throws -> Int32 {

@@ -1,0 +1,78 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+/// A keeper whose disk is full keeps the newest output and the end; the program goes on.
+@Suite(.enabled(if: SmallDisk.canMount)) struct FullDiskTests {
+  private func bench() throws -> (SessionBench, SmallDisk)? {
+    let bench = try SessionBench()
+    guard let disk = try SmallDisk(at: bench.folder, size: "3m") else { return nil }
+    bench.environment["XDG_STATE_HOME"] = disk.path
+    bench.stateFolder = URL(fileURLWithPath: disk.path)
+    return (bench, disk)
+  }
+
+  @Test func aTerminalsProgramGoesOnAndItsNewestOutputAndItsEndAreKept() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("stty -onlcr; seq 1 2000000; echo done >finished; exit 5") {
+      $0.terminal = Array("dumb".utf8)
+    }
+    _ = try bench.start(spec)
+    while bench.text("finished").isEmpty { Poller.pause(20) }
+    #expect(!bench.keepers(of: spec.session).isEmpty, "its output would go with the keeper")
+    // A terminal of its own, as after a client's restart.
+    let screen = try bench.attach(spec.session) { $0.replay = .screen }
+    try screen.pump { $0.end != nil }
+    #expect(screen.text.hasSuffix("\n2000000\n") && screen.end == .exited(status: 5))
+    screen.cut()
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    let whole = Array((1...2_000_000).map { "\($0)\n" }.joined().utf8)
+    let gap = try #require(client.gaps.first)
+    #expect(client.gaps.count == 1 && gap.lowerBound == 0)
+    #expect(client.all == Array(whole[Int(gap.upperBound)...]))
+    #expect(client.all.count >= 2 << 20)
+    #expect(try client.close() == 0)
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func onPipesAClientThatCommitsGetsEveryByteThroughMemory() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("seq 1 2500000; exit 6")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    #expect(client.notices.map(\.code) == [.degraded])
+    #expect(client.all == Array((1...2_500_000).map { "\($0)\n" }.joined().utf8))
+    #expect(client.gaps.isEmpty && client.end == .exited(status: 6))
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func theEndIsOnDiskOnceTheDiskHasRoom() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let ballast = URL(fileURLWithPath: disk.path).appending(path: "ballast")
+    let spec = bench.spec("read word; seq 1 400000; exit 7") { $0.terminal = Array("dumb".utf8) }
+    _ = try bench.start(spec)
+    let waiter = try bench.launch(["wait", "--session", spec.session.description])
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    try? Data(count: 4 << 20).write(to: ballast)
+    let file = try Directory(disk.path).create("ballast")
+    var size: UInt64 = (try? file.info().size) ?? 0
+    while (try? file.write([UInt8](repeating: 0, count: 4096), at: size)) != nil { size += 4096 }
+    try client.type("go\n")
+    try client.pump { $0.end != nil }
+    #expect(client.notices.map(\.code) == [.degraded])
+    client.cut()
+    #expect(try bench.status(spec.session)?.state == .running, "the end is not on disk")
+    file.truncate(to: 0)
+    #expect(waiter.finish().status == 0)
+    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    let again = try bench.attach(spec.session)
+    try again.pump { $0.end != nil }
+    #expect(again.end == .exited(status: 7) && again.all == client.all && again.gaps.isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+}
