@@ -53,6 +53,12 @@ public struct ModeTracker: Sendable {
   private static let alternateScreens: Set = [47, 1047, 1049]
   private static let titleLimit = 256
   private static let renditionLimit = 256
+  private static let sequenceLimit = 64
+
+  /// A sequence that sets one mode is short; what is not is left out of a replay.
+  private static func kept(_ sequence: ControlSequence) -> [UInt8] {
+    sequence.bytes.count <= sequenceLimit ? sequence.bytes : []
+  }
 
   /// True while a full-screen program has the alternate screen.
   public var isAlternateScreen: Bool {
@@ -122,7 +128,7 @@ public struct ModeTracker: Sendable {
     case UInt8(ascii: ">"): modes.keypad = false
     case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"):
       let isASCII = sequence.final == UInt8(ascii: "B")
-      modes.charsets[sequence.introducer] = isASCII ? nil : sequence.bytes
+      modes.charsets[sequence.introducer] = isASCII ? nil : Self.kept(sequence)
     case _: break
     }
   }
@@ -135,9 +141,9 @@ public struct ModeTracker: Sendable {
     case (0, 0, UInt8(ascii: "h")): if sequence.numbers.contains(4) { modes.insert = true }
     case (0, 0, UInt8(ascii: "l")): if sequence.numbers.contains(4) { modes.insert = false }
     case (0, 0, UInt8(ascii: "r")):
-      modes.scrollRegion = sequence.numbers.compactMap { $0 }.isEmpty ? [] : sequence.bytes
-    case (0, UInt8(ascii: " "), UInt8(ascii: "q")): modes.cursorShape = sequence.bytes
-    case (UInt8(ascii: ">"), 0, UInt8(ascii: "m")): modes.modifyKeys = sequence.bytes
+      modes.scrollRegion = sequence.numbers.compactMap { $0 }.isEmpty ? [] : Self.kept(sequence)
+    case (0, UInt8(ascii: " "), UInt8(ascii: "q")): modes.cursorShape = Self.kept(sequence)
+    case (UInt8(ascii: ">"), 0, UInt8(ascii: "m")): modes.modifyKeys = Self.kept(sequence)
     case (0, UInt8(ascii: "!"), UInt8(ascii: "p")): softReset()
     case (0, 0, UInt8(ascii: "m")): applyRendition(sequence)
     case (0, 0, UInt8(ascii: "J")):
@@ -171,7 +177,7 @@ public struct ModeTracker: Sendable {
     let isPlainReset = sequence.numbers.count <= 1 && (first == nil || first == 0)
     guard !isPlainReset else { return }
     modes.rendition += sequence.bytes
-    if modes.rendition.count > Self.renditionLimit { modes.rendition = sequence.bytes }
+    if modes.rendition.count > Self.renditionLimit { modes.rendition = Self.kept(sequence) }
   }
 
   private mutating func applyTitle(_ sequence: ControlSequence) {

@@ -1,0 +1,123 @@
+#if canImport(BridgeSessionProtocol)
+  import BridgeSessionProtocol
+#endif
+
+/// What holds for every sequence of bytes. Run by the tests on seeded bytes, and by `.ci/fuzz` on
+/// bytes that libFuzzer chooses: it compiles this file with the sources of the protocol.
+enum FuzzBody {
+  /// The first rule that these bytes break; nil where all hold. The first byte says how the rest is
+  /// cut into pieces.
+  static func broken(by data: [UInt8]) -> String? {
+    guard let first = data.first else { return nil }
+    let rest = Array(data.dropFirst())
+    let pieces = cut(rest, by: Int(first))
+    return parser(rest, pieces) ?? machine(rest) ?? tracker(rest, pieces) ?? filter(rest, pieces)
+  }
+
+  private static func cut(_ bytes: [UInt8], by seed: Int) -> [[UInt8]] {
+    var (pieces, position, length) = ([[UInt8]](), 0, seed % 7 + 1)
+    while position < bytes.count {
+      let end = min(position + length, bytes.count)
+      pieces.append(Array(bytes[position..<end]))
+      position = end
+      length = (length * 5 + seed) % 97 + 1
+    }
+    return pieces
+  }
+
+  // MARK: Frames
+
+  private static func parse(_ pieces: [[UInt8]]) -> (frames: [Frame], error: ProtocolError?) {
+    var (parser, frames) = (FrameParser(), [Frame]())
+    for piece in pieces {
+      parser.append(piece)
+      do throws(ProtocolError) {
+        while let frame = try parser.next() { frames.append(frame) }
+      } catch {
+        return (frames, error)
+      }
+    }
+    return (frames, nil)
+  }
+
+  private static func parser(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
+    let (once, inPieces) = (parse([whole]), parse(pieces))
+    guard once.frames == inPieces.frames, once.error == inPieces.error else {
+      return "the frames depend on where the bytes were cut"
+    }
+    for frame in once.frames {
+      let again = parse([frame.encoded])
+      guard again.error == nil, again.frames.count == 1, again.frames[0].encoded == frame.encoded
+      else { return "\(frame.type) is not the frame that it encodes to" }
+    }
+    return nil
+  }
+
+  private static let session = SessionID(high: 1, low: 2)
+
+  /// A host that receives the frames, from two attachments in turn, while its program prints.
+  private static func machine(_ bytes: [UInt8]) -> String? {
+    let configuration = HostSession.Configuration(session: session, epoch: 3, kind: .pipes)
+    var host = HostSession(configuration)
+    host.produced(3 << 20)
+    var now: Milliseconds = 0
+    for (index, frame) in parse([bytes]).frames.enumerated() {
+      let id = HostSession.AttachmentID(index % 3)
+      now += 50
+      if index < 3 { _ = host.connect(id) }
+      var effects = host.receive(frame, from: id, at: now)
+      effects += host.inputWritten(index % 5, at: now) + host.acknowledgements(at: now)
+      for case .writeInput(let written) in effects where written.count > Int(Limits.window) {
+        return "input beyond the window"
+      }
+      if let broken = pull(&host, id) { return broken }
+      guard host.inputTaken <= host.inputAccepted, host.committed <= host.newest,
+        host.attachedCount <= Limits.attachments
+      else { return "the host's numbers contradict each other" }
+    }
+    return nil
+  }
+
+  private static func pull(
+    _ host: inout HostSession, _ id: HostSession.AttachmentID
+  ) -> String? {
+    var sent: UInt64 = 0
+    while true {
+      switch host.nextOutput(for: id, limit: 64 << 10) {
+      case .nothing, .ended: return nil
+      case .gap(let from, let to): if from >= to { return "an empty gap" }
+      case .bytes(let from, let count):
+        sent += UInt64(count)
+        guard from + UInt64(count) <= host.newest else { return "output that is not there" }
+        guard sent <= Limits.window else { return "output beyond the window" }
+      }
+    }
+  }
+
+  // MARK: Terminal output
+
+  private static func tracker(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
+    var (once, inPieces) = (ModeTracker(), ModeTracker())
+    once.track(whole)
+    for piece in pieces { inPieces.track(piece) }
+    guard once.checkpoint == inPieces.checkpoint, once.cleared == inPieces.cleared,
+      once.isAtBoundary == inPieces.isAtBoundary
+    else { return "the modes depend on where the bytes were cut" }
+    guard once.restore.count <= 2048, (once.cleared?.modes.count ?? 0) <= 2048 else {
+      return "the modes are long"
+    }
+    guard once.cleared?.offset ?? 0 <= UInt64(whole.count) else { return "cleared in the future" }
+    let restored = ModeTracker(restoring: once.checkpoint, offset: UInt64(whole.count))
+    guard restored.checkpoint == once.checkpoint else { return "the modes are not restored" }
+    return nil
+  }
+
+  private static func filter(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
+    var (once, inPieces) = (MuteFilter(), MuteFilter())
+    let shown = once.filter(whole) + once.finish()
+    let parts = pieces.flatMap { inPieces.filter($0) } + inPieces.finish()
+    guard shown == parts else { return "what is shown depends on where the bytes were cut" }
+    guard shown.count <= whole.count else { return "more is shown than was printed" }
+    return nil
+  }
+}
