@@ -108,11 +108,15 @@ import Testing
     }
   }
 
+  /// 20 killed keepers, or as many as BRIDGE_KEEPER_KILLS says.
+  private static let kills =
+    ProcessInfo.processInfo.environment["BRIDGE_KEEPER_KILLS"].flatMap { Int($0) } ?? 20
+
   /// The keeper is killed at a moment that moves through the start: then the program was not
   /// started and is started now, or its outcome is unknown and it is not started again.
   @Test func aKeeperThatIsKilledAroundTheStartNeverRunsTheProgramTwice() throws {
     let bench = try SessionBench()
-    for cut in 0..<20 {
+    for cut in 0..<Self.kills {
       let spec = bench.spec("echo run >>runs-\(cut); read word")
       let start = try bench.launch(["start"])
       _ = start.input?.write(Frame.start(spec).encoded, from: 0)

@@ -12,12 +12,12 @@ struct Checksum: Equatable {
       add(bytes[index])
       index += 1
     }
-    while bytes.count - index >= 8 {
-      var word: UInt64 = 0
-      for shift in 0..<8 { word |= UInt64(bytes[index + shift]) << UInt64(shift * 8) }
-      add(word: word)
-      index += 8
+    var (first, second) = (first, second)
+    index = bytes.forEachWord(from: index) { word in
+      first &+= word
+      second &+= first
     }
+    (self.first, self.second) = (first, second)
     while index < bytes.count {
       add(bytes[index])
       index += 1

@@ -11,9 +11,14 @@ final class Journal {
   /// read only.
   private var live: LiveSegment?
   private var reader: SegmentReader?
+  /// What was appended last: a client that keeps up is served without reading it back.
+  private var newestBytes: (start: UInt64, stream: ProgramStream, bytes: [UInt8])?
   private var memory = MemoryRing()
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
+
+  /// True while somebody reads what is appended.
+  var keepsNewest = false
 
   /// The terminal's modes now, for the start of each segment; nil on pipes.
   var modes: (() -> [UInt8])?
@@ -34,9 +39,7 @@ final class Journal {
     let starts = directory.names().compactMap(Segment.offset(ofName:)).sorted()
     segments = starts.compactMap { start in
       var segment = Segment(start: start)
-      guard let info = try? directory.openForReading(segment.dataName).info(), info.isFile else {
-        return nil
-      }
+      guard let info = directory.info(of: segment.dataName), info.isFile else { return nil }
       segment.length = min(info.size, Segment.longest)
       return segment
     }
@@ -54,6 +57,7 @@ final class Journal {
 
   /// Appends output.
   func append(_ stream: ProgramStream, _ bytes: [UInt8]) {
+    newestBytes = failure == nil && keepsNewest ? (newest, stream, bytes) : nil
     if failure != nil {
       memory.append(stream, bytes)
     } else {
@@ -61,6 +65,7 @@ final class Journal {
         try write(stream, bytes)
       } catch {
         failure = error
+        newestBytes = nil
         // What was written in part is written again to memory.
         if let last = segments.last { live?.data.truncate(to: last.length) }
         memory = MemoryRing(start: segments.last?.end ?? 0)
@@ -109,6 +114,11 @@ final class Journal {
   func piece(from offset: UInt64, to limit: UInt64, framed: Bool = true) -> Piece {
     let end = min(limit, newest, offset + UInt64(Limits.payload))
     guard offset < end else { return .bytes([], through: offset) }
+    if framed, let kept = newestBytes, kept.start == offset, end == newest {
+      let header = Frame.header(
+        .output, stream: kept.stream, length: kept.bytes.count, offset: offset)
+      return .bytes(header + kept.bytes, through: end)
+    }
     if memory.end > 0, offset >= memory.start {
       return .bytes(memory.bytes(from: offset, to: end, framed: framed), through: end)
     }

@@ -244,6 +244,7 @@ final class Keeper {
     case .bytes(let bytes):
       let journal = server.journal
       let wasSound = journal.failure == nil
+      journal.keepsNewest = server.machine.attachedCount > 0
       journal.append(stream, bytes)
       if stream == .terminal { track(bytes) }
       server.machine.produced(bytes.count)

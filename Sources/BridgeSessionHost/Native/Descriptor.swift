@@ -45,11 +45,13 @@ struct FileInfo: Equatable {
   var user: UInt32
   var mode: UInt32
   var size: UInt64
+  var number: UInt64
   /// Seconds since 1970.
   var modified: UInt64
 
   init(_ status: stat) {
     user = status.st_uid
+    number = UInt64(status.st_ino)
     mode = status.st_mode
     size = UInt64(max(0, status.st_size))
     modified = UInt64(max(0, status.st_mtim.tv_sec))

@@ -60,6 +60,9 @@ struct Directory {
     if syncs { try descriptor.sync() }
   }
 
+  /// Makes a file outlive the machine.
+  func sync(_ name: String) throws(SystemError) { try openForReading(name).sync() }
+
   /// Renames; fails with `exists` where the new name is taken.
   func claim(_ name: String, from temporary: String) throws(SystemError) {
     _ = try check("rename \(name)") { unsafe bridge_rename_no_replace(number, temporary, name) }
@@ -92,12 +95,15 @@ struct Directory {
     Self.target(of: "/proc/self/fd/\(number)").flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
-  /// Which file has a name (its inode); nil where there is none.
-  func number(of name: String) -> UInt64? {
+  /// What a name is; nil where there is none. A symbolic link is not followed.
+  func info(of name: String) -> FileInfo? {
     var status = stat()
     guard unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-    return UInt64(status.st_ino)
+    return FileInfo(status)
   }
+
+  /// Which file has a name (its inode).
+  func number(of name: String) -> UInt64? { info(of: name)?.number }
 
   /// The socket of a keeper.
   static let socketName = "sock"

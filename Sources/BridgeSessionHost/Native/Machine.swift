@@ -20,11 +20,11 @@ enum Machine {
   }
 
   /// Random for each boot of the machine.
-  static var boot: [UInt8] {
+  static let boot: [UInt8] = {
     let folder = try? Directory("/proc/sys/kernel/random")
     let bytes = try? folder?.open("boot_id", O_RDONLY).read(at: 0, count: 36)
     return bytes ?? []
-  }
+  }()
 
   static func end(_ status: UInt8) -> Never { exit(Int32(status)) }
 

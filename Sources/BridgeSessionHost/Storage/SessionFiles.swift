@@ -80,8 +80,8 @@ struct SessionFiles {
     guard let spec, let state else { return nil }
     var status = SessionStatus(session: session, state: .claimed)
     let isAlive = isAlive
-    // The keeper may have ended between the two.
-    let state2 = self.state ?? state
+    // A keeper that has ended may have written its end between the two.
+    let state2 = isAlive ? state : self.state ?? state
     let sameBoot = state2.boot == Machine.boot
     switch state2.phase {
     case .ended: status.state = .ended

@@ -36,7 +36,9 @@ enum KeepVerb {
     guard var state = files.state else { throw SystemError("read state", 22) }
     state.phase = .starting
     state.boot = Machine.boot
+    try directory.sync("spec")
     try files.record(state, syncs: true)
+    try Directory("..", in: directory).descriptor.sync()
     do throws(SystemError) {
       let program = try KeptProgram(spec, place: directory.path)
       state.phase = .running

@@ -77,11 +77,13 @@ struct StartVerb {
         spec.session, directory: try Directory(temporary, in: root.directory))
       let lock = try files.directory.create("lock")
       guard lock.lock() else { throw SystemError("lock") }
-      try files.directory.replace("spec", spec.payload, syncs: true)
+      // Synced by the keeper with the phase in which the program may run: until then a session that
+      // the machine forgets was not started.
+      try files.directory.replace("spec", spec.payload, syncs: false)
       var state = StateRecord(phase: .claimed, boot: Machine.boot, epoch: Machine.entropy())
       state.survivesLogout = Logout.answer()
       state.startedAt = Machine.seconds
-      try files.record(state, syncs: true)
+      try files.record(state, syncs: false)
       try root.directory.claim(name, from: temporary)
       return .ours(files, lock: lock)
     } catch {
