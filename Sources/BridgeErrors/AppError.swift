@@ -146,6 +146,19 @@ public enum AppError: Error, Sendable, Hashable {
   case sshAlgorithmMismatch(host: String, detail: String)
   /// The peer does not speak SSH, or broke the protocol.
   case sshProtocolError(host: String, detail: String)
+  /// No such durable session on the host, or what was kept of it was removed.
+  case durableSessionNotFound(host: String, id: String)
+  /// The id of a durable session is in use for another program, or for another run of it.
+  case durableSessionConflict(host: String, id: String)
+  /// Another client became the writer of a durable session; `by` names it, empty where unknown.
+  case durableSessionReplaced(host: String, by: String)
+  /// Output of a durable session that was asked for is no longer kept: from `from` to below `to`.
+  case durableSessionGap(from: UInt64, to: UInt64)
+  /// A durable session has no recorded end: its keeper died, or the machine was restarted. `reason`
+  /// says which; its output is kept.
+  case durableSessionOutcomeUnknown(host: String, reason: String)
+  /// `bridge-host` is not there, is of another version, or cannot be used.
+  case durableSessionHostUnusable(host: String, reason: String)
   /// The caller cancelled. Never shown, queued, retried, or logged above debug.
   case cancelled
 }

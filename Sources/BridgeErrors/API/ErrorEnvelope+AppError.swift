@@ -63,6 +63,12 @@ extension ErrorEnvelope {
     case .sshOutcomeUnknown: (502, "SSH_OUTCOME_UNKNOWN")
     case .sshAlgorithmMismatch: (502, "SSH_ALGORITHM_MISMATCH")
     case .sshProtocolError: (502, "SSH_PROTOCOL_ERROR")
+    case .durableSessionNotFound: (404, "DURABLE_SESSION_NOT_FOUND")
+    case .durableSessionConflict: (409, "DURABLE_SESSION_CONFLICT")
+    case .durableSessionReplaced: (409, "DURABLE_SESSION_REPLACED")
+    case .durableSessionGap: (410, "DURABLE_SESSION_GAP")
+    case .durableSessionOutcomeUnknown: (502, "DURABLE_SESSION_OUTCOME_UNKNOWN")
+    case .durableSessionHostUnusable: (502, "DURABLE_SESSION_HOST_UNUSABLE")
     case .cancelled: (499, "CANCELLED")
     }
   }

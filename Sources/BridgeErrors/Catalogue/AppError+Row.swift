@@ -29,8 +29,7 @@ extension AppError {
     case .permissionSystemError(let detail): .permissionSystemError(detail)
     case .sshConnectionFailed(let host, let reason): .sshConnectionFailed(host, reason)
     case .sshAuthenticationFailed(let method): .sshAuthenticationFailed(method)
-    case .sshCommandFailed(let command, let status, let stderr):
-      .sshCommandFailed(command, status, stderr)
+    case .sshCommandFailed(let command, let code, let text): .sshCommandFailed(command, code, text)
     case .sshTimeout(let seconds): .sshTimeout(seconds)
     case .sshKeyInvalid(let reason): .sshKeyInvalid(reason)
     case .sshHostKeyMismatch(let host): .sshHostKeyMismatch(host)
@@ -61,6 +60,12 @@ extension AppError {
     case .sshOutcomeUnknown(let command): .sshOutcomeUnknown(command)
     case .sshAlgorithmMismatch(let host, let detail): .sshAlgorithmMismatch(host, detail)
     case .sshProtocolError(let host, let detail): .sshProtocolError(host, detail)
+    case .durableSessionNotFound(let host, let id): .durableSessionNotFound(host, id)
+    case .durableSessionConflict(let host, let id): .durableSessionConflict(host, id)
+    case .durableSessionReplaced(let host, let client): .durableSessionReplaced(host, client)
+    case .durableSessionGap(let from, let to): .durableSessionGap(from, to)
+    case .durableSessionOutcomeUnknown(let at, let why): .durableSessionOutcomeUnknown(at, why)
+    case .durableSessionHostUnusable(let at, let why): .durableSessionHostUnusable(at, why)
     case .cancelled: .cancelled()
     }
   }

@@ -40,7 +40,13 @@ public enum ErrorCatalogue {
     .sshHostKeyUnknown(host: "<host>", fingerprint: "<fingerprint>"),
     .sshServerBusy(host: "<host>", retryAfter: nil), .sshOutcomeUnknown(command: "<command>"),
     .sshAlgorithmMismatch(host: "<host>", detail: "<detail>"),
-    .sshProtocolError(host: "<host>", detail: "<detail>"), .cancelled,
+    .sshProtocolError(host: "<host>", detail: "<detail>"),
+    .durableSessionNotFound(host: "<host>", id: "<id>"),
+    .durableSessionConflict(host: "<host>", id: "<id>"),
+    .durableSessionReplaced(host: "<host>", by: "<client>"),
+    .durableSessionGap(from: 1_048_576, to: 4_194_304),
+    .durableSessionOutcomeUnknown(host: "<host>", reason: "<reason>"),
+    .durableSessionHostUnusable(host: "<host>", reason: "<reason>"), .cancelled,
   ]
 
   /// Every case as a page of a manual.

@@ -69,12 +69,21 @@ private let rows: [(AppError, Int, String)] = [
   (.sshOutcomeUnknown(command: "c"), 502, "SSH_OUTCOME_UNKNOWN"),
   (.sshAlgorithmMismatch(host: "h", detail: "d"), 502, "SSH_ALGORITHM_MISMATCH"),
   (.sshProtocolError(host: "h", detail: "d"), 502, "SSH_PROTOCOL_ERROR"),
+  (.durableSessionNotFound(host: "h", id: "i"), 404, "DURABLE_SESSION_NOT_FOUND"),
+  (.durableSessionConflict(host: "h", id: "i"), 409, "DURABLE_SESSION_CONFLICT"),
+  (.durableSessionReplaced(host: "h", by: "c"), 409, "DURABLE_SESSION_REPLACED"),
+  (.durableSessionGap(from: 1, to: 2), 410, "DURABLE_SESSION_GAP"),
+  (
+    .durableSessionOutcomeUnknown(host: "h", reason: "r"), 502,
+    "DURABLE_SESSION_OUTCOME_UNKNOWN"
+  ),
+  (.durableSessionHostUnusable(host: "h", reason: "r"), 502, "DURABLE_SESSION_HOST_UNUSABLE"),
   (.cancelled, 499, "CANCELLED"),
 ]
 
 @Suite struct ErrorEnvelopeTests {
   @Test func theTableIsWhole() {
-    #expect(Set(rows.map(\.0.caseName)).count == 58)
+    #expect(Set(rows.map(\.0.caseName)).count == 64)
   }
 
   @Test(arguments: rows.indices)

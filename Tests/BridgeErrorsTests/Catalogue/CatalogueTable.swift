@@ -227,6 +227,35 @@ private let added: [Row] = [
     "h does not speak SSH as it should: SSH-1.5. Check the host and the port.",
     [.checkSettings, .dismiss], icon: "terminal", exit: 76),
   Row(
+    .durableSessionNotFound(host: "h", id: "i"), "Session Not Found",
+    "h has no session i. It may have ended more than seven days ago.", icon: "terminal",
+    metadata: ["session_id": "i"], automatic: .never, exit: 66),
+  Row(
+    .durableSessionConflict(host: "h", id: "i"), "Session Conflict",
+    "Session i on h belongs to another program. Nothing was started.", icon: "terminal",
+    metadata: ["session_id": "i"], automatic: .never, exit: 64),
+  Row(
+    .durableSessionReplaced(host: "h", by: "c0ffee"), "Taken Over",
+    "The session on h was taken over by client c0ffee. The program goes on.",
+    [.reconnect, .dismiss], icon: "terminal", exit: 75),
+  Row(
+    .durableSessionReplaced(host: "h", by: ""), "Taken Over",
+    "The session on h was taken over by another client. The program goes on.",
+    [.reconnect, .dismiss], icon: "terminal", exit: 75),
+  Row(
+    .durableSessionGap(from: 1_048_576, to: 4_194_304), "Output No Longer Kept",
+    "Bytes 1048576 to 4194304 of the session are no longer kept.", icon: "terminal",
+    automatic: .never, exit: 74),
+  Row(
+    .durableSessionOutcomeUnknown(host: "h", reason: "the keeper died"), "Outcome Unknown",
+    "How the program on h ended is not known: the keeper died. Its output is kept.",
+    icon: "terminal", automatic: .never, exit: 74),
+  Row(
+    .durableSessionHostUnusable(host: "h", reason: "bridge-host is not installed"),
+    "No Durable Sessions",
+    "h cannot keep durable sessions: bridge-host is not installed.",
+    [.checkSettings, .dismiss], icon: "terminal", exit: 78),
+  Row(
     .cancelled, "Cancelled", "It was cancelled before it had finished.", icon: "xmark",
     severity: .info, automatic: .never, exit: 130),
 ]

@@ -26,7 +26,10 @@ func errors(carrying text: String) -> [AppError] {
     .unknown(message: text), .internalError(detail: text), .featureUnavailable(feature: text),
     .sshHostKeyUnknown(host: text, fingerprint: text), .sshServerBusy(host: text, retryAfter: nil),
     .sshOutcomeUnknown(command: text), .sshAlgorithmMismatch(host: text, detail: text),
-    .sshProtocolError(host: text, detail: text),
+    .sshProtocolError(host: text, detail: text), .durableSessionNotFound(host: text, id: text),
+    .durableSessionConflict(host: text, id: text), .durableSessionReplaced(host: text, by: text),
+    .durableSessionOutcomeUnknown(host: text, reason: text),
+    .durableSessionHostUnusable(host: text, reason: text),
   ]
 }
 

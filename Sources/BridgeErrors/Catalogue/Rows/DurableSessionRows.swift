@@ -1,0 +1,81 @@
+// The cases of durable sessions.
+extension CatalogueRow {
+  static func durableSessionNotFound(_ host: String, _ id: String) -> Self {
+    Self(
+      "durableSessionNotFound", .session,
+      cause: "The session was never started there, or it ended and what was kept was removed.",
+      remedy: "List what is there with `bridgectl sessions HOST`.",
+      title: "Session Not Found",
+      message: """
+        \(Payload.exact(host)) has no session \(Payload.exact(id)). It may have ended more than \
+        seven days ago.
+        """,
+      icon: "terminal", metadata: ["session_id": Payload.exact(id)], automatic: .never,
+      exit: .fileMissing)
+  }
+
+  static func durableSessionConflict(_ host: String, _ id: String) -> Self {
+    Self(
+      "durableSessionConflict", .session,
+      cause: "A session with this id exists and runs another program, or is another run.",
+      remedy: "Start the program under a new id, or attach to the session that is there.",
+      title: "Session Conflict",
+      message: """
+        Session \(Payload.exact(id)) on \(Payload.exact(host)) belongs to another program. Nothing \
+        was started.
+        """,
+      icon: "terminal", metadata: ["session_id": Payload.exact(id)], automatic: .never,
+      exit: .usage)
+  }
+
+  static func durableSessionReplaced(_ host: String, _ client: String) -> Self {
+    let name = client.isEmpty ? "another client" : "client \(Payload.exact(client))"
+    return Self(
+      "durableSessionReplaced", .session,
+      cause: "One client at a time writes to a session; another one took it over.",
+      remedy: "Attach again with --take to take it back, or with --view to read along.",
+      title: "Taken Over",
+      message: """
+        The session on \(Payload.exact(host)) was taken over by \(name). The program goes on.
+        """,
+      icon: "terminal", options: [.reconnect, .dismiss], exit: .busy)
+  }
+
+  static func durableSessionGap(_ from: UInt64, _ to: UInt64) -> Self {
+    Self(
+      "durableSessionGap", .session,
+      cause: "The program printed more than is kept, and nobody had committed the oldest output.",
+      remedy: "Read earlier, or start the program with a larger cap or so that it waits when full.",
+      title: "Output No Longer Kept",
+      message: "Bytes \(from) to \(to) of the session are no longer kept.",
+      icon: "terminal", automatic: .never, exit: .outcomeUnknown)
+  }
+
+  static func durableSessionOutcomeUnknown(_ host: String, _ reason: String) -> Self {
+    Self(
+      "durableSessionOutcomeUnknown", .session,
+      cause: "The session's keeper died or its machine was restarted before the end was recorded.",
+      remedy: """
+        Read the output that is kept (`bridgectl logs`), and see on the host what the program has \
+        done before you run it again.
+        """,
+      title: "Outcome Unknown",
+      message: """
+        How the program on \(Payload.exact(host)) ended is not known: \(Payload.sentence(reason)) \
+        Its output is kept.
+        """,
+      icon: "terminal", automatic: .never, exit: .outcomeUnknown)
+  }
+
+  static func durableSessionHostUnusable(_ host: String, _ reason: String) -> Self {
+    Self(
+      "durableSessionHostUnusable", .session,
+      cause: "Durable sessions need the program bridge-host on the remote machine.",
+      remedy: "Install it with `bridgectl install HOST`, or connect with --durable=never.",
+      title: "No Durable Sessions",
+      message: """
+        \(Payload.exact(host)) cannot keep durable sessions: \(Payload.sentence(reason))
+        """,
+      icon: "terminal", options: [.checkSettings, .dismiss], exit: .configuration)
+  }
+}
