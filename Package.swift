@@ -173,6 +173,16 @@ let package = Package(
     .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
     .systemLibrary(name: "CSessionSystem"),
     .target(name: "BridgeSessionHost", dependencies: ["BridgeSessionProtocol", "CSessionSystem"]),
+    .target(
+      name: "BridgeSession",
+      dependencies: ["BridgeSessionProtocol", "BridgeTransport", "BridgeErrors"]),
+    .testTarget(
+      name: "BridgeSessionTests",
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTestKit", "BridgeTransport",
+        "bridge-host",
+      ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(
       name: "BridgeSessionHostTests",

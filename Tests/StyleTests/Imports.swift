@@ -79,6 +79,9 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeSessionHost", modules: ["BridgeSessionProtocol"],
       native: ["CSessionSystem"], platform: ["Glibc"]),
+    Row(
+      target: "BridgeSession",
+      modules: ["BridgeErrors", "BridgeSessionProtocol", "BridgeTransport"], platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [
@@ -109,7 +112,7 @@ struct ImportTable: Sendable {
   }
 
   private static func allowed(inTest file: SourceFile) -> Set<String> {
-    let everyTarget: Set = ["ExampleTests", "IntegrationTests"]
+    let everyTarget: Set = ["BridgeSessionTests", "ExampleTests", "IntegrationTests"]
     let native = file.isNative ? platform : []
     if everyTarget.contains(file.target) { return testing.union(products).union(native) }
     guard file.target.hasSuffix("Tests") else { return testing }

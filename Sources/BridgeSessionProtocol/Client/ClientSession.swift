@@ -126,7 +126,8 @@ public struct ClientSession: Sendable {
   /// All input below was written to the program.
   public internal(set) var inputTaken: UInt64 = 0
 
-  var welcome: Welcome?
+  /// The host's newest answer; nil before the first.
+  public internal(set) var welcome: Welcome?
   var helloIsDue = false
   var takes: Bool
   var size: TerminalSize?

@@ -1,0 +1,266 @@
+import BridgeErrors
+import BridgeSessionProtocol
+import BridgeTransport
+
+// Attachments, one after the other.
+extension DurableSession {
+  /// Attaches until the session is over for this client.
+  func carryAll() async {
+    var progress = AttachProgress()
+    var last: ByteChannelEnding?
+    do throws(AppError) {
+      while !isLeaving {
+        let command = nextCommand
+        let channel = try await nextChannel(command.text, last)
+        let ending = try await carry(over: channel, command)
+        guard try goesOn(after: ending, &progress) else { break }
+        last = ending
+        sink.yield(.suspended(ending))
+      }
+    } catch {
+      failure = isLeaving ? nil : error
+    }
+    finish()
+  }
+
+  private func finish() {
+    isOver = true
+    machine.disconnect()
+    alarm?.cancel()
+    alarm = nil
+    changes.resumeAll()
+    sends.resumeAll()
+    rooms.resumeAll()
+    sink.finish()
+  }
+
+  /// Starting is repeated until an answer came: it is done once for an id.
+  private var nextCommand: HostCommand {
+    let isStarting = configuration.start != nil && machine.welcome == nil
+    return HostCommand(
+      isStarting ? .startAndAttach : .attach(configuration.attachment.session),
+      program: configuration.program, marker: HostCommand.freshMarker())
+  }
+
+  /// One attachment, from hello to the end of its channel.
+  ///
+  /// - Throws: why the session is over for this client.
+  private func carry(
+    over channel: any ByteChannel, _ command: HostCommand
+  ) async throws(AppError) -> ByteChannelEnding {
+    isWelcome = false
+    answer = AnswerReader(marker: command.marker)
+    outbox = []
+    if machine.welcome == nil, let spec = configuration.start { outbox = Frame.start(spec).encoded }
+    machine.connect()
+    let verdict = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
+      group.addTask { await self.sendAll(to: channel) }
+      let verdict = await receiveAll(from: channel)
+      group.cancelAll()
+      return verdict
+    }
+    alarm?.cancel()
+    alarm = nil
+    machine.disconnect()
+    var ending = ByteChannelEnding.closed
+    if case .success = verdict, !Task.isCancelled { ending = await end(of: channel) }
+    await channel.close()
+    try verdict.get()
+    return ending
+  }
+
+  /// Why a channel ended whose bytes have ended. A peer that does not say is not waited for.
+  private func end(of channel: any ByteChannel) async -> ByteChannelEnding {
+    await withTaskGroup(of: ByteChannelEnding.self) { group in
+      group.addTask { await channel.ending() }
+      group.addTask { [clock] in
+        await clock.sleep(Self.endLimit)
+        return .finished(status: nil)
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .finished(status: nil)
+    }
+  }
+
+  private static var endLimit: Milliseconds { 5000 }
+
+  /// Whether another attachment follows.
+  ///
+  /// - Throws: why the session is over for this client.
+  private func goesOn(
+    after ending: ByteChannelEnding, _ progress: inout AttachProgress
+  ) throws(AppError) -> Bool {
+    switch machine.phase {
+    case .refused(let refusal):
+      throw SessionFailure.error(
+        refusal, host: configuration.host, session: configuration.attachment.session)
+    case .left: return false
+    case .detached, .greeting, .attached: break
+    }
+    guard machine.ending == nil, !isLeaving, ending != .closed else { return false }
+    if case .finished(let status) = ending, !isWelcome {
+      let unanswered = SessionFailure.unanswered(
+        status: status, printed: answer.preamble, hasBegun: answer.hasBegun,
+        host: configuration.host)
+      // A status is the word of a program; without one the host may just be going down.
+      guard status == nil else { throw unanswered }
+    }
+    var isLost = false
+    if case .lost = ending { isLost = true }
+    let mayGoOn = progress.ended(
+      received: machine.received, taken: machine.inputTaken, linkWasLost: isLost)
+    guard mayGoOn else {
+      throw .durableSessionHostUnusable(
+        host: configuration.host, reason: "its attachments end as soon as they begin")
+    }
+    return true
+  }
+
+  // MARK: Receiving
+
+  /// Takes in what comes, until the channel ends or nothing more is wanted.
+  private func receiveAll(from channel: any ByteChannel) async -> Result<Void, AppError> {
+    while true {
+      let bytes: [UInt8]?
+      do throws(AppError) {
+        bytes = try await channel.read()
+      } catch {
+        // Why it ended is asked for next.
+        return .success(())
+      }
+      guard let bytes else { return .success(()) }
+      do throws(AppError) {
+        try take(bytes)
+        sends.resumeAll()
+        if case .refused = machine.phase { return .success(()) }
+        while queue.count > OutputQueue.limit { try await wait(for: rooms) }
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func take(_ bytes: [UInt8]) throws(AppError) {
+    let now = clock.now()
+    do throws(AnswerReader.Failure) {
+      try answer.append(bytes)
+      while let frame = try answer.next() { try take(frame, at: now) }
+    } catch {
+      throw SessionFailure.error(error, host: configuration.host)
+    }
+    changes.resumeAll()
+    // Another client became the writer while this one was away.
+    guard isWelcome, wasWriter, machine.role == .viewer else { return }
+    throw .durableSessionReplaced(
+      host: configuration.host, by: machine.welcome?.writer.map { "\($0)" } ?? "")
+  }
+
+  private func take(_ frame: Frame, at now: Milliseconds) throws(AnswerReader.Failure) {
+    do throws(ProtocolError) {
+      for event in try machine.receive(frame, at: now) { take(event) }
+    } catch {
+      throw .violation(error)
+    }
+  }
+
+  private func take(_ event: ClientSession.Event) {
+    switch event {
+    case .attached(let welcome):
+      isWelcome = true
+      if welcome.role == .writer { wasWriter = true }
+      showScreen(welcome)
+      sink.yield(.attached(welcome))
+    case .output(let offset, let stream, let bytes):
+      queue.append(SessionChunk(offset: offset, content: .bytes(bytes, stream)))
+    case .gap(let from, let to):
+      queue.append(SessionChunk(offset: from, content: .gap(to: to)))
+    case .inputDropped(let loss): sink.yield(.inputDropped(loss))
+    case .notice(let notice): sink.yield(.notice(notice))
+    case .inputTaken, .controlsDone, .ended, .refused, .pong: break
+    }
+  }
+
+  /// Before the first byte of a client that begins in the middle of the output.
+  private func showScreen(_ welcome: Welcome) {
+    guard configuration.attachment.replay == .screen, configuration.resume == nil,
+      !hasShownScreen
+    else { return }
+    hasShownScreen = true
+    queue.append(
+      SessionChunk(
+        offset: welcome.resume, content: .screen(welcome.modes, live: welcome.newest)))
+  }
+
+  /// The next chunk of output; nil after the last.
+  func next() async throws(AppError) -> SessionChunk? {
+    begin()
+    while true {
+      if let chunk = queue.popFirst() {
+        machine.consume(through: chunk.end, at: clock.now())
+        if queue.count <= OutputQueue.limit { rooms.resumeAll() }
+        acknowledge()
+        return chunk
+      }
+      if machine.ending != nil { return nil }
+      if isOver {
+        if let failure { throw failure }
+        return nil
+      }
+      try await change()
+    }
+  }
+
+  // MARK: Sending
+
+  /// Sends what there is to send, until canceled or the channel takes no more.
+  private func sendAll(to channel: any ByteChannel) async {
+    do throws(AppError) {
+      while !Task.isCancelled {
+        let batch = nextBatch()
+        if !batch.isEmpty {
+          try await channel.write(batch)
+        } else if machine.phase == .left {
+          return
+        } else {
+          setAlarm()
+          try await wait(for: sends)
+        }
+      }
+    } catch {
+      // The receiver sees the end of the channel.
+    }
+  }
+
+  private static var batchSize: Int { 64 << 10 }
+
+  private func nextBatch() -> [UInt8] {
+    var batch = outbox
+    outbox = []
+    let now = clock.now()
+    while batch.count < Self.batchSize, let frame = machine.nextFrame(at: now) {
+      batch += frame.encoded
+    }
+    return batch
+  }
+
+  /// Lets the sender go on when an acknowledgement is due, or will be and no alarm is set for it.
+  func acknowledge() {
+    guard let due = machine.acknowledgementDeadline else { return }
+    if alarm == nil || due <= clock.now() { sends.resumeAll() }
+  }
+
+  private func setAlarm() {
+    guard alarm == nil, let due = machine.acknowledgementDeadline else { return }
+    let now = clock.now()
+    let delay = due > now ? due - now : 0
+    alarm = Task(executorPreference: executor) { [clock] in
+      await clock.sleep(delay)
+      if !Task.isCancelled { await self.ring() }
+    }
+  }
+
+  private func ring() {
+    alarm = nil
+    sends.resumeAll()
+  }
+}

@@ -1,0 +1,158 @@
+public import BridgeErrors
+public import BridgeSessionProtocol
+
+// What the application sends, and how it leaves.
+extension DurableSession {
+  /// Writes to the program's standard input or terminal; returns the offset after the last byte
+  /// once it is kept here. It is sent again until the host has taken it, as long as this value
+  /// lives. Waits while 1 MiB is on its way, and before the host's first answer.
+  ///
+  /// One caller at a time: the parts of two would be mixed. What a canceled call had kept is sent.
+  ///
+  /// - Parameter offset: where it begins; nil for the end of what was written. What lies below the
+  ///   end was written before and is not written again.
+  /// - Throws: `validationError` for a viewer, and where bytes before `offset` are missing;
+  ///   `sshConnectionFailed` when input was ended or the program has; why the session is over for
+  ///   this client; `cancelled`.
+  @discardableResult
+  public func write(
+    _ bytes: [UInt8], at offset: UInt64? = nil
+  ) async throws(AppError) -> UInt64 {
+    var rest = bytes[...]
+    var position = offset
+    while true {
+      try requireOpen()
+      let part = rest.prefix(Self.partSize)
+      var room = 0
+      do throws(ClientSession.WriteError) {
+        let end = try machine.write(part, at: position)
+        sends.resumeAll()
+        rest = rest.dropFirst(part.count)
+        position = position.map { $0 + UInt64(part.count) }
+        if rest.isEmpty { return end }
+        continue
+      } catch {
+        room = try self.room(after: error)
+      }
+      if room > 0, !rest.isEmpty {
+        // Nothing of a part that does not fit was taken: fill what is free.
+        let small = rest.prefix(room)
+        guard (try? machine.write(small, at: position)) != nil else { continue }
+        sends.resumeAll()
+        rest = rest.dropFirst(small.count)
+        position = position.map { $0 + UInt64(small.count) }
+        if rest.isEmpty { return machine.inputOffset ?? 0 }
+      }
+      try await change()
+    }
+  }
+
+  private static var partSize: Int { 64 << 10 }
+
+  /// Ends the program's input after all that was written.
+  ///
+  /// - Throws: as `write`.
+  public func endInput() async throws(AppError) {
+    try await perform { machine throws(ClientSession.WriteError) in _ = try machine.endInput() }
+  }
+
+  /// Sets the size of the program's terminal.
+  ///
+  /// - Throws: as `write`.
+  public func resize(to size: TerminalSize) async throws(AppError) {
+    try await perform { machine throws(ClientSession.WriteError) in
+      _ = try machine.perform(.resize(size))
+    }
+  }
+
+  /// Signals the program's foreground processes, once.
+  ///
+  /// - Throws: as `write`.
+  public func signal(_ signal: SessionSignal) async throws(AppError) {
+    try await perform { machine throws(ClientSession.WriteError) in
+      _ = try machine.perform(.signal(signal))
+    }
+  }
+
+  /// Waits until all input below `offset` was written to the program.
+  ///
+  /// - Throws: `sshConnectionFailed` when the program ended before; why the session is over for
+  ///   this client; `cancelled`.
+  public func inputTaken(through offset: UInt64) async throws(AppError) {
+    while machine.inputTaken < offset {
+      try requireOpen()
+      guard machine.ending == nil else { throw ended }
+      try await change()
+    }
+  }
+
+  /// Leaves the session; the program goes on. What was written and not sent by now is sent first,
+  /// where the link is up and the program takes it within a second.
+  public func detach() async { await leave(closes: false) }
+
+  /// Leaves the session, and removes it where the program has ended and all of its output was
+  /// committed.
+  public func close() async { await leave(closes: true) }
+
+  private func leave(closes: Bool) async {
+    isLeaving = true
+    guard let carrying else {
+      isOver = true
+      sink.finish()
+      return changes.resumeAll()
+    }
+    guard !isOver, machine.phase == .attached, (try? machine.leave(closes: closes)) != nil else {
+      carrying.cancel()
+      return await carrying.value
+    }
+    sends.resumeAll()
+    let limit = Task(executorPreference: executor) { [clock] in
+      await clock.sleep(Self.leaveLimit)
+      if !Task.isCancelled { carrying.cancel() }
+    }
+    await carrying.value
+    limit.cancel()
+  }
+
+  private static var leaveLimit: Milliseconds { 1000 }
+
+  private func perform(
+    _ body: (inout ClientSession) throws(ClientSession.WriteError) -> Void
+  ) async throws(AppError) {
+    while true {
+      try requireOpen()
+      do throws(ClientSession.WriteError) {
+        try body(&machine)
+        return sends.resumeAll()
+      } catch {
+        _ = try room(after: error)
+      }
+      try await change()
+    }
+  }
+
+  private func requireOpen() throws(AppError) {
+    if isLeaving { throw .cancelled }
+    if isOver { throw failure ?? ended }
+    begin()
+  }
+
+  /// The room that is left, where waiting helps.
+  private func room(after error: ClientSession.WriteError) throws(AppError) -> Int {
+    switch error {
+    case .notAttached: return 0
+    case .full(let room): return room
+    case .notWriter:
+      throw .validationError(
+        field: "session", message: "This client only reads the session: another one writes.")
+    case .hole(let expected):
+      throw .validationError(
+        field: "offset", message: "The bytes from \(expected) on are missing.")
+    case .ended: throw ended
+    }
+  }
+
+  private var ended: AppError {
+    .sshConnectionFailed(host: configuration.host, reason: "The program takes no more input.")
+  }
+}

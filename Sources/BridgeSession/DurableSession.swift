@@ -1,0 +1,205 @@
+public import BridgeErrors
+public import BridgeSessionProtocol
+public import BridgeTransport
+
+/// A program on a remote machine that outlives every connection to it, as one client sees it.
+///
+/// It is given a function that yields byte channels, and asks for the next one whenever a channel
+/// ends: output goes on at the byte, input that did not arrive is sent again, both once and in
+/// order. It retries nothing by itself: what that function throws ends the session for this client,
+/// and the program goes on. Leave with `detach` or `close`; without that a session attaches until
+/// the program ends.
+public actor DurableSession {
+  /// Yields the channel of the next attachment: runs `command` on the host. `last` is why the one
+  /// before ended; nil for the first. Waits for a usable link for as long as the caller likes.
+  ///
+  /// - Throws: why there is none, which ends the session for this client.
+  public typealias NextChannel =
+    @Sendable (_ command: String, _ last: ByteChannelEnding?) async throws(AppError)
+    -> any ByteChannel
+
+  /// Which session, and how.
+  public struct Configuration: Sendable {
+    /// The host, as errors name it.
+    public var host: String
+    /// Who attaches to what.
+    public var attachment: ClientSession.Configuration
+    /// The program, started with the first attachment unless that was done before; nil to attach
+    /// only.
+    public var start: SessionSpec?
+    /// Where a former run of this application left off: what it had committed.
+    public var resume: ResumePoint?
+    /// How far a former run of this application wrote.
+    public var input: InputPoint?
+    /// The path of `bridge-host` on the host; nil to look where it is installed.
+    public var program: String?
+
+    /// Attaches to a session as a writer.
+    public init(host: String, attachment: ClientSession.Configuration) {
+      self.host = host
+      self.attachment = attachment
+    }
+
+    /// Starts `spec`, or attaches to it where it was started before.
+    public init(host: String, starting spec: SessionSpec, client: ClientID) {
+      self.init(host: host, attachment: .init(session: spec.session, client: client))
+      start = spec
+    }
+  }
+
+  /// What happened beside the output.
+  public enum Event: Sendable, Equatable {
+    /// The host answered: bytes flow.
+    case attached(Welcome)
+    /// The channel is gone; another one is asked for.
+    case suspended(ByteChannelEnding)
+    /// Input and controls that will not reach the program.
+    case inputDropped(ClientSession.InputLoss)
+    /// A condition that ends nothing.
+    case notice(Notice)
+  }
+
+  /// Which session, and how.
+  public nonisolated let configuration: Configuration
+  /// Steps of the session, oldest first, the newest 64 of them; one reader. Ends with it.
+  public nonisolated let events: AsyncStream<Event>
+
+  let nextChannel: NextChannel
+  let executor: (any TaskExecutor)?
+  let clock: SessionClock
+  let sink: AsyncStream<Event>.Continuation
+
+  var machine: ClientSession
+  var queue = OutputQueue()
+  var answer = AnswerReader(marker: "-")
+  var outbox: [UInt8] = []
+  /// Why it is over for this client; nil while it is not, and after it left or the program ended.
+  var failure: AppError?
+  /// Carries the session over all its channels.
+  var carrying: Task<Void, Never>?
+  var isOver = false
+  var isLeaving = false
+  /// Whether the host has answered this attachment.
+  var isWelcome = false
+  var wasWriter = false
+  var hasShownScreen = false
+  var alarm: Task<Void, Never>?
+  /// Those who wait for output, room for input, an end, or a state.
+  let changes = Waiters()
+  /// The sender, while it has nothing to send.
+  let sends = Waiters()
+  /// The receiver, while the queue of output is full.
+  let rooms = Waiters()
+  private var lastTicket = 0
+
+  /// A session that does nothing before `attach`, or before it is read from or written to.
+  ///
+  /// - Parameters:
+  ///   - clock: for the age of acknowledgements and the time that leaving may take.
+  ///   - executor: where its tasks run; nil for the global pool.
+  ///   - nextChannel: yields the channel of the next attachment.
+  public init<C: Clock>(
+    _ configuration: Configuration, clock: C = ContinuousClock(),
+    executor: (any TaskExecutor)? = nil, nextChannel: @escaping NextChannel
+  ) where C.Duration == Duration {
+    self.configuration = configuration
+    self.clock = SessionClock(clock)
+    self.executor = executor
+    self.nextChannel = nextChannel
+    (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+    machine = ClientSession(
+      configuration.attachment, resume: configuration.resume, input: configuration.input)
+  }
+
+  /// What the program prints, once and in order.
+  public nonisolated var output: SessionOutput { SessionOutput(session: self) }
+
+  /// Attaches, and attaches again by itself from now on; returns with the host's first answer.
+  ///
+  /// - Throws: `durableSessionNotFound`, `durableSessionConflict`, `durableSessionHostUnusable`,
+  ///   `fileWriteError`, `sshProtocolError`; what the function that yields channels threw;
+  ///   `cancelled` after `detach`, and when the calling task is canceled (attaching goes on).
+  public func attach() async throws(AppError) -> Welcome {
+    begin()
+    while true {
+      if let welcome = machine.welcome { return welcome }
+      if isOver { throw failure ?? .cancelled }
+      try await change()
+    }
+  }
+
+  /// How the program ended, once all its output was received: an exit status or a signal. The
+  /// output must be read meanwhile: after 1 MiB that nobody reads the host sends no more.
+  ///
+  /// - Throws: `durableSessionOutcomeUnknown` when the keeper died or the machine was restarted;
+  ///   why the session is over for this client; `cancelled` after `detach`, and when the calling
+  ///   task is canceled.
+  public func exitStatus() async throws(AppError) -> ProgramEnd {
+    begin()
+    while true {
+      if let end = machine.ending {
+        if let unknown = SessionFailure.unknownEnd(end, host: configuration.host) { throw unknown }
+        return end
+      }
+      if isOver { throw failure ?? .cancelled }
+      try await change()
+    }
+  }
+
+  /// How it ended where that was received, also when the outcome is not known; nil before.
+  public var ending: ProgramEnd? { machine.ending }
+
+  /// What this client may do; nil before the host's first answer.
+  public var role: Role? { machine.role }
+
+  /// What to store beside the application's own data, to continue after its restart: the output
+  /// that was committed. nil before the host's first answer.
+  public var resumePoint: ResumePoint? { machine.resumePoint }
+
+  /// All input below was written to the program.
+  public var inputTaken: UInt64 { machine.inputTaken }
+
+  /// The offset of the next byte of input, and the lease it is written under: what to store before
+  /// writing. nil before the host's first answer, and for a viewer.
+  public var inputPoint: InputPoint? {
+    guard let lease = machine.lease, let written = machine.inputOffset else { return nil }
+    return InputPoint(written: written, lease: lease)
+  }
+
+  /// Says that the effect of all output below `offset` is stored: a client that resumes later does
+  /// not get it again, and the host may give it up.
+  public func commit(through offset: UInt64) {
+    machine.commit(through: offset, at: clock.now())
+    acknowledge()
+  }
+
+  /// Attaches, where that was not asked for before: whoever waits for something is not left alone.
+  func begin() {
+    guard carrying == nil, !isOver else { return }
+    carrying = Task(executorPreference: executor) { await self.carryAll() }
+  }
+
+  // Waiting.
+
+  /// Returns when something has changed.
+  ///
+  /// - Throws: `cancelled` when the calling task is.
+  func change() async throws(AppError) { try await wait(for: changes) }
+
+  func wait(for waiters: Waiters) async throws(AppError) {
+    lastTicket += 1
+    let ticket = lastTicket
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        if Task.isCancelled { caller.resume() } else { waiters.add(caller, ticket) }
+      }
+    } onCancel: {
+      _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
+    }
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  private func stopWaiting(_ ticket: Int) {
+    for waiters in [changes, sends, rooms] { waiters.resume(ticket) }
+  }
+}

@@ -1,0 +1,100 @@
+public import BridgeErrors
+public import BridgeSessionProtocol
+
+/// A piece of a session's output, in its place.
+public struct SessionChunk: Sendable, Equatable {
+  /// What it is.
+  public enum Content: Sendable, Equatable {
+    /// Bytes that the program wrote.
+    case bytes([UInt8], ProgramStream)
+    /// Bytes that are no longer kept, to below this offset.
+    case gap(to: UInt64)
+    /// First, where output begins in the middle of a screen: escape sequences for the terminal. Up
+    /// to `live` the output is old, and what a terminal answers must be taken out (`MuteFilter`).
+    case screen([UInt8], live: UInt64)
+  }
+
+  /// The offset of the first byte.
+  public var offset: UInt64
+  /// What it is.
+  public var content: Content
+
+  /// A piece at `offset`.
+  public init(offset: UInt64, content: Content) {
+    self.offset = offset
+    self.content = content
+  }
+
+  /// The offset after the last byte: what to commit once its effect is stored.
+  public var end: UInt64 {
+    switch content {
+    case .bytes(let bytes, _): offset + UInt64(bytes.count)
+    case .gap(let to): to
+    case .screen: offset
+    }
+  }
+}
+
+/// Chunks that were received and not read yet. The window of the protocol bounds the bytes.
+struct OutputQueue: Sendable {
+  /// More chunks than this hold back the channel.
+  static let limit = 4096
+  private static let joinedBelow = 8 << 10
+
+  private var arrived: [SessionChunk] = []
+  /// The oldest last.
+  private var leaving: [SessionChunk] = []
+
+  var count: Int { arrived.count + leaving.count }
+
+  /// Adds a chunk; small ones of one stream, and gaps side by side, become one.
+  mutating func append(_ chunk: SessionChunk) {
+    guard let last = arrived.last, last.end == chunk.offset else { return arrived.append(chunk) }
+    switch (last.content, chunk.content) {
+    case (.bytes(let old, let stream), .bytes(let new, let other))
+    where stream == other && old.count < Self.joinedBelow && new.count < Self.joinedBelow:
+      arrived[arrived.count - 1].content = .bytes(old + new, stream)
+    case (.gap, .gap(let to)): arrived[arrived.count - 1].content = .gap(to: to)
+    case (.bytes, _), (.gap, _), (.screen, _): arrived.append(chunk)
+    }
+  }
+
+  mutating func popFirst() -> SessionChunk? {
+    if leaving.isEmpty {
+      swap(&arrived, &leaving)
+      leaving.reverse()
+    }
+    return leaving.popLast()
+  }
+}
+
+/// The output of a durable session, once and in order, for one reader.
+///
+/// Nothing is lost when a connection ends: the stream waits and goes on at the byte. It ends after
+/// the program's last byte, or when this client leaves. Bounded: a reader that stops holds back the
+/// host after 1 MiB.
+public struct SessionOutput: AsyncSequence, Sendable {
+  /// Bytes, or a gap in their place.
+  public typealias Element = SessionChunk
+  /// Why the session is over for this client.
+  public typealias Failure = AppError
+
+  let session: DurableSession
+
+  /// Takes the chunks in order.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let session: DurableSession
+
+    /// The next chunk; nil at the end.
+    ///
+    /// - Throws: why the session is over for this client; `cancelled`.
+    public func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AppError) -> SessionChunk? {
+      try await session.next()
+    }
+  }
+
+  /// An iterator; two of one session share its output.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(session: session) }
+}

@@ -1,0 +1,50 @@
+import BridgeSessionProtocol
+
+/// The time that a session sees: milliseconds since it was made, and waits.
+struct SessionClock: Sendable {
+  let now: @Sendable () -> Milliseconds
+  /// Returns early when the task is canceled.
+  let sleep: @Sendable (Milliseconds) async -> Void
+
+  init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    let origin = clock.now
+    now = { Milliseconds(max(0, origin.duration(to: clock.now) / .milliseconds(1))) }
+    sleep = { try? await clock.sleep(for: .milliseconds(Int64(clamping: $0))) }
+  }
+}
+
+/// Callers that wait for something to change, resumed all at once.
+final class Waiters {
+  private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
+
+  func add(_ caller: CheckedContinuation<Void, Never>, _ ticket: Int) { callers[ticket] = caller }
+
+  func resume(_ ticket: Int) { callers.removeValue(forKey: ticket)?.resume() }
+
+  func resumeAll() {
+    guard !callers.isEmpty else { return }
+    let waiting = callers
+    callers = [:]
+    for caller in waiting.values { caller.resume() }
+  }
+}
+
+/// How often an attachment may end without having brought anything. A link that was lost is the
+/// business of whoever retries; a host whose program ends again and again is not attached to for
+/// ever.
+struct AttachProgress: Sendable, Equatable {
+  /// Ends in a row without anything new.
+  static let limit = 5
+
+  private(set) var fruitless = 0
+  private var received: UInt64 = 0
+  private var taken: UInt64 = 0
+
+  /// An attachment ended here; false when another one is pointless.
+  mutating func ended(received: UInt64, taken: UInt64, linkWasLost: Bool) -> Bool {
+    let isProgress = received > self.received || taken > self.taken
+    (self.received, self.taken) = (received, taken)
+    fruitless = isProgress || linkWasLost ? 0 : fruitless + 1
+    return fruitless < Self.limit
+  }
+}

@@ -1,0 +1,80 @@
+public import BridgeErrors
+public import BridgeTransport
+
+/// The links of one supervised connection, handed to what runs on them: one generation after the
+/// other. A durable session over it is suspended with its link, and attached again with the next.
+///
+/// Whoever supervises says `use` in `onConnected` and `fail` when the supervisor gives up; nothing
+/// is retried here.
+public actor SessionLinks<Link: Connection & ByteChannelSource> {
+  private var newest: (link: Link, generation: Int)?
+  private var verdict: AppError?
+  private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var last = 0
+
+  /// No link yet.
+  public init() {}
+
+  /// A generation is in use from now on.
+  public func use(_ link: Link, generation: Int) {
+    guard newest.map({ $0.generation < generation }) ?? true else { return }
+    newest = (link, generation)
+    verdict = nil
+    resumeAll()
+  }
+
+  /// There will be no other link: whoever waits for one is answered with `error`.
+  public func fail(_ error: AppError) {
+    verdict = error
+    resumeAll()
+  }
+
+  /// A channel on the link in use; where there is none, on the next one.
+  ///
+  /// - Throws: what a link that goes on refused it with; what was given to `fail`; `cancelled`.
+  public func channel(running command: String) async throws(AppError) -> any ByteChannel {
+    var last = 0
+    while true {
+      while let (link, generation) = newest, generation > last {
+        if let channel = try await open(command, on: link) { return channel }
+        last = generation
+      }
+      if let verdict { throw verdict }
+      try await change()
+    }
+  }
+
+  /// Nil where the link has ended: the next one tries again.
+  private func open(
+    _ command: String, on link: Link
+  ) async throws(AppError) -> (any ByteChannel)? {
+    do throws(AppError) {
+      return try await link.channel(running: command)
+    } catch {
+      if error == .cancelled, Task.isCancelled { throw error }
+      guard await link.lastFailure != nil || error == .cancelled else { throw error }
+      return nil
+    }
+  }
+
+  private func change() async throws(AppError) {
+    last += 1
+    let ticket = last
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        if Task.isCancelled { caller.resume() } else { callers[ticket] = caller }
+      }
+    } onCancel: {
+      _ = Task(executorPreference: nil) { await self.resume(ticket) }
+    }
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  private func resume(_ ticket: Int) { callers.removeValue(forKey: ticket)?.resume() }
+
+  private func resumeAll() {
+    let waiting = callers
+    callers = [:]
+    for caller in waiting.values { caller.resume() }
+  }
+}

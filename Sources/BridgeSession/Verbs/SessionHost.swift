@@ -1,0 +1,239 @@
+public import BridgeErrors
+public import BridgeSessionProtocol
+public import BridgeTransport
+
+/// The durable sessions of one host, without attaching to one: what `bridge-host` answers to list,
+/// start, wait, kill, read and version. One exec each, over any source of byte channels.
+public struct SessionHost: Sendable {
+  private let source: any ByteChannelSource
+  private let host: String
+  private let program: String?
+
+  /// The sessions behind `source`.
+  ///
+  /// - Parameters:
+  ///   - host: the host, as errors name it.
+  ///   - program: the path of `bridge-host` there; nil to look where it is installed.
+  public init(_ source: any ByteChannelSource, host: String, program: String? = nil) {
+    self.source = source
+    self.host = host
+    self.program = program
+  }
+
+  /// All sessions of the user, as their files have them.
+  ///
+  /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
+  public func list() async throws(AppError) -> [SessionStatus] {
+    var found: [SessionStatus] = []
+    _ = try await ask(.list, of: nil) { frame in
+      if case .status(let status) = frame { found.append(status) }
+    }
+    return found
+  }
+
+  /// Starts a program and attaches to nothing; starting it again gives the same answer.
+  ///
+  /// - Throws: `durableSessionConflict`, `durableSessionHostUnusable`, `fileWriteError`; what ended
+  ///   the link, after which it may have been started: start it again under the same id.
+  public func start(_ spec: SessionSpec) async throws(AppError) -> SessionStatus {
+    try await status(.start, of: spec.session, input: Frame.start(spec).encoded)
+  }
+
+  /// Waits for the end of a session's program.
+  ///
+  /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
+  public func wait(for session: SessionID) async throws(AppError) -> SessionStatus {
+    try await status(.wait(session), of: session)
+  }
+
+  /// Signals a session's program; without a signal HUP and CONT at once, TERM after 2 seconds and
+  /// KILL after 5 more. Answers when the first was sent.
+  ///
+  /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
+  public func kill(
+    _ session: SessionID, _ signal: SessionSignal? = nil
+  ) async throws(AppError) -> SessionStatus {
+    try await status(.kill(session, signal), of: session)
+  }
+
+  /// The protocol versions of the `bridge-host` there, as it says them.
+  ///
+  /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
+  public func version() async throws(AppError) -> String {
+    let exchange = try await Exchange(.version, source, host, program)
+    return try await exchange.text()
+  }
+
+  /// Output from an offset on, without attaching: it is neither acknowledged nor committed.
+  ///
+  /// - Parameters:
+  ///   - follows: whether to go on until the program has ended.
+  ///   - take: gets each chunk in order; false ends the reading.
+  /// - Returns: the offset after the last chunk that was taken, and how the program ended where it
+  ///   has.
+  /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
+  public func read(
+    _ session: SessionID, from offset: UInt64 = 0, follows: Bool = false,
+    _ take: (SessionChunk) async -> Bool
+  ) async throws(AppError) -> (end: UInt64, ending: ProgramEnd?) {
+    var (position, ending) = (offset, ProgramEnd?.none)
+    let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
+    let exchange = try await Exchange(verb, source, host, program)
+    while let frame = try await exchange.next(of: session) {
+      var chunk: SessionChunk?
+      switch frame {
+      case .output(let start, let stream, let bytes):
+        chunk = SessionChunk(offset: start, content: .bytes(bytes, stream))
+      case .gap(let from, let to): chunk = SessionChunk(offset: from, content: .gap(to: to))
+      case .ended(_, let end): ending = end
+      case .status, .notice: break
+      case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start:
+        throw await exchange.unexpected(frame)
+      }
+      guard let chunk else { continue }
+      guard chunk.offset == position else {
+        throw await exchange.violation(.hole(expected: position, found: chunk.offset))
+      }
+      position = chunk.end
+      guard await take(chunk) else {
+        await exchange.close()
+        return (position, nil)
+      }
+    }
+    return (position, ending)
+  }
+
+  private func status(
+    _ verb: HostCommand.Verb, of session: SessionID, input: [UInt8] = []
+  ) async throws(AppError) -> SessionStatus {
+    var last: SessionStatus?
+    let unanswered = try await ask(verb, of: session, input: input) { frame in
+      if case .status(let status) = frame { last = status }
+    }
+    guard let last, last.session == session else { throw unanswered }
+    return last
+  }
+
+  /// All frames of an answer; returns the error that an answer without the expected one is.
+  private func ask(
+    _ verb: HostCommand.Verb, of session: SessionID?, input: [UInt8] = [],
+    _ take: (Frame) -> Void
+  ) async throws(AppError) -> AppError {
+    let exchange = try await Exchange(verb, source, host, program)
+    try await exchange.send(input)
+    while let frame = try await exchange.next(of: session) { take(frame) }
+    return .durableSessionHostUnusable(host: host, reason: "bridge-host did not answer")
+  }
+}
+
+/// One verb on one channel.
+private actor Exchange {
+  private let channel: any ByteChannel
+  private let command: HostCommand
+  private let host: String
+  private var answer: AnswerReader
+  /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
+  private let isWhole: Bool
+
+  init(
+    _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?
+  ) async throws(AppError) {
+    command = HostCommand(verb, program: program, marker: HostCommand.freshMarker())
+    self.host = host
+    switch verb {
+    case .list, .read, .version: isWhole = true
+    case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
+    }
+    answer = AnswerReader(marker: command.marker)
+    channel = try await source.channel(running: command.text)
+  }
+
+  func send(_ bytes: [UInt8]) async throws(AppError) {
+    if !bytes.isEmpty { try await channel.write(bytes) }
+  }
+
+  /// The next frame; nil at the end of a whole answer.
+  func next(of session: SessionID?) async throws(AppError) -> Frame? {
+    do throws(AppError) {
+      while true {
+        if let frame = try parse() { return try accept(frame, session) }
+        guard let bytes = try await channel.read() else { return try await end() }
+        do throws(AnswerReader.Failure) {
+          try answer.append(bytes)
+        } catch {
+          throw SessionFailure.error(error, host: host)
+        }
+      }
+    } catch {
+      await channel.close()
+      throw error
+    }
+  }
+
+  private func parse() throws(AppError) -> Frame? {
+    do throws(AnswerReader.Failure) {
+      return try answer.next()
+    } catch {
+      throw SessionFailure.error(error, host: host)
+    }
+  }
+
+  /// The text of an answer without frames.
+  func text() async throws(AppError) -> String {
+    var bytes: [UInt8] = []
+    while bytes.count < AnswerReader.preambleLimit, let more = try await channel.read() {
+      bytes += more
+    }
+    let ending = await channel.ending()
+    await channel.close()
+    let marker = Array(command.marker.utf8)
+    guard let range = bytes.firstRange(of: marker) else {
+      throw error(of: ending, printed: bytes.suffix(1024), hasBegun: false)
+    }
+    guard ending == .finished(status: 0) else {
+      throw error(of: ending, printed: bytes[range.upperBound...].suffix(1024), hasBegun: false)
+    }
+    return String(decoding: bytes[range.upperBound...], as: UTF8.self)
+  }
+
+  func close() async { await channel.close() }
+
+  func violation(_ violation: ProtocolError) async -> AppError {
+    await channel.close()
+    return SessionFailure.error(.violation(violation), host: host)
+  }
+
+  func unexpected(_ frame: Frame) async -> AppError {
+    await violation(.unexpectedFrame(type: frame.type.rawValue))
+  }
+
+  private func accept(
+    _ frame: Frame, _ session: SessionID?
+  ) throws(AppError) -> Frame {
+    guard case .refused(let refusal) = frame else { return frame }
+    throw SessionFailure.error(
+      refusal, host: host, session: session ?? Identifier(high: 0, low: 0))
+  }
+
+  private func end() async throws(AppError) -> Frame? {
+    let ending = await channel.ending()
+    await channel.close()
+    // A program that was killed between two frames has not said all.
+    guard case .finished(let status?) = ending, answer.isComplete, status == 0 || !isWhole else {
+      throw error(of: ending, printed: answer.preamble, hasBegun: answer.hasBegun)
+    }
+    return nil
+  }
+
+  private func error(
+    of ending: ByteChannelEnding, printed: some Sequence<UInt8>, hasBegun: Bool
+  ) -> AppError {
+    switch ending {
+    case .lost(let error): error
+    case .closed: .cancelled
+    case .finished(let status):
+      SessionFailure.unanswered(
+        status: status, printed: Array(printed), hasBegun: hasBegun, host: host)
+    }
+  }
+}

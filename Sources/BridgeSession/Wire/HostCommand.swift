@@ -1,0 +1,83 @@
+package import BridgeSessionProtocol
+
+/// The command line that runs a verb of `bridge-host` through a login shell of any kind.
+package struct HostCommand: Sendable, Equatable {
+  /// What the program is asked to do.
+  package enum Verb: Sendable, Equatable {
+    case start
+    case startAndAttach
+    case attach(SessionID)
+    case list
+    case read(SessionID, from: UInt64, follows: Bool)
+    case wait(SessionID)
+    case kill(SessionID, SessionSignal?)
+    case version
+
+    fileprivate var words: [String] {
+      switch self {
+      case .start: ["start"]
+      case .startAndAttach: ["start", "--attach"]
+      case .attach(let session): ["attach", "--session", "\(session)"]
+      case .list: ["list"]
+      case .read(let session, let offset, let follows):
+        ["read", "--session", "\(session)", "--from", "\(offset)"] + (follows ? ["--follow"] : [])
+      case .wait(let session): ["wait", "--session", "\(session)"]
+      case .kill(let session, let signal):
+        ["kill", "--session", "\(session)"] + (signal.map { ["--signal", $0.rawValue] } ?? [])
+      case .version: ["version"]
+      }
+    }
+  }
+
+  /// Comes before the answer: start-up files may print before it.
+  package let marker: String
+  /// For an exec request.
+  package let text: String
+
+  /// A command with a marker that nothing else prints.
+  ///
+  /// - Parameter program: the path of `bridge-host`; nil to look where `install` puts it, then
+  ///   along PATH.
+  package init(_ verb: Verb, program: String?, marker: Identifier) {
+    self.marker = "bridge-\(marker)"
+    // The version is for people and has no marker of its own.
+    let isPlain = verb == .version
+    let words = (verb.words + (isPlain ? [] : ["--marker", self.marker])).joined(separator: " ")
+    let say = isPlain ? "printf %s \(self.marker); " : ""
+    let find =
+      program.map { "p=\"\(Self.escaped($0))\"" }
+      ?? "p=\"$HOME/\(Self.installed)\"; [ -x \"$p\" ] || p=$(command -v bridge-host)"
+    // One line without single quotes or exclamation marks: every shell reads that the same way.
+    text =
+      "exec /bin/sh -c 'exec 2>&1; \(find); "
+      + "[ -x \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say)exec \"$p\" \(words)'"
+  }
+
+  /// A marker that no start-up file knows: of the time and the process's hash seed.
+  static func freshMarker() -> Identifier {
+    var hasher = Hasher()
+    hasher.combine(ContinuousClock.now)
+    let high = hasher.finalize()
+    hasher.combine(high)
+    return Identifier(
+      high: UInt64(bitPattern: Int64(high)), low: UInt64(bitPattern: Int64(hasher.finalize())))
+  }
+
+  /// Where `install` puts it, below the home directory.
+  package static let installed = ".local/lib/bridge/bin/bridge-host"
+  /// Printed where there is no `bridge-host`.
+  package static let missing = "bridge-host-is-not-installed"
+
+  /// A path inside double quotes inside single quotes.
+  private static func escaped(_ path: String) -> String {
+    var text = ""
+    for character in path.unicodeScalars {
+      switch character {
+      case "'": text += "'\\''"
+      case "\"", "$", "`", "\\": text += "\\\(character)"
+      case _: text.unicodeScalars.append(character)
+      }
+    }
+    return text
+  }
+}

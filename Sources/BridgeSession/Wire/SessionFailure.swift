@@ -1,0 +1,83 @@
+package import BridgeErrors
+package import BridgeSessionProtocol
+
+/// What goes wrong with a durable session, as errors for people: the one place where they are made.
+package enum SessionFailure {
+  /// The host declined or ended an attachment.
+  package static func error(
+    _ refusal: Refusal, host: String, session: SessionID
+  ) -> AppError {
+    switch refusal.code {
+    case .unknownSession, .notStarted: .durableSessionNotFound(host: host, id: "\(session)")
+    case .limit: .sshServerBusy(host: host, retryAfter: nil)
+    case .replaced: .durableSessionReplaced(host: host, by: client(in: refusal.text))
+    case .conflict: .durableSessionConflict(host: host, id: "\(session)")
+    case .violation: .sshProtocolError(host: host, detail: refusal.text)
+    case .storage:
+      .fileWriteError(path: "\(host): the session's directory", reason: refusal.text)
+    case .outcomeUnknown: .durableSessionOutcomeUnknown(host: host, reason: refusal.text)
+    case .version:
+      .durableSessionHostUnusable(
+        host: host, reason: "its bridge-host speaks another version of the protocol")
+    case _: .durableSessionHostUnusable(host: host, reason: refusal.text)
+    }
+  }
+
+  /// The client that a text of the host names; empty where it names none.
+  private static func client(in text: String) -> String {
+    text.split(separator: " ").lazy.compactMap { Identifier(text: $0) }.first.map { "\($0)" } ?? ""
+  }
+
+  /// The answer broke the protocol.
+  package static func error(_ failure: AnswerReader.Failure, host: String) -> AppError {
+    switch failure {
+    case .noMarker:
+      .durableSessionHostUnusable(
+        host: host, reason: "its start-up files printed more than 1 MiB before bridge-host ran")
+    case .violation(let violation):
+      .sshProtocolError(host: host, detail: "bridge-host: \(violation)")
+    }
+  }
+
+  /// The command ended before it answered.
+  ///
+  /// - Parameters:
+  ///   - status: its exit status; nil after a signal.
+  ///   - printed: the end of what it printed.
+  package static func unanswered(
+    status: Int?, printed: [UInt8], hasBegun: Bool, host: String
+  ) -> AppError {
+    let text = String(decoding: printed, as: UTF8.self).trimmedLines
+    if text.hasSuffix(HostCommand.missing) {
+      return .durableSessionHostUnusable(host: host, reason: notInstalled)
+    }
+    let end = status.map { "with status \($0)" } ?? "without a status"
+    let subject = hasBegun ? "bridge-host" : "the command that runs bridge-host"
+    let said = text.isEmpty || hasBegun ? "" : ": \(text)"
+    return .durableSessionHostUnusable(host: host, reason: "\(subject) ended \(end)\(said)")
+  }
+
+  /// There is no `bridge-host` where it is looked for.
+  package static let notInstalled = "bridge-host is not installed"
+
+  /// Why no end is recorded; nil where one is.
+  package static func unknownEnd(_ end: ProgramEnd, host: String) -> AppError? {
+    switch end {
+    case .exited, .signaled: nil
+    case .unknownKeeperDied:
+      .durableSessionOutcomeUnknown(host: host, reason: "the keeper of the session died")
+    case .unknownRebooted:
+      .durableSessionOutcomeUnknown(host: host, reason: "the session was lost by a reboot")
+    }
+  }
+}
+
+extension String {
+  /// Without white space at both ends.
+  fileprivate var trimmedLines: String {
+    guard let first = firstIndex(where: { !$0.isWhitespace }),
+      let last = lastIndex(where: { !$0.isWhitespace })
+    else { return "" }
+    return String(self[first...last])
+  }
+}

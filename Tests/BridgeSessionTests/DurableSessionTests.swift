@@ -1,0 +1,304 @@
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+import Testing
+
+/// The error of an operation; nil, and a failed test, where there is none.
+func failure<Value>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async -> AppError? {
+  do {
+    _ = try await body()
+    Issue.record("no error was thrown", sourceLocation: sourceLocation)
+  } catch let error as AppError {
+    return error
+  } catch {
+    Issue.record("\(error)", sourceLocation: sourceLocation)
+  }
+  return nil
+}
+
+@Suite("A durable session says what ended it")
+struct DurableSessionFailureTests {
+  private static let refusals: [(Refusal.Code, AppError)] = [
+    (.unknownSession, .durableSessionNotFound(host: "build", id: "\(ScriptedHost.id)")),
+    (.notStarted, .durableSessionNotFound(host: "build", id: "\(ScriptedHost.id)")),
+    (.conflict, .durableSessionConflict(host: "build", id: "\(ScriptedHost.id)")),
+    (.replaced, .durableSessionReplaced(host: "build", by: "")),
+    (.limit, .sshServerBusy(host: "build", retryAfter: nil)),
+    (.violation, .sshProtocolError(host: "build", detail: "why")),
+    (.storage, .fileWriteError(path: "build: the session's directory", reason: "why")),
+    (.outcomeUnknown, .durableSessionOutcomeUnknown(host: "build", reason: "why")),
+    (
+      .version,
+      .durableSessionHostUnusable(
+        host: "build", reason: "its bridge-host speaks another version of the protocol")
+    ),
+    (.directory, .durableSessionHostUnusable(host: "build", reason: "why")),
+    (.cannotExecute, .durableSessionHostUnusable(host: "build", reason: "why")),
+    (Refusal.Code(rawValue: 99), .durableSessionHostUnusable(host: "build", reason: "why")),
+  ]
+
+  @Test(arguments: refusals.indices)
+  func aRefusalIsTypedAndFinal(index: Int) async throws {
+    let (code, expected) = Self.refusals[index]
+    let host = ScriptedHost { channel in
+      channel.send(channel.marker)
+      channel.send(.refused(Refusal(code, "why")))
+    }
+    let session = host.session()
+    #expect(await failure { try await session.attach() } == expected)
+    #expect(await failure { try await session.exitStatus() } == expected)
+    #expect(await failure { try await session.write([1]) } == expected)
+    #expect(await failure { try await drain(session) } == expected)
+    // What was refused is not tried again.
+    #expect(await host.channels.count == 1)
+  }
+
+  @Test func aMissingProgramOnTheHostIsNamed() async throws {
+    let host = ScriptedHost(ending: .finished(status: 127)) { channel in
+      channel.send(Array("hello from .profile\n\(HostCommand.missing)\n".utf8))
+      channel.hangUp()
+    }
+    let session = host.session()
+    let error = await failure { try await session.attach() }
+    #expect(
+      error
+        == .durableSessionHostUnusable(host: "build", reason: "bridge-host is not installed"))
+    #expect(error?.exitCode() == .configuration)
+  }
+
+  @Test func aProgramThatCannotRunIsQuoted() async throws {
+    let host = ScriptedHost(ending: .finished(status: 126)) { channel in
+      channel.send(Array("sh: bridge-host: Exec format error\n".utf8))
+      channel.hangUp()
+    }
+    let session = host.session()
+    #expect(
+      await failure { try await session.attach() }
+        == .durableSessionHostUnusable(
+          host: "build",
+          reason: "the command that runs bridge-host ended with status 126: "
+            + "sh: bridge-host: Exec format error"))
+  }
+
+  @Test func aHostThatBreaksTheProtocolIsLeft() async throws {
+    let host = ScriptedHost { channel in
+      channel.greet()
+      channel.send(.output(offset: 5, stream: .standardOutput, bytes: [1]))
+    }
+    let session = host.session()
+    _ = try await session.attach()
+    #expect(
+      await failure { try await drain(session) }
+        == .sshProtocolError(host: "build", detail: "bridge-host: expected 0, found 5"))
+    #expect(await host.channels.count == 1)
+  }
+
+  @Test func whatComesBeforeAnErrorIsReadFirst() async throws {
+    let host = ScriptedHost { channel in
+      channel.greet { $0.newest = 3 }
+      channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1, 2, 3]))
+      let text = "Client \(Identifier(high: 9, low: 9)) took the session over."
+      channel.send(.refused(Refusal(.replaced, text)))
+    }
+    let session = host.session()
+    _ = try await session.attach()
+    let iterator = session.output.makeAsyncIterator()
+    #expect(
+      try await iterator.next()
+        == SessionChunk(offset: 0, content: .bytes([1, 2, 3], .standardOutput)))
+    #expect(
+      await failure { try await iterator.next() }
+        == .durableSessionReplaced(host: "build", by: "\(Identifier(high: 9, low: 9))"))
+  }
+
+  @Test func attachmentsThatEndAtOnceAreNotRepeatedForEver() async throws {
+    let greet: @Sendable (ScriptedChannel) -> Void = { channel in
+      channel.greet()
+      channel.hangUp()
+    }
+    let host = ScriptedHost(greet, greet, greet, greet, greet, greet, greet, greet)
+    let session = host.session()
+    _ = try await session.attach()
+    #expect(
+      await failure { try await session.exitStatus() }
+        == .durableSessionHostUnusable(
+          host: "build", reason: "its attachments end as soon as they begin"))
+    #expect(await host.channels.count == 5)
+  }
+
+  @Test func aLostLinkIsTheBusinessOfWhoeverYieldsChannels() async throws {
+    let lost = ByteChannelEnding.lost(.sshTimeout(seconds: 3))
+    let greet: @Sendable (ScriptedChannel) -> Void = { channel in
+      channel.greet()
+      channel.hangUp()
+    }
+    let host = ScriptedHost(
+      ending: lost, greet, greet, greet, greet, greet, greet, greet, greet)
+    let session = host.session()
+    _ = try await session.attach()
+    // Eight attachments, then what the function threw.
+    #expect(await failure { try await session.exitStatus() } == .networkUnavailable)
+    #expect(await host.channels.count == 8)
+    #expect(await host.endings == [nil] + Array(repeating: lost, count: 8))
+  }
+
+  @Test func aWriterThatWasReplacedWhileAwayIsToldByWhom() async throws {
+    let other = Identifier(high: 9, low: 9)
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)),
+      { channel in
+        channel.greet()
+        channel.hangUp()
+      },
+      { channel in
+        channel.greet {
+          $0.role = .viewer
+          $0.writer = other
+          $0.lease = 2
+        }
+      })
+    let session = host.session()
+    _ = try await session.attach()
+    #expect(
+      await failure { try await session.exitStatus() }
+        == .durableSessionReplaced(host: "build", by: "\(other)"))
+  }
+
+  @Test(arguments: [
+    (ProgramEnd.unknownKeeperDied, "the keeper of the session died"),
+    (.unknownRebooted, "the session was lost by a reboot"),
+  ])
+  func anEndThatNobodyRecordedIsNoStatus(end: ProgramEnd, reason: String) async throws {
+    let host = ScriptedHost { channel in
+      channel.greet { $0.hasEnded = true }
+      channel.send(.ended(at: 0, end))
+    }
+    let session = host.session()
+    #expect(
+      await failure { try await session.exitStatus() }
+        == .durableSessionOutcomeUnknown(host: "build", reason: reason))
+    #expect(await session.ending == end)
+    // Its output has ended all the same.
+    #expect(try await drain(session).bytes.isEmpty)
+    await session.detach()
+  }
+}
+
+@Suite("A durable session goes on where it was")
+struct DurableSessionResumeTests {
+  @Test func aGapStandsInItsPlace() async throws {
+    let host = ScriptedHost { channel in
+      channel.greet { $0.newest = 12 }
+      channel.send(.output(offset: 0, stream: .standardError, bytes: [1, 2]))
+      channel.send(.gap(from: 2, to: 10))
+      channel.send(.output(offset: 10, stream: .standardOutput, bytes: [3, 4]))
+      channel.send(.ended(at: 12, .exited(status: 3)))
+    }
+    let session = host.session()
+    _ = try await session.attach()
+    #expect(try await session.exitStatus() == .exited(status: 3))
+    let output = try await drain(session)
+    #expect(output.bytes == [.standardError: [1, 2], .standardOutput: [3, 4]])
+    #expect(output.gaps == [2..<10])
+    #expect(await session.resumePoint == ResumePoint(epoch: ScriptedHost.epoch, received: 12))
+    await session.detach()
+  }
+
+  @Test func outputGoesOnAtTheByteAndInputIsSentAgain() async throws {
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)),
+      { channel in
+        channel.greet { $0.newest = 2 }
+        channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1, 2]))
+      },
+      { _ in })
+    let session = host.session()
+    var channels = host.made.makeAsyncIterator()
+    _ = try await session.attach()
+    #expect(try await session.write([7, 8, 9]) == 3)
+    let first = try #require(await channels.next())
+    try await first.waitForFrame { $0 == .input(offset: 0, bytes: [7, 8, 9]) }
+    first.hangUp()
+    let second = try #require(await channels.next())
+    try await second.waitForFrame { frame in
+      if case .hello(let hello) = frame {
+        hello.resume == ResumePoint(epoch: ScriptedHost.epoch, received: 2)
+      } else {
+        false
+      }
+    }
+    second.greet {
+      $0.newest = 4
+      $0.resume = 2
+      $0.inputTaken = 1
+      $0.inputAccepted = 1
+    }
+    // Only what the host has not accepted goes again.
+    try await second.waitForFrame { $0 == .input(offset: 1, bytes: [8, 9]) }
+    second.send(.output(offset: 2, stream: .standardOutput, bytes: [3, 4]))
+    second.send(.ended(at: 4, .exited(status: 0)))
+    #expect(try await session.exitStatus() == .exited(status: 0))
+    #expect(try await drain(session).bytes == [.standardOutput: [1, 2, 3, 4]])
+    await session.detach()
+  }
+
+  @Test func aReaderThatStopsHoldsBackTheHost() async throws {
+    let host = ScriptedHost { channel in
+      channel.greet { $0.newest = 1 << 21 }
+      var offset: UInt64 = 0
+      while offset < 1 << 20 {
+        channel.send(
+          .output(
+            offset: offset, stream: .standardOutput, bytes: [UInt8](repeating: 1, count: 1 << 16)))
+        offset += 1 << 16
+      }
+    }
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.first)
+    // Nothing is acknowledged that was not read.
+    let iterator = session.output.makeAsyncIterator()
+    let chunk = try #require(try await iterator.next())
+    try await channel.waitForFrame { frame in
+      if case .acknowledge(let through, _) = frame { through == chunk.end } else { false }
+    }
+    await session.detach()
+  }
+
+  @Test func detachingIsSaidAndEndsTheOutput() async throws {
+    let host = ScriptedHost { $0.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.first)
+    async let left: Void = session.detach()
+    try await channel.waitForFrame { frame in
+      if case .control(_, .detach) = frame { true } else { false }
+    }
+    channel.hangUp()
+    await left
+    #expect(try await drain(session).bytes.isEmpty)
+    #expect(await failure { try await session.exitStatus() } == .cancelled)
+  }
+
+  @Test func detachingWithoutALinkReturnsAtOnce() async throws {
+    let waits = AsyncStream<Void>.makeStream()
+    let never = AsyncStream<Void>.makeStream()
+    let session = DurableSession(
+      .init(
+        host: "build",
+        attachment: .init(session: ScriptedHost.id, client: Identifier(high: 1, low: 1)))
+    ) { _, _ throws(AppError) in
+      waits.continuation.yield()
+      for await _ in never.stream {}
+      throw .cancelled
+    }
+    let attaching = Task { await failure { try await session.attach() } }
+    for await _ in waits.stream { break }
+    await session.detach()
+    #expect(await attaching.value == .cancelled)
+    never.continuation.finish()
+  }
+}

@@ -1,0 +1,119 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+import Foundation
+import Testing
+
+/// One scripted channel for each exec.
+private struct ScriptedSource: ByteChannelSource {
+  var ending = ByteChannelEnding.finished(status: 0)
+  let script: @Sendable (ScriptedChannel) -> Void
+
+  func channel(running command: String) async throws(AppError) -> any ByteChannel {
+    let channel = ScriptedChannel(command, ending: ending)
+    script(channel)
+    return channel
+  }
+
+  func host() -> SessionHost { SessionHost(self, host: "build") }
+}
+
+@Suite("The sessions of a host are asked for by verbs") struct SessionHostTests {
+  private static let id = ScriptedHost.id
+
+  @Test func aRefusalIsTyped() async throws {
+    let host = ScriptedSource { channel in
+      channel.send(channel.marker)
+      channel.send(.refused(Refusal(.unknownSession, "No session here.")))
+      channel.hangUp()
+    }.host()
+    let missing = AppError.durableSessionNotFound(host: "build", id: "\(Self.id)")
+    #expect(await failure { try await host.wait(for: Self.id) } == missing)
+    #expect(await failure { try await host.kill(Self.id, .interrupt) } == missing)
+    #expect(await failure { try await host.read(Self.id) { _ in true } } == missing)
+  }
+
+  @Test func anAnswerThatIsCutOffIsNoAnswer() async throws {
+    let frame = Frame.status(SessionStatus(session: Self.id, state: .ended)).encoded
+    for count in [0, 5, frame.count - 1] {
+      let host = ScriptedSource(ending: .lost(.sshTimeout(seconds: 2))) { channel in
+        channel.send(channel.marker)
+        if count > 0 { channel.send(Array(frame.prefix(count))) }
+        channel.hangUp()
+      }.host()
+      #expect(await failure { try await host.list() } == .sshTimeout(seconds: 2))
+    }
+  }
+
+  @Test(arguments: [nil, 73] as [Int?])
+  func outputWhoseReaderOnTheHostDiedIsNotWhole(status: Int?) async throws {
+    let host = ScriptedSource(ending: .finished(status: status)) { channel in
+      channel.send(channel.marker)
+      channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1]))
+      channel.hangUp()
+    }.host()
+    #expect(
+      await failure { try await host.read(Self.id) { _ in true } }?.caseName
+        == "durableSessionHostUnusable")
+    #expect(await failure { try await host.list() }?.caseName == "durableSessionHostUnusable")
+  }
+
+  @Test func anAnswerWithoutAStatusIsNoSuccess() async throws {
+    let host = ScriptedSource { channel in
+      channel.send(channel.marker)
+      channel.hangUp()
+    }.host()
+    #expect(try await host.list().isEmpty)
+    #expect(
+      await failure { try await host.wait(for: Self.id) }
+        == .durableSessionHostUnusable(host: "build", reason: "bridge-host did not answer"))
+  }
+
+  @Test func bytesThatAreSkippedWithoutAGapAreAViolation() async throws {
+    let host = ScriptedSource { channel in
+      channel.send(channel.marker)
+      channel.send(.output(offset: 5, stream: .standardOutput, bytes: [1]))
+      channel.hangUp()
+    }.host()
+    #expect(
+      await failure { try await host.read(Self.id, from: 4) { _ in true } }
+        == .sshProtocolError(host: "build", detail: "bridge-host: expected 4, found 5"))
+  }
+
+  @Test func everyVerbWorksOverARealServer() async throws {
+    try await SessionServer.with { server in
+      let connection = try await server.connect()
+      let host = SessionHost(connection, host: "127.0.0.1", program: SessionServer.program)
+      #expect(try await host.version().hasPrefix("bridge-host protocol 1"))
+      #expect(try await host.list().isEmpty)
+      var spec = server.spec("echo out; echo err >&2; exec sleep 3600")
+      spec.name = Array("build".utf8)
+      let started = try await host.start(spec)
+      #expect(started.state == .running)
+      // Starting it again starts nothing.
+      #expect(try await host.start(spec).process == started.process)
+      #expect(try await host.list().map(\.session) == [spec.session])
+      #expect(try await host.kill(spec.session, .terminate).session == spec.session)
+      let ended = try await host.wait(for: spec.session)
+      #expect(ended.state == .ended && ended.end == .signaled(number: 15, dumpedCore: false))
+      var text: [ProgramStream: String] = [:]
+      let (end, ending) = try await host.read(spec.session) { chunk in
+        if case .bytes(let bytes, let stream) = chunk.content {
+          text[stream, default: ""] += String(decoding: bytes, as: UTF8.self)
+        }
+        return true
+      }
+      #expect(text == [.standardOutput: "out\n", .standardError: "err\n"])
+      #expect(end == 8 && ending == ended.end)
+      let from = try await host.read(spec.session, from: 8) { _ in
+        Issue.record("nothing is behind the end")
+        return true
+      }
+      #expect(from.end == 8)
+      await connection.close()
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeRecovery
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeSupervision
+import BridgeTransport
+import Testing
+
+@Suite("A session is a child of a supervised link") struct SupervisedTests {
+  /// The supervisor dials; the session only takes what it is given.
+  private func supervise(
+    _ server: SessionServer, at port: Int, links: SessionLinks<SSHConnection>
+  ) async throws -> Supervisor<ContinuousClock> {
+    let supervisor = Supervisor(clock: ContinuousClock())
+    let endpoint = Endpoint(host: "127.0.0.1", port: port)
+    let configuration = server.configuration
+    try await supervisor.supervise(
+      SupervisedConnection(
+        id: ConnectionID("ssh"), endpoint: endpoint,
+        onConnected: { connection, generation in
+          guard let link = connection as? SSHConnection else { return }
+          await links.use(link, generation: generation)
+        },
+        make: { _ in SSHConnection(to: endpoint, configuration: configuration) }))
+    return supervisor
+  }
+
+  private func session(
+    _ server: SessionServer, _ spec: SessionSpec, _ links: SessionLinks<SSHConnection>
+  ) -> DurableSession {
+    var configuration = DurableSession.Configuration(
+      host: "127.0.0.1", starting: spec, client: .fresh())
+    configuration.program = SessionServer.program
+    return DurableSession(configuration) { command, _ throws(AppError) in
+      try await links.channel(running: command)
+    }
+  }
+
+  @Test func itIsSuspendedWithItsLinkAndAttachedAgainWithTheNext() async throws {
+    try await SessionServer.with { server in
+      let proxy = try await FaultProxy(to: server.server.port)
+      let links = SessionLinks<SSHConnection>()
+      let supervisor = try await supervise(server, at: proxy.port, links: links)
+      let session = session(
+        server, server.spec("while read line; do echo \"$line\"; done; exit 3"), links)
+      _ = try await session.attach()
+      var expected: [UInt8] = []
+      var seen: [UInt8] = []
+      let iterator = session.output.makeAsyncIterator()
+      for number in 1...5 {
+        // The link is gone while the line is on its way.
+        async let written = session.write(Array("line \(number)\n".utf8))
+        try await proxy.inject(.reset)
+        _ = try await written
+        expected += Array("line \(number)\n".utf8)
+        while seen.count < expected.count, let chunk = try await iterator.next() {
+          if case .bytes(let bytes, _) = chunk.content { seen += bytes }
+          await session.commit(through: chunk.end)
+        }
+        #expect(seen == expected)
+      }
+      try await session.endInput()
+      #expect(try await session.exitStatus() == .exited(status: 3))
+      await session.close()
+      await supervisor.shutDown()
+      await proxy.stop()
+    }
+  }
+
+  @Test func whatTheSupervisorGivesUpWithEndsIt() async throws {
+    let links = SessionLinks<SSHConnection>()
+    let session = DurableSession(
+      .init(host: "build", attachment: .init(session: .fresh(), client: .fresh()))
+    ) { command, _ throws(AppError) in
+      try await links.channel(running: command)
+    }
+    async let attached = failure { try await session.attach() }
+    await links.fail(.sshHostKeyMismatch(host: "build"))
+    #expect(await attached == .sshHostKeyMismatch(host: "build"))
+    #expect(await failure { try await session.exitStatus() } == .sshHostKeyMismatch(host: "build"))
+  }
+
+  @Test func leavingWhileThereIsNoLinkWaitsForNone() async throws {
+    let links = SessionLinks<SSHConnection>()
+    let session = DurableSession(
+      .init(host: "build", attachment: .init(session: .fresh(), client: .fresh()))
+    ) { command, _ throws(AppError) in
+      try await links.channel(running: command)
+    }
+    async let attached = failure { try await session.attach() }
+    await session.detach()
+    #expect(await attached == .cancelled)
+  }
+}

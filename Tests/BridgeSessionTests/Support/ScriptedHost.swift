@@ -1,0 +1,171 @@
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+
+/// A byte channel whose other end is the test: what a real host will not do.
+final class ScriptedChannel: ByteChannel {
+  private struct State {
+    var incoming: [[UInt8]] = []
+    var isEnded = false
+    var reader: CheckedContinuation<[UInt8]?, Never>?
+    var written: [UInt8] = []
+    var watcher: (count: Int, caller: CheckedContinuation<Void, Never>)?
+  }
+
+  let command: String
+  private let state = Mutex(State())
+  private let end: ByteChannelEnding
+
+  init(_ command: String, ending: ByteChannelEnding = .finished(status: 0)) {
+    self.command = command
+    end = ending
+  }
+
+  /// What the session put before its answer.
+  var marker: [UInt8] {
+    let words = command.split(whereSeparator: { " '".contains($0) })
+    guard let index = words.firstIndex(of: "--marker") else { return [] }
+    return Array(words[index + 1].utf8)
+  }
+
+  func send(_ bytes: [UInt8]) {
+    let reader = state.withLock { state in
+      if state.reader == nil { state.incoming.append(bytes) }
+      defer { state.reader = nil }
+      return state.reader
+    }
+    reader?.resume(returning: bytes)
+  }
+
+  func send(_ frame: Frame) { send(frame.encoded) }
+
+  func hangUp() {
+    let reader = state.withLock { state in
+      state.isEnded = true
+      defer { state.reader = nil }
+      return state.reader
+    }
+    reader?.resume(returning: nil)
+  }
+
+  /// The frames that the session has sent.
+  func sent() throws -> [Frame] {
+    var parser = FrameParser()
+    parser.append(state.withLock { $0.written })
+    var frames: [Frame] = []
+    while let frame = try parser.next() { frames.append(frame) }
+    return frames
+  }
+
+  /// Waits until the session has sent a frame like this.
+  func waitForFrame(_ matches: (Frame) -> Bool) async throws {
+    while true {
+      let count = state.withLock { $0.written.count }
+      if try sent().contains(where: matches) { return }
+      await withCheckedContinuation { caller in
+        let isThere = state.withLock { state in
+          if state.written.count == count { state.watcher = (count, caller) }
+          return state.written.count > count
+        }
+        if isThere { caller.resume() }
+      }
+    }
+  }
+
+  // The channel.
+
+  func read() async throws(AppError) -> [UInt8]? {
+    let bytes = await withTaskCancellationHandler {
+      await withCheckedContinuation { reader in
+        let now = state.withLock { state -> [UInt8]?? in
+          if !state.incoming.isEmpty { return state.incoming.removeFirst() }
+          if state.isEnded || Task.isCancelled { return .some(nil) }
+          state.reader = reader
+          return nil
+        }
+        if let now { reader.resume(returning: now) }
+      }
+    } onCancel: {
+      hangUp()
+    }
+    if Task.isCancelled { throw .cancelled }
+    return bytes
+  }
+
+  func write(_ bytes: [UInt8]) async throws(AppError) {
+    let watcher = state.withLock { state in
+      state.written += bytes
+      defer { state.watcher = nil }
+      return state.watcher?.caller
+    }
+    watcher?.resume()
+  }
+
+  func finish() async throws(AppError) { hangUp() }
+
+  func close() async { hangUp() }
+
+  func ending() async -> ByteChannelEnding { end }
+}
+
+/// Hands scripted channels to a session in turn.
+actor ScriptedHost {
+  private var scripts: [@Sendable (ScriptedChannel) -> Void]
+  private let ending: ByteChannelEnding
+  private(set) var channels: [ScriptedChannel] = []
+  private(set) var endings: [ByteChannelEnding?] = []
+  /// Each channel once it was handed out; one reader.
+  nonisolated let made: AsyncStream<ScriptedChannel>
+  private let sink: AsyncStream<ScriptedChannel>.Continuation
+
+  /// Each script sees its channel at once; without a further one, asking fails.
+  init(
+    ending: ByteChannelEnding = .finished(status: 0),
+    _ scripts: @Sendable (ScriptedChannel) -> Void...
+  ) {
+    self.scripts = scripts
+    self.ending = ending
+    (made, sink) = AsyncStream.makeStream()
+  }
+
+  func next(_ command: String, _ last: ByteChannelEnding?) throws(AppError) -> any ByteChannel {
+    endings.append(last)
+    guard !scripts.isEmpty else { throw .networkUnavailable }
+    let channel = ScriptedChannel(command, ending: ending)
+    channels.append(channel)
+    scripts.removeFirst()(channel)
+    sink.yield(channel)
+    return channel
+  }
+
+  nonisolated func session(
+    _ change: (inout DurableSession.Configuration) -> Void = { _ in }
+  ) -> DurableSession {
+    var configuration = DurableSession.Configuration(
+      host: "build", attachment: .init(session: Self.id, client: Identifier(high: 1, low: 1)))
+    change(&configuration)
+    return DurableSession(configuration) { command, last throws(AppError) in
+      try await self.next(command, last)
+    }
+  }
+
+  static let id = Identifier(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
+  static let epoch: UInt64 = 7
+
+  /// What a host says to a writer.
+  static func welcome(_ change: (inout Welcome) -> Void = { _ in }) -> Frame {
+    var welcome = Welcome(session: id, epoch: epoch)
+    welcome.lease = 1
+    change(&welcome)
+    return .welcome(welcome)
+  }
+}
+
+extension ScriptedChannel {
+  /// The marker and a welcome.
+  func greet(_ change: (inout Welcome) -> Void = { _ in }) {
+    send(marker)
+    send(ScriptedHost.welcome(change))
+  }
+}

@@ -1,0 +1,107 @@
+import BridgeSession
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@Suite struct HostCommandTests {
+  private static let marker = Identifier(high: 1, low: 2)
+
+  /// Runs a command line as a login shell does.
+  private func run(_ command: HostCommand, shell: String, home: URL) throws -> (String, Int32) {
+    try ShortProcess.run(
+      [shell, "-c", command.text], environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"])
+  }
+
+  private static let shells = [
+    "/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "/bin/csh",
+  ].filter { FileManager.default.isExecutableFile(atPath: $0) }
+
+  private func withHome(_ body: (URL) throws -> Void) throws {
+    let home = FileManager.default.temporaryDirectory.appending(path: "home \(UUID())")
+    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: home) }
+    try body(home)
+  }
+
+  private func install(_ path: URL) throws {
+    try FileManager.default.createDirectory(
+      at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+    let script = "#!/bin/sh\nprintf '<%s>' \"$@\"\necho complaint >&2\nexit 3\n"
+    try Data(script.utf8).write(to: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path.path)
+  }
+
+  @Test(arguments: shells)
+  func everyShellRunsWhatIsInstalled(shell: String) throws {
+    try withHome { home in
+      try install(home.appending(path: HostCommand.installed))
+      let session = Identifier(high: 0, low: 10)
+      let command = HostCommand(
+        .read(session, from: 7, follows: true), program: nil, marker: Self.marker)
+      let (output, status) = try run(command, shell: shell, home: home)
+      #expect(
+        output == "<read><--session><\(session)><--from><7><--follow><--marker><\(command.marker)>"
+          + "complaint\n")
+      #expect(status == 3)
+    }
+  }
+
+  @Test(arguments: shells)
+  func aPathMayHaveAnyCharacter(shell: String) throws {
+    // csh expands `!` in every word, so that one is left out.
+    let name = shell.hasSuffix("csh") ? "a b'c\"d$e`f" : "a b'c\"d$e`f\\g"
+    try withHome { home in
+      let path = home.appending(path: name).appending(path: "bridge-host")
+      try install(path)
+      let command = HostCommand(.list, program: path.path, marker: Self.marker)
+      let (output, status) = try run(command, shell: shell, home: home)
+      #expect(output.hasPrefix("<list><--marker>"))
+      #expect(status == 3)
+    }
+  }
+
+  @Test(arguments: shells)
+  func aMissingProgramIsNamed(shell: String) throws {
+    try withHome { home in
+      let command = HostCommand(.startAndAttach, program: nil, marker: Self.marker)
+      let (output, status) = try run(command, shell: shell, home: home)
+      #expect(output == HostCommand.missing + "\n")
+      #expect(status == 127)
+    }
+  }
+}
+
+@Suite struct AnswerReaderTests {
+  private static let frame = Frame.pong(5)
+
+  @Test func framesFollowTheMarkerWhereverTheBytesAreCut() throws {
+    let bytes =
+      Array("Welcome to build!\nbridge".utf8) + Array("bridge-1".utf8) + Self.frame.encoded
+    for cut in 0...bytes.count {
+      var reader = AnswerReader(marker: "bridge-1")
+      try reader.append(Array(bytes[..<cut]))
+      var frames: [Frame] = []
+      while let frame = try reader.next() { frames.append(frame) }
+      try reader.append(Array(bytes[cut...]))
+      while let frame = try reader.next() { frames.append(frame) }
+      #expect(frames == [Self.frame])
+      #expect(reader.isComplete)
+      #expect(String(decoding: reader.preamble, as: UTF8.self) == "Welcome to build!\nbridge")
+    }
+  }
+
+  @Test func aPreambleWithoutEndIsRefused() throws {
+    var reader = AnswerReader(marker: "bridge-1")
+    let line = [UInt8](repeating: 0x61, count: 1 << 18)
+    for _ in 0..<4 { try reader.append(line) }
+    #expect(reader.preamble.count < 4096)
+    #expect(throws: AnswerReader.Failure.noMarker) { try reader.append([0x61]) }
+  }
+
+  @Test func aBrokenFrameIsAViolation() throws {
+    var reader = AnswerReader(marker: "m")
+    try reader.append([0x6D] + [UInt8](repeating: 0x7F, count: 16))
+    #expect(throws: AnswerReader.Failure.self) { try reader.next() }
+    #expect(throws: AnswerReader.Failure.self) { try reader.next() }
+  }
+}
