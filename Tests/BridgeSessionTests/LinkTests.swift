@@ -131,7 +131,7 @@ struct LinkTests {
 
   @Test func aKeeperThatWasKilledLeavesItsOutputAndNoStatus() async throws {
     try await SessionServer.with { server in
-      let session = server.session(server.spec("echo before; exec sleep 3600"))
+      let session = server.session(server.spec("echo before; exec cat > /dev/null"))
       _ = try await session.attach()
       let iterator = session.output.makeAsyncIterator()
       let chunk = try #require(try await iterator.next())

@@ -96,9 +96,11 @@ final class SessionServer: Sendable {
 
   private func killAll() {
     for name in names where Identifier(text: name) != nil {
-      _ = try? ShortProcess.run(
-        [Self.program, "kill", "--session", name, "--signal", "KILL"],
-        environment: ["HOME": folder.path])
+      // A keeper ends once the end is on the disk: not before that is the folder removed.
+      for verb in [["kill", "--signal", "KILL"], ["wait"]] {
+        _ = try? ShortProcess.run(
+          [Self.program] + verb + ["--session", name], environment: ["HOME": folder.path])
+      }
     }
   }
 }
