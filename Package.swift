@@ -81,6 +81,13 @@ let package = Package(
         "BridgeErrors", "BridgeRecovery", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
       ],
       path: "Examples/supervised-messages"),
+    .executableTarget(
+      name: "build-and-chat",
+      dependencies: [
+        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
+        "BridgeWebSocket",
+      ],
+      path: "Examples/build-and-chat"),
     .target(
       name: "Narration",
       dependencies: [
@@ -120,7 +127,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "BridgeFaults", "domain-errors", "remote-command", "retry-storm", "severity-queue",
+        "BridgeFaults", "build-and-chat", "domain-errors", "remote-command", "retry-storm",
+        "severity-queue",
         "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
         "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",
         "websocket-handshake-stall",

@@ -9,18 +9,15 @@ func complete(
   _ script: String, on server: Endpoint, _ configuration: SSHConfiguration
 ) async throws -> (output: [UInt8], status: ExitStatus) {
   let supervisor = Supervisor(clock: ContinuousClock())
-  let build = ConnectionID("build")
-  try await supervisor.supervise(
-    SupervisedConnection(id: build, endpoint: server, retriesFirstDial: true) { _ in
-      SSHConnection(to: server, configuration: configuration)
-    })
+  let link = try await supervisor.add(ConnectionID("build"), to: server) { endpoint in
+    SSHConnection(to: endpoint, configuration: configuration)
+  }
   defer { supervisor.requestShutDown() }
   while true {
     // Waits until a connection is up.
-    let connection = try await supervisor.connection(build)
-    guard let ssh = connection as? SSHConnection else { throw AppError.cancelled }
+    let connection = try await link.connection
     do throws(AppError) {
-      let command = try await ssh.execute(script)
+      let command = try await connection.execute(script)
       command.standardError.discard()
       var output: [UInt8] = []
       for try await bytes in command.standardOutput { output += bytes }

@@ -11,11 +11,7 @@ import Foundation
 func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws(AppError) {
   let supervisor = Supervisor(clock: ContinuousClock())
   let events = supervisor.events()
-  var messages = SupervisedConnection(id: ConnectionID("messages"), endpoint: url.endpoint) { _ in
-    WebSocketConnection(to: url)
-  }
-  messages.onConnected = { connection, _ in
-    guard let socket = connection as? WebSocketConnection else { return }
+  let use = { @Sendable (socket: WebSocketConnection) in
     do throws(AppError) {
       try await socket.send(text: greeting)
       for try await message in socket.messages { show(message) }
@@ -23,7 +19,9 @@ func exchange(with url: WebSocketEndpoint, saying greeting: String) async throws
       // The supervisor has the failure and brings the next connection.
     }
   }
-  try await supervisor.supervise(messages)
+  try await supervisor.add("messages", to: url.endpoint, onConnected: use) { _ in
+    WebSocketConnection(to: url)
+  }
   var outcome: AppError?
   // They end when nothing is left: what came last is printed by then.
   for await event in events {

@@ -31,6 +31,9 @@ public enum RecoveryDefaults {
   /// How long an ended generation may take to close its descriptor and free its session.
   public static let teardownLimit = Duration.seconds(1)
 
+  /// How long the handler of a generation waits for the one before it to return.
+  public static let handOverLimit = Duration.seconds(5)
+
   // Per host and port.
   /// Size of the retry budget in tokens.
   public static let budgetTokens = 100
@@ -63,7 +66,7 @@ public enum RecoveryDefaults {
   public static let breakerProbeDeadline = Duration.seconds(60)
 
   // What a person sees.
-  /// Entries of the severity queue, the shown one included.
+  /// Reports of operations in the severity queue, the shown one included.
   public static let queueCapacity = 64
   /// How long an error that may be the echo of another, or over in a moment, is held back.
   public static let settleWindow = Duration.milliseconds(250)

@@ -18,22 +18,27 @@ public struct SupervisedConnection: Sendable {
   public var liveness: LivenessPolicy?
   /// How long a dial may take, all of its phases together; nil leaves it to the transport.
   public var attemptLimit: Duration?
-  /// Makes a generation that has not connected yet. Called on the supervisor: it must not block.
-  public var make: @Sendable (_ generation: Int) -> any Connection
-  /// Told of each generation that is in use from now on. Its task is cancelled when that ends; what
-  /// came before can still be read then.
+  /// Makes a generation that has not connected yet: the place to fetch a fresh token or to read
+  /// settings. What it throws is a failed dial.
+  public var make: @Sendable (_ generation: Int) async throws(AppError) -> any Connection
+  /// Overrules what the failure table says of a failure; nil where the table is right.
+  public var classify: @Sendable (_ failure: ConnectionError) -> RetryClass?
+  /// Called with each generation that is in use from now on. Its task is cancelled when that ends;
+  /// what came before can still be read then. One call at a time: the next generation's waits until
+  /// this one has returned, but at most `RecoveryDefaults.handOverLimit`.
   public var onConnected: @Sendable (_ connection: any Connection, _ generation: Int) async -> Void
 
   /// A connection to keep up.
   public init(
     id: ConnectionID, endpoint: Endpoint, parents: [ConnectionID] = [],
-    policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false,
+    policy: RetryPolicy = .persistent, retriesFirstDial: Bool = true,
     liveness: LivenessPolicy? = LivenessPolicy(),
     attemptLimit: Duration? = nil,
+    classify: @escaping @Sendable (_ failure: ConnectionError) -> RetryClass? = { _ in nil },
     onConnected:
       @escaping @Sendable (_ connection: any Connection, _ generation: Int) async -> Void =
       { _, _ in },
-    make: @escaping @Sendable (_ generation: Int) -> any Connection
+    make: @escaping @Sendable (_ generation: Int) async throws(AppError) -> any Connection
   ) {
     self.id = id
     self.endpoint = endpoint
@@ -42,6 +47,7 @@ public struct SupervisedConnection: Sendable {
     self.retriesFirstDial = retriesFirstDial
     self.liveness = liveness
     self.attemptLimit = attemptLimit
+    self.classify = classify
     self.onConnected = onConnected
     self.make = make
   }

@@ -20,17 +20,15 @@ extension Supervisor {
 
   private func dial(_ id: ConnectionID, _ number: Int) {
     guard let plan = plans[id] else { return }
-    let connection = plan.make(number)
-    var generation = Generation(connection: connection)
-    generation.reading = Task(executorPreference: executor) {
-      for await event in connection.events { await self.saw(event, of: id, number) }
-    }
+    var generation = Generation()
     generation.connecting = Task(executorPreference: executor) {
       do throws(ConnectionError) {
+        let connection = try await self.make(number, plan)
+        guard await self.adopt(connection, id, number) else { return await connection.close() }
         try await connection.open()
         await self.connected(id, number)
       } catch {
-        await self.receive(.failed(id, generation: number, error))
+        await self.fail(id, number, error)
       }
     }
     generations[id, default: [:]][number] = generation
@@ -39,13 +37,50 @@ extension Supervisor {
     }
   }
 
+  private nonisolated func make(
+    _ number: Int, _ plan: SupervisedConnection
+  ) async throws(ConnectionError) -> any Connection {
+    let making = Task(executorPreference: callbackExecutor) {
+      () async -> Result<any Connection, AppError> in
+      do throws(AppError) {
+        return .success(try await plan.make(number))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let made = await withTaskCancellationHandler {
+      await making.value
+    } onCancel: {
+      making.cancel()
+    }
+    switch made {
+    case .success(let connection): return connection
+    case .failure(let error): throw ConnectionError(error)
+    }
+  }
+
+  /// Takes in what was made for a generation; false where that was closed meanwhile.
+  private func adopt(_ connection: any Connection, _ id: ConnectionID, _ number: Int) -> Bool {
+    guard let generation = generations[id]?[number], generation.closing == nil else { return false }
+    generations[id]?[number]?.connection = connection
+    generations[id]?[number]?.reading = Task(executorPreference: executor) {
+      for await event in connection.events { await self.saw(event, of: id, number) }
+    }
+    return true
+  }
+
+  /// A generation failed: the application may overrule what follows.
+  func fail(_ id: ConnectionID, _ number: Int, _ failure: ConnectionError) {
+    var failure = failure
+    if failure.error != .cancelled { failure.chosenClass = plans[id]?.classify(failure) }
+    receive(.failed(id, generation: number, failure))
+  }
+
   private func connected(_ id: ConnectionID, _ number: Int) {
     clear(.attempt(id, generation: number))
     generations[id]?[number]?.isOpen = true
     receive(.connected(id, generation: number))
-    if let loss = generations[id]?[number]?.loss {
-      return receive(.failed(id, generation: number, loss))
-    }
+    if let loss = generations[id]?[number]?.loss { return fail(id, number, loss) }
     if watches[id]?.generation != number { prove(id, number) }
   }
 
@@ -68,8 +103,10 @@ extension Supervisor {
       generation.closing == nil, let limit = plans[id]?.attemptLimit
     else { return }
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
-    let failure = generation.connection.timeout(in: generation.phase, after: seconds)
-    receive(.failed(id, generation: number, failure))
+    let failure =
+      generation.connection?.timeout(in: generation.phase, after: seconds)
+      ?? ConnectionError(.timeout(seconds: seconds))
+    fail(id, number, failure)
   }
 
   private func saw(_ event: ConnectionEvent, of id: ConnectionID, _ number: Int) {
@@ -90,7 +127,7 @@ extension Supervisor {
       generation.closing == nil
     else { return }
     generations[id]?[number]?.loss = failure
-    if generation.isOpen { receive(.failed(id, generation: number, failure)) }
+    if generation.isOpen { fail(id, number, failure) }
   }
 
   private func end(_ id: ConnectionID, _ number: Int) {
@@ -101,7 +138,7 @@ extension Supervisor {
     generation.proving?.cancel()
     generation.using?.cancel()
     let closing = Task(executorPreference: executor) {
-      await generation.connection.close()
+      await generation.connection?.close()
       await self.gone(id, number)
     }
     generations[id]?[number]?.closing = closing
@@ -120,17 +157,8 @@ extension Supervisor {
       return
     }
     answerWaiters(of: id, with: .success(connection))
-    uses += 1
-    generations[id]?[number]?.using = Task(executorPreference: callbackExecutor) {
-      await plan.onConnected(connection, number)
-      await self.useEnded()
-    }
+    handOver(Use(generation: number, connection: connection, plan: plan), of: id)
     watch(id, number, plan)
-  }
-
-  private func useEnded() {
-    uses -= 1
-    finishIfEmpty()
   }
 
   private func forget(_ id: ConnectionID) {

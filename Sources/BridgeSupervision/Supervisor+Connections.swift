@@ -83,8 +83,10 @@ extension Supervisor {
     for id: ConnectionID, _ ticket: Int
   ) async -> Result<any Connection, AppError> {
     if Task.isCancelled { return .failure(.cancelled) }
-    if let live = machine.liveGeneration(of: id), let generation = generations[id]?[live] {
-      return .success(generation.connection)
+    if let live = machine.liveGeneration(of: id),
+      let connection = generations[id]?[live]?.connection
+    {
+      return .success(connection)
     }
     guard machine.state(of: id) != nil else { return .failure(.cancelled) }
     if let error = machine.obstacle(to: id) { return .failure(error) }

@@ -81,7 +81,7 @@ extension Supervisor {
       guard let connection = generations[id]?[generation]?.connection else { return }
       let seconds = max(1, Int(silent.components.seconds))
       let failure = connection.timeout(in: .stream, after: seconds)
-      receive(.failed(id, generation: generation, failure))
+      fail(id, generation, failure)
     }
   }
 

@@ -9,14 +9,13 @@ extension Supervisor {
   ///
   /// - Parameters:
   ///   - source: the name under which its errors are shown.
-  ///   - isIdempotent: whether it may be run again although the last run may have had its effect,
-  ///     as when a request timed out. false: only after errors that prove the opposite, such as no
-  ///     network, an unknown name or a rate limit.
+  ///   - repetition: `.idempotent` where it may be run again although the last run may have had its
+  ///     effect, as when a request timed out.
   ///   - operation: what is run.
   /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
   ///   cancelled or the operation says that it was.
   public nonisolated func run<T: Sendable>(
-    source: String? = nil, isIdempotent: Bool = true,
+    source: String? = nil, _ repetition: Repetition = .idempotent,
     _ operation: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     var progress = RetryProgress()
@@ -28,7 +27,8 @@ extension Supervisor {
       } catch {
         let typed = typed(error)
         if typed == .cancelled || Task.isCancelled { throw CancellationError() }
-        let retry = isIdempotent || typed.provesNoEffect ? retryClass(of: typed, error) : .never
+        let mayRepeat = repetition == .idempotent || typed.provesNoEffect
+        let retry = mayRepeat ? retryClass(of: typed, error) : .never
         guard let delay = await delay(after: typed, retry, source, &progress) else { throw error }
         try await pause(for: delay, isAsked: typed.retryAfter() != nil)
         if await isShutDown { throw error }
@@ -45,28 +45,48 @@ extension Supervisor {
 
   /// Carries out an option of an error; nil means the shown one.
   ///
-  /// Reconnecting a supervised connection is done here, everything else by the handler. When that
-  /// throws, the error is shown again under the same id with an updated message.
-  public func choose(_ kind: ErrorRecoveryOption.Kind, for id: PresentedError.ID? = nil) async {
-    guard let entry = id.map({ machine.queue.entry($0) }) ?? machine.queue.shown else { return }
+  /// Reconnecting a link, and closing it (`.cancel`), is done here, everything else by the handler.
+  /// When that throws, the error is shown again under the same id with an updated message. An
+  /// option that no handler carries out changes nothing.
+  ///
+  /// - Returns: whether the option was carried out.
+  @discardableResult
+  public func choose(
+    _ kind: ErrorRecoveryOption.Kind, for id: PresentedError.ID? = nil
+  ) async -> Bool {
+    guard let entry = id.map({ machine.queue.entry($0) }) ?? machine.queue.shown else {
+      return false
+    }
     switch kind {
+    case .cancel where entry.link != nil:
+      if let link = entry.link { receive(.close(link)) }
+      return true
     case .dismiss, .cancel:
       receive(.dismiss(entry.id))
-      return
+      return true
     case .retry, .reconnect:
-      guard let source = entry.source, plans[ConnectionID(source)] != nil else { break }
-      receive(.reconnectNow(ConnectionID(source)))
-      return
+      guard let link = entry.link else { break }
+      receive(.reconnectNow(link))
+      return true
     case .checkSettings, .openSettings, .abort, .waitForCompletion, .browse,
       .retryWithPermission, .skipTool, .custom:
       break
     }
-    let failure = await carryOut(kind, for: entry)
-    switch failure {
-    case nil: receive(.dismiss(entry.id))
-    case .cancelled?: break
-    case let error?: receive(.optionFailed(entry, error))
+    switch await carryOut(kind, for: entry) {
+    case .done:
+      receive(.dismiss(entry.id))
+      return true
+    case .unavailable, .failed(.cancelled): return false
+    case .failed(let error):
+      receive(.optionFailed(entry, error))
+      return false
     }
+  }
+
+  private enum Execution: Sendable {
+    case done
+    case unavailable
+    case failed(AppError)
   }
 
   /// Takes an error away that a person has seen; nil means the shown one.
@@ -82,15 +102,16 @@ extension Supervisor {
 
   private nonisolated func carryOut(
     _ kind: ErrorRecoveryOption.Kind, for entry: PresentedError
-  ) async -> AppError? {
-    let custom = entry.error.recoveryOptions.first { $0.kind == .custom }
-    let work = Task(executorPreference: callbackExecutor) { () -> AppError? in
+  ) async -> Execution {
+    guard let onOption else { return .unavailable }
+    let work = Task(executorPreference: callbackExecutor) { () -> Execution in
       do {
-        if kind == .custom, let custom { await custom.action() }
-        try await self.onOption(kind, entry)
-        return nil
+        try await onOption(kind, entry)
+        return .done
+      } catch is OptionUnavailable {
+        return .unavailable
       } catch {
-        return self.typed(error)
+        return .failed(self.typed(error))
       }
     }
     return await withTaskCancellationHandler {

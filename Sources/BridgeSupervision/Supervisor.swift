@@ -8,7 +8,8 @@ import BridgeTransport
 /// It decides nothing: `SupervisorStateMachine` answers every event with actions, and one switch
 /// carries them out. It owns no time and no chance but those it was given.
 public actor Supervisor<C: Clock> where C.Duration == Duration {
-  /// Carries out an option that a person chose; what it throws is how it failed.
+  /// Carries out an option that a person chose; what it throws is how it failed,
+  /// `OptionUnavailable` where it does not do that one.
   public typealias OptionHandler =
     @Sendable (ErrorRecoveryOption.Kind, PresentedError) async throws -> Void
 
@@ -19,13 +20,16 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case liveness(ConnectionID)
     /// The end of the time that a dial may take.
     case attempt(ConnectionID, generation: Int)
+    /// The end of the time that a handler waits for the one before it.
+    case handOver(ConnectionID)
     /// The next look at whether the machine was suspended.
     case pulse
   }
 
   /// One generation of one connection.
   struct Generation {
-    var connection: any Connection
+    /// nil until it is made.
+    var connection: (any Connection)?
     var connecting: Task<Void, Never>?
     var proving: Task<Void, Never>?
     var reading: Task<Void, Never>?
@@ -46,6 +50,19 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var look: Task<Void, Never>?
   }
 
+  /// A call of `onConnected`.
+  struct Use {
+    var generation: Int
+    var connection: any Connection
+    var plan: SupervisedConnection
+  }
+
+  /// The calls of `onConnected` of one link: one at a time.
+  struct HandOver {
+    var running: Int?
+    var waiting: [Use] = []
+  }
+
   struct Waiter {
     var id: ConnectionID
     var continuation: CheckedContinuation<Result<any Connection, AppError>, Never>
@@ -62,7 +79,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   nonisolated let executor: (any TaskExecutor)?
   nonisolated let callbackExecutor: (any TaskExecutor)?
   nonisolated let feed = EventFeed()
-  let onOption: OptionHandler
+  let onOption: OptionHandler?
   let suspension: (@Sendable () -> Duration)?
   private nonisolated let origin: C.Instant
   nonisolated let epoch: Moment
@@ -80,6 +97,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var isShutDown = false
   /// How many `onConnected` have not returned.
   var uses = 0
+  var handOvers: [ConnectionID: HandOver] = [:]
   private var timers = DeadlineQueue<Timer>()
   private var alarm: (number: Int, at: Moment, task: Task<Void, Never>)?
   private var alarms = 0
@@ -96,16 +114,17 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   ///   - callbackExecutor: where `onConnected` and chosen options run, which may block; nil for the
   ///     global pool.
   ///   - queueCapacity: errors shown and waiting at most.
+  ///   - onOption: carries out chosen options other than those that the supervisor does itself;
+  ///     without one those are not available.
   ///   - suspension: how long the machine has been suspended so far; looked at once a second while
   ///     something is watched. nil: by the system's clocks where `clock` is the continuous one,
   ///     else not at all.
-  ///   - onOption: carries out chosen options other than those that the supervisor does itself.
   public init(
     clock: C, policy: RetryPolicy = .standard, seed: UInt64? = nil,
     executor: (any TaskExecutor)? = nil, callbackExecutor: (any TaskExecutor)? = nil,
     queueCapacity: Int = RecoveryDefaults.queueCapacity,
-    suspension: (@Sendable () -> Duration)? = nil,
-    onOption: @escaping OptionHandler = { _, _ in }
+    onOption: OptionHandler? = nil,
+    suspension: (@Sendable () -> Duration)? = nil
   ) {
     self.clock = clock
     self.policy = policy
@@ -207,6 +226,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case .recovery(let timer): receive(.timer(timer))
     case .liveness(let id): look(at: id)
     case .attempt(let id, let generation): attemptTookTooLong(id, generation)
+    case .handOver(let id): startNextUse(of: id)
     case .pulse: pulse()
     }
   }

@@ -5,18 +5,23 @@ public import BridgeErrors
 /// It says which events a connection may yield and when to tear down, each once; whatever comes too
 /// late or twice is ignored and counted.
 public struct ConnectionStateMachine: Sendable, Equatable {
-  /// Where it stands.
+  /// The states of a connection, in the order in which it passes through them.
   public enum State: Sendable, Equatable {
+    /// Not opened yet.
     case idle
+    /// On its way; the phase is nil until the first one begins.
     case connecting(ConnectionPhase?)
+    /// Usable.
     case connected
+    /// Its end is decided, and its descriptor is being closed.
     case closing
+    /// Nothing is left of it.
     case closed
   }
 
-  /// What happened.
+  /// An input of the machine.
   public enum Input: Sendable, Equatable {
-    /// Somebody asked to connect.
+    /// It shall connect.
     case connect
     /// A phase began.
     case enter(ConnectionPhase)
@@ -24,29 +29,31 @@ public struct ConnectionStateMachine: Sendable, Equatable {
     case ready
     /// It failed or was lost.
     case fail(ConnectionError)
-    /// Somebody asked to close.
+    /// It shall close.
     case close
     /// Descriptor closed, native session freed.
     case tornDown
   }
 
-  /// What to do, in this order.
+  /// An effect, to be carried out in order.
   public enum Effect: Sendable, Equatable {
+    /// Sends this event to the reader.
     case yield(ConnectionEvent)
+    /// Close the descriptor and free the session.
     case tearDown
   }
 
-  /// Where it stands.
+  /// The state.
   public private(set) var state = State.idle
-  /// What ended it; nil while nothing has.
+  /// The failure that ended it; nil while none has.
   public private(set) var failure: ConnectionError?
   /// Inputs that came too late, twice or out of order.
   public private(set) var ignored = 0
 
-  /// A connection that was not asked for yet.
+  /// A connection that was not opened yet.
   public init() {}
 
-  /// Takes `input` in and says what to do.
+  /// Takes an input and returns the effects.
   public mutating func step(_ input: Input) -> [Effect] {
     switch (state, input) {
     case (.idle, .connect):

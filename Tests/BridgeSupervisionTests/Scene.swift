@@ -16,14 +16,14 @@ final class Scene: Sendable {
 
   init(
     seed: UInt64 = 1, policy: RetryPolicy = .standard,
-    onOption: @escaping Supervisor<ManualClock>.OptionHandler = { _, _ in },
+    onOption: Supervisor<ManualClock>.OptionHandler? = nil,
     suspension: (@Sendable () -> Duration)? = nil
   ) {
     executor = SeededExecutor(seed: seed)
     host = ScriptedHost(clock: clock)
     supervisor = Supervisor(
       clock: clock, policy: policy, seed: seed, executor: executor, callbackExecutor: executor,
-      suspension: suspension, onOption: onOption)
+      onOption: onOption, suspension: suspension)
     let stream = supervisor.events()
     Task(executorPreference: executor) { [events] in
       for await event in stream { events.record(event) }

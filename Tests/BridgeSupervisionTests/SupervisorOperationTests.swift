@@ -133,7 +133,7 @@ import Testing
     let scene = Scene()
     #expect(throws: error) {
       try scene.run { [tries] in
-        try await scene.supervisor.run(isIdempotent: false) {
+        try await scene.supervisor.run(.onlyWithoutEffect) {
           tries.record(scene.clock.elapsed)
           throw error
         }

@@ -7,6 +7,8 @@ public struct ConnectionError: Error, Sendable, Equatable {
   public var error: AppError
   /// Where, how and why; nil where no connection failed, but an operation or a check before it.
   public var context: FailureContext?
+  /// The retry class that the application chose in place of the failure table's; nil for that one.
+  public var chosenClass: RetryClass?
 
   /// An error with what is known beside it.
   public init(_ error: AppError, context: FailureContext? = nil) {
@@ -24,7 +26,7 @@ public struct ConnectionError: Error, Sendable, Equatable {
   ///
   /// - Parameter isFirstDial: whether the connection was never up.
   public func retryClass(isFirstDial: Bool = false) -> RetryClass {
-    error.retryClass(in: context, isFirstDial: isFirstDial)
+    chosenClass ?? error.retryClass(in: context, isFirstDial: isFirstDial)
   }
 
   /// How a program ends that had nothing else to do.

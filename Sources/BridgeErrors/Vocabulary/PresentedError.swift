@@ -8,6 +8,8 @@ public struct PresentedError: Sendable, Identifiable {
   public private(set) var failure: ConnectionError
   /// Which connection or operation it comes from; equal errors of one source are one entry.
   public var source: String?
+  /// The link whose state it shows; nil for what an operation reported.
+  public var link: ConnectionID?
   /// How many recoveries of it have failed.
   public private(set) var attempts: Int
   /// How often it was reported.
@@ -45,6 +47,14 @@ public struct PresentedError: Sendable, Identifiable {
   public var context: FailureContext? {
     get { failure.context }
     set { failure.context = newValue }
+  }
+
+  /// What a person may choose now: what the plan offers, else what the error offers.
+  public var options: [ErrorRecoveryOption.Kind] {
+    guard let options = plan?.options, !options.isEmpty else {
+      return error.recoveryOptions.map(\.kind)
+    }
+    return options
   }
 
   /// The text to show: the error's message, and how many recoveries have failed where some have.

@@ -130,8 +130,7 @@ extension RecoveryStateMachine {
     }
     guard let delay else { return outputs + giveUp(failure, retry, at: now) }
     let plan = plan(for: retry, failure.error, delay: delay)
-    let report = SeverityQueue.Report(
-      failure: failure, source: id.description, plan: plan, settles: true)
+    let report = report(failure, plan, settles: true)
     outputs.append(.surface(report))
     guard delay > .zero else { return outputs + wantDial(at: now) }
     state = .waiting(until: now + delay)
@@ -154,7 +153,7 @@ extension RecoveryStateMachine {
   /// What follows from a failure here. An application that closes every new connection with the
   /// same code does not want what it is sent, a token for instance.
   private func retryClass(of failure: ConnectionError) -> RetryClass {
-    if failure.isRefusedByApplication { return .needsPerson }
+    if failure.chosenClass == nil, failure.isRefusedByApplication { return .needsPerson }
     return failure.retryClass(isFirstDial: !wasEverUp)
   }
 
@@ -179,14 +178,25 @@ extension RecoveryStateMachine {
 
   /// Nothing more happens by itself: what could have been tried again may be, by choice.
   func finalReport(_ failure: ConnectionError, _ retry: RetryClass) -> SeverityQueue.Report {
-    let options: [ErrorRecoveryOption.Kind] =
-      retry.isAutomatic
-      ? [.reconnect, .checkSettings] : failure.error.recoveryOptions.map(\.kind)
+    // Seeing it does not mend it: what a person can do is to try again, to change something, or to
+    // close the link.
+    let own = failure.error.recoveryOptions.map(\.kind)
+      .filter { ![.dismiss, .retry, .reconnect, .cancel].contains($0) }
+    let options =
+      [.reconnect] + (retry.isAutomatic && own.isEmpty ? [.checkSettings] : own) + [.cancel]
     let plan = RecoveryPlan(
       next: retry == .never ? .giveUp : .askPerson, attempt: attempts + 1, attemptsLeft: 0,
       options: options)
-    return SeverityQueue.Report(
-      failure: failure, source: id.description, plan: plan)
+    return report(failure, plan)
+  }
+
+  private func report(
+    _ failure: ConnectionError, _ plan: RecoveryPlan, settles: Bool = false
+  ) -> SeverityQueue.Report {
+    var report = SeverityQueue.Report(
+      failure: failure, source: id.description, plan: plan, settles: settles)
+    report.link = id
+    return report
   }
 
   private func plan(for retry: RetryClass, _ error: AppError, delay: Duration) -> RecoveryPlan {

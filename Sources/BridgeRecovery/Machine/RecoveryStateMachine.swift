@@ -8,20 +8,25 @@ public import BridgeErrors
 public struct RecoveryStateMachine: Sendable {
   /// Where it stands.
   public enum State: Sendable, Equatable {
-    /// Not asked for yet.
+    /// Not started yet. Can become suspended, ready, closed.
     case idle
-    /// Waiting for what it depends on.
+    /// Waits for a link that it depends on. Can become ready, waiting, closed.
     case suspended
-    /// Waiting for the next attempt.
+    /// Waits for the next attempt. Can become ready, suspended, closed.
     case waiting(until: Moment)
-    /// Wants to dial: waits for its turn, or for its last generation to let go.
+    /// Waits for its turn to dial, or for its last generation to be torn down. Can become
+    /// connecting, suspended, closed.
     case ready
+    /// A generation is dialed. Can become up, ready, waiting, failed, suspended, closed.
     case connecting(generation: Int)
+    /// A generation is in use. Can become degraded, ready, waiting, failed, suspended, closed.
     case up(generation: Int)
-    /// Up, but the peer does not answer.
+    /// In use, but the peer does not answer. Can become up, connecting, ready, waiting, failed,
+    /// suspended, closed.
     case degraded(generation: Int)
-    /// Nothing is tried until a person asks.
+    /// Nothing is tried until a person asks. Can become ready, suspended, closed.
     case failed(AppError)
+    /// Closed for good.
     case closed
   }
 

@@ -100,7 +100,7 @@ extension SupervisorStateMachine {
       gates[site]?.becameHealthy(id, generation)
       admit(to: site, at: now)
     case .surface(let report): surface(report, of: node, at: now)
-    case .withdraw: queue.resolve(source: id.description)
+    case .withdraw: queue.resolve(id)
     case .giveUp: answerBlocked([id])
     case .retire: retire(id)
     case .note(let step, let generation):
@@ -118,8 +118,7 @@ extension SupervisorStateMachine {
 
   private mutating func surface(_ report: SeverityQueue.Report, of node: Node, at now: Moment) {
     queue.recoveryFailed(report, at: now)
-    queue.inhibit(
-      descendants(of: node.child.id).map(\.description), under: node.child.id.description)
+    queue.inhibit(descendants(of: node.child.id), under: node.child.id)
   }
 
   private func descendants(of id: ConnectionID) -> [ConnectionID] {

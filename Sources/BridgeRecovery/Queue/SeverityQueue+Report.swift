@@ -14,6 +14,8 @@ extension SeverityQueue {
     public var settles: Bool
     /// How many failures it stands for.
     public var count: Int
+    /// The link whose state it is; nil for the report of an operation.
+    public var link: ConnectionID?
 
     /// A report.
     public init(
@@ -52,10 +54,12 @@ extension SeverityQueue {
     }
 
     private let source: String?
+    private let link: ConnectionID?
     private let cause: Cause
 
     init(_ report: Report) {
       source = report.source
+      link = report.link
       if let context = report.context {
         cause = .failure(
           context.kind, native: context.native?.code, condition: context.native?.socket)
@@ -109,11 +113,17 @@ extension SeverityQueue {
       presented = PresentedError(
         id: id, failure: report.failure, source: report.source, count: report.count,
         plan: report.plan)
+      presented.link = report.link
       self.key = key
       level = Level(report.error)
       levelSince = now
       let holds = report.settles && level.severity != .critical
       heldUntil = holds ? now.map { $0 + RecoveryDefaults.settleWindow } : nil
+    }
+
+    /// Whether it shows that a link needs a person: it stays until that link is up or closed.
+    var isStanding: Bool {
+      presented.link != nil && presented.plan?.next.isAutomatic == false
     }
 
     var list: Int { heldUntil == nil ? level.list : Level.held }

@@ -4,21 +4,27 @@ public import BridgeErrors
 ///
 /// A level is first in, first out, with a changed host key first. A more severe arrival pre-empts,
 /// and what it displaces is next of its level again. Equal errors of one source are one entry with
-/// a count. The queue is bounded: it drops the oldest of the lowest level and counts it; critical
-/// entries are never dropped, what does not fit is folded into the newest of them.
+/// a count. What operations report is bounded: the oldest of the lowest level is dropped and
+/// counted; critical entries are never dropped, what does not fit is folded into the newest one.
+///
+/// The entry of a link shows that link's state: there is one at most, it is never dropped, and
+/// while the link needs a person only its recovery or its end takes it away.
 public struct SeverityQueue: Sendable {
-  /// Entries it holds at most, the shown one included.
+  /// Reports of operations it holds at most, the shown one included.
   public let capacity: Int
   /// Entries dropped so far because the queue was full.
   public private(set) var dropped = 0
   /// Entries in it, those that are held back included.
   public private(set) var count = 0
+  /// Those of them that show the state of a link.
+  public var linkCount: Int { linkSlots.count }
 
   var entries: [Entry?] = []
   var lists = EntryLists(count: Level.listCount)
   private var free: [Int] = []
   private var slots: [EntryKey: Int] = [:]
   private var slotsBySource: [String: Set<Int>] = [:]
+  private var linkSlots: [ConnectionID: Int] = [:]
 
   /// Counts what may have changed what is shown or when time changes it.
   private(set) var changes: UInt64 = 0
@@ -66,24 +72,37 @@ public struct SeverityQueue: Sendable {
 
   /// Takes the shown error away; the next one is shown.
   public mutating func dismiss() {
-    if let slot = visibleSlots.first { remove(slot) }
+    if let slot = visibleSlots.first { dismiss(slot: slot) }
   }
 
   /// Takes the error with this id away, shown or not.
   public mutating func dismiss(_ id: PresentedError.ID) {
-    if let slot = slot(of: id) { remove(slot) }
+    if let slot = slot(of: id) { dismiss(slot: slot) }
   }
 
-  /// All is well with `source` again: its entries go.
+  /// A link that needs a person needs one still: its entry goes to the end of its level.
+  private mutating func dismiss(slot: Int) {
+    guard let entry = entries[slot], entry.isStanding else { return remove(slot) }
+    lists.remove(slot)
+    lists.append(slot, to: entry.list)
+    changes += 1
+  }
+
+  /// All is well with the operation `source` again: its entries go.
   public mutating func resolve(source: String) {
     for slot in slotsBySource[source] ?? [] { remove(slot) }
   }
 
-  /// A recovery of `source` failed: its entry stays the same one, with the newest error. Without
-  /// such an entry this is a new report.
+  /// A link is up, suspended or closed: its entry goes.
+  public mutating func resolve(_ link: ConnectionID) {
+    if let slot = linkSlots[link] { remove(slot) }
+  }
+
+  /// A link failed: its entry stays the same one, with the newest error. Without such an entry, or
+  /// without a link, this is a new report.
   public mutating func recoveryFailed(_ report: Report, at now: Moment? = nil) {
     guard report.error != .cancelled else { return }
-    guard let source = report.source, let slot = oldestSlot(of: source) else {
+    guard let link = report.link, let slot = linkSlots[link] else {
       push(report, at: now)
       return
     }
@@ -98,30 +117,25 @@ public struct SeverityQueue: Sendable {
   ) {
     guard let slot = slot(of: id), let entry = entries[slot] else { return }
     let newest = error ?? entry.presented.error
-    update(
-      slot,
-      with: Report(
-        error: newest, source: entry.presented.source, context: context,
-        plan: entry.presented.plan), at: now)
+    var report = Report(
+      error: newest, source: entry.presented.source, context: context,
+      plan: entry.presented.plan)
+    report.link = entry.presented.link
+    update(slot, with: report, at: now)
   }
 
-  /// What the entries of `sources` report is the echo of what happened to `root`: those about which
+  /// What the entries of `links` report is the echo of what happened to `root`: those about which
   /// something happens by itself become a count on its entry. Without such an entry nothing
   /// changes.
-  public mutating func inhibit(_ sources: [String], under root: String) {
-    guard let target = oldestSlot(of: root) else { return }
-    for source in sources where source != root {
-      for slot in slotsBySource[source] ?? []
-      where entries[slot]?.presented.plan?.next.isAutomatic == true {
-        let echoes = entries[slot]?.presented.count ?? 0
-        entries[target]?.presented.count += echoes
-        remove(slot)
-      }
+  public mutating func inhibit(_ links: [ConnectionID], under root: ConnectionID) {
+    guard let target = linkSlots[root] else { return }
+    for link in links where link != root {
+      guard let slot = linkSlots[link], let entry = entries[slot],
+        entry.presented.plan?.next.isAutomatic == true
+      else { continue }
+      entries[target]?.presented.count += entry.presented.count
+      remove(slot)
     }
-  }
-
-  private func oldestSlot(of source: String) -> Int? {
-    slotsBySource[source]?.min { (entries[$0]?.order ?? 0) < (entries[$1]?.order ?? 0) }
   }
 
   private func slot(of id: PresentedError.ID) -> Int? {
@@ -131,14 +145,15 @@ public struct SeverityQueue: Sendable {
   private var arrivals: UInt64 = 0
 
   private mutating func insert(_ entry: Entry) {
-    if count == capacity, !makeRoom(for: entry) { return }
+    let isFull = count - linkCount >= capacity
+    if entry.presented.link == nil, isFull, !makeRoom(for: entry) { return }
     var entry = entry
     arrivals += 1
     entry.order = arrivals
     let slot = free.popLast() ?? entries.count
     if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
     slots[entry.key] = slot
-    if let source = entry.presented.source { slotsBySource[source, default: []].insert(slot) }
+    index(entry, at: slot)
     lists.append(slot, to: entry.list)
     count += 1
     changes += 1
@@ -150,12 +165,22 @@ public struct SeverityQueue: Sendable {
     entries[slot] = nil
     free.append(slot)
     if slots[entry.key] == slot { slots[entry.key] = nil }
-    if let source = entry.presented.source {
+    if let link = entry.presented.link {
+      linkSlots[link] = nil
+    } else if let source = entry.presented.source {
       slotsBySource[source]?.remove(slot)
       if slotsBySource[source]?.isEmpty == true { slotsBySource[source] = nil }
     }
     count -= 1
     changes += 1
+  }
+
+  private mutating func index(_ entry: Entry, at slot: Int) {
+    if let link = entry.presented.link {
+      linkSlots[link] = slot
+    } else if let source = entry.presented.source {
+      slotsBySource[source, default: []].insert(slot)
+    }
   }
 
   private mutating func update(_ slot: Int, with report: Report, at now: Moment?) {
@@ -189,8 +214,16 @@ public struct SeverityQueue: Sendable {
     return true
   }
 
+  /// The oldest report of the lowest level; what shows the state of a link is none.
   private var firstVictim: Int? {
-    Level.evictionOrder.lazy.compactMap { lists.first(of: $0) }.first
+    for list in Level.evictionOrder {
+      var slot = lists.first(of: list)
+      while let candidate = slot {
+        if entries[candidate]?.presented.link == nil { return candidate }
+        slot = lists.next(after: candidate)
+      }
+    }
+    return nil
   }
 
   private mutating func fold(_ newcomer: Entry) {
@@ -214,7 +247,7 @@ public struct SeverityQueue: Sendable {
 
 extension RecoveryPlan.Step {
   /// Whether nobody has to choose anything.
-  fileprivate var isAutomatic: Bool {
+  var isAutomatic: Bool {
     switch self {
     case .reconnect, .retry, .awaitNetwork: true
     case .askPerson, .giveUp: false

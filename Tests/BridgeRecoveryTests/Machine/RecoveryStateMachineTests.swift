@@ -156,7 +156,7 @@ struct Link {
     }
     #expect(delays == [.seconds(2), .seconds(4), .seconds(8), nil])
     #expect(link.words.contains("gaveUp"))
-    #expect(link.plan?.options == [.reconnect, .checkSettings])
+    #expect(link.plan?.options == [.reconnect, .checkSettings, .cancel])
     #expect(link.plan?.attemptsLeft == 0)
   }
 

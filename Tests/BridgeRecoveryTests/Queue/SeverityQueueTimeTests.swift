@@ -30,20 +30,29 @@ import Testing
     queue.push(.init(error: .internalError(detail: "d"), settles: true), at: start)
     #expect(queue.shown != nil)
     queue.dismiss()
-    queue.push(.init(error: Self.error, source: "a", settles: true), at: start)
-    queue.recoveryFailed(
-      .init(error: .sshHostKeyMismatch(host: "h"), source: "a"), at: start)
+    queue.push(Self.report(of: "a", settles: true), at: start)
+    queue.recoveryFailed(Self.report(.sshHostKeyMismatch(host: "h"), of: "a"), at: start)
     #expect(queue.shown?.error == .sshHostKeyMismatch(host: "h"))
   }
 
   private static let automatic = RecoveryPlan(next: .reconnect)
 
+  /// The state of a link.
+  private static func report(
+    _ error: AppError = error, of link: ConnectionID, plan: RecoveryPlan? = nil,
+    settles: Bool = false
+  ) -> SeverityQueue.Report {
+    var report = SeverityQueue.Report(
+      error: error, source: link.description, plan: plan, settles: settles)
+    report.link = link
+    return report
+  }
+
   @Test mutating func echoesThatCameFirstJoinTheRootWhenItIsKnown() {
-    for source in ["one", "two"] {
-      queue.push(
-        .init(error: Self.error, source: source, plan: Self.automatic, settles: true), at: start)
+    for link in ["one", "two"] as [ConnectionID] {
+      queue.push(Self.report(of: link, plan: Self.automatic, settles: true), at: start)
     }
-    queue.push(Self.error, source: "parent")
+    queue.push(Self.report(of: "parent"))
     queue.inhibit(["one", "two"], under: "parent")
     queue.advance(to: start + .seconds(1))
     #expect(queue.shown?.source == "parent")
@@ -53,15 +62,15 @@ import Testing
 
   @Test(arguments: [RecoveryPlan(next: .askPerson), RecoveryPlan(next: .giveUp), nil])
   mutating func whatWaitsForAPersonIsNoEcho(plan: RecoveryPlan?) {
-    queue.push(.init(error: Self.error, source: "child", plan: plan), at: start)
-    queue.push(Self.error, source: "parent")
+    queue.push(Self.report(of: "child", plan: plan), at: start)
+    queue.push(Self.report(of: "parent"))
     queue.inhibit(["child"], under: "parent")
     #expect(queue.shown?.source == "child")
     #expect(queue.waiting.map(\.source) == ["parent"])
   }
 
   @Test mutating func withoutItsRootAnEchoIsShown() {
-    queue.push(.init(error: Self.error, source: "child", plan: Self.automatic), at: start)
+    queue.push(Self.report(of: "child", plan: Self.automatic), at: start)
     queue.inhibit(["child"], under: "parent")
     #expect(queue.shown?.source == "child")
   }

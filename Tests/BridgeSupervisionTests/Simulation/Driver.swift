@@ -104,7 +104,8 @@ struct Driver: Sendable {
   private func check() async {
     let queue = await supervisor.machine.queue
     let all = [queue.shown].compactMap(\.self) + queue.waiting
-    if queue.count > queue.capacity { violate("the queue is over its bound") }
+    if queue.count - queue.linkCount > queue.capacity { violate("the queue is over its bound") }
+    await checkLinks(all)
     if queue.ranks != queue.ranks.sorted(by: >) { violate("the queue has no order") }
     if Set(all.map(\.id)).count != all.count { violate("an entry is queued twice") }
     for host in hosts {
@@ -113,6 +114,18 @@ struct Driver: Sendable {
       if !(0...RecoveryDefaults.budgetTokens).contains(tokens) { violate("\(tokens) tokens") }
       let dials = await supervisor.machine.unauthenticated(to: site)
       if dials > RecoveryDefaults.unauthenticatedDials { violate("\(dials) dials to \(site)") }
+    }
+  }
+
+  /// A link that has given up has one entry, whatever a person did with it.
+  private func checkLinks(_ all: [PresentedError]) async {
+    for child in simulation.setting.children {
+      let entries = all.filter { $0.link == child.id }
+      if entries.count > 1 { violate("\(child.id) has \(entries.count) entries") }
+      guard case .failed(let error)? = await supervisor.machine.state(of: child.id),
+        error != .cancelled
+      else { continue }
+      if entries.first?.error != error { violate("\(child.id) gave up and is not listed") }
     }
   }
 

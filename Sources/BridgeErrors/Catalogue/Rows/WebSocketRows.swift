@@ -43,7 +43,7 @@ extension CatalogueRow {
       cause: "The peer did not answer a ping in time: the link is dead, or very slow.",
       remedy: """
         It reconnects by itself. If it keeps happening, check the network in between, or allow \
-        more time (--verdict).
+        more time before a link is declared dead.
         """,
       fact: "The peer stopped answering; the link is probably dead.",
       exit: .timedOut, tool: .network)

@@ -1,0 +1,100 @@
+public import BridgeErrors
+public import BridgeRecovery
+public import BridgeTransport
+
+/// The state of a link.
+public typealias LinkState = RecoveryStateMachine.State
+
+/// One connection that a supervisor keeps up, over all of its generations.
+public struct Link<Transport: Connection>: Sendable, Identifiable {
+  /// Its name; errors about it have it as their source.
+  public let id: ConnectionID
+  let owner: any LinkOwner
+
+  /// The connection in use, as soon as there is one.
+  ///
+  /// - Throws: what the link gave up with, or what something that it depends on gave up with;
+  ///   `cancelled` when it is closed, or when the calling task is cancelled.
+  public var connection: Transport {
+    get async throws(AppError) {
+      let connection = try await owner.connection(id)
+      guard let connection = connection as? Transport else {
+        throw .internalError(detail: "\(id) is no \(Transport.self)")
+      }
+      return connection
+    }
+  }
+
+  /// Its state; nil once it is closed.
+  public var state: LinkState? {
+    get async { await owner.state(of: id) }
+  }
+
+  /// Tries now what waits or has given up, and probes what is up.
+  public func retryNow() async {
+    await owner.reconnectNow(id)
+  }
+
+  /// Ends it for good; links that depend on it stay suspended.
+  public func close() async {
+    await owner.close(id)
+  }
+
+  /// The events of this link from now on; they end after it was closed.
+  public func events() -> LinkEvents {
+    LinkEvents(all: owner.feed.subscribe(), source: id.description)
+  }
+}
+
+/// The supervisor of a link, whatever its clock.
+protocol LinkOwner: Actor {
+  nonisolated var feed: EventFeed { get }
+  nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection
+  func state(of id: ConnectionID) -> RecoveryStateMachine.State?
+  func reconnectNow(_ id: ConnectionID?)
+  func close(_ id: ConnectionID)
+}
+
+extension Supervisor: LinkOwner {}
+
+/// The events of one link, for one reader; bounded like those of the supervisor. They end after
+/// `.closed`, or with the supervisor.
+public struct LinkEvents: AsyncSequence, Sendable {
+  /// What it yields.
+  public typealias Element = RecoveryEvent
+  /// It does not fail.
+  public typealias Failure = Never
+
+  let all: RecoveryEvents
+  let source: String
+
+  /// A reader; two of one sequence share its events.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(all: all.makeAsyncIterator(), source: source)
+  }
+
+  /// One pass over the events.
+  public struct Iterator: AsyncIteratorProtocol {
+    var all: RecoveryEvents.Iterator
+    let source: String
+    private var isOver = false
+
+    init(all: RecoveryEvents.Iterator, source: String) {
+      self.all = all
+      self.source = source
+    }
+
+    /// The next event; nil when the link is closed, or the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(Never) -> RecoveryEvent? {
+      while !isOver, let event = await all.next(isolation: actor) {
+        if case .missed = event.step { return event }
+        guard event.source == source else { continue }
+        if case .closed = event.step { isOver = true }
+        return event
+      }
+      return nil
+    }
+  }
+}
