@@ -268,6 +268,54 @@ struct DurableSessionResumeTests {
     await session.detach()
   }
 
+  @Test func aWriterThatIsFasterThanTheProgramWaits() async throws {
+    let host = ScriptedHost { $0.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.first)
+    let size: UInt64 = 3 << 20
+    let writing = Task { try await session.write([UInt8](repeating: 7, count: Int(size))) }
+    var taken: UInt64 = 0
+    while taken < size {
+      // Never more than a window beyond what was taken.
+      let limit = min(taken + Limits.window, size)
+      try await channel.waitForInput(through: limit)
+      #expect(try channel.inputEnd() == limit)
+      taken = limit
+      channel.send(.acknowledge(through: taken, settled: 0))
+    }
+    #expect(try await writing.value == size)
+    try await session.inputTaken(through: size)
+    await session.detach()
+  }
+
+  @Test func acceptedCallsEndWhenTheirTaskIsCanceled() async throws {
+    let host = ScriptedHost { $0.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await session.exitStatus() },
+      { for try await _ in session.output {} },
+      { _ = try await session.write([UInt8](repeating: 7, count: 3 << 20)) },
+      { try await session.inputTaken(through: 9) },
+    ]
+    for call in calls {
+      let calling = Task { await failure { try await call() } }
+      calling.cancel()
+      #expect(await calling.value == .cancelled)
+    }
+    await session.detach()
+  }
+
+  @Test func aViewerWritesNothing() async throws {
+    let host = ScriptedHost { $0.greet { $0.role = .viewer } }
+    let session = host.session { $0.attachment.role = .viewer }
+    #expect(try await session.attach().role == .viewer)
+    #expect(await failure { try await session.write([1]) }?.caseName == "validationError")
+    #expect(await failure { try await session.signal(.interrupt) }?.caseName == "validationError")
+    await session.detach()
+  }
+
   @Test func detachingIsSaidAndEndsTheOutput() async throws {
     let host = ScriptedHost { $0.greet() }
     let session = host.session()

@@ -62,7 +62,8 @@ struct LinkTests {
       #expect(output.gaps.isEmpty)
       #expect(try await session.exitStatus() == .exited(status: 9))
       #expect(FileManager.default.contents(atPath: copy) == Data(expected), "seed \(seed)")
-      #expect(await dialer.dials > 3)
+      // The first two links bring less than half of it.
+      #expect(await dialer.dials > 2)
       await session.close()
       await dialer.close()
       await proxy.stop()

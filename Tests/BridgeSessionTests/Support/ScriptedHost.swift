@@ -73,6 +73,22 @@ final class ScriptedChannel: ByteChannel {
     }
   }
 
+  /// The end of the input that the session has sent.
+  func inputEnd() throws -> UInt64 {
+    try sent().reduce(0) { end, frame in
+      guard case .input(let offset, let bytes) = frame else { return end }
+      return max(end, offset + UInt64(bytes.count))
+    }
+  }
+
+  /// Waits until the session has sent all input below `offset`.
+  func waitForInput(through offset: UInt64) async throws {
+    try await waitForFrame { frame in
+      guard case .input(let start, let bytes) = frame else { return false }
+      return start + UInt64(bytes.count) >= offset
+    }
+  }
+
   // The channel.
 
   func read() async throws(AppError) -> [UInt8]? {
