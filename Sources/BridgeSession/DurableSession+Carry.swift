@@ -30,7 +30,7 @@ extension DurableSession {
     alarm = nil
     changes.resumeAll()
     sends.resumeAll()
-    rooms.resumeAll()
+    roomWaiters.resumeAll()
     sink.finish()
   }
 
@@ -53,19 +53,19 @@ extension DurableSession {
     outbox = []
     if machine.welcome == nil, let spec = configuration.start { outbox = Frame.start(spec).encoded }
     machine.connect()
-    let verdict = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
+    let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
       group.addTask { await self.sendAll(to: channel) }
-      let verdict = await receiveAll(from: channel)
+      let result = await receiveAll(from: channel)
       group.cancelAll()
-      return verdict
+      return result
     }
     alarm?.cancel()
     alarm = nil
     machine.disconnect()
     var ending = ByteChannelEnding.closed
-    if case .success = verdict, !Task.isCancelled { ending = await end(of: channel) }
+    if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
     await channel.close()
-    try verdict.get()
+    try result.get()
     return ending
   }
 
@@ -133,7 +133,7 @@ extension DurableSession {
         try take(bytes)
         sends.resumeAll()
         if case .refused = machine.phase { return .success(()) }
-        while queue.count > OutputQueue.limit { try await wait(for: rooms) }
+        while queue.count > OutputQueue.limit { try await wait(for: roomWaiters) }
       } catch {
         return .failure(error)
       }
@@ -197,7 +197,7 @@ extension DurableSession {
     while true {
       if let chunk = queue.popFirst() {
         machine.consume(through: chunk.end, at: clock.now())
-        if queue.count <= OutputQueue.limit { rooms.resumeAll() }
+        if queue.count <= OutputQueue.limit { roomWaiters.resumeAll() }
         acknowledge()
         return chunk
       }

@@ -88,13 +88,13 @@ extension DurableSession {
 
   /// Leaves the session; the program goes on. What was written and not sent by now is sent first,
   /// where the link is up and the program takes it within a second.
-  public func detach() async { await leave(closes: false) }
+  public func detach() async { await disconnect(closes: false) }
 
   /// Leaves the session, and removes it where the program has ended and all of its output was
   /// committed.
-  public func close() async { await leave(closes: true) }
+  public func close() async { await disconnect(closes: true) }
 
-  private func leave(closes: Bool) async {
+  private func disconnect(closes: Bool) async {
     isLeaving = true
     guard let carrying else {
       isOver = true

@@ -89,7 +89,7 @@ public actor DurableSession {
   /// The sender, while it has nothing to send.
   let sends = Waiters()
   /// The receiver, while the queue of output is full.
-  let rooms = Waiters()
+  let roomWaiters = Waiters()
   private var lastTicket = 0
 
   /// A session that does nothing before `attach`, or before it is read from or written to.
@@ -129,7 +129,7 @@ public actor DurableSession {
   }
 
   /// How the program ended, once all its output was received: an exit status or a signal. The
-  /// output must be read meanwhile: after 1 MiB that nobody reads the host sends no more.
+  /// output must be read meanwhile: after 1 MiB that is not read the host sends no more.
   ///
   /// - Throws: `durableSessionOutcomeUnknown` when the keeper died or the machine was restarted;
   ///   why the session is over for this client; `cancelled` after `detach`, and when the calling
@@ -173,7 +173,7 @@ public actor DurableSession {
     acknowledge()
   }
 
-  /// Attaches, where that was not asked for before: whoever waits for something is not left alone.
+  /// Attaches, where that was not asked for before: no caller waits for what never begins.
   func begin() {
     guard carrying == nil, !isOver else { return }
     carrying = Task(executorPreference: executor) { await self.carryAll() }
@@ -200,6 +200,6 @@ public actor DurableSession {
   }
 
   private func stopWaiting(_ ticket: Int) {
-    for waiters in [changes, sends, rooms] { waiters.resume(ticket) }
+    for waiters in [changes, sends, roomWaiters] { waiters.resume(ticket) }
   }
 }

@@ -30,8 +30,8 @@ final class Waiters {
 }
 
 /// How often an attachment may end without having brought anything. A link that was lost is the
-/// business of whoever retries; a host whose program ends again and again is not attached to for
-/// ever.
+/// business of the caller that retries; a host whose program ends again and again is not attached
+/// to for ever.
 struct AttachProgress: Sendable, Equatable {
   /// Ends in a row without anything new.
   static let limit = 5

@@ -4,11 +4,11 @@ public import BridgeTransport
 /// The links of one supervised connection, handed to what runs on them: one generation after the
 /// other. A durable session over it is suspended with its link, and attached again with the next.
 ///
-/// Whoever supervises says `use` in `onConnected` and `fail` when the supervisor gives up; nothing
-/// is retried here.
+/// The supervising program calls `use` in `onConnected` and `fail` when the supervisor gives up;
+/// nothing is retried here.
 public actor SessionLinks<Link: Connection & ByteChannelSource> {
   private var newest: (link: Link, generation: Int)?
-  private var verdict: AppError?
+  private var failure: AppError?
   private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
   private var last = 0
 
@@ -19,13 +19,13 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
   public func use(_ link: Link, generation: Int) {
     guard newest.map({ $0.generation < generation }) ?? true else { return }
     newest = (link, generation)
-    verdict = nil
+    failure = nil
     resumeAll()
   }
 
-  /// There will be no other link: whoever waits for one is answered with `error`.
+  /// There will be no other link: a caller that waits for one gets `error`.
   public func fail(_ error: AppError) {
-    verdict = error
+    failure = error
     resumeAll()
   }
 
@@ -39,7 +39,7 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
         if let channel = try await open(command, on: link) { return channel }
         last = generation
       }
-      if let verdict { throw verdict }
+      if let failure { throw failure }
       try await change()
     }
   }

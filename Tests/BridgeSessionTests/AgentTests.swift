@@ -89,9 +89,9 @@ private struct Death {
       ]
       for death in deaths {
         let dialer = Dialer(server, proxy.port) { number in
-          var chance = SplitMix64(seed: seed &* 1000 &+ UInt64(number))
+          var generator = SplitMix64(seed: seed &* 1000 &+ UInt64(number))
           // A login takes 5 KB; each request some 600 bytes.
-          try await proxy.inject(.cut(after: 5_000 + Int(chance.next() % 8_000)))
+          try await proxy.inject(.cut(after: 5_000 + Int(generator.next() % 8_000)))
         }
         let session = server.session(spec, client: client, dialer: dialer) {
           $0.resume = state.resume

@@ -129,7 +129,7 @@ struct DurableSessionFailureTests {
     #expect(await host.channels.count == 5)
   }
 
-  @Test func aLostLinkIsTheBusinessOfWhoeverYieldsChannels() async throws {
+  @Test func aLostLinkIsAttachedAgainWithoutALimit() async throws {
     let lost = ByteChannelEnding.lost(.sshTimeout(seconds: 3))
     let greet: @Sendable (ScriptedChannel) -> Void = { channel in
       channel.greet()
@@ -171,7 +171,7 @@ struct DurableSessionFailureTests {
     (ProgramEnd.unknownKeeperDied, "the keeper of the session died"),
     (.unknownRebooted, "the session was lost by a reboot"),
   ])
-  func anEndThatNobodyRecordedIsNoStatus(end: ProgramEnd, reason: String) async throws {
+  func anEndThatWasNotRecordedIsNoStatus(end: ProgramEnd, reason: String) async throws {
     let host = ScriptedHost { channel in
       channel.greet { $0.hasEnded = true }
       channel.send(.ended(at: 0, end))

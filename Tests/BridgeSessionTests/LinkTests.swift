@@ -11,8 +11,8 @@ import Testing
 struct LinkTests {
   /// A file of bytes that nothing can guess, and what they are.
   private func randomFile(_ count: Int, in folder: URL) throws -> (path: String, bytes: [UInt8]) {
-    var chance = SplitMix64(seed: Identifier.fresh().low)
-    let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
+    var generator = SplitMix64(seed: Identifier.fresh().low)
+    let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let file = folder.appending(path: "random")
     try Data(bytes).write(to: file)
     return (file.path, bytes)
@@ -44,9 +44,9 @@ struct LinkTests {
       let (path, expected) = try randomFile(1 << 20, in: server.folder)
       let copy = server.folder.appending(path: "copy").path
       let dialer = Dialer(server, proxy.port) { number in
-        var chance = SplitMix64(seed: seed &* 1000 &+ UInt64(number))
+        var generator = SplitMix64(seed: seed &* 1000 &+ UInt64(number))
         // A login takes 5 KB: most cuts are after it, some in the middle of it.
-        let count = Int(chance.next() % (192 << 10))
+        let count = Int(generator.next() % (192 << 10))
         try await proxy.inject(.cut(after: count, number.isMultiple(of: 3) ? .toServer : .toClient))
       }
       let session = server.session(

@@ -181,8 +181,8 @@ extension Identifier {
   static func fresh() -> Identifier {
     var hasher = Hasher()
     hasher.combine(ContinuousClock.now)
-    var chance = SplitMix64(seed: UInt64(bitPattern: Int64(hasher.finalize())))
-    return Identifier(high: chance.next(), low: chance.next())
+    var generator = SplitMix64(seed: UInt64(bitPattern: Int64(hasher.finalize())))
+    return Identifier(high: generator.next(), low: generator.next())
   }
 }
 
