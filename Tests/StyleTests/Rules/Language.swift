@@ -24,7 +24,7 @@ private enum PrivateTerm {
   /// The targets that still have such names.
   static let pending: Set = [
     "BridgeErrors", "BridgeTransport", "BridgeRecovery", "BridgeSupervision", "BridgeDiagnostics",
-    "BridgeTestKit", "BridgeService", "BridgeSessionHost", "BridgeSessionProtocol",
+    "BridgeTestKit", "BridgeService", "BridgeSession", "BridgeSessionHost", "BridgeSessionProtocol",
   ]
   /// Names of theirs that others must write: `LivenessPolicy(patience:)`.
   static let borrowed: Set = ["patience"]
