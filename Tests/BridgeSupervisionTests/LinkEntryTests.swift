@@ -72,20 +72,6 @@ import Testing
     #expect(state == nil)
   }
 
-  /// More links than reports of operations find room.
-  @Test func everyLinkThatNeedsAPersonIsListed() throws {
-    let names = (0..<RecoveryDefaults.queueCapacity + 6).map { "link \($0)" }
-    try refuse(names)
-    try scene.pass(.seconds(3_600))
-    #expect(Set(try listed().compactMap(\.source)) == Set(names))
-    try scene.run { [scene] in
-      for number in 0..<RecoveryDefaults.queueCapacity + 1 {
-        await scene.supervisor.report(.invalidURL(string: "\(number)"))
-      }
-    }
-    #expect(try listed().count == names.count + RecoveryDefaults.queueCapacity)
-  }
-
   @Test func anOptionWithoutAHandlerChangesNothing() throws {
     try refuse()
     let before = try listed()

@@ -169,4 +169,25 @@ import Testing
     #expect(kept + dismissed + queue.dropped <= pushed)
     #expect(kept + dismissed <= pushed)
   }
+
+  /// A link that needs a person is on the list, however many there are.
+  @Test func theEntriesOfLinksAreNeitherCountedNorDropped() {
+    var queue = SeverityQueue(capacity: 4)
+    let links = (0..<6).map { ConnectionID("link \($0)") }
+    for link in links {
+      var report = SeverityQueue.Report(
+        error: Self.error, source: link.description, plan: RecoveryPlan(next: .askPerson))
+      report.link = link
+      queue.push(report)
+    }
+    for number in 0..<6 { queue.push(.invalidURL(string: "\(number)")) }
+    #expect(queue.count == 10 && queue.linkCount == 6 && queue.dropped == 2)
+    for link in links {
+      queue.resolve(source: link.description)
+      queue.dismiss()
+    }
+    #expect(queue.linkCount == 6)
+    for link in links { queue.resolve(link) }
+    #expect(queue.linkCount == 0 && queue.count == 4)
+  }
 }
