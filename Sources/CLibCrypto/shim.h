@@ -1,5 +1,86 @@
 #pragma once
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
 #include <openssl/sha.h>
-#include <openssl/crypto.h>
+#include <string.h>
+
+// RSA keys, by functions whose parameters are macros or arrays that Swift does not import.
+
+static inline int bridge_passphrase(char *buffer, int size, int writes, void *given) {
+  (void)writes;
+  size_t length = given ? strlen((const char *)given) : 0;
+  if (!given || length > (size_t)size) return -1;
+  memcpy(buffer, given, length);
+  return (int)length;
+}
+
+// The private key in a PEM or PKCS #8 text, of any kind; NULL where it cannot be read. `passphrase`
+// is nil or ends with a zero. Nobody is asked for one.
+static inline EVP_PKEY *bridge_read_key(const void *text, int length, const char *passphrase) {
+  BIO *bio = BIO_new_mem_buf(text, length);
+  if (!bio) return NULL;
+  EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, bridge_passphrase, (void *)passphrase);
+  BIO_free(bio);
+  ERR_clear_error();
+  return key;
+}
+
+static inline int bridge_is_rsa(const EVP_PKEY *key) { return EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA; }
+
+// An RSA key of modulus, public and private exponent, each most significant byte first.
+static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, const unsigned char *e,
+                                        int eLength, const unsigned char *d, int dLength) {
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = NULL;
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+  BIGNUM *modulus = BN_bin2bn(n, nLength, NULL), *exponent = BN_bin2bn(e, eLength, NULL);
+  BIGNUM *secret = BN_bin2bn(d, dLength, NULL);
+  if (builder && context && modulus && exponent && secret &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_D, secret) &&
+      (parameters = OSSL_PARAM_BLD_to_param(builder)) && EVP_PKEY_fromdata_init(context) == 1) {
+    if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters) != 1) key = NULL;
+  }
+  for (OSSL_PARAM *one = parameters; one && one->key; one++) OPENSSL_cleanse(one->data, one->data_size);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  EVP_PKEY_CTX_free(context);
+  BN_free(modulus);
+  BN_free(exponent);
+  BN_clear_free(secret);
+  ERR_clear_error();
+  return key;
+}
+
+// The modulus (which 0) or public exponent (1), most significant byte first; its length, or -1 where
+// it has no room.
+static inline int bridge_rsa_number(const EVP_PKEY *key, int which, unsigned char *out, int room) {
+  BIGNUM *number = NULL;
+  const char *name = which == 0 ? OSSL_PKEY_PARAM_RSA_N : OSSL_PKEY_PARAM_RSA_E;
+  if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return -1;
+  int length = BN_num_bytes(number);
+  length = length <= room ? BN_bn2bin(number, out) : -1;
+  BN_free(number);
+  return length;
+}
+
+// A signature with SHA-256 and the padding of PKCS #1 1.5; its length, or -1.
+static inline long bridge_sign_sha256(EVP_PKEY *key, const unsigned char *data, size_t count,
+                                      unsigned char *out, size_t room) {
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  size_t length = room;
+  int isSigned = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+                 EVP_DigestSign(context, out, &length, data, count) == 1;
+  EVP_MD_CTX_free(context);
+  ERR_clear_error();
+  return isSigned ? (long)length : -1;
+}

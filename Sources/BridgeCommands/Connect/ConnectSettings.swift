@@ -126,7 +126,7 @@ extension ConnectSettings {
     _ named: [String]?, _ config: ClientConfig, _ environment: Environment
   ) {
     guard config.allowsPublicKeys else { return }
-    let usual = ["id_ed25519", "id_ecdsa"].map { "\(environment.home)/.ssh/\($0)" }
+    let usual = ["id_ed25519", "id_ecdsa", "id_rsa"].map { "\(environment.home)/.ssh/\($0)" }
     let files = named ?? usual.filter(environment.isReadable)
     identities = files.map(Identity.keyFile)
     let isLimited = config.identitiesOnly == true
@@ -134,13 +134,6 @@ extension ConnectSettings {
       identities.insert(
         .agent(socketPath: agent, preferring: files, isLimited: isLimited),
         at: named == nil ? 0 : files.count)
-    }
-    guard named == nil else { return }
-    let rsa = "\(environment.home)/.ssh/id_rsa"
-    if identities.isEmpty, environment.isReadable(rsa) {
-      warnings.append(
-        "\(PeerText.escaped(rsa, limit: 1024)) is not offered: it may be an RSA key, which this "
-          + "libssh2 cannot use. Make an Ed25519 key (ssh-keygen -t ed25519), or name it (-i)")
     }
   }
 }

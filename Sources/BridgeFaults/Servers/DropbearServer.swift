@@ -20,9 +20,11 @@ public actor DropbearServer {
   ///
   /// - Throws: `cannotStart`, `notReady` with dropbear's log, `fileUnusable`, `cannotListen`.
   ///
-  /// - Parameter admits: whether it lets `user` in, where `SSHServer.canReplacePasswords`.
+  /// - Parameters:
+  ///   - admits: whether it lets `user` in, where `SSHServer.canReplacePasswords`.
+  ///   - identity: the kind of key that `user` logs in with.
   public init(
-    hostKey: SSHKeyType = .ed25519, admits: Bool = false
+    hostKey: SSHKeyType = .ed25519, admits: Bool = false, identity: SSHKeyType = .ed25519
   ) async throws(FaultError) {
     folder = try TemporaryFolder()
     port = try LoopbackPort.reserve()
@@ -30,7 +32,7 @@ public actor DropbearServer {
     identityFile = admits ? folder.file("identity") : nil
     do throws(FaultError) {
       try await makeHostKey(hostKey)
-      if admits { try await makeHome() }
+      if admits { try await makeHome(identity) }
       try await start()
     } catch {
       folder.remove()
@@ -79,17 +81,17 @@ public actor DropbearServer {
   }
 
   /// A home with one key that may log in, and the accounts of a system where it is the user's.
-  private func makeHome() async throws(FaultError) {
+  private func makeHome(_ identity: SSHKeyType) async throws(FaultError) {
     var child = try ChildProcess(
       "/bin/sh",
       [
         "-c",
         #"""
         umask 077 && cd "$1" && mkdir -p home/.ssh &&
-        ssh-keygen -q -t ed25519 -N '' -f identity && cp identity.pub home/.ssh/authorized_keys &&
+        ssh-keygen -q -t "$2" -N '' -f identity && cp identity.pub home/.ssh/authorized_keys &&
         awk -F: -v OFS=: -v home="$1/home" -v uid="$(id -u)" '$3 == uid { $6 = home } 1' \
           /etc/passwd > passwd && chmod 644 passwd
-        """#, "sh", folder.path,
+        """#, "sh", folder.path, identity.rawValue,
       ], log: folder.file("home.log"))
     guard await child.finish() else {
       throw .notReady(program: "ssh-keygen", log: folder.read("home.log"))

@@ -14,25 +14,31 @@ package struct AgentKey: Sendable, Equatable {
     self.socketPath = socketPath
   }
 
-  /// Whether libssh2 1.10 can offer it: RSA only as ssh-rsa with SHA-1, which servers refuse.
+  /// Whether it can be offered: certificates and security keys need a newer libssh2.
   package var isUsable: Bool { Self.usableTypes.contains(type) }
 
   private static let usableTypes: Set = [
-    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+    "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
   ]
+
+  /// Whether it signs by rsa-sha2-256.
+  var isRSA: Bool { type == "ssh-rsa" }
 
   /// The bare signature of `data`, in libssh2's form; nil when the agent does not sign. Blocks.
   /// `refused` is called with the `errno` where the system gave no socket to ask it by.
   func sign(_ data: [UInt8], within timeout: Duration, refused: (Int32) -> Void) -> [UInt8]? {
     let signature: [UInt8]
     do throws(AgentProblem) {
-      signature = try AgentSocket(path: socketPath, timeout: timeout).sign(data, with: blob)
+      signature = try AgentSocket(path: socketPath, timeout: timeout)
+        .sign(data, with: blob, flags: isRSA ? RSARequest.agentFlags : 0)
     } catch {
       refused(error.errno)
       return nil
     }
     var reader = WireReader(signature)
-    guard reader.string() != nil, let bare = reader.string() else { return nil }
+    guard let name = reader.string(), let bare = reader.string() else { return nil }
+    // Old agents do not know the flag and sign with SHA-1.
+    guard !isRSA || name == Array(RSARequest.method.utf8) else { return nil }
     return bare
   }
 }

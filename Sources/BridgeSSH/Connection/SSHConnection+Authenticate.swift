@@ -26,6 +26,7 @@ extension SSHConnection {
     // that proves nothing wait for 5 ms and more.
     var methods: [String]?
     var refusedMethod: String?
+    var hasRefusedRSA = false
     var unusable: SSHFailure?
     while true {
       guard let offer = plan.next(for: methods ?? ["publickey"]) else {
@@ -36,6 +37,7 @@ extension SSHConnection {
         continue
       }
       method = offer.method
+      isOfferingRSA = false
       switch try await make(offer, in: &plan) {
       case .accepted:
         return
@@ -45,6 +47,7 @@ extension SSHConnection {
         methods = next
         refusedMethod = method
         plan.refused(offer)
+        hasRefusedRSA = hasRefusedRSA || isOfferingRSA
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)
@@ -56,9 +59,14 @@ extension SSHConnection {
     }
     if refusedMethod == nil, let unusable { throw unusable }
     method = refusedMethod ?? methods.map { PeerText.escaped($0.joined(separator: ",")) } ?? "none"
-    let others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
+    var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
+    if hasRefusedRSA { others += Self.olderServers }
     throw failure(code: -18, text: "no credential was accepted\(others)", phase: .authenticate)
   }
+
+  private static let olderServers =
+    "; an RSA key is offered by rsa-sha2-256, which servers before OpenSSH 7.2 and Dropbear "
+    + "2020.79 do not have: use an ed25519 or ECDSA key there"
 
   /// The `none` request: the methods that may go on; nil when nothing more is wanted.
   private func probeMethods() async throws(SSHFailure) -> [String]? {
@@ -79,10 +87,17 @@ extension SSHConnection {
       let user = configuration.user
       let left = authenticationLeft
       let code = Mutex(Int32(0))
+      isOfferingRSA = key.isRSA
+      let request = key.isRSA ? RSARequest(user: user, blob: key.blob) : nil
+      guard !key.isRSA || request != nil else { return .notAvailable }
       let answer = try await answer(isHelped: true) { session in
-        session.authenticate(user: user, publicKey: key.blob) { data in
+        let sign: ([UInt8]) -> [UInt8]? = { data in
           key.sign(data, within: left) { errno in code.withLock { $0 = errno } }
         }
+        guard let request else {
+          return session.authenticate(user: user, publicKey: key.blob, signer: sign)
+        }
+        return session.authenticate(request, signer: sign)
       }
       if let shortage = localShortage(code.withLock { $0 }) { throw shortage }
       return answer

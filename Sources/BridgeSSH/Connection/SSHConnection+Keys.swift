@@ -69,7 +69,7 @@ extension SSHConnection {
     }
     if info.isEncrypted, plan.postpone(keyFile: path) { return .notAvailable }
     if let blob = info.publicBlob, !plan.isFirst(blob) { return .notAvailable }
-    guard info.isEncrypted else { return try await offer(path, passphrase: nil) }
+    guard info.isEncrypted else { return try await offer(path, info, passphrase: nil) }
     return try await offerEncrypted(path, info)
   }
 
@@ -103,7 +103,7 @@ extension SSHConnection {
       let given = try await elsewhere(phase: .authenticate) { await ask(path) }.get()
       guard let given else { return last }
       if given.problem == nil {
-        last = try await offer(path, passphrase: given)
+        last = try await offer(path, info, passphrase: given)
         guard case .unusable = last else { return last }
       }
       last = .unusable(
@@ -112,11 +112,44 @@ extension SSHConnection {
     return last
   }
 
-  private func offer(_ path: String, passphrase: Secret?) async throws(SSHFailure) -> Answer {
+  private func offer(
+    _ path: String, _ info: PrivateKeyInfo, passphrase: Secret?
+  ) async throws(SSHFailure) -> Answer {
+    if info.mayBeRSA, let answer = try await offerRSA(path, info, passphrase) { return answer }
     let user = configuration.user
     // Deriving a key from a passphrase takes 100 ms and more, on purpose.
     return try await answer(isHelped: passphrase != nil) {
       $0.authenticate(user: user, keyFile: path, passphrase: passphrase)
+    }
+  }
+
+  /// An RSA key signs here, by rsa-sha2-256; nil for a key of another kind.
+  private func offerRSA(
+    _ path: String, _ info: PrivateKeyInfo, _ passphrase: Secret?
+  ) async throws(SSHFailure) -> Answer? {
+    let begun = ContinuousClock.now
+    let found = await elsewhere(phase: .authenticate, within: authenticationLeft) {
+      await BlockingThreads.files.run { RSAKey.read(path, info, passphrase: passphrase) }
+    }
+    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
+    guard let found = try found.get() else {
+      throw failure(observation: .cancelled, phase: .authenticate)
+    }
+    switch found {
+    case .other: return nil
+    case .wrongPassphrase:
+      let reason = "The passphrase does not open the key file."
+      return .unusable(observed(.keyUnusable(reason: reason)))
+    case .damaged:
+      return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
+    case .key(let key):
+      guard let request = RSARequest(user: configuration.user, blob: key.blob) else {
+        return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
+      }
+      isOfferingRSA = true
+      return try await answer(isHelped: true) { session in
+        session.authenticate(request) { key.sign($0) }
+      }
     }
   }
 

@@ -59,6 +59,8 @@ public actor SSHConnection: Connection {
   let library = LibSSH2.parsedVersion
   var method = "none"
   var authenticationLeft: Duration = .zero
+  /// The credential that is offered now is an RSA key.
+  var isOfferingRSA = false
   var promptExchange: PromptExchange?
   var whenReleased: [() -> Void] = []
   /// The fastest round trip seen.

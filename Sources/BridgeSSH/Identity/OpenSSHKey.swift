@@ -20,6 +20,17 @@ enum OpenSSHKey {
       rounds: isEncrypted ? try rounds(derivation, bytes.bytes(options)) : 0)
   }
 
+  /// Where the private part stands in the decoded `bytes` of a container that is not encrypted.
+  static func secret(in bytes: Span<UInt8>) -> Range<Int>? {
+    var cursor = SpanCursor(0..<bytes.count)
+    guard let mark = cursor.take(magic.count), bytes.starts(mark, with: magic),
+      cursor.name(in: bytes) == "none", cursor.string(in: bytes) != nil,
+      cursor.string(in: bytes) != nil, cursor.uint32(in: bytes) == 1,
+      cursor.string(in: bytes) != nil
+    else { return nil }
+    return cursor.string(in: bytes)
+  }
+
   private static func hasChecks(
     _ secret: Range<Int>, in bytes: Span<UInt8>, type: String
   ) -> Bool {

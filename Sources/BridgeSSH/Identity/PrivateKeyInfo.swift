@@ -141,9 +141,6 @@ extension PrivateKeyInfo {
   /// Why this key cannot be used with `library`; nil when it can be tried.
   package func refusal(library: LibraryVersion, hasPassphrase: Bool) -> String? {
     switch kind {
-    case .rsa where !library.hasRSAWithSHA2:
-      return "This is an RSA key, and libssh2 \(library) signs RSA only with SHA-1 (ssh-rsa), "
-        + "which servers refuse; use an ed25519 or ECDSA key, or libssh2 1.11."
     case .dsa: return "This is a DSA key (ssh-dss), which servers refuse; use an ed25519 key."
     case .securityKey:
       return "This key lives on a security key (FIDO), which libssh2 \(library) cannot use here; "
@@ -160,6 +157,9 @@ extension PrivateKeyInfo {
     }
     return nil
   }
+
+  /// Whether it signs by rsa-sha2-256, which is not left to libssh2.
+  var mayBeRSA: Bool { kind == .rsa || kind == .hidden }
 
   private var kindWords: String {
     switch kind {

@@ -38,8 +38,10 @@ struct AgentSocket {
   }
 
   /// The signature of `data` by the key `blob`, with its type's name in front (RFC 4253, 6.6).
-  func sign(_ data: [UInt8], with blob: [UInt8]) throws(AgentProblem) -> [UInt8] {
-    guard case .signature(let bytes) = try ask(.sign(blob: blob, data: data, flags: 0)) else {
+  func sign(
+    _ data: [UInt8], with blob: [UInt8], flags: UInt32
+  ) throws(AgentProblem) -> [UInt8] {
+    guard case .signature(let bytes) = try ask(.sign(blob: blob, data: data, flags: flags)) else {
       throw AgentProblem(reason: "The ssh-agent refused to sign.")
     }
     return bytes

@@ -52,12 +52,33 @@ extension SSHSession {
   func authenticate(
     user: String, publicKey: [UInt8], signer: @escaping ([UInt8]) -> [UInt8]?
   ) -> Attempt<Void> {
+    unsafe authenticate(user: user, publicKey, publicKey.count, signer: signer)
+  }
+
+  /// An RSA key by rsa-sha2-256, with every version of the library. `signer` may block.
+  func authenticate(
+    _ request: RSARequest, signer: @escaping ([UInt8]) -> [UInt8]?
+  ) -> Attempt<Void> {
+    rsaRequest = request
+    defer { rsaRequest = nil }
+    let result = unsafe request.withKey { key, count in
+      unsafe authenticate(user: request.user, key, count) { message in
+        request.covers(message) ? signer(message) : nil
+      }
+    }
+    return result ?? .failed(Int(LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED), "no key")
+  }
+
+  private func authenticate(
+    user: String, _ publicKey: UnsafePointer<UInt8>, _ count: Int,
+    signer: @escaping ([UInt8]) -> [UInt8]?
+  ) -> Attempt<Void> {
     self.signer = signer
     defer { self.signer = nil }
     var context: UnsafeMutableRawPointer? = unsafe Unmanaged.passUnretained(self).toOpaque()
     return call { session in
       unsafe libssh2_userauth_publickey(
-        session.raw, user, publicKey, publicKey.count,
+        session.raw, user, publicKey, count,
         { _, signature, length, data, count, abstract in
           unsafe SSHSession.owner(abstract)?.sign(signature, length, data, count) ?? -1
         }, &context)

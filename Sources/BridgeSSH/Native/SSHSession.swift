@@ -29,6 +29,8 @@ import Foundation
   var willDisconnect: (() -> Void)?
   /// What the sign callback of `userauth_publickey` signs with, while that call runs.
   var signer: (([UInt8]) -> [UInt8]?)?
+  /// The login with an RSA key that is under way, while that call runs.
+  var rsaRequest: RSARequest?
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
   /// The receive windows of all channels that the library has, in bytes.
@@ -182,6 +184,7 @@ import Foundation
       recordDamage(.size)
       return nil
     }
+    rsaRequest?.libraryAllocates(count)
     let isPacket = framing.awaitsPacket
     guard framing.mayAllocate(count) else { return nil }
     return unsafe blocks.allocate(count, isPacket: isPacket)

@@ -114,16 +114,16 @@ import Testing
     #expect(settings.user == "typed")
   }
 
-  private static let usual = ["/home/me/.ssh/id_ed25519", "/home/me/.ssh/id_ecdsa"]
+  private static let usual = ["id_ed25519", "id_ecdsa", "id_rsa"].map { "/home/me/.ssh/\($0)" }
   private static let agent = ["SSH_AUTH_SOCK": "/agent"]
 
   @Test func withoutANamedKeyTheAgentComesFirst() throws {
     let settings = try settings(
-      ["h"], files: Set(Self.usual + ["/home/me/.ssh/id_rsa"]), environment: Self.agent)
+      ["h"], files: Set(Self.usual), environment: Self.agent)
     #expect(
       settings.identities == [
         .agent(socketPath: "/agent", preferring: Self.usual, isLimited: false),
-        .keyFile(Self.usual[0]), .keyFile(Self.usual[1]),
+        .keyFile(Self.usual[0]), .keyFile(Self.usual[1]), .keyFile(Self.usual[2]),
       ])
     #expect(settings.warnings.isEmpty)
   }
@@ -219,11 +219,10 @@ import Testing
     }
   }
 
-  @Test func aLoneRSAKeyIsExplained() throws {
+  @Test func aLoneRSAKeyIsOffered() throws {
     let settings = try settings(["h"], files: ["/home/me/.ssh/id_rsa"])
-    #expect(settings.identities.isEmpty)
-    #expect(settings.warnings.count == 1)
-    #expect(settings.warnings[0].contains("id_rsa"))
+    #expect(settings.identities == [.keyFile("/home/me/.ssh/id_rsa")])
+    #expect(settings.warnings.isEmpty)
   }
 
   @Test func ignoredKeywordsWarnOnce() throws {

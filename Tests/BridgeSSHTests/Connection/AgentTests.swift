@@ -37,7 +37,7 @@ import Testing
     try await body(directory.file("agent"))
   }
 
-  @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
+  @Test(arguments: SSHKeyType.allCases)
   func aKeyOfTheAgentsLogsIn(type: SSHKeyType) async throws {
     try await withServer { server in
       let wrong = try await server.makeIdentity(.ed25519, name: "wrong", isAuthorized: false)
@@ -167,7 +167,7 @@ import Testing
   static let useless: [(name: String, list: ScriptedAgent.Answer, says: String)] = [
     ("refuses", .bytes(ScriptedAgent.failure), "refused to list"),
     ("empty", .bytes(ScriptedAgent.identities([])), "holds no keys"),
-    ("RSA only", .bytes(ScriptedAgent.identities([Keys.rsa])), "ssh-rsa"),
+    ("DSA only", .bytes(ScriptedAgent.identities([Keys.blob("ssh-dss", 4)])), "ssh-dss"),
     ("ends", .end, "stopped answering"),
     ("no agent", .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), "is no ssh-agent"),
     ("silent", .silence, "stopped answering"),

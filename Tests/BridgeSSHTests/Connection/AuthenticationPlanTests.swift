@@ -136,7 +136,7 @@ struct AuthenticationPlanTests {
   @Test func onlyKeysThatTheLibraryCanOfferAreUsable() {
     for (type, isUsable) in [
       ("ssh-ed25519", true), ("ecdsa-sha2-nistp256", true), ("ecdsa-sha2-nistp521", true),
-      ("ssh-rsa", false), ("ssh-dss", false), ("sk-ssh-ed25519@openssh.com", false),
+      ("ssh-rsa", true), ("ssh-dss", false), ("sk-ssh-ed25519@openssh.com", false),
       ("ssh-ed25519-cert-v01@openssh.com", false),
       ("ecdsa-sha2-nistp256-cert-v01@openssh.com", false), ("ecdsa-sha2-nistp999", false),
     ] {

@@ -150,7 +150,6 @@ import Testing
       let directory = try TemporaryDirectory()
       let encrypted = try await server.makeIdentity(
         .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
-      let rsa = try await server.makeIdentity(.rsa, name: "rsa", isAuthorized: true)
       let rows: [(path: String, says: String)] = [
         (directory.file("none"), "There is no key file"),
         (directory.path, "cannot be read"),
@@ -163,7 +162,6 @@ import Testing
             to: "cut"), "damaged"
         ),
         ("\(server.identityFile).pub", "public key"),
-        (rsa, "RSA"),
         (encrypted, "passphrase"),
         ("a\u{0}b", "cannot be read"),
       ]
