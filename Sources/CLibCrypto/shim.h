@@ -22,7 +22,7 @@ static inline int bridge_passphrase(char *buffer, int size, int writes, void *gi
 }
 
 // The private key in a PEM or PKCS #8 text, of any kind; NULL where it cannot be read. `passphrase`
-// is nil or ends with a zero. Nobody is asked for one.
+// is NULL or ends with a zero byte. No terminal is asked for one.
 static inline EVP_PKEY *bridge_read_key(const void *text, int length, const char *passphrase) {
   BIO *bio = BIO_new_mem_buf(text, length);
   if (!bio) return NULL;
