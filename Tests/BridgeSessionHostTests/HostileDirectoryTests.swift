@@ -74,6 +74,21 @@ import Testing
     #expect(try bench.status(spec.session)?.end == .signaled(number: 1, dumpedCore: false))
   }
 
+  /// The end has no place to be kept, and no client can come: the keeper must not stay for ever.
+  @Test func theKeeperOfARemovedDirectoryEndsWithItsProgram() throws {
+    let bench = try SessionBench()
+    let gate = bench.file("gate")
+    let spec = bench.spec("until test -e \(gate); do sleep 0.01; done; echo out; exit 5")
+    _ = try bench.start(spec)
+    let keeper = try #require(bench.keepers(of: spec.session).first)
+    try FileManager.default.removeItem(atPath: bench.place(of: spec.session))
+    #expect(FileManager.default.createFile(atPath: gate, contents: nil))
+    let isOpen = { FileManager.default.fileExists(atPath: "/proc/\(keeper)/fd/3") }
+    for _ in 0..<10_000 where isOpen() { TestMachine.pause() }
+    #expect(!isOpen())
+    if isOpen() { TestMachine.kill(keeper) }
+  }
+
   @Test func aStoppedKeeperIsReportedAndTheProgramIsLeftAlone() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word; exit 5")

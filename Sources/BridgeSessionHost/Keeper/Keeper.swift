@@ -89,10 +89,11 @@ final class Keeper {
     }
   }
 
-  /// Output that is only in memory, and an end that is not on disk, would go with the keeper.
+  /// Output that is only in memory, and an end that is not on disk, would go with the keeper. Where
+  /// the session's directory was removed there is no place for either, and no client can come.
   private var mayLeave: Bool {
-    let isSafe = server.journal.failure == nil && !owesTombstone
-    return state.phase == .ended && server.connections.isEmpty && callers.isEmpty && isSafe
+    guard state.phase == .ended, server.connections.isEmpty else { return false }
+    return owesDisk ? files.directory.isRemoved : callers.isEmpty
   }
 
   /// What is due without an event.

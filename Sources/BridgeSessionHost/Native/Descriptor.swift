@@ -48,6 +48,8 @@ struct FileInfo: Equatable {
   var number: UInt64
   /// Seconds since 1970.
   var modified: UInt64
+  /// No name leads to it any more.
+  var isRemoved: Bool
 
   init(_ status: stat) {
     user = status.st_uid
@@ -55,6 +57,7 @@ struct FileInfo: Equatable {
     mode = status.st_mode
     size = UInt64(max(0, status.st_size))
     modified = UInt64(max(0, status.st_mtim.tv_sec))
+    isRemoved = status.st_nlink == 0
   }
 
   var isDirectory: Bool { mode & S_IFMT == S_IFDIR }

@@ -29,6 +29,9 @@ struct Directory {
       try check("open \(name)") { unsafe bridge_open_at(number, name, flags | O_NOFOLLOW, 0o600) })
   }
 
+  /// Whether it was removed while it is open: no file can be made in it again.
+  var isRemoved: Bool { (try? descriptor.info().isRemoved) == true }
+
   /// When a name in it was added or removed, in seconds since 1970.
   var modified: UInt64? { try? descriptor.info().modified }
 
