@@ -23,10 +23,9 @@ func complete(
       for try await bytes in command.standardOutput { output += bytes }
       return (output, try await command.exitStatus())
     } catch {
-      // A lost link: this script may run twice, so it runs again on the next connection.
-      if case .sshOutcomeUnknown = error { continue }
-      if case .sshConnectionFailed = error { continue }
-      throw error
+      // The server refused it, or the task was canceled. After a lost link it runs again: this
+      // script may run twice.
+      guard await connection.lastFailure != nil else { throw error }
     }
   }
 }
