@@ -10,7 +10,9 @@ extension ErrorCatalogue {
     /// The exit code of a program that had nothing else to do.
     public let exitCode: Int
 
-    fileprivate init(_ failure: ConnectionError, _ kind: FailureKind) {
+    /// Nil for an error without a kind.
+    fileprivate init?(_ failure: ConnectionError) {
+      guard let kind = failure.kind else { return nil }
       self.kind = "\(kind)"
       retry = failure.retryClass().rawValue
       exitCode = Int(failure.exitCode().rawValue)
@@ -20,8 +22,7 @@ extension ErrorCatalogue {
   /// The ways a connection comes to end with the error of this name, mapped like real failures.
   static func links(endingWith caseName: String) -> [LinkPolicy] {
     var known: Set<LinkPolicy> = []
-    return samples.filter { $0.error.caseName == caseName }
-      .compactMap { failure in failure.kind.map { LinkPolicy(failure, $0) } }
+    return samples.filter { $0.error.caseName == caseName }.compactMap(LinkPolicy.init)
       .filter { known.insert($0).inserted }
   }
 
