@@ -191,12 +191,20 @@ public actor DurableSession {
     let ticket = lastTicket
     await withTaskCancellationHandler {
       await withCheckedContinuation { caller in
-        if Task.isCancelled { caller.resume() } else { waiters.add(caller, ticket) }
+        if Task.isCancelled { caller.resume() } else { suspend(caller, ticket, in: waiters) }
       }
     } onCancel: {
       _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
     }
     if Task.isCancelled { throw .cancelled }
+  }
+
+  /// A method of the actor: the closures that call it must run on the actor as well. Closures that
+  /// capture nothing of it would run elsewhere, and miss a change on the way.
+  private func suspend(
+    _ caller: CheckedContinuation<Void, Never>, _ ticket: Int, in waiters: Waiters
+  ) {
+    waiters.add(caller, ticket)
   }
 
   private func stopWaiting(_ ticket: Int) {
