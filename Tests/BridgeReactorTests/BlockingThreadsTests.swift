@@ -25,6 +25,7 @@ import Testing
     let threads = BlockingThreads(name: "threads-test", limit: 1)
     let gate = Gate()
     threads.start { gate.wait() }
+    await eventually { threads.load == (1, 0) }
     let waiting = Task { await threads.run { Issue.record("It ran.") } != nil }
     await eventually { threads.load == (1, 1) }
     waiting.cancel()
