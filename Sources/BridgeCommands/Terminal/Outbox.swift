@@ -64,7 +64,7 @@ final class Outbox: Sendable {
     for waiter in waiters { waiter?.resume() }
   }
 
-  /// Discards the pending bytes and returns how many were lost, with those that had no room.
+  /// Discards the pending bytes and returns how many were lost, including those that did not fit.
   func drop() -> Int {
     let (count, giver) = state.withLock { state in
       defer { (state.bytes, state.lost, state.isHeld) = ([], 0, false) }

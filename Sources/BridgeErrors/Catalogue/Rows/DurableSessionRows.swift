@@ -44,7 +44,7 @@ extension CatalogueRow {
   static func durableSessionGap(_ from: UInt64, _ to: UInt64) -> Self {
     Self(
       "durableSessionGap", .session,
-      cause: "The program printed more than is kept, and nobody had committed the oldest output.",
+      cause: "The program printed more than is kept, and the oldest output was not committed.",
       remedy: "Read earlier, or start the program with a larger cap or so that it waits when full.",
       title: "Output No Longer Kept",
       message: "Bytes \(from) to \(to) of the session are no longer kept.",

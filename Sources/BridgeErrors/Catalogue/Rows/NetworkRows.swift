@@ -48,7 +48,7 @@ extension CatalogueRow {
       cause: "The server's certificate is unknown, expired, for another name, or not the pinned.",
       remedy: """
         Do not go on before you know why: check the name you typed, this machine's clock and its \
-        CA certificates, and ask whoever runs the server.
+        CA certificates, and ask the server's administrator.
         """,
       fact: "The server could not prove who it is: \(Payload.sentence(description))",
       exit: .hostIdentity, tool: .network)

@@ -5,7 +5,7 @@ extension CatalogueRow {
       "sshHostKeyUnknown", .ssh,
       cause: "This is the first connection to the host from here, or its key is of a new type.",
       remedy: """
-        Get the fingerprint from whoever runs the host (there: `ssh-keygen -lf \
+        Get the fingerprint from the host's administrator (there: `ssh-keygen -lf \
         /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked, or with \
         --host-key accept-new.
         """,

@@ -67,8 +67,9 @@ extension CatalogueRow {
   }
 
   static let hostKeyRemedy = """
-    Do not go on: no credential was sent. Ask whoever runs the host whether its key was changed. \
-    Only if it was, and the new fingerprint is theirs, remove the old key (`ssh-keygen -R HOST`).
+    Do not go on: no credential was sent. Ask the host's administrator whether its key was \
+    changed. Only if it was, and the new fingerprint is theirs, remove the old key \
+    (`ssh-keygen -R HOST`).
     """
 
   static func failed(_ status: Int, _ stderr: String?) -> String {

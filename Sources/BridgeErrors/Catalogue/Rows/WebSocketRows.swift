@@ -31,7 +31,7 @@ extension CatalogueRow {
       cause: "The peer broke the protocol, sent bad UTF-8, or a message over the size limit.",
       remedy: """
         A new connection is tried once. If it happens again, the peer or a proxy in between is \
-        faulty: tell whoever runs it.
+        faulty: tell its administrator.
         """,
       fact: "The peer sent no valid WebSocket message: \(Payload.sentence(detail))",
       exit: .protocolBroken, tool: .parse)

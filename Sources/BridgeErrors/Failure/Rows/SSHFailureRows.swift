@@ -27,9 +27,9 @@ extension FailureRow {
     "hostKeyNewType", "The host is on record with keys of other types only.", .ssh,
     retry: .needsPerson, exit: .hostIdentity,
     remedy: """
-      No credential was sent; the connection may be intercepted. Ask whoever runs the host for the \
-      fingerprint of this key. If it is the same, connect from a terminal with --host-key ask and \
-      accept it there; accept-new does not.
+      No credential was sent; the connection may be intercepted. Ask the host's administrator for \
+      the fingerprint of this key. If it is the same, connect from a terminal with --host-key ask \
+      and accept it there; accept-new does not.
       """)
 
   static let authenticationRefused = Self(

@@ -54,7 +54,7 @@ extension FailureKind.TLSCause {
     case .selfSigned: "Trust it only after you compared it with what its owner gives you."
     case .expired: "Its owner must renew it; check this machine's clock, too."
     case .notYetValid: "Check this machine's clock first."
-    case .wrongName: "Use the name it was made for, or ask whoever runs the server."
+    case .wrongName: "Use the name it was made for, or ask the server's administrator."
     case .notTLS: "Use ws:// if that is meant, or the port that speaks TLS."
     case .pinMismatch:
       "The connection may be intercepted: stop until its owner confirms the new certificate."
@@ -64,7 +64,7 @@ extension FailureKind.TLSCause {
     case .weakDigest: "The server needs a certificate that is signed with SHA-256 or better."
     case .revoked: "Stop here: its key may be in other hands. The server needs a new certificate."
     case .invalidCertificate:
-      "Whoever runs the server can check its chain with `openssl verify -purpose sslserver`."
+      "The server's administrator can check its chain with `openssl verify -purpose sslserver`."
     }
   }
 }
