@@ -69,13 +69,18 @@ import Testing
     }
   }
 
-  @Test func whatTheSupervisorGivesUpWithEndsIt() async throws {
-    let links = SessionLinks<SSHConnection>()
-    let session = DurableSession(
+  /// A session whose links the test makes.
+  private func unattached(on links: SessionLinks<SSHConnection>) -> DurableSession {
+    DurableSession(
       .init(host: "build", attachment: .init(session: .fresh(), client: .fresh()))
     ) { command, _ throws(AppError) in
       try await links.channel(running: command)
     }
+  }
+
+  @Test func whatTheSupervisorGivesUpWithEndsIt() async throws {
+    let links = SessionLinks<SSHConnection>()
+    let session = unattached(on: links)
     async let attached = failure { try await session.attach() }
     await links.fail(.sshHostKeyMismatch(host: "build"))
     #expect(await attached == .sshHostKeyMismatch(host: "build"))
@@ -84,11 +89,7 @@ import Testing
 
   @Test func leavingWhileThereIsNoLinkWaitsForNone() async throws {
     let links = SessionLinks<SSHConnection>()
-    let session = DurableSession(
-      .init(host: "build", attachment: .init(session: .fresh(), client: .fresh()))
-    ) { command, _ throws(AppError) in
-      try await links.channel(running: command)
-    }
+    let session = unattached(on: links)
     async let attached = failure { try await session.attach() }
     await session.detach()
     #expect(await attached == .cancelled)

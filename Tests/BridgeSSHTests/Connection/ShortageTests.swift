@@ -13,15 +13,7 @@ import Testing
       let reactor = Reactor()
       let connection = stranger(to: peer.port, on: reactor)
       Descriptors.useUp()
-      let error = await failure { try await connection.connect() }
-      let context = await connection.lastFailure
-      #expect(
-        error
-          == .sshConnectionFailed(
-            host: "127.0.0.1", reason: "This machine has no file descriptors left."))
-      #expect(context?.kind == .localResource)
-      #expect(context?.phase == .dial)
-      #expect(error?.exitCode(in: context) == .busy)
+      await expectShortage(of: connection, in: .dial)
       await connection.close()
       await reactor.stop()
       Descriptors.giveBack()
@@ -50,15 +42,7 @@ import Testing
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration,
         on: reactor)
-      let error = await failure { try await connection.connect() }
-      let context = await connection.lastFailure
-      #expect(
-        error
-          == .sshConnectionFailed(
-            host: "127.0.0.1", reason: "This machine has no file descriptors left."))
-      #expect(context?.kind == .localResource)
-      #expect(context?.phase == .authenticate)
-      #expect(error?.exitCode(in: context) == .busy)
+      await expectShortage(of: connection, in: .authenticate)
       await connection.close()
       server.stop()
       await reactor.stop()
@@ -77,17 +61,23 @@ import Testing
           hostKeys: .init(files: ["/etc/hostname"], unknown: .refuse)),
         on: reactor)
       Descriptors.useUp()
-      let error = await failure { try await connection.connect() }
-      let context = await connection.lastFailure
-      #expect(
-        error
-          == .sshConnectionFailed(
-            host: "127.0.0.1", reason: "This machine has no file descriptors left."))
-      #expect(context?.kind == .localResource)
-      #expect(error?.exitCode(in: context) == .busy)
+      await expectShortage(of: connection, in: .resolve)
       await connection.close()
       await reactor.stop()
       Descriptors.giveBack()
     }
   }
+}
+
+/// Connecting fails for want of descriptors in `phase`, and another attempt may find some.
+private func expectShortage(of connection: SSHConnection, in phase: ConnectionPhase) async {
+  let error = await failure { try await connection.connect() }
+  let context = await connection.lastFailure
+  #expect(
+    error
+      == .sshConnectionFailed(
+        host: "127.0.0.1", reason: "This machine has no file descriptors left."))
+  #expect(context?.kind == .localResource)
+  #expect(context?.phase == phase)
+  #expect(error?.exitCode(in: context) == .busy)
 }
