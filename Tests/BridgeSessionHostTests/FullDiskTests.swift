@@ -44,7 +44,8 @@ import Testing
     _ = try bench.start(spec)
     let client = try bench.attach(spec.session)
     #expect(try client.close() == 0)
-    #expect(client.notices.map(\.code) == [.degraded])
+    // Again each time the disk had room in between.
+    #expect(!client.notices.isEmpty && client.notices.allSatisfy { $0.code == .degraded })
     #expect(client.all == Array((1...2_500_000).map { "\($0)\n" }.joined().utf8))
     #expect(client.gaps.isEmpty && client.end == .exited(status: 6))
     withExtendedLifetime(disk) {}

@@ -141,10 +141,12 @@ import Foundation
     wire.cut()
     isFreeing = true
     // With the wire cut nothing can be pending; the bound is against a library that thinks
-    // otherwise.
-    for _ in 0..<64 {
-      if unsafe libssh2_session_free(session) != LIBSSH2_ERROR_EAGAIN { break }
+    // otherwise, and then keeps the keys' contexts in libcrypto.
+    var result = LIBSSH2_ERROR_EAGAIN
+    for _ in 0..<64 where result == LIBSSH2_ERROR_EAGAIN {
+      result = unsafe libssh2_session_free(session)
     }
+    assert(result != LIBSSH2_ERROR_EAGAIN, "libssh2 waits for a peer while a session is freed")
     unsafe self.session = nil
     blocks.deallocateAll()
   }

@@ -109,6 +109,7 @@ import Foundation
   /// From now on libssh2 sees a dead peer, so that freeing the session cannot wait for one.
   func cut() {
     isCut = true
+    isSealed = false
   }
 
   /// Writes what is waiting; returns whether all of it is out.
