@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// How often what happened: the measures of S4-62…S4-65 (G-65).
+/// Counters of events: the measures of S4-62…S4-65 (G-65).
 public struct CounterValues: Sendable, Equatable, Codable {
   /// Success answers that could not be decoded.
   public internal(set) var decodeFailures = 0
@@ -16,10 +16,10 @@ public struct CounterValues: Sendable, Equatable, Codable {
   public internal(set) var retries = 0
   /// Connections dialled again.
   public internal(set) var reconnects = 0
-  /// Errors that a full queue let go.
+  /// Errors that a full queue dropped.
   public internal(set) var queueDrops = 0
 
-  /// How many types of error are told apart; any further one is "other".
+  /// The number of error types that are counted separately; any further one is "other".
   static let typeLimit = 256
 
   /// All zero.
@@ -84,7 +84,7 @@ public actor Counters {
   /// Counts an error by type and severity; a cancellation is none.
   public func count(_ error: any Error) { values.count(error) }
 
-  /// Counts what a step of an API client tells.
+  /// Counts a step of an API client.
   public func count(_ event: APIEvent) { values.count(event) }
 
   /// Counts an operation that is tried again.
@@ -93,6 +93,6 @@ public actor Counters {
   /// Counts a connection that is dialled again.
   public func countReconnect() { values.reconnects += 1 }
 
-  /// Counts errors that a full queue let go.
+  /// Counts errors that a full queue dropped.
   public func countQueueDrops(_ number: Int = 1) { values.queueDrops += number }
 }

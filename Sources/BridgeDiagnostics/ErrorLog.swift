@@ -100,7 +100,7 @@ public struct ErrorLog: Sendable {
 }
 
 extension AppError {
-  /// Logs the error with its metadata and where the call stands (S1-156, G-14).
+  /// Logs the error with its metadata and the source location of the call (S1-156, G-14).
   public func log(
     to log: ErrorLog = ErrorLog(), file: String = #fileID, function: String = #function,
     line: UInt = #line

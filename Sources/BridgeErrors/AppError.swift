@@ -133,7 +133,7 @@ public enum AppError: Error, Sendable, Hashable {
   case featureUnavailable(feature: String)
 
   // Added by the runtime
-  /// The host's key is not in any known_hosts file; nobody has vouched for it. `fingerprint` is
+  /// The host's key is not in any known_hosts file, so it is not verified. `fingerprint` is
   /// `SHA256:…`.
   case sshHostKeyUnknown(host: String, fingerprint: String)
   /// The server throttles (MaxStartups, PerSourcePenalties, disconnect reason 12); `retryAfter` in
@@ -152,7 +152,7 @@ public enum AppError: Error, Sendable, Hashable {
   case durableSessionConflict(host: String, id: String)
   /// Another client became the writer of a durable session; `by` names it, empty where unknown.
   case durableSessionReplaced(host: String, by: String)
-  /// Output of a durable session that was asked for is no longer kept: from `from` to below `to`.
+  /// Requested output of a durable session is no longer kept: from `from` to below `to`.
   case durableSessionGap(from: UInt64, to: UInt64)
   /// A durable session has no recorded end: its keeper died, or the machine was restarted. `reason`
   /// says which; its output is kept.

@@ -16,10 +16,10 @@ public enum RecoveryDefaults {
   public static let unansweredCap = Duration.seconds(1)
   /// Growth of every backoff per retry.
   public static let backoffFactor = 2
-  /// Least delay after the server said that it is too busy.
+  /// Least delay after the server reported that it is too busy.
   public static let throttledBase = Duration.seconds(15)
-  /// Highest delay after the server said that it is too busy, and the most that a delay given by a
-  /// server is believed.
+  /// Highest delay after the server reported that it is too busy, and the most that a delay given
+  /// by a server is believed.
   public static let throttledCap = Duration.seconds(600)
   /// Highest delay after the server turned a connection away before it was authenticated
   /// (MaxStartups): no longer than what makes it too busy can last.
@@ -43,7 +43,7 @@ public enum RecoveryDefaults {
   public static let throttledDialCost = 5
   /// Time in which one token comes back.
   public static let tokenInterval = Duration.seconds(3)
-  /// One dial is allowed after this long without one, whatever the budget says.
+  /// One dial is allowed after this long without one, even without budget.
   public static let probeInterval = Duration.seconds(30)
   /// Dials in flight to one host and port while it is down.
   public static let dialsWhileDown = 1

@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): chance
-/// that repeats from its seed.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): random
+/// numbers that repeat from a seed.
 public struct SeededGenerator: RandomNumberGenerator, Sendable, Equatable {
   private var state: UInt64
 
@@ -19,7 +19,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable, Equatable {
 }
 
 extension SeededGenerator {
-  /// A seed for those who need none in particular: it differs between calls, and between processes
+  /// An arbitrary seed: it differs between calls, and between processes
   /// as their hashing does.
   public static func anySeed() -> UInt64 {
     var hasher = Hasher()

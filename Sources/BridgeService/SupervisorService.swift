@@ -1,7 +1,7 @@
 public import BridgeSupervision
 public import ServiceLifecycle
 
-/// A supervisor as a service: it keeps its connections up until it is asked to shut down, then
+/// A supervisor as a service: it keeps its connections up until a shutdown is requested, then
 /// closes them and returns when the last descriptor is closed.
 public struct SupervisorService<C: Clock>: Service where C.Duration == Duration {
   /// What it runs.

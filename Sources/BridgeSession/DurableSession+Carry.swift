@@ -26,8 +26,8 @@ extension DurableSession {
   private func finish() {
     isOver = true
     machine.disconnect()
-    alarm?.cancel()
-    alarm = nil
+    timer?.cancel()
+    timer = nil
     changes.resumeAll()
     sends.resumeAll()
     roomWaiters.resumeAll()
@@ -59,8 +59,8 @@ extension DurableSession {
       group.cancelAll()
       return result
     }
-    alarm?.cancel()
-    alarm = nil
+    timer?.cancel()
+    timer = nil
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
@@ -69,7 +69,8 @@ extension DurableSession {
     return ending
   }
 
-  /// Why a channel ended whose bytes have ended. A peer that does not say is not waited for.
+  /// The reason why a channel ended whose bytes have ended. It does not wait for a peer that does
+  /// not report one.
   private func end(of channel: any ByteChannel) async -> ByteChannelEnding {
     await withTaskGroup(of: ByteChannelEnding.self) { group in
       group.addTask { await channel.ending() }
@@ -118,14 +119,14 @@ extension DurableSession {
 
   // MARK: Receiving
 
-  /// Takes in what comes, until the channel ends or nothing more is wanted.
+  /// Receives bytes until the channel ends or no more are required.
   private func receiveAll(from channel: any ByteChannel) async -> Result<Void, AppError> {
     while true {
       let bytes: [UInt8]?
       do throws(AppError) {
         bytes = try await channel.read()
       } catch {
-        // Why it ended is asked for next.
+        // The reason of the end is requested next.
         return .success(())
       }
       guard let bytes else { return .success(()) }
@@ -243,24 +244,24 @@ extension DurableSession {
     return batch
   }
 
-  /// Lets the sender go on when an acknowledgement is due, or will be and no alarm is set for it.
+  /// Resumes the sender when an acknowledgement is due, or will be and no timer is set for it.
   func acknowledge() {
     guard let due = machine.acknowledgementDeadline else { return }
-    if alarm == nil || due <= clock.now() { sends.resumeAll() }
+    if timer == nil || due <= clock.now() { sends.resumeAll() }
   }
 
   private func setAlarm() {
-    guard alarm == nil, let due = machine.acknowledgementDeadline else { return }
+    guard timer == nil, let due = machine.acknowledgementDeadline else { return }
     let now = clock.now()
     let delay = due > now ? due - now : 0
-    alarm = Task(executorPreference: executor) { [clock] in
+    timer = Task(executorPreference: executor) { [clock] in
       await clock.sleep(delay)
-      if !Task.isCancelled { await self.ring() }
+      if !Task.isCancelled { await self.timerFired() }
     }
   }
 
-  private func ring() {
-    alarm = nil
+  private func timerFired() {
+    timer = nil
     sends.resumeAll()
   }
 }

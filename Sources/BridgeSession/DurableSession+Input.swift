@@ -101,7 +101,7 @@ extension DurableSession {
       sink.finish()
       return changes.resumeAll()
     }
-    guard !isOver, machine.phase == .attached, (try? machine.leave(closes: closes)) != nil else {
+    guard !isOver, machine.phase == .attached, (try? machine.detach(closes: closes)) != nil else {
       carrying.cancel()
       return await carrying.value
     }
@@ -137,7 +137,7 @@ extension DurableSession {
     begin()
   }
 
-  /// The room that is left, where waiting helps.
+  /// The space that is left, where waiting helps.
   private func room(after error: ClientSession.WriteError) throws(AppError) -> Int {
     switch error {
     case .notAttached: return 0

@@ -4,11 +4,11 @@ public import BridgeTransport
 
 /// A program on a remote machine that outlives every connection to it, as one client sees it.
 ///
-/// It is given a function that yields byte channels, and asks for the next one whenever a channel
+/// It receives a function that yields byte channels, and requests the next one whenever a channel
 /// ends: output goes on at the byte, input that did not arrive is sent again, both once and in
 /// order. It retries nothing by itself: what that function throws ends the session for this client,
-/// and the program goes on. Leave with `detach` or `close`; without that a session attaches until
-/// the program ends.
+/// and the program goes on. Disconnect with `detach` or `close`; without that a session attaches
+/// until the program ends.
 public actor DurableSession {
   /// Yields the channel of the next attachment: runs `command` on the host. `last` is why the one
   /// before ended; nil for the first. Waits for a usable link for as long as the caller likes.
@@ -22,7 +22,7 @@ public actor DurableSession {
   public struct Configuration: Sendable {
     /// The host, as errors name it.
     public var host: String
-    /// Who attaches to what.
+    /// The client, the session and the mode of the attachment.
     public var attachment: ClientSession.Configuration
     /// The program, started with the first attachment unless that was done before; nil to attach
     /// only.
@@ -47,11 +47,11 @@ public actor DurableSession {
     }
   }
 
-  /// What happened beside the output.
+  /// An event beside the output.
   public enum Event: Sendable, Equatable {
     /// The host answered: bytes flow.
     case attached(Welcome)
-    /// The channel is gone; another one is asked for.
+    /// The channel was lost; another one is requested.
     case suspended(ByteChannelEnding)
     /// Input and controls that will not reach the program.
     case inputDropped(ClientSession.InputLoss)
@@ -83,8 +83,8 @@ public actor DurableSession {
   var isWelcome = false
   var wasWriter = false
   var hasShownScreen = false
-  var alarm: Task<Void, Never>?
-  /// Those who wait for output, room for input, an end, or a state.
+  var timer: Task<Void, Never>?
+  /// Callers that wait for output, space for input, an end, or a state.
   let changes = Waiters()
   /// The sender, while it has nothing to send.
   let sends = Waiters()
@@ -166,14 +166,14 @@ public actor DurableSession {
     return InputPoint(written: written, lease: lease)
   }
 
-  /// Says that the effect of all output below `offset` is stored: a client that resumes later does
-  /// not get it again, and the host may give it up.
+  /// Records that the effect of all output below `offset` is stored: a client that resumes later
+  /// does not get it again, and the host may give it up.
   public func commit(through offset: UInt64) {
     machine.commit(through: offset, at: clock.now())
     acknowledge()
   }
 
-  /// Attaches, where that was not asked for before: no caller waits for what never begins.
+  /// Attaches, where that was not requested before, so that no caller waits in vain.
   func begin() {
     guard carrying == nil, !isOver else { return }
     carrying = Task(executorPreference: executor) { await self.carryAll() }

@@ -24,7 +24,7 @@ public enum Limits {
   public static let acknowledgeAge: Milliseconds = 200
   /// Attachments of one session.
   public static let attachments = 16
-  /// Ended leases of which a session remembers what was accepted.
+  /// Ended leases for which a session records the accepted input.
   public static let endedLeases = 64
   /// Controls that wait for their acknowledgement.
   public static let controls = 1024

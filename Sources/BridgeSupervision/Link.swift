@@ -42,13 +42,13 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
 
   /// The events of this link from now on; they end after it was closed.
   public func events() -> LinkEvents {
-    LinkEvents(all: owner.feed.subscribe(), source: id.description)
+    LinkEvents(all: owner.eventStream.subscribe(), source: id.description)
   }
 }
 
 /// The supervisor of a link, whatever its clock.
 protocol LinkOwner: Actor {
-  nonisolated var feed: EventFeed { get }
+  nonisolated var eventStream: EventStream { get }
   nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection
   func state(of id: ConnectionID) -> RecoveryStateMachine.State?
   func reconnectNow(_ id: ConnectionID?)

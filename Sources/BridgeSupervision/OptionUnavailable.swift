@@ -1,5 +1,5 @@
-/// What an option handler throws for an option that it does not carry out: the error stays.
+/// The error that an option handler throws for an option that it does not execute; the entry stays.
 public struct OptionUnavailable: Error {
-  /// An option that is not carried out.
+  /// Creates the error.
   public init() {}
 }

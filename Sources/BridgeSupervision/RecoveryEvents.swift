@@ -1,12 +1,12 @@
 public import BridgeRecovery
 import BridgeTransport
 
-/// The events of a supervisor from the moment it was asked for, for one reader.
+/// The events of a supervisor from the call of `events()` on, for one reader.
 ///
 /// Nothing is lost on a reader that is at most `RecoveryDefaults.eventBuffer` events behind. One
 /// that is further behind loses the oldest; in their place stands one `.missed` that says how many,
-/// and `Supervisor.state(of:)` has what they came to. The sequence ends with the supervisor: after
-/// `shutDown`, or when it is released.
+/// and `Supervisor.state(of:)` has the resulting state. The sequence ends with the supervisor:
+/// after `shutDown`, or when it is released.
 public struct RecoveryEvents: AsyncSequence, Sendable {
   /// What it yields.
   public typealias Element = RecoveryEvent
@@ -32,29 +32,29 @@ public struct RecoveryEvents: AsyncSequence, Sendable {
     }
   }
 
-  /// A place among the readers, for as long as somebody may read.
+  /// The registration of one reader, while the reader exists.
   fileprivate final class Subscription: Sendable {
-    private let feed: EventFeed
+    private let eventStream: EventStream
     private let reader: Int
 
-    init(_ feed: EventFeed, _ reader: Int) {
-      self.feed = feed
+    init(_ eventStream: EventStream, _ reader: Int) {
+      self.eventStream = eventStream
       self.reader = reader
     }
 
-    deinit { feed.end(reader) }
+    deinit { eventStream.end(reader) }
 
     func next() async -> RecoveryEvent? {
       while true {
-        switch feed.take(reader) {
+        switch eventStream.take(reader) {
         case .event(let event): return event
         case .end: return nil
         case .nothing: break
         }
         await withTaskCancellationHandler {
-          await withCheckedContinuation { feed.wait(reader, $0) }
+          await withCheckedContinuation { eventStream.wait(reader, $0) }
         } onCancel: {
-          feed.end(reader)
+          eventStream.end(reader)
         }
       }
     }
@@ -62,7 +62,7 @@ public struct RecoveryEvents: AsyncSequence, Sendable {
 }
 
 /// Keeps events for many readers, once for all, without ever waiting for one.
-final class EventFeed: Sendable {
+final class EventStream: Sendable {
   fileprivate enum Answer {
     case event(RecoveryEvent)
     case nothing
@@ -80,7 +80,7 @@ final class EventFeed: Sendable {
   fileprivate struct State {
     var readers: [Int: Reader] = [:]
     var lastReader = 0
-    /// From `head` on, what somebody may still read; before it, what will be thrown away.
+    /// From `head` on, events that a reader may still read; before it, events to be discarded.
     var events: [RecoveryEvent] = []
     var head = 0
     /// The number of the next event.
@@ -156,7 +156,7 @@ final class EventFeed: Sendable {
   }
 }
 
-extension EventFeed.State {
+extension EventStream.State {
   fileprivate mutating func keep(_ event: RecoveryEvent) {
     events.append(event)
     guard events.count - head > RecoveryDefaults.eventBuffer else { return }

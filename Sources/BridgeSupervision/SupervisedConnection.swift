@@ -2,7 +2,7 @@ public import BridgeErrors
 public import BridgeRecovery
 public import BridgeTransport
 
-/// What a supervisor must know to keep one connection up.
+/// The description of one connection that a supervisor keeps up.
 public struct SupervisedConnection: Sendable {
   /// Its name, the same over all its generations; errors about it have it as their source.
   public var id: ConnectionID
@@ -14,14 +14,14 @@ public struct SupervisedConnection: Sendable {
   public var policy: RetryPolicy
   /// Whether a first connection is tried again like a later one.
   public var retriesFirstDial: Bool
-  /// How the silence of the peer is judged; nil where nothing is to be probed.
+  /// How the silence of the peer is evaluated; nil where nothing is to be probed.
   public var liveness: LivenessPolicy?
   /// How long a dial may take, all of its phases together; nil leaves it to the transport.
   public var attemptLimit: Duration?
   /// Makes a generation that has not connected yet: the place to fetch a fresh token or to read
   /// settings. What it throws is a failed dial.
   public var make: @Sendable (_ generation: Int) async throws(AppError) -> any Connection
-  /// Overrules what the failure table says of a failure; nil where the table is right.
+  /// Overrules the retry class of the failure table; nil keeps it.
   public var classify: @Sendable (_ failure: ConnectionError) -> RetryClass?
   /// Called with each generation that is in use from now on. Its task is cancelled when that ends;
   /// what came before can still be read then. One call at a time: the next generation's waits until

@@ -14,7 +14,7 @@ extension Supervisor {
     case .clearTimer(let timer): clear(.recovery(timer))
     case .giveUp(let id, let error): answerWaiters(of: id, with: .failure(error))
     case .retire(let id): forget(id)
-    case .publish(let event): feed.publish(event)
+    case .publish(let event): eventStream.publish(event)
     }
   }
 
@@ -84,7 +84,7 @@ extension Supervisor {
     if watches[id]?.generation != number { prove(id, number) }
   }
 
-  /// Asks for the round trip that proves a generation whose peer is not judged, or not yet.
+  /// Requests the round trip that proves a generation whose peer is not evaluated, or not yet.
   private func prove(_ id: ConnectionID, _ number: Int) {
     guard let connection = generations[id]?[number]?.connection else { return }
     generations[id]?[number]?.proving = Task(executorPreference: executor) {
@@ -92,12 +92,12 @@ extension Supervisor {
         _ = try await connection.probe(within: RecoveryDefaults.proofLimit)
         await self.receive(.proved(id, generation: number))
       } catch {
-        // A link that failed says so by itself.
+        // A link that failed reports it by an event.
       }
     }
   }
 
-  /// A dial that did not end within its limit failed as the transport says.
+  /// Fails a dial that did not end within its limit, with the transport's error.
   func attemptTookTooLong(_ id: ConnectionID, _ number: Int) {
     guard let generation = generations[id]?[number], !generation.isOpen,
       generation.closing == nil, let limit = plans[id]?.attemptLimit

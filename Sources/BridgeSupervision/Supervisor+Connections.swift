@@ -45,7 +45,7 @@ extension Supervisor {
     receive(.reconnectNow(id))
   }
 
-  /// A network path came up or changed: what waits is tried now, unless a server asked for the
+  /// A network path came up or changed: what waits is tried now, unless a server requires the
   /// wait, and what is up is probed.
   public func networkChanged() {
     endPauses(also: false)
@@ -66,11 +66,11 @@ extension Supervisor {
     finishIfEmpty()
   }
 
-  /// After `shutDown`, when the last descriptor is closed and nobody uses a connection any more:
+  /// After `shutDown`, when the last descriptor is closed and no caller uses a connection any more:
   /// nothing is left to happen.
   func finishIfEmpty() {
     guard isShutDown, plans.isEmpty, generations.isEmpty, uses == 0 else { return }
-    feed.finish()
+    eventStream.finish()
     clearTimers()
   }
 

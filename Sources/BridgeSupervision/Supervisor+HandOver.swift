@@ -33,7 +33,7 @@ extension Supervisor {
     if handOvers[id]?.running == generation {
       handOvers[id]?.running = nil
       startNextUse(of: id)
-      setAlarm()
+      scheduleTimers()
     }
     finishIfEmpty()
   }

@@ -10,7 +10,7 @@ public struct LinkOptions: Sendable {
   public var policy: RetryPolicy
   /// Whether a first dial is repeated like a later one.
   public var retriesFirstDial: Bool
-  /// How the silence of the peer is judged; nil where nothing is to be probed.
+  /// How the silence of the peer is evaluated; nil where nothing is to be probed.
   public var liveness: LivenessPolicy?
   /// How long a dial may take, all of its phases together; nil leaves it to the transport.
   public var attemptLimit: Duration?

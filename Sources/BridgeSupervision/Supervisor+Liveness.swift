@@ -3,20 +3,20 @@ import BridgeRecovery
 import BridgeTransport
 
 extension Supervisor {
-  /// Begins to judge the peer of the generation in use, with a round trip that proves it.
+  /// Begins to evaluate the peer of the generation in use, with a round trip that proves it.
   func watch(_ id: ConnectionID, _ generation: Int, _ plan: SupervisedConnection) {
     stopWatching(id)
     guard let policy = plan.liveness else { return }
     watches[id] = Watch(
       generation: generation, liveness: Liveness(policy: policy, at: now()))
     startPulse()
-    judge(id, .disturbed)
+    evaluate(id, .disturbed)
   }
 
   func stopWatching(_ id: ConnectionID) {
     guard let watch = watches.removeValue(forKey: id) else { return }
     watch.probe?.cancel()
-    watch.look?.cancel()
+    watch.check?.cancel()
     clear(.liveness(id))
     if watches.isEmpty {
       suspensionWatch = nil
@@ -24,18 +24,18 @@ extension Supervisor {
     }
   }
 
-  /// What is known about a connection is in doubt.
+  /// Probes the peer of a connection now.
   func disturb(_ id: ConnectionID) {
-    judge(id, .disturbed)
+    evaluate(id, .disturbed)
   }
 
-  /// The judgement is due: asks the connection when it last heard something and what it knows of
-  /// its traffic, then judges.
-  func look(at id: ConnectionID) {
+  /// Evaluates the peer of a link: reads when the connection last received something and the state
+  /// of its traffic, then steps the machine.
+  func check(_ id: ConnectionID) {
     guard let watch = watches[id],
       let connection = generations[id]?[watch.generation]?.connection
     else { return }
-    watches[id]?.look = Task(executorPreference: executor) {
+    watches[id]?.check = Task(executorPreference: executor) {
       let heard = await connection.lastHeard
       let traffic = await connection.traffic
       await self.looked(at: id, watch.generation, heard, traffic)
@@ -46,13 +46,13 @@ extension Supervisor {
     at id: ConnectionID, _ generation: Int, _ heard: Moment?, _ traffic: TrafficState
   ) {
     guard watches[id]?.generation == generation else { return }
-    if let heard { judge(id, .heard(heard)) }
-    judge(id, .observed(traffic))
-    judge(id, .tick)
-    setAlarm()
+    if let heard { evaluate(id, .heard(heard)) }
+    evaluate(id, .observed(traffic))
+    evaluate(id, .tick)
+    scheduleTimers()
   }
 
-  private func judge(_ id: ConnectionID, _ event: Liveness.Event) {
+  private func evaluate(_ id: ConnectionID, _ event: Liveness.Event) {
     let instant = now()
     guard let actions = watches[id]?.liveness.step(event, at: instant),
       let generation = watches[id]?.generation
@@ -77,7 +77,7 @@ extension Supervisor {
     case .suspect(let silent):
       receive(.suspected(id, generation: generation, silentFor: silent))
     case .clear: receive(.cleared(id, generation: generation))
-    case .verdict(let silent):
+    case .dead(let silent):
       guard let connection = generations[id]?[generation]?.connection else { return }
       let seconds = max(1, Int(silent.components.seconds))
       let failure = connection.timeout(in: .stream, after: seconds)
@@ -93,14 +93,14 @@ extension Supervisor {
         let roundTrip = try await connection.probe(within: limit)
         await self.answered(id, generation, roundTrip)
       } catch {
-        // No answer is what the judgement is about; a link that failed says so by itself.
+        // The machine counts a missing answer; a link that failed reports it by an event.
       }
     }
   }
 
   private func answered(_ id: ConnectionID, _ generation: Int, _ roundTrip: Duration) {
     guard watches[id]?.generation == generation else { return }
-    judge(id, .answered(roundTrip: roundTrip))
+    evaluate(id, .answered(roundTrip: roundTrip))
     receive(.proved(id, generation: generation))
   }
 
@@ -116,11 +116,13 @@ extension Supervisor {
     set(.pulse, at: now() + SuspensionWatch.interval)
   }
 
-  /// Before any deadline is judged: time in which the machine slept is not silence.
+  /// Called before any deadline is evaluated: time in which the machine slept is not silence.
   func noticeSuspension() {
-    guard let suspension, let slept = suspensionWatch?.look(suspended: suspension()) else { return }
+    guard let suspension, let slept = suspensionWatch?.check(suspended: suspension()) else {
+      return
+    }
     for id in watches.keys.sorted(by: { $0.description < $1.description }) {
-      judge(id, .slept(slept))
+      evaluate(id, .slept(slept))
     }
     wake()
   }

@@ -32,7 +32,7 @@ extension Supervisor {
         guard let delay = await delay(after: typed, retry, source, &progress) else { throw error }
         try await pause(for: delay, isAsked: typed.retryAfter() != nil)
         if await isShutDown { throw error }
-        await receive(.note(.attempted(number: progress.retries + 1, isStandby: false), source))
+        await receive(.emit(.attempted(number: progress.retries + 1, isStandby: false), source))
       }
     }
   }
@@ -43,13 +43,13 @@ extension Supervisor {
     receive(.report(SeverityQueue.Report(error: error, source: source)))
   }
 
-  /// Carries out an option of an error; nil means the shown one.
+  /// Executes an option of an error; nil means the shown one.
   ///
   /// Reconnecting a link, and closing it (`.cancel`), is done here, everything else by the handler.
   /// When that throws, the error is shown again under the same id with an updated message. An
-  /// option that no handler carries out changes nothing.
+  /// option that no handler executes changes nothing.
   ///
-  /// - Returns: whether the option was carried out.
+  /// - Returns: whether the option was executed.
   @discardableResult
   public func choose(
     _ kind: ErrorRecoveryOption.Kind, for id: PresentedError.ID? = nil
@@ -89,13 +89,13 @@ extension Supervisor {
     case failed(AppError)
   }
 
-  /// Takes an error away that a person has seen; nil means the shown one.
+  /// Dismisses an error; nil means the shown one.
   public func dismiss(_ id: PresentedError.ID? = nil) {
     guard let id = id ?? machine.queue.shown?.id else { return }
     receive(.dismiss(id))
   }
 
-  /// All is well with `source` again: its errors go.
+  /// Removes the errors of `source`, which works again.
   public func resolve(source: String) {
     receive(.resolve(source: source))
   }
@@ -127,21 +127,21 @@ extension Supervisor {
     _ progress: inout RetryProgress
   ) -> Duration? {
     guard !isShutDown else { return nil }
-    receive(.note(.failed(ConnectionError(error)), source))
-    receive(.note(.classified(retry), source))
+    receive(.emit(.failed(ConnectionError(error)), source))
+    receive(.emit(.classified(retry), source))
     let floor = error.retryAfter().map { Duration.seconds(max(0, $0)) }
     let delay =
       retry.isAutomatic
-      ? policy.next(&progress, pace: retry.pace, atLeast: floor, using: &chance) : nil
+      ? policy.next(&progress, pace: retry.pace, atLeast: floor, using: &generator) : nil
     let left = policy.retries.map { max(0, $0 - progress.retries + (delay == nil ? 0 : 1)) }
     let plan = RecoveryPlan(
       next: delay == nil ? .askPerson : .retry, at: delay, attempt: progress.retries + 1,
       attemptsLeft: left, isSkippable: delay != nil,
       options: error.recoveryOptions.map(\.kind))
     if delay != nil {
-      receive(.note(.waiting(plan), source))
+      receive(.emit(.waiting(plan), source))
     } else {
-      receive(.note(.gaveUp(ConnectionError(error), plan), source))
+      receive(.emit(.gaveUp(ConnectionError(error), plan), source))
       receive(.report(SeverityQueue.Report(error: error, source: source, plan: plan)))
     }
     return delay
@@ -161,7 +161,7 @@ extension Supervisor {
     return isRetryable && !automatic.isAutomatic ? .repeatOperation : automatic
   }
 
-  /// Waits on the clock, unless a person or the network says that there is no need to.
+  /// Waits on the clock; a person or a change of the network ends the wait.
   private nonisolated func pause(
     for delay: Duration, isAsked: Bool
   ) async throws(CancellationError) {
@@ -190,7 +190,7 @@ extension Supervisor {
     pauses[ticket] = nil
   }
 
-  /// Ends the waits of operations, `isAsked` also those that a server asked for.
+  /// Ends the waits of operations, with `isAsked` also those that a server requires.
   func endPauses(also isAsked: Bool) {
     for ticket in pauses.keys.sorted() {
       guard let pause = pauses[ticket], isAsked || !pause.isAsked else { continue }

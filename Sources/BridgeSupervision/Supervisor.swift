@@ -5,24 +5,24 @@ import BridgeTransport
 /// Keeps connections up, runs operations again that failed in passing, and shows the most severe
 /// error with its options.
 ///
-/// It decides nothing: `SupervisorStateMachine` answers every event with actions, and one switch
-/// carries them out. It owns no time and no chance but those it was given.
+/// It decides nothing: `SupervisorStateMachine` returns actions for every input, and one switch
+/// executes them. Its clock and its seed are parameters.
 public actor Supervisor<C: Clock> where C.Duration == Duration {
-  /// Carries out an option that a person chose; what it throws is how it failed,
-  /// `OptionUnavailable` where it does not do that one.
+  /// Executes an option that a person chose; it throws the error of a failure, or
+  /// `OptionUnavailable` for an option that it does not execute.
   public typealias OptionHandler =
     @Sendable (ErrorRecoveryOption.Kind, PresentedError) async throws -> Void
 
   /// What a timer of this supervisor is for.
   enum Timer: Hashable {
     case recovery(RecoveryTimer)
-    /// The next look at the peer of a connection.
+    /// The next evaluation of the peer of a connection.
     case liveness(ConnectionID)
     /// The end of the time that a dial may take.
     case attempt(ConnectionID, generation: Int)
     /// The end of the time that a handler waits for the one before it.
     case handOver(ConnectionID)
-    /// The next look at whether the machine was suspended.
+    /// The next check whether the machine was suspended.
     case pulse
   }
 
@@ -39,7 +39,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var phase = ConnectionPhase.resolve
     /// `open` has returned.
     var isOpen = false
-    /// What its events say that it ended with.
+    /// The failure that its events report.
     var loss: ConnectionError?
   }
 
@@ -47,7 +47,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var generation: Int
     var liveness: Liveness
     var probe: Task<Void, Never>?
-    var look: Task<Void, Never>?
+    var check: Task<Void, Never>?
   }
 
   /// A call of `onConnected`.
@@ -68,7 +68,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var continuation: CheckedContinuation<Result<any Connection, AppError>, Never>
   }
 
-  /// The wait of an operation before it is run again; `isAsked`: its server asked for it.
+  /// The wait of an operation before it is run again; `isAsked`: its server requires it.
   struct Pause {
     var sleep: Task<Void, any Error>
     var isAsked: Bool
@@ -78,7 +78,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   nonisolated let policy: RetryPolicy
   nonisolated let executor: (any TaskExecutor)?
   nonisolated let callbackExecutor: (any TaskExecutor)?
-  nonisolated let feed = EventFeed()
+  nonisolated let eventStream = EventStream()
   let onOption: OptionHandler?
   let suspension: (@Sendable () -> Duration)?
   private nonisolated let origin: C.Instant
@@ -86,7 +86,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   /// The decisions; a simulation looks into them.
   package var machine: SupervisorStateMachine
-  var chance: SeededGenerator
+  var generator: SeededGenerator
   var plans: [ConnectionID: SupervisedConnection] = [:]
   var generations: [ConnectionID: [Int: Generation]] = [:]
   var watches: [ConnectionID: Watch] = [:]
@@ -99,23 +99,23 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var uses = 0
   var handOvers: [ConnectionID: HandOver] = [:]
   private var timers = DeadlineQueue<Timer>()
-  private var alarm: (number: Int, at: Moment, task: Task<Void, Never>)?
-  private var alarms = 0
-  /// The timers have changed since the alarm was set.
-  private var isAlarmStale = false
+  private var scheduled: (number: Int, at: Moment, task: Task<Void, Never>)?
+  private var scheduledCount = 0
+  /// The timers have changed since the wake-up was scheduled.
+  private var isScheduleStale = false
 
   /// A supervisor without connections.
   ///
   /// - Parameters:
-  ///   - clock: the only time it knows.
+  ///   - clock: its only source of time.
   ///   - policy: for operations; connections bring their own.
-  ///   - seed: all the chance there is; nil for one that differs between processes.
+  ///   - seed: the only source of randomness; nil for one that differs between processes.
   ///   - executor: where its tasks run; nil for the global pool.
   ///   - callbackExecutor: where `onConnected` and chosen options run, which may block; nil for the
   ///     global pool.
   ///   - queueCapacity: errors shown and waiting at most.
-  ///   - onOption: carries out chosen options other than those that the supervisor does itself;
-  ///     without one those are not available.
+  ///   - onOption: executes chosen options other than those that the supervisor executes
+  ///     itself; without a handler those are not available.
   ///   - suspension: how long the machine has been suspended so far; looked at once a second while
   ///     something is watched. nil: by the system's clocks where `clock` is the continuous one,
   ///     else not at all.
@@ -137,10 +137,10 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     epoch = (clock.now as? Moment) ?? ContinuousClock.now
     var seeds = SeededGenerator(seed: seed ?? SeededGenerator.anySeed())
     machine = SupervisorStateMachine(seed: seeds.next(), queueCapacity: queueCapacity)
-    chance = SeededGenerator(seed: seeds.next())
+    generator = SeededGenerator(seed: seeds.next())
   }
 
-  deinit { feed.finish() }
+  deinit { eventStream.finish() }
 
   /// The error to show.
   public var shown: PresentedError? { machine.queue.shown }
@@ -153,85 +153,85 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   /// Everything that happens from now on. Any number of readers, each with its own copy.
   public nonisolated func events() -> some AsyncSequence<RecoveryEvent, Never> & Sendable {
-    feed.subscribe()
+    eventStream.subscribe()
   }
 
-  /// Where a connection stands; nil for one that is unknown or gone.
+  /// The state of a connection; nil for one that is unknown or closed.
   public func state(of id: ConnectionID) -> RecoveryStateMachine.State? {
     machine.state(of: id)
   }
 
-  // What happens, and when.
+  // Inputs and timers.
 
   nonisolated func now() -> Moment { epoch + origin.duration(to: clock.now) }
 
-  /// The one way in: what happened, and what follows from it.
+  /// Steps the machine with an input and executes its actions. Every input comes this way.
   func receive(_ input: SupervisorStateMachine.Input) {
     carryOut(machine.step(input, at: now()))
   }
 
   func carryOut(_ actions: [RecoveryAction]) {
     for action in actions { perform(action) }
-    setAlarm()
+    scheduleTimers()
   }
 
   func set(_ timer: Timer, at instant: Moment) {
     timers.set(timer, at: instant)
-    isAlarmStale = true
+    isScheduleStale = true
   }
 
   func clear(_ timer: Timer) {
     timers.clear(timer)
-    isAlarmStale = true
+    isScheduleStale = true
   }
 
   func clearTimers() {
     timers = DeadlineQueue()
-    isAlarmStale = true
-    setAlarm()
+    isScheduleStale = true
+    scheduleTimers()
   }
 
   /// Keeps one task asleep until the next timer is due, and none while there is no timer.
-  func setAlarm() {
-    guard isAlarmStale else { return }
-    isAlarmStale = false
+  func scheduleTimers() {
+    guard isScheduleStale else { return }
+    isScheduleStale = false
     guard let next = timers.next else {
-      alarm?.task.cancel()
-      alarm = nil
+      scheduled?.task.cancel()
+      scheduled = nil
       return
     }
-    if let alarm, alarm.at <= next { return }
-    alarm?.task.cancel()
-    alarms += 1
-    let number = alarms
+    if let scheduled, scheduled.at <= next { return }
+    scheduled?.task.cancel()
+    scheduledCount += 1
+    let number = scheduledCount
     let instant = origin.advanced(by: next - epoch)
     let task = Task(executorPreference: executor) { [clock] in
       guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil else { return }
-      await self.ring(number)
+      await self.fireDueTimers(number)
     }
-    alarm = (number, next, task)
+    scheduled = (number, next, task)
   }
 
-  private func ring(_ number: Int) {
-    guard alarm?.number == number else { return }
-    alarm = nil
-    isAlarmStale = true
+  private func fireDueTimers(_ number: Int) {
+    guard scheduled?.number == number else { return }
+    scheduled = nil
+    isScheduleStale = true
     noticeSuspension()
     while let timer = timers.popDue(at: now()) { fire(timer) }
-    setAlarm()
+    scheduleTimers()
   }
 
   private func fire(_ timer: Timer) {
     switch timer {
     case .recovery(let timer): receive(.timer(timer))
-    case .liveness(let id): look(at: id)
+    case .liveness(let id): check(id)
     case .attempt(let id, let generation): attemptTookTooLong(id, generation)
     case .handOver(let id): startNextUse(of: id)
     case .pulse: pulse()
     }
   }
 
-  /// A number that nobody else has.
+  /// A unique number.
   func ticket() -> Int {
     lastTicket += 1
     return lastTicket

@@ -1,6 +1,6 @@
 import BridgeTransport
 
-/// Remembers what happened, in order, from wherever it is told.
+/// Records events in order, from any thread.
 public final class EventRecorder<Event: Sendable>: Sendable {
   private let state = Mutex<[Event]>([])
 
@@ -10,7 +10,7 @@ public final class EventRecorder<Event: Sendable>: Sendable {
   /// Everything so far, oldest first.
   public var events: [Event] { state.withLock { $0 } }
 
-  /// Remembers `event`.
+  /// Records `event`.
   public func record(_ event: Event) {
     state.withLock { $0.append(event) }
   }

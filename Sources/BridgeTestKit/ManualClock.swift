@@ -30,13 +30,13 @@ public final class ManualClock: Clock, Sendable {
   public let start: Instant
   private let state: Mutex<State>
 
-  /// A clock that stands at `start`.
+  /// Creates a clock at `start`.
   public init(start: Instant = ContinuousClock.now) {
     self.start = start
     state = Mutex(State(now: start))
   }
 
-  /// Where it stands.
+  /// The current instant.
   public var now: Instant { state.withLock { $0.now } }
 
   /// How far it was moved.
@@ -48,7 +48,7 @@ public final class ManualClock: Clock, Sendable {
   /// How many wait for it.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// The earliest instant somebody waits for.
+  /// The earliest deadline that a task waits for.
   public var nextDeadline: Instant? {
     state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() }
   }
@@ -71,7 +71,7 @@ public final class ManualClock: Clock, Sendable {
     guard isReached else { throw CancellationError() }
   }
 
-  /// Moves it by `duration` and wakes everybody whose deadline that reaches, the earliest first.
+  /// Moves it by `duration` and wakes all tasks whose deadline that reaches, the earliest first.
   public func advance(by duration: Duration) {
     advance(to: now + duration)
   }
@@ -87,9 +87,9 @@ public final class ManualClock: Clock, Sendable {
     for (_, sleeper) in due { sleeper.continuation.resume(returning: true) }
   }
 
-  /// Moves it to the earliest instant somebody waits for.
+  /// Moves it to the earliest deadline that a task waits for.
   ///
-  /// - Returns: false when nobody waits.
+  /// - Returns: false when no task waits.
   @discardableResult
   public func advanceToNext() -> Bool {
     guard let next = nextDeadline else { return false }

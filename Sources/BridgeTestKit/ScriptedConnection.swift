@@ -126,7 +126,7 @@ public actor ScriptedConnection: Connection {
     if machine.state == .connected, !isFrozen, !isPaused { lastHeard = host.clock.now }
   }
 
-  /// What a transport would know of its traffic.
+  /// The state of the traffic, as a transport would report it.
   public var traffic: TrafficState {
     TrafficState(isPaused: isPaused, acknowledged: acknowledged + uploaded)
   }
@@ -148,7 +148,7 @@ public actor ScriptedConnection: Connection {
     upload = (bytesPerSecond, host.clock.now)
   }
 
-  /// The message has arrived as a whole, and the peer says so.
+  /// The message has arrived as a whole, and the peer acknowledges it.
   public func endUpload() {
     acknowledged += uploaded
     upload = nil
@@ -161,7 +161,7 @@ public actor ScriptedConnection: Connection {
     return UInt64(milliseconds * Double(upload.bytesPerSecond) / 1_000)
   }
 
-  /// Nothing comes from the peer any more, and nothing says so.
+  /// No byte comes from the peer any more, and no end is reported.
   public func freeze() {
     guard machine.state == .connected else { return }
     acknowledged += uploaded
@@ -189,7 +189,7 @@ public actor ScriptedConnection: Connection {
     guard machine.state != .closed else { return }
     step(.close)
     settle()
-    // Not cut short by cancellation: a descriptor is not closed sooner because nobody waits.
+    // Not cut short by cancellation: a descriptor is not closed sooner without a waiting caller.
     let clock = host.clock
     let deadline = clock.now + teardown
     while clock.now < deadline, !Task.isCancelled {

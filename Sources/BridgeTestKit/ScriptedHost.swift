@@ -1,7 +1,7 @@
 public import BridgeErrors
 public import BridgeTransport
 
-/// A host that answers dials as it is told, and counts what is done to it.
+/// A host that answers dials by a script, and counts them.
 public final class ScriptedHost: Sendable {
   /// What happens to a dial.
   public enum Answer: Sendable, Hashable, CaseIterable {

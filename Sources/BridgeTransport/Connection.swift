@@ -1,6 +1,6 @@
 public import BridgeErrors
 
-/// The `Connection` protocol that transports implement, and all that the supervisor knows of them.
+/// The protocol that transports implement; the supervisor uses nothing else of them.
 ///
 /// One value is one generation: it connects once, reports what ends it, and never retries. The
 /// supervisor makes a new one for the next generation, and the old one's descriptor is closed and
@@ -42,7 +42,7 @@ public protocol Connection: Actor {
   var lastHeard: ContinuousClock.Instant? { get }
 
   /// Whether it does not read by choice, and how much the peer's kernel has taken: its silence is
-  /// not judged by `lastHeard` alone.
+  /// not evaluated by `lastHeard` alone.
   var traffic: TrafficState { get async }
 }
 

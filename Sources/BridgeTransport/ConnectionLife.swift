@@ -1,4 +1,4 @@
-/// The state machine of one connection with the stream that tells its steps.
+/// The state machine of one connection with the stream of its events.
 package struct ConnectionLife {
   /// Steps of this connection, oldest first; ends with `.closed`. One reader.
   package let events: AsyncStream<ConnectionEvent>
@@ -6,15 +6,15 @@ package struct ConnectionLife {
   private let sink: AsyncStream<ConnectionEvent>.Continuation
   private var machine = ConnectionStateMachine()
 
-  /// The life of a connection that was not asked for yet.
+  /// The life of a connection that was not opened yet.
   package init() {
     (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
   }
 
-  /// Where it stands.
+  /// The state.
   package var state: ConnectionStateMachine.State { machine.state }
 
-  /// Takes `input` in and tells what follows; true when the connection must now tear down.
+  /// Takes an input and emits its events; true when the connection must now tear down.
   package mutating func step(_ input: ConnectionStateMachine.Input) -> Bool {
     var mustTearDown = false
     for effect in machine.step(input) {

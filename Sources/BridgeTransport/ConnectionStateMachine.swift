@@ -2,7 +2,7 @@ public import BridgeErrors
 
 /// The life of one connection: idle, connecting through phases, connected, closing, closed.
 ///
-/// It says which events a connection may yield and when to tear down, each once; whatever comes too
+/// It decides which events a connection may yield and when to tear down, each once; what comes too
 /// late or twice is ignored and counted.
 public struct ConnectionStateMachine: Sendable, Equatable {
   /// The states of a connection, in the order in which it passes through them.

@@ -1,18 +1,18 @@
-/// Judges whether the peer of one connection is still there.
+/// Evaluates whether the peer of one connection is alive.
 ///
 /// Received bytes are life, and so are many bytes of ours that the peer's kernel has taken: a probe
 /// cannot pass them. A silence is probed; an unanswered probe becomes a suspicion, during which a
-/// second connection may be made ready; then a verdict. A peer that answers before the verdict
-/// stays. Time in which this process was not running counts against no peer.
+/// second connection may be made ready; then the peer is declared dead. A peer that answers before
+/// that stays. Time in which this process was not running counts against no peer.
 ///
-/// While the connection itself does not read, its silence means nothing, and the judgement rests
-/// until it reads again; then it begins with a probe. Until then a peer whose kernel is gone cannot
-/// be told from one that is well: nothing arrives from either. Bytes of ours that stay without an
-/// acknowledgement would not tell them apart, because a living peer whose own reader is slow leaves
-/// them so as well. Where the kernel has something to send it gives up by itself
+/// While the connection itself does not read, its silence means nothing, and the evaluation rests
+/// until it reads again; then it begins with a probe. Until then a peer whose kernel has stopped is
+/// indistinguishable from a healthy one: nothing arrives from either. Bytes of ours that stay
+/// without an acknowledgement would not distinguish them, because a living peer whose own reader is
+/// slow leaves them so as well. Where the kernel has something to send it gives up by itself
 /// (`tcp_retries2`, about 15 minutes), and the transport reports that as the end of the connection.
 public struct Liveness: Sendable, Equatable {
-  /// What happened.
+  /// An input.
   public enum Event: Sendable, Equatable {
     /// `deadline` has passed.
     case tick
@@ -22,23 +22,23 @@ public struct Liveness: Sendable, Equatable {
     case observed(TrafficState)
     /// The probe was answered after this round trip.
     case answered(roundTrip: Duration)
-    /// The network path changed: whatever was known is in doubt.
+    /// The network path changed: the peer must be probed.
     case disturbed
-    /// The machine slept for so long, just before now: whatever was known is in doubt.
+    /// The machine slept for so long, just before now: the peer must be probed.
     case slept(Duration)
   }
 
-  /// What to do about it.
+  /// An output, to be executed.
   public enum Action: Sendable, Equatable {
-    /// Ask the peer for a round trip and wait at most this long.
+    /// Send a probe and wait for its answer at most this long.
     case sendProbe(within: Duration)
     /// Nothing came back yet; the peer has been silent for so long. The time to make a second
     /// connection ready, without giving up the first.
     case suspect(silentFor: Duration)
     /// The suspicion was wrong.
     case clear
-    /// The peer is gone.
-    case verdict(silentFor: Duration)
+    /// The peer is declared dead.
+    case dead(silentFor: Duration)
   }
 
   /// `since`: when the first probe went out that has no answer yet.
@@ -73,18 +73,18 @@ public struct Liveness: Sendable, Equatable {
     lastHeard = now
   }
 
-  /// When `tick` is due; nil after the verdict.
+  /// When `tick` is due; nil once the peer is declared dead.
   public var deadline: ContinuousClock.Instant? {
     switch state {
     case .quiet: lastHeard + policy.keepalive
     case .probing(let since): since + policy.suspicion(roundTrip)
-    case .suspecting(let since): since + policy.verdict(roundTrip)
+    case .suspecting(let since): since + policy.probeTimeout(roundTrip)
     case .paused(let seen): seen + policy.keepalive
     case .gone: nil
     }
   }
 
-  /// Whether no question is open.
+  /// Whether no probe is unanswered.
   public var isQuiet: Bool {
     switch state {
     case .quiet, .paused: true
@@ -98,7 +98,7 @@ public struct Liveness: Sendable, Equatable {
     return false
   }
 
-  /// Takes `event` in at `now` and says what to do.
+  /// Takes an event at `now` and returns the actions.
   public mutating func step(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
     switch event {
     case .tick: tick(at: now)
@@ -123,7 +123,7 @@ public struct Liveness: Sendable, Equatable {
     case .suspecting(let since):
       if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
       state = .gone
-      return [.verdict(silentFor: now - lastHeard)]
+      return [.dead(silentFor: now - lastHeard)]
     case .paused:
       state = .paused(seen: now)
       return []
@@ -132,7 +132,7 @@ public struct Liveness: Sendable, Equatable {
     }
   }
 
-  /// A late wake-up of ours: an answer may lie unread, so the time of the judgement does not
+  /// A late wake-up of ours: an answer may lie unread, so the time of the evaluation does not
   /// include it.
   private mutating func excuse(
     _ lag: Duration, since: ContinuousClock.Instant
@@ -148,11 +148,11 @@ public struct Liveness: Sendable, Equatable {
 
   private mutating func ask(at now: ContinuousClock.Instant) -> [Action] {
     probed = now
-    return [.sendProbe(within: policy.verdict(roundTrip))]
+    return [.sendProbe(within: policy.probeTimeout(roundTrip))]
   }
 
-  /// Asks at once. An open question stays as old as it is: who is disturbed often enough would
-  /// never come to a verdict otherwise. It is asked again unless the last time was just now.
+  /// Probes at once. An unanswered probe stays as old as it is: otherwise a link that is disturbed
+  /// often enough would never be declared dead. It is sent again unless the last one was just now.
   private mutating func disturb(at now: ContinuousClock.Instant) -> [Action] {
     switch state {
     case .quiet:
@@ -165,7 +165,7 @@ public struct Liveness: Sendable, Equatable {
     }
   }
 
-  /// The time of an open question does not include the sleep.
+  /// The time of an unanswered probe does not include the sleep.
   private mutating func wake(
     after sleep: Duration, at now: ContinuousClock.Instant
   ) -> [Action] {

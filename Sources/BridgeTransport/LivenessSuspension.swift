@@ -8,13 +8,13 @@ public struct SuspensionWatch: Sendable, Equatable {
 
   private var suspended: Duration
 
-  /// A watch that knows `suspended` as the time this machine has slept so far.
+  /// Creates a watch; `suspended` is the time this machine has slept so far.
   public init(suspended: Duration) {
     self.suspended = suspended
   }
 
   /// How long the machine slept since the last look; nil when it did not.
-  public mutating func look(suspended now: Duration) -> Duration? {
+  public mutating func check(suspended now: Duration) -> Duration? {
     let slept = now - suspended
     suspended = now
     return slept > Self.tolerance ? slept : nil

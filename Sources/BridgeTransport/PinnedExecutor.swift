@@ -1,8 +1,8 @@
 /// One thread as a Swift executor, as an actor that must live on it sees it.
 ///
-/// Production passes a reactor, tests a lane of a seeded executor. An actor pins itself with
+/// Production passes a reactor, tests a serial executor of a seeded one. An actor pins itself with
 /// `nonisolated var unownedExecutor: UnownedSerialExecutor { executor.lane }`.
 public protocol PinnedExecutor: TaskExecutor {
   /// The thread as a serial executor; the executor must outlive every actor pinned to it.
-  @safe var lane: UnownedSerialExecutor { get }
+  @safe var serialExecutor: UnownedSerialExecutor { get }
 }

@@ -1,4 +1,4 @@
-/// What the transport knows about traffic that silence alone does not show.
+/// The state of a transport's traffic, which silence alone does not show.
 public struct TrafficState: Sendable, Equatable {
   /// Whether the connection does not read by choice: its reader is slow and its buffer is full.
   public var isPaused: Bool

@@ -101,7 +101,7 @@ static inline int bridge_listen(int directory) {
 }
 
 // How long sending, receiving and connecting may take, in seconds; 0 for no limit.
-static inline void bridge_set_patience(int fd, int seconds) {
+static inline void bridge_set_timeout(int fd, int seconds) {
   struct timeval time = {.tv_sec = seconds};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
@@ -111,7 +111,7 @@ static inline int bridge_connect(int directory) {
   struct sockaddr_un address = bridge_socket_address(directory);
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  bridge_set_patience(fd, 10);
+  bridge_set_timeout(fd, 10);
   if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
     int code = errno;
     close(fd);

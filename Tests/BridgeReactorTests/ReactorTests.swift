@@ -232,7 +232,7 @@ private actor Departing {
   private let reactor: Reactor
   private let departed: @Sendable () -> Void
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(_ reactor: Reactor, departed: @escaping @Sendable () -> Void) {
     self.reactor = reactor

@@ -38,7 +38,7 @@ actor Pinned {
   private var watchers: [DescriptorWatcher] = []
   private(set) var seen: [Int] = []
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(_ reactor: Reactor) { self.reactor = reactor }
 

@@ -32,13 +32,13 @@ import Testing
 
   @Test(arguments: UInt64(0)..<50)
   func itAgreesWithADictionaryUnderRandomUse(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var queue = DeadlineQueue<Int>()
     var model: [Int: Moment] = [:]
     for _ in 0..<500 {
-      let key = Int.random(in: 0..<20, using: &chance)
-      let at = start + .milliseconds(Int.random(in: 0...1_000_000, using: &chance))
-      switch Int.random(in: 0..<4, using: &chance) {
+      let key = Int.random(in: 0..<20, using: &generator)
+      let at = start + .milliseconds(Int.random(in: 0...1_000_000, using: &generator))
+      switch Int.random(in: 0..<4, using: &generator) {
       case 0:
         queue.clear(key)
         model[key] = nil

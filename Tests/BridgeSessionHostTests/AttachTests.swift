@@ -25,7 +25,7 @@ import Testing
     #expect(client.end == .exited(status: 3) && client.gaps.isEmpty)
   }
 
-  @Test func whatWasPrintedAndHowItEndedWhileNobodyWasAttachedIsDelivered() throws {
+  @Test func whatWasPrintedAndHowItEndedWithoutAnAttachmentIsDelivered() throws {
     let bench = try SessionBench()
     let spec = bench.spec("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; exit 7")
     _ = try bench.start(spec)
@@ -97,7 +97,7 @@ import Testing
     _ = try bench.start(spec)
     let stale = try bench.attach(spec.session)
     try stale.greet()
-    // The stale attachment's descriptors stay open: nobody closes them.
+    // The stale attachment's descriptors stay open.
     let fresh = try bench.attach(spec.session)
     try fresh.greet()
     #expect(fresh.welcome?.role == .writer)

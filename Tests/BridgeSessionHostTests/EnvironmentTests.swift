@@ -28,7 +28,7 @@ import Testing
     bench.environment["SSH_AUTH_SOCK"] = "/tmp/agent.1"
     let second = try bench.attach(spec.session)
     #expect(try ask(second) == "/tmp/agent.1")
-    // A viewer's agent is not lent to the program.
+    // A viewer's agent is not forwarded to the program.
     bench.environment["SSH_AUTH_SOCK"] = "/tmp/agent.2"
     let other = ClientID(high: 1, low: 2)
     let viewer = try bench.attach(spec.session, client: other) { $0.role = .viewer }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BridgeSessionHost
 
-/// Clients that break the protocol end their own attachment and cost nobody else anything.
+/// Clients that break the protocol end their own attachment and do not affect other clients.
 @Suite struct HostileClientTests {
   private static let echo = "while read word; do echo got $word; done"
   private static let far = Limits.offset - 1
@@ -71,7 +71,7 @@ import Testing
     let before = try SessionBench.peakMemory(of: keeper)
     let client = try bench.attach(spec.session)
     try isSound(client, "before")
-    // Nobody reads the answers of this one: the keeper stops reading from it.
+    // The answers to this client are not read: the keeper stops reading from it.
     let verb = ["attach", "--session", spec.session.description]
     let flood = try bench.launch(verb)
     let pings = (0..<10_000).flatMap { Frame.ping(UInt64($0)).encoded }
@@ -135,7 +135,7 @@ import Testing
     #expect(client.text == "text\n" && client.end == .exited(status: 3))
   }
 
-  @Test func manyWhoWaitForTheEndKeepNobodyOut() throws {
+  @Test func manyClientsThatWaitForTheEndKeepNoClientOut() throws {
     let bench = try SessionBench()
     let spec = bench.spec(Self.echo + "; exit 4")
     _ = try bench.start(spec)

@@ -43,7 +43,7 @@ import Testing
     let client = try bench.attach(session)
     try client.pump { $0.end != nil }
     client.machine.commit(through: 5, at: Machine.milliseconds)
-    try client.machine.leave(closes: false)
+    try client.machine.detach(closes: false)
     try client.pump { _ in false }
     try sweep(bench, after: 2 * Self.day)
     #expect(try bench.status(session)?.end == .exited(status: 3))

@@ -151,7 +151,7 @@ import Testing
     #expect(screen.text.hasSuffix("ready29 100\r\n30 100\r\n"))
   }
 
-  @Test func withNobodyAttachedTheKeeperSaysWhatTerminalItIs() throws {
+  @Test func withoutAnAttachmentTheKeeperSaysWhatTerminalItIs() throws {
     let bench = try SessionBench()
     let command = "stty raw; printf '\\033[c'; head -c 9 >answer; stty sane; exit 3"
     let spec = terminal(bench, command)

@@ -164,8 +164,8 @@ import Testing
     #expect(ended.events == [true])
   }
 
-  /// Who waits for the events to end has seen all that was done with the last connection.
-  @Test func theEventsEndAfterWhoeverUsedAConnection() throws {
+  /// A reader that waits for the end of the events sees all that happens to the last connection.
+  @Test func theEventsEndAfterTheLastUseOfAConnection() throws {
     let ended = EventRecorder<String>()
     var link = scene.link()
     link.onConnected = { [scene] _, _ in
@@ -278,7 +278,7 @@ import Testing
     #expect(try refusal(of: "b") == .sshHostKeyMismatch(host: "host"))
   }
 
-  @Test func theEventsEndWithASupervisorThatNobodyShutDown() throws {
+  @Test func theEventsEndWithASupervisorThatWasNotShutDown() throws {
     let ended = EventRecorder<Bool>()
     do {
       let supervisor = Supervisor(clock: scene.clock, seed: 1, executor: scene.executor)

@@ -20,8 +20,8 @@ import Testing
     return try #require(scene.host.connections.first)
   }
 
-  /// When the verdict came, counted from `start`; nil for none in `limit`.
-  private func verdict(within limit: Duration) throws -> Duration? {
+  /// When the peer was declared dead, counted from `start`; nil for not within `limit`.
+  private func dead(within limit: Duration) throws -> Duration? {
     let start = scene.clock.now
     try scene.pass(limit)
     return scene.events.events.first { $0.name == "failed" }.map { $0.at - start }
@@ -42,7 +42,7 @@ import Testing
     #expect(scene.host.tally.open == 1)
   }
 
-  @Test func aPeerThatDiedBehindAPauseIsJudgedOnceTheConnectionReadsAgain() throws {
+  @Test func aPeerThatDiedBehindAPauseIsDetectedOnceTheConnectionReadsAgain() throws {
     let connection = try start(liveness)
     try scene.run { await connection.stopReading() }
     try scene.pass(.seconds(600))
@@ -50,9 +50,10 @@ import Testing
     try scene.pass(.seconds(600))
     #expect(scene.count("suspected") == 0)
     try scene.run { await connection.resumeReading() }
-    // At most one keepalive until somebody looks, then the usual time from probe to verdict.
-    let silence = try #require(try verdict(within: .seconds(60)))
-    #expect(silence <= liveness.keepalive + liveness.verdict(.milliseconds(1)) + .milliseconds(1))
+    // At most one keepalive until the probe, then the usual time until it is declared dead.
+    let silence = try #require(try dead(within: .seconds(60)))
+    #expect(
+      silence <= liveness.keepalive + liveness.probeTimeout(.milliseconds(1)) + .milliseconds(1))
   }
 
   @Test func aSuspicionEndsWhenTheConnectionStopsReading() throws {
@@ -78,25 +79,25 @@ import Testing
     #expect(scene.host.tally.dials == 1)
   }
 
-  @Test func aPeerThatDiesDuringAnUploadIsJudgedAsFastAsAnyOther() throws {
+  @Test func aPeerThatDiesDuringAnUploadIsDetectedAsFastAsAnyOther() throws {
     let idle = try start(liveness)
     try scene.run { await idle.freeze() }
-    let usual = try #require(try verdict(within: .seconds(60)))
+    let usual = try #require(try dead(within: .seconds(60)))
     let other = SupervisorLivenessTests()
     let busy = try other.start(liveness)
     try other.scene.run { await busy.beginUpload(bytesPerSecond: 100_000) }
     try other.scene.pass(.seconds(30))
     try other.scene.run { await busy.freeze() }
-    let silence = try #require(try other.verdict(within: .seconds(60)))
+    let silence = try #require(try other.dead(within: .seconds(60)))
     #expect(silence <= usual + liveness.keepalive)
   }
 
   /// The kernel of a host whose process hangs acknowledges what small there is: probes, a line.
   @Test(arguments: [0, 40, 500])
-  func aProcessThatHangsIsJudgedAlthoughItsKernelAcknowledges(bytesPerSecond: Int) throws {
+  func aProcessThatHangsIsDetectedAlthoughItsKernelAcknowledges(bytesPerSecond: Int) throws {
     let connection = try start(liveness)
     try scene.run { await connection.beginUpload(bytesPerSecond: bytesPerSecond) }
-    let silence = try verdict(within: .seconds(60))
+    let silence = try dead(within: .seconds(60))
     #expect(silence.map { $0 < .seconds(10) } == true)
   }
 
@@ -110,7 +111,7 @@ import Testing
     #expect(scene.names(of: "a").contains("switched"))
   }
 
-  @Test func timeInWhichTheMachineSleptCountsAgainstNobody() throws {
+  @Test func timeInWhichTheMachineSleptCountsAgainstNoPeer() throws {
     let slept = EventRecorder<Duration>()
     let scene = Scene(suspension: { slept.events.last ?? .zero })
     let link = scene.link(liveness: LivenessPolicy(keepalive: .seconds(5), switching: .costly))

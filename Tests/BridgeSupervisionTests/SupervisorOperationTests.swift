@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  /// The link healed while somebody looked for a file to write to; that it failed is news even so.
+  /// The link healed while a person looked for a file to write to; that it failed is news even so.
   @Test(arguments: [AppError.fileWriteError(path: "/s", reason: "r"), .unknown(message: "m")])
   func anOptionThatFailsAfterItsErrorHasGoneIsReportedAnew(failure: AppError) throws {
     let scene = EventRecorder<Scene>()

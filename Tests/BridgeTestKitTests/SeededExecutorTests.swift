@@ -6,7 +6,7 @@ import Testing
   private actor Counter {
     let executor: any PinnedExecutor
     private(set) var trace: [Int] = []
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.lane }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.serialExecutor }
     init(_ executor: any PinnedExecutor) { self.executor = executor }
     func add(_ value: Int) { trace.append(value) }
   }
@@ -15,7 +15,7 @@ import Testing
   private func trace(seed: UInt64) -> [Int] {
     let executor = SeededExecutor(seed: seed)
     let clock = ManualClock()
-    let counter = Counter(executor.makeLane())
+    let counter = Counter(executor.makeSerialExecutor())
     let finished = EventRecorder<[Int]>()
     Task(executorPreference: executor) {
       await withDiscardingTaskGroup { group in

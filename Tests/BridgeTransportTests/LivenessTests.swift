@@ -20,7 +20,8 @@ import Testing
     return liveness
   }
 
-  /// Ticks at every deadline until the verdict and says what happened how long after the start.
+  /// Ticks at every deadline until the peer is declared dead; each action and its time since the
+  /// start.
   private func timeline(_ liveness: Liveness) -> [(Duration, Liveness.Action)] {
     var liveness = liveness
     var seen: [(Duration, Liveness.Action)] = []
@@ -35,20 +36,20 @@ import Testing
     (.free, .milliseconds(100), 400, 2_500), (.free, .milliseconds(500), 2_000, 4_000),
     (.costly, .milliseconds(10), 250, 60_000), (.costly, .seconds(20), 60_000, 60_000),
   ])
-  func aDeadPeerIsProbedSuspectedAndJudged(
-    switching: LivenessPolicy.SwitchingCost, roundTrip: Duration, suspicion: Int, verdict: Int
+  func aDeadPeerIsProbedSuspectedAndDeclaredDead(
+    switching: LivenessPolicy.SwitchingCost, roundTrip: Duration, suspicion: Int, dead: Int
   ) {
     let seen = timeline(measured(switching, roundTrip: roundTrip))
     let after = { (milliseconds: Int) in Duration.seconds(5) + .milliseconds(milliseconds) }
     let steps = seen.map { $0.0 - .nanoseconds(1) }
-    #expect(steps == [.seconds(5), after(suspicion), after(verdict)])
-    #expect(seen.map(\.1).first == .sendProbe(within: .milliseconds(verdict)))
+    #expect(steps == [.seconds(5), after(suspicion), after(dead)])
+    #expect(seen.map(\.1).first == .sendProbe(within: .milliseconds(dead)))
     #expect(seen.map(\.1)[1] == .suspect(silentFor: after(suspicion)))
-    guard case .verdict(let silent) = seen.last?.1 else {
-      Issue.record("no verdict")
+    guard case .dead(let silent) = seen.last?.1 else {
+      Issue.record("not declared dead")
       return
     }
-    #expect(silent == after(verdict))
+    #expect(silent == after(dead))
   }
 
   @Test func aShortKeepaliveStillGivesTheProbeHalfASecond() {
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [LivenessPolicy.SwitchingCost.free, .costly])
-  func aPeerThatAnswersBeforeTheVerdictStays(switching: LivenessPolicy.SwitchingCost) {
+  func aPeerThatAnswersBeforeItIsDeclaredDeadStays(switching: LivenessPolicy.SwitchingCost) {
     var liveness = measured(switching)
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
@@ -92,17 +93,17 @@ import Testing
     #expect(liveness.step(.tick, at: probed + .milliseconds(260)).count == 1)
   }
 
-  @Test func ourOwnLagPausesTheJudgement() {
+  @Test func ourOwnLagPausesTheEvaluation() {
     var liveness = measured(.free)
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
     #expect(liveness.step(.tick, at: probed + .seconds(9)).isEmpty)
     #expect(liveness.deadline == probed + .seconds(9))
     #expect(liveness.step(.tick, at: probed + .seconds(9)).count == 1)
-    let verdict = probed + .seconds(9) + .milliseconds(2_250)
-    #expect(liveness.deadline == verdict)
-    #expect(liveness.step(.tick, at: verdict + .seconds(3)).isEmpty)
-    #expect(liveness.step(.tick, at: verdict + .seconds(3)).count == 1)
+    let dead = probed + .seconds(9) + .milliseconds(2_250)
+    #expect(liveness.deadline == dead)
+    #expect(liveness.step(.tick, at: dead + .seconds(3)).isEmpty)
+    #expect(liveness.step(.tick, at: dead + .seconds(3)).count == 1)
   }
 
   @Test func aDisturbanceProbesAQuietPeerAtOnce() {
@@ -113,12 +114,12 @@ import Testing
     #expect(liveness.deadline == woken + .milliseconds(250))
   }
 
-  /// One every half minute for an hour used to put the verdict off for an hour.
-  @Test func aDisturbanceAsksAgainAndDoesNotPutOffTheVerdict() {
+  /// One every half minute for an hour used to delay the end for an hour.
+  @Test func aDisturbanceProbesAgainAndDoesNotDelayTheEnd() {
     var liveness = measured(.costly)
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
-    // Just asked: the answer may be on its way.
+    // Just probed: the answer may be on its way.
     #expect(liveness.step(.disturbed, at: probed + .milliseconds(100)).isEmpty)
     #expect(liveness.deadline == probed + .milliseconds(250))
     _ = liveness.step(.tick, at: probed + .milliseconds(250))
@@ -126,12 +127,12 @@ import Testing
       #expect(liveness.step(.disturbed, at: probed + .seconds(second)).count == 1)
       #expect(liveness.deadline == probed + .seconds(60))
     }
-    let verdict = probed + .seconds(60)
-    #expect(liveness.step(.tick, at: verdict).count == 1)
+    let dead = probed + .seconds(60)
+    #expect(liveness.step(.tick, at: dead).count == 1)
     #expect(liveness.deadline == nil)
   }
 
-  @Test func sleepIsNoPartOfTheTimeFromProbeToVerdict() {
+  @Test func sleepIsNoPartOfTheTimeFromProbeToEnd() {
     var liveness = measured(.costly)
     let probed = start + .seconds(6)
     _ = liveness.step(.tick, at: probed)
@@ -152,7 +153,7 @@ import Testing
     return liveness.step(.observed(traffic), at: start + time)
   }
 
-  @Test func whileTheConnectionDoesNotReadNothingIsAskedAndNobodyIsJudged() {
+  @Test func whileTheConnectionDoesNotReadNoProbeIsSentAndNoPeerIsDeclaredDead() {
     var liveness = measured(.free)
     for second in stride(from: 5, through: 7_200, by: 5) {
       #expect(observed(&liveness, isPaused: true, after: .seconds(second)).isEmpty)
@@ -206,7 +207,7 @@ import Testing
     #expect(liveness.roundTrip == .milliseconds(200))
   }
 
-  @Test func afterTheVerdictNothingHappens() {
+  @Test func afterThePeerIsDeclaredDeadNothingHappens() {
     var liveness = measured(.free)
     while let deadline = liveness.deadline { _ = liveness.step(.tick, at: deadline) }
     let later = start + .seconds(100)
@@ -241,13 +242,13 @@ import Testing
   @Test(arguments: [(0, false), (400, false), (501, true), (3_600_000, true)])
   func onlyARealSleepCounts(milliseconds: Int, isSleep: Bool) {
     var watch = SuspensionWatch(suspended: .seconds(7))
-    let slept = watch.look(suspended: .seconds(7) + .milliseconds(milliseconds))
+    let slept = watch.check(suspended: .seconds(7) + .milliseconds(milliseconds))
     #expect(slept == (isSleep ? .milliseconds(milliseconds) : nil))
-    #expect(watch.look(suspended: .seconds(7) + .milliseconds(milliseconds)) == nil)
+    #expect(watch.check(suspended: .seconds(7) + .milliseconds(milliseconds)) == nil)
   }
 
   @Test func thisMachineDidNotSleepMeanwhile() {
     var watch = SuspensionWatch(suspended: SuspensionWatch.systemSuspension())
-    #expect(watch.look(suspended: SuspensionWatch.systemSuspension()) == nil)
+    #expect(watch.check(suspended: SuspensionWatch.systemSuspension()) == nil)
   }
 }

@@ -74,7 +74,7 @@ extension ConnectRun {
     let losesNothing = request.isIdle || request.recovery.isIdempotent
     let liveness = LivenessPolicy(
       keepalive: settings.keepalive, switching: losesNothing ? .free : .costly,
-      patience: settings.deadAfter)
+      deadAfter: settings.deadAfter)
     return SupervisedConnection(
       id: id, endpoint: settings.endpoint, policy: policy,
       retriesFirstDial: request.recovery.wait != nil,

@@ -9,7 +9,7 @@ public struct ErrorData: Codable, Sendable, Equatable {
   public let context: String
   /// When it happened.
   public let timestamp: Date
-  /// Who it happened to, hashed; nil where nobody is signed in (S3-101).
+  /// The hashed id of the signed-in user; nil where no user is signed in (S3-101).
   public let userID: String?
   /// The version of the app.
   public let appVersion: String?

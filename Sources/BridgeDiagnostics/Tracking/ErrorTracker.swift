@@ -2,7 +2,7 @@ public import Foundation
 
 /// Keeps what errors happened where, on this machine only: nothing is sent anywhere (G-11).
 public struct ErrorTracker: Sendable {
-  /// The tracker of this process; it remembers, and writes nothing (S3-104).
+  /// The tracker of this process; it keeps records in memory and writes no file (S3-104).
   public static let shared = ErrorTracker(sink: MemorySink())
 
   /// Where records go.
@@ -11,7 +11,8 @@ public struct ErrorTracker: Sendable {
   private let appVersion: String?
   private let now: @Sendable () -> Date
 
-  /// A tracker into `sink`. `user` says who is signed in, hashed; `now` what time it is.
+  /// Creates a tracker into `sink`. `user` returns the hashed id of the signed-in user, `now` the
+  /// current time.
   public init(
     sink: any ErrorSink, user: @escaping @Sendable () -> HashedUserID? = { nil },
     appVersion: String? = nil, now: @escaping @Sendable () -> Date = { Date() }

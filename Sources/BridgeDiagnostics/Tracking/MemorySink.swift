@@ -1,8 +1,8 @@
-/// Remembers the newest records.
+/// Keeps the newest records in memory.
 public actor MemorySink: ErrorSink {
   /// The records, oldest first.
   public private(set) var records: [ErrorData] = []
-  /// How many older ones were let go.
+  /// The number of older ones that were dropped.
   public private(set) var dropped = 0
   private let capacity: Int
 
@@ -11,7 +11,7 @@ public actor MemorySink: ErrorSink {
     self.capacity = max(1, capacity)
   }
 
-  /// Remembers one record; the oldest makes room.
+  /// Records one error; the oldest record is dropped when there is no space left.
   public func record(_ data: ErrorData) {
     if records.count == capacity {
       records.removeFirst()

@@ -15,7 +15,7 @@ public enum APIError: Error, Sendable, Equatable {
   case notFound
   /// 500…599, by status.
   case serverError(Int)
-  /// A success body that is not what was asked for.
+  /// A success body that is not of the requested type.
   case decodingError
   /// The request's body could not be encoded.
   case encodingError

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// An `APIError` with what the server said: what an API client throws.
+/// An `APIError` with the server's text, code and correlation id: the error of an API client.
 public struct APIFailure: Error, Sendable, Equatable {
-  /// What happened, by case.
+  /// The error, by case.
   public var error: APIError
   /// The HTTP status, nil where no answer came.
   public var status: Int?
@@ -14,7 +14,7 @@ public struct APIFailure: Error, Sendable, Equatable {
   public var correlationId: String?
   /// What the server found wrong with single fields.
   public var validationErrors: [ErrorResponse.ValidationError]
-  /// How long the server asks to wait, in seconds.
+  /// The wait that the server requires, in seconds.
   public var retryAfter: Int?
 
   /// A failure as `error`, with what is known besides.
@@ -32,7 +32,7 @@ public struct APIFailure: Error, Sendable, Equatable {
     self.retryAfter = retryAfter
   }
 
-  /// What an envelope that came with `statusCode` says. Peer text is escaped and bounded here.
+  /// Reads an envelope that came with `statusCode`. Peer text is escaped and bounded here.
   public init(response: ErrorResponse, statusCode: Int) {
     let body = response.error
     self.init(

@@ -1,7 +1,7 @@
 extension AppError {
   /// An API client's error in the runtime's vocabulary (G-23).
   ///
-  /// `endpoint` is the route that was asked, `timeout` the configured one in seconds, `type` what a
+  /// `endpoint` is the requested route, `timeout` the configured one in seconds, `type` what a
   /// success would have been: the client knows them, the error does not.
   public init(
     apiError: APIError, endpoint: String = "unknown", timeout: Int = 60, type: String = "response"
@@ -27,7 +27,7 @@ extension AppError {
   }
 
   /// An API client's failure in the runtime's vocabulary: its error, except that a limit keeps the
-  /// wait the server asked for (G-18, G-28) and a cancellation stays one (G-26).
+  /// wait that the server requires (G-18, G-28) and a cancellation stays one (G-26).
   public init(
     apiFailure: APIFailure, endpoint: String = "unknown", timeout: Int = 60,
     type: String = "response"

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Failures that tell a client nothing about accounts or infrastructure (S3-87…S3-91).
+/// Failures that disclose nothing about accounts or infrastructure to a client (S3-87…S3-91).
 public enum SecureError: Error, Sendable, Equatable, CaseIterable {
   /// Signing in failed; which half was wrong stays unsaid.
   case authenticationFailed

@@ -1,5 +1,5 @@
 extension AppError {
-  /// The row of the catalogue. The compiler asks for a line here when a case is added; the row
+  /// The row of the catalogue. The compiler requires a line here when a case is added; the row
   /// itself is in `Rows/`.
   var row: CatalogueRow {
     switch self {

@@ -1,8 +1,8 @@
-/// All there is to say about one case of `AppError`, in one place.
+/// All properties of one case of `AppError`, in one place.
 ///
 /// What a row does not name has the default of the error specification: title "Error", the default
 /// message, the option OK, the icon "exclamationmark.circle", severity error. Texts that carry a
-/// payload are built only when asked for.
+/// payload are built only when they are read.
 struct CatalogueRow {
   static let defaultTitle = "Error"
   static let defaultMessage = "An unexpected error occurred. Please try again."
@@ -18,7 +18,7 @@ struct CatalogueRow {
   let message: () -> String?
   /// What is shown in the place of a message that promises what need not come; nil for the message.
   let shown: () -> String?
-  /// What happened, as a sentence with the payload, where the message says nothing.
+  /// The error as a sentence with its payload, where the message has no details.
   let fact: () -> String?
   let icon: String
   let options: () -> [ErrorRecoveryOption]

@@ -36,7 +36,7 @@ public struct ConnectionError: Error, Sendable, Equatable {
     error.exitCode(in: context, endsSession: endsSession)
   }
 
-  /// How long the other side asked to be left alone, in seconds.
+  /// The wait that the peer requires before the next attempt, in seconds.
   public var retryAfter: Int? { error.retryAfter(in: context) }
 
   /// The specific cause and the next step.

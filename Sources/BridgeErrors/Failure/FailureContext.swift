@@ -17,7 +17,7 @@ public struct FailureContext: Sendable, Equatable {
   /// A fact that sharpens the hint (a redirect's target, an algorithm list, a key type): escaped
   /// and bounded.
   public var detail: String?
-  /// How long the server asked to be left alone (Retry-After), in seconds.
+  /// The wait that the server requires (Retry-After), in seconds.
   public var retryAfter: Int?
   /// How many dials in a row ended like this in this phase, or how many connections in a row right
   /// after they came up, this one included; nil for one, and where this is not counted.

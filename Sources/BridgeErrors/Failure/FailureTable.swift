@@ -1,5 +1,5 @@
 extension FailureKind {
-  /// The row of the failure table. The compiler asks for a line here when a kind is added; the row
+  /// The row of the failure table. The compiler requires a line here when a kind is added; the row
   /// itself is in `Rows/`. `docs/failures.md` is printed from the rows.
   package var row: FailureRow {
     switch self {

@@ -1,4 +1,4 @@
-/// What the native library and our own socket reported, kept for logs and for people who debug.
+/// The report of the native library and the state of our socket, kept for logs and debugging.
 public struct NativeFailure: Sendable, Equatable {
   /// The library that reported the failure.
   public enum Library: String, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public struct NativeFailure: Sendable, Equatable {
     case system
   }
 
-  /// Who reported it.
+  /// The library that reported it.
   public var library: Library
   /// The library's own number, for instance `LIBSSH2_ERROR_…` or `EAI_…`.
   public var code: Int

@@ -31,7 +31,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case offline
     /// The phase's total deadline passed and the peer said nothing that ended it.
     case deadline
-    /// The liveness verdict: nothing was heard for so many seconds.
+    /// Declared dead: no byte was received for so many seconds.
     case silent(seconds: Int)
     /// What came is not SSH: `seen` is its first line, `location` where an HTTP redirect pointed.
     case notSSH(seen: String, location: String?)
@@ -53,8 +53,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case channelRefused(reason: Int, hasTarget: Bool = true)
     /// The channel closed, or the link went, before an exit status came.
     case noExitStatus(command: String)
-    /// The link went after the server had said how the command ended (`ending`, for instance "exit
-    /// status 0") and before all of its output came.
+    /// The link was lost after the server had reported how the command ended (`ending`, for
+    /// instance "exit status 0") and before all of its output came.
     case outputCut(command: String, ending: String)
     /// The caller cancelled.
     case cancelled
@@ -70,13 +70,13 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var host: String
   /// The TCP port.
   public var port: Int?
-  /// What we know ourselves.
+  /// The observation of this side.
   public var observation: Observation?
   /// What our own socket saw last.
   public var socket: SocketCondition
   /// The reason of an SSH_MSG_DISCONNECT, where one came (RFC 4253, 11.1).
   public var disconnectReason: Int?
-  /// What the server said before its version line, raw.
+  /// The server's text before its version line, raw.
   public var preBanner: String
   /// The authentication method in use.
   public var method: String

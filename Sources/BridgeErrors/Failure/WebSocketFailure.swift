@@ -16,13 +16,13 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case tls(FailureKind.TLSCause)
     /// The server answered the upgrade with a status other than 101.
     case refusedUpgrade(status: Int, retryAfter: Int?, message: String?, location: String?)
-    /// What came is no WebSocket handshake, or not the one we asked for.
+    /// The answer is no WebSocket handshake, or not the requested one.
     case notWebSocket(seen: String, location: String?)
     /// FIN or RST before the upgrade was done.
     case dropped
     /// The peer closed the connection; `code` is nil where no close frame (or an empty one) came.
     case closed(code: Int?, reason: String)
-    /// A ping was not answered by the verdict.
+    /// A ping was not answered before the peer was declared dead.
     case pingTimeout
     /// The peer broke RFC 6455, sent bad UTF-8 or a message over the cap.
     case invalidMessage(detail: String)
@@ -32,7 +32,7 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case cancelled
   }
 
-  /// What happened.
+  /// The cause.
   public var observation: Observation
   /// The phase the connection was in.
   public var phase: ConnectionPhase

@@ -131,7 +131,7 @@ extension SSHFailure {
 }
 
 extension ConnectionPhase {
-  /// Whether nobody is authenticated yet.
+  /// Whether no user is authenticated yet.
   package var isBeforeSession: Bool {
     switch self {
     case .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade: true

@@ -51,7 +51,7 @@ extension ConnectionPhase {
     }
   }
 
-  /// What was asked of the server, for use in a sentence.
+  /// The request to the server, for use in a sentence.
   var attempted: String {
     self == .execute ? "run the command" : "open a channel"
   }

@@ -8,8 +8,8 @@ extension AppError {
   }
 
   /// What to show as the message: `userMessage`, or the hint where that is the default text, which
-  /// helps nobody and would advise to retry a changed host key, and the plain fact where it
-  /// promises to reconnect: whether that happens is the plan's to say.
+  /// does not help and would advise to retry a changed host key, and the plain fact where it
+  /// promises to reconnect: only the plan decides that.
   public func shownMessage(in context: FailureContext? = nil) -> String {
     context?.fact(of: self) ?? row.shown() ?? row.message() ?? advice(in: context)
   }

@@ -27,7 +27,7 @@ extension AppError {
     return isProtocolClose ? .protocolBroken : context.kind.exitCode(endsSession: endsSession)
   }
 
-  /// How long the other side asked to be left alone, in seconds.
+  /// The wait that the peer requires before the next request, in seconds.
   public func retryAfter(in context: FailureContext? = nil) -> Int? {
     if case .apiRateLimited(let seconds?) = self { return seconds }
     if case .sshServerBusy(_, let seconds?) = self { return seconds }

@@ -26,7 +26,7 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
   public static let fileNotWritable = Self(rawValue: 73)
   /// The command may or may not have run.
   public static let outcomeUnknown = Self(rawValue: 74)
-  /// The peer or this machine has no room now.
+  /// The peer or this machine has no capacity now.
   public static let busy = Self(rawValue: 75)
   /// The peer does not speak the protocol, or broke it.
   public static let protocolBroken = Self(rawValue: 76)
@@ -34,7 +34,7 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
   public static let refused = Self(rawValue: 77)
   /// The configuration does not allow it.
   public static let configuration = Self(rawValue: 78)
-  /// The host is not, or may not be, who it claims to be.
+  /// The host's identity is wrong or not verified.
   public static let hostIdentity = Self(rawValue: 79)
   /// No answer came in time.
   public static let timedOut = Self(rawValue: 124)

@@ -1,8 +1,8 @@
 extension FailureContext {
-  /// What to do about this kind of failure; nil where the catalogue's row says it as well.
+  /// The remedy of this kind of failure; nil where the catalogue's row has it as well.
   var remedy: String? { kind.row.remedy(in: self) }
 
-  /// What happened, where the context knows more of it than the error's own message says.
+  /// The cause, where the context has more details than the error's own message.
   func fact(of error: AppError) -> String? {
     // That a host with a key of a new type is not known would be wrong.
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {

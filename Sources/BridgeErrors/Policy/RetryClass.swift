@@ -6,13 +6,14 @@ public enum RetryClass: String, Sendable, CaseIterable {
   case awaitNetwork
   /// Reconnect with backoff to 30 seconds.
   case reconnect
-  /// Reconnect after at least 15 seconds, or what the server asks for, doubling to 600 seconds.
+  /// Reconnect after at least 15 seconds, or the wait that the server requires, doubling to 600
+  /// seconds.
   case reconnectLater
   /// One more try on a new session, then only a person.
   case reconnectOnce
   /// Run the operation again, after 2, 4 and 8 seconds.
   case repeatOperation
-  /// Wait as long as the other side asks for (or until it is free), then run the operation again.
+  /// Wait as long as the peer requires (or until it is free), then run the operation again.
   case waitThenRepeat
   /// Only a person can help; nothing is tried until one chooses.
   case needsPerson

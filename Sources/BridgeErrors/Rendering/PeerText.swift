@@ -1,4 +1,4 @@
-/// Text that somebody else wrote (a peer, a file, a library), made safe for a terminal, a log line
+/// Text from outside this program (a peer, a file, a library), made safe for a terminal, a log line
 /// and JSON: no control character, no bidirectional override, valid UTF-8, bounded.
 public enum PeerText {
   /// What becomes of line breaks and tabs.

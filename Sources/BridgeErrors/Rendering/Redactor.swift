@@ -7,7 +7,7 @@
 /// bare word that only its owner knows to be a password cannot be recognised: that is what `Secret`
 /// is for.
 public enum Redactor {
-  /// What stands in the place of a secret.
+  /// The replacement of a secret.
   public static let mark = "[redacted]"
 
   /// `text` without secrets; the same text where it holds none. Takes time linear in its length.

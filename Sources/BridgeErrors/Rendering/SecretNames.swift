@@ -26,7 +26,7 @@ enum SecretNames {
     word.elementsEqual("pwd".utf8) || word.elementsEqual("oldpwd".utf8)
   }
 
-  /// Whether `value` is a path that nobody has for a password: from the root, home or working
+  /// Whether `value` is a path that is unlikely to be a password: from the root, home or working
   /// directory.
   static func isPath(_ value: ArraySlice<UInt8>) -> Bool {
     guard let first = value.first else { return false }

@@ -71,7 +71,7 @@ extension SecretScan {
     return mark.map { $0 + 3 }
   }
 
-  /// Hides what proves who somebody is in a URL, from its authority on. Returns where to look on.
+  /// Hides the credentials of a URL, from its authority on. Returns where to continue.
   private mutating func hideLogin(ofURL rest: Range<Int>) -> Int {
     let path = bytes[rest].firstIndex(where: Self.endsAuthority) ?? rest.upperBound
     if let at = bytes[rest.lowerBound..<path].lastIndex(of: Self.at) {

@@ -10,7 +10,7 @@ public enum TerminalBanner {
     render(BannerContent(error), color: color, unicode: unicode)
   }
 
-  /// Likewise, for an error that nobody supervises.
+  /// Likewise, for an error without a supervisor.
   public static func render(_ error: AppError, color: Bool, unicode: Bool = true) -> String {
     render(BannerContent(error), color: color, unicode: unicode)
   }

@@ -13,7 +13,7 @@ public enum WebBanner {
     render(BannerContent(error), caseName: error.error.caseName, id: error.id)
   }
 
-  /// The fragment of an error that nobody supervises.
+  /// The fragment of an error without a supervisor.
   public static func render(_ error: AppError) -> String {
     render(BannerContent(error), caseName: error.caseName, id: nil)
   }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// One way out of an error, as a button or a key offers it (S1-106…S1-121).
 ///
-/// Options describe; they do nothing by themselves. Whoever shows them carries them out by `kind`,
-/// and runs `action` only for `.custom`.
+/// Options describe; they do nothing by themselves. The caller that shows them executes them by
+/// `kind`, and runs `action` only for `.custom`.
 public struct ErrorRecoveryOption: Identifiable, Sendable {
   /// What an option means, by a name that is the same in every process.
   public enum Kind: String, Sendable, CaseIterable, Codable {
@@ -80,11 +80,11 @@ public struct ErrorRecoveryOption: Identifiable, Sendable {
     Self(id: id, kind, title, icon, style, action: action)
   }
 
-  /// Try the failed operation again; the caller knows how.
+  /// Run the failed operation again; the caller executes it.
   public static let retry = Self(.retry, "Retry", "arrow.clockwise", .primary)
   /// Leave it.
   public static let cancel = Self(.cancel, "Cancel", "xmark", .secondary)
-  /// Take note.
+  /// Acknowledge the error.
   public static let dismiss = Self(.dismiss, "OK", "checkmark", .primary)
   /// Connect again.
   public static let reconnect = Self(

@@ -79,11 +79,11 @@ public struct PresentedError: Sendable, Identifiable {
 }
 
 extension PresentedError {
-  /// An id of given chance, as a version 4 UUID (RFC 9562, 5.4): without a system call, which
+  /// An id from a generator, as a version 4 UUID (RFC 9562, 5.4): without a system call, which
   /// `UUID()` costs, and the same again from the same seed.
-  public static func id(from chance: inout some RandomNumberGenerator) -> ID {
-    let high = chance.next() & ~0xF000 | 0x4000
-    let low = chance.next() & ~(0b11 << 62) | (0b10 << 62)
+  public static func id(from generator: inout some RandomNumberGenerator) -> ID {
+    let high = generator.next() & ~0xF000 | 0x4000
+    let low = generator.next() & ~(0b11 << 62) | (0b10 << 62)
     let byte = { (word: UInt64, index: UInt64) in
       UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
     }

@@ -1,4 +1,4 @@
-/// What the supervisor is going to do about a failure, for everybody who shows it.
+/// The next step of the supervisor after a failure, for all that show it.
 public struct RecoveryPlan: Sendable, Equatable {
   /// The next step.
   public enum Step: String, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 /// A password, a passphrase or a token: bytes that no description, mirror or dump shows, set to
 /// zero when the last owner lets go.
 ///
-/// What was copied out of it (by `reveal`, or by whoever made it) is not wiped; keep such copies
+/// Copies of its bytes (by `reveal`, or by the code that made it) are not wiped; keep such copies
 /// short-lived.
 public final class Secret: Sendable {
   private let storage: WipedBytes
@@ -19,7 +19,7 @@ public final class Secret: Sendable {
   /// Whether there is nothing in it.
   public var isEmpty: Bool { storage.bytes.value.isEmpty }
 
-  /// Lends the bytes to `body` for as long as it runs.
+  /// Passes the bytes to `body`; they are valid while it runs.
   ///
   /// - Throws: what `body` throws.
   public func reveal<Result, Failure: Error>(

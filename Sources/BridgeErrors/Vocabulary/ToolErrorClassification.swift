@@ -1,6 +1,6 @@
 /// Why a tool of an agent failed, in four words (S1-141, G-08).
 public enum ToolErrorClassification: String, Sendable, CaseIterable {
-  /// Somebody or something did not allow it.
+  /// A person or a policy did not allow it.
   case permission
   /// The network or the peer failed.
   case network

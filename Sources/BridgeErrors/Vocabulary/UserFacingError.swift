@@ -4,7 +4,7 @@ public protocol UserFacingError: Error {
   var title: String { get }
   /// What went wrong, in words for the person it happened to.
   var userMessage: String { get }
-  /// What the person can do, the recommended way first where the source says so.
+  /// The options of the person, the recommended one first where the source has one.
   var recoveryOptions: [ErrorRecoveryOption] { get }
   /// The name of an SF Symbol.
   var icon: String { get }

@@ -31,7 +31,7 @@ actor RaceRunner {
   private var deadline: LoopTimer?
   private var caller: Caller?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(
     _ race: AddressRace, port: Int, on reactor: Reactor,

@@ -2,7 +2,7 @@ import BridgeTransport
 
 extension Reactor {
   /// The loop's thread, for actors that pin themselves to it.
-  @safe public var lane: UnownedSerialExecutor {
+  @safe public var serialExecutor: UnownedSerialExecutor {
     unsafe serial.asUnownedSerialExecutor()
   }
 

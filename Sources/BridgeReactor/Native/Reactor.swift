@@ -238,7 +238,7 @@ public import BridgeTransport
     case .job(let job):
       unsafe job.runSynchronously(on: asUnownedTaskExecutor())
     case .isolated(let job):
-      unsafe job.runSynchronously(isolatedTo: lane, taskExecutor: asUnownedTaskExecutor())
+      unsafe job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: asUnownedTaskExecutor())
     case .call(let body):
       body()
     }

@@ -7,7 +7,7 @@ actor ResolverRequest {
   private let reactor: Reactor
   private var deadline: LoopTimer?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(_ resolver: Resolver, on reactor: Reactor) {
     self.resolver = resolver

@@ -1,24 +1,24 @@
 public import BridgeErrors
 
-/// What the decisions ask for. One switch carries them out.
+/// The actions that the decisions require. One switch executes them.
 public enum RecoveryAction: Sendable {
   /// Make this generation and connect it.
   case dial(ConnectionID, generation: Int)
-  /// Close this generation; say when its descriptor is closed and its session freed.
+  /// Close this generation; report when its descriptor is closed and its session freed.
   case close(ConnectionID, generation: Int)
   /// This generation is the one in use now: hand it over and watch it.
   case promote(ConnectionID, generation: Int)
-  /// What is known about this connection is in doubt: ask its peer for a round trip.
+  /// Probe this connection now.
   case disturb(ConnectionID)
   /// Fire this timer at that instant, instead of when it was set for before.
   case setTimer(RecoveryTimer, at: Moment)
   /// Do not fire this timer.
   case clearTimer(RecoveryTimer)
-  /// Nothing will be tried any more by itself: tell those who wait for this connection.
+  /// No further attempt is made by itself: fail the callers that wait for this connection.
   case giveUp(ConnectionID, AppError)
-  /// Every generation of a closed connection is gone: forget it.
+  /// Every generation of a closed connection is torn down: remove it.
   case retire(ConnectionID)
-  /// Tell the readers.
+  /// Send an event to the readers.
   case publish(RecoveryEvent)
 }
 
@@ -30,7 +30,7 @@ public enum RecoveryTimer: Hashable, Sendable {
   case standby(ConnectionID)
   /// The time after which a connection counts as healthy.
   case health(ConnectionID)
-  /// The time an ended generation has to let go.
+  /// The time limit of an ended generation's teardown.
   case teardown(ConnectionID, generation: Int)
   /// The instant at which a host may be dialled again; named `host:port`.
   case host(String)

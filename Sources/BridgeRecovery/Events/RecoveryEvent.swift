@@ -1,15 +1,15 @@
 public import BridgeErrors
 
-/// One step of a recovery, for everybody who watches: banner, JSON lines, logs, counters.
+/// One step of a recovery, for all observers: banner, JSON lines, logs, counters.
 public struct RecoveryEvent: Sendable {
-  /// What happened, past tense.
+  /// The step, past tense.
   public enum Step: Sendable {
     /// Dial number `number` of this outage began; `isStandby` where the old connection still lives.
     case attempted(number: Int, isStandby: Bool)
     /// The dial reached a phase.
     case entered(ConnectionPhase)
     /// Authenticated and usable, after so many dials and so long: since it was lost, or last heard
-    /// where it was in doubt before; for a first connection since it was asked for.
+    /// where it was suspected before; for a first connection since it was added.
     case recovered(after: Duration, attempts: Int, isFirst: Bool)
     /// A round trip and the time it takes to be trusted again are behind it.
     case becameHealthy
@@ -17,9 +17,9 @@ public struct RecoveryEvent: Sendable {
     case failed(ConnectionError)
     /// What follows from the failure.
     case classified(RetryClass)
-    /// The next attempt comes later; the plan says when, and how many are left.
+    /// The next attempt comes later; the plan has its time and the number of attempts left.
     case waiting(RecoveryPlan)
-    /// A connection it depends on is down; nothing is tried and nothing is charged meanwhile.
+    /// A connection it depends on is down; meanwhile there is no attempt and no cost.
     case suspended(by: ConnectionID)
     /// Everything it depends on is back.
     case resumed
@@ -30,13 +30,13 @@ public struct RecoveryEvent: Sendable {
     /// The connection begun meanwhile takes the place of the lost one, as far as it has come; its
     /// generation is the event's.
     case switched
-    /// Nothing is tried any more until a person asks.
+    /// No further attempt is made until a person requests it.
     case gaveUp(ConnectionError, RecoveryPlan)
     /// This is shown now, new or with a new text.
     case surfaced(PresentedError)
     /// This is not shown any more.
     case withdrawn(PresentedError.ID)
-    /// An ended generation did not let go of its descriptor in time.
+    /// An ended generation did not close its descriptor in time.
     case lingered
     /// It was closed on purpose.
     case closed
@@ -52,7 +52,7 @@ public struct RecoveryEvent: Sendable {
   public var source: String?
   /// Which generation of the connection; nil where it is about none.
   public var generation: Int?
-  /// What happened.
+  /// The step.
   public var step: Step
 
   /// An event.

@@ -2,10 +2,11 @@ import BridgeErrors
 
 /// What a host may still count as unauthenticated although we are done with it.
 ///
-/// OpenSSH counts a connection against MaxStartups until its own process has told the listener that
-/// the user is in, or has ended (sshd.c, `startup_pipes`): on a busy host long after the client was
-/// told, or has closed. The first answer on the new connection comes from what follows that
-/// message, so it proves that the place is free; a closed one is given time to end.
+/// OpenSSH counts a connection against MaxStartups until its own process has reported to the
+/// listener that the user is authenticated, or has ended (sshd.c, `startup_pipes`): on a busy host
+/// long after the client received its success, or has closed. The first answer on the new
+/// connection comes from what follows that message, so it proves that the slot is free; a closed
+/// one is given time to end.
 struct DialSlots: Sendable {
   private struct Slot: Sendable {
     var id: ConnectionID
@@ -20,13 +21,13 @@ struct DialSlots: Sendable {
   /// When the next one is free by time alone.
   var next: Moment? { slots.lazy.map(\.until).min() }
 
-  /// A generation was told that it is in; its first answer frees the place.
+  /// A generation is authenticated; its first answer frees the slot.
   mutating func authenticated(_ id: ConnectionID, _ generation: Int, at now: Moment) {
     slots.append(
       Slot(id: id, generation: generation, until: now + RecoveryDefaults.proofLimit))
   }
 
-  /// The first answer. Says false when no place depended on it.
+  /// Records the first answer. False when no slot depended on it.
   mutating func proved(_ id: ConnectionID, _ generation: Int) -> Bool {
     guard let index = index(of: id, generation) else { return false }
     slots.remove(at: index)

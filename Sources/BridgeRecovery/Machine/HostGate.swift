@@ -1,17 +1,17 @@
 import BridgeErrors
 
-/// Storm control for one host and port: who may dial, when, and how many at once.
+/// Storm control for one host and port: which links may dial, when, and how many at once.
 ///
 /// While the host is down one dial is in flight at a time and others wait for its outcome; while it
 /// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one
 /// budget, and generations that keep failing before they become healthy open the breaker: then
 /// dials are slow probes.
 struct HostGate: Sendable {
-  /// A wish to dial.
+  /// A request to dial.
   struct Request: Sendable, Equatable {
     var id: ConnectionID
     var isStandby: Bool
-    /// A person asked: neither budget nor breaker stand in the way.
+    /// A person requested it: neither budget nor breaker refuse it.
     var isForced: Bool
   }
 
@@ -22,9 +22,9 @@ struct HostGate: Sendable {
     /// It answered, and the answer was final: the host is not down.
     case answered
     /// It failed for a reason that others would meet too; they wait as long as the next attempt.
-    /// `isAsked`: the host itself asked for the wait.
+    /// `isAsked`: the host itself requires the wait.
     case down(DialCost, until: Moment, isAsked: Bool)
-    /// We let go ourselves, of a dial that was begun or not.
+    /// This side gave the dial up, begun or not.
     case withdrawn(wasBegun: Bool)
   }
 
@@ -32,7 +32,7 @@ struct HostGate: Sendable {
     var request: Request
     var charge: Int
     var permit: CircuitBreaker.Permit
-    /// The permit is that of the connection's first link, which is judged for both.
+    /// The permit is that of the connection's first generation, whose outcome counts for both.
     var sharesPermit: Bool
   }
 
@@ -48,7 +48,7 @@ struct HostGate: Sendable {
   private var permits: [ConnectionID: [Int: CircuitBreaker.Permit]] = [:]
   private var lastToFail: ConnectionID?
   private var notBefore: Moment
-  /// The host itself asked for the wait until `notBefore`.
+  /// The host itself requires the wait until `notBefore`.
   private var isAsked = false
   private var lastReplaced: Moment?
 
@@ -70,13 +70,13 @@ struct HostGate: Sendable {
     parked.removeAll { $0.id == id && $0.isStandby == isStandby }
   }
 
-  /// The next dial that may start, or when to ask again; nil for neither.
+  /// The next dial that may start, or when to ask again, or neither.
   mutating func admit(at now: Moment) -> Admission {
     slots.expire(at: now)
-    guard stoppedBy == nil, !parked.isEmpty else { return .nobody }
-    if isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .nobody }
+    guard stoppedBy == nil, !parked.isEmpty else { return .noDial }
+    if isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .noDial }
     guard unauthenticated < RecoveryDefaults.unauthenticatedDials else {
-      return slots.next.map { .later($0) } ?? .nobody
+      return slots.next.map { .later($0) } ?? .noDial
     }
     let first =
       parked.firstIndex { $0.isForced } ?? parked.firstIndex { sharedPermit(of: $0) != nil }
@@ -109,10 +109,10 @@ struct HostGate: Sendable {
   enum Admission: Sendable, Equatable {
     case go(Request)
     case later(Moment)
-    case nobody
+    case noDial
   }
 
-  /// The granted dial of `id` ended. Says false when there was none.
+  /// Settles the granted dial of `id`, which ended. False when there was none.
   @discardableResult
   mutating func settle(_ id: ConnectionID, as outcome: Outcome, at now: Moment) -> Bool {
     guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
@@ -143,7 +143,7 @@ struct HostGate: Sendable {
     return true
   }
 
-  /// The first answer on a generation. Says false when nobody can have waited for it.
+  /// Records the first answer on a generation. False when no dial can have waited for it.
   mutating func proved(_ id: ConnectionID, _ generation: Int) -> Bool {
     slots.proved(id, generation)
   }
@@ -164,7 +164,7 @@ struct HostGate: Sendable {
   }
 
   /// A second link, which is up, took the place of `generation`: a restart like any other, but the
-  /// host is not down. Of a probe's two links the second one is judged from now on.
+  /// host is not down. Of a probe's two generations the second one counts from now on.
   mutating func replaced(
     _ id: ConnectionID, _ generation: Int, by next: Int, wasHealthy: Bool, at now: Moment
   ) {
@@ -175,7 +175,7 @@ struct HostGate: Sendable {
     breaker.fail(permit, at: now)
   }
 
-  /// A generation that was up was let go by us: that says nothing about the host.
+  /// Records that this side closed a generation that was up: no evidence about the host.
   mutating func abandoned(_ id: ConnectionID, _ generation: Int, at now: Moment) {
     guard let permit = takePermit(of: id, generation) else { return }
     // The other link of a probe goes on with it.
@@ -187,15 +187,15 @@ struct HostGate: Sendable {
     if let permit = takePermit(of: id, generation) { breaker.succeed(permit) }
   }
 
-  /// The host showed the wrong key: nobody dials it until a person has decided.
+  /// The host presented the wrong key: it is not dialed until a person has decided.
   mutating func stop(_ error: AppError) {
     stoppedBy = error
   }
 
-  /// The path came back, or a person decided: what was to be waited for is over, but for what the
-  /// host asked for, which only a person overrules. A person also lets a host be dialled again that
-  /// showed a wrong key, or failed too often.
-  mutating func hurry(byPerson isPerson: Bool, at now: Moment) {
+  /// Ends the waits, because the path came back or a person decided, except a wait that the host
+  /// requires, which only a person overrules. A person also permits dials to a host that presented
+  /// a wrong key, or failed too often.
+  mutating func retryNow(byPerson isPerson: Bool, at now: Moment) {
     if isPerson || !isAsked { (notBefore, isAsked) = (now, false) }
     guard isPerson else { return }
     stoppedBy = nil

@@ -7,7 +7,7 @@ extension RecoveryStateMachine {
   /// A dial begins.
   mutating func payDial(at now: Moment) {
     var budget = allowance ?? RetryBudget(at: now)
-    // It had its turn: whoever waits for the allowance did so before.
+    // The dial is granted: a wait for the allowance came before.
     if case .granted(let taken) = budget.admit(at: now, forced: true) { charge = taken }
     allowance = budget
   }
@@ -29,14 +29,14 @@ extension RecoveryStateMachine {
     isAskedToWait = false
     let plan = RecoveryPlan(
       next: .reconnect, at: until - now, attempt: attempts + 1, isSkippable: true)
-    return [.note(.waiting(plan), generation: nil), .setTimer(.retry(id), at: until)]
+    return [.emit(.waiting(plan), generation: nil), .setTimer(.retry(id), at: until)]
   }
 
   /// Healthy: the next trouble starts from the beginning.
   mutating func settleDown() {
     progress.reset()
     standbyProgress.reset()
-    isSecondChanceSpent = false
+    hasRetriedOnce = false
     allowance = nil
   }
 }

@@ -3,10 +3,10 @@ public import BridgeErrors
 extension RecoveryStateMachine {
   mutating func failed(
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     if standby?.generation == generation {
-      return standbyFailed(generation, failure, at: now, using: &chance)
+      return standbyFailed(generation, failure, at: now, using: &generator)
     }
     guard current == generation else {
       stale += 1
@@ -14,13 +14,13 @@ extension RecoveryStateMachine {
     }
     let failure = live == nil ? counted(failure) : counted(closing: failure, at: now)
     let report: [Output] = [
-      .note(.failed(failure), generation: generation)
+      .emit(.failed(failure), generation: generation)
     ]
     if live != nil {
-      return report + lost(generation, failure, at: now, using: &chance)
+      return report + lost(generation, failure, at: now, using: &generator)
     }
     return report + end(generation, at: now)
-      + decide(failure, isDial: true, at: now, using: &chance)
+      + decide(failure, isDial: true, at: now, using: &generator)
   }
 
   /// The same failure of a dial, and how often it has happened in a row.
@@ -55,7 +55,7 @@ extension RecoveryStateMachine {
   /// The connection in use is gone: a second one takes over, or the next one is planned.
   private mutating func lost(
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasHealthy = isHealthy
     let outputs = letGo(of: generation, at: now)
@@ -68,10 +68,10 @@ extension RecoveryStateMachine {
       return outputs + down + giveUp(refusal, retry, at: now)
     }
     return outputs + down
-      + decide(failure, isDial: false, at: now, using: &chance)
+      + decide(failure, isDial: false, at: now, using: &generator)
   }
 
-  /// A person will not wait for the verdict on the suspected `generation`.
+  /// A person does not wait until the suspected `generation` is declared dead.
   mutating func abandon(_ generation: Int, at now: Moment) -> [Output] {
     let wasHealthy = isHealthy
     let outputs = letGo(of: generation, at: now)
@@ -87,7 +87,7 @@ extension RecoveryStateMachine {
   }
 
   private mutating func letGo(of generation: Int, at now: Moment) -> [Output] {
-    // A link that was in doubt has been of no use since it was last heard.
+    // A suspected link has been of no use since its last received byte.
     (downSince, upSince, silentSince, calmSince) = (silentSince ?? now, nil, nil, nil)
     return end(generation, at: now) + [.clearTimer(.health(id))]
   }
@@ -102,7 +102,7 @@ extension RecoveryStateMachine {
     attempts = 1
     let outputs: [Output] = [
       .clearTimer(.standby(id)), .down(since: downSince ?? now),
-      .note(.switched, generation: next),
+      .emit(.switched, generation: next),
     ]
     if isUp {
       return outputs + [.replaced(generation: last, by: next, wasHealthy: wasHealthy)]
@@ -114,17 +114,17 @@ extension RecoveryStateMachine {
 
   private mutating func decide(
     _ failure: ConnectionError, isDial: Bool, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     let retry = retryClass(of: failure)
-    let isPatient = wasEverUp || retriesFirstDial
+    let mayRetry = wasEverUp || retriesFirstDial
     if isDial { refundDial(failure.cost) }
     let planned =
-      isPatient && isWorthTrying(retry)
+      mayRetry && isWorthTrying(retry)
       ? policy.next(
-        &progress, pace: failure.pace(retry), atLeast: failure.floor, using: &chance) : nil
+        &progress, pace: failure.pace(retry), atLeast: failure.floor, using: &generator) : nil
     let delay = planned.map { max($0, allowanceWait(at: now)) }
-    var outputs: [Output] = [.note(.classified(retry), generation: nil)]
+    var outputs: [Output] = [.emit(.classified(retry), generation: nil)]
     if isDial {
       outputs.append(.settleDial(outcome(failure, retry, retryAt: now + (delay ?? .zero))))
     }
@@ -136,11 +136,11 @@ extension RecoveryStateMachine {
     state = .waiting(until: now + delay)
     isAskedToWait = failure.isAsked(retry)
     return outputs + [
-      .note(.waiting(plan), generation: nil), .setTimer(.retry(id), at: now + delay),
+      .emit(.waiting(plan), generation: nil), .setTimer(.retry(id), at: now + delay),
     ]
   }
 
-  /// What a failed dial says about its host.
+  /// The outcome of a failed dial for its host.
   func outcome(_ failure: ConnectionError, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
     guard !retry.isAutomatic, retry != .never || failure.cost == .spent || failure.cost == .ended
     else {
@@ -151,17 +151,17 @@ extension RecoveryStateMachine {
   }
 
   /// What follows from a failure here. An application that closes every new connection with the
-  /// same code does not want what it is sent, a token for instance.
+  /// same code refuses what it is sent, a token for instance.
   private func retryClass(of failure: ConnectionError) -> RetryClass {
     if failure.chosenClass == nil, failure.isRefusedByApplication { return .needsPerson }
     return failure.retryClass(isFirstDial: !wasEverUp)
   }
 
-  /// What is retried once has its one chance per healthy time.
+  /// What is retried once has one attempt per healthy period.
   private mutating func isWorthTrying(_ retry: RetryClass) -> Bool {
     guard retry == .reconnectOnce else { return retry.isAutomatic }
-    defer { isSecondChanceSpent = true }
-    return !isSecondChanceSpent
+    defer { hasRetriedOnce = true }
+    return !hasRetriedOnce
   }
 
   private mutating func giveUp(
@@ -171,15 +171,14 @@ extension RecoveryStateMachine {
     gaveUp = (now, failure.isPassing)
     let report = finalReport(failure, retry)
     let gaveUp = report.plan.map {
-      Output.note(.gaveUp(failure, $0), generation: nil)
+      Output.emit(.gaveUp(failure, $0), generation: nil)
     }
     return [.surface(report)] + (gaveUp.map { [$0] } ?? []) + [.giveUp(failure.error)]
   }
 
   /// Nothing more happens by itself: what could have been tried again may be, by choice.
   func finalReport(_ failure: ConnectionError, _ retry: RetryClass) -> SeverityQueue.Report {
-    // Seeing it does not mend it: what a person can do is to try again, to change something, or to
-    // close the link.
+    // A dismissal repairs nothing: a person can try again, change something, or close the link.
     let own = failure.error.recoveryOptions.map(\.kind)
       .filter { ![.dismiss, .retry, .reconnect, .cancel].contains($0) }
     let options =
@@ -208,7 +207,7 @@ extension RecoveryStateMachine {
 }
 
 extension ConnectionError {
-  /// What the server asked for, as a floor of the delay.
+  /// The wait that the server requires, as a floor of the delay.
   var floor: Duration? {
     retryAfter.map { .seconds(max(0, $0)) }
   }
@@ -225,13 +224,13 @@ extension ConnectionError {
     !isRefusedByApplication && retryClass().isAutomatic
   }
 
-  /// Whether the server asked to be left alone for the time of the wait.
+  /// Whether the server requires the wait.
   func isAsked(_ retry: RetryClass) -> Bool {
     floor != nil || !retry.pace.mayStartAtOnce
   }
 
-  /// How soon the next attempt may come. A server that turns connections away because too many are
-  /// not authenticated yet is not asked to wait longer than that can last.
+  /// How soon the next attempt may come. Where a server turns connections away because too many are
+  /// not authenticated yet, the delay is no longer than that can last.
   func pace(_ retry: RetryClass) -> RetryPolicy.Pace {
     guard let context, context.kind == .throttled, context.phase.isBeforeSession, floor == nil
     else { return retry.pace }

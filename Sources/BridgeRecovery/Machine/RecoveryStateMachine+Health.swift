@@ -16,26 +16,26 @@ extension RecoveryStateMachine {
     settleDown()
     return [
       .clearTimer(.health(id)), .healthy(generation: generation),
-      .note(.becameHealthy, generation: generation),
+      .emit(.becameHealthy, generation: generation),
     ]
   }
 
   mutating func suspected(
     _ generation: Int, silentFor silent: Duration, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     guard case .up(generation) = state else { return [] }
     state = .degraded(generation: generation)
     silentSince = now - silent
-    // As good as healthy again: it was heard all the time since the last doubt.
+    // As good as healthy again: it was heard all the time since the last suspicion.
     if isHealthy, let calmSince, now - silent - calmSince >= RecoveryDefaults.healthyAfter {
       settleDown()
     }
     calmSince = nil
-    let doubt: [Output] = [.note(.suspected(silentFor: silent), generation: generation)]
+    let doubt: [Output] = [.emit(.suspected(silentFor: silent), generation: generation)]
     guard refusal == nil else { return doubt }
     standby = Standby()
-    let delay = standbyDelay(.normal, at: now, using: &chance)
+    let delay = standbyDelay(.normal, at: now, using: &generator)
     guard delay > .zero else { return doubt + wantStandby() }
     return doubt + [.setTimer(.standby(id), at: now + delay)]
   }
@@ -44,14 +44,14 @@ extension RecoveryStateMachine {
   /// once, later ones as late as any other restart.
   private mutating func standbyDelay(
     _ pace: RetryPolicy.Pace, atLeast floor: Duration? = nil, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> Duration {
     let delay = RetryPolicy.persistent.next(
-      &standbyProgress, pace: pace, atLeast: floor, using: &chance)
+      &standbyProgress, pace: pace, atLeast: floor, using: &generator)
     return max(delay ?? .zero, allowanceWait(at: now))
   }
 
-  /// Asks for a second connection as soon as nothing is left of the one before it.
+  /// Requests a second connection as soon as the one before it is torn down.
   mutating func wantStandby() -> [Output] {
     guard standby?.generation == nil else { return [] }
     standby?.isWanted = true
@@ -67,10 +67,10 @@ extension RecoveryStateMachine {
     if !isHealthy, let upSince {
       outputs.append(.setTimer(.health(id), at: max(now, upSince + RecoveryDefaults.healthyAfter)))
     }
-    return [.note(.cleared, generation: generation)] + outputs + dropStandby(at: now)
+    return [.emit(.cleared, generation: generation)] + outputs + dropStandby(at: now)
   }
 
-  /// Lets go of the second connection, whatever it came to.
+  /// Drops the second connection, in whatever state it is.
   mutating func dropStandby(at now: Moment) -> [Output] {
     guard let standby else { return [] }
     self.standby = nil
@@ -84,18 +84,18 @@ extension RecoveryStateMachine {
 
   mutating func standbyFailed(
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
-    using chance: inout some RandomNumberGenerator
+    using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasDialing = standby?.isUp == false
     if wasDialing { refundDial(failure.cost) }
     standby = Standby()
     var outputs: [Output] = [
-      .note(.failed(failure), generation: generation)
+      .emit(.failed(failure), generation: generation)
     ]
     outputs += end(generation, at: now)
     let retry = failure.retryClass()
     let delay = standbyDelay(
-      failure.pace(retry), atLeast: failure.floor, at: now, using: &chance)
+      failure.pace(retry), atLeast: failure.floor, at: now, using: &generator)
     let until = now + max(delay, RecoveryDefaults.reconnectBase)
     outputs.append(
       wasDialing
@@ -121,7 +121,7 @@ extension RecoveryStateMachine {
       return isHealthy ? outputs : [.disturb]
     case .teardown(_, let generation):
       guard ending.contains(generation) else { return [] }
-      return [.note(.lingered, generation: generation)] + tornDown(generation)
+      return [.emit(.lingered, generation: generation)] + tornDown(generation)
     case .host, .queue:
       return []
     }
@@ -155,11 +155,12 @@ extension RecoveryStateMachine {
       outputs.append(.down(since: since))
     }
     state = .suspended
-    return outputs + [.note(.suspended(by: parent), generation: nil)]
+    return outputs + [.emit(.suspended(by: parent), generation: nil)]
   }
 
-  mutating func hurry(rearms: Bool, at now: Moment) -> [Output] {
-    // What a second connection was refused with has been seen to: if not, the next one meets it.
+  mutating func retryNow(rearms: Bool, at now: Moment) -> [Output] {
+    // The cause of the refusal of a second connection is taken for removed: if not, the next
+    // connection is refused too.
     let seen: [Output] = rearms && refusal != nil ? [.withdraw] : []
     if rearms {
       refusal = nil
@@ -169,7 +170,7 @@ extension RecoveryStateMachine {
     case .idle, .suspended, .connecting, .closed:
       return []
     case .waiting:
-      // Of what a server asked for no path knows anything.
+      // A change of the path does not shorten a wait that a server requires.
       guard rearms || !isAskedToWait else { return [] }
       return [.clearTimer(.retry(id))] + wantDial(isForced: rearms, at: now)
     case .ready:
@@ -200,7 +201,7 @@ extension RecoveryStateMachine {
       break
     }
     state = .closed
-    outputs += [.withdraw, .note(.closed, generation: nil)]
+    outputs += [.withdraw, .emit(.closed, generation: nil)]
     return ending.isEmpty ? outputs + [.retire] : outputs
   }
 }

@@ -3,10 +3,10 @@ public import BridgeErrors
 /// One supervised connection: which generation is in use, what follows from a failure, and when to
 /// try again.
 ///
-/// A generation starts only after the one before has let go of descriptor and session, except that
+/// A generation starts only after the one before has released descriptor and session, except that
 /// a second one may be made ready while the first is only suspected.
 public struct RecoveryStateMachine: Sendable {
-  /// Where it stands.
+  /// The state of a link.
   public enum State: Sendable, Equatable {
     /// Not started yet. Can become suspended, ready, closed.
     case idle
@@ -24,15 +24,15 @@ public struct RecoveryStateMachine: Sendable {
     /// In use, but the peer does not answer. Can become up, connecting, ready, waiting, failed,
     /// suspended, closed.
     case degraded(generation: Int)
-    /// Nothing is tried until a person asks. Can become ready, suspended, closed.
+    /// Nothing is tried until a person requests it. Can become ready, suspended, closed.
     case failed(AppError)
     /// Closed for good.
     case closed
   }
 
-  /// What happened.
+  /// An input of the machine.
   public enum Input: Sendable {
-    /// It is wanted; everything it depends on is up.
+    /// It may start: everything it depends on is up.
     case start
     /// It has its turn to dial.
     case granted(isStandby: Bool)
@@ -52,13 +52,14 @@ public struct RecoveryStateMachine: Sendable {
     case timer(RecoveryTimer)
     /// Something it depends on went down; `since`: when that was heard last.
     case suspend(by: ConnectionID, since: Moment)
-    /// A person, or the network, asks to try now; `rearms` also what has given up.
-    case hurry(rearms: Bool)
+    /// A person, or a change of the network, requests an attempt now; `rearms`: also after it has
+    /// given up.
+    case retryNow(rearms: Bool)
     /// It is closed for good.
     case close
   }
 
-  /// What it asks for.
+  /// An output, to be executed in order.
   public enum Output: Sendable {
     /// Request a turn to dial.
     case requestDial(isStandby: Bool, isForced: Bool)
@@ -87,7 +88,7 @@ public struct RecoveryStateMachine: Sendable {
     case lost(generation: Int, wasHealthy: Bool)
     /// The link failed, and its second one took over, which is up.
     case replaced(generation: Int, by: Int, wasHealthy: Bool)
-    /// A generation that was up is closed by us; that says nothing about the host.
+    /// This side closes a generation that was up: no evidence about the host.
     case abandoned(generation: Int)
     /// The generation in use counts as healthy.
     case healthy(generation: Int)
@@ -97,19 +98,19 @@ public struct RecoveryStateMachine: Sendable {
     case withdraw
     /// Fail the callers that wait for the connection.
     case giveUp(AppError)
-    /// Forget the connection.
+    /// Remove the connection.
     case retire
     /// Emit an event.
-    case note(RecoveryEvent.Step, generation: Int?)
+    case emit(RecoveryEvent.Step, generation: Int?)
   }
 
   /// How a granted dial ended.
   public enum DialOutcome: Sendable {
     /// The host answered and the generation is up.
     case alive(generation: Int)
-    /// The peer's answer is final; with an error for which nobody may dial that host.
+    /// The peer's answer is final; with an error that stops every dial to that host.
     case answered(stopping: AppError?)
-    /// `isAsked`: the host asked for that wait.
+    /// `isAsked`: the host requires that wait.
     case failed(DialCost, retryAt: Moment, isAsked: Bool)
     /// The dial was given up by this side.
     case withdrawn(wasBegun: Bool)
@@ -121,7 +122,7 @@ public struct RecoveryStateMachine: Sendable {
   public let policy: RetryPolicy
   /// Whether a first connection is tried again like a later one.
   public let retriesFirstDial: Bool
-  /// Where it stands.
+  /// The state.
   public internal(set) var state = State.idle
   /// The last generation that was started; the first is 1.
   public internal(set) var generation = 0
@@ -131,11 +132,11 @@ public struct RecoveryStateMachine: Sendable {
   var progress = RetryProgress()
   var standbyProgress = RetryProgress()
   var standby: Standby?
-  /// A second connection met what only a person can mend; it is not offered again before one did.
+  /// A second connection met what only a person can repair; it is not made again before that.
   var refusal: ConnectionError?
   var ending: Set<Int> = []
   var wasEverUp = false
-  var isSecondChanceSpent = false
+  var hasRetriedOnce = false
   var isProven = false
   var isHealthy = false
   var isForced = false
@@ -148,7 +149,7 @@ public struct RecoveryStateMachine: Sendable {
   var silentSince: Moment?
   /// While it is up and not suspected: since when.
   var calmSince: Moment?
-  /// The server asked for the wait that is under way: nothing but a person shortens it.
+  /// The server requires the current wait: only a person shortens it.
   var isAskedToWait = false
   /// Where it has given up: when, and whether for a reason that may pass.
   var gaveUp: (at: Moment, isPassing: Bool)?
@@ -176,7 +177,7 @@ public struct RecoveryStateMachine: Sendable {
     var isWanted = false
   }
 
-  /// A connection that was not asked for yet.
+  /// Creates the machine of a connection that was not started yet.
   public init(id: ConnectionID, policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false) {
     self.id = id
     self.policy = policy
@@ -197,9 +198,9 @@ public struct RecoveryStateMachine: Sendable {
     return live
   }
 
-  /// Takes `input` in at `now` and says what to do, in order.
+  /// Takes an input at `now` and returns the outputs, in order.
   public mutating func step(
-    _ input: Input, at now: Moment, using chance: inout some RandomNumberGenerator
+    _ input: Input, at now: Moment, using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     if state == .closed { return afterTheEnd(input) }
     return switch input {
@@ -207,15 +208,15 @@ public struct RecoveryStateMachine: Sendable {
     case .granted(let isStandby): granted(isStandby: isStandby, at: now)
     case .connected(let generation): connected(generation, at: now)
     case .failed(let generation, let failure):
-      failed(generation, failure, at: now, using: &chance)
+      failed(generation, failure, at: now, using: &generator)
     case .tornDown(let generation): tornDown(generation)
     case .proved(let generation): proved(generation, at: now)
     case .suspected(let generation, let silent):
-      suspected(generation, silentFor: silent, at: now, using: &chance)
+      suspected(generation, silentFor: silent, at: now, using: &generator)
     case .cleared(let generation): cleared(generation, at: now)
     case .timer(let timer): fired(timer, at: now)
     case .suspend(let parent, let since): suspend(by: parent, since: since, at: now)
-    case .hurry(let rearms): hurry(rearms: rearms, at: now)
+    case .retryNow(let rearms): retryNow(rearms: rearms, at: now)
     case .close: close(at: now)
     }
   }
@@ -227,7 +228,7 @@ public struct RecoveryStateMachine: Sendable {
       return [.clearTimer(.teardown(id, generation: generation))]
         + (ending.isEmpty ? [.retire] : [])
     case .start, .granted, .connected, .failed, .proved, .suspected, .cleared, .timer, .suspend,
-      .hurry, .close:
+      .retryNow, .close:
       return []
     }
   }
@@ -238,7 +239,7 @@ public struct RecoveryStateMachine: Sendable {
       downSince = now
       return wantDial(at: now)
     case .suspended:
-      return [.note(.resumed, generation: nil)] + wantDial(at: now)
+      return [.emit(.resumed, generation: nil)] + wantDial(at: now)
     case .waiting, .ready, .connecting, .up, .degraded, .failed, .closed:
       return []
     }
@@ -253,7 +254,7 @@ public struct RecoveryStateMachine: Sendable {
       standby?.generation = generation
       payDial(at: now)
       return [
-        .note(.attempted(number: 1, isStandby: true), generation: generation),
+        .emit(.attempted(number: 1, isStandby: true), generation: generation),
         .dial(generation: generation),
       ]
     }
@@ -266,7 +267,7 @@ public struct RecoveryStateMachine: Sendable {
     state = .connecting(generation: generation)
     payDial(at: now)
     return [
-      .note(.attempted(number: attempts, isStandby: false), generation: generation),
+      .emit(.attempted(number: attempts, isStandby: false), generation: generation),
       .dial(generation: generation),
     ]
   }
@@ -294,7 +295,7 @@ public struct RecoveryStateMachine: Sendable {
     attempts = 0
     (drops, refusal) = (nil, nil)
     return [
-      .promote(generation: generation), .note(recovered, generation: generation), .withdraw,
+      .promote(generation: generation), .emit(recovered, generation: generation), .withdraw,
       .setTimer(.health(id), at: now + RecoveryDefaults.healthyAfter), .up,
     ]
   }
@@ -309,8 +310,7 @@ public struct RecoveryStateMachine: Sendable {
     return standby?.isWanted == true ? outputs + wantStandby() : outputs
   }
 
-  /// Asks for a dial as soon as nothing of the last generation is left, and its allowance pays for
-  /// it.
+  /// Requests a dial as soon as the last generation is torn down and the allowance permits it.
   mutating func wantDial(isForced: Bool = false, at now: Moment) -> [Output] {
     if !isForced, let until = allowance?.refusal(at: now) {
       return waitForAllowance(until, at: now)

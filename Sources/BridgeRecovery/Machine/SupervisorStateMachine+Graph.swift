@@ -12,8 +12,8 @@ extension SupervisorStateMachine {
     return false
   }
 
-  /// Why nothing will come of a connection before a person decides: it gave up, or something that
-  /// it depends on did, or its host is not dialled any more. nil while something may.
+  /// Why a link does not come up before a person decides: it gave up, or something that it depends
+  /// on did, or its host is not dialed any more. nil while it may come up.
   public func obstacle(to id: ConnectionID) -> AppError? {
     var pending = [id]
     var seen: Set<ConnectionID> = []
@@ -31,7 +31,8 @@ extension SupervisorStateMachine {
     return nil
   }
 
-  /// Tells the callers who wait for one of `ids`, or for what depends on it, why that is in vain.
+  /// Answers the callers that wait for one of `ids`, or for what depends on it, with the reason why
+  /// it does not come up.
   mutating func answerBlocked(_ ids: [ConnectionID]) {
     var seen: Set<ConnectionID> = []
     for id in ids.flatMap({ [$0] + descendants(of: $0) }) where seen.insert(id).inserted {
@@ -61,7 +62,7 @@ extension SupervisorStateMachine {
   mutating func advance(
     _ id: ConnectionID, _ input: RecoveryStateMachine.Input, at now: Moment
   ) {
-    guard let outputs = nodes[id]?.machine.step(input, at: now, using: &chance) else { return }
+    guard let outputs = nodes[id]?.machine.step(input, at: now, using: &generator) else { return }
     for output in outputs { carryOut(output, of: id, at: now) }
   }
 
@@ -103,7 +104,7 @@ extension SupervisorStateMachine {
     case .withdraw: queue.resolve(id)
     case .giveUp: answerBlocked([id])
     case .retire: retire(id)
-    case .note(let step, let generation):
+    case .emit(let step, let generation):
       publish(step, id.description, generation, at: now)
     }
   }
@@ -139,9 +140,9 @@ extension SupervisorStateMachine {
     actions.append(.retire(id))
   }
 
-  /// When several that depend on the same parent fail together while it claims to be up, it is the
-  /// parent that is asked.
-  mutating func noteFailure(of id: ConnectionID, at now: Moment) {
+  /// When several links that depend on the same parent fail together while it is up, the parent is
+  /// probed.
+  mutating func recordFailure(of id: ConnectionID, at now: Moment) {
     for parent in nodes[id]?.child.parents ?? [] {
       guard nodes[parent]?.machine.live != nil else { continue }
       let last = nodes[parent]?.lastChildFailure

@@ -10,7 +10,7 @@ extension SupervisorStateMachine {
       case .later(let instant):
         actions.append(.setTimer(.host(site), at: instant))
         return
-      case .nobody:
+      case .noDial:
         return
       }
     }
@@ -37,7 +37,8 @@ extension SupervisorStateMachine {
     if wasInFlight == true { admit(to: site, at: now) }
   }
 
-  /// Nobody dials `site` before a person has decided, and who waits for a link to it learns why.
+  /// Stops every dial to `site` until a person has decided, and answers the callers that wait for a
+  /// link to it.
   private mutating func stop(_ site: String, _ error: AppError) {
     gates[site]?.stop(error)
     answerBlocked(order.filter { nodes[$0]?.child.site == site })
@@ -50,10 +51,10 @@ extension SupervisorStateMachine {
     if gates[site]?.proved(id, generation) == true { admit(to: site, at: now) }
   }
 
-  mutating func hurry(_ ids: [ConnectionID], rearms: Bool, at now: Moment) {
+  mutating func retryNow(_ ids: [ConnectionID], rearms: Bool, at now: Moment) {
     let sites = ids.compactMap { nodes[$0]?.child.site }
-    for site in sites { gates[site]?.hurry(byPerson: rearms, at: now) }
-    for id in ids { advance(id, .hurry(rearms: rearms), at: now) }
+    for site in sites { gates[site]?.retryNow(byPerson: rearms, at: now) }
+    for id in ids { advance(id, .retryNow(rearms: rearms), at: now) }
     for site in sites { admit(to: site, at: now) }
   }
 

@@ -1,9 +1,9 @@
 public import BridgeErrors
 
-/// All supervised connections as a graph of who depends on whom, and what a person sees of them.
+/// All supervised connections as a graph of dependencies, and the errors that a person sees.
 ///
-/// When one goes down, everything that depends on it is suspended in the same step: not tried, not
-/// charged, not reported. When it is back they restart, parents before children. Dials to one host
+/// When one goes down, everything that depends on it is suspended in the same step: not dialed, at
+/// no cost, not reported. When it is back they restart, parents before children. Dials to one host
 /// go through one gate.
 public struct SupervisorStateMachine: Sendable {
   /// One connection to supervise.
@@ -32,7 +32,7 @@ public struct SupervisorStateMachine: Sendable {
     }
   }
 
-  /// What happened.
+  /// An input of the machine.
   public enum Input: Sendable {
     /// A generation connected.
     case connected(ConnectionID, generation: Int)
@@ -50,24 +50,24 @@ public struct SupervisorStateMachine: Sendable {
     case cleared(ConnectionID, generation: Int)
     /// A timer fired.
     case timer(RecoveryTimer)
-    /// A person asks to try this one now, also when it has given up; nil means all.
+    /// A person requests an attempt of this one now, also when it has given up; nil means all.
     case reconnectNow(ConnectionID?)
     /// A path came up or changed, or the machine woke: what waits is tried now, what is up is
     /// probed.
     case pathChanged
     /// A connection is closed for good.
     case close(ConnectionID)
-    /// An operation, or anybody else, has something to show.
+    /// An operation or an application reports an error.
     case report(SeverityQueue.Report)
-    /// A person has seen enough of it.
+    /// A person dismisses this entry.
     case dismiss(PresentedError.ID)
-    /// All is well with this source again.
+    /// This source works again.
     case resolve(source: String)
     /// A chosen option of this entry failed; `unknown` stands for the entry's own error as long as
     /// it is there.
     case optionFailed(PresentedError, AppError)
     /// A step of an operation, for the readers only.
-    case note(RecoveryEvent.Step, String?)
+    case emit(RecoveryEvent.Step, String?)
   }
 
   struct Node: Sendable {
@@ -81,7 +81,7 @@ public struct SupervisorStateMachine: Sendable {
   /// In the order in which they were added: what is decided for all is decided in this order.
   var order: [ConnectionID] = []
   var gates: [String: HostGate] = [:]
-  var chance: SeededGenerator
+  var generator: SeededGenerator
   var actions: [RecoveryAction] = []
   /// What is shown and what waits.
   public internal(set) var queue: SeverityQueue
@@ -90,10 +90,10 @@ public struct SupervisorStateMachine: Sendable {
   private var queueDeadline: Moment?
   private var seenChanges: UInt64 = 0
 
-  /// Nothing to supervise yet; `seed` is all the chance there is.
+  /// Creates a machine without connections; `seed` is the only source of randomness.
   public init(seed: UInt64, queueCapacity: Int = RecoveryDefaults.queueCapacity) {
-    chance = SeededGenerator(seed: seed)
-    queue = SeverityQueue(capacity: queueCapacity, seed: chance.next())
+    generator = SeededGenerator(seed: seed)
+    queue = SeverityQueue(capacity: queueCapacity, seed: generator.next())
   }
 
   /// The state of a connection; nil for one that is unknown or gone.
@@ -118,7 +118,7 @@ public struct SupervisorStateMachine: Sendable {
   /// What a site may count as unauthenticated: those dials, and what it may not have noticed yet.
   public func unauthenticated(to site: String) -> Int { gates[site]?.unauthenticated ?? 0 }
 
-  /// Takes a connection in and starts it when what it depends on is up.
+  /// Adds a connection and starts it when what it depends on is up.
   ///
   /// - Throws: `internalError` when the name is in use, or when it would depend on itself.
   public mutating func add(_ child: Child, at now: Moment) throws(AppError) -> [RecoveryAction] {
@@ -140,13 +140,13 @@ public struct SupervisorStateMachine: Sendable {
     return finish(at: now)
   }
 
-  /// Takes `input` in at `now` and says what to do, in order.
+  /// Takes an input at `now` and returns the actions, in order.
   public mutating func step(_ input: Input, at now: Moment) -> [RecoveryAction] {
     switch input {
     case .connected(let id, let generation):
       advance(id, .connected(generation: generation), at: now)
     case .failed(let id, let generation, let failure):
-      noteFailure(of: id, at: now)
+      recordFailure(of: id, at: now)
       advance(id, .failed(generation: generation, failure), at: now)
     case .tornDown(let id, let generation):
       advance(id, .tornDown(generation: generation), at: now)
@@ -158,14 +158,14 @@ public struct SupervisorStateMachine: Sendable {
     case .cleared(let id, let generation):
       advance(id, .cleared(generation: generation), at: now)
     case .timer(let timer): fire(timer, at: now)
-    case .reconnectNow(let id): hurry(id.map { [$0] } ?? order, rearms: true, at: now)
-    case .pathChanged: hurry(order, rearms: false, at: now)
+    case .reconnectNow(let id): retryNow(id.map { [$0] } ?? order, rearms: true, at: now)
+    case .pathChanged: retryNow(order, rearms: false, at: now)
     case .close(let id): close(id, at: now)
     case .report(let report): queue.push(report, at: now)
     case .dismiss(let id): queue.dismiss(id)
     case .resolve(let source): queue.resolve(source: source)
     case .optionFailed(let entry, let error): optionFailed(entry, error, at: now)
-    case .note(let step, let source): publish(step, source, nil, at: now)
+    case .emit(let step, let source): publish(step, source, nil, at: now)
     }
     return finish(at: now)
   }

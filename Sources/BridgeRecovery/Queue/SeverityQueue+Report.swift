@@ -1,7 +1,7 @@
 public import BridgeErrors
 
 extension SeverityQueue {
-  /// What is told to the queue.
+  /// A report to the queue.
   public struct Report: Sendable {
     /// The failure of a connection, or the error of an operation.
     public var failure: ConnectionError
@@ -69,7 +69,7 @@ extension SeverityQueue {
     }
   }
 
-  /// Where in the order an entry stands.
+  /// The position of an entry in the order.
   struct Level: Sendable, Equatable {
     var severity: ErrorSeverity
     var isFirst: Bool

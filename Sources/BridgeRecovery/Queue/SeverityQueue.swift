@@ -29,14 +29,14 @@ public struct SeverityQueue: Sendable {
   /// Counts what may have changed what is shown or when time changes it.
   private(set) var changes: UInt64 = 0
 
-  private var chance: SeededGenerator
+  private var generator: SeededGenerator
 
   /// An empty queue for `capacity` entries, at least one; `seed` makes the ids of its entries.
   public init(
     capacity: Int = RecoveryDefaults.queueCapacity, seed: UInt64 = SeededGenerator.anySeed()
   ) {
     self.capacity = max(1, capacity)
-    chance = SeededGenerator(seed: seed)
+    generator = SeededGenerator(seed: seed)
   }
 
   /// The error to show.
@@ -67,7 +67,7 @@ public struct SeverityQueue: Sendable {
       changes += 1
       return
     }
-    insert(Entry(report, id: PresentedError.id(from: &chance), key: key, at: now))
+    insert(Entry(report, id: PresentedError.id(from: &generator), key: key, at: now))
   }
 
   /// Takes the shown error away; the next one is shown.
@@ -80,7 +80,7 @@ public struct SeverityQueue: Sendable {
     if let slot = slot(of: id) { dismiss(slot: slot) }
   }
 
-  /// A link that needs a person needs one still: its entry goes to the end of its level.
+  /// The entry of a link that still needs a person is moved to the end of its level.
   private mutating func dismiss(slot: Int) {
     guard let entry = entries[slot], entry.isStanding else { return remove(slot) }
     lists.remove(slot)
@@ -88,12 +88,12 @@ public struct SeverityQueue: Sendable {
     changes += 1
   }
 
-  /// All is well with the operation `source` again: its entries go.
+  /// Removes the entries of the operation `source`, which works again.
   public mutating func resolve(source: String) {
     for slot in slotsBySource[source] ?? [] { remove(slot) }
   }
 
-  /// A link is up, suspended or closed: its entry goes.
+  /// Removes the entry of a link that is up, suspended or closed.
   public mutating func resolve(_ link: ConnectionID) {
     if let slot = linkSlots[link] { remove(slot) }
   }
@@ -200,7 +200,7 @@ public struct SeverityQueue: Sendable {
     lists.append(slot, to: entry.list)
   }
 
-  /// Makes room for one more; false when `newcomer` itself is what has to go.
+  /// Makes room for one more; false when `newcomer` itself is dropped.
   private mutating func makeRoom(for newcomer: Entry) -> Bool {
     guard let victim = firstVictim,
       let level = entries[victim]?.level
@@ -246,7 +246,7 @@ public struct SeverityQueue: Sendable {
 }
 
 extension RecoveryPlan.Step {
-  /// Whether nobody has to choose anything.
+  /// Whether it happens without a person's choice.
   var isAutomatic: Bool {
     switch self {
     case .reconnect, .retry, .awaitNetwork: true

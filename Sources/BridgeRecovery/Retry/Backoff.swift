@@ -1,6 +1,6 @@
 /// The one formula for the time between attempts: base × factor^(retry − 1), capped, then spread.
 public struct Backoff: Sendable, Equatable {
-  /// How chance changes a delay.
+  /// The random share of a delay.
   public enum Jitter: Sendable, Equatable {
     /// Not at all.
     case none
@@ -11,7 +11,7 @@ public struct Backoff: Sendable, Equatable {
     case upward(percent: Int)
   }
 
-  /// How chance changes a delay.
+  /// The random share of a delay.
   public let jitter: Jitter
   private let base: Int64
   private let factor: Int64

@@ -53,7 +53,7 @@ public struct CircuitBreaker: Sendable, Equatable {
   /// Whether attempts are free.
   public var isClosed: Bool { state == .closed }
 
-  /// Asks for one attempt.
+  /// Requests one attempt.
   public mutating func admit(at now: Moment) -> Admission {
     switch state {
     case .closed:
@@ -94,7 +94,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     state = .tripped(until: now)
   }
 
-  /// Closes, because a person asked or because all is well again.
+  /// Closes, because a person requested it or the host works again.
   public mutating func close() {
     state = .closed
     failures.removeAll(keepingCapacity: true)

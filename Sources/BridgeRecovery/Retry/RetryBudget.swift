@@ -29,7 +29,7 @@ public struct RetryBudget: Sendable, Equatable {
     refilled(at: now).tokens
   }
 
-  /// Asks for one dial. `forced`: a person asked; it is granted and takes what is there.
+  /// Requests one dial. `forced`: a person requested it; it is granted and takes what is there.
   public mutating func admit(at now: Moment, forced: Bool = false) -> Admission {
     self = refilled(at: now)
     if !forced, let until = refusal(at: now) { return .refused(until: until) }

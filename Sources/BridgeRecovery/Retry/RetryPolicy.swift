@@ -20,12 +20,12 @@ public struct RetryPolicy: Sendable, Equatable {
   public var backoff: Backoff
   /// Highest delay while nothing answers; nil where the backoff stands as it is.
   public var unansweredCap: Duration?
-  /// Delays after the server said that it is too busy.
+  /// Delays after the server reported that it is too busy.
   public var throttled: Backoff
   /// Whether the first retry after a healthy time comes at once.
   public var startsAtOnce: Bool
 
-  /// A policy of these parts.
+  /// Creates a policy from these parts.
   public init(
     retries: Int?, backoff: Backoff, unansweredCap: Duration? = nil,
     throttled: Backoff = .throttled, startsAtOnce: Bool = false
@@ -50,9 +50,9 @@ public struct RetryPolicy: Sendable, Equatable {
       base: RecoveryDefaults.reconnectBase, cap: RecoveryDefaults.reconnectCap, jitter: .full),
     unansweredCap: RecoveryDefaults.unansweredCap, startsAtOnce: true)
 
-  /// Counts a failure in `progress` and says how long to wait before the next attempt.
+  /// Counts a failure in `progress` and returns the delay before the next attempt.
   ///
-  /// - Parameter floor: the delay the server asked for; it is obeyed up to
+  /// - Parameter floor: the delay that the server requires; it is obeyed up to
   ///   `RecoveryDefaults.throttledCap`.
   /// - Returns: nil when the retries are used up.
   public func next(
@@ -94,7 +94,7 @@ public struct RetryPolicy: Sendable, Equatable {
 }
 
 extension RetryPolicy.Pace {
-  /// Whether the server did not ask to be left alone.
+  /// Whether the server requires no wait.
   var mayStartAtOnce: Bool {
     switch self {
     case .normal, .unanswered: true
@@ -125,7 +125,7 @@ public struct RetryProgress: Sendable, Equatable {
   /// Nothing tried again yet.
   public init() {}
 
-  /// Back to the start, after a healthy time or because a person asked.
+  /// Starts again from the beginning, after a healthy period or at a person's request.
   public mutating func reset() {
     self = RetryProgress()
   }

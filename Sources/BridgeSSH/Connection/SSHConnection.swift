@@ -86,7 +86,7 @@ public actor SSHConnection: Connection {
   }
 
   /// The reactor's thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   /// When the last byte came from the server; nil before the first.
   public var lastHeard: ContinuousClock.Instant? {

@@ -56,7 +56,7 @@ public struct SessionHost: Sendable {
     try await status(.kill(session, signal), of: session)
   }
 
-  /// The protocol versions of the `bridge-host` there, as it says them.
+  /// The protocol versions that the `bridge-host` there reports.
   ///
   /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
   public func version() async throws(AppError) -> String {

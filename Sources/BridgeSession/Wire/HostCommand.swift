@@ -2,7 +2,7 @@ package import BridgeSessionProtocol
 
 /// The command line that runs a verb of `bridge-host` through a login shell of any kind.
 package struct HostCommand: Sendable, Equatable {
-  /// What the program is asked to do.
+  /// The verb that the program executes.
   package enum Verb: Sendable, Equatable {
     case start
     case startAndAttach

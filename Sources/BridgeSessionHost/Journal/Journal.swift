@@ -17,7 +17,7 @@ final class Journal {
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
 
-  /// True while somebody reads what is appended.
+  /// True while an attachment reads what is appended.
   var keepsNewest = false
 
   /// The terminal's modes now, for the start of each segment; nil on pipes.
@@ -102,7 +102,7 @@ final class Journal {
     return oldest
   }
 
-  /// Makes room in memory by dropping what lies below `offset`.
+  /// Frees memory by dropping what lies below `offset`.
   func dropMemory(below offset: UInt64) {
     guard failure != nil, offset > memory.start else { return }
     memory.drop(below: offset)

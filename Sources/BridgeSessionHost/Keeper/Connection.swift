@@ -79,7 +79,7 @@ final class Connection {
     return exitCode != nil && (unsent == 0 || now >= endedAt + Self.lastFrames)
   }
 
-  /// Tells the attaching process its exit status.
+  /// Sends the attaching process its exit status.
   func release() {
     if let process { _ = process.send([LocalMessage.version, exitCode ?? ExitStatus.unavailable]) }
   }

@@ -6,8 +6,8 @@ extension Keeper {
   /// Programs miss a change of the size that follows the last one at once (measured with emacs).
   private static let redrawDelay: Milliseconds = 50
 
-  /// Follows the modes of the terminal. With nobody attached the keeper answers who the terminal
-  /// is: some shells wait ten seconds for that.
+  /// Follows the modes of the terminal. With no client attached the keeper answers what the
+  /// terminal is: some shells wait ten seconds for that.
   func track(_ bytes: [UInt8]) {
     let before = tracker.identityQueries
     tracker.track(bytes)

@@ -2,7 +2,7 @@ import BridgeSessionProtocol
 
 /// The process that holds one session: its program, its journal and its attachments.
 ///
-/// A single-threaded poll loop. It ends when the program has ended and nobody is attached.
+/// A single-threaded poll loop. It ends when the program has ended and no client is attached.
 final class Keeper {
   let files: SessionFiles
   let spec: SessionSpec
@@ -48,7 +48,7 @@ final class Keeper {
   private static let chunk = 64 << 10
   private static let callerLimit = 64
   static let waiterLimit = 256
-  private static let callerPatience: Milliseconds = 10_000
+  private static let callerTimeout: Milliseconds = 10_000
   /// How long a terminal's output may follow its leader's end.
   private static let terminalTail: Milliseconds = 2000
   private static let diskRetry: Milliseconds = 1000
@@ -76,13 +76,13 @@ final class Keeper {
     }
   }
 
-  /// Runs until the program has ended and nobody is attached.
+  /// Runs until the program has ended and no client is attached.
   func run() {
     while true {
       let now = Machine.milliseconds
       step(at: now)
       if isDiscarded { return discard() }
-      if mayLeave { return leave() }
+      if mayLeave { return removeSocketName() }
       var entries = pollEntries(at: now)
       Poller.wait(&entries, timeout(at: now))
       serve(entries, at: Machine.milliseconds)
@@ -110,7 +110,7 @@ final class Keeper {
       self.redraw = nil
       program.resize(redraw.size)
     }
-    callers.removeAll { !$0.waits && now >= $0.since + Self.callerPatience }
+    callers.removeAll { !$0.waits && now >= $0.since + Self.callerTimeout }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
       if server.journal.retry(), state.phase == .ended { recordEnd() }
@@ -194,7 +194,7 @@ final class Keeper {
   private func mayRead(at now: Milliseconds) -> Bool {
     let journal = server.journal
     if journal.isFull, server.machine.configuration.whenFull == .wait {
-      // The client has stored what it committed: that takes no room.
+      // The client has stored what it committed: that takes no space.
       journal.dropMemory(below: server.machine.committed)
       server.machine.dropped(below: journal.oldest)
       guard !journal.isFull else { return false }
@@ -209,7 +209,7 @@ final class Keeper {
       deadlines.append(leaderEnd.at + Self.terminalTail)
     }
     if let oldest = callers.first(where: { !$0.waits }) {
-      deadlines.append(oldest.since + Self.callerPatience)
+      deadlines.append(oldest.since + Self.callerTimeout)
     }
     if owesDisk { deadlines.append(retryAt) }
     return deadlines.min().map { $0 > now ? $0 - now : 0 }
@@ -321,7 +321,7 @@ final class Keeper {
     try? files.directory.replace(EnvironmentFile.name, file, syncs: false)
   }
 
-  private func leave() { files.directory.remove(Directory.socketName) }
+  private func removeSocketName() { files.directory.remove(Directory.socketName) }
 
   private func discard() {
     if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }

@@ -6,7 +6,7 @@ final class SessionServer {
   var machine: HostSession
   let journal: Journal
   private(set) var connections: [Connection] = []
-  /// What the machine asks of the program, in order; the owner takes it.
+  /// The machine's requests to the program, in order; the owner takes them.
   private var programEffects: [HostSession.Effect] = []
   private var nextID: HostSession.AttachmentID = 1
   /// True when the last hello came from a terminal that shows nothing of the session yet.
@@ -144,7 +144,7 @@ final class SessionServer {
     machine.replayPoint = ReplayStart.find(in: journal, machine.configuration.kind)
   }
 
-  /// Executes what the machine asks for.
+  /// Executes the effects of the machine.
   func execute(_ effects: [HostSession.Effect], at now: Milliseconds) {
     for effect in effects {
       switch effect {
@@ -159,7 +159,7 @@ final class SessionServer {
     connections.first { $0.id == id }
   }
 
-  /// Sends what is due and forgets connections that have ended.
+  /// Sends due frames and removes connections that have ended.
   func pump(at now: Milliseconds) {
     execute(machine.acknowledgements(at: now), at: now)
     for connection in connections {

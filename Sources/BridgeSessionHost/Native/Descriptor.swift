@@ -25,8 +25,8 @@ final class Descriptor {
     return FileInfo(status)
   }
 
-  /// Readable or writable through a description of its own, so that O_NONBLOCK changes nobody
-  /// else's. A socket cannot be opened again: its calls are told not to wait.
+  /// Readable or writable through a description of its own, so that O_NONBLOCK changes no
+  /// other one. A socket cannot be opened again: its calls pass MSG_DONTWAIT.
   func reopened(forWriting: Bool) throws(SystemError) -> Channel {
     if try info().isSocket { return Channel(self, isSocket: true) }
     let flags = (forWriting ? O_WRONLY : O_RDONLY) | O_NONBLOCK

@@ -190,7 +190,7 @@ extension Descriptor {
   }
 
   /// Receives without a limit of time.
-  func waitsForever() { bridge_set_patience(number, 0) }
+  func waitsForever() { bridge_set_timeout(number, 0) }
 
   func truncate(to size: UInt64) { ftruncate(number, off_t(size)) }
 

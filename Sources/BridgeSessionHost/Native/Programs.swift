@@ -57,7 +57,7 @@ enum Programs {
   }
 
   /// What a keeper changes of itself: adopts orphans, ignores what ends others at a logout, and
-  /// learns of ended children through the descriptor it returns.
+  /// receives ended children through the descriptor it returns.
   static func detach() throws(SystemError) -> Descriptor {
     for number in [SIGHUP, SIGPIPE, SIGINT, SIGQUIT, SIGTERM] { bridge_ignore(number) }
     _ = bridge_become_subreaper()
@@ -65,7 +65,7 @@ enum Programs {
     return Descriptor(try check("signalfd") { bridge_child_signals() })
   }
 
-  /// Asks a keeper to look after its socket.
+  /// Signals a keeper to check its socket.
   static let socketSignal = SIGUSR1
 
   /// The signals that were delivered to a descriptor of `detach`.

@@ -23,7 +23,7 @@ struct SystemError: Error, Equatable {
   var isUnsuitablePlace: Bool {
     [EROFS, EACCES, EPERM, ENOSPC, EDQUOT, ENOTSUP, ENOENT, ENOTDIR].contains(code)
   }
-  /// O_NOFOLLOW refused a symbolic link: with O_DIRECTORY the kernel says ENOTDIR.
+  /// O_NOFOLLOW refused a symbolic link: with O_DIRECTORY the kernel returns ENOTDIR.
   var isSymbolicLink: Bool { code == ELOOP || code == ENOTDIR }
 }
 

@@ -117,7 +117,7 @@ struct SessionFiles {
 }
 
 extension SessionFiles {
-  /// Removes the session: first its name, so that nobody finds half of it.
+  /// Removes the session: first its name, so that no reader finds half of it.
   func remove(from root: StateRoot) {
     let name = session.description
     let gone = ".gone-\(name)-\(Machine.entropy())"

@@ -1,6 +1,6 @@
 import BridgeSessionProtocol
 
-/// What a session's `state` file says: the phase, and once it ended, the tombstone.
+/// The content of a session's `state` file: the phase, and once it ended, the tombstone.
 struct StateRecord: Equatable {
   /// How far a start or an end came. Each is on disk before the next step is taken.
   enum Phase: String {

@@ -73,7 +73,7 @@ struct Inspection {
         socket?.waitsForever()
         _ = socket?.receive()
       }
-      // A keeper that has too many who wait closes at once.
+      // A keeper with too many waiting callers closes at once.
       Poller.pause(Machine.milliseconds < asked + 5 ? Self.retryPause : 5)
     }
   }
@@ -108,12 +108,12 @@ struct Inspection {
 }
 
 extension Answer {
-  /// What a person who reads text does not see.
+  /// The fields that the text form omits.
   func sendFrameOnly(_ frame: Frame) {
     if isFramed { send(frame) }
   }
 
-  /// Says that output is no longer kept.
+  /// Prints that output is no longer kept.
   func sendGap(from: UInt64, to: UInt64) {
     guard !isFramed else { return _ = send(.gap(from: from, to: to)) }
     let text = "bridge-host: bytes \(from) to \(to) are no longer kept\n"

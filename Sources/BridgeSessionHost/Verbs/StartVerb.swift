@@ -15,7 +15,7 @@ struct StartVerb {
     case declined(Refusal.Code, String)
   }
 
-  /// Starts what the start frame on standard input says; nil when it was declined.
+  /// Starts the program of the start frame on standard input; nil when it was declined.
   func run() -> (session: SessionFiles?, status: UInt8) {
     guard let spec = Self.readSpec() else {
       return (nil, answer.decline(.violation, "Standard input has no start frame."))
@@ -126,7 +126,7 @@ struct StartVerb {
       let listener = try files.directory.listen()
       if let scope = Logout.scope {
         let failure = try spawn(scope.path, scope.arguments, files, lock, listener)
-        // The keeper was not executed: the phase says so, and no other process has the report.
+        // The keeper was not executed: the phase records it, and no other process has the report.
         guard failure != nil, files.state?.phase == .claimed else { return failure }
         try recordLogout(Logout.answerWithoutScope, files)
       }

@@ -13,11 +13,11 @@ extension ClientSession {
     if !pongs.isEmpty { return .pong(pongs.removeFirst()) }
     if !pings.isEmpty { return .ping(pings.removeFirst()) }
     if let due = acknowledgementDeadline, due <= now { return acknowledgement() }
-    guard role == .writer else { return leave() }
+    guard role == .writer else { return nextViewerControl() }
     return nextControl() ?? nextInput(limit)
   }
 
-  /// When the next acknowledgement is due; nil while the host knows everything.
+  /// When the next acknowledgement is due; nil while the host has all of them.
   public var acknowledgementDeadline: Milliseconds? {
     guard phase == .attached else { return nil }
     if acknowledgesNow { return 0 }
@@ -86,9 +86,9 @@ extension ClientSession {
     return true
   }
 
-  /// Leaves the session; the program goes on. With `closes`, a session whose end this client has
-  /// committed is removed. The last frame: the host closes the channel after it.
-  public mutating func leave(closes: Bool) throws(WriteError) {
+  /// Detaches from the session; the program goes on. With `closes`, a session whose end this client
+  /// has committed is removed. The last frame: the host closes the channel after it.
+  public mutating func detach(closes: Bool) throws(WriteError) {
     guard phase == .attached else { throw .notAttached }
     let control = closes ? Control.close : .detach
     guard role == .writer else {
@@ -99,7 +99,7 @@ extension ClientSession {
     _ = try perform(control)
   }
 
-  /// Asks the host for a pong.
+  /// Requests a pong from the host.
   public mutating func ping(_ value: UInt64) {
     if phase == .attached, pings.count < Self.pingLimit { pings.append(value) }
   }
@@ -132,7 +132,7 @@ extension ClientSession {
   }
 
   /// A viewer's only controls: the host does not count them.
-  private mutating func leave() -> Frame? {
+  private mutating func nextViewerControl() -> Frame? {
     guard let next = controls.first else { return nil }
     phase = .left
     return .control(number: 0, next.control)

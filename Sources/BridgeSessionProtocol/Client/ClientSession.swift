@@ -3,15 +3,15 @@
 /// One value lives as long as the client and sees many attachments. Each new byte channel is
 /// announced by `connect`, its loss by `disconnect`; frames go in by `receive` and out by
 /// `nextFrame`. Output comes out once and in order, with gaps in place; input is kept until the
-/// host has taken it, and sent again from where the host's welcome says.
+/// host has taken it, and sent again from the offset in the host's welcome.
 public struct ClientSession: Sendable {
-  /// Who attaches to what.
+  /// The client, the session and the mode of the attachment.
   public struct Configuration: Sendable, Equatable {
     /// The session to attach to.
     public var session: SessionID
-    /// Who attaches; the same over all attachments.
+    /// The client; the same over all attachments.
     public var client: ClientID
-    /// What it asks to do.
+    /// The requested mode.
     public var role = Role.writer
     /// True where the first attachment displaces another writer; later ones never do.
     public var takes = false
@@ -31,7 +31,7 @@ public struct ClientSession: Sendable {
     }
   }
 
-  /// Where the session stands for this client.
+  /// The state of the session for this client.
   public enum Phase: Sendable, Equatable {
     /// No channel.
     case detached
@@ -47,7 +47,7 @@ public struct ClientSession: Sendable {
 
   /// What a frame means to the application, in order.
   public enum Event: Sendable, Equatable {
-    /// The host answered; `role` may be less than what was asked for.
+    /// The host answered; `role` may be less than the requested one.
     case attached(Welcome)
     /// Output that was not delivered before.
     case output(offset: UInt64, stream: ProgramStream, bytes: [UInt8])
@@ -80,7 +80,7 @@ public struct ClientSession: Sendable {
     }
     /// Why it will not.
     public var reason: Reason
-    /// All input of this client below reached the program; nil where the host no longer knows.
+    /// All input of this client below reached the program; nil where the host has no record of it.
     public var accepted: UInt64?
     /// The end of what this client wrote.
     public var written: UInt64
@@ -94,7 +94,7 @@ public struct ClientSession: Sendable {
     case notAttached
     /// This client may only read.
     case notWriter
-    /// The buffer has room for fewer bytes.
+    /// The buffer has space for fewer bytes.
     case full(room: Int)
     /// Bytes before the offset are missing.
     case hole(expected: UInt64)
@@ -107,9 +107,9 @@ public struct ClientSession: Sendable {
     var control: Control
   }
 
-  /// Who attaches to what.
+  /// The client, the session and the mode of the attachment.
   public let configuration: Configuration
-  /// Where the session stands for this client.
+  /// The state of the session for this client.
   public internal(set) var phase = Phase.detached
   /// The run of the session; nil before the first welcome of a client that has received nothing.
   public internal(set) var epoch: UInt64?

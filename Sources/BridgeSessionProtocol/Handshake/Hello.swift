@@ -67,9 +67,9 @@ public struct Hello: Sendable, Equatable {
   public var versions: [UInt8] = Limits.versions
   /// The session to attach to.
   public var session: SessionID
-  /// Who attaches; the same over all attachments of one client.
+  /// The client; the same over all its attachments.
   public var client: ClientID
-  /// What it asks to do.
+  /// The requested mode.
   public var role = Role.writer
   /// True where it displaces a writer of another name.
   public var takes = false

@@ -24,7 +24,7 @@ extension HostSession {
     return [.send(writer, .acknowledge(through: inputTaken, settled: lastControl))]
   }
 
-  /// When the next acknowledgement is due; nil while the writer knows everything.
+  /// When the next acknowledgement is due; nil while the writer has all of them.
   public var acknowledgementDeadline: Milliseconds? {
     guard writer != nil, let since = acknowledgementSince else { return nil }
     let isMuch = inputTaken - acknowledgedInput >= Limits.acknowledgeBytes

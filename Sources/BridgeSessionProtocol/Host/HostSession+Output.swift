@@ -48,7 +48,7 @@ extension HostSession {
       if now < end { return .hold(until: end) }
     }
     guard configuration.whenFull == .wait else { return .read }
-    // What was committed may be dropped, so it takes no room.
+    // What was committed may be dropped, so it takes no space.
     return newest - max(oldest, committed) >= configuration.cap ? .blocked : .read
   }
 

@@ -55,9 +55,9 @@ public struct HostSession: Sendable {
 
   /// Why an attachment ends.
   public enum AttachmentEnd: Sendable, Equatable {
-    /// The client asked for it.
+    /// The client requested it.
     case detached
-    /// The client asked for it after the program's end.
+    /// The client requested it after the program's end.
     case closed
     /// Another attachment became the writer.
     case replaced
@@ -175,7 +175,7 @@ public struct HostSession: Sendable {
     ]
   }
 
-  /// Forgets an attachment whose connection ended. The program and its input stay as they are.
+  /// Removes an attachment whose connection ended. The program and its input stay as they are.
   public mutating func disconnect(_ id: AttachmentID) {
     attachments[id] = nil
     if writer == id { writer = nil }
@@ -230,11 +230,11 @@ public struct HostSession: Sendable {
   }
 }
 
-/// How far a lease came: its client learns it when it returns.
+/// The progress of a lease: its client receives it when it returns.
 public struct EndedLease: Sendable, Equatable {
   /// The number of the lease.
   public var lease: UInt64
-  /// Who held it.
+  /// The client that held it.
   public var client: ClientID
   /// All input below was accepted.
   public var accepted: UInt64

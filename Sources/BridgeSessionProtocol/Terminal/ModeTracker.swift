@@ -72,7 +72,7 @@ public struct ModeTracker: Sendable {
   /// then the output that follows here, is in the same state.
   public var checkpoint: [UInt8] { restore + scanner.unfinished }
 
-  /// How often output asked what terminal it is on (DA1): some programs wait for the answer.
+  /// How often output queried the terminal's attributes (DA1): some programs wait for the answer.
   public private(set) var identityQueries = 0
 
   /// Takes output in.

@@ -1,6 +1,6 @@
 /// One unit of the session protocol, read and verified.
 public enum Frame: Sendable, Equatable {
-  /// Client: who attaches, and what it has received.
+  /// Client: its id, and the offsets it has received.
   case hello(Hello)
   /// Host: what is there. Only then bytes flow.
   case welcome(Welcome)
@@ -19,7 +19,7 @@ public enum Frame: Sendable, Equatable {
   case control(number: UInt64, Control)
   /// Host: the program ended, and its output with it.
   case ended(at: UInt64, ProgramEnd)
-  /// Either: asks for a pong with the same value.
+  /// Either: requests a pong with the same value.
   case ping(UInt64)
   /// Either: the answer to a ping.
   case pong(UInt64)

@@ -4,14 +4,14 @@ import BridgeRecovery
 /// Runs tasks and pinned actors one job at a time on the calling thread, in an order that a seed
 /// decides: the same seed in the same build configuration gives the same run.
 ///
-/// Start the root with `Task(executorPreference:)` and pin actors to lanes; what escapes to the
-/// global pool is not part of the run.
+/// Start the root with `Task(executorPreference:)` and pin actors to its serial executors; jobs
+/// that escape to the global pool are not part of the run.
 @safe public final class SeededExecutor: TaskExecutor {
   /// How a run ended.
   public enum Outcome: Sendable, Equatable {
     /// The condition came true.
     case done
-    /// Nothing to run and nobody waits for the clock.
+    /// No job to run and no task waits for the clock.
     case stuck
     /// It did not end within the steps it was given.
     case tooLong
@@ -19,12 +19,12 @@ import BridgeRecovery
 
   @safe fileprivate struct Work: Sendable {
     var job: UnownedJob
-    var lane: SeededLane?
+    var serialExecutor: SeededSerialExecutor?
   }
 
   private struct State {
     var queue: [Work] = []
-    var chance: SeededGenerator
+    var generator: SeededGenerator
   }
 
   /// What decides the order.
@@ -34,18 +34,18 @@ import BridgeRecovery
   /// An executor whose order is `seed`.
   public init(seed: UInt64) {
     self.seed = seed
-    state = Mutex(State(chance: SeededGenerator(seed: seed)))
+    state = Mutex(State(generator: SeededGenerator(seed: seed)))
   }
 
-  /// Takes a job in; somebody has to call `run`.
+  /// Queues a job, which `run` executes.
   public func enqueue(_ job: consuming ExecutorJob) {
-    push(Work(job: UnownedJob(job), lane: nil))
+    push(Work(job: UnownedJob(job), serialExecutor: nil))
   }
 
   /// A serial executor that shares this order: one for each actor explores more interleavings than
   /// one for all.
-  public func makeLane() -> SeededLane {
-    SeededLane(executor: self)
+  public func makeSerialExecutor() -> SeededSerialExecutor {
+    SeededSerialExecutor(executor: self)
   }
 
   /// Jobs waiting to run.
@@ -82,15 +82,15 @@ import BridgeRecovery
   private func pop() -> Work? {
     state.withLock { state in
       guard !state.queue.isEmpty else { return nil }
-      let index = Int.random(in: state.queue.indices, using: &state.chance)
+      let index = Int.random(in: state.queue.indices, using: &state.generator)
       return state.queue.remove(at: index)
     }
   }
 
   private func run(_ work: Work) {
-    if let lane = work.lane {
+    if let serialExecutor = work.serialExecutor {
       unsafe work.job.runSynchronously(
-        isolatedTo: lane.lane, taskExecutor: asUnownedTaskExecutor())
+        isolatedTo: serialExecutor.serialExecutor, taskExecutor: asUnownedTaskExecutor())
     } else {
       unsafe work.job.runSynchronously(on: asUnownedTaskExecutor())
     }
@@ -98,7 +98,7 @@ import BridgeRecovery
 }
 
 /// A serial executor on a `SeededExecutor`, for one actor.
-@safe public final class SeededLane: SerialExecutor, PinnedExecutor {
+@safe public final class SeededSerialExecutor: SerialExecutor, PinnedExecutor {
   private let executor: SeededExecutor
 
   fileprivate init(executor: SeededExecutor) {
@@ -107,9 +107,9 @@ import BridgeRecovery
 
   /// Takes a job in.
   public func enqueue(_ job: consuming ExecutorJob) {
-    executor.push(.init(job: UnownedJob(job), lane: self))
+    executor.push(.init(job: UnownedJob(job), serialExecutor: self))
   }
 
-  /// This lane, for actors that pin themselves to it.
-  @safe public var lane: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
+  /// This executor, for actors that pin themselves to it.
+  @safe public var serialExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 }

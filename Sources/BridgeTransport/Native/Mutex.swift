@@ -3,11 +3,11 @@ import Foundation
 /// A lock around a value.
 ///
 /// `Synchronization.Mutex` would do, but ThreadSanitizer does not see it on Linux and reports every
-/// use as a race; it does see a pthread mutex. This is the only lock in the package, at home in
-/// the lowest room that needs one: everything else is actor state.
+/// use as a race; it does see a pthread mutex. This is the only lock in the package, in the
+/// lowest module that needs one: everything else is actor state.
 @safe package final class Mutex<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
-  /// Whoever has the lock has the state for itself: nothing is left to check at run time.
+  /// Only the holder of the lock accesses the state: no exclusivity check is needed at run time.
   @usableFromInline @exclusivity(unchecked) var state: State
 
   package init(_ state: sending State) {

@@ -95,7 +95,7 @@ extension WebSocketConnection {
     _ address: NetworkAddress, _ trust: TrustStore?, within time: Duration
   ) {
     let webSocket = NativeWebSocket(
-      to: url, configuration: configuration, on: reactor, mailbox: mailbox, outbox: outbox
+      to: url, configuration: configuration, on: reactor, mailbox: mailbox, sendQueue: sendQueue
     ) { [weak self] step in
       self?.assumeIsolated { $0.take(step) }
     }
@@ -151,7 +151,7 @@ extension WebSocketConnection {
   private func begin() {
     webSocket?.deadline = nil
     phase = .stream
-    outbox.open { [reactor, reference] in
+    sendQueue.open { [reactor, reference] in
       guard !reactor.isCurrent else { return reference.flush() }
       reactor.execute { reference.flush() }
     }

@@ -24,7 +24,7 @@ extension WebSocketConnection {
   func beginClosing(code: Int, reason: String) async -> Int {
     if life.state == .connected, !isClosing {
       isClosing = true
-      outbox.close(Self.closedHere)
+      sendQueue.close(Self.closedHere)
       webSocket?.close(code: code, reason: CloseFrame.fit(reason))
       if isDeaf {
         finishClosing()
@@ -67,7 +67,7 @@ extension WebSocketConnection {
     keepTraffic()
     let error = AppError(webSocketFailure: ending)
     unsent =
-      outbox.end(isClosing ? Self.closedHere : error) + (webSocket?.isMessageCut == true ? 1 : 0)
+      sendQueue.end(isClosing ? Self.closedHere : error) + (webSocket?.isMessageCut == true ? 1 : 0)
     mailbox.finish(isEndOfMessages(ending) ? .success(()) : .failure(error))
     answerDial = nil
     dialer = nil

@@ -35,7 +35,7 @@ extension WebSocketConnection {
       connection, id, answer in
       connection.probes.insert({ answer(.success(())) }, as: id)
       do throws(AppError) {
-        try connection.outbox.append(ping: .init(ping: id))
+        try connection.sendQueue.append(ping: .init(ping: id))
       } catch {
         refusal = error
         connection.answer(id, with: .cancelled, in: .stream)

@@ -22,7 +22,7 @@ public actor WebSocketConnection: Connection {
   nonisolated let reactor: Reactor
   nonisolated let route: Route
   nonisolated let mailbox: Mailbox
-  nonisolated let outbox: Outbox
+  nonisolated let sendQueue: SendQueue
   nonisolated let reference: NativeWebSocketReference
 
   var life = ConnectionLife()
@@ -66,7 +66,7 @@ public actor WebSocketConnection: Connection {
     mailbox = Mailbox(limit: configuration.receiveBuffer) {
       reactor.execute { webSocket.allowReading() }
     }
-    outbox = Outbox(limit: configuration.sendBuffer)
+    sendQueue = SendQueue(limit: configuration.sendBuffer)
     events = life.events
     self.reference = webSocket
   }
@@ -78,7 +78,7 @@ public actor WebSocketConnection: Connection {
   }
 
   /// The reactor's thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   /// Host and port.
   public nonisolated var endpoint: Endpoint { url.endpoint }
@@ -148,14 +148,14 @@ public actor WebSocketConnection: Connection {
   ///
   /// - Throws: what ended the connection; `cancelled`, and then nothing was sent.
   public nonisolated func send(text: String) async throws(AppError) {
-    try await outbox.send(.init(text: text))
+    try await sendQueue.send(.init(text: text))
   }
 
   /// Sends a binary message; returns when the send buffer has taken it.
   ///
   /// - Throws: what ended the connection; `cancelled`, and then nothing was sent.
   public nonisolated func send(binary bytes: [UInt8]) async throws(AppError) {
-    try await outbox.send(.init(binary: bytes))
+    try await sendQueue.send(.init(binary: bytes))
   }
 
   /// Sends a message; returns when the send buffer has taken it.

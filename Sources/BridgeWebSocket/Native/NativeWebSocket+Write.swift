@@ -13,7 +13,7 @@ extension NativeWebSocket {
   }
 
   private func endTurn() {
-    guard pace.goesOn(after: received, isFull: outbox.count >= Self.burst) else {
+    guard pace.goesOn(after: received, isFull: sendQueue.count >= Self.burst) else {
       isFlushDue = false
       received = 0
       return writeNow()
@@ -41,11 +41,11 @@ extension NativeWebSocket {
       let payload = ProbeTable.payload(id)
       guard unsafe send(payload, LWS_WRITE_PING, on: connection) else { return false }
     }
-    let cork = unsafe Cork(outbox.count > 3 ? lws_get_socket_fd(connection) : -1)
+    let cork = unsafe Cork(sendQueue.count > 3 ? lws_get_socket_fd(connection) : -1)
     defer { cork.draw() }
     var frames = 0
     while frames < Self.burst, unsafe lws_partial_buffered(connection) == 0 {
-      guard let entry = outbox.take() else { return unsafe sendClose(on: connection) }
+      guard let entry = sendQueue.take() else { return unsafe sendClose(on: connection) }
       if case .ping(let id) = entry.kind { report?(.pinged(id)) }
       isInMessage = entry.isMessage
       guard unsafe writeFrame(entry.bytes, Self.frame(entry.kind), on: connection) else {
@@ -67,7 +67,7 @@ extension NativeWebSocket {
     }
   }
 
-  private static func frame(_ kind: Outbox.Entry.Kind) -> lws_write_protocol {
+  private static func frame(_ kind: SendQueue.Entry.Kind) -> lws_write_protocol {
     switch kind {
     case .text: LWS_WRITE_TEXT
     case .binary: LWS_WRITE_BINARY

@@ -30,7 +30,7 @@ enum NativeWebSocketStep {
   let endpoint: WebSocketEndpoint
   let reactor: Reactor
   let mailbox: Mailbox
-  let outbox: Outbox
+  let sendQueue: SendQueue
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
   /// as native WebSockets do and connections need not.
   var deadline: LoopTimer?
@@ -71,13 +71,13 @@ enum NativeWebSocketStep {
 
   init(
     to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
-    mailbox: Mailbox, outbox: Outbox, report: @escaping (NativeWebSocketStep) -> Void
+    mailbox: Mailbox, sendQueue: SendQueue, report: @escaping (NativeWebSocketStep) -> Void
   ) {
     self.reactor = reactor
     self.endpoint = endpoint
     self.configuration = configuration
     self.mailbox = mailbox
-    self.outbox = outbox
+    self.sendQueue = sendQueue
     self.report = report
     facts = WebSocketFacts(isSecure: endpoint.isSecure)
     certificate = CertificateVerifier(trust: configuration.trust, host: endpoint.endpoint.host)

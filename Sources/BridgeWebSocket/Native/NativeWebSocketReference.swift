@@ -12,7 +12,7 @@ import BridgeTransport
   func flush() { webSocket?.flush() }
 }
 
-extension Outbox.Entry {
+extension SendQueue.Entry {
   /// A text message, with the library's padding in front.
   init(text: String) {
     var text = text

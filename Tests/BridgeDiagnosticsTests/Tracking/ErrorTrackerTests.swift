@@ -45,7 +45,7 @@ private struct Stranger: Error {
     for canary in ["hunter2canary", "john@", "sk-canary"] { #expect(!text.contains(canary)) }
   }
 
-  @Test func theSharedTrackerRemembersAndNobodyIsNamed() async throws {
+  @Test func theSharedTrackerRecordsAndNamesNoUser() async throws {
     await ErrorTracker.shared.trackError(Stranger(), context: "shared")
     let sink = try #require(ErrorTracker.shared.sink as? MemorySink)
     let record = try #require(await sink.records.first { $0.context == "shared" })

@@ -2,7 +2,7 @@ import BridgeErrors
 import Foundation
 import Testing
 
-/// An error of somebody else's, of which only the text is known.
+/// An error of another library, of which only the text is known.
 private struct ForeignError: LocalizedError {
   let errorDescription: String?
 

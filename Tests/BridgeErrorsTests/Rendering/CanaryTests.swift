@@ -14,7 +14,7 @@ struct CanaryTests {
   ]
 
   @Test(arguments: plants)
-  func ofAnErrorThatSomebodyMade(_ plant: String) {
+  func ofAnErrorOfAnotherLibrary(_ plant: String) {
     for error in errors(carrying: plant) {
       for text in texts(of: error) {
         #expect(!text.contains("CANARY"), "\(error.caseName): \(text)")

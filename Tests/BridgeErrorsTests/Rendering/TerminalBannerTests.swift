@@ -29,7 +29,7 @@ struct TerminalBannerTests {
     #expect(ascii.utf8.allSatisfy { $0 < 0x80 })
   }
 
-  @Test func anErrorThatNobodySupervises() {
+  @Test func anErrorWithoutASupervisor() {
     #expect(
       TerminalBanner.render(.agentBusy, color: false) == """
         ⧗ info: Agent Busy

@@ -104,7 +104,7 @@ struct PresentedErrorTests {
     #expect(shown.context == newer)
   }
 
-  @Test func anIdOfGivenChanceIsARandomUUIDAndTheSameAgain() {
+  @Test func anIDOfAGeneratorIsARandomUUIDAndRepeatable() {
     var (zeros, ones) = (Repeated(word: 0), Repeated(word: .max))
     #expect(
       PresentedError.id(from: &zeros).uuidString == "00000000-0000-4000-8000-000000000000")
@@ -156,7 +156,7 @@ struct SecretTests {
     #expect(Mirror(reflecting: secret).children.isEmpty)
   }
 
-  @Test func itsBytesAreLent() {
+  @Test func itsBytesAreValidInsideTheClosure() {
     #expect(Secret("key").reveal { $0 } == Array("key".utf8))
     #expect(Secret([0, 255]).reveal { $0.count } == 2)
     #expect(Secret("").isEmpty && !Secret("x").isEmpty)

@@ -143,7 +143,7 @@ private actor Watching {
   private let reactor: Reactor
   private var watcher: DescriptorWatcher?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.lane }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(_ descriptor: Int32, on reactor: Reactor, _ ready: @escaping @Sendable () -> Void) async {
     self.reactor = reactor

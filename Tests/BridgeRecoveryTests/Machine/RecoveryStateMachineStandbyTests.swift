@@ -23,7 +23,7 @@ import Testing
     #expect(link.machine.state == .up(generation: 1))
   }
 
-  @Test func onTheVerdictTheSecondTakesOverWithoutADialInBetween() {
+  @Test func whenThePeerIsDeclaredDeadTheSecondTakesOverWithoutADialInBetween() {
     var link = suspected()
     link.step(.connected(generation: 2))
     link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
@@ -32,10 +32,10 @@ import Testing
     #expect(!link.words.contains("requestDial") && !link.words.contains("lost"))
   }
 
-  /// How long the newest outage was, as it is told.
+  /// How long the newest outage was, as the event has it.
   private func outage(_ link: Link) -> Duration? {
     link.outputs.lazy.compactMap { output -> Duration? in
-      if case .note(.recovered(let time, _, _), _) = output { time } else { nil }
+      if case .emit(.recovered(let time, _, _), _) = output { time } else { nil }
     }.first
   }
 
@@ -81,7 +81,7 @@ import Testing
     #expect(!link.outputs.contains { if case .setTimer(.standby, _) = $0 { true } else { false } })
   }
 
-  @Test func whatASecondWasRefusedIsNotOfferedAgainByTheVerdict() {
+  @Test func whatASecondWasRefusedIsNotOfferedAgainWhenThePeerIsDeclaredDead() {
     let refused = AppError.sshAuthenticationFailed(method: "publickey")
     var link = suspected()
     link.fail(2, .authenticationRefused, refused)
@@ -91,7 +91,7 @@ import Testing
     #expect(!link.words.contains("requestDial"))
     link.step(.tornDown(generation: 1))
     #expect(!link.words.contains("requestDial"))
-    link.step(.hurry(rearms: true))
+    link.step(.retryNow(rearms: true))
     #expect(link.words.contains("requestDial"))
   }
 
@@ -104,7 +104,7 @@ import Testing
     link.step(.suspected(generation: 1, silentFor: .seconds(5)))
     #expect(link.words == ["suspected"])
     link.step(.cleared(generation: 1))
-    link.step(.hurry(rearms: true))
+    link.step(.retryNow(rearms: true))
     #expect(link.words == ["withdraw", "disturb"])
     link.step(.suspected(generation: 1, silentFor: .seconds(5)))
     #expect(link.words.contains("requestDial"))
@@ -126,10 +126,10 @@ import Testing
     #expect(link.words.contains("healthy"))
   }
 
-  @Test func aPersonNeedNotWaitForTheVerdict() {
+  @Test func aPersonNeedNotWaitUntilThePeerIsDeclaredDead() {
     var link = suspected()
     link.step(.connected(generation: 2))
-    link.step(.hurry(rearms: true))
+    link.step(.retryNow(rearms: true))
     #expect(link.machine.state == .up(generation: 2))
   }
 

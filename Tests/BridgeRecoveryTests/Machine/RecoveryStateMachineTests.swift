@@ -2,12 +2,12 @@ import BridgeErrors
 import BridgeRecovery
 import Testing
 
-/// One machine, its chance and what it asked for last, as a table row drives it.
+/// One machine, its generator and its last outputs, as a table row drives it.
 struct Link {
   static let id = ConnectionID("a")
   let start = Moment.now
   var now: Moment
-  var chance = SeededGenerator(seed: 1)
+  var generator = SeededGenerator(seed: 1)
   var machine: RecoveryStateMachine
   var outputs: [RecoveryStateMachine.Output] = []
 
@@ -18,7 +18,7 @@ struct Link {
   }
 
   mutating func step(_ input: RecoveryStateMachine.Input) {
-    outputs = machine.step(input, at: now, using: &chance)
+    outputs = machine.step(input, at: now, using: &generator)
   }
 
   /// Starts it and brings its first generation up.
@@ -36,7 +36,7 @@ struct Link {
         ConnectionError(error, context: FailureContext(kind: kind, phase: .dial, host: "h"))))
   }
 
-  /// Lets the ended generation go, and grants a dial if one was asked for.
+  /// Tears the ended generation down, and grants a dial if one was requested.
   mutating func redial(after generation: Int) {
     step(.tornDown(generation: generation))
     step(.granted(isStandby: false))
@@ -49,16 +49,16 @@ struct Link {
     return nil
   }
 
-  /// What the newest failure was noted with.
+  /// The context of the newest failure's event.
   var context: FailureContext? {
-    for case .note(.failed(let failure), _) in outputs { return failure.context }
+    for case .emit(.failed(let failure), _) in outputs { return failure.context }
     return nil
   }
 
   /// The words of the outputs, without their payloads.
   var words: [String] {
     outputs.map { output in
-      if case .note(let step, _) = output {
+      if case .emit(let step, _) = output {
         return RecoveryEvent(at: now, step: step).name
       }
       return String("\(output)".prefix { $0 != "(" })
@@ -78,7 +78,7 @@ struct Link {
     #expect(link.machine.state == .up(generation: 1))
   }
 
-  /// Kind of failure of an established link → where it stands afterwards.
+  /// Kind of failure of an established link → its state afterwards.
   @Test(arguments: [
     (FailureKind.linkLost, true), (.linkSilent, true), (.refused, true), (.unreachable, true),
     (.offline, true), (.nameUnknown, true), (.nameTimeout, true), (.dialTimeout, true),
@@ -163,9 +163,9 @@ struct Link {
   @Test func failedIsNoTrap() {
     var link = Link.up()
     link.fail(1, .authenticationRefused)
-    link.step(.hurry(rearms: false))
+    link.step(.retryNow(rearms: false))
     #expect(link.outputs.isEmpty)
-    link.step(.hurry(rearms: true))
+    link.step(.retryNow(rearms: true))
     link.step(.tornDown(generation: 1))
     #expect(link.words == ["clearTimer", "requestDial"])
   }

@@ -143,11 +143,11 @@ import Testing
 
   @Test(arguments: UInt64(0)..<100)
   func theBoundHoldsAndNothingIsLostUncounted(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var queue = SeverityQueue(capacity: 8)
     var (pushed, dismissed) = (0, 0)
     for step in 0..<400 {
-      switch Int.random(in: 0..<6, using: &chance) {
+      switch Int.random(in: 0..<6, using: &generator) {
       case 0:
         dismissed += queue.shown?.count ?? 0
         queue.dismiss()

@@ -62,24 +62,24 @@ import Testing
   }
 
   private func settle(
-    _ charge: Int, of budget: inout RetryBudget, using chance: inout SeededGenerator
+    _ charge: Int, of budget: inout RetryBudget, using generator: inout SeededGenerator
   ) {
-    guard let cost = (DialCost.allCases + [nil]).randomElement(using: &chance) else { return }
+    guard let cost = (DialCost.allCases + [nil]).randomElement(using: &generator) else { return }
     if let cost { budget.settle(charge: charge, at: cost) } else { budget.refill() }
   }
 
   @Test func itIsNeverNegativeNorOverfullWhateverHappens() {
     for seed in UInt64(0)..<200 {
-      var chance = SeededGenerator(seed: seed)
+      var generator = SeededGenerator(seed: seed)
       var budget = RetryBudget(at: start)
       var now = start
       var charges: [Int] = []
       for _ in 0..<200 {
-        now += .milliseconds(Int.random(in: 0...4_000, using: &chance))
-        if Bool.random(using: &chance), case .granted(let charge) = budget.admit(at: now) {
+        now += .milliseconds(Int.random(in: 0...4_000, using: &generator))
+        if Bool.random(using: &generator), case .granted(let charge) = budget.admit(at: now) {
           charges.append(charge)
         } else if let charge = charges.popLast() {
-          settle(charge, of: &budget, using: &chance)
+          settle(charge, of: &budget, using: &generator)
         }
         #expect((0...100).contains(budget.tokens(at: now)), "seed \(seed)")
       }

@@ -2,12 +2,12 @@ import BridgeRecovery
 import Testing
 
 @Suite struct RetryPolicyTests {
-  private var chance = SeededGenerator(seed: 7)
+  private var generator = SeededGenerator(seed: 7)
   private var progress = RetryProgress()
 
   @Test mutating func standardWaitsTwoFourEightAndGivesUp() {
     let delays = (1...5).map { _ in
-      RetryPolicy.standard.next(&progress, pace: .normal, using: &chance)
+      RetryPolicy.standard.next(&progress, pace: .normal, using: &generator)
     }
     #expect(delays == [.seconds(2), .seconds(4), .seconds(8), nil, nil])
     #expect(progress.retries == 3)
@@ -15,16 +15,16 @@ import Testing
 
   @Test mutating func standardIsTheSameWhileNothingAnswers() {
     let delays = (1...4).map { _ in
-      RetryPolicy.standard.next(&progress, pace: .unanswered, using: &chance)
+      RetryPolicy.standard.next(&progress, pace: .unanswered, using: &generator)
     }
     #expect(delays == [.seconds(2), .seconds(4), .seconds(8), nil])
   }
 
   @Test mutating func persistentStartsAtOnceAndOnlyOnce() {
-    #expect(RetryPolicy.persistent.next(&progress, pace: .normal, using: &chance) == .zero)
+    #expect(RetryPolicy.persistent.next(&progress, pace: .normal, using: &generator) == .zero)
     #expect(!progress.mayStartAtOnce)
     let rest = (0..<200).map { _ in
-      RetryPolicy.persistent.next(&progress, pace: .normal, using: &chance)
+      RetryPolicy.persistent.next(&progress, pace: .normal, using: &generator)
     }
     #expect(rest.allSatisfy { $0.map { $0 <= .seconds(30) } == true })
     #expect(rest.count { $0 == .zero } < 3)
@@ -32,41 +32,41 @@ import Testing
 
   @Test mutating func persistentStaysUnderASecondWhileNothingAnswers() {
     for _ in 0..<300 {
-      let delay = RetryPolicy.persistent.next(&progress, pace: .unanswered, using: &chance)
+      let delay = RetryPolicy.persistent.next(&progress, pace: .unanswered, using: &generator)
       #expect(delay.map { $0 <= .seconds(1) } == true)
     }
   }
 
   @Test mutating func refusalsDoNotLengthenTheNextOrdinaryDelay() {
     for _ in 0..<100 {
-      _ = RetryPolicy.persistent.next(&progress, pace: .unanswered, using: &chance)
+      _ = RetryPolicy.persistent.next(&progress, pace: .unanswered, using: &generator)
     }
-    let delay = RetryPolicy.persistent.next(&progress, pace: .normal, using: &chance)
+    let delay = RetryPolicy.persistent.next(&progress, pace: .normal, using: &generator)
     #expect(delay.map { $0 <= .milliseconds(100) } == true)
   }
 
   @Test(arguments: [RetryPolicy.standard, .persistent])
   func aBusyServerIsLeftAloneForFifteenSeconds(policy: RetryPolicy) throws {
-    var chance = SeededGenerator(seed: 8)
+    var generator = SeededGenerator(seed: 8)
     var progress = RetryProgress()
-    let first = try #require(policy.next(&progress, pace: .throttled, using: &chance))
-    let second = try #require(policy.next(&progress, pace: .throttled, using: &chance))
+    let first = try #require(policy.next(&progress, pace: .throttled, using: &generator))
+    let second = try #require(policy.next(&progress, pace: .throttled, using: &generator))
     #expect(first >= .seconds(15) && first <= .seconds(19))
     #expect(second >= .seconds(30) && second <= .seconds(38))
   }
 
   @Test(arguments: [(1, 2), (7, 7), (10_000, 600)])
   func aDelayGivenByTheServerIsAFloorUpToACeiling(asked: Int, waited: Int) {
-    var chance = SeededGenerator(seed: 9)
+    var generator = SeededGenerator(seed: 9)
     var progress = RetryProgress()
     let delay = RetryPolicy.standard.next(
-      &progress, pace: .normal, atLeast: .seconds(asked), using: &chance)
+      &progress, pace: .normal, atLeast: .seconds(asked), using: &generator)
     #expect(delay == .seconds(waited))
   }
 
   @Test mutating func resetStartsOver() {
-    for _ in 1...4 { _ = RetryPolicy.standard.next(&progress, pace: .normal, using: &chance) }
+    for _ in 1...4 { _ = RetryPolicy.standard.next(&progress, pace: .normal, using: &generator) }
     progress.reset()
-    #expect(RetryPolicy.standard.next(&progress, pace: .normal, using: &chance) == .seconds(2))
+    #expect(RetryPolicy.standard.next(&progress, pace: .normal, using: &generator) == .seconds(2))
   }
 }

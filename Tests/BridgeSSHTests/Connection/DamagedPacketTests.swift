@@ -40,10 +40,10 @@ import Testing
       try await bystander.connect()
       let total = try await bytesOfASession(server)
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for lane in 0..<8 {
+        for worker in 0..<8 {
           group.addTask {
             let proxy = try await FaultProxy(to: server.port)
-            for place in stride(from: 45 + 3 * lane, to: total, by: 24) {
+            for place in stride(from: 45 + 3 * worker, to: total, by: 24) {
               try await proxy.inject(.corrupt(at: place))
               await Self.use(proxy.port, trusting(server), altered: place)
             }

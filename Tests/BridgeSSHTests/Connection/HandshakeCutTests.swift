@@ -20,10 +20,10 @@ import Testing
       let total = try await bytesOfASession(server)
       let places = Self.places(upTo: total)
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for lane in 0..<4 {
+        for worker in 0..<4 {
           group.addTask {
             let proxy = try await FaultProxy(to: server.port)
-            for place in places where place % 4 == lane {
+            for place in places where place % 4 == worker {
               try await proxy.inject(.cut(after: place, by: ending))
               await Self.use(proxy.port, trusting(server), command, cutAfter: place)
             }

@@ -123,7 +123,7 @@ import Testing
     #expect(journal.failure?.code == 28)
     #expect(journal.oldest == 0 && journal.newest == 2_400_000)
     #expect(try read(journal, from: 0, count: whole.count).flatMap(\.bytes) == whole)
-    // More than memory holds: files go, which leaves one gap and room on the disk.
+    // More than memory holds: files are removed, which leaves one gap and space on the disk.
     for turn in 40..<130 {
       let bytes = piece(turn, 60_000)
       whole += bytes

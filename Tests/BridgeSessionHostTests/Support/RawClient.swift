@@ -24,7 +24,7 @@ extension SessionBench {
     }
   }
 
-  /// A hello of a client that nobody else is.
+  /// A hello of a new client.
   func hello(_ session: SessionID, _ change: (inout Hello) -> Void = { _ in }) -> [UInt8] {
     var hello = Hello(
       session: session, client: ClientID(high: Machine.entropy(), low: Machine.entropy()))

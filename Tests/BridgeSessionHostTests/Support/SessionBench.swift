@@ -198,8 +198,8 @@ final class AttachedClient {
       isClosed = true
       machine.disconnect()
     case .nothing:
-      let hurry = machine.acknowledgementDeadline != nil
-      if hurry { TestMachine.pause() } else { process?.wait(writes: !outbox.isEmpty) }
+      let isDue = machine.acknowledgementDeadline != nil
+      if isDue { TestMachine.pause() } else { process?.wait(writes: !outbox.isEmpty) }
     }
   }
 
@@ -251,7 +251,7 @@ final class AttachedClient {
   /// Commits everything and leaves; the attaching process's exit status.
   func close() throws -> Int32 {
     try pump { $0.end != nil && $0.machine.phase == .attached }
-    try machine.leave(closes: true)
+    try machine.detach(closes: true)
     try pump { _ in false }
     return process?.exitStatus() ?? -1
   }

@@ -203,7 +203,7 @@ import Testing
   @Test func detachingComesAfterAllInput() throws {
     var client = try client()
     _ = try client.write([1, 2])
-    try client.leave(closes: false)
+    try client.detach(closes: false)
     #expect(client.nextFrame(limit: 1, at: 0) == .input(offset: 0, bytes: [1]))
     #expect(client.nextFrame(limit: 1, at: 0) == .input(offset: 1, bytes: [2]))
     #expect(client.nextFrame(at: 0) == .control(number: 1, .detach))
@@ -285,7 +285,7 @@ import Testing
     var client = try client { $0.role = .viewer }
     #expect(throws: ClientSession.WriteError.notWriter) { try client.write([1]) }
     #expect(throws: ClientSession.WriteError.notWriter) { try client.perform(.signal(.kill)) }
-    try client.leave(closes: false)
+    try client.detach(closes: false)
     #expect(client.nextFrame(at: 0) == .control(number: 0, .detach))
   }
 

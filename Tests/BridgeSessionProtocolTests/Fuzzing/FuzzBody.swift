@@ -5,8 +5,8 @@
 /// What holds for every sequence of bytes. Run by the tests on seeded bytes, and by `.ci/fuzz` on
 /// bytes that libFuzzer chooses: it compiles this file with the sources of the protocol.
 enum FuzzBody {
-  /// The first rule that these bytes break; nil where all hold. The first byte says how the rest is
-  /// cut into pieces.
+  /// The first rule that these bytes break; nil where all hold. The first byte decides how the rest
+  /// is cut into pieces.
   static func broken(by data: [UInt8]) -> String? {
     guard let first = data.first else { return nil }
     let rest = Array(data.dropFirst())

@@ -142,8 +142,8 @@ import Testing
     }
     #expect(Identifier(text: Sample.session.description.uppercased()) == nil)
     #expect(Identifier(text: Sample.session.description + "0") == nil)
-    var chance = SeededGenerator(seed: 1)
-    #expect(Identifier(using: &chance) != Identifier(using: &chance))
+    var generator = SeededGenerator(seed: 1)
+    #expect(Identifier(using: &generator) != Identifier(using: &generator))
   }
 
   @Test(arguments: [

@@ -330,7 +330,7 @@ import Testing
     #expect(host.attachedCount == 1)
   }
 
-  @Test func connectionsWithoutAHelloKeepNobodyOut() throws {
+  @Test func connectionsWithoutAHelloKeepNoClientOut() throws {
     var host = host()
     for id in UInt32(0)..<40 { _ = host.connect(id) }
     _ = try attach(&host, 40, hello())

@@ -5,8 +5,8 @@ enum Pattern {
   static let period = 1 << 20
   /// Two periods, so that any piece up to one period long is a slice.
   static let bytes: [UInt8] = {
-    var chance = SeededGenerator(seed: 0xB51D)
-    let words = (0..<(period / 8)).map { _ in chance.next() }
+    var generator = SeededGenerator(seed: 0xB51D)
+    let words = (0..<(period / 8)).map { _ in generator.next() }
     let once = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
     return once + once
   }()

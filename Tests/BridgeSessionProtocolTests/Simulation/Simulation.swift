@@ -3,7 +3,7 @@ import BridgeSessionProtocol
 /// One host, two clients and a network that loses connections at any byte, from a seed.
 struct Simulation {
   let seed: UInt64
-  var chance: SeededGenerator
+  var generator: SeededGenerator
   var host: SimulatedHost
   var clients: [SimulatedClient]
   var links: [Link?]
@@ -14,7 +14,7 @@ struct Simulation {
   let hasCap: Bool
   var counts = Counts()
 
-  /// What happened in a run: shows that the faults were there.
+  /// The events of a run: shows that the faults were there.
   struct Counts {
     var cuts = 0
     var kills = 0
@@ -31,19 +31,19 @@ struct Simulation {
 
   init(seed: UInt64) {
     self.seed = seed
-    chance = SeededGenerator(seed: seed)
-    let kind: ProgramKind = chance.oneIn(2) ? .terminal : .pipes
+    generator = SeededGenerator(seed: seed)
+    let kind: ProgramKind = generator.oneIn(2) ? .terminal : .pipes
     // One run in fifty is longer than every window.
-    let total = seed % 50 == 0 ? 3 << 20 : UInt64(1 + chance.upTo(60_000))
-    hasCap = chance.oneIn(3)
+    let total = seed % 50 == 0 ? 3 << 20 : UInt64(1 + generator.upTo(60_000))
+    hasCap = generator.oneIn(3)
     let cap: UInt64? = hasCap ? 8192 : nil
     let configuration = HostSession.Configuration(
-      session: Sample.session, epoch: chance.next(), kind: kind, cap: cap)
+      session: Sample.session, epoch: generator.next(), kind: kind, cap: cap)
     host = SimulatedHost(configuration, total: total)
-    let takesOver = chance.oneIn(3)
-    clients = [SimulatedClient(number: 1, kind: kind, scriptLength: chance.upTo(6000))]
+    let takesOver = generator.oneIn(3)
+    clients = [SimulatedClient(number: 1, kind: kind, scriptLength: generator.upTo(6000))]
     if takesOver {
-      let length = chance.upTo(3000)
+      let length = generator.upTo(3000)
       clients.append(SimulatedClient(number: 2, kind: kind, scriptLength: length, takes: true))
     }
     links = clients.map { _ in nil }
@@ -51,29 +51,29 @@ struct Simulation {
 
   /// Runs with faults, then without until everything arrived; nil, or what was wrong.
   mutating func run() -> String? {
-    for _ in 0..<(100 + chance.upTo(300)) { step(withFaults: true) }
+    for _ in 0..<(100 + generator.upTo(300)) { step(withFaults: true) }
     var steps = 0
     while !isComplete, steps < 20_000 {
       step(withFaults: false)
       steps += 1
     }
-    return verdict
+    return outcome
   }
 
   private var isComplete: Bool { host.wasDiscarded }
 
   private mutating func step(withFaults: Bool) {
-    now += UInt64(chance.upTo(40))
+    now += UInt64(generator.upTo(40))
     let long = host.total > 1 << 20
-    host.print(chance.upTo(long ? 60_000 : 900), at: now)
-    host.readInput(chance.upTo(300), at: now)
+    host.print(generator.upTo(long ? 60_000 : 900), at: now)
+    host.readInput(generator.upTo(300), at: now)
     if host.total == host.machine.newest, allInputArrived { host.end(.exited(status: 42), at: now) }
     for index in clients.indices {
       if withFaults { inject(index) }
       work(index, withFaults: withFaults)
       transmit(index, all: !withFaults)
     }
-    if let old = halfOpen.first, chance.oneIn(withFaults ? 20 : 2) {
+    if let old = halfOpen.first, generator.oneIn(withFaults ? 20 : 2) {
       host.disconnect(old)
       halfOpen.removeFirst()
     }
@@ -84,8 +84,8 @@ struct Simulation {
   }
 
   private mutating func inject(_ index: Int) {
-    if chance.oneIn(12), links[index] != nil { cut(index) }
-    if chance.oneIn(40) {
+    if generator.oneIn(12), links[index] != nil { cut(index) }
+    if generator.oneIn(40) {
       counts.kills += 1
       clients[index].restart()
       if links[index] != nil { cut(index) }
@@ -97,10 +97,10 @@ struct Simulation {
     guard let link = links[index] else { return }
     counts.cuts += 1
     links[index] = nil
-    let arrived = link.toHost.prefix(chance.upTo(link.toHost.count))
+    let arrived = link.toHost.prefix(generator.upTo(link.toHost.count))
     host.receive(arrived, on: link.id, at: now)
     clients[index].disconnect()
-    if chance.oneIn(2) {
+    if generator.oneIn(2) {
       host.disconnect(link.id)
     } else {
       halfOpen.append(link.id)
@@ -109,20 +109,20 @@ struct Simulation {
 
   private mutating func work(_ index: Int, withFaults: Bool) {
     reconnect(index, withFaults: withFaults)
-    let dies = withFaults && chance.oneIn(30)
-    clients[index].write(chance.upTo(200), dies: dies)
-    if chance.oneIn(20) { clients[index].resize() }
+    let dies = withFaults && generator.oneIn(30)
+    clients[index].write(generator.upTo(200), dies: dies)
+    if generator.oneIn(20) { clients[index].resize() }
     // Now and then the reader stops for a while.
-    if !withFaults || !chance.oneIn(4) {
-      let kills = withFaults && chance.oneIn(25)
-      clients[index].read(1 + chance.upTo(60), commits: chance.oneIn(3), dies: kills, at: now)
+    if !withFaults || !generator.oneIn(4) {
+      let kills = withFaults && generator.oneIn(25)
+      clients[index].read(1 + generator.upTo(60), commits: generator.oneIn(3), dies: kills, at: now)
     }
     if clients[index].machine.phase == .detached, links[index] != nil { cut(index) }
     if !withFaults { finish(index) }
   }
 
   private mutating func reconnect(_ index: Int, withFaults: Bool) {
-    if clients[index].isReplaced, chance.oneIn(withFaults ? 30 : 5), mayTake(index) {
+    if clients[index].isReplaced, generator.oneIn(withFaults ? 30 : 5), mayTake(index) {
       counts.takeovers += 1
       clients[index].isReplaced = false
       clients[index].machine.retake(true)
@@ -130,7 +130,7 @@ struct Simulation {
     guard links[index] == nil, clients[index].machine.phase != .left else { return }
     if case .refused = clients[index].machine.phase { return }
     // A viewer asks again to write once the other has left.
-    guard chance.oneIn(3) else { return }
+    guard generator.oneIn(3) else { return }
     links[index] = Link(id: nextLink)
     host.connect(nextLink)
     nextLink += 1
@@ -157,15 +157,15 @@ struct Simulation {
     let client = clients[index]
     guard client.machine.phase == .attached else { return }
     if index > 0, client.store.written == client.scriptLength, client.store.ending != nil {
-      try? clients[index].machine.leave(closes: false)
-    } else if client.machine.role == .viewer, chance.oneIn(10) {
+      try? clients[index].machine.detach(closes: false)
+    } else if client.machine.role == .viewer, generator.oneIn(10) {
       // Writes as soon as the other client has written everything.
       cut(index)
       if mayTake(index) { clients[index].machine.retake(true) }
     } else if isLast, client.store.ending != nil, client.machine.role == .writer,
       client.machine.committed == host.total
     {
-      try? clients[index].machine.leave(closes: true)
+      try? clients[index].machine.detach(closes: true)
     }
   }
 
@@ -178,10 +178,10 @@ struct Simulation {
     clients[index].outbox = []
     link.toClient += host.connections[link.id]?.outbox ?? []
     host.connections[link.id]?.outbox = []
-    let up = link.toHost.prefix(all ? .max : chance.upTo(link.toHost.count))
+    let up = link.toHost.prefix(all ? .max : generator.upTo(link.toHost.count))
     host.receive(up, on: link.id, at: now)
     link.toHost.removeFirst(up.count)
-    let down = link.toClient.prefix(all ? .max : chance.upTo(link.toClient.count))
+    let down = link.toClient.prefix(all ? .max : generator.upTo(link.toClient.count))
     let isSound = clients[index].receive(down, at: now)
     link.toClient.removeFirst(down.count)
     links[index] = link
@@ -192,7 +192,7 @@ struct Simulation {
     clients[index].disconnect()
   }
 
-  private var verdict: String? {
+  private var outcome: String? {
     if let failure = clients.flatMap(\.failures).first { return failure }
     if let violation = host.violations.first { return "host: \(violation)" }
     guard isComplete else { return "not complete: \(state)" }

@@ -71,11 +71,11 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<100) func randomOutputKeepsABoundedState(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let alphabet = Array("\u{1B}\u{1B}[]P?;(0123456789hlmrqJcp !\\\u{7}x".utf8)
     var tracker = ModeTracker()
     for _ in 0..<20 {
-      tracker.track((0..<500).map { _ in alphabet[chance.upTo(alphabet.count - 1)] })
+      tracker.track((0..<500).map { _ in alphabet[generator.upTo(alphabet.count - 1)] })
       #expect(tracker.restore.count < 8192)
       let copy = ModeTracker(restoring: tracker.restore, offset: 0)
       #expect(copy.isAlternateScreen == tracker.isAlternateScreen)

@@ -53,9 +53,9 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<100) func randomOutputNeverGrowsAndCutsDoNotMatter(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let alphabet = Array("\u{1B}\u{1B}[]P?;$0123ncqpmt\\\u{7}\u{18}abc".utf8)
-    let bytes = (0..<2000).map { _ in alphabet[chance.upTo(alphabet.count - 1)] }
+    let bytes = (0..<2000).map { _ in alphabet[generator.upTo(alphabet.count - 1)] }
     var whole = MuteFilter()
     let expected = whole.filter(bytes) + whole.finish()
     #expect(expected.count <= bytes.count)
@@ -63,7 +63,7 @@ import Testing
     var shown: [UInt8] = []
     var rest = bytes[...]
     while !rest.isEmpty {
-      let piece = rest.prefix(1 + chance.upTo(20))
+      let piece = rest.prefix(1 + generator.upTo(20))
       shown += cut.filter(Array(piece))
       rest = rest.dropFirst(piece.count)
     }

@@ -208,12 +208,12 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<200) func randomBytesAreFramesOrATypedError(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var parser = FrameParser()
     for _ in 0..<50 {
       // Half of the bytes are small, so that headers are often nearly right.
-      let bytes = (0..<chance.upTo(64)).map { _ in
-        chance.oneIn(2) ? UInt8(chance.upTo(13)) : UInt8(chance.upTo(255))
+      let bytes = (0..<generator.upTo(64)).map { _ in
+        generator.oneIn(2) ? UInt8(generator.upTo(13)) : UInt8(generator.upTo(255))
       }
       parser.append(bytes)
       while let frame = try? parser.next() { #expect(frame.encoded.count >= 16) }
@@ -222,11 +222,11 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<100) func damagedFramesAreFramesOrATypedError(seed: UInt64) {
-    var chance = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for frame in Sample.frames {
       var bytes = frame.encoded
-      for _ in 0...chance.upTo(3) {
-        bytes[chance.upTo(bytes.count - 1)] = UInt8(chance.upTo(255))
+      for _ in 0...generator.upTo(3) {
+        bytes[generator.upTo(bytes.count - 1)] = UInt8(generator.upTo(255))
       }
       var parser = FrameParser()
       parser.append(bytes)

@@ -43,23 +43,23 @@ private struct RestlessScene {
   }
 
   private func drive() async {
-    var chance = SeededGenerator(seed: seed ^ 0xD1A1)
+    var generator = SeededGenerator(seed: seed ^ 0xD1A1)
     for (name, host, parents) in [("a", 0, []), ("b", 1, ["a"]), ("c", 1, [])] {
-      try? await supervisor.supervise(link(name, hosts[host], parents, &chance))
+      try? await supervisor.supervise(link(name, hosts[host], parents, &generator))
     }
     while clock.elapsed < Self.span {
-      let wait = Duration.milliseconds(Int.random(in: 50...1_000, using: &chance))
+      let wait = Duration.milliseconds(Int.random(in: 50...1_000, using: &generator))
       try? await clock.sleep(until: clock.now + wait)
-      await disturb(&chance)
-      for host in hosts { await endWhatIsNearlyHealthy(host, &chance) }
+      await disturb(&generator)
+      for host in hosts { await endWhatIsNearlyHealthy(host, &generator) }
     }
     await supervisor.shutDown()
   }
 
   private func link(
-    _ name: String, _ host: ScriptedHost, _ parents: [String], _ chance: inout SeededGenerator
+    _ name: String, _ host: ScriptedHost, _ parents: [String], _ generator: inout SeededGenerator
   ) -> SupervisedConnection {
-    let keepalive = Duration.milliseconds(Int.random(in: 500...2_000, using: &chance))
+    let keepalive = Duration.milliseconds(Int.random(in: 500...2_000, using: &generator))
     return SupervisedConnection(
       id: ConnectionID(name), endpoint: host.endpoint,
       parents: parents.map { ConnectionID($0) }, retriesFirstDial: true,
@@ -67,29 +67,29 @@ private struct RestlessScene {
       make: { host.connection(ConnectionID(name), $0) })
   }
 
-  private func disturb(_ chance: inout SeededGenerator) async {
-    guard let host = hosts.randomElement(using: &chance) else { return }
-    switch Int.random(in: 0..<60, using: &chance) {
-    case 0, 1: await host.connections.randomElement(using: &chance)?.freeze()
-    case 2: await host.connections.randomElement(using: &chance)?.lose()
+  private func disturb(_ generator: inout SeededGenerator) async {
+    guard let host = hosts.randomElement(using: &generator) else { return }
+    switch Int.random(in: 0..<60, using: &generator) {
+    case 0, 1: await host.connections.randomElement(using: &generator)?.freeze()
+    case 2: await host.connections.randomElement(using: &generator)?.lose()
     case 3...30: await supervisor.networkChanged()
     case 31: host.answerNext(.throttle)
     case 32: host.answerNext(.drop)
     case 33, 34: host.freeze()
-    default: host.latency = .milliseconds(Int.random(in: 1...400, using: &chance))
+    default: host.latency = .milliseconds(Int.random(in: 1...400, using: &generator))
     }
-    if Int.random(in: 0..<3, using: &chance) == 0 {
+    if Int.random(in: 0..<3, using: &generator) == 0 {
       for host in hosts { await host.thaw() }
     }
   }
 
   /// Nothing is well for ten seconds: what is older than three is frozen, or lost.
   private func endWhatIsNearlyHealthy(
-    _ host: ScriptedHost, _ chance: inout SeededGenerator
+    _ host: ScriptedHost, _ generator: inout SeededGenerator
   ) async {
     for connection in host.connections {
       guard let age = await connection.age, age > .seconds(3) else { continue }
-      let isLost = Int.random(in: 0..<8, using: &chance) == 0
+      let isLost = Int.random(in: 0..<8, using: &generator) == 0
       if isLost { await connection.lose() } else { await connection.freeze() }
     }
   }

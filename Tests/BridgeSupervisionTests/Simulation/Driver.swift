@@ -13,20 +13,21 @@ struct Driver: Sendable {
   private var hosts: [ScriptedHost] { simulation.hosts }
 
   func drive() async {
-    var chance = SeededGenerator(seed: simulation.seed ^ 0xFA07)
+    var generator = SeededGenerator(seed: simulation.seed ^ 0xFA07)
     var order = simulation.setting.children
-    order.shuffle(using: &chance)
+    order.shuffle(using: &generator)
     for child in order {
       do throws(AppError) {
         try await supervisor.supervise(child)
       } catch {
         violate("\(child.id) was refused")
       }
-      if Bool.random(using: &chance) { await pause(upTo: 100, &chance) }
+      if Bool.random(using: &generator) { await pause(upTo: 100, &generator) }
     }
     for _ in 0..<simulation.setting.steps {
-      await pause(upTo: [0, 20, 500, 4_000, 20_000].randomElement(using: &chance) ?? 0, &chance)
-      await disturb(&chance)
+      await pause(
+        upTo: [0, 20, 500, 4_000, 20_000].randomElement(using: &generator) ?? 0, &generator)
+      await disturb(&generator)
       await check()
     }
     await mend()
@@ -34,8 +35,8 @@ struct Driver: Sendable {
     await supervisor.shutDown()
   }
 
-  private func pause(upTo milliseconds: Int, _ chance: inout SeededGenerator) async {
-    let wait = Duration.milliseconds(Int.random(in: 0...milliseconds, using: &chance))
+  private func pause(upTo milliseconds: Int, _ generator: inout SeededGenerator) async {
+    let wait = Duration.milliseconds(Int.random(in: 0...milliseconds, using: &generator))
     try? await clock.sleep(until: clock.now + wait)
   }
 
@@ -43,31 +44,31 @@ struct Driver: Sendable {
     simulation.violations.record("\(what), at \(clock.elapsed)")
   }
 
-  private func disturb(_ chance: inout SeededGenerator) async {
-    guard let host = hosts.randomElement(using: &chance),
-      let id = simulation.setting.children.randomElement(using: &chance)?.id
+  private func disturb(_ generator: inout SeededGenerator) async {
+    guard let host = hosts.randomElement(using: &generator),
+      let id = simulation.setting.children.randomElement(using: &generator)?.id
     else { return }
-    switch Int.random(in: 0..<21, using: &chance) {
+    switch Int.random(in: 0..<21, using: &generator) {
     case 0, 1: host.answer = .accept
-    case 2, 3: host.answer = ScriptedHost.Answer.allCases.randomElement(using: &chance) ?? .drop
+    case 2, 3: host.answer = ScriptedHost.Answer.allCases.randomElement(using: &generator) ?? .drop
     case 4, 5: await host.cut()
-    case 6: await host.connections.randomElement(using: &chance)?.lose()
-    case 7: await host.connections.randomElement(using: &chance)?.freeze()
+    case 6: await host.connections.randomElement(using: &generator)?.lose()
+    case 7: await host.connections.randomElement(using: &generator)?.freeze()
     case 8: host.freeze()
     case 9: await host.thaw()
     case 10: await supervisor.networkChanged()
-    case 11: await supervisor.reconnectNow(Bool.random(using: &chance) ? id : nil)
-    case 12: await supervisor.report(Self.reports.randomElement(using: &chance) ?? .agentBusy)
-    case 13: await supervisor.choose(Self.options.randomElement(using: &chance) ?? .dismiss)
-    case 14: wait(for: id, atMost: .milliseconds(Int.random(in: 0...3_000, using: &chance)))
-    case 15: operate(atMost: .milliseconds(Int.random(in: 0...9_000, using: &chance)))
-    case 16: await host.connections.randomElement(using: &chance)?.stopReading()
-    case 17: await host.connections.randomElement(using: &chance)?.resumeReading()
+    case 11: await supervisor.reconnectNow(Bool.random(using: &generator) ? id : nil)
+    case 12: await supervisor.report(Self.reports.randomElement(using: &generator) ?? .agentBusy)
+    case 13: await supervisor.choose(Self.options.randomElement(using: &generator) ?? .dismiss)
+    case 14: wait(for: id, atMost: .milliseconds(Int.random(in: 0...3_000, using: &generator)))
+    case 15: operate(atMost: .milliseconds(Int.random(in: 0...9_000, using: &generator)))
+    case 16: await host.connections.randomElement(using: &generator)?.stopReading()
+    case 17: await host.connections.randomElement(using: &generator)?.resumeReading()
     case 18:
-      let rate = Int.random(in: 0...50_000, using: &chance)
-      await host.connections.randomElement(using: &chance)?.beginUpload(bytesPerSecond: rate)
-    case 19: await host.connections.randomElement(using: &chance)?.endUpload()
-    default: host.latency = .milliseconds(Int.random(in: 1...800, using: &chance))
+      let rate = Int.random(in: 0...50_000, using: &generator)
+      await host.connections.randomElement(using: &generator)?.beginUpload(bytesPerSecond: rate)
+    case 19: await host.connections.randomElement(using: &generator)?.endUpload()
+    default: host.latency = .milliseconds(Int.random(in: 1...800, using: &generator))
     }
   }
 
@@ -77,25 +78,25 @@ struct Driver: Sendable {
     .timeout(seconds: 1), .cancelled,
   ]
 
-  /// A caller that waits for a connection and may lose its patience.
-  private func wait(for id: ConnectionID, atMost patience: Duration) {
+  /// A caller that waits for a connection and may cancel.
+  private func wait(for id: ConnectionID, atMost limit: Duration) {
     let waiting = Task(executorPreference: simulation.executor) {
       _ = try? await supervisor.connection(id)
     }
-    cancel(waiting, after: patience)
+    cancel(waiting, after: limit)
   }
 
   /// An operation that fails in passing and may be cancelled anywhere.
-  private func operate(atMost patience: Duration) {
+  private func operate(atMost limit: Duration) {
     let running = Task(executorPreference: simulation.executor) {
       _ = try? await supervisor.run { throw AppError.networkUnavailable }
     }
-    cancel(running, after: patience)
+    cancel(running, after: limit)
   }
 
-  private func cancel(_ task: Task<Void, Never>, after patience: Duration) {
+  private func cancel(_ task: Task<Void, Never>, after limit: Duration) {
     Task(executorPreference: simulation.executor) {
-      try? await clock.sleep(until: clock.now + patience)
+      try? await clock.sleep(until: clock.now + limit)
       task.cancel()
     }
   }

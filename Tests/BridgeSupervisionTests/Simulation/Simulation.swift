@@ -30,14 +30,14 @@ final class Simulation: Sendable {
   init(seed: UInt64) {
     self.seed = seed
     executor = SeededExecutor(seed: seed)
-    var chance = SeededGenerator(seed: seed ^ 0x5EED)
+    var generator = SeededGenerator(seed: seed ^ 0x5EED)
     let clock = clock
     hosts = ["a", "b"].map { name in
       ScriptedHost(
         Endpoint(host: name, port: 22), clock: clock,
-        latency: .milliseconds(Int.random(in: 1...400, using: &chance)))
+        latency: .milliseconds(Int.random(in: 1...400, using: &generator)))
     }
-    setting = Self.setting(hosts, &chance)
+    setting = Self.setting(hosts, &generator)
   }
 
   /// What went wrong; nothing if all is well.
@@ -55,29 +55,29 @@ final class Simulation: Sendable {
   }
 
   private static func setting(
-    _ hosts: [ScriptedHost], _ chance: inout SeededGenerator
+    _ hosts: [ScriptedHost], _ generator: inout SeededGenerator
   ) -> Setting {
     var setting = Setting(
-      queueCapacity: Int.random(in: 2...8, using: &chance),
-      steps: Int.random(in: 5...25, using: &chance))
-    for number in 0..<Int.random(in: 1...6, using: &chance) {
+      queueCapacity: Int.random(in: 2...8, using: &generator),
+      steps: Int.random(in: 5...25, using: &generator))
+    for number in 0..<Int.random(in: 1...6, using: &generator) {
       let id = ConnectionID("c\(number)")
-      let host = hosts[Int.random(in: 0..<hosts.count, using: &chance)]
-      let parents = (0..<number).filter { _ in Int.random(in: 0..<3, using: &chance) == 0 }
-      let teardown = [0, 2, 50, 900, 1_500].randomElement(using: &chance) ?? 0
+      let host = hosts[Int.random(in: 0..<hosts.count, using: &generator)]
+      let parents = (0..<number).filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+      let teardown = [0, 2, 50, 900, 1_500].randomElement(using: &generator) ?? 0
       setting.lingers = setting.lingers || teardown > 1_000
       setting.children.append(
         SupervisedConnection(
           id: id, endpoint: host.endpoint, parents: parents.map { ConnectionID("c\($0)") },
-          retriesFirstDial: true, liveness: liveness(&chance),
+          retriesFirstDial: true, liveness: liveness(&generator),
           make: { host.connection(id, $0, teardown: .milliseconds(teardown)) }))
     }
     return setting
   }
 
-  private static func liveness(_ chance: inout SeededGenerator) -> LivenessPolicy? {
-    let keepalive = Duration.seconds(Int.random(in: 1...5, using: &chance))
-    return switch Int.random(in: 0..<4, using: &chance) {
+  private static func liveness(_ generator: inout SeededGenerator) -> LivenessPolicy? {
+    let keepalive = Duration.seconds(Int.random(in: 1...5, using: &generator))
+    return switch Int.random(in: 0..<4, using: &generator) {
     case 0: nil
     case 1: LivenessPolicy(keepalive: keepalive, switching: .costly)
     default: LivenessPolicy(keepalive: keepalive, switching: .free)
@@ -107,7 +107,7 @@ final class Simulation: Sendable {
     }
     let outcome = executor.run(moving: clock, atMost: 400_000) { finished.events.count == 2 }
     if outcome != .done { violations.record("the run is \(outcome)") }
-    // What is left is the patience of callers; then nothing may be.
+    // Only the time limits of callers are left; after them no task may be.
     _ = executor.run(moving: clock, atMost: 1_000) { false }
     if survivor != nil { violations.record("the supervisor is still referenced") }
     if clock.sleeperCount > 0 { violations.record("\(clock.sleeperCount) still asleep") }

@@ -26,11 +26,11 @@ struct CycleTests {
     let ports: [Fate: Int] = [.serverResets: rude.port, .refused: refusing.port]
     let reactors = [Reactor(name: "cycle-0"), Reactor(name: "cycle-1")]
     await withTaskGroup { group in
-      for lane in 0..<8 {
+      for worker in 0..<8 {
         group.addTask {
           for round in 0..<18 {
             let port = ports[fate] ?? echo.port
-            await Self.live(fate, port, on: reactors[(lane + round) % 2])
+            await Self.live(fate, port, on: reactors[(worker + round) % 2])
           }
         }
       }

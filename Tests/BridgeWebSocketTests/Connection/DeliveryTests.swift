@@ -65,7 +65,7 @@ struct DeliveryTests {
       to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
     try await connection.connect()
     let taken = Mutex(0)
-    // More than the kernels of both sides take: the outbox is full in the end.
+    // More than the kernels of both sides take: the queue is full in the end.
     let chunk = [UInt8](repeating: 1, count: 1 << 20)
     let sender = Task {
       for _ in 0..<64 {

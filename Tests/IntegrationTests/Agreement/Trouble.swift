@@ -72,7 +72,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
 
   /// The timeout is so long that a busy machine does not declare a link dead by mistake.
   static let liveness = LivenessPolicy(
-    keepalive: .seconds(1), switching: .costly, patience: .seconds(5))
+    keepalive: .seconds(1), switching: .costly, deadAfter: .seconds(5))
 
   /// Lets it happen, and returns the events. Repeated words are one: how often it was tried in
   /// vain is a matter of chance.

@@ -104,9 +104,9 @@ import Testing
       #expect(whole.code == 3)
       #expect(whole.count == 1)
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for lane in 0..<4 {
+        for worker in 0..<4 {
           group.addTask {
-            for place in stride(from: whole.bytes - 500 + 12 * lane, to: whole.bytes, by: 48) {
+            for place in stride(from: whole.bytes - 500 + 12 * worker, to: whole.bytes, by: 48) {
               let run = try await self.runs(server, home, cutAfter: place)
               let isRetried = run.code == 3 && run.count == 1
               let isReported = run.code == 74 && run.count <= 1

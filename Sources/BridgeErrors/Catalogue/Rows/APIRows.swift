@@ -20,9 +20,9 @@ extension CatalogueRow {
 
   static func apiUnauthorized() -> Self {
     Self(
-      "apiUnauthorized", .api, cause: "Nobody is signed in, or the sign-in has expired (401).",
+      "apiUnauthorized", .api, cause: "No user is signed in, or the sign-in has expired (401).",
       remedy: "Sign in again, or check the token this client uses.",
-      fact: "The server wants you to sign in.", exit: .refused, tool: .permission)
+      fact: "The server requires you to sign in.", exit: .refused, tool: .permission)
   }
 
   static func apiRateLimited(_ retryAfter: Int?) -> Self {

@@ -20,7 +20,7 @@ extension CatalogueRow {
 
   static func agentAborted() -> Self {
     Self(
-      "agentAborted", .agent, cause: "Somebody stopped the agent.",
+      "agentAborted", .agent, cause: "The agent was stopped by a person or a program.",
       remedy: "If that was you, nothing is wrong; start it again when you are ready.",
       fact: "The agent was stopped before it had finished.")
   }
@@ -57,9 +57,9 @@ extension CatalogueRow {
 
   static func permissionTimeout(_ tool: String, _ seconds: Int) -> Self {
     Self(
-      "permissionTimeout", .permission, cause: "Nobody answered a question for permission.",
+      "permissionTimeout", .permission, cause: "A request for permission was not answered.",
       remedy: "Nothing was allowed. Run it again, and answer in time.",
-      fact: "Nobody said within \(seconds) seconds whether \(Payload.shown(tool)) may be used.",
+      fact: "Permission to use \(Payload.shown(tool)) was not given within \(seconds) seconds.",
       tool: .permission)
   }
 

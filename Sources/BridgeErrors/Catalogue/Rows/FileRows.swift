@@ -36,7 +36,7 @@ extension CatalogueRow {
 
   static func filePermissionDenied(_ path: String) -> Self {
     Self(
-      "filePermissionDenied", .file, cause: "The file belongs to somebody else, or is protected.",
+      "filePermissionDenied", .file, cause: "The file belongs to another user, or is protected.",
       remedy: "Ask its owner, or change its permissions (`ls -l`).",
       fact: "You may not use \(Payload.shown(path)).", exit: .fileMissing, tool: .permission)
   }

@@ -51,8 +51,8 @@ extension CatalogueRow {
       "sshAlgorithmMismatch", .ssh,
       cause: "Client and server have no key exchange, host key, cipher or MAC in common.",
       remedy: """
-        Usually the older side wants an update. Weak algorithms are left out unless a program asks \
-        for them by name.
+        Usually the older side needs an update. Weak algorithms are left out unless a program \
+        requests them by name.
         """,
       title: "No Common Algorithm",
       message: """

@@ -60,7 +60,7 @@ extension CatalogueRow {
   static func sshHostKeyMismatch(_ host: String) -> Self {
     Self(
       "sshHostKeyMismatch", .ssh,
-      cause: "The host shows another key than the one on record. Somebody may be in between.",
+      cause: "The host's key is not the one on record. The connection may be intercepted.",
       remedy: hostKeyRemedy,
       fact: "The key of \(Payload.shown(host)) is not the one on record.", exit: .hostIdentity,
       tool: .network)

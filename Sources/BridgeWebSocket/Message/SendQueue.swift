@@ -4,8 +4,8 @@ import BridgeTransport
 /// The messages that wait to be written: filled anywhere, emptied on the reactor.
 ///
 /// A lock and not actor state: a sender that has room neither hops nor suspends, and many messages
-/// share one wake of the loop. A full outbox holds its senders back until half of it is written.
-final class Outbox: Sendable {
+/// share one wake of the loop. A full queue holds its senders back until half of it is written.
+final class SendQueue: Sendable {
   /// A frame to come.
   struct Entry: Sendable {
     /// Which kind of frame, and for a ping which one.
@@ -192,13 +192,13 @@ final class Outbox: Sendable {
     detail: "A message was sent before the connection was there.")
 }
 
-extension Outbox.State {
-  fileprivate mutating func append(_ entry: Outbox.Entry) {
+extension SendQueue.State {
+  fileprivate mutating func append(_ entry: SendQueue.Entry) {
     entries.append(entry)
     weight += entry.bytes.count
   }
 
-  /// Whether the loop must be notified; once, until it has found the outbox empty.
+  /// Whether the loop must be notified; once, until it has found the queue empty.
   fileprivate mutating func needsWake() -> Bool {
     defer { isWakePending = true }
     return !isWakePending

@@ -3,7 +3,7 @@ import BridgeRecovery
 import Testing
 
 /// Many connections to one site, every dial answered by hand.
-struct House {
+struct MachineBench {
   static let site = "h:22"
   let start = Moment.now
   var now: Moment
@@ -15,7 +15,7 @@ struct House {
   }
 
   mutating func add(
-    _ name: String, parents: [String] = [], site: String = House.site,
+    _ name: String, parents: [String] = [], site: String = MachineBench.site,
     retriesFirstDial: Bool = true
   ) throws {
     actions = try machine.add(
