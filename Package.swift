@@ -137,7 +137,8 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery",
-        "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridgectl",
+        "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridge-host",
+        "bridgectl",
       ]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
@@ -154,14 +155,15 @@ let package = Package(
       name: "BridgeCommands",
       dependencies: [
         "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeReactor",
-        "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", argumentParser,
+        "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeSession",
+        "BridgeSessionProtocol", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
-        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeTransport",
-        "BridgeErrors", argumentParser,
+        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeSessionProtocol",
+        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

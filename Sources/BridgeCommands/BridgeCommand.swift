@@ -7,7 +7,10 @@ public struct BridgeCommand: AsyncParsableCommand {
   public static let configuration = CommandConfiguration(
     commandName: "bridgectl", abstract: "Connections that stay up.",
     version: "bridgectl \(VersionCommand.current)",
-    subcommands: [ConnectCommand.self, ErrorsCommand.self, VersionCommand.self])
+    subcommands: [
+      ConnectCommand.self, RunCommand.self, SessionsCommand.self, LogsCommand.self,
+      WaitCommand.self, KillCommand.self, ErrorsCommand.self, VersionCommand.self,
+    ])
 
   /// Creates the command with its defaults.
   public init() {}

@@ -70,8 +70,9 @@ struct ImportTable: Sendable {
       target: "BridgeCommands",
       modules: [
         "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeHTTP",
-        "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSupervision",
-        "BridgeTransport", "BridgeWebSocket", "Foundation", "Logging",
+        "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
+        "Foundation", "Logging",
       ]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),

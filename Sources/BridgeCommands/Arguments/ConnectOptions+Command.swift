@@ -5,14 +5,17 @@ extension ConnectOptions {
   package static let valued: Set = [
     "-p", "-l", "-i", "-F", "-o", "-H", "--host-key", "--known-hosts", "--password-fd", "--timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
-    "--subprotocol",
-    "--ca", "--pin",
+    "--subprotocol", "--ca", "--pin", "--durable", "--name", "--when-full",
   ]
 
-  /// `arguments` of `connect` with `--` before COMMAND where it was left out: as with ssh(1),
-  /// COMMAND begins with the second word that is no option, and what follows belongs to it.
+  /// The commands that have a COMMAND.
+  private static let withCommand = [ConnectCommand.configuration, RunCommand.configuration]
+    .compactMap(\.commandName)
+
+  /// `arguments` of `connect` or `run` with `--` before COMMAND where it was left out: as with
+  /// ssh(1), COMMAND begins with the second word that is no option, and what follows belongs to it.
   package static func markingCommand(in arguments: [String]) -> [String] {
-    guard arguments.first == ConnectCommand.configuration.commandName else { return arguments }
+    guard let first = arguments.first, withCommand.contains(first) else { return arguments }
     var hasHost = false
     var index = 1
     while index < arguments.count, arguments[index] != "--" {

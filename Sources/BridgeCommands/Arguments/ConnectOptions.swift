@@ -1,34 +1,10 @@
 package import ArgumentParser
 
 /// The options of `connect` as they are typed; `ConnectRequest` says what they mean.
+@dynamicMemberLookup
 package struct ConnectOptions: ParsableArguments {
-  @Option(
-    name: .customShort("p", allowingJoined: true),
-    help: ArgumentHelp("The port.", valueName: "PORT"))
-  package var port: String?
-
-  @Option(
-    name: .customShort("l", allowingJoined: true),
-    help: ArgumentHelp("The remote user.", valueName: "USER"))
-  package var login: String?
-
-  @Option(
-    name: .customShort("i", allowingJoined: true), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A private key file; may be repeated.", valueName: "KEYFILE"))
-  package var identity: [String] = []
-
-  @Option(
-    name: .customShort("F", allowingJoined: true),
-    help: ArgumentHelp(
-      "The configuration file instead of ~/.ssh/config and /etc/ssh/ssh_config; `none` for none.",
-      valueName: "FILE"))
-  package var config: String?
-
-  @Option(
-    name: .customShort("o", allowingJoined: true), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "A setting in ssh_config form, KEY=VALUE; may be repeated.", valueName: "KEY=VALUE"))
-  package var option: [String] = []
+  @OptionGroup
+  package var link: LinkOptions
 
   @Flag(
     name: .customShort("t"),
@@ -41,43 +17,6 @@ package struct ConnectOptions: ParsableArguments {
   @Flag(name: .customShort("N"), help: "Run nothing; stay connected.")
   package var nothing = false
 
-  @Flag(name: .customShort("q"), help: "Print only the error that ends the run.")
-  package var quiet = false
-
-  @Flag(name: .customShort("v"), help: "Print every phase and the negotiated algorithms.")
-  package var verbose = false
-
-  @Option(
-    help: ArgumentHelp(
-      "What to do about an unknown host key: ask (the default), accept-new or strict.",
-      valueName: "POLICY"))
-  package var hostKey: String?
-
-  @Option(help: ArgumentHelp("The known_hosts file instead of the usual ones.", valueName: "FILE"))
-  package var knownHosts: String?
-
-  @Option(
-    help: ArgumentHelp("The descriptor to read a password from, up to a line feed.", valueName: "N")
-  )
-  package var passwordFd: String?
-
-  @Option(help: ArgumentHelp("How long one attempt may take in total.", valueName: "DURATION"))
-  package var timeout: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Retry the first dial too, for ever or for DURATION (--wait or --wait=DURATION).",
-      valueName: "DURATION"))
-  package var wait: String?
-
-  @Option(
-    help: ArgumentHelp("How many reconnects: a number or forever (the default).", valueName: "N")
-  )
-  package var retry: String?
-
-  @Flag(help: "End when the link is lost.")
-  package var noReconnect = false
-
   @Flag(
     help: """
       COMMAND may run again after a reconnect, with the same input (up to \
@@ -85,45 +24,20 @@ package struct ConnectOptions: ParsableArguments {
       """)
   package var idempotent = false
 
-  @Option(
-    help: ArgumentHelp(
-      "The silence after which the link is probed (5s); 0s never probes.",
-      valueName: "DURATION"))
-  package var keepalive: String?
+  @OptionGroup(title: "Durable session options")
+  package var start: StartOptions
 
   @Option(
     help: ArgumentHelp(
       """
-      How long an unresponsive connection is kept before it is declared dead (60s; less where \
-      replacing it loses nothing).
+      Whether the shell or command outlives the link: auto (the default: where the host has \
+      bridge-host), require or never.
       """,
-      valueName: "DURATION"))
-  package var deadAfter: String?
-
-  @Flag(help: "Standard error is JSON lines only (docs/events.md).")
-  package var json = false
-
-  @Option(help: ArgumentHelp("The descriptor to write events to as JSON lines.", valueName: "N"))
-  package var eventsFd: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Whether the banner has colors: auto (the default), always or never.", valueName: "WHEN"))
-  package var color: String?
-
-  @Flag(help: "The same as --color=never.")
-  package var noColor = false
-
-  @Flag(help: "Never prompt.")
-  package var batch = false
+      valueName: "WHEN"))
+  package var durable: String?
 
   @OptionGroup(title: "WebSocket options")
   package var messages: MessageOptions
-
-  @Argument(
-    help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
-  )
-  package var host: String
 
   @Argument(
     parsing: .postTerminator,
@@ -137,4 +51,9 @@ package struct ConnectOptions: ParsableArguments {
 
   /// None yet.
   package init() {}
+
+  /// The options that it shares with the other commands.
+  package subscript<Value>(dynamicMember path: KeyPath<LinkOptions, Value>) -> Value {
+    link[keyPath: path]
+  }
 }

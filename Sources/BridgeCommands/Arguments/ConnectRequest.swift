@@ -1,6 +1,6 @@
 package import BridgeErrors
 
-/// The checked command line of `connect`, without the values of files.
+/// The checked command line of a command over a link, without the values of files.
 package struct ConnectRequest: Sendable, Equatable {
   /// The policy for an unknown host key.
   package enum HostKeyPolicy: String, Sendable, CaseIterable {
@@ -28,6 +28,14 @@ package struct ConnectRequest: Sendable, Equatable {
   package enum ColorWish: String, Sendable, CaseIterable {
     case automatic = "auto"
     case always
+    case never
+  }
+
+  /// Whether a shell or a command outlives its link.
+  package enum Durability: String, Sendable, CaseIterable {
+    /// Where the host has bridge-host.
+    case auto
+    case require
     case never
   }
 
@@ -76,11 +84,29 @@ package struct ConnectRequest: Sendable, Equatable {
   package var command: String?
   /// The options of `ws://` and `wss://`; nil for SSH.
   package var messages: MessageRequest?
+  /// Whether the shell or the command outlives its link.
+  package var durability: Durability
+  /// How a durable session is started.
+  package var start: StartRequest
 
-  /// Creates a request from `options`.
+  /// Creates a request from the options of `connect`.
   ///
   /// - Throws: `validationError` naming the option.
   package init(_ options: ConnectOptions) throws(AppError) {
+    try self.init(options.link)
+    terminal = try Self.terminal(options.terminal, isUnwanted: options.noTerminal)
+    isIdle = options.nothing
+    recovery.isIdempotent = options.idempotent
+    command = try Self.command(options)
+    messages = try MessageRequest(options, host: host, port: port)
+    durability = try Self.durability(options)
+    start = try StartRequest(options.start)
+  }
+
+  /// Creates a request that runs nothing.
+  ///
+  /// - Throws: `validationError` naming the option.
+  package init(_ options: LinkOptions) throws(AppError) {
     host = try HostArgument(options.host)
     let flagPort = try Self.map(options.port) { (text) throws(AppError) in
       try HostArgument.port(text, field: "-p")
@@ -90,8 +116,8 @@ package struct ConnectRequest: Sendable, Equatable {
     identities = try Self.paths(options.identity, field: "-i")
     config = try Self.paths(options.config.map { [$0] } ?? [], field: "-F").first
     self.options = options.option
-    terminal = try Self.terminal(options)
-    isIdle = options.nothing
+    terminal = .unwanted
+    isIdle = false
     loudness = try Self.loudness(options)
     hostKeyPolicy = try Self.map(options.hostKey) { (text) throws(AppError) in
       try Self.policy(text)
@@ -110,12 +136,34 @@ package struct ConnectRequest: Sendable, Equatable {
     }
     color = try Self.color(options)
     isBatch = options.batch
-    command = try Self.command(options)
-    messages = try MessageRequest(options, host: host, port: port)
+    command = nil
+    messages = nil
+    durability = .never
+    start = StartRequest()
+  }
+
+  /// Creates a request for the durable sessions of a host.
+  ///
+  /// - Throws: `validationError` naming the option.
+  package init(sessionsOf options: LinkOptions) throws(AppError) {
+    try self.init(options)
+    guard host.scheme == .ssh else {
+      throw .validationError(field: "HOST", message: "Durable sessions are reached over SSH only.")
+    }
+  }
+
+  private static func durability(_ options: ConnectOptions) throws(AppError) -> Durability {
+    guard let text = options.durable else { return .auto }
+    guard let durability = Durability(rawValue: text) else {
+      throw .validationError(
+        field: "--durable",
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of auto, require, never.")
+    }
+    return durability
   }
 
   private static func command(_ options: ConnectOptions) throws(AppError) -> String? {
-    guard !options.command.isEmpty else {
+    guard let command = try joined(options.command) else {
       guard !options.idempotent || options.nothing else {
         throw .validationError(field: "--idempotent", message: "--idempotent requires a COMMAND.")
       }
@@ -124,22 +172,31 @@ package struct ConnectRequest: Sendable, Equatable {
     guard !options.nothing else {
       throw .validationError(field: "-N", message: "-N runs nothing, but a COMMAND is given.")
     }
-    let command = options.command.joined(separator: " ")
-    guard !command.utf8.contains(0) else {
-      throw .validationError(field: "COMMAND", message: "It contains a NUL byte.")
-    }
     return command
   }
 
-  private static func terminal(_ options: ConnectOptions) throws(AppError) -> TerminalWish {
-    guard options.terminal == 0 || !options.noTerminal else {
-      throw .validationError(field: "-t", message: "-t and -T cannot be combined.")
+  /// The words of COMMAND as one line; nil where there are none.
+  ///
+  /// - Throws: `validationError` for a NUL byte.
+  static func joined(_ words: [String]) throws(AppError) -> String? {
+    let command = words.joined(separator: " ")
+    guard !command.utf8.contains(0) else {
+      throw .validationError(field: "COMMAND", message: "It contains a NUL byte.")
     }
-    if options.terminal > 0 { return options.terminal > 1 ? .forced : .wanted }
-    return options.noTerminal ? .unwanted : .automatic
+    return words.isEmpty ? nil : command
   }
 
-  private static func loudness(_ options: ConnectOptions) throws(AppError) -> Loudness {
+  private static func terminal(
+    _ count: Int, isUnwanted: Bool
+  ) throws(AppError) -> TerminalWish {
+    guard count == 0 || !isUnwanted else {
+      throw .validationError(field: "-t", message: "-t and -T cannot be combined.")
+    }
+    if count > 0 { return count > 1 ? .forced : .wanted }
+    return isUnwanted ? .unwanted : .automatic
+  }
+
+  private static func loudness(_ options: LinkOptions) throws(AppError) -> Loudness {
     guard !(options.quiet && options.verbose) else {
       throw .validationError(field: "-q", message: "-q and -v cannot be combined.")
     }
@@ -147,7 +204,7 @@ package struct ConnectRequest: Sendable, Equatable {
     return options.verbose ? .verbose : .normal
   }
 
-  private static func color(_ options: ConnectOptions) throws(AppError) -> ColorWish {
+  private static func color(_ options: LinkOptions) throws(AppError) -> ColorWish {
     guard let text = options.color else { return options.noColor ? .never : .automatic }
     guard let wish = ColorWish(rawValue: text) else {
       throw .validationError(
@@ -201,7 +258,7 @@ package struct ConnectRequest: Sendable, Equatable {
 }
 
 extension ConnectRequest.Recovery {
-  fileprivate init(_ options: ConnectOptions) throws(AppError) {
+  fileprivate init(_ options: LinkOptions) throws(AppError) {
     wait = try ConnectRequest.map(options.wait) { (text) throws(AppError) in
       text == "forever"
         ? .forever : .upTo(try DurationArgument.parse(text, field: "--wait"))
@@ -222,7 +279,6 @@ extension ConnectRequest.Recovery {
       }
       retries = .upTo(number)
     }
-    isIdempotent = options.idempotent
     keepalive = try ConnectRequest.map(options.keepalive) { (text) throws(AppError) in
       try DurationArgument.parse(text, field: "--keepalive", allowsZero: true)
     }

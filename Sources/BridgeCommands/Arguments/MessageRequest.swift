@@ -60,7 +60,8 @@ package struct MessageRequest: Sendable, Equatable {
       ("-i", !options.identity.isEmpty), ("-F", options.config != nil),
       ("-o", !options.option.isEmpty), ("-t", options.terminal > 0), ("-N", options.nothing),
       ("--host-key", options.hostKey != nil), ("--known-hosts", options.knownHosts != nil),
-      ("--password-fd", options.passwordFd != nil),
+      ("--password-fd", options.passwordFd != nil), ("--durable", options.durable != nil),
+      ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
     ]
   }
 

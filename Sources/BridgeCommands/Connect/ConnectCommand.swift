@@ -1,7 +1,5 @@
 package import ArgumentParser
 import BridgeErrors
-import BridgeReactor
-import BridgeSSH
 
 /// `bridgectl connect`.
 package struct ConnectCommand: AsyncParsableCommand {
@@ -35,85 +33,16 @@ package struct ConnectCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let local = LocalEnvironment.current()
-    var style = Reporter.Style()
-    style.isJSON = options.json
-    style.isTerminal = local.errorIsTerminal && !options.json
-    style.sharesTerminal = style.isTerminal && local.outputIsTerminal
-    style.showsProgress = style.isTerminal && local.canMoveCursor
-    let reporter: Reporter
-    let code: Int32
-    do throws(AppError) {
-      let request = try ConnectRequest(options)
-      try Self.checkDescriptors(of: request)
-      style.loudness = request.loudness
-      style.usesColor = request.color.isGranted(by: local)
-      reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
-      code = await Self.connect(request, local, reporter)
-    } catch {
-      reporter = Reporter(style)
-      reporter.fail(CommandFailure(error: error))
-      code = error.exitCode().rawValue
-    }
-    reporter.event("exit", isFinal: true) { $0.add("code", Int(code)) }
-    await reporter.drain()
-    Signals.exit(code)
+    let command = LinkCommand(
+      options: options.link, isInteractive: { RunContext.ownsKeyboard($0, $1, $2) })
+    let options = options
+    await command.run({ () throws(AppError) in try ConnectRequest(options) }, Self.work)
   }
 
-  private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {
-    try LocalEnvironment.check(request.eventsDescriptor, of: "--events-fd", isWritten: true)
-    try LocalEnvironment.check(request.passwordDescriptor, of: "--password-fd", isWritten: false)
-    try LocalEnvironment.check(
-      request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
-  }
-
-  private static func requireDescriptors(_ request: ConnectRequest) throws(CommandFailure) {
-    guard !LocalEnvironment.hasDescriptors else { return }
-    let reason = "This machine has no file descriptors left."
-    let host = request.host.host
-    throw CommandFailure(
-      error: request.messages == nil
-        ? .sshConnectionFailed(host: host, reason: reason)
-        : .webSocketConnectionFailed(reason: reason),
-      context: FailureContext(kind: .localResource, phase: .dial, host: host))
-  }
-
-  private static func connect(
-    _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter
-  ) async -> Int32 {
-    do throws(CommandFailure) {
-      try requireDescriptors(request)
-      let settings =
-        if let messages = request.messages {
-          ConnectSettings(request, messages)
-        } else {
-          try ConnectSettings.resolve(
-            request,
-            in: ConnectSettings.Environment(
-              home: local.home, user: local.user, userID: local.userID,
-              hostName: local.hostName, environment: local.variables,
-              isReadable: { LocalEnvironment.isReadable($0) }, files: .local))
-        }
-      reporter.set(settings.loudness)
-      for warning in settings.warnings { reporter.warn(warning) }
-      let run = ConnectRun(
-        request: request, settings: settings, local: local, reporter: reporter,
-        signals: Signals(), reactor: ReactorGroup.shared.next())
-      return await run.run()
-    } catch {
-      reporter.fail(error)
-      return error.exitCode
-    }
-  }
-}
-
-extension ConnectRequest.ColorWish {
-  fileprivate func isGranted(by local: LocalEnvironment) -> Bool {
-    switch self {
-    case .always: true
-    case .never: false
-    case .automatic:
-      TerminalBanner.usesColor(isTerminal: local.errorIsTerminal, environment: local.variables)
-    }
+  @Sendable private static func work(_ context: RunContext) -> any LinkWork {
+    let request = context.request
+    if request.messages != nil { return MessageWork(context) }
+    if request.isIdle { return IdleWork(context: context) }
+    return PlainWork(context)
   }
 }

@@ -8,9 +8,11 @@ import BridgeTransport
 extension ConnectRun {
   func count(_ event: RecoveryEvent) async {
     switch event.step {
-    case .failed(let failure): await counters.count(failure.error)
+    case .failed(let failure): await context.counters.count(failure.error)
     case .attempted(let number, let isStandby):
-      if isStandby || number > 1 || facts.withLock({ $0.wasUp }) { await counters.countReconnect() }
+      if isStandby || number > 1 || facts.withLock({ $0.wasUp }) {
+        await context.counters.countReconnect()
+      }
     case .entered, .recovered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
       .suspected, .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
       break
@@ -19,8 +21,8 @@ extension ConnectRun {
 
   func tellCounters() async {
     let dropped = await supervisor.dropped
-    if dropped > 0 { await counters.countQueueDrops(dropped) }
-    let values = await counters.values
+    if dropped > 0 { await context.counters.countQueueDrops(dropped) }
+    let values = await context.counters.values
     reporter.event("counters", isFinal: true) { line in
       line.add("retries", values.retries)
       line.add("reconnects", values.reconnects)

@@ -45,24 +45,18 @@ extension ConnectRun {
     var supervised = supervised {
       SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
     }
-    supervised.onConnected = { connection, generation in
-      if let ssh = connection as? SSHConnection { await use(ssh, generation) }
-    }
+    supervised.onConnected = { connection, generation in await work.use(connection, generation) }
     return supervised
   }
 
   private func supervised(
     _ request: MessageRequest
   ) async throws(AppError) -> SupervisedConnection {
-    let configuration = try await Self.messageConfiguration(request, settings)
+    let configuration = try await MessageWork.configuration(request, settings)
     var supervised = supervised {
       WebSocketConnection(to: request.url, configuration: configuration, on: reactor)
     }
-    supervised.onConnected = { connection, generation in
-      if let socket = connection as? WebSocketConnection {
-        await exchange(socket, generation)
-      }
-    }
+    supervised.onConnected = { connection, generation in await work.use(connection, generation) }
     return supervised
   }
 
@@ -71,9 +65,8 @@ extension ConnectRun {
   ) -> SupervisedConnection {
     var policy = RetryPolicy.persistent
     if case .upTo(let count) = request.recovery.retries { policy.retries = count }
-    let losesNothing = request.isIdle || request.recovery.isIdempotent
     let liveness = LivenessPolicy(
-      keepalive: settings.keepalive, switching: losesNothing ? .free : .costly,
+      keepalive: settings.keepalive, switching: work.losesNothing ? .free : .costly,
       deadAfter: settings.deadAfter)
     return SupervisedConnection(
       id: id, endpoint: settings.endpoint, policy: policy,
@@ -100,24 +93,19 @@ extension ConnectRun {
         facts.withLock {
           $0.record(CommandFailure(error: failure.error, context: failure.context))
         }
-      case .suspected: hold(true)
+      case .suspected: work.hold(true)
       case .cleared:
-        hold(false)
+        work.hold(false)
         redraw()
-      case .gaveUp(let failure, _): giveUp(failure)
+      case .gaveUp(let failure, _):
+        work.giveUp(CommandFailure(error: failure.error, context: failure.context))
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
         .surfaced, .withdrawn, .lingered, .closed, .missed:
         break
       }
       view.see(event)
-      tellBack(event)
+      work.see(event)
     }
-  }
-
-  /// Keeps back what is typed, or read to be sent, while the link is only suspected.
-  private func hold(_ isHeld: Bool) {
-    keyboard?.hold(isHeld)
-    messages.hold(isHeld)
   }
 
   /// A program that has the screen to itself does not know what was shown over it.
@@ -125,23 +113,7 @@ extension ConnectRun {
     guard let keyboard, keyboard.isFullScreen, reporter.style.loudness != .quiet,
       let size = TerminalModes.size(of: 0)
     else { return }
-    resizes.yield(.init(size: size, isRedraw: true))
-  }
-
-  private func giveUp(_ end: ConnectionError) {
-    let facts = facts.withLock { $0 }
-    var failure = CommandFailure(error: end.error, context: end.context)
-    guard request.messages == nil else {
-      self.facts.withLock { $0.outcome = failure }
-      return opened.finish()
-    }
-    failure.endsSession = facts.wasStarted
-    let isHeldBack = self.facts.withLock { facts in
-      guard facts.isRunning, !request.recovery.isIdempotent else { return false }
-      facts.unlessSent = failure
-      return true
-    }
-    if !isHeldBack { self.end.yield(.failure(failure)) }
+    context.resizes.yield(.init(size: size, isRedraw: true))
   }
 
   private func show(_ phase: ConnectionPhase) {
@@ -155,7 +127,7 @@ extension ConnectRun {
   /// `--wait=DURATION`.
   func giveUp(after limit: Duration) async -> Step {
     do {
-      try await clock.sleep(for: limit)
+      try await context.clock.sleep(for: limit)
     } catch {
       return .over
     }
@@ -164,7 +136,7 @@ extension ConnectRun {
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
     let timeout =
       request.messages == nil ? AppError.sshTimeout(seconds: seconds) : .timeout(seconds: seconds)
-    end.yield(.failure(facts.failures.last ?? CommandFailure(error: timeout)))
+    context.finish(.failure(facts.failures.last ?? CommandFailure(error: timeout)))
     return .over
   }
 
@@ -176,9 +148,11 @@ extension ConnectRun {
     case .escape(.reconnect):
       reporter.show("\r\nProbing the host; reconnecting if it does not answer.\r\n")
       await supervisor.reconnectNow(id)
-    case .escape(.help): reporter.show("\r\n" + Keyboard.help)
+    case .escape(.detach): work.detach()
+    case .escape(.help): reporter.show("\r\n" + (keyboard?.help ?? ""))
     case .escape(.status): requestStatus.yield()
     case .escape(.bytes): break
+    case .sendsHeld(let sends): work.answer(sendsHeld: sends)
     case .key(.explain): view.change { $0.isExplained.toggle() }
     case .key(.confirmDisconnect): view.change { $0.isDisconnecting = true }
     }
@@ -187,13 +161,8 @@ extension ConnectRun {
   private func disconnect() {
     view.end()
     reporter.show("\r\n")
-    tellLeft()
-    end.yield(.success(.interrupted))
-  }
-
-  /// The user ended the link: no error.
-  func tellLeft() {
-    reporter.log("bridgectl: disconnected from \(PeerText.escaped(settings.endpoint.host)).")
+    context.logDisconnect()
+    context.finish(.success(.interrupted))
   }
 
   /// `~s`. It waits for the host, and the keyboard does not wait for it.

@@ -10,6 +10,8 @@ final class Keyboard: Sendable {
   enum Command: Sendable, Equatable {
     case escape(EscapeParser.Token)
     case key(LinkKeys.Command)
+    /// Whether what was typed while the link was down is sent.
+    case sendsHeld(Bool)
   }
 
   private struct State {
@@ -18,6 +20,9 @@ final class Keyboard: Sendable {
     var parser = EscapeParser()
     var keys = LinkKeys()
     var screen = ScreenTracker()
+    var canDetach = false
+    /// Set while the user is asked whether to send what was typed: gets each byte.
+    var isAsking = false
   }
 
   private let state = Mutex(State())
@@ -29,15 +34,20 @@ final class Keyboard: Sendable {
     (opened, openedSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  static let help = """
-    Escapes, at the start of a line:\r
-      ~.   disconnect; the shell ends\r
-      ~r   reconnect now\r
-      ~s   show connection status\r
-      ~?   show this list\r
-      ~~   a tilde\r
-
-    """
+  /// The escapes, for display.
+  var help: String {
+    let canDetach = state.withLock { $0.canDetach }
+    let lines =
+      canDetach
+      ? ["~.   disconnect; the session goes on", "~d   detach; the session goes on"]
+      : ["~.   disconnect; the shell ends"]
+    let all =
+      ["Escapes, at the start of a line:"]
+      + (lines + [
+        "~r   reconnect now", "~s   show connection status", "~?   show this list", "~~   a tilde",
+      ]).map { "  " + $0 }
+    return all.map { $0 + "\r\n" }.joined()
+  }
 
   /// Whether a shell ever had it.
   var wasOpened: Bool { state.withLock { $0.wasOpened } }
@@ -63,11 +73,15 @@ final class Keyboard: Sendable {
   }
 
   /// A shell lives.
-  func open() {
+  ///
+  /// - Parameter canDetach: whether it goes on without this process, over all links.
+  func open(canDetach: Bool = false) {
+    if canDetach { outbox.limitHeld(to: Self.heldLimit) }
     state.withLock { state in
       state.isLive = true
       state.wasOpened = true
-      state.parser = EscapeParser()
+      state.canDetach = canDetach
+      state.parser = EscapeParser(canDetach: canDetach)
     }
     openedSink.yield()
   }
@@ -78,14 +92,23 @@ final class Keyboard: Sendable {
     return outbox.drop()
   }
 
+  /// So much of what is typed while the link of a shell that goes on is down is kept, in bytes.
+  static let heldLimit = 4 << 10
+
   /// Keeps what is typed for a link that may be dead, or lets it go.
   func hold(_ isHeld: Bool) { outbox.hold(isHeld) }
 
-  /// Sends what is typed until the channel takes no more.
-  func carry(to channel: SSHChannel) async {
+  /// Asks for Enter or Ctrl-C, or no longer: every other key but the escapes is ignored meanwhile.
+  func ask(_ isAsking: Bool) { state.withLock { $0.isAsking = isAsking } }
+
+  /// Drops what was typed and not sent; returns how many bytes that were.
+  func dropHeld() -> Int { outbox.drop() }
+
+  /// Sends what is typed until the target takes no more.
+  func carry(to target: some InputTarget) async {
     do throws(AppError) {
-      while let bytes = await outbox.take() { try await channel.write(bytes) }
-      if !Task.isCancelled { try await channel.finishInput() }
+      while let bytes = await outbox.take() { try await target.write(bytes) }
+      if !Task.isCancelled { try await target.finishInput() }
     } catch {
       // It takes no more; its status reports how it ends.
     }
@@ -113,12 +136,36 @@ final class Keyboard: Sendable {
     }
   }
 
+  /// The meaning of a byte as an answer: Enter, or Ctrl-C.
+  private static func answer(_ byte: UInt8) -> Command? {
+    switch byte {
+    case 10, 13: .sendsHeld(true)
+    case 3: .sendsHeld(false)
+    case _: nil
+    }
+  }
+
   private func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
-      case .bytes(let bytes): await outbox.append(bytes)
-      case .disconnect, .reconnect, .status, .help: await act(.escape(token))
+      case .bytes(let bytes):
+        guard state.withLock({ $0.isAsking }) else {
+          await outbox.append(bytes)
+          continue
+        }
+        for answer in bytes.compactMap(Self.answer) { await act(answer) }
+      case .disconnect, .reconnect, .status, .detach, .help: await act(.escape(token))
       }
     }
   }
 }
+
+/// Where input goes: a channel, or a durable session.
+protocol InputTarget: Sendable {
+  /// Sends bytes; waits while the other side takes none.
+  func write(_ bytes: [UInt8]) async throws(AppError)
+  /// Ends the input.
+  func finishInput() async throws(AppError)
+}
+
+extension SSHChannel: InputTarget {}

@@ -1,5 +1,6 @@
 /// Finds the escapes of a live shell among what is typed: a tilde at the start of a line, and then
-/// one of `.`, `r`, `s`, `?` or another tilde (ssh(1), ESCAPE CHARACTERS).
+/// one of `.`, `r`, `s`, `?`, `d` where the shell can be detached from, or another tilde (ssh(1),
+/// ESCAPE CHARACTERS).
 package struct EscapeParser: Sendable, Equatable {
   /// The typed text.
   package enum Token: Sendable, Equatable {
@@ -11,6 +12,8 @@ package struct EscapeParser: Sendable, Equatable {
     case reconnect
     /// `~s`
     case status
+    /// `~d`
+    case detach
     /// `~?`
     case help
   }
@@ -22,9 +25,12 @@ package struct EscapeParser: Sendable, Equatable {
   }
 
   private var place = Place.lineStart
+  private let canDetach: Bool
 
   /// At the start of a line.
-  package init() {}
+  ///
+  /// - Parameter canDetach: whether `~d` is an escape.
+  package init(canDetach: Bool = false) { self.canDetach = canDetach }
 
   /// Splits `bytes` into tokens, in order; a tilde at their end is kept back until the next byte.
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
@@ -36,7 +42,7 @@ package struct EscapeParser: Sendable, Equatable {
         continue
       }
       place = .lineStart
-      guard let token = Self.escape(byte) else {
+      guard let token = escape(byte) else {
         // Two tildes are one; anything else was none of ours.
         if byte != Self.tilde { plain.append(Self.tilde) }
         place = .inLine
@@ -62,12 +68,13 @@ package struct EscapeParser: Sendable, Equatable {
     place = byte == 10 || byte == 13 ? .lineStart : .inLine
   }
 
-  private static func escape(_ byte: UInt8) -> Token? {
+  private func escape(_ byte: UInt8) -> Token? {
     switch byte {
     case UInt8(ascii: "."): .disconnect
     case UInt8(ascii: "r"): .reconnect
     case UInt8(ascii: "s"): .status
     case UInt8(ascii: "?"): .help
+    case UInt8(ascii: "d") where canDetach: .detach
     case _: nil
     }
   }

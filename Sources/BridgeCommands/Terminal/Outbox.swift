@@ -10,6 +10,7 @@ final class Outbox: Sendable {
     var bytes: [UInt8] = []
     var lost = 0
     var isHeld = false
+    var heldLimit = Outbox.limit
     var isClosed = false
     var taker: CheckedContinuation<Void, Never>?
     var giver: CheckedContinuation<Void, Never>?
@@ -23,11 +24,22 @@ final class Outbox: Sendable {
   /// How many bytes wait.
   var count: Int { state.withLock { $0.bytes.count } }
 
+  /// Keeps at most `limit` bytes while it is held.
+  func limitHeld(to limit: Int) { state.withLock { $0.heldLimit = limit } }
+
+  /// How many bytes were lost since the last call, because there was no room for them.
+  func takeLost() -> Int {
+    state.withLock { state in
+      defer { state.lost = 0 }
+      return state.lost
+    }
+  }
+
   /// Adds `bytes`; waits while the box is full and not held.
   func append(_ bytes: [UInt8]) async {
     let (taker, isFull) = state.withLock { state in
       guard !state.isClosed else { return (CheckedContinuation<Void, Never>?.none, false) }
-      let room = state.isHeld ? max(0, Self.limit - state.bytes.count) : bytes.count
+      let room = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
       state.bytes += bytes.prefix(room)
       state.lost += max(0, bytes.count - room)
       guard !state.isHeld else { return (nil, false) }

@@ -3,12 +3,46 @@ import BridgeRecovery
 import BridgeTransport
 import BridgeWebSocket
 
-// `ws://` and `wss://`: messages instead of a shell.
-extension ConnectRun {
+/// `ws://` and `wss://`: messages instead of a shell.
+final class MessageWork: LinkWork {
+  /// A WebSocket connection that is in use.
+  private struct Opened: Sendable {
+    let connection: WebSocketConnection
+    let generation: Int
+  }
+
+  private let context: RunContext
+  private let messages: MessageSession
+  /// Connections whose messages are to be written out, oldest first.
+  private let links: AsyncStream<Opened>
+  private let opened: AsyncStream<Opened>.Continuation
+  /// How the run ends once all that came is written.
+  private let outcome = Mutex(CommandFailure?.none)
+
+  init(_ context: RunContext) {
+    self.context = context
+    let framing = MessageFraming(
+      isBinary: context.request.messages?.isBinary ?? false,
+      isForTerminal: context.local.outputIsTerminal)
+    messages = MessageSession(
+      framing: framing, input: context.input, output: context.output, reporter: context.reporter,
+      clock: context.clock, on: context.reactor)
+    (links, opened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
+  }
+
+  var losesNothing: Bool { context.request.recovery.isIdempotent }
+
+  func hold(_ isHeld: Bool) { messages.hold(isHeld) }
+
+  func giveUp(_ failure: CommandFailure) {
+    outcome.withLock { $0 = failure }
+    opened.finish()
+  }
+
   /// How the WebSocket server is reached.
   ///
   /// - Throws: `validationError` of `--bearer-fd`.
-  static func messageConfiguration(
+  static func configuration(
     _ request: MessageRequest, _ settings: ConnectSettings
   ) async throws(AppError) -> WebSocketConfiguration {
     var configuration = WebSocketConfiguration()
@@ -22,13 +56,15 @@ extension ConnectRun {
     return configuration
   }
 
-  /// Sends over a generation until it ends; `deliver` receives the messages.
-  func exchange(_ connection: WebSocketConnection, _ generation: Int) async {
+  /// Sends over a generation until it ends; `run` receives the messages.
+  func use(_ connection: any Connection, _ generation: Int) async {
+    guard let connection = connection as? WebSocketConnection else { return }
+    let (reporter, settings) = (context.reporter, context.settings)
     reporter.event("connected") { line in
       line.add("host", PeerText.escaped(settings.endpoint.host))
       line.add("port", settings.endpoint.port)
     }
-    if generation == 1, local.inputIsTerminal {
+    if generation == 1, context.local.inputIsTerminal {
       reporter.log("bridgectl: connected; each line is sent as a message, Ctrl-D ends.")
     }
     let link = Opened(connection: connection, generation: generation)
@@ -39,60 +75,58 @@ extension ConnectRun {
       warnOfDoubt(generation)
       return finish(end)
     }
-    await tellDoubt(about: connection, generation)
+    await warnOfDoubt(about: connection, generation)
   }
 
-  /// Tells people that messages flow again: a shell's prompt would, messages need not come.
-  func tellBack(_ event: RecoveryEvent) {
-    guard request.messages != nil,
-      case .recovered(let time, let attempts, isFirst: false) = event.step
-    else { return }
-    reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
+  /// Says that messages flow again: a shell's prompt would, messages need not come.
+  func see(_ event: RecoveryEvent) {
+    guard case .recovered(let time, let attempts, isFirst: false) = event.step else { return }
+    context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
   /// What went into a link that was lost may be lost too: only the server knows. Of one that
   /// was closed as agreed that is known when all that came over it was read.
-  private func tellDoubt(about connection: WebSocketConnection, _ generation: Int) async {
+  private func warnOfDoubt(about connection: WebSocketConnection, _ generation: Int) async {
     guard await connection.lastFailure?.kind != .closedByPeer else { return }
     warnOfDoubt(generation)
   }
 
   private func warnOfDoubt(_ generation: Int) {
     let count = messages.takeDoubtful(of: generation)
-    guard count > 0, !facts.withLock({ $0.isOver }) else { return }
+    guard count > 0, !context.facts.withLock({ $0.isOver }) else { return }
     let subject = count == 1 ? "a message that was" : "\(count) messages that were"
-    reporter.warn("\(subject) sent just before may not have arrived; not sent again")
+    context.reporter.warn("\(subject) sent just before may not have arrived; not sent again")
   }
 
   /// Writes out the messages of all generations, one after the other and each to its last: not
   /// cancelled when a generation ends, for what has come is written even so. Then says how the run
   /// ended, where there is no more to come.
-  func deliver() async {
+  func run() async {
     var last: Opened?
     for await link in links {
       last = link
       if let end = await messages.receive(from: link.connection, link.generation) { finish(end) }
     }
-    guard let failure = facts.withLock({ $0.outcome }) else { return }
-    guard let last else { return _ = end.yield(.failure(failure)) }
+    guard let failure = outcome.withLock({ $0 }) else { return }
+    guard let last else { return context.finish(.failure(failure)) }
     let isAgreed = await last.connection.lastFailure?.kind == .closedByPeer
     if !isAgreed || !messages.isAnswered(last.generation) { warnOfDoubt(last.generation) }
-    end.yield(conclusion(failure))
+    context.finish(conclusion(failure))
   }
 
   private func finish(_ ending: MessageSession.End) {
     switch ending {
-    case .finished: end.yield(conclusion(nil))
-    case .outputClosed: end.yield(outputEnding)
-    case .badInput(let error): end.yield(.failure(CommandFailure(error: error)))
+    case .finished: context.finish(conclusion(nil))
+    case .outputClosed: context.finish(context.outputEnding)
+    case .badInput(let error): context.fail(error)
     }
   }
 
   /// How the run ends after `failure`, or without one: in success only where every message that was
   /// read is known to have arrived.
-  private func conclusion(_ failure: CommandFailure?) -> Ending {
-    let report = messages.report(isInputTerminal: local.inputIsTerminal)
-    if let notSent = report.notSent { reporter.warn(notSent) }
+  private func conclusion(_ failure: CommandFailure?) -> RunContext.Ending {
+    let report = messages.report(isInputTerminal: context.local.inputIsTerminal)
+    if let notSent = report.notSent { context.reporter.warn(notSent) }
     if var failure, failure.exitCode != 0 {
       failure.endsSession = report.doubtful > 0
       return .failure(failure)
@@ -103,8 +137,8 @@ extension ConnectRun {
     var code: Int?
     if case .webSocketDisconnected(let seen, _) = failure?.error { code = seen }
     let context = FailureContext(
-      kind: .outcomeUnknown, phase: .stream, host: settings.endpoint.host,
-      port: settings.endpoint.port)
+      kind: .outcomeUnknown, phase: .stream, host: context.settings.endpoint.host,
+      port: context.settings.endpoint.port)
     return .failure(
       CommandFailure(
         error: .webSocketDisconnected(code: code, reason: sentence), context: context))

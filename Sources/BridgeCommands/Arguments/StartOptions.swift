@@ -1,0 +1,63 @@
+package import ArgumentParser
+package import BridgeErrors
+package import BridgeSessionProtocol
+
+/// The options of what starts a durable session.
+package struct StartOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "A name for the durable session, instead of its id in later commands.", valueName: "NAME"))
+  package var name: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      What happens when as much output is kept as may be (64 MiB on a terminal, 256 MiB on \
+      pipes): the program waits (the default on pipes), or the oldest output is dropped (the \
+      default on a terminal).
+      """,
+      valueName: "wait|drop"))
+  package var whenFull: String?
+
+  /// None yet.
+  package init() {}
+}
+
+/// How a durable session is started, checked.
+package struct StartRequest: Sendable, Equatable {
+  /// Its name; nil for none.
+  package var name: String?
+  /// What happens at its cap; nil for the default of its kind.
+  package var whenFull: WhenFull?
+
+  /// Longer names are refused, in bytes.
+  package static let longestName = 128
+
+  /// Without a name.
+  package init() {}
+
+  /// - Throws: `validationError` naming the option.
+  package init(_ options: StartOptions) throws(AppError) {
+    if let name = options.name {
+      guard !name.isEmpty, name.utf8.count <= Self.longestName,
+        name.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 })
+      else {
+        throw .validationError(
+          field: "--name",
+          message:
+            "A name has 1 to \(Self.longestName) bytes, without spaces and control characters.")
+      }
+      guard Identifier(text: name) == nil else {
+        throw .validationError(field: "--name", message: "It looks like the id of a session.")
+      }
+      self.name = name
+    }
+    guard let text = options.whenFull else { return }
+    guard let whenFull = WhenFull(rawValue: text) else {
+      throw .validationError(
+        field: "--when-full",
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of wait, drop.")
+    }
+    self.whenFull = whenFull
+  }
+}

@@ -1,0 +1,100 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeSSH
+
+/// The frame of every command that works over a link: its reporter, its settings, its exit code.
+struct LinkCommand: Sendable {
+  let options: LinkOptions
+  /// Whether a shell may own the keyboard.
+  var isInteractive: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
+    { _, _, _ in false }
+
+  /// What the command line asks for.
+  typealias Request = @Sendable () throws(AppError) -> ConnectRequest
+  /// What is done over the link.
+  typealias Work = @Sendable (RunContext) -> any LinkWork
+
+  /// Ends the process with the exit code.
+  func run(_ request: Request, _ work: Work) async -> Never {
+    let local = LocalEnvironment.current()
+    var style = Reporter.Style()
+    style.isJSON = options.json
+    style.isTerminal = local.errorIsTerminal && !options.json
+    style.sharesTerminal = style.isTerminal && local.outputIsTerminal
+    style.showsProgress = style.isTerminal && local.canMoveCursor
+    let reporter: Reporter
+    let code: Int32
+    do throws(AppError) {
+      let request = try request()
+      try Self.checkDescriptors(of: request)
+      style.loudness = request.loudness
+      style.usesColor = request.color.isGranted(by: local)
+      reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
+      code = await connect(request, local, reporter, work)
+    } catch {
+      reporter = Reporter(style)
+      reporter.fail(CommandFailure(error: error))
+      code = error.exitCode().rawValue
+    }
+    reporter.event("exit", isFinal: true) { $0.add("code", Int(code)) }
+    await reporter.drain()
+    Signals.exit(code)
+  }
+
+  private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {
+    try LocalEnvironment.check(request.eventsDescriptor, of: "--events-fd", isWritten: true)
+    try LocalEnvironment.check(request.passwordDescriptor, of: "--password-fd", isWritten: false)
+    try LocalEnvironment.check(
+      request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
+  }
+
+  private static func requireDescriptors(_ request: ConnectRequest) throws(CommandFailure) {
+    guard !LocalEnvironment.hasDescriptors else { return }
+    let reason = "This machine has no file descriptors left."
+    let host = request.host.host
+    throw CommandFailure(
+      error: request.messages == nil
+        ? .sshConnectionFailed(host: host, reason: reason)
+        : .webSocketConnectionFailed(reason: reason),
+      context: FailureContext(kind: .localResource, phase: .dial, host: host))
+  }
+
+  private func connect(
+    _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter, _ work: Work
+  ) async -> Int32 {
+    do throws(CommandFailure) {
+      try Self.requireDescriptors(request)
+      let settings =
+        if let messages = request.messages {
+          ConnectSettings(request, messages)
+        } else {
+          try ConnectSettings.resolve(
+            request,
+            in: ConnectSettings.Environment(
+              home: local.home, user: local.user, userID: local.userID,
+              hostName: local.hostName, environment: local.variables,
+              isReadable: { LocalEnvironment.isReadable($0) }, files: .local))
+        }
+      reporter.set(settings.loudness)
+      for warning in settings.warnings { reporter.warn(warning) }
+      let context = RunContext(
+        request: request, settings: settings, local: local, reporter: reporter,
+        reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))
+      return await ConnectRun(context, work(context), signals: Signals()).run()
+    } catch {
+      reporter.fail(error)
+      return error.exitCode
+    }
+  }
+}
+
+extension ConnectRequest.ColorWish {
+  fileprivate func isGranted(by local: LocalEnvironment) -> Bool {
+    switch self {
+    case .always: true
+    case .never: false
+    case .automatic:
+      TerminalBanner.usesColor(isTerminal: local.errorIsTerminal, environment: local.variables)
+    }
+  }
+}

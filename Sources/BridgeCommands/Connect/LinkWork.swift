@@ -1,0 +1,70 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSSH
+import BridgeTransport
+
+/// What a run does over its link while `ConnectRun` keeps the link up: a shell, a command,
+/// messages, a durable session, one question to the host. It ends the run through its context.
+protocol LinkWork: Sendable {
+  /// Whether replacing a link that may still answer loses nothing.
+  var losesNothing: Bool { get }
+
+  /// What goes on beside the generations; canceled at the end of the run.
+  func run() async
+
+  /// Works on a generation that is in use from now on; canceled when that ends.
+  func use(_ connection: any Connection, _ generation: Int) async
+
+  /// Keeps back what is typed or read while the link is only suspected.
+  func hold(_ isHeld: Bool)
+
+  /// Takes an event of the link in, after it was reported.
+  func see(_ event: RecoveryEvent)
+
+  /// No other link follows, because of `failure`.
+  func giveUp(_ failure: CommandFailure)
+
+  /// Executes `~d`.
+  func detach()
+
+  /// Sends what was typed while the link was down, or drops it.
+  func answer(sendsHeld: Bool)
+
+  /// What the user should know when the run ends before its work did; nil for nothing.
+  var farewell: String? { get }
+
+  /// Ends the work in order while the link may still be up: a signal or the user ends the run.
+  func close() async
+}
+
+extension LinkWork {
+  func run() async {}
+
+  func hold(_ isHeld: Bool) {}
+
+  func see(_ event: RecoveryEvent) {}
+
+  func detach() {}
+
+  func answer(sendsHeld: Bool) {}
+
+  var farewell: String? { nil }
+
+  func close() async {}
+}
+
+/// Nothing runs on the link: it is only kept up (`-N`).
+struct IdleWork: LinkWork {
+  let context: RunContext
+
+  var losesNothing: Bool { true }
+
+  func use(_ connection: any Connection, _ generation: Int) async {
+    guard let connection = connection as? SSHConnection else { return }
+    await context.report(connection)
+    let back = context.facts.withLock { $0.back }
+    context.reporter.log("bridgectl: " + (back ?? "connected; Ctrl-C disconnects."))
+  }
+
+  func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
+}

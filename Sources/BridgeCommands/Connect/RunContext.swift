@@ -1,0 +1,117 @@
+import BridgeDiagnostics
+import BridgeErrors
+import BridgeReactor
+import BridgeSSH
+import BridgeTransport
+
+/// What one run over a link shares with the work on it.
+struct RunContext: Sendable {
+  /// How a run ends.
+  typealias Ending = Result<ExitCode, CommandFailure>
+
+  let request: ConnectRequest
+  let settings: ConnectSettings
+  let local: LocalEnvironment
+  let reporter: Reporter
+  let reactor: Reactor
+  let output = DescriptorWriter(1)
+  let input = DescriptorReader(0)
+  let clock = ContinuousClock()
+  /// The user's keyboard, where a shell may own it.
+  let keyboard: Keyboard?
+  let view: LinkView
+  let resizes = Resizes()
+  let facts = Mutex(LinkFacts())
+  let counters = Counters()
+  /// The first ending counts.
+  let endings: AsyncStream<Ending>
+  let end: AsyncStream<Ending>.Continuation
+
+  /// A context whose keyboard may be owned by a shell where it is `interactive`.
+  init(
+    request: ConnectRequest, settings: ConnectSettings, local: LocalEnvironment,
+    reporter: Reporter, reactor: Reactor, interactive: Bool
+  ) {
+    self.request = request
+    self.settings = settings
+    self.local = local
+    self.reporter = reporter
+    self.reactor = reactor
+    let keyboard = interactive && local.inputIsTerminal ? Keyboard() : nil
+    self.keyboard = keyboard
+    if keyboard == nil, local.inputIsTerminal { reporter.makeRoomForTyping() }
+    view = LinkView(
+      host: PeerText.escaped(settings.endpoint.host, limit: 128), reporter: reporter,
+      keyboard: keyboard, reactor: reactor, clock: clock, isUnicode: local.isUnicode,
+      retriesFirstDial: request.recovery.wait != nil)
+    (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+  }
+
+  /// The host, escaped for a person.
+  var host: String { PeerText.escaped(settings.endpoint.host, limit: 128) }
+
+  /// How the run ends when standard output takes no more.
+  var outputEnding: Ending {
+    let error = StandardOutput.error(output.failure, isTerminal: local.outputIsTerminal)
+    return error.map { .failure(CommandFailure(error: $0)) } ?? .success(.outputClosed)
+  }
+
+  func finish(_ ending: Ending) { end.yield(ending) }
+
+  func fail(_ error: AppError, _ context: FailureContext? = nil) {
+    finish(.failure(CommandFailure(error: error, context: context)))
+  }
+
+  /// The user ended the link: no error.
+  func logDisconnect() {
+    reporter.log("bridgectl: disconnected from \(PeerText.escaped(settings.endpoint.host)).")
+  }
+
+  /// Reports the negotiated algorithms and the problems beside them.
+  func report(_ connection: SSHConnection) async {
+    let agreement = await connection.agreement
+    reporter.event("connected") { line in
+      line.add("host", PeerText.escaped(settings.endpoint.host))
+      line.add("port", settings.endpoint.port)
+      line.add("user", PeerText.escaped(settings.user))
+      line.add("keyExchange", agreement?.keyExchange)
+      line.add("hostKey", agreement?.hostKey)
+      line.add("cipher", agreement?.cipher)
+      line.add("mac", agreement?.mac)
+    }
+    reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
+    for problem in await connection.warnings {
+      let reason = PeerText.escaped(problem.shownMessage())
+      reporter.warn("the host key could not be saved: \(reason)")
+    }
+    if let key = await connection.addedHostKey { report(key) }
+  }
+
+  /// An added host key is worth a line to a person; a script finds it among the events.
+  private func report(_ key: AddedHostKey) {
+    let file = PeerText.escaped(key.file)
+    let host = PeerText.escaped(settings.endpoint.host)
+    reporter.event("hostKeyAdded") { line in
+      line.add("host", host)
+      line.add("port", settings.endpoint.port)
+      line.add("keyType", key.keyType)
+      line.add("fingerprint", key.fingerprint)
+      line.add("file", file)
+    }
+    let words = "bridgectl: added the \(key.keyType) key \(key.fingerprint) of \(host) to \(file)."
+    if reporter.style.isTerminal { reporter.log(words) } else { reporter.detail(words) }
+  }
+}
+
+/// The facts known so far about the link of a run.
+struct LinkFacts: Sendable {
+  var wasUp = false
+  /// The newest failures of the link in use and of one dialed beside it, in the order they came.
+  private(set) var failures: [CommandFailure] = []
+  /// The result of the newest reconnect, for display.
+  var back: String?
+  /// Whether the run is ending at the user's request, or has nothing left to do.
+  var isOver = false
+
+  mutating func record(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
+}

@@ -1,0 +1,159 @@
+package import ArgumentParser
+package import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+
+/// `bridgectl logs`.
+package struct LogsCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "logs",
+    abstract: "Print what a durable session has printed.",
+    discussion: """
+      From the oldest output that is kept, or from the byte at --from: standard output on standard \
+      output, standard error on standard error. With -f until the program ends. It attaches to \
+      nothing and commits nothing. A lost link is restored, and printing goes on at the byte.
+
+      The exit status is 0, or 74 where bytes that were asked for are no longer kept.
+
+      EXAMPLES:
+          bridgectl logs build.example build
+          bridgectl logs -f build.example 3f2a > build.log
+          bridgectl logs --from 1048576 build.example build
+      """)
+
+  @Flag(name: .customShort("f"), help: "Go on until the program ends.")
+  package var follow = false
+
+  @Option(help: ArgumentHelp("The offset of the first byte.", valueName: "OFFSET"))
+  package var from: String?
+
+  @OptionGroup package var link: LinkOptions
+
+  @Argument(help: SessionArgument.help)
+  package var session: String
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// The first byte to print; nil for the oldest that is kept.
+  ///
+  /// - Throws: `validationError` for what is no offset.
+  package static func offset(_ text: String?) throws(AppError) -> UInt64? {
+    guard let text else { return nil }
+    guard text.utf8.allSatisfy({ (48...57).contains($0) }), let offset = UInt64(text),
+      offset < Limits.offset
+    else {
+      throw .validationError(
+        field: "--from", message: "\"\(PeerText.escaped(text, limit: 64))\" is no offset.")
+    }
+    return offset
+  }
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let (link, session, from, follow) = (link, session, from, follow)
+    let offset = Result { () throws(AppError) in try Self.offset(from) }
+    // Over all generations of the link.
+    let progress = Mutex(LogProgress())
+    await SessionArgument.run(link, session) { selector in
+      SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+        let start = try offset.get()
+        let id = try await scope.resolve(selector)
+        progress.withLock { $0.begin(at: start) }
+        return try await LogPrinter(scope: scope, progress: progress)
+          .print(id, follows: follow)
+      })
+    }
+  }
+}
+
+/// How far the printing of a log has come.
+package struct LogProgress: Sendable, Equatable {
+  /// The offset of the next byte.
+  package private(set) var position: UInt64 = 0
+  /// The first bytes that were asked for and are no longer kept.
+  package private(set) var missing: Range<UInt64>?
+  private var hasBegun = false
+  private var isExact = false
+
+  /// At the oldest output.
+  package init() {}
+
+  /// Begins at an offset, once; nil for the oldest that is kept.
+  package mutating func begin(at offset: UInt64?) {
+    guard !hasBegun else { return }
+    (hasBegun, isExact, position) = (true, offset != nil, offset ?? 0)
+  }
+
+  /// All below `end` was printed.
+  package mutating func print(through end: UInt64) { position = end }
+
+  /// The bytes to below `end` are no longer kept; returns whether they were asked for.
+  package mutating func skip(to end: UInt64) -> Bool {
+    let range = position..<end
+    position = end
+    guard isExact || range.lowerBound > 0 else { return false }
+    if missing == nil { missing = range }
+    return true
+  }
+}
+
+/// Prints the output of a session.
+private struct LogPrinter: Sendable {
+  let scope: SessionQuery.Scope
+  let progress: Mutex<LogProgress>
+  /// On a terminal, what it would answer is taken out.
+  let filter = Mutex(MuteFilter())
+
+  func print(
+    _ session: SessionID, follows: Bool
+  ) async throws(AppError) -> RunContext.Ending {
+    let context = scope.context
+    let (_, ending) = try await scope.sessions.read(
+      session, from: progress.withLock { $0.position }, follows: follows
+    ) { chunk in
+      await take(chunk)
+    }
+    if context.output.failure != nil { return context.outputEnding }
+    switch ending {
+    case .unknownKeeperDied, .unknownRebooted:
+      context.reporter.log("bridgectl: \(ending.map(SessionText.end) ?? "")")
+    case .exited, .signaled, nil: break
+    }
+    guard let missing = progress.withLock({ $0.missing }) else { return .success(.success) }
+    return .failure(
+      CommandFailure(
+        error: .durableSessionGap(from: missing.lowerBound, to: missing.upperBound)))
+  }
+
+  private func take(_ chunk: SessionChunk) async -> Bool {
+    let context = scope.context
+    switch chunk.content {
+    case .screen: return true
+    case .gap(let end):
+      context.warnOfGap(chunk.offset, end)
+      _ = progress.withLock { $0.skip(to: end) }
+      return true
+    case .bytes(let bytes, .standardError): _ = await context.reporter.remoteError(bytes)
+    case .bytes(let bytes, let stream):
+      let isMuted = stream == .terminal && context.local.outputIsTerminal
+      let shown = isMuted ? filter.withLock { $0.filter(bytes) } : bytes
+      await context.reporter.makeWay()
+      guard await context.output.write(shown) else { return false }
+    }
+    progress.withLock { $0.print(through: chunk.end) }
+    return true
+  }
+}
+
+extension RunContext {
+  /// Says that output is no longer kept.
+  func warnOfGap(_ from: UInt64, _ to: UInt64) {
+    reporter.event("gap") { line in
+      line.add("from", Int(clamping: from))
+      line.add("to", Int(clamping: to))
+    }
+    reporter.log("bridgectl: bytes \(from) to \(to) are no longer kept.")
+  }
+}

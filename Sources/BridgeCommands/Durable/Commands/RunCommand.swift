@@ -1,0 +1,100 @@
+package import ArgumentParser
+package import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+
+/// `bridgectl run --detach`.
+package struct RunCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Start a command on a host and leave it running.",
+    discussion: """
+      Prints the id of the durable session that the command runs in. It is started at most once, \
+      whatever the link does meanwhile. Its output and its exit status are kept for `logs` and \
+      `wait`; `attach` gives it input, which stays open until then.
+
+      EXAMPLES:
+          bridgectl run --detach --name build me@build.example -- make -C src test
+          bridgectl logs -f build.example build
+          bridgectl wait build.example build && echo passed
+      """)
+
+  @Flag(help: "Do not stay with it: required, for `connect` is what stays.")
+  package var detach = false
+
+  @Flag(
+    name: .customShort("t"), help: "Give it a terminal of its own, of 80 columns and 24 rows.")
+  package var terminal = false
+
+  @OptionGroup package var start: StartOptions
+
+  @OptionGroup package var link: LinkOptions
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("The command to run; its words are joined.", valueName: "COMMAND"))
+  package var command: [String] = []
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// The request of the command line.
+  ///
+  /// - Throws: `validationError` naming the option.
+  package func request() throws(AppError) -> ConnectRequest {
+    var request = try ConnectRequest(sessionsOf: link)
+    request.start = try StartRequest(start)
+    request.command = try ConnectRequest.joined(command)
+    guard detach else {
+      throw .validationError(
+        field: "--detach", message: "Without it, `bridgectl connect` runs a command and stays.")
+    }
+    guard request.command != nil else {
+      throw .validationError(field: "COMMAND", message: "What to run is missing.")
+    }
+    return request
+  }
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let command = self
+    let hasTerminal = terminal
+    await LinkCommand(options: link).run({ () throws(AppError) in try command.request() }) {
+      context in
+      var spec = context.spec
+      if hasTerminal { spec.terminal = Array("xterm-256color".utf8) }
+      return SessionQuery(context, Self.body(spec))
+    }
+  }
+
+  private static func body(_ spec: SessionSpec) -> SessionQuery.Body {
+    // The same id for every try: it is started once.
+    SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+      let status = try await scope.sessions.start(spec)
+      scope.context.reporter.event("session") { line in
+        line.add("id", "\(status.session)")
+        line.add("state", status.state.rawValue)
+      }
+      scope.context.warnOfLogout(status.survivesLogout)
+      return await scope.write("\(status.session)\n")
+    })
+  }
+}
+
+extension RunContext {
+  /// The program of the request, under a new id.
+  var spec: SessionSpec {
+    var generator = SystemRandomNumberGenerator()
+    var spec = SessionSpec(session: Identifier(using: &generator))
+    spec.command = request.command.map { Array($0.utf8) }
+    spec.name = request.start.name.map { Array($0.utf8) }
+    spec.whenFull = request.start.whenFull
+    return spec
+  }
+
+  /// Says where a session ends at logout.
+  func warnOfLogout(_ answer: String) {
+    guard answer != "yes", !answer.isEmpty else { return }
+    reporter.warn("the session may end when you log out there: \(PeerText.escaped(answer))")
+  }
+}

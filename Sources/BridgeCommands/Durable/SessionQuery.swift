@@ -1,0 +1,103 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+
+/// One question to the `bridge-host` of a host, asked again on the next generation when its link
+/// was lost before the answer.
+final class SessionQuery: LinkWork {
+  /// What a question has to work with.
+  struct Scope: Sendable {
+    let context: RunContext
+    let connection: SSHConnection
+    /// What `bridge-host` answers there.
+    let sessions: SessionHost
+
+    /// The session that is meant.
+    ///
+    /// - Throws: `durableSessionNotFound`, `validationError`; as `SessionHost.list`.
+    func resolve(_ selector: SessionSelector) async throws(AppError) -> SessionID {
+      if let id = selector.id { return id }
+      let host = context.settings.endpoint.host
+      return try selector.resolve(in: try await sessions.list(), on: host).session
+    }
+  }
+
+  /// The question: returns how the run ends.
+  struct Body: Sendable {
+    let ask: @Sendable (Scope) async throws(AppError) -> RunContext.Ending
+    /// Why the question may not be asked twice; nil where it may.
+    var unrepeatable: String?
+  }
+
+  private let context: RunContext
+  private let body: Body
+
+  init(_ context: RunContext, _ body: Body) {
+    self.context = context
+    self.body = body
+  }
+
+  var losesNothing: Bool { body.unrepeatable == nil }
+
+  func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
+
+  func use(_ connection: any Connection, _ generation: Int) async {
+    guard let connection = connection as? SSHConnection else { return }
+    await context.report(connection)
+    let scope = Scope(
+      context: context, connection: connection,
+      sessions: SessionHost(connection, host: context.settings.endpoint.host))
+    do throws(AppError) {
+      context.finish(try await body.ask(scope))
+    } catch {
+      let failure = await connection.lastFailure
+      let isLost = failure != nil || Task.isCancelled || error == .cancelled
+      guard isLost else { return context.fail(error, await connection.lastRefusal) }
+      guard let command = body.unrepeatable else { return }
+      context.finish(
+        .failure(
+          CommandFailure(
+            error: .sshOutcomeUnknown(command: command), context: failure, endsSession: true)))
+    }
+  }
+}
+
+extension SessionQuery.Scope {
+  /// Writes text for a person or a script to standard output.
+  func write(_ text: String) async -> RunContext.Ending {
+    await context.reporter.makeWay()
+    guard await context.output.write(Array(text.utf8)) else { return context.outputEnding }
+    return .success(.success)
+  }
+
+  /// How the run ends that passes on how a program ended.
+  func ending(of status: SessionStatus) -> RunContext.Ending {
+    context.ending(status.end, reason: SessionText.state(status))
+  }
+}
+
+extension RunContext {
+  /// How a run ends that passes on how a program ended.
+  ///
+  /// - Parameter reason: why the end is not known, where it is not.
+  func ending(_ end: ProgramEnd?, reason: String = "its end is not recorded") -> Ending {
+    switch end {
+    case .exited(let status): return .success(ExitCode(.status(Int(status))))
+    case .signaled(let number, _):
+      reporter.log("bridgectl: signal \(number) ended it.")
+      return .success(ExitCode(rawValue: 128 + Int32(number)))
+    case .unknownKeeperDied, .unknownRebooted, nil:
+      let host = settings.endpoint.host
+      let why =
+        switch end {
+        case .unknownKeeperDied: "the keeper of the session died"
+        case .unknownRebooted: "the session was lost by a reboot"
+        case .exited, .signaled, nil: reason
+        }
+      return .failure(
+        CommandFailure(error: .durableSessionOutcomeUnknown(host: host, reason: why)))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package import BridgeErrors
+package import BridgeSessionProtocol
+
+/// SESSION as the user typed it: an id, the unique beginning of one, or a name.
+package struct SessionSelector: Sendable, Equatable {
+  /// The typed text; nil for the only session that runs.
+  package let text: String?
+
+  /// - Throws: `validationError` for what can be neither an id nor a name.
+  package init(_ text: String?) throws(AppError) {
+    if let text {
+      guard !text.isEmpty, text.utf8.count <= StartRequest.longestName else {
+        throw .validationError(
+          field: "SESSION",
+          message: "\"\(PeerText.escaped(text, limit: 64))\" is neither an id nor a name.")
+      }
+    }
+    self.text = text
+  }
+
+  /// The id, where the text is a whole one: no list is needed then.
+  package var id: SessionID? { text.flatMap { Identifier(text: $0) } }
+
+  /// The session of `sessions` that is meant. Of several with one name the running one, or, where
+  /// none runs, the one that was started last.
+  ///
+  /// - Throws: `durableSessionNotFound`; `validationError` that names the sessions that may be
+  ///   meant.
+  package func resolve(
+    in sessions: [SessionStatus], on host: String
+  ) throws(AppError) -> SessionStatus {
+    guard let text else {
+      let running = sessions.filter { $0.state == .running }
+      if let only = running.first, running.count == 1 { return only }
+      guard running.isEmpty else { throw Self.ambiguous("Several sessions run", running) }
+      throw .durableSessionNotFound(host: host, id: "that runs")
+    }
+    let named = sessions.filter { $0.name.map { String(decoding: $0, as: UTF8.self) } == text }
+    if !named.isEmpty {
+      let running = named.filter { $0.state == .running }
+      guard running.count < 2 else {
+        throw Self.ambiguous("Several running sessions have this name", running)
+      }
+      let newest = named.max { $0.startedAt < $1.startedAt }
+      if let found = running.first ?? newest { return found }
+    }
+    let matching = sessions.filter { "\($0.session)".hasPrefix(text) }
+    guard let first = matching.first else { throw .durableSessionNotFound(host: host, id: text) }
+    guard matching.count == 1 else { throw Self.ambiguous("Several ids begin so", matching) }
+    return first
+  }
+
+  private static let shownLimit = 8
+
+  private static func ambiguous(_ reason: String, _ sessions: [SessionStatus]) -> AppError {
+    let names = sessions.prefix(shownLimit).map { session in
+      let name = session.name.map { " (\(PeerText.escaped(SessionText.text($0), limit: 64)))" }
+      return "\(session.session)".prefix(SessionText.shortID) + (name ?? "")
+    }
+    let more = sessions.count > shownLimit ? ", and \(sessions.count - shownLimit) more" : ""
+    return .validationError(
+      field: "SESSION", message: "\(reason): \(names.joined(separator: ", "))\(more).")
+  }
+}

@@ -1,0 +1,126 @@
+import BridgeErrors
+package import BridgeSessionProtocol
+
+/// What is said of durable sessions: the table of `sessions`, JSON lines, sentences.
+package enum SessionText {
+  /// As many digits of an id tell sessions of one user apart.
+  package static let shortID = 12
+
+  static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The command of a session for a person.
+  static func command(_ status: SessionStatus) -> String {
+    status.command.map { PeerText.escaped(text($0), limit: 200) } ?? "(shell)"
+  }
+
+  /// The state of a session in a few words.
+  package static func state(_ status: SessionStatus) -> String {
+    switch status.state {
+    case .claimed: "not started"
+    case .running: "running"
+    case .ended: status.end.map(end) ?? "ended"
+    case .keeperDied: "keeper died: output kept, exit status unknown"
+    case .rebooted: "lost by a reboot: output kept, exit status unknown"
+    }
+  }
+
+  /// How a program ended.
+  package static func end(_ end: ProgramEnd) -> String {
+    switch end {
+    case .exited(let status): "exit \(status)"
+    case .signaled(let number, let dumpedCore):
+      "signal \(number)" + (dumpedCore ? " (core dumped)" : "")
+    case .unknownKeeperDied: "keeper died: output kept, exit status unknown"
+    case .unknownRebooted: "lost by a reboot: output kept, exit status unknown"
+    }
+  }
+
+  /// A count of bytes: `17`, `4.0K`, `64M`.
+  package static func size(_ bytes: UInt64) -> String {
+    var (value, unit) = (Double(bytes), 0)
+    while value >= 1024, unit < 4 { (value, unit) = (value / 1024, unit + 1) }
+    guard unit > 0 else { return "\(bytes)" }
+    let tenths = Int((value * 10).rounded(.down))
+    let digits = tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
+    return digits + ["", "K", "M", "G", "T"][unit]
+  }
+
+  /// A time in its largest unit: `42s`, `7m`, `3h`, `12d`.
+  package static func age(_ seconds: UInt64) -> String {
+    switch seconds {
+    case ..<60: "\(seconds)s"
+    case ..<3600: "\(seconds / 60)m"
+    case ..<86_400: "\(seconds / 3600)h"
+    case _: "\(seconds / 86_400)d"
+    }
+  }
+
+  /// The table of `sessions`, the newest last; the command comes last, for it has no bound.
+  package static func table(_ sessions: [SessionStatus], now: UInt64) -> String {
+    guard !sessions.isEmpty else { return "" }
+    let header = ["ID", "NAME", "STATE", "AGE", "KEPT", "ATTACHED", "LOGOUT", "COMMAND"]
+    let rows = sorted(sessions).map { status in
+      [
+        String("\(status.session)".prefix(shortID)),
+        status.name.map { PeerText.escaped(text($0), limit: StartRequest.longestName) } ?? "-",
+        state(status), age(now > status.startedAt ? now - status.startedAt : 0),
+        size(status.newest - status.oldest), "\(status.attached)",
+        status.state == .running ? (status.survivesLogout == "yes" ? "survives" : "ends") : "-",
+        command(status),
+      ]
+    }
+    let all = [header] + rows
+    let widths = header.indices.map { column in
+      all.map { TerminalText.width(of: $0[column]) }.max() ?? 0
+    }
+    return all.map { row in
+      let cells = row.indices.map { column in
+        let gap = column == row.count - 1 ? 0 : widths[column] - TerminalText.width(of: row[column])
+        return row[column] + String(repeating: " ", count: gap)
+      }
+      return cells.joined(separator: "  ") + "\n"
+    }.joined()
+  }
+
+  /// The sessions in the order in which they were started.
+  package static func sorted(_ sessions: [SessionStatus]) -> [SessionStatus] {
+    sessions.sorted { ($0.startedAt, "\($0.session)") < ($1.startedAt, "\($1.session)") }
+  }
+
+  /// A session as one JSON object (docs/events.md).
+  package static func line(_ status: SessionStatus) -> JSONLine {
+    var line = JSONLine()
+    line.add("v", 1)
+    line.add("id", "\(status.session)")
+    line.add("name", status.name.map { PeerText.escaped(text($0)) })
+    line.add("state", status.state.rawValue)
+    line.add("kind", status.kind.rawValue)
+    line.add("command", status.command.map { PeerText.escaped(text($0)) })
+    line.add("process", status.process.map { Int(clamping: $0) })
+    line.add("started", Int(clamping: status.startedAt))
+    line.add("finished", status.endedAt.map { Int(clamping: $0) })
+    line.add(status.end)
+    line.add("oldest", Int(clamping: status.oldest))
+    line.add("newest", Int(clamping: status.newest))
+    line.add("committed", Int(clamping: status.committed))
+    line.add("attached", Int(clamping: status.attached))
+    line.add("survivesLogout", status.survivesLogout == "yes")
+    if status.survivesLogout != "yes", !status.survivesLogout.isEmpty {
+      line.add("logout", PeerText.escaped(status.survivesLogout))
+    }
+    return line
+  }
+}
+
+extension JSONLine {
+  /// How a program ended; nothing where that is not recorded.
+  mutating func add(_ end: ProgramEnd?) {
+    switch end {
+    case .exited(let status): add("exitStatus", Int(status))
+    case .signaled(let number, let dumpedCore):
+      add("signal", Int(number))
+      add("core", dumpedCore)
+    case .unknownKeeperDied, .unknownRebooted, nil: break
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import BridgeDiagnostics
+import BridgeErrors
+import BridgeRecovery
+import BridgeSSH
+import BridgeTransport
+
+/// A shell or a command that ends with its link: one a generation, and the ledger decides which.
+final class PlainWork: LinkWork {
+  /// A shell or a command that has started.
+  private struct Started: Sendable {
+    let channel: SSHChannel
+    let connection: SSHConnection
+    let generation: Int
+  }
+
+  private struct State {
+    var ledger: CommandLedger
+    /// How the run ends if the command just being sent turns out not to have been.
+    var heldBack: CommandFailure?
+    /// Why it does not outlive its link, until that was shown.
+    var hint: String?
+  }
+
+  private let context: RunContext
+  private let input: CommandInput
+  private let state: Mutex<State>
+  /// The sessions on new generations.
+  private let sessions: AsyncStream<Started>
+  private let started: AsyncStream<Started>.Continuation
+
+  /// - Parameter hint: how it could outlive its link; shown once, where that matters.
+  init(_ context: RunContext, hint: String? = nil) {
+    self.context = context
+    let request = context.request
+    input = CommandInput(
+      context.input, isKept: request.command != nil && request.recovery.isIdempotent)
+    let ledger = CommandLedger(
+      isShell: request.command == nil, isIdempotent: request.recovery.isIdempotent)
+    state = Mutex(State(ledger: ledger, hint: hint))
+    (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
+  }
+
+  var losesNothing: Bool { context.request.recovery.isIdempotent }
+
+  func run() async {
+    for await session in sessions { await carry(session) }
+  }
+
+  func hold(_ isHeld: Bool) { context.keyboard?.hold(isHeld) }
+
+  func giveUp(_ failure: CommandFailure) {
+    var failure = failure
+    let endsNow = state.withLock { state in
+      failure.endsSession = state.ledger.wasStarted
+      let endsNow = state.ledger.giveUp()
+      if !endsNow { state.heldBack = failure }
+      return endsNow
+    }
+    if endsNow { context.finish(.failure(failure)) }
+  }
+
+  func use(_ connection: any Connection, _ generation: Int) async {
+    guard let connection = connection as? SSHConnection else { return }
+    state.withLock { $0.ledger.send() }
+    // Not cancelled with the generation: how far it came must be known. At once: the round trip
+    // that proves the link is requested next, and the second caller waits for its answer.
+    let starting = Task.immediate(executorPreference: context.reactor) {
+      await start(on: connection)
+    }
+    switch await starting.value {
+    case .success(let channel):
+      started.yield(Started(channel: channel, connection: connection, generation: generation))
+    case .failure(let error): await lost(error, connection, nil)
+    }
+  }
+
+  private func start(on connection: SSHConnection) async -> Result<SSHChannel, AppError> {
+    context.warnOfMissingTerminal()
+    let terminal = context.pseudoTerminal
+    do throws(AppError) {
+      guard let command = context.request.command else {
+        return .success(try await connection.shell(in: terminal))
+      }
+      return .success(try await connection.execute(command, terminal: terminal))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Carries the streams until the end. Not cancelled when the generation ends: what has come is
+  /// written even so.
+  private func carry(_ session: Started) async {
+    let (channel, connection) = (session.channel, session.connection)
+    let (reporter, keyboard) = (context.reporter, context.keyboard)
+    await context.report(connection)
+    let isRepeated = state.withLock { $0.ledger.start() }
+    announce(session.generation, isRepeated: isRepeated)
+    if isRepeated, context.request.command != nil { await context.counters.countRetry() }
+    reporter.event("started") { $0.add("terminal", context.wantsTerminal) }
+    let sizes = context.resizes.next()
+    if let keyboard {
+      TerminalModes.set(.raw, on: 0)
+      keyboard.open()
+    }
+    let remote = RemoteSession(
+      channel, output: context.output, input: input, reporter: reporter, keyboard: keyboard,
+      resizes: sizes, clock: context.clock)
+    switch await remote.run() {
+    case .ended(let status):
+      state.withLock { $0.ledger.end() }
+      if case .signal(let name) = status {
+        reporter.log("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
+      }
+      context.finish(.success(ExitCode(status)))
+    case .outputClosed: context.finish(context.outputEnding)
+    case .failed(let error): await lost(error, connection, channel)
+    }
+  }
+
+  private func announce(_ generation: Int, isRepeated: Bool) {
+    let isShell = context.request.command == nil
+    if generation == 1 {
+      if isShell, context.keyboard != nil { showHint() }
+      return
+    }
+    let news = isShell ? Self.newShell : "The command runs again."
+    if context.keyboard != nil { context.reporter.show("\r\n") }
+    let back = context.facts.withLock { $0.back }
+    for line in [back, isRepeated ? news : nil].compactMap(\.self) {
+      context.reporter.log("bridgectl: \(line)")
+    }
+    if isRepeated { showHint() }
+  }
+
+  private static let newShell = "This is a new shell; what ran in the old one has ended."
+
+  /// Shows once how the work could outlive its link.
+  private func showHint() {
+    if let hint = state.withLock({ $0.hint.take() }) { context.reporter.log("bridgectl: \(hint)") }
+  }
+
+  /// The session is gone. With the link gone too, the next generation may have another one; a
+  /// command that may have run is not run again unless that does no harm.
+  private func lost(_ error: AppError, _ connection: SSHConnection, _ channel: SSHChannel?) async {
+    let isStarted = channel != nil
+    let failure = await connection.lastFailure
+    let (keyboard, isOver) = (context.keyboard, context.facts.withLock { $0.isOver })
+    let unsent = keyboard?.close() ?? 0
+    if isStarted, let keyboard, context.local.outputIsTerminal {
+      context.reporter.show(keyboard.takeReset())
+    }
+    // A generation that was closed for a better one has no failure of its own.
+    guard failure != nil || error == .cancelled || Task.isCancelled else {
+      return context.fail(error, isStarted ? nil : await connection.lastRefusal)
+    }
+    if unsent > 0 { context.view.change { $0.lostBytes = unsent } }
+    let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName
+    // Closed for a better one: how far it came is not known.
+    let mayHaveRun = isStarted || isUnknown || error == .cancelled
+    let mayRunAgain = mayRunAgain
+    let (consequence, heldBack) = state.withLock { state in
+      if isOver { state.ledger.end() }
+      let consequence = state.ledger.lose(
+        mayHaveRun ? .mayHaveRun : .notSent, mayRunAgain: mayRunAgain)
+      return (consequence, state.heldBack)
+    }
+    switch consequence {
+    case .continues: return
+    case .ends: if let heldBack { context.finish(.failure(heldBack)) }
+    case .endsUnknown:
+      // Where its status came and not all of its output, that is what to say.
+      let cut = channel?.failure.flatMap { $0.detail == nil ? nil : $0 }
+      endUnknown(isUnknown ? error : nil, cut ?? failure)
+    }
+  }
+
+  private func endUnknown(_ error: AppError?, _ failure: FailureContext?) {
+    if context.request.recovery.isIdempotent {
+      context.reporter.log("bridgectl: the input was too long to be replayed to another run.")
+    }
+    if context.request.command != nil { showHint() }
+    context.finish(
+      .failure(
+        CommandFailure(
+          error: error ?? .sshOutcomeUnknown(command: context.request.command ?? ""),
+          context: failure, endsSession: true)))
+  }
+
+  /// Whether the next generation may have what this one had: an interactive shell, or a
+  /// command that does no harm and gets all of its input once more.
+  private var mayRunAgain: Bool {
+    guard context.request.command != nil else { return context.local.inputIsTerminal }
+    return context.request.recovery.isIdempotent && input.isWhole
+  }
+}

@@ -1,0 +1,43 @@
+import BridgeSSH
+
+// The terminal of the remote side.
+extension RunContext {
+  /// Whether the remote side gets a terminal.
+  static func wantsTerminal(
+    _ request: ConnectRequest, _ settings: ConnectSettings, _ local: LocalEnvironment
+  ) -> Bool {
+    switch settings.terminal {
+    case .unwanted: false
+    case .forced: true
+    case .wanted: local.inputIsTerminal
+    case .automatic: request.command == nil && local.inputIsTerminal
+    }
+  }
+
+  /// Whether what is typed belongs to the remote side.
+  static func ownsKeyboard(
+    _ request: ConnectRequest, _ settings: ConnectSettings, _ local: LocalEnvironment
+  ) -> Bool {
+    wantsTerminal(request, settings, local) && local.inputIsTerminal && !request.isIdle
+  }
+
+  /// Whether the remote side gets a terminal.
+  var wantsTerminal: Bool { Self.wantsTerminal(request, settings, local) }
+
+  /// The type of the user's terminal.
+  var terminalType: String {
+    local.variables["TERM"].flatMap { $0.isEmpty ? nil : $0 } ?? "dumb"
+  }
+
+  /// The terminal to request; nil for none.
+  var pseudoTerminal: PseudoTerminal? {
+    guard wantsTerminal else { return nil }
+    return PseudoTerminal(type: terminalType, size: TerminalModes.size(of: 0) ?? TerminalSize())
+  }
+
+  /// Warns where a terminal was asked for and cannot be had.
+  func warnOfMissingTerminal() {
+    guard settings.terminal == .wanted, !wantsTerminal else { return }
+    reporter.warn("no terminal is requested: standard input is not one (-tt requests it anyway)")
+  }
+}

@@ -1,0 +1,75 @@
+import BridgeCommands
+import BridgeErrors
+import BridgeSessionProtocol
+import Testing
+
+@Suite("SESSION of a command line") struct SessionSelectorTests {
+  private func status(
+    _ high: UInt64, name: String? = nil, _ state: SessionStatus.State = .running,
+    startedAt: UInt64 = 0
+  ) -> SessionStatus {
+    var status = SessionStatus(session: Identifier(high: high, low: 7), state: state)
+    status.name = name.map { Array($0.utf8) }
+    status.startedAt = startedAt
+    return status
+  }
+
+  private func resolve(
+    _ text: String?, in sessions: [SessionStatus]
+  ) throws(AppError) -> UInt64 {
+    try SessionSelector(text).resolve(in: sessions, on: "h").session.high
+  }
+
+  private func caseName(_ text: String?, in sessions: [SessionStatus]) -> String? {
+    do throws(AppError) {
+      _ = try resolve(text, in: sessions)
+      return nil
+    } catch {
+      return error.caseName
+    }
+  }
+
+  private static let first: UInt64 = 0x1234_0000_0000_0000
+  private static let second: UInt64 = 0x1299_0000_0000_0000
+
+  @Test func anIdItsBeginningAndANameAreTheSession() throws {
+    let sessions = [status(Self.first, name: "build"), status(Self.second)]
+    #expect(try resolve("\(sessions[1].session)", in: sessions) == Self.second)
+    #expect(try resolve("123", in: sessions) == Self.first)
+    #expect(try resolve("build", in: sessions) == Self.first)
+    #expect(try SessionSelector("\(sessions[0].session)").id == sessions[0].session)
+    #expect(try SessionSelector("build").id == nil)
+  }
+
+  @Test func aBeginningOfSeveralIdsIsRefused() {
+    let sessions = [status(Self.first), status(Self.second)]
+    #expect(caseName("12", in: sessions) == "validationError")
+    #expect(caseName("9", in: sessions) == "durableSessionNotFound")
+  }
+
+  /// A name is used again and again: `build` is the one that runs, or ran last.
+  @Test func ofOneNameTheRunningOrTheNewestIsMeant() throws {
+    let ended = [
+      status(1, name: "b", .ended, startedAt: 5), status(2, name: "b", .ended, startedAt: 9),
+    ]
+    #expect(try resolve("b", in: ended) == 2)
+    #expect(try resolve("b", in: ended + [status(3, name: "b", startedAt: 1)]) == 3)
+    let two = [status(3, name: "b"), status(4, name: "b")]
+    #expect(caseName("b", in: two) == "validationError")
+  }
+
+  @Test func aNameIsPreferredToTheBeginningOfAnId() throws {
+    #expect(try resolve("12", in: [status(Self.first), status(9, name: "12")]) == 9)
+  }
+
+  @Test func withoutATextTheOnlyRunningOneIsMeant() throws {
+    #expect(try resolve(nil, in: [status(1), status(2, .ended)]) == 1)
+    #expect(caseName(nil, in: [status(1), status(2)]) == "validationError")
+    #expect(caseName(nil, in: [status(2, .ended)]) == "durableSessionNotFound")
+  }
+
+  @Test func whatIsTooLongOrEmptyIsRefused() {
+    #expect(throws: AppError.self) { try SessionSelector("") }
+    #expect(throws: AppError.self) { try SessionSelector(String(repeating: "a", count: 129)) }
+  }
+}

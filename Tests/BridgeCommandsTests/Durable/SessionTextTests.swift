@@ -1,0 +1,103 @@
+import ArgumentParser
+import BridgeCommands
+import BridgeErrors
+import BridgeSessionProtocol
+import Testing
+
+@Suite("What is said of durable sessions") struct SessionTextTests {
+  @Test(
+    arguments: [
+      (0, "0"), (1023, "1023"), (1024, "1.0K"), (4 << 20, "4.0M"), (64 << 20, "64M"),
+      (1 << 63 - 1, "8388608T"),
+    ] as [(UInt64, String)])
+  func sizes(_ bytes: UInt64, _ text: String) { #expect(SessionText.size(bytes) == text) }
+
+  @Test(
+    arguments: [(0, "0s"), (59, "59s"), (60, "1m"), (3599, "59m"), (7200, "2h"), (172_800, "2d")]
+      as [(UInt64, String)])
+  func ages(_ seconds: UInt64, _ text: String) { #expect(SessionText.age(seconds) == text) }
+
+  /// Ended, killed, without its keeper, lost by a reboot: four different things.
+  @Test func everyEndIsAnotherText() {
+    let ends: [ProgramEnd] = [
+      .exited(status: 3), .signaled(number: 9, dumpedCore: false), .unknownKeeperDied,
+      .unknownRebooted,
+    ]
+    let texts = ends.map(SessionText.end)
+    #expect(Set(texts).count == 4)
+    #expect(texts[0] == "exit 3" && texts[1] == "signal 9")
+    #expect(texts[2] == "keeper died: output kept, exit status unknown")
+    #expect(texts[3] == "lost by a reboot: output kept, exit status unknown")
+  }
+
+  @Test func theTableIsInOrderAndEscaped() {
+    var old = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
+    old.command = Array("make\u{1B}[2J test".utf8)
+    old.startedAt = 100
+    old.newest = 2048
+    old.survivesLogout = "yes"
+    var new = SessionStatus(session: Identifier(high: 2, low: 2), state: .ended)
+    new.name = Array("nightly".utf8)
+    new.end = .exited(status: 2)
+    new.startedAt = 160
+    let lines = SessionText.table([new, old], now: 220).split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines[1].hasPrefix("000000000000  -        running  2m   2.0K"))
+    #expect(lines[2].contains("nightly") && lines[2].contains("exit 2"))
+    #expect(lines[2].hasSuffix("(shell)"))
+    #expect(!lines.joined().contains("\u{1B}"))
+    #expect(SessionText.table([], now: 0).isEmpty)
+  }
+
+  @Test func aLineHasWhatIsKnown() {
+    var status = SessionStatus(session: Identifier(high: 0, low: 1), state: .ended)
+    status.end = .signaled(number: 15, dumpedCore: true)
+    let text = SessionText.line(status).text
+    #expect(text.hasPrefix(#"{"v":1,"id":"00000000000000000000000000000001","state":"ended""#))
+    #expect(text.contains(#""signal":15,"core":true"#))
+  }
+
+  @Test func aLogKnowsWhetherWhatIsMissingWasAskedFor() {
+    var whole = LogProgress()
+    whole.begin(at: nil)
+    let isFirstAskedFor = whole.skip(to: 10)
+    #expect(!isFirstAskedFor)
+    whole.print(through: 20)
+    let isSecondAskedFor = whole.skip(to: 30)
+    #expect(isSecondAskedFor)
+    #expect(whole.missing == 20..<30 && whole.position == 30)
+    var exact = LogProgress()
+    exact.begin(at: 0)
+    let isAskedFor = exact.skip(to: 10)
+    #expect(isAskedFor)
+    // The next generation of the link goes on where the last one was.
+    exact.begin(at: 0)
+    #expect(exact.position == 10 && exact.missing == 0..<10)
+  }
+
+  @Test func signalsHaveTheirNamesWithAndWithoutPrefix() throws {
+    #expect(try KillCommand.signal("sigterm") == .terminate)
+    #expect(try KillCommand.signal("KILL") == .kill)
+    #expect(try KillCommand.signal(nil) == nil)
+    #expect(throws: AppError.self) { try KillCommand.signal("SEGV") }
+  }
+
+  @Test(arguments: [
+    ["h", "--", "make"], ["--detach", "h"], ["--detach", "ws://h", "--", "make"],
+    ["--detach", "--name", "a b", "h", "--", "make"],
+    ["--detach", "--name", "00112233445566778899aabbccddeeff", "h", "--", "make"],
+    ["--detach", "--when-full", "stop", "h", "--", "make"],
+  ])
+  func runRefusesWhatMakesNoSense(_ words: [String]) throws {
+    let command = try RunCommand.parse(BridgeCommand.normalized(words))
+    #expect(throws: AppError.self) { try command.request() }
+  }
+
+  @Test func runTakesItsCommandAsConnectDoes() throws {
+    let words = BridgeCommand.normalized(
+      ["run", "--detach", "--name", "b", "--when-full", "drop", "h", "make", "-C", "src"])
+    let request = try RunCommand.parse(Array(words.dropFirst())).request()
+    #expect(request.command == "make -C src")
+    #expect(request.start.name == "b" && request.start.whenFull == .drop)
+  }
+}

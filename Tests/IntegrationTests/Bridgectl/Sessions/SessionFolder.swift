@@ -1,0 +1,85 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// The home directory that a test's sshd gives its users, with their `bridge-host` and sessions.
+struct SessionFolder: Sendable {
+  let path: String
+
+  /// The `bridge-host` that was built.
+  static let program =
+    URL(filePath: Child.program).deletingLastPathComponent().appending(path: "bridge-host").path
+
+  init(of server: SSHServer) {
+    path = URL(filePath: server.identityFile).deletingLastPathComponent().path
+  }
+
+  /// Puts `bridge-host` where `bridgectl install` does.
+  func install() throws {
+    let folder = "\(path)/.local/lib/bridge/bin"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder)/bridge-host", withDestinationPath: Self.program)
+  }
+
+  /// Where bridge-host keeps sessions.
+  var root: String { "\(path)/.local/state/bridge/s" }
+
+  /// The ids of the sessions.
+  var ids: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? [])
+      .filter { $0.count == 32 }.sorted()
+  }
+
+  /// The keepers' processes.
+  var keepers: [Int32] {
+    let sessions = Set(ids.map { "\(root)/\($0)" })
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return processes.compactMap { Int32($0) }.filter { process in
+      let directory = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/\(process)/fd/3")
+      return directory.map(sessions.contains) == true
+    }
+  }
+
+  /// Asks `bridge-host` on this machine.
+  @discardableResult
+  func ask(_ arguments: [String], _ home: Home) async throws -> Outcome {
+    try await home.run(arguments, environment: ["HOME": path], program: Self.program)
+  }
+
+  /// Ends every session and waits for its keeper.
+  func killAll(_ home: Home) async {
+    for id in ids {
+      for verb in [["kill", "--signal", "KILL"], ["wait"]] {
+        _ = try? await ask(verb + ["--session", id], home)
+      }
+    }
+  }
+}
+
+extension SSHServer {
+  /// How to reach it, trust it and log in there, for any command.
+  nonisolated func link(_ home: Home, port: Int? = nil) -> [String] {
+    let usual = Array(options(home, port: port).dropFirst())
+    // A proxy's port is another name to known_hosts.
+    return usual + (port == nil ? [] : ["--host-key", "accept-new"])
+  }
+}
+
+/// Runs `body` with a real sshd whose users have `bridge-host`; no session is left after.
+func withSessions(
+  installs: Bool = true, _ body: (SSHServer, Home, SessionFolder) async throws -> Void
+) async throws {
+  try await withServer { server, home in
+    let folder = SessionFolder(of: server)
+    if installs { try folder.install() }
+    do {
+      try await body(server, home, folder)
+    } catch {
+      await folder.killAll(home)
+      throw error
+    }
+    await folder.killAll(home)
+  }
+}

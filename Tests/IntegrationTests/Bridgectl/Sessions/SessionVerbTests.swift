@@ -1,0 +1,161 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `run --detach`, `sessions`, `logs`, `wait` and `kill` over a real sshd.
+@Suite(.timeLimit(.minutes(2))) struct SessionVerbTests {
+  private func start(
+    _ server: SSHServer, _ home: Home, _ command: String, options: [String] = []
+  ) async throws -> String {
+    let outcome = try await home.run(
+      ["run", "--detach"] + options + server.link(home) + ["127.0.0.1", "--", command])
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.error.isEmpty)
+    return outcome.text.trimmingCharacters(in: .newlines)
+  }
+
+  @Test func aCommandIsStartedAndItsOutputAndStatusAreReadLater() async throws {
+    try await withSessions { server, home, folder in
+      let id = try await start(
+        server, home, "echo out; echo err >&2; exit 3", options: ["--name", "build"])
+      #expect(folder.ids == [id])
+      let link = server.link(home)
+      // By its id, the beginning of it, and its name.
+      for session in [id, String(id.prefix(6)), "build"] {
+        let wait = try await home.run(["wait"] + link + ["127.0.0.1", session])
+        #expect(wait.code == 3, "\(wait.error)")
+        #expect(wait.output.isEmpty && wait.error.isEmpty)
+        let logs = try await home.run(["logs"] + link + ["127.0.0.1", session])
+        #expect(logs.code == 0)
+        #expect(logs.text == "out\n" && logs.error == "err\n")
+      }
+      let list = try await home.run(["sessions"] + link + ["127.0.0.1"])
+      let row = try #require(list.text.split(separator: "\n").last)
+      #expect(row.hasPrefix(id.prefix(12)) && row.contains("build  exit 3"))
+    }
+  }
+
+  @Test func theListForAScriptIsJSON() async throws {
+    try await withSessions { server, home, folder in
+      let id = try await start(server, home, "exec sleep 600", options: ["--name", "sleeper"])
+      let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+      #expect(list.code == 0)
+      let line = try #require(
+        JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any])
+      #expect(line["id"] as? String == id && line["name"] as? String == "sleeper")
+      #expect(line["state"] as? String == "running" && line["attached"] as? Int == 0)
+      #expect(list.error.contains(#""event":"exit","code":0"#))
+    }
+  }
+
+  @Test func killEndsItAndTheStatusSaysHow() async throws {
+    try await withSessions { server, home, folder in
+      let link = server.link(home)
+      let id = try await start(server, home, "exec sleep 600")
+      let other = try await start(server, home, "trap 'exit 9' INT; while :; do sleep 0.1; done")
+      let kill = try await home.run(["kill"] + link + ["127.0.0.1", id])
+      #expect(kill.code == 0, "\(kill.error)")
+      #expect(try await home.run(["wait"] + link + ["127.0.0.1", id]).code == 129)
+      let signal = try await home.run(
+        ["kill", "--signal", "SIGKILL"] + link + ["127.0.0.1", other])
+      #expect(signal.code == 0, "\(signal.error)")
+      #expect(try await home.run(["wait"] + link + ["127.0.0.1", other]).code == 137)
+      let late = try await home.run(["kill"] + link + ["127.0.0.1", other])
+      #expect(late.code == 0 && late.error.contains("had ended before: signal 9"))
+    }
+  }
+
+  @Test func logsFollowsOverLinksThatAreCut() async throws {
+    try await withSessions { server, home, folder in
+      let id = try await start(
+        server, home,
+        "n=0; while [ $n -lt 400 ]; do n=$((n+1)); echo \"line $n of many words\"; sleep 0.01; done"
+      )
+      let proxy = try await FaultProxy(to: server.port)
+      // A login takes 5 KB; each fault meets the next connection.
+      try await proxy.inject(.cut(after: 6_000))
+      let running = try home.start(
+        ["logs", "-f"] + server.link(home, port: proxy.port) + ["127.0.0.1", id])
+      for number in 1...3 {
+        _ = try await proxy.first { $0.connection == number && $0.kind == .connected }
+        if number < 3 { try await proxy.inject(.cut(after: 6_000)) }
+      }
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.text == (1...400).map { "line \($0) of many words\n" }.joined())
+      await proxy.stop()
+    }
+  }
+
+  @Test func whatIsNoLongerKeptIsSaid() async throws {
+    try await withSessions { server, home, folder in
+      let id = try await start(server, home, "echo one; echo two")
+      _ = try await home.run(["wait"] + server.link(home) + ["127.0.0.1", id])
+      // The first segment is gone, as after a ring that went round.
+      let session = "\(folder.root)/\(id)"
+      for file in try FileManager.default.contentsOfDirectory(atPath: session)
+      where file.hasPrefix("out.") {
+        try FileManager.default.removeItem(atPath: "\(session)/\(file)")
+      }
+      let logs = try await home.run(["logs"] + server.link(home) + ["127.0.0.1", id])
+      #expect(logs.code == 0 && logs.error == "bridgectl: bytes 0 to 8 are no longer kept.\n")
+      let exact = try await home.run(
+        ["logs", "--from", "2"] + server.link(home) + ["127.0.0.1", id])
+      #expect(exact.code == 74)
+      #expect(exact.lastLine.hasPrefix("bridgectl: [durableSessionGap] "))
+    }
+  }
+
+  @Test func theKeepersDeathAndAMissingSessionAreDifferentThings() async throws {
+    try await withSessions { server, home, folder in
+      let link = server.link(home)
+      let id = try await start(server, home, "echo before; exec sleep 600")
+      var printed = ""
+      while printed != "before\n" {
+        printed = try await home.run(["logs"] + link + ["127.0.0.1", id]).text
+      }
+      for keeper in folder.keepers { kill(keeper, SIGKILL) }
+      let wait = try await home.run(["wait"] + link + ["127.0.0.1", id])
+      #expect(wait.code == 74)
+      #expect(wait.lastLine.hasPrefix("bridgectl: [durableSessionOutcomeUnknown] "))
+      let logs = try await home.run(["logs", "-f"] + link + ["127.0.0.1", id])
+      #expect(logs.code == 0 && logs.text == "before\n")
+      #expect(logs.error.contains("keeper died: output kept, exit status unknown"))
+      let missing = try await home.run(["wait"] + link + ["127.0.0.1", "nosuch"])
+      #expect(missing.code == 66)
+      #expect(missing.lastLine.hasPrefix("bridgectl: [durableSessionNotFound] "))
+    }
+  }
+
+  @Test func aHostWithoutBridgeHostSaysSo() async throws {
+    try await withSessions(installs: false) { server, home, _ in
+      for verb in [["sessions"], ["run", "--detach"]] {
+        let command = verb[0] == "run" ? ["--", "true"] : []
+        let outcome = try await home.run(verb + server.link(home) + ["127.0.0.1"] + command)
+        #expect(outcome.code == 78)
+        #expect(outcome.error.contains("bridgectl install"))
+        #expect(outcome.lastLine.hasPrefix("bridgectl: [durableSessionHostUnusable] "))
+      }
+    }
+  }
+
+  /// The answer to the start is lost again and again: the command runs once.
+  @Test func aStartWhoseAnswerIsLostIsDoneOnce() async throws {
+    try await withSessions { server, home, folder in
+      let mark = home.file("mark")
+      for place in stride(from: 2_600, to: 4_200, by: 200) {
+        let proxy = try await FaultProxy(to: server.port)
+        try await proxy.inject(.cut(after: place))
+        let outcome = try await home.run(
+          ["run", "--detach"] + server.link(home, port: proxy.port)
+            + ["127.0.0.1", "--", "echo ran >> \(mark)"])
+        #expect(outcome.code == 0, "after \(place): \(outcome.error)")
+        let id = outcome.text.trimmingCharacters(in: .newlines)
+        #expect(try await home.run(["wait"] + server.link(home) + ["127.0.0.1", id]).code == 0)
+        #expect(home.read("mark") == "ran\n", "after \(place)")
+        try FileManager.default.removeItem(atPath: mark)
+        await proxy.stop()
+      }
+    }
+  }
+}
