@@ -30,6 +30,9 @@ package struct CallerTable<Failure: Error> {
   /// Lets `caller` wait as `id`.
   package mutating func insert(_ caller: Caller, as id: Int) { callers[id] = caller }
 
+  /// Whether the caller `id` still waits.
+  package func isWaiting(_ id: Int) -> Bool { callers[id] != nil }
+
   /// Removes the caller `id`; nil when it was removed before.
   package mutating func take(_ id: Int) -> Caller? {
     let caller = callers.removeValue(forKey: id)

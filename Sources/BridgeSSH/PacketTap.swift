@@ -26,6 +26,8 @@ package struct PacketTap: Sendable {
   package private(set) var openedChannel: UInt32?
   /// Why the last open was refused (RFC 4254, 5.1).
   package private(set) var openRefusal: Int?
+  /// What the server says about it, raw.
+  package private(set) var openRefusalText = ""
   /// Exit statuses by our channel number.
   package private(set) var exitStatus: [UInt32: UInt32] = [:]
   /// Channels whose server has sent all of their output (SSH_MSG_CHANNEL_EOF or _CLOSE), by our
@@ -47,6 +49,7 @@ package struct PacketTap: Sendable {
   package mutating func forgetOpen() {
     openedChannel = nil
     openRefusal = nil
+    openRefusalText = ""
   }
 
   /// Before a request.
@@ -70,7 +73,9 @@ package struct PacketTap: Sendable {
     case 51: seeRefusal(packet)
     case 60: seeChangeRequest(packet)
     case 91: openedChannel = packet.uint32(at: 1)
-    case 92: openRefusal = packet.uint32(at: 5).map(Int.init)
+    case 92:
+      openRefusal = packet.uint32(at: 5).map(Int.init)
+      openRefusalText = packet.string(at: 9)?.text ?? ""
     case 96, 97: seeEnd(packet)
     case 98: seeChannelRequest(packet)
     default: break

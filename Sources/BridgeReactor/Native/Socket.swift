@@ -86,6 +86,11 @@ import Foundation
     return isKnown && size >= 128 ? info[15] : 0
   }
 
+  /// Ends what this side sends; the peer may go on.
+  package func finish() {
+    if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  }
+
   /// Tells the peer that nothing more will come, and lets it see the end of file.
   package func shutDown() {
     if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }

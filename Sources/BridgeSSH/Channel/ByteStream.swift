@@ -87,6 +87,15 @@ package final class ByteMailbox: Sendable {
   /// How much it holds, in bytes.
   package var count: Int { state.withLock { $0.count } }
 
+  /// Whether `poll` has something.
+  package var isReadable: Bool { state.withLock { $0.count > 0 || $0.end != nil } }
+
+  /// Whether it has ended and everything was taken.
+  package var isAtEnd: Bool { state.withLock { $0.count == 0 && $0.end != nil } }
+
+  /// The oldest bytes or the end, if it is there: for a reader that does not wait.
+  package func poll() -> Result<[UInt8]?, AppError>? { take() }
+
   /// Whether a reader waits.
   package var hasReader: Bool { state.withLock { $0.reader != nil } }
 

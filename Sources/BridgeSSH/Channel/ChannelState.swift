@@ -15,6 +15,14 @@ final class ChannelState {
   var outgoing = WriteQueue<(Bool) -> Void>()
   var isInputFinished = false
   var isEndSent = false
+  /// How many bytes were written.
+  var sent: UInt64 = 0
+  /// It has ended; nothing more is read or written.
+  var isOver = false
+  /// Nothing is wanted of it any more; it is closed when what can be written at once is written.
+  var isLetGo = false
+  /// Called when a turn may have brought bytes, room or the end.
+  var onTurn: (() -> Void)?
 
   init(
     _ native: NativeChannel, command: String?, window: Int, output: ByteMailbox,

@@ -16,6 +16,9 @@ package struct WriteQueue<Caller> {
   /// How many bytes behind those the library holds: the next write must begin with them.
   private var held = 0
 
+  /// How many bytes are to be written.
+  package private(set) var count = 0
+
   /// Creates an empty queue.
   package init() {}
 
@@ -35,6 +38,7 @@ package struct WriteQueue<Caller> {
   /// Adds `bytes`, at least one.
   package mutating func append(_ bytes: [UInt8], id: Int, caller: Caller) {
     entries.append(Entry(id: id, bytes: bytes, caller: caller))
+    count += bytes.count
   }
 
   /// The library holds the next `count` bytes until it can send them.
@@ -44,6 +48,7 @@ package struct WriteQueue<Caller> {
   package mutating func advance(by count: Int) -> (id: Int, caller: Caller)? {
     guard let first = entries.first else { return nil }
     written += count
+    self.count -= count
     held = 0
     guard first.isCanceled || written >= first.bytes.count else { return nil }
     entries.removeFirst()
@@ -56,9 +61,11 @@ package struct WriteQueue<Caller> {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return }
     if index == 0, held > 0 {
       let end = min(entries[0].bytes.count, written + held)
+      count -= entries[0].bytes.count - end
       entries[0].bytes.removeSubrange(end...)
       entries[0].isCanceled = true
     } else {
+      count -= entries[index].bytes.count - (index == 0 ? written : 0)
       entries.remove(at: index)
       if index == 0 { written = 0 }
     }

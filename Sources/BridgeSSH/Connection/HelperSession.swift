@@ -19,6 +19,6 @@ extension SSHSession {
   /// The current evidence.
   var evidence: Evidence {
     Evidence(
-      socket: wire.socket.condition, disconnect: disconnect, lastHeard: wire.lastHeard)
+      socket: wire.carrier.condition, disconnect: disconnect, lastHeard: wire.lastHeard)
   }
 }

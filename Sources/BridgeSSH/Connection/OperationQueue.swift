@@ -35,17 +35,21 @@ package struct OperationQueue {
     package let phase: ConnectionPhase
     /// How long it may take once it is its turn; nil for as long as nothing waits behind it.
     package let timeout: Duration?
+    /// Whether its answer depends on a third machine: what waits behind it does not end it.
+    package let isFar: Bool
     /// The step of each turn.
     package let step: Step
 
     /// An operation that is not begun.
     package init(
-      id: Int, channel: UInt32?, phase: ConnectionPhase, timeout: Duration?, step: Step
+      id: Int, channel: UInt32?, phase: ConnectionPhase, timeout: Duration?, isFar: Bool = false,
+      step: Step
     ) {
       self.id = id
       self.channel = channel
       self.phase = phase
       self.timeout = timeout
+      self.isFar = isFar
       self.step = step
     }
   }
@@ -68,6 +72,9 @@ package struct OperationQueue {
     groups[.requests]?.contains { $0.channel == channel } == true
   }
 
+  /// Whether one whose answer depends on a third machine waits or is under way.
+  package var hasFar: Bool { groups[.session]?.contains(where: \.isFar) == true }
+
   /// Appends `operation` to its group.
   package mutating func append(_ operation: Operation, to group: Group) {
     groups[group, default: []].append(operation)
@@ -85,7 +92,8 @@ package struct OperationQueue {
   /// How long the first of `group` may take. What has no limit of its own has that of the one that
   /// waits for it to end.
   package func timeLimit(of group: Group) -> Duration? {
-    groups[group]?.lazy.compactMap(\.timeout).first
+    if first(of: group)?.isFar == true { return nil }
+    return groups[group]?.lazy.compactMap(\.timeout).first
   }
 
   /// Gives the first of `group` a later deadline.

@@ -7,7 +7,7 @@ extension SSHConnection {
   func stepChannels() {
     for channel in channels.values where session != nil {
       guard writeOutgoing(channel), readIncoming(channel) else { continue }
-      noticeEnd(channel)
+      if channel.isLetGo { abandon(channel) } else { noticeEnd(channel) }
     }
     stepClosing()
   }
@@ -22,6 +22,7 @@ extension SSHConnection {
       case .failed(let code, let text):
         return lose(channel, code: code, text: text)
       case .done(let count):
+        channel.sent += UInt64(count)
         guard let (id, done) = channel.outgoing.advance(by: count) else { continue }
         if callers.take(id) != nil { done(true) }
       }
@@ -93,6 +94,8 @@ extension SSHConnection {
       guard let caller = callers.take(id) else { continue }
       if failure == nil { done(false) } else { caller.fail(last) }
     }
+    channel.isOver = true
+    channel.onTurn?()
   }
 
   /// Resumes the callers of the exit status with what the server has sent so far. It is an

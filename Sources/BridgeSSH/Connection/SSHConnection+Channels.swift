@@ -81,7 +81,7 @@ extension SSHConnection {
     return channel
   }
 
-  private func makeState(
+  func makeState(
     _ native: NativeChannel, command: String?, window: Int
   ) -> ChannelState {
     let pumpAgain: @Sendable () -> Void = { [weak self, reactor] in
@@ -108,7 +108,7 @@ extension SSHConnection {
   }
 
   /// The value, or the error that the caller sees.
-  func value<Value>(of outcome: Outcome<Value>) throws(AppError) -> Value {
+  nonisolated func value<Value>(of outcome: Outcome<Value>) throws(AppError) -> Value {
     switch outcome {
     case .success(let value): return value
     case .failure(let failure): throw AppError(sshError: failure)
@@ -177,8 +177,13 @@ extension SSHConnection {
 
   private func abandon(_ number: UInt32) {
     guard let channel = channels[number] else { return }
+    abandon(channel)
+    pump()
+  }
+
+  /// Closes a channel of which nothing is wanted any more.
+  func abandon(_ channel: ChannelState) {
     settle(channel, with: failure(observation: .cancelled, phase: .stream))
     closing.append(channel.native)
-    pump()
   }
 }

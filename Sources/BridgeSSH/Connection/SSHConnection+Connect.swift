@@ -72,23 +72,27 @@ extension SSHConnection {
   }
 
   private func openWire(_ known: KnownHosts) async throws(SSHFailure) {
-    let socket = try await dial()
-    socket.sendAtOnce()
-    socket.acknowledgeAtOnce()
-    let wire = Wire(socket: socket)
+    let wire = Wire(try await carrier())
     wire.inspect = { [weak self] bytes in
       self?.assumeIsolated { $0.see(bytes) } ?? false
     }
-    guard let session = SSHSession(wire: wire),
-      let watcher = DescriptorWatcher(
-        socket.descriptor, on: reactor,
-        ready: { [weak self] seen in
-          self?.assumeIsolated { $0.pump(isReadable: seen.contains(.readable)) }
-        })
-    else { throw failure(code: -6, text: "out of memory", phase: .banner) }
+    let isWatched = wire.carrier.start { [weak self] seen in
+      self?.assumeIsolated { $0.pump(isReadable: seen.contains(.readable)) }
+    }
+    guard isWatched, let session = SSHSession(wire: wire) else {
+      wire.carrier.close()
+      throw failure(code: -6, text: "out of memory", phase: .banner)
+    }
     self.session = session
-    session.watcher = watcher
     try offerAlgorithms(known)
+  }
+
+  private func carrier() async throws(SSHFailure) -> any Carrier {
+    if let bastion { return try await tunnel(through: bastion) }
+    let socket = try await dial()
+    socket.sendAtOnce()
+    socket.acknowledgeAtOnce()
+    return SocketCarrier(socket, on: reactor)
   }
 
   /// The socket of a dial that was won belongs to the connection in the same turn of the loop: what

@@ -71,7 +71,7 @@ extension SSHConnection {
     closing = []
     if let helperSession {
       promptExchange?.cancel()
-      helperSession.session.wire.socket.shutDown()
+      helperSession.session.wire.carrier.shutDown()
     } else if let dialing {
       dialing.cancel()
     } else {

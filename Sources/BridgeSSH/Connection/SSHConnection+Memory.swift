@@ -63,6 +63,9 @@ extension SSHConnection {
   /// The memory that libssh2 holds for this session, in bytes; 0 when there is none.
   package var heldMemory: Int { session?.blocks.total ?? 0 }
 
+  /// How many channels are open, or are being closed.
+  package var openChannels: Int { channels.count + closing.count }
+
   /// The bytes that wait to be written to the socket.
   package var unsentBytes: Int { session?.wire.unsentBytes ?? 0 }
 }

@@ -173,6 +173,10 @@ extension SSHConnection {
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
     let code = code == -5 && observation == nil ? -14 : code
     let seen = helperSession?.evidence ?? session?.evidence
+    if observation == nil, seen?.socket != .open, var loss = lossOfBastion {
+      loss.phase = phase
+      return loss
+    }
     return SSHFailure(
       code: .init(rawValue: code), message: seen?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,

@@ -11,7 +11,11 @@ extension SSHConnection {
     let begun = ContinuousClock.now
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
       connection, id, answer in
-      connection.queueRoundTrip(id) { answer(.success(())) }
+      if connection.operations.hasFar {
+        connection.listen(id) { answer(.success(())) }
+      } else {
+        connection.queueRoundTrip(id) { answer(.success(())) }
+      }
       connection.pump()
     }
     switch outcome {
@@ -25,6 +29,23 @@ extension SSHConnection {
     case .failure(let failure):
       throw AppError(sshError: failure)
     }
+  }
+
+  /// A round trip where an open holds the session's one place for questions and its answer depends
+  /// on a third machine, perhaps for minutes: a global request that the server refuses.
+  ///
+  /// libssh2 1.10 keeps the refusal for ever, so this is not the usual way.
+  private func listen(_ id: Int, heard: @escaping () -> Void) {
+    listeners.append((id, heard))
+    session?.sendKeepalive(wantsReply: true)
+  }
+
+  /// Something came from the server.
+  func answerListeners() {
+    guard !listeners.isEmpty else { return }
+    let heard = listeners
+    listeners = []
+    for listener in heard where callers.take(listener.id) != nil { listener.heard() }
   }
 
   /// A request whose refusal is the answer. The operation goes on when its caller has gone: what is

@@ -22,7 +22,11 @@ extension SSHConnection {
     } while session != nil && wire.generation != seen
     endIfBroken()
     boundMemory()
-    for channel in channels.values { channel.deliver(isMoreComing: wire.isBudgetSpent) }
+    for channel in channels.values {
+      channel.deliver(isMoreComing: wire.isBudgetSpent)
+      channel.onTurn?()
+    }
+    if isReadable { answerListeners() }
     guard session != nil else { return }
     if isReadable { promptReply() }
     wire.endTurn()
@@ -128,7 +132,7 @@ extension SSHConnection {
   /// - Returns: whether the watching pauses until then.
   private func leaveUnread() -> Bool {
     guard life.state == .connected, let session else { return false }
-    if session.wire.socket.isAtEnd() {
+    if session.wire.carrier.isAtEnd() {
       queueRoundTrip(callers.nextID()) {}
       return false
     }
@@ -147,6 +151,6 @@ extension SSHConnection {
   private static let unreadDelay = Duration.milliseconds(5)
 
   func watch(for interest: DescriptorWatcher.Readiness) {
-    session?.watcher?.watch(for: interest)
+    session?.wire.carrier.watch(for: interest)
   }
 }

@@ -6,6 +6,8 @@ extension SSHConnection {
   /// bound: a channel without a reader fills its own window, and a probe passes beside it.
   public var traffic: TrafficState {
     guard let wire = session?.wire else { return TrafficState() }
-    return TrafficState(isPaused: wire.isPaused, acknowledged: wire.socket.acknowledged)
+    let isBastionPaused = bastion?.assumeIsolated { $0.traffic.isPaused } ?? false
+    return TrafficState(
+      isPaused: wire.isPaused || isBastionPaused, acknowledged: wire.carrier.acknowledged)
   }
 }

@@ -28,6 +28,8 @@ public actor SSHConnection: Connection {
   public internal(set) var addedHostKey: AddedHostKey?
 
   nonisolated let reactor: Reactor
+  /// The connection whose server leads on to this one's.
+  let bastion: SSHConnection?
 
   var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
@@ -39,6 +41,8 @@ public actor SSHConnection: Connection {
   var dialing: Task<Void, Never>?
   /// The socket of a dial that was won, until there is a session.
   var dialed: Socket?
+  /// Callers that wait for anything at all from the server.
+  var listeners: [(id: Int, heard: () -> Void)] = []
   var operations = OperationQueue()
   var callers = CallerTable<SSHFailure>()
   var channels: [UInt32: ChannelState] = [:]
@@ -74,6 +78,24 @@ public actor SSHConnection: Connection {
     self.endpoint = endpoint
     self.configuration = configuration
     self.reactor = reactor
+    bastion = nil
+    offer = configuration.algorithms
+    events = life.events
+  }
+
+  /// A connection to `endpoint` as the server of `bastion` reaches it (ProxyJump); nothing is
+  /// dialed yet.
+  ///
+  /// It is a connection of its own, end to end: keys, login and channels are between this side and
+  /// `endpoint`. `bastion` must be connected when this one is; where that ends, this one ends too,
+  /// with the failure of that one.
+  public init(
+    to endpoint: Endpoint, configuration: SSHConfiguration, through bastion: SSHConnection
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    reactor = bastion.reactor
+    self.bastion = bastion
     offer = configuration.algorithms
     events = life.events
   }

@@ -120,6 +120,15 @@ import CLibSSH2
     return window > 0 ? min(Self.writeLimit, count) : 0
   }
 
+  /// How many of `sent` bytes the server has taken: those for which it has opened its window again.
+  func taken(of sent: UInt64) -> UInt64 {
+    guard let channel = unsafe channel else { return sent }
+    var initial: UInt = 0
+    let window = unsafe UInt64(libssh2_channel_window_write_ex(channel, &initial))
+    let given = sent + window
+    return given > UInt64(initial) ? given - UInt64(initial) : 0
+  }
+
   func sendEndOfFile() -> Attempt<Void> { call { unsafe libssh2_channel_send_eof($0.raw) } }
 
   /// Whether the server has sent its last byte and we have read it.
@@ -189,11 +198,22 @@ extension SSHSession {
     }
   }
 
-  private func open(_ type: String, window: Int) -> Attempt<NativeChannel> {
+  /// Opens a channel that leads on to `target`.
+  func openTunnel(to target: TunnelTarget, window: Int) -> Attempt<NativeChannel> {
+    open(target.channelType, message: target.message, window: window)
+  }
+
+  private func open(
+    _ type: String, message: [UInt8] = [], window: Int
+  ) -> Attempt<NativeChannel> {
     prepareOpen()
     let opened = callForPointer { session -> LibraryPointer? in
-      let channel = unsafe libssh2_channel_open_ex(
-        session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, nil, 0)
+      let channel = unsafe message.withUnsafeBytes { bytes in
+        let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        return unsafe libssh2_channel_open_ex(
+          session.raw, type, UInt32(type.utf8.count), UInt32(window), 32_768, start,
+          UInt32(bytes.count))
+      }
       return unsafe channel.map(LibraryPointer.init)
     }
     if case .again = opened { return .again }

@@ -11,7 +11,7 @@ extension SSHSession {
 
   /// Version lines and key exchange.
   func handshake() -> Attempt<Void> {
-    call { unsafe libssh2_session_handshake($0.raw, wire.socket.descriptor) }
+    call { unsafe libssh2_session_handshake($0.raw, wire.carrier.descriptor) }
   }
 
   /// The host's public key as a wire blob (RFC 4253, 6.6); empty before the key exchange.

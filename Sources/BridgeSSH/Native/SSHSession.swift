@@ -15,8 +15,6 @@ import Foundation
   }
 
   let wire: Wire
-  /// Tells when the socket is ready; closed before the socket is.
-  var watcher: DescriptorWatcher?
   private(set) var tap = PacketTap()
   var framing = PacketFraming()
   /// What packets from the server are protected with, and the names the library gave for it.
@@ -121,17 +119,15 @@ import Foundation
   /// Records damage; nothing received after it is used.
   func recordDamage(_ damage: Damage) { self.damage = self.damage ?? damage }
 
-  /// Whether the socket has seen neither an end nor an error.
-  var isLinkOpen: Bool { wire.socket.condition == .open }
+  /// Whether the carrier has seen neither an end nor an error.
+  var isLinkOpen: Bool { wire.carrier.condition == .open }
 
-  /// Releases the watcher, the session and the descriptor. On the loop; a second call does
+  /// Releases the session and what carries it. On the loop; a second call does
   /// nothing.
   func release() {
-    watcher?.close()
-    watcher = nil
+    wire.carrier.stopWatching()
     free()
-    wire.socket.shutDown()
-    wire.socket.close()
+    wire.carrier.close()
   }
 
   /// Sends the disconnect message as far as the socket takes it, then frees the session and its
@@ -158,12 +154,13 @@ import Foundation
     _ = wire.flush()
   }
 
-  /// Queues a request that asks for no answer (RFC 4254, 4), so that something goes out.
-  func sendKeepalive() {
+  /// Queues a global request (RFC 4254, 4), so that something goes out, and comes back if it
+  /// `wantsReply`.
+  func sendKeepalive(wantsReply: Bool = false) {
     guard let session = unsafe session else { return }
     var next: Int32 = 0
     // As an `int` less than nothing: a time that is always over. At 2 it would send one in 2 s.
-    unsafe libssh2_keepalive_config(session, 0, .max)
+    unsafe libssh2_keepalive_config(session, wantsReply ? 1 : 0, .max)
     _ = unsafe libssh2_keepalive_send(session, &next)
   }
 

@@ -3,7 +3,7 @@ import BridgeReactor
 import CLibSSH2
 import Foundation
 
-/// The bytes between libssh2 and our socket, both ways bounded and ours.
+/// The bytes between libssh2 and what carries them, both ways bounded and ours.
 ///
 /// SEND takes every packet whole, so libssh2 never holds a half-sent one (its one slot for that
 /// would wedge every other operation). RECV has a byte budget per turn, so a full window cannot
@@ -20,7 +20,7 @@ import Foundation
   /// The size of one read; a peer that sends little is given less.
   private static let readSizes = (usual: 8 << 10, bulk: 64 << 10)
 
-  let socket: Socket
+  let carrier: any Carrier
   /// The server's first bytes, raw, until the handshake is done.
   private(set) var transcript: [UInt8] = []
   /// Incremented whenever libssh2 received bytes: waiting operations must try again before the loop
@@ -58,8 +58,8 @@ import Foundation
   private var isCut = false
   private var isSendDead = false
 
-  init(socket: Socket) {
-    self.socket = socket
+  init(_ carrier: any Carrier) {
+    self.carrier = carrier
   }
 
   deinit {
@@ -116,7 +116,7 @@ import Foundation
   func flush() -> Bool {
     while hasOutbound && !isSendDead {
       let result = unsafe outbound.withUnsafeBytes { bytes in
-        unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[outboundStart...]))
+        unsafe carrier.send(UnsafeRawBufferPointer(rebasing: bytes[outboundStart...]))
       }
       switch result {
       case .bytes(let count):
@@ -173,7 +173,7 @@ extension Wire {
       unsafe inbound = .allocate(byteCount: readSize, alignment: 16)
     }
     guard let inbound = unsafe inbound else { return -Int(ENOMEM) }
-    switch unsafe socket.receive(into: inbound) {
+    switch unsafe carrier.receive(into: inbound) {
     case .wouldBlock:
       isDry = true
       return -Int(EAGAIN)
@@ -181,10 +181,10 @@ extension Wire {
       hasEnded = true
       isDry = true
       if !reportsEnd { return -Int(EAGAIN) }
-      if case .failed(let code) = socket.condition { return -Int(code) }
+      if case .failed(let code) = carrier.condition { return -Int(code) }
       return 0
     case .bytes(let count):
-      if acknowledgesAtOnce { socket.acknowledgeAtOnce() }
+      if acknowledgesAtOnce { carrier.acknowledgeAtOnce() }
       budget -= count
       recordArrival(at: .now)
       inboundRange = 0..<count

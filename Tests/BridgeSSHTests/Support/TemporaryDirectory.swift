@@ -71,3 +71,41 @@ enum Program {
     return text
   }
 }
+
+/// A program under way that has printed a port.
+final class RunningProgram: Sendable {
+  let port: Int
+  private let process: Process
+
+  init(_ process: Process, port: Int) {
+    self.process = process
+    self.port = port
+  }
+
+  deinit { end() }
+
+  func end() {
+    if process.isRunning { process.terminate() }
+    process.waitUntilExit()
+  }
+}
+
+extension Program {
+  /// Starts a program that prints a port as its first line.
+  static func started(_ arguments: String...) async throws -> RunningProgram {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    var text = ""
+    while !text.contains("\n") {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { break }
+      text += String(decoding: data, as: UTF8.self)
+    }
+    guard let port = Int(text.prefix { $0 != "\n" }) else { throw Failed(output: text) }
+    return RunningProgram(process, port: port)
+  }
+}

@@ -1,0 +1,169 @@
+public import BridgeErrors
+import BridgeReactor
+public import BridgeTransport
+
+// Channels that lead on from the server to another machine.
+extension SSHConnection {
+  /// A stream of bytes to `target`, which the server dials.
+  ///
+  /// - Throws: `sshConnectionFailed` that names the target when the server refuses or cannot reach
+  ///   it; `sshServerBusy` when it is short of resources; `sshTimeout` when it does not answer
+  ///   within `SSHTimeouts.channel`; what ended the connection; `cancelled`.
+  public nonisolated func tunnel(
+    to target: TunnelTarget
+  ) async throws(AppError) -> any ByteChannel {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> any ByteChannel in
+      let deadline = configuration.timeouts.channel
+      return TunnelChannel(carrier: try await value(of: openTunnel(to: target, within: deadline)))
+    }
+  }
+
+  /// Opens a channel that leads on to `target`.
+  ///
+  /// The server answers when it has dialed the target, which can take it minutes, and libssh2 can
+  /// neither abandon the question nor put another one meanwhile. So the deadline is the caller's
+  /// alone: the question stays, and a channel that comes of it later is closed.
+  func openTunnel(
+    to target: TunnelTarget, within deadline: Duration
+  ) async -> Outcome<ChannelCarrier> {
+    guard life.state == .connected || ending != nil else {
+      return .failure(
+        failure(
+          code: -39, text: "a tunnel was asked for before the connection was there",
+          phase: .openChannel))
+    }
+    let window = WindowPolicy.window(for: roundTrip)
+    return await wait(phase: .openChannel, within: deadline) { connection, id, answer in
+      connection.queueOpen(of: target, window, id, answer)
+      connection.pump()
+    }
+  }
+
+  /// As with `queueRoundTrip`, the library is not called before there is something to read: it
+  /// would give up after a minute, and the session with it.
+  private func queueOpen(
+    of target: TunnelTarget, _ window: Int, _ id: Int,
+    _ answer: @escaping @Sendable (Outcome<ChannelCarrier>) -> Void
+  ) {
+    guard let session else { return }
+    var isBegun = false
+    var seen = 0
+    let step = OperationQueue.Step.onLoop { connection in
+      let wire = session.wire
+      // Nothing was asked yet for a caller that has gone.
+      if !isBegun, !connection.callers.isWaiting(id) { return true }
+      guard !isBegun || wire.generation != seen || wire.mayGive else { return false }
+      isBegun = true
+      let result = session.openTunnel(to: target, window: window)
+      seen = wire.generation
+      switch result {
+      case .again:
+        return false
+      case .done(let native):
+        guard connection.callers.take(id) != nil else {
+          connection.closing.append(native)
+          return true
+        }
+        answer(.success(connection.takeTunnel(native, window)))
+        return true
+      case .failed(let code, let text):
+        connection.openFailed(id, target, code, text)
+        return true
+      }
+    }
+    operations.append(
+      .init(id: id, channel: nil, phase: .openChannel, timeout: nil, isFar: true, step: step),
+      to: .session)
+  }
+
+  private func takeTunnel(_ native: NativeChannel, _ window: Int) -> ChannelCarrier {
+    session?.wire.acknowledgesAtOnce = false
+    let state = makeState(native, command: nil, window: window)
+    state.error.discard()
+    channels[native.number] = state
+    let ending = ChannelEnding()
+    endings[native.number] = ending
+    return ChannelCarrier(state, ending, of: self)
+  }
+
+  private func openFailed(_ id: Int, _ target: TunnelTarget, _ code: Int, _ text: String) {
+    var failure = failure(code: code, text: text, phase: .openChannel)
+    if case .channelRefused(let reason, _) = failure.observation {
+      failure.observation = .channelRefused(reason: reason, hasTarget: true)
+      let words = [Self.words(ofRefusal: reason), session?.tap.openRefusalText ?? ""]
+      failure.message = "\(target): " + words.filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+    fail(id, with: failure)
+  }
+
+  /// RFC 4254, 5.1. Of a target that was not reached the server's text says why.
+  private static func words(ofRefusal reason: Int) -> String {
+    switch reason {
+    case 1: "administratively prohibited"
+    case 3: "unknown channel type"
+    case 4: "resource shortage"
+    default: ""
+    }
+  }
+
+  /// Nothing is wanted of the channel any more.
+  func letGo(of native: NativeChannel) {
+    guard let channel = channels[native.number], channel.native === native else { return }
+    channel.isLetGo = true
+    channel.output.discard()
+    queueTurn()
+  }
+}
+
+// A connection through another one.
+extension SSHConnection {
+  /// The carrier of this connection: a channel of `bastion` to the endpoint.
+  func tunnel(through bastion: SSHConnection) async throws(SSHFailure) -> any Carrier {
+    enter(.dial)
+    let (target, deadline) = (TunnelTarget.port(endpoint), configuration.timeouts.dial)
+    let opened = try await elsewhere(phase: .dial, on: reactor) {
+      await bastion.openTunnel(to: target, within: deadline)
+    }.get()
+    switch opened {
+    case .success(let carrier):
+      guard let ending else { return carrier }
+      carrier.close()
+      throw ending
+    case .failure(let failure):
+      throw self.failure(from: failure, of: bastion)
+    }
+  }
+
+  /// What it means for this connection that `bastion` did not open the way.
+  private func failure(from failure: SSHFailure, of bastion: SSHConnection) -> SSHFailure {
+    var own = failure
+    own.phase = .dial
+    switch failure.observation {
+    case .channelRefused(reason: 2, _):
+      own.host = endpoint.host
+      own.port = endpoint.port
+      own.message = "\(bastion.endpoint) says: \(failure.message)"
+    case .channelRefused: break
+    case .deadline:
+      own = self.failure(observation: .deadline, phase: .dial)
+    case .cancelled:
+      // Its owner closed it.
+      own.observation = nil
+      own.code = .socketDisconnect
+      own.socket = .endOfFile
+    case .nameUnknown, .nameTimeout, .offline, .silent, .notSSH, .algorithmMismatch,
+      .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
+      .noExitStatus, .outputCut, nil:
+      own = failure
+    }
+    return own
+  }
+
+  /// What ended the bastion, and this connection with it; nil where its owner closed it.
+  var lossOfBastion: SSHFailure? {
+    guard let loss = bastion?.assumeIsolated({ $0.ending }), loss.observation != .cancelled else {
+      return nil
+    }
+    return loss.ofTheLink
+  }
+}
