@@ -36,6 +36,9 @@ package struct ConnectOptions: ParsableArguments {
       valueName: "WHEN"))
   package var durable: String?
 
+  @OptionGroup(title: "Options for the way to the host")
+  package var tunnels: TunnelOptions
+
   @OptionGroup(title: "WebSocket options")
   package var messages: MessageOptions
 

@@ -88,6 +88,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var durability: Durability
   /// How a durable session is started.
   package var start: StartRequest
+  /// The hosts to go through, as they are typed; nil where the configuration decides.
+  package var jump: String?
 
   /// Creates a request from the options of `connect`.
   ///
@@ -101,6 +103,7 @@ package struct ConnectRequest: Sendable, Equatable {
     messages = try MessageRequest(options, host: host, port: port)
     durability = try Self.durability(options)
     start = try StartRequest(options.start)
+    try options.tunnels.checkAvailable()
   }
 
   /// Creates a request that runs nothing.
@@ -140,6 +143,7 @@ package struct ConnectRequest: Sendable, Equatable {
     messages = nil
     durability = .never
     start = StartRequest()
+    jump = options.jump
   }
 
   /// Creates a request for the durable sessions of a host.

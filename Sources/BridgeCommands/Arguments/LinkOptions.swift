@@ -30,6 +30,13 @@ package struct LinkOptions: ParsableArguments {
       "A setting in ssh_config form, KEY=VALUE; may be repeated.", valueName: "KEY=VALUE"))
   package var option: [String] = []
 
+  @Option(
+    name: .customShort("J", allowingJoined: true),
+    help: ArgumentHelp(
+      "Go through these hosts, the first one first: [user@]host[:port],…; none for none.",
+      valueName: "HOSTS"))
+  package var jump: String?
+
   @Flag(name: .customShort("q"), help: "Print only the error that ends the run.")
   package var quiet = false
 

@@ -33,6 +33,7 @@ package struct ConnectCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
+    if options.tunnels.noInput { LocalEnvironment.closeInput() }
     let command = LinkCommand(
       options: options.link, isInteractive: { RunContext.ownsKeyboard($0, $1, $2) })
     let options = options

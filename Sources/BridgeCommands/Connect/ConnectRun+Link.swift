@@ -14,6 +14,18 @@ extension ConnectRun {
   ///
   /// - Throws: `validationError` of `--password-fd`.
   private func configuration() async throws(AppError) -> SSHConfiguration {
+    guard let descriptor = request.passwordDescriptor else {
+      return configuration(of: settings, prompter.interaction)
+    }
+    let secret = try await SecretLine.read(descriptor, option: "--password-fd")
+    prompter.give(secret)
+    return configuration(of: settings, prompter.interaction, password: secret)
+  }
+
+  /// The configuration of the connection to the host of `settings`.
+  func configuration(
+    of settings: ConnectSettings, _ interaction: SSHInteraction, password: Secret? = nil
+  ) -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
       case .keyFile(let path): .keyFile(path)
@@ -21,10 +33,8 @@ extension ConnectRun {
         .agent(socketPath: path, preferring: files, isLimited: isLimited)
       }
     }
-    if let descriptor = request.passwordDescriptor {
-      let secret = try await SecretLine.read(descriptor, option: "--password-fd")
-      prompter.give(secret)
-      credentials.append(.passwordByAnyMethod(secret))
+    if let password {
+      credentials.append(.passwordByAnyMethod(password))
     } else {
       // A conversation that is begun and not answered is a failed login to the server.
       if prompter.route.canAsk { credentials.append(.keyboardInteractive) }
@@ -32,8 +42,7 @@ extension ConnectRun {
     }
     return SSHConfiguration(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
-      algorithms: settings.algorithms, timeouts: settings.timeouts,
-      interaction: prompter.interaction)
+      algorithms: settings.algorithms, timeouts: settings.timeouts, interaction: interaction)
   }
 
   /// The plan for the supervisor.
@@ -41,12 +50,29 @@ extension ConnectRun {
   /// - Throws: `validationError` of a descriptor that was to give a secret.
   func supervised() async throws(AppError) -> SupervisedConnection {
     if let request = request.messages { return try await supervised(request) }
-    let configuration = try await configuration()
-    var supervised = supervised {
-      SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
-    }
+    var supervised = plan(to: settings, try await configuration(), through: hops.last)
     supervised.onConnected = { connection, generation in await work.use(connection, generation) }
     return supervised
+  }
+
+  /// The plan of a connection to the host of `settings` through `hop`, as that is then.
+  func plan(
+    to settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?
+  ) -> SupervisedConnection {
+    guard let hop else {
+      return supervised {
+        SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
+      }
+    }
+    var plan = supervised { () throws(AppError) -> any Connection in
+      guard let bastion = try await supervisor.connection(hop.id) as? SSHConnection else {
+        throw .internalError(detail: "\(hop.id) is no SSH connection")
+      }
+      return SSHConnection(
+        to: settings.endpoint, configuration: configuration, through: bastion)
+    }
+    plan.parents = [hop.id]
+    return plan
   }
 
   private func supervised(
@@ -61,7 +87,7 @@ extension ConnectRun {
   }
 
   private func supervised(
-    _ make: @escaping @Sendable () -> any Connection
+    _ make: @escaping @Sendable () async throws(AppError) -> any Connection
   ) -> SupervisedConnection {
     var policy = RetryPolicy.persistent
     if case .upTo(let count) = request.recovery.retries { policy.retries = count }
@@ -72,16 +98,18 @@ extension ConnectRun {
       id: id, endpoint: settings.endpoint, policy: policy,
       retriesFirstDial: request.recovery.wait != nil,
       liveness: settings.keepalive == .zero ? nil : liveness,
-      attemptLimit: settings.attemptTimeout, make: { _ in make() })
+      attemptLimit: settings.attemptTimeout,
+      make: { (_: Int) async throws(AppError) -> any Connection in try await make() })
   }
 
   /// Follows the link until the supervisor is done.
   func watch(_ events: some AsyncSequence<RecoveryEvent, Never> & Sendable) async {
     for await event in events {
+      if await sawHop(event) { continue }
       reporter.event(event)
       await count(event)
       switch event.step {
-      case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase) }
+      case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase, of: settings) }
       case .recovered(let time, let attempts, let isFirst):
         facts.withLock { facts in
           facts.wasUp = true
@@ -116,7 +144,7 @@ extension ConnectRun {
     context.resizes.yield(.init(size: size, isRedraw: true))
   }
 
-  private func show(_ phase: ConnectionPhase) {
+  func show(_ phase: ConnectionPhase, of settings: ConnectSettings) {
     let words = phase.words(settings)
     reporter.detail("bridgectl: \(words)")
     if reporter.style.loudness != .verbose {

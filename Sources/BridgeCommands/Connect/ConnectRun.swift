@@ -141,6 +141,7 @@ struct ConnectRun: Sendable {
 
   private func begin(_ connection: SupervisedConnection) async {
     do throws(AppError) {
+      for hop in plansOfHops() { try await supervisor.supervise(hop) }
       try await supervisor.supervise(connection)
     } catch {
       context.fail(error)

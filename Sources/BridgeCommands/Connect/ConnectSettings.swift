@@ -36,6 +36,10 @@ package struct ConnectSettings: Sendable, Equatable {
   package var deadAfter: Duration
   /// Settings that were ignored or changed, a sentence each.
   package var warnings: [String]
+  /// The hosts to go through, the first one dialed first.
+  package var jumps: [ConnectSettings] = []
+  /// The line for the user's shell that leads to the first of `jumps`, or else to the host.
+  package var proxyCommand: String?
 }
 
 extension ConnectSettings {
@@ -95,6 +99,15 @@ extension ConnectSettings {
   package static func resolve(
     _ request: ConnectRequest, in environment: Environment
   ) throws(CommandFailure) -> ConnectSettings {
+    var (settings, proxy) = try resolveAlone(request, in: environment)
+    try settings.add(proxy, of: request, in: environment)
+    return settings
+  }
+
+  /// The settings of one host, and what stands before it.
+  static func resolveAlone(
+    _ request: ConnectRequest, in environment: Environment
+  ) throws(CommandFailure) -> (ConnectSettings, ClientConfig.Proxy?) {
     let layers = try Layers(request, environment)
     let config = layers.all
     var timeouts = SSHTimeouts()
@@ -114,7 +127,7 @@ extension ConnectSettings {
       layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
         ?? config.identityFiles,
       config, environment)
-    return settings
+    return (settings, config.proxy)
   }
 
   package static let defaultKeepalive = Duration.seconds(5)
@@ -162,6 +175,7 @@ private struct Layers {
     var flags: [String] = []
     if let port = request.port { flags.append("Port=\(port)") }
     if let user = request.user { flags.append("User=\"\(user)\"") }
+    if let jump = request.jump { flags.append("ProxyJump=\"\(jump)\"") }
     do throws(AppError) {
       options = try ClientConfig.resolve(
         query, options: request.options, files: files)

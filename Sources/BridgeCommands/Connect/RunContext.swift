@@ -80,15 +80,21 @@ struct RunContext: Sendable {
       line.add("mac", agreement?.mac)
     }
     reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
+    await reportProblems(of: connection, settings)
+  }
+
+  /// Reports the problems beside the connection to the host of `settings`, and a host key that was
+  /// added.
+  func reportProblems(of connection: SSHConnection, _ settings: ConnectSettings) async {
     for problem in await connection.warnings {
       let reason = PeerText.escaped(problem.shownMessage())
       reporter.warn("the host key could not be saved: \(reason)")
     }
-    if let key = await connection.addedHostKey { report(key) }
+    if let key = await connection.addedHostKey { report(key, of: settings) }
   }
 
   /// An added host key is worth a line to a person; a script finds it among the events.
-  private func report(_ key: AddedHostKey) {
+  private func report(_ key: AddedHostKey, of settings: ConnectSettings) {
     let file = PeerText.escaped(key.file)
     let host = PeerText.escaped(settings.endpoint.host)
     reporter.event("hostKeyAdded") { line in

@@ -50,8 +50,9 @@ package struct LinkStatus: Sendable {
     case .withdrawn(let id): if shown?.id == id { shown = nil }
     case .switched: goDown()
     case .gaveUp: (isFinal, shown) = (true, nil)
-    case .entered, .becameHealthy, .classified, .suspended, .resumed, .lingered, .closed, .missed:
-      break
+    // Something that it depends on is down.
+    case .suspended: goDown()
+    case .entered, .becameHealthy, .classified, .resumed, .lingered, .closed, .missed: break
     }
     if case .recovered = event.step { live = event.generation }
   }

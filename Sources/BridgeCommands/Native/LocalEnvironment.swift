@@ -54,6 +54,14 @@ struct LocalEnvironment: Sendable {
     }
   }
 
+  /// Puts nothing in the place of standard input.
+  static func closeInput() {
+    let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard nothing >= 0 else { return }
+    dup2(nothing, 0)
+    close(nothing)
+  }
+
   /// Whether something is at `path`, a file that can be read.
   static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0

@@ -55,6 +55,16 @@ struct Prompter: Sendable {
       trust: { await trust($0) })
   }
 
+  /// The callbacks of a connection to a host on the way: questions name it, and the secret of
+  /// `--password-fd` is not for it.
+  func interaction(ofHop host: String) -> SSHInteraction {
+    SSHInteraction(
+      passphrase: { await remembered("Passphrase of the key \(shown($0)): ") },
+      password: { await password(user: $0, host: $1) },
+      answers: { await answers(to: $0, of: host) },
+      trust: { await trust($0) })
+  }
+
   private func password(user: String, host: String) async -> Secret? {
     let round = memory.withLock { memory in
       memory.passwords += 1
@@ -75,8 +85,11 @@ struct Prompter: Sendable {
     return answer
   }
 
-  private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
-    if request.prompts.count == 1, !request.prompts[0].isEchoed,
+  /// `hop`: the host on the way that asks; nil for the one that the run leads to.
+  private func answers(
+    to request: KeyboardInteractiveRequest, of hop: String? = nil
+  ) async -> [Secret]? {
+    if hop == nil, request.prompts.count == 1, !request.prompts[0].isEchoed,
       let given = given.withLock({ $0 })
     {
       return [given]
@@ -87,7 +100,8 @@ struct Prompter: Sendable {
     var answers: [Secret] = []
     for prompt in request.prompts {
       // What the server wrote is marked as such: it may look like a question of ours.
-      let question = "(the host asks) \(PeerText.escaped(prompt.text, limit: 256)) "
+      let text = PeerText.escaped(prompt.text, limit: 256)
+      let question = "(\(hop.map { shown($0) } ?? "the host") asks) \(text) "
       guard let answer = await secret(question, isEchoed: prompt.isEchoed) else { return nil }
       answers.append(answer)
     }

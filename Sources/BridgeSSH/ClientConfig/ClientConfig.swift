@@ -30,6 +30,14 @@ package struct ClientConfig: Sendable, Equatable {
     case debug3
   }
 
+  /// What stands between this machine and the host.
+  package enum Proxy: Sendable, Equatable {
+    /// ProxyJump: the hosts to go through, the first one dialed first.
+    case jump([JumpHost])
+    /// ProxyCommand, tokens replaced: a line for the user's shell.
+    case command(String)
+  }
+
   /// The host to connect to: HostName, else the host as it was typed.
   package var hostName: String
   /// The port: what was typed, else Port, else 22.
@@ -67,6 +75,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var requestTTY: TTY?
   /// LogLevel.
   package var logLevel: LogLevel?
+  /// ProxyJump or ProxyCommand, whichever comes first; nil where neither is set, or `none`.
+  package var proxy: Proxy?
   /// One sentence for each keyword that has no effect, each skipped Match block and each
   /// restriction in one, with file and line; at most 100 and a count of the rest.
   package var warnings: [String]
@@ -166,8 +176,8 @@ extension ClientConfig {
   /// nothing, unless the user named it.
   ///
   /// - Throws: `validationError` naming file and line for a value that cannot be used or a
-  ///   construct that cannot be read; `featureUnavailable`, naming them too, for a proxy and for
-  ///   a restriction that cannot be kept; what `files.read` throws; `fileNotFound`.
+  ///   construct that cannot be read; `featureUnavailable`, naming them too, for a certificate
+  ///   and for a restriction that cannot be kept; what `files.read` throws; `fileNotFound`.
   package static func resolve(
     _ query: Query, options: [String] = [], sources: [Source] = [], files: Files
   ) throws(AppError) -> ClientConfig {

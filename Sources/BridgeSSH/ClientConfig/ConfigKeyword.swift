@@ -63,6 +63,7 @@ enum ConfigSetting: String, CaseIterable {
   case logLevel = "loglevel"
   case proxyJump = "proxyjump"
   case proxyCommand = "proxycommand"
+  case certificateFile = "certificatefile"
 
   /// Older names that OpenSSH takes too.
   static let aliases = ["dsaauthentication": "pubkeyauthentication"]
@@ -74,7 +75,7 @@ enum ConfigSetting: String, CaseIterable {
     case .hostName, .user, .port, .identityFile, .identitiesOnly, .identityAgent,
       .pubkeyAuthentication, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
       .kexAlgorithms, .ciphers, .macs, .connectTimeout, .serverAliveInterval,
-      .serverAliveCountMax, .hostKeyAlias, .requestTTY, .logLevel, .proxyJump:
+      .serverAliveCountMax, .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .certificateFile:
       false
     }
   }
@@ -84,7 +85,8 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .identitiesOnly, .identityAgent, .pubkeyAuthentication, .userKnownHostsFile,
       .globalKnownHostsFile, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
-      .kexAlgorithms, .ciphers, .macs, .hostKeyAlias, .proxyJump, .proxyCommand:
+      .kexAlgorithms, .ciphers, .macs, .hostKeyAlias, .proxyJump, .proxyCommand,
+      .certificateFile:
       true
     case .hostName, .user, .port, .identityFile, .connectTimeout, .serverAliveInterval,
       .serverAliveCountMax, .requestTTY, .logLevel:

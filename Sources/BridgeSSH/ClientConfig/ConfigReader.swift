@@ -204,9 +204,12 @@ struct ConfigReader {
     _ setting: ConfigSetting, _ line: ConfigLine, _ location: SourceLocation
   ) throws(AppError) {
     if setting == .proxyCommand {
-      let command = line.words ?? ["?"]
+      // A line for a shell: its quotes are the shell's.
+      let command = String(decoding: line.rest, as: UTF8.self)
       guard !command.isEmpty else { throw bad(line.name, "the value is missing", location) }
-      return try settings.setProxy(command, keyword: line.name, location: location)
+      guard !command.utf8.contains(0) else { throw bad(line.name, "it has a zero byte", location) }
+      _ = try settings.set(setting, [command], name: line.name, location: location)
+      return
     }
     let values = try words(of: line, location)
     guard values.count == 1 || setting.takesSeveral else {

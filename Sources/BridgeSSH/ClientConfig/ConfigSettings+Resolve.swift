@@ -18,9 +18,8 @@ extension ConfigSettings {
     let host = try host(for: query)
     let port = query.port ?? port ?? 22
     let user = query.user ?? user ?? query.localUser
-    let names = Names(
-      tokens: tokens(for: query, host: host, port: port, user: user), query: query,
-      files: files)
+    let tokens = tokens(for: query, host: host, port: port, user: user)
+    let names = Names(tokens: tokens, query: query, files: files)
     return ClientConfig(
       hostName: host, port: port, user: user,
       identityFiles: try names.paths(identityFiles, "IdentityFile"),
@@ -32,7 +31,28 @@ extension ConfigSettings {
       hostKeyChecking: hostKeyChecking,
       connectTimeout: connectTimeout == .zero ? nil : connectTimeout,
       serverAliveInterval: serverAliveInterval, serverAliveCountMax: serverAliveCountMax,
-      hostKeyAlias: hostKeyAlias, requestTTY: requestTTY, logLevel: logLevel, warnings: warnings)
+      hostKeyAlias: hostKeyAlias, requestTTY: requestTTY, logLevel: logLevel,
+      proxy: try proxy(tokens), warnings: warnings)
+  }
+
+  private func proxy(_ tokens: [Character: String]) throws(AppError) -> ClientConfig.Proxy? {
+    guard let proxy, !proxy.value.text.isEmpty else { return nil }
+    let refuse = { (reason: String) in Self.bad(proxy.name, reason, proxy.value.location) }
+    guard proxy.setting == .proxyCommand else {
+      let text = try ConfigPath.replaced(proxy.value.text, tokens: tokens, refuse)
+      return .jump(try JumpHost.list(text, refuse))
+    }
+    // A shell reads the line, and a name may come from a stranger.
+    let mentioned = tokens.filter { proxy.value.text.contains("%\($0.key)") }
+    for name in [tokens["h"], tokens["n"], tokens["r"], tokens["k"]].compactMap(\.self)
+    where mentioned.values.contains(name) && name.contains(where: Self.isForShell) {
+      throw refuse("\"\(PeerText.escaped(name, limit: 128))\" has characters that a shell acts on")
+    }
+    return .command(try ConfigPath.replaced(proxy.value.text, tokens: tokens, refuse))
+  }
+
+  private static func isForShell(_ character: Character) -> Bool {
+    "'`\"$\\;&<>|(){}*?~#!".contains(character) || character.isWhitespace
   }
 
   /// ssh_config(5), TOKENS, as far as they have a value before the connection is made.
@@ -45,8 +65,8 @@ extension ConfigSettings {
       "C": hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
       "d": query.home, "h": host,
       "i": String(query.localUserID),
-      // A jump host is refused, so it is empty.
-      "j": "", "k": hostKeyAlias?.lowercased() ?? query.host,
+      "j": proxy?.setting == .proxyJump ? proxy?.value.text ?? "" : "",
+      "k": hostKeyAlias?.lowercased() ?? query.host,
       "L": String(query.localHost.prefix { $0 != "." }), "l": query.localHost,
       "n": query.host, "p": String(port), "r": user, "u": query.localUser,
     ]

@@ -23,7 +23,8 @@ struct ConfigSettings {
   var hostKeyAlias: String?
   var requestTTY: ClientConfig.TTY?
   var logLevel: ClientConfig.LogLevel?
-  private var hasProxySetting = false
+  /// The first of ProxyJump and ProxyCommand; with an empty text for `none`.
+  private(set) var proxy: (setting: ConfigSetting, name: String, value: Text)?
 
   /// As many as OpenSSH reads (SSH_MAX_IDENTITY_FILES).
   private static let identityLimit = 100
@@ -68,21 +69,26 @@ struct ConfigSettings {
     case .hostKeyAlias: keep(try ConfigValue.plain(value, refuse), in: \.hostKeyAlias)
     case .requestTTY: keep(try ConfigValue.terminal(value, refuse), in: \.requestTTY)
     case .logLevel: keep(try ConfigValue.level(value, refuse), in: \.logLevel)
-    case .proxyJump, .proxyCommand: try setProxy(values, keyword: name, location: location)
+    case .certificateFile:
+      guard value.lowercased() != "none" else { return nil }
+      throw .featureUnavailable(
+        feature: "\(PeerText.escaped(name, limit: 64)) with this libssh2 (\(location))")
+    case .proxyJump:
+      // Malformed hops are an error also where an earlier line has decided, as with OpenSSH.
+      if value.lowercased() != "none" { _ = try JumpHost.list(value, refuse) }
+      setProxy(setting, value, name: name, location: location)
+    case .proxyCommand: setProxy(setting, value, name: name, location: location)
     }
     return nil
   }
 
-  /// The first proxy setting decides; anything but `none` cannot be honored, and connecting past
-  /// a proxy that was asked for would be wrong.
-  mutating func setProxy(
-    _ words: [String], keyword: String, location: ConfigReader.SourceLocation
-  ) throws(AppError) {
-    guard !hasProxySetting else { return }
-    hasProxySetting = true
-    guard words.count == 1, words[0].lowercased() == "none" else {
-      throw .featureUnavailable(feature: "\(PeerText.escaped(keyword, limit: 64)) (\(location))")
-    }
+  /// The first proxy setting decides, `none` too.
+  private mutating func setProxy(
+    _ setting: ConfigSetting, _ value: String, name: String,
+    location: ConfigReader.SourceLocation
+  ) {
+    guard proxy == nil else { return }
+    proxy = (setting, name, (value.lowercased() == "none" ? "" : value, location))
   }
 
   private static func files(_ values: [String], _ location: ConfigReader.SourceLocation) -> [Text] {

@@ -230,15 +230,90 @@ import Testing
     #expect(settings.warnings.count == 1)
   }
 
-  @Test(arguments: ["ProxyJump=j", "ProxyCommand=c %h"])
-  func proxiesAreRefused(_ option: String) {
+  private static let bastions = """
+    Host h
+      ProxyJump b
+      Port 1
+    Host b
+      HostName b.example
+      User bee
+      Port 2
+      IdentityFile ~/bee
+      UserKnownHostsFile ~/kb
+      ProxyJump a
+    Host a
+      HostKeyAlias alias-of-a
+    Host circle*
+      ProxyJump circle2
+    Host circle
+      ProxyJump circle2
+    Host self
+      ProxyJump self
+    Host none
+      ProxyJump none
+    """
+
+  @Test func everyHopHasItsOwnPartOfTheFile() throws {
+    let settings = try settings(
+      ["-i", "key", "-p", "7", "-l", "typed", "h"], config: Self.bastions)
+    #expect(settings.endpoint.description == "h:7")
+    #expect(settings.jumps.map(\.endpoint.description) == ["a:22", "b.example:2"])
+    #expect(settings.jumps.map(\.user) == ["me", "bee"])
+    #expect(settings.jumps[1].identities == [.keyFile("/home/me/bee")])
+    #expect(settings.jumps[1].hostKeys.files.first == "/home/me/kb")
+    #expect(settings.jumps[0].identities.isEmpty)
+    #expect(settings.jumps[0].hostKeys.alias == "alias-of-a")
+    #expect(settings.jumps.allSatisfy { $0.jumps.isEmpty })
+  }
+
+  @Test func typedHopsDecide() throws {
+    let settings = try settings(
+      ["-J", "x@one:3,[::1]:4", "--known-hosts", "/k", "h"], config: Self.bastions)
+    #expect(settings.jumps.map(\.endpoint.description) == ["one:3", "[::1]:4"])
+    #expect(settings.jumps.map(\.user) == ["x", "me"])
+    #expect(settings.jumps.allSatisfy { $0.hostKeys.files == ["/k"] })
+    #expect(try self.settings(["-J", "none", "h"], config: Self.bastions).jumps.isEmpty)
+    #expect(try self.settings(["none"], config: Self.bastions).jumps.isEmpty)
+  }
+
+  /// Of several hops only the first one's own configuration says how it is reached.
+  @Test func laterHopsAreReachedThroughTheOnesBefore() throws {
+    let settings = try settings(["-J", "b,none", "other"], config: Self.bastions)
+    #expect(settings.jumps.map(\.endpoint.description) == ["a:22", "b.example:2", "none:22"])
+    let behind = try self.settings(["-J", "none,b", "other"], config: Self.bastions)
+    #expect(behind.jumps.map(\.endpoint.description) == ["none:22", "b.example:2"])
+  }
+
+  @Test(arguments: [
+    (["self"], "me@self:22, me@self:22"),
+    (["circle"], "me@circle:22, me@circle2:22, me@circle2:22"),
+    (["-J", "a,other,a", "h"], "me@a:22, me@other:22, me@a:22, me@h:1"),
+    (["-J", "me@h:1", "h"], "me@h:1, me@h:1"),
+  ])
+  func aWayInACircleIsRefused(_ arguments: [String], way: String) {
     #expect {
-      try settings(["-o", option, "h"])
-    } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
+      try settings(arguments, config: Self.bastions)
+    } throws: { error in
+      let failure = error as? CommandFailure
+      return failure?.exitCode == 78
+        && failure?.error
+          == .validationError(
+            field: "ProxyJump", message: "The way to the host goes in a circle: \(way).")
+    }
+  }
+
+  @Test func aWayThatIsTooLongIsRefused() {
+    let config = (0..<40).map { "Host h\($0)\n  ProxyJump h\($0 + 1)\n" }.joined()
     #expect {
-      let pair = option.split(separator: "=", maxSplits: 1)
-      return try settings(["h"], config: "Host h\n  \(pair[0]) \(pair[1])\n")
+      try settings(["h0"], config: config)
     } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
+  }
+
+  @Test(arguments: [("-A", "-A (agent forwarding) with this libssh2"), ("-C", "-C (compression)")])
+  func whatIsNotThereIsRefusedByName(_ option: String, feature: String) {
+    #expect(throws: AppError.featureUnavailable(feature: feature)) {
+      try ConnectRequest(ConnectOptions.parse([option, "h"]))
+    }
   }
 
   /// A typed value is named as such; a value from a file is named with its file.

@@ -70,21 +70,62 @@ extension ClientConfigTests {
   }
 
   @Test(arguments: [
-    ("ProxyJump bastion", "ProxyJump (/c:1)"),
-    ("\nProxyCommand ssh -W %h:%p bastion", "ProxyCommand (/c:2)"),
-    ("ProxyCommand nc \"unclosed", "ProxyCommand (/c:1)"),
-    ("Host w*\nproxyjump a,b", "proxyjump (/c:2)"),
+    ("ProxyJump a,,b", "the name is empty (/c:1)"),
+    ("ProxyJump a:0", "\"0\" is not a port (1 to 65535) (/c:1)"),
+    ("ProxyJump @a", "\"@a\" has no usable user name (/c:1)"),
+    ("ProxyJump [::1]x", "\"[::1]x\" has something behind its bracket (/c:1)"),
+    ("ProxyJump -oProxyCommand=x", "\"-oProxyCommand=x\" starts with a hyphen (/c:1)"),
+    (
+      "ProxyJump \(Array(repeating: "h", count: 17).joined(separator: ","))",
+      "more than 16 hops (/c:1)"
+    ),
+    ("Host w*\nproxyjump a b", "more than one value (/c:2)"),
+    ("ProxyCommand nc %x", "the token %x is not supported (/c:1)"),
+    ("HostName a;b\nProxyCommand nc %h 22", "\"a;b\" has characters that a shell acts on (/c:2)"),
   ])
-  func proxiesAreRefused(text: String, feature: String) {
+  func malformedProxiesAreRefused(text: String, reason: String) {
+    let error = #expect(throws: AppError.self) { try resolve(text) }
+    guard case .validationError(_, let message) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(message == reason)
+  }
+
+  @Test(arguments: ["CertificateFile ~/.ssh/id-cert.pub", "certificatefile /x"])
+  func aCertificateIsRefusedBeforeTheDial(text: String) {
+    let name = text.prefix { $0 != " " }
+    let feature = "\(name) with this libssh2 (/c:1)"
     #expect(throws: AppError.featureUnavailable(feature: feature)) { try resolve(text) }
   }
 
-  @Test func theFirstProxySettingDecides() throws {
-    _ = try resolve("ProxyJump none\nProxyCommand nc x\nProxyJump y")
-    _ = try resolve("ProxyJump y", options: ["ProxyCommand=none"])
-    #expect(throws: AppError.featureUnavailable(feature: "ProxyJump (-o ProxyJump=x)")) {
-      try resolve("ProxyJump none", options: ["ProxyJump=x"])
-    }
+  @Test func noCertificateIsNoRestriction() throws {
+    #expect(try resolve("CertificateFile none").warnings.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      ("ProxyJump none\nProxyCommand nc x\nProxyJump y", nil),
+      ("ProxyJump a", .jump([JumpHost(host: "a")])),
+      ("ProxyCommand none\nProxyJump a", nil),
+      (
+        "ProxyJump me@a:22,[::1]:2222,ssh://b/\nProxyCommand x",
+        .jump([
+          JumpHost(user: "me", host: "a", port: 22), JumpHost(host: "::1", port: 2222),
+          JumpHost(host: "b"),
+        ])
+      ),
+      ("ProxyCommand nc \"-X 5\" %h %p # %%\nProxyJump a", .command("nc \"-X 5\" web 22 # %")),
+      ("Port 7\nHostName x.%h\nProxyCommand=p %r %n %h:%p", .command("p ann web x.web:7")),
+    ] as [(String, ClientConfig.Proxy?)])
+  func theFirstProxySettingDecides(text: String, proxy: ClientConfig.Proxy?) throws {
+    #expect(try resolve(text).proxy == proxy)
+  }
+
+  @Test func anOptionDecidesBeforeTheFile() throws {
+    #expect(try resolve("ProxyJump y", options: ["ProxyCommand=none"]).proxy == nil)
+    #expect(
+      try resolve("ProxyJump none", options: ["ProxyJump=x"]).proxy
+        == .jump([JumpHost(host: "x")]))
   }
 
   @Test(arguments: [

@@ -20,7 +20,7 @@ import Testing
       (["connect", "-N", "h", "--", "true"], 64, "validationError"),
       (["connect", "--idempotent", "h"], 64, "validationError"),
       (["connect", "-F", "missing", "h"], 66, "fileNotFound"),
-      (["connect", "-o", "ProxyJump=j", "h"], 78, "featureUnavailable"),
+      (["connect", "-o", "CertificateFile=c", "h"], 78, "featureUnavailable"),
       (["connect", "-o", "ProxyCommand=c", "h"], 78, "featureUnavailable"),
       (["connect", "ws://me:secret@h"], 64, "invalidURL"),
       (["connect", "ws://h/#x"], 64, "invalidURL"),

@@ -1,0 +1,73 @@
+import BridgeErrors
+import BridgeSSH
+
+// The way to a host through others, each with settings of its own.
+extension ConnectSettings {
+  /// Adds what stands before this host, and before that.
+  ///
+  /// As with OpenSSH, ProxyJump names the hops from the first to the last, and only the first one's
+  /// own configuration says how that is reached. `-F`, the known_hosts options and the time limits
+  /// hold for each hop; `-i`, `-l`, `-p`, `-o` and the password are for the host alone.
+  ///
+  /// - Throws: `validationError` for a way in a circle, or one that is too long.
+  mutating func add(
+    _ proxy: ClientConfig.Proxy?, of request: ConnectRequest, in environment: Environment,
+    seen: [String] = []
+  ) throws(CommandFailure) {
+    let seen = seen + [name]
+    guard !seen.dropLast().contains(name) else { throw Self.refused(seen, "goes in a circle") }
+    guard seen.count <= JumpHost.limit else { throw Self.refused(seen, "is too long") }
+    switch proxy {
+    case nil: return
+    case .command:
+      throw CommandFailure(error: .featureUnavailable(feature: "ProxyCommand"), isInFile: true)
+    case .jump(let hops):
+      for (index, hop) in hops.enumerated() {
+        let request = try request.leading(to: hop)
+        var (settings, before) = try Self.resolveAlone(request, in: environment)
+        if index == 0 { try settings.add(before, of: request, in: environment, seen: seen) }
+        warnings += settings.warnings.filter { !warnings.contains($0) }
+        jumps += settings.jumps + [settings.alone]
+      }
+      let names = jumps.map(\.name) + [name]
+      guard Set(names).count == names.count else { throw Self.refused(names, "goes in a circle") }
+      guard jumps.count <= JumpHost.limit else { throw Self.refused(names, "is too long") }
+    }
+  }
+
+  /// As it is known among the hops.
+  private var name: String { "\(user)@\(endpoint)".lowercased() }
+
+  private var alone: ConnectSettings {
+    var settings = self
+    settings.jumps = []
+    return settings
+  }
+
+  private static func refused(_ names: [String], _ problem: String) -> CommandFailure {
+    let way = names.map { PeerText.escaped($0, limit: 128) }.joined(separator: ", ")
+    return CommandFailure(
+      error: .validationError(
+        field: "ProxyJump", message: "The way to the host \(problem): \(way)."), isInFile: true)
+  }
+}
+
+extension ConnectRequest {
+  /// The request for a hop on the way.
+  fileprivate func leading(to hop: JumpHost) throws(CommandFailure) -> ConnectRequest {
+    var request = self
+    let host = hop.host.contains(":") ? "[\(hop.host)]" : hop.host
+    do throws(AppError) {
+      request.host = try HostArgument((hop.user.map { "\($0)@" } ?? "") + host)
+    } catch {
+      throw CommandFailure(error: error, isInFile: true)
+    }
+    request.port = hop.port
+    request.user = hop.user
+    request.identities = []
+    request.options = []
+    request.passwordDescriptor = nil
+    request.jump = nil
+    return request
+  }
+}

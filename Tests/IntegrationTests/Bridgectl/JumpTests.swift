@@ -1,0 +1,124 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect` to a host behind others.
+@Suite(.timeLimit(.minutes(2))) struct JumpTests {
+  /// Runs `body` with three servers, each known by a name of its own in a configuration file of
+  /// the home: `first`, `second` and `third`, the last behind the other two.
+  private func withChain(
+    _ body: (_ servers: [SSHServer], _ home: Home, _ options: [String]) async throws -> Void
+  ) async throws {
+    try await withServer { third, home in
+      let servers = [try await SSHServer(), try await SSHServer(), third]
+      var config = ""
+      for (server, name) in zip(servers, ["first", "second", "third"]) {
+        try home.write(await server.knownHosts, to: "known_\(name)")
+        config += """
+          Host \(name)
+            HostName 127.0.0.1
+            Port \(server.port)
+            IdentityFile \(server.identityFile)
+            UserKnownHostsFile \(home.file("known_\(name)"))
+
+          """
+      }
+      try home.write(config + "Host third\n  ProxyJump first,second\n", to: "config")
+      do {
+        try await body(servers, home, ["connect", "-F", home.file("config")])
+      } catch {
+        for server in servers { await server.stop() }
+        throw error
+      }
+      for server in servers { await server.stop() }
+    }
+  }
+
+  private func events(_ text: String) -> [[String: Any]] {
+    text.split(whereSeparator: \.isNewline).compactMap { line in
+      (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+    }
+  }
+
+  @Test func aCommandRunsAtTheEndOfTheConfiguredWay() async throws {
+    try await withChain { servers, home, options in
+      let outcome = try await home.run(
+        options + ["third", "--", "cat; echo $SSH_CONNECTION; exit 4"], input: Array("in\n".utf8))
+      #expect(outcome.code == 4, "\(outcome.error)")
+      #expect(outcome.text.hasPrefix("in\n"))
+      #expect(outcome.text.hasSuffix("\(servers[2].port)\n"))
+      #expect(outcome.error.isEmpty)
+    }
+  }
+
+  @Test func aHopOfTheCommandLineIsUsed() async throws {
+    try await withChain { servers, home, options in
+      let outcome = try await home.run(options + ["-J", "first", "second", "echo", "here"])
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.text == "here\n")
+      #expect(await servers[1].log.contains("Accepted publickey"))
+      #expect(await servers[0].log.contains("Accepted publickey"))
+    }
+  }
+
+  @Test func aDeadHopIsOneErrorAtThatHop() async throws {
+    try await withChain { servers, home, options in
+      await servers[1].kill()
+      let outcome = try await home.run(options + ["--json", "third", "true"])
+      #expect(outcome.code == 69)
+      let events = events(outcome.error)
+      let errors = events.filter { $0["event"] as? String == "error" }
+      #expect(errors.map { $0["port"] as? Int } == [servers[1].port])
+      #expect(errors.first?["kind"] as? String == "targetRefused")
+      #expect((errors.first?["message"] as? String)?.contains(":\(servers[0].port) says") == true)
+      let failed = events.filter { $0["event"] as? String == "failed" }
+      #expect(failed.count == 1, "\(failed)")
+    }
+  }
+
+  @Test func anUnknownKeyOfAHopEndsTheRunBeforeItsLogin() async throws {
+    try await withChain { servers, home, options in
+      try home.write("", to: "known_second")
+      let outcome = try await home.run(
+        options + ["--host-key", "strict", "--json", "third", "true"])
+      #expect(outcome.code == 79)
+      let error = events(outcome.error).first { $0["event"] as? String == "error" }
+      #expect(error?["kind"] as? String == "hostKeyUnknown")
+      #expect(error?["port"] as? Int == servers[1].port)
+      #expect(await !servers[1].log.contains("Accepted"))
+    }
+  }
+
+  @Test func aHopThatIsLostIsOneFailureAndAllComesBack() async throws {
+    try await withChain { servers, home, options in
+      let terminal = try Terminal()
+      var screen = try home.start(options + ["-N", "--json", "third"], on: terminal)
+      let target = "ssh:127.0.0.1:\(servers[2].port)#1"
+      try await screen.see(#""event":"recovered","source":"\#(target)""#)
+      await servers[0].killSessions()
+      try await screen.see(#""event":"recovered","source":"\#(target)""#)
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+      let events = events(screen.transcript)
+      let first = "ssh:127.0.0.1:\(servers[0].port)#jump1"
+      let failed = events.filter { $0["event"] as? String == "failed" }
+      #expect(failed.contains { $0["source"] as? String == first })
+      // What goes through it fails at that hop, if it is noticed before the hop's own end.
+      #expect(failed.allSatisfy { $0["port"] as? Int == servers[0].port }, "\(failed)")
+      #expect(
+        events.contains {
+          $0["event"] as? String == "suspended" && $0["source"] as? String == target
+        })
+    }
+  }
+
+  @Test func aWayInACircleIsRefusedBeforeTheDial() async throws {
+    try await withChain { servers, home, options in
+      try home.write(home.read("config") + "Host *\n  ProxyJump first\n", to: "config")
+      let outcome = try await home.run(options + ["second", "true"])
+      #expect(outcome.code == 78)
+      #expect(outcome.lastLine.contains("goes in a circle"))
+      #expect(await !servers[0].log.contains("Connection from"))
+    }
+  }
+}
