@@ -52,7 +52,8 @@ package struct LinkStatus: Sendable {
     case .gaveUp: (isFinal, shown) = (true, nil)
     // Something that it depends on is down.
     case .suspended: goDown()
-    case .entered, .becameHealthy, .classified, .resumed, .lingered, .closed, .missed: break
+    case .entered, .becameHealthy, .classified, .resumed, .lingered, .changed, .closed, .missed:
+      break
     }
     if case .recovered = event.step { live = event.generation }
   }
@@ -81,7 +82,8 @@ package struct LinkStatus: Sendable {
     let error = PresentedError(
       id: shown.id, error: shown.error, context: shown.context,
       plan: plan(at: now))
-    var lines = TerminalBanner.render(error, color: color, unicode: unicode)
+    let advice = CommandAdvice.text(for: error.error, in: error.context)
+    var lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
       .split(separator: "\n").map(String.init)
     // What its options mean here, and which keys choose them, is ours to say.
     lines.removeLast()

@@ -28,7 +28,9 @@ extension Reporter {
       line.add(failure.error, failure.context)
       line.add("exitCode", Int(failure.exitCode))
     }
-    let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
+    let lines = TerminalBanner.lastLines(
+      failure.error, context: failure.context,
+      advice: CommandAdvice.text(for: failure.error, in: failure.context))
     let end = style.isTerminal ? "\r\n" : "\n"
     show(lines.map { $0 + end }.joined())
   }

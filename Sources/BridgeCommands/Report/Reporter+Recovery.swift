@@ -1,4 +1,4 @@
-import BridgeErrors
+package import BridgeErrors
 import BridgeRecovery
 import Foundation
 
@@ -15,11 +15,12 @@ extension Reporter {
 
 extension JSONLine {
   /// The fields of `error`.
-  mutating func add(_ error: AppError, _ context: FailureContext?) {
+  package mutating func add(_ error: AppError, _ context: FailureContext?) {
     add("case", error.caseName)
     add("title", PeerText.escaped(error.title))
     add("message", PeerText.escaped(error.shownMessage(in: context)))
-    add("hint", error.hint(in: context).map { PeerText.escaped($0) })
+    let advice = CommandAdvice.text(for: error, in: context).map { " " + $0 } ?? ""
+    add("hint", error.hint(in: context).map { PeerText.escaped($0) + advice })
     add("kind", context.map { "\($0.kind)" })
     add("phase", context?.phase.rawValue)
     add("host", context.map { PeerText.escaped($0.host) })

@@ -40,6 +40,14 @@ struct BannerContent {
   }
 }
 
+extension BannerContent {
+  /// The hint, followed by a sentence of the program that shows it.
+  func hint(with advice: String?) -> String? {
+    let parts = [hint, advice.map { PeerText.escaped($0) }].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+}
+
 extension RecoveryPlan {
   /// "Reconnecting in 4 s (attempt 3, 7 left)".
   var words: String {

@@ -6,26 +6,31 @@ public enum TerminalBanner {
   /// - Parameters:
   ///   - color: whether the terminal shows colours; see `usesColor`.
   ///   - unicode: whether it shows more than ASCII.
-  public static func render(_ error: PresentedError, color: Bool, unicode: Bool = true) -> String {
-    render(BannerContent(error), color: color, unicode: unicode)
+  ///   - advice: a sentence of the program's own, added to the hint.
+  public static func render(
+    _ error: PresentedError, color: Bool, unicode: Bool = true, advice: String? = nil
+  ) -> String {
+    render(BannerContent(error), color: color, unicode: unicode, advice: advice)
   }
 
   /// Likewise, for an error without a supervisor.
   public static func render(_ error: AppError, color: Bool, unicode: Bool = true) -> String {
-    render(BannerContent(error), color: color, unicode: unicode)
+    render(BannerContent(error), color: color, unicode: unicode, advice: nil)
   }
 
   /// How a failed program ends on standard error: the hint, then
   /// `bridgectl: [caseName] Title: message` as the last line. Where the message would be the
-  /// default text the hint stands in its place.
+  /// default text the hint stands in its place. `advice` is a sentence of the program's own, added
+  /// to the hint.
   ///
   /// - Returns: lines without line feeds; none for a cancellation but the last.
   public static func lastLines(
-    _ error: AppError, context: FailureContext? = nil, program: String = "bridgectl"
+    _ error: AppError, context: FailureContext? = nil, program: String = "bridgectl",
+    advice: String? = nil
   ) -> [String] {
     let content = BannerContent(error, context: context)
     let last = "\(program): [\(error.caseName)] \(content.title): \(content.message)"
-    guard let hint = content.hint, error != .cancelled else { return [last] }
+    guard error != .cancelled, let hint = content.hint(with: advice) else { return [last] }
     return [hint, last]
   }
 
@@ -34,7 +39,9 @@ public enum TerminalBanner {
     isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
 
-  private static func render(_ content: BannerContent, color: Bool, unicode: Bool) -> String {
+  private static func render(
+    _ content: BannerContent, color: Bool, unicode: Bool, advice: String?
+  ) -> String {
     let glyph = Glyph(icon: content.icon)
     var text = color ? "\u{1B}[\(code(of: content.severity))m" : ""
     text += unicode ? glyph.unicode : glyph.ascii
@@ -43,7 +50,7 @@ public enum TerminalBanner {
     if let source = content.source { text += " (\(source))" }
     if content.count > 1 { text += unicode ? " ×\(content.count)" : " x\(content.count)" }
     text += "\n  \(content.message)\n"
-    if let hint = content.hint { text += "  \(hint)\n" }
+    if let hint = content.hint(with: advice) { text += "  \(hint)\n" }
     if let plan = content.plan { text += "  \(plan)\n" }
     // Options may be an application's own, with any title.
     let options = content.options.map {

@@ -15,7 +15,8 @@ struct ErrorPageTests {
     let text = ErrorPage.text(entry)
     let words = words(text)
     #expect(text.hasPrefix("\(entry.caseName): \(entry.title) ("))
-    #expect(words.contains(" cause \(entry.cause) to do \(entry.remedy) options "))
+    let advice = CommandAdvice.byCase[entry.caseName].map { " " + $0 } ?? ""
+    #expect(words.contains(" cause \(entry.cause) to do \(entry.remedy)\(advice) options "))
     #expect(words.contains(" exit code \(entry.exitCode)"))
     #expect(entry.options.allSatisfy(words.contains))
     let lines = text.split(separator: "\n").map(String.init)

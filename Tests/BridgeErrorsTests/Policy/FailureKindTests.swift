@@ -156,7 +156,7 @@ struct HintTests {
     let shown = error.shownMessage(in: context)
     #expect(shown == "It shows the ED25519 key SHA256:a\\x1b, known by RSA (k:1).")
     let hint = try #require(error.hintBelowMessage(in: context))
-    #expect(hint.contains("No credential was sent") && hint.contains("--host-key ask"))
+    #expect(hint.contains("No credential was sent") && hint.contains("connect from a terminal"))
     // Without the detail the message of the catalogue stands.
     #expect(error.shownMessage() == error.userMessage)
   }

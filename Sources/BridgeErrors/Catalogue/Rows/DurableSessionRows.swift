@@ -4,7 +4,7 @@ extension CatalogueRow {
     Self(
       "durableSessionNotFound", .session,
       cause: "The session was never started there, or it ended and what was kept was removed.",
-      remedy: "List what is there with `bridgectl sessions HOST`.",
+      remedy: "List the sessions of the host, and check the id.",
       title: "Session Not Found",
       message: """
         \(Payload.exact(host)) has no session \(Payload.exact(id)). It may have ended more than \
@@ -33,7 +33,7 @@ extension CatalogueRow {
     return Self(
       "durableSessionReplaced", .session,
       cause: "One client at a time writes to a session; another one took it over.",
-      remedy: "Attach again with --take to take it back, or with --view to read along.",
+      remedy: "Attach again to take it back, or attach for reading only.",
       title: "Taken Over",
       message: """
         The session on \(Payload.exact(host)) was taken over by \(name). The program goes on.
@@ -56,8 +56,8 @@ extension CatalogueRow {
       "durableSessionOutcomeUnknown", .session,
       cause: "The session's keeper died or its machine was restarted before the end was recorded.",
       remedy: """
-        Read the output that is kept (`bridgectl logs`), and see on the host what the program has \
-        done before you run it again.
+        Read the output that is kept, and see on the host what the program has done before you \
+        run it again.
         """,
       title: "Outcome Unknown",
       message: """
@@ -71,7 +71,7 @@ extension CatalogueRow {
     Self(
       "durableSessionHostUnusable", .session,
       cause: "Durable sessions need the program bridge-host on the remote machine.",
-      remedy: "Install it with `bridgectl install HOST`, or connect with --durable=never.",
+      remedy: "Install bridge-host there, or connect without a durable session.",
       title: "No Durable Sessions",
       message: """
         \(Payload.exact(host)) cannot keep durable sessions: \(Payload.sentence(reason))

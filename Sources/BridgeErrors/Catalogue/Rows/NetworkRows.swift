@@ -16,7 +16,7 @@ extension CatalogueRow {
     Self(
       "timeout", .network,
       cause: "The other side took longer than the time allowed for one request.",
-      remedy: "See whether the host is up and not overloaded, or allow more time (--timeout).",
+      remedy: "See whether the host is up and not overloaded, or allow more time.",
       title: "Request Timeout",
       message: "The request took longer than \(seconds) seconds. Please try again.",
       icon: "clock.badge.exclamationmark", options: [.retry, .cancel],

@@ -91,7 +91,7 @@ extension CatalogueRow {
   static func featureUnavailable(_ feature: String) -> Self {
     Self(
       "featureUnavailable", .general, cause: "It is switched off, or not part of this version.",
-      remedy: "See the configuration, or `bridgectl version` for what this version has.",
+      remedy: "Check the configuration and the version of this program.",
       fact: "\(Payload.shown(feature)) is not available here.", exit: .configuration)
   }
 }

@@ -6,8 +6,7 @@ extension CatalogueRow {
       cause: "This is the first connection to the host from here, or its key is of a new type.",
       remedy: """
         Get the fingerprint from the host's administrator (there: `ssh-keygen -lf \
-        /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked, or with \
-        --host-key accept-new.
+        /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked.
         """,
       title: "Unknown Host",
       message: """
@@ -35,8 +34,8 @@ extension CatalogueRow {
       "sshOutcomeUnknown", .ssh,
       cause: "The connection ended after the command was sent and before its status came back.",
       remedy: """
-        See on the host what it has done. If it does no harm to run it twice, --idempotent has it \
-        run again by itself.
+        See on the host what it has done. A command that may run twice can be declared \
+        idempotent: then it is run again automatically.
         """,
       title: "Outcome Unknown",
       message: """
@@ -67,7 +66,7 @@ extension CatalogueRow {
       "sshProtocolError", .ssh,
       cause: "Something else listens on the port, or the server broke the protocol.",
       remedy: """
-        Look at the host name and the port (-p): a web server, a proxy or the login page of a \
+        Look at the host name and the port: a web server, a proxy or the login page of a \
         network may be answering instead.
         """,
       title: "Not an SSH Server",

@@ -18,7 +18,7 @@ extension CatalogueRow {
       "sshAuthenticationFailed", .ssh,
       cause: "The server does not accept this user with this key or password.",
       remedy: """
-        Check the user name, and use another key (-i) or password. The refused one is not offered \
+        Check the user name, and use another key or password. The refused one is not offered \
         again by itself, so that the server does not lock you out.
         """,
       title: "SSH Error",
@@ -41,7 +41,7 @@ extension CatalogueRow {
   static func sshTimeout(_ seconds: Int) -> Self {
     Self(
       "sshTimeout", .ssh, cause: "The host did not answer in time: it is down, or very slow.",
-      remedy: "Check that it is up and can be reached. If it is slow, allow more (--timeout).",
+      remedy: "Check that it is up and can be reached. If it is slow, allow more time.",
       fact: "The host did not answer for \(seconds) \(seconds == 1 ? "second" : "seconds").",
       exit: .timedOut, tool: .network)
   }

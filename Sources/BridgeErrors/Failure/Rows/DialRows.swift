@@ -32,7 +32,7 @@ extension FailureRow {
     "dialTimeout", "Nothing came back before the deadline of the dial.", exit: .timedOut,
     remedy: """
       Nothing came back at all: the host is down, or a firewall drops the packets. Check address \
-      and port; on a slow network allow more time (--timeout).
+      and port; on a slow network allow more time.
       """)
 
   static let localResource = Self(

@@ -28,8 +28,8 @@ extension FailureRow {
     retry: .needsPerson, exit: .hostIdentity,
     remedy: """
       No credential was sent; the connection may be intercepted. Ask the host's administrator for \
-      the fingerprint of this key. If it is the same, connect from a terminal with --host-key ask \
-      and accept it there; accept-new does not.
+      the fingerprint of this key. If it is the same, connect from a terminal and accept it \
+      there: a policy that accepts new hosts by itself does not accept it.
       """)
 
   static let authenticationRefused = Self(
@@ -47,7 +47,7 @@ extension FailureRow {
   static let agentUnavailable = Self(
     "agentUnavailable", "The SSH agent is absent or failed.", .ssh, retry: .needsPerson,
     exit: .keyUnusable,
-    remedy: "Start ssh-agent and add the key to it (`ssh-add`), or name a key file (-i).")
+    remedy: "Start ssh-agent and add the key to it (`ssh-add`), or use a key file.")
 
   static let channelDenied = Self(
     "channelDenied", "The server refused a channel or a request on it.", .ssh, retry: .never,

@@ -1,0 +1,65 @@
+import ArgumentParser
+import BridgeCommands
+import BridgeErrors
+import Foundation
+import Testing
+
+/// The options that bridgectl adds to hints.
+@Suite("Options in hints") struct CommandAdviceTests {
+  private struct Dump: Decodable {
+    struct Command: Decodable {
+      var commandName: String
+      var arguments: [Argument]?
+      var subcommands: [Command]?
+    }
+    struct Argument: Decodable { var names: [Name]? }
+    struct Name: Decodable {
+      var kind: String
+      var name: String
+    }
+    var command: Command
+  }
+
+  /// All options and subcommands of bridgectl.
+  private static func names(of command: Dump.Command) -> Set<String> {
+    let options = (command.arguments ?? []).flatMap { $0.names ?? [] }
+      .map { ($0.kind == "long" ? "--" : "-") + $0.name }
+    let below = (command.subcommands ?? []).map { names(of: $0).union([$0.commandName]) }
+    return below.reduce(into: Set(options)) { $0.formUnion($1) }
+  }
+
+  @Test func everyOptionInThemExists() throws {
+    let dump = try JSONDecoder().decode(Dump.self, from: Data(BridgeCommand._dumpHelp().utf8))
+    let names = Self.names(of: dump.command)
+    let table = CommandAdvice.byCase.filter { !$0.key.hasPrefix("durableSession") }
+    for text in Array(table.values) + Array(CommandAdvice.byKind.values) {
+      let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
+      let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
+      #expect(!options.isEmpty || !commands.isEmpty, "\(text)")
+      #expect(names.isSuperset(of: options + commands), "\(text)")
+    }
+  }
+
+  @Test func everyRowIsOfACaseOrAKind() {
+    let cases = Set(ErrorCatalogue.entries.map(\.caseName))
+    #expect(cases.isSuperset(of: CommandAdvice.byCase.keys))
+    let kinds = Set(FailureKind.allCases.map { "\($0)" })
+    #expect(kinds.isSuperset(of: CommandAdvice.byKind.keys))
+  }
+
+  @Test func theKindOverrulesTheCase() {
+    let newType = FailureContext(kind: .hostKeyNewType, phase: .hostKey, host: "h")
+    let unknown = AppError.sshHostKeyUnknown(host: "h", fingerprint: "f")
+    #expect(CommandAdvice.text(for: unknown)?.contains("accept-new` accepts") == true)
+    #expect(CommandAdvice.text(for: unknown, in: newType)?.contains("accept-new refuses") == true)
+    #expect(CommandAdvice.text(for: .cancelled) == nil)
+  }
+
+  @Test func theyAreInTheEventTheBannerAndThePage() throws {
+    var line = JSONLine()
+    line.add(.sshTimeout(seconds: 1), nil)
+    #expect(line.text.contains("`--timeout` sets the time."))
+    let page = try #require(ErrorCatalogue.entry(named: "sshTimeout"))
+    #expect(ErrorPage.text(page).contains("`--timeout`"))
+  }
+}
