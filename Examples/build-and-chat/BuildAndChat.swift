@@ -22,11 +22,11 @@ func serve(
     "app", to: app.endpoint, LinkOptions(parents: [machine.id]),
     onConnected: { socket in await answer(socket, by: machine, supervisor) },
     make: { _ in WebSocketConnection(to: app) })
-  let (errors, ends) = (supervisor.events(), chat.events())
+  let (screen, ends) = (await supervisor.presented(), chat.events())
   let showing = Task {
-    for await event in errors {
-      guard case .surfaced(let error) = event.step else { continue }
-      await supervisor.choose(await person.choice(for: error), for: error.id)
+    for await errors in screen {
+      guard let (option, error) = await person.choice(among: errors) else { continue }
+      await supervisor.choose(option, for: error.id)
     }
   }
   for await event in ends {
@@ -68,6 +68,7 @@ func output(of command: String, on machine: Link<SSHConnection>) async throws(Ap
 actor Person {
   private let home: String
   private var key = "id_missing"
+  private var answered: Set<PresentedError.ID> = []
 
   init(home: String) { self.home = home }
 
@@ -78,11 +79,22 @@ actor Person {
 
   func changeSettings() { key = "id_ed25519" }
 
-  func choice(for error: PresentedError) -> ErrorRecoveryOption.Kind {
-    print("\(error.source ?? "-"): \(error.error.caseName)")
-    guard error.link == "build" else { return .cancel }
+  /// Shows what is on the screen, and chooses once for each error that waits for a choice.
+  func choice(
+    among errors: [PresentedError]
+  ) -> (option: ErrorRecoveryOption.Kind, error: PresentedError)? {
+    for error in errors {
+      let wait = error.plan?.at.map { ", again in \($0.components.seconds) s" } ?? ""
+      print("\(error.source ?? "-"): \(error.error.caseName)\(wait)")
+    }
+    let open = errors.first { error in
+      [.askPerson, .giveUp].contains(error.plan?.next) && !answered.contains(error.id)
+    }
+    guard let error = open else { return nil }
+    answered.insert(error.id)
+    guard error.link == "build" else { return (.cancel, error) }
     changeSettings()
-    return .reconnect
+    return (.reconnect, error)
   }
 }
 

@@ -71,6 +71,7 @@ extension Supervisor {
   func finishIfEmpty() {
     guard isShutDown, plans.isEmpty, generations.isEmpty, uses == 0 else { return }
     eventStream.finish()
+    presentation.finish()
     clearTimers()
   }
 

@@ -24,6 +24,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case handOver(ConnectionID)
     /// The next check whether the machine was suspended.
     case pulse
+    /// The next second of a countdown on the screen.
+    case countdown
   }
 
   /// One generation of one connection.
@@ -79,6 +81,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   nonisolated let executor: (any TaskExecutor)?
   nonisolated let callbackExecutor: (any TaskExecutor)?
   nonisolated let eventStream = EventStream()
+  nonisolated let presentation = NewestValue<[PresentedError]>()
   let onOption: OptionHandler?
   let suspension: (@Sendable () -> Duration)?
   private nonisolated let origin: C.Instant
@@ -98,6 +101,10 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   /// How many `onConnected` have not returned.
   var uses = 0
   var handOvers: [ConnectionID: HandOver] = [:]
+  /// The changes of the queue that the readers of `presented` have.
+  var presentedChanges: UInt64 = 0
+  /// When the timer of the countdown fires; nil while it is not set.
+  var countdown: Moment?
   private var timers = DeadlineQueue<Timer>()
   private var scheduled: (number: Int, at: Moment, task: Task<Void, Never>)?
   private var scheduledCount = 0
@@ -140,7 +147,10 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     generator = SeededGenerator(seed: seeds.next())
   }
 
-  deinit { eventStream.finish() }
+  deinit {
+    eventStream.finish()
+    presentation.finish()
+  }
 
   /// The error to show.
   public var shown: PresentedError? { machine.queue.shown }
@@ -172,6 +182,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   func carryOut(_ actions: [RecoveryAction]) {
     for action in actions { perform(action) }
+    if machine.queue.changes != presentedChanges { present() }
     scheduleTimers()
   }
 
@@ -228,6 +239,9 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case .attempt(let id, let generation): attemptTookTooLong(id, generation)
     case .handOver(let id): startNextUse(of: id)
     case .pulse: pulse()
+    case .countdown:
+      countdown = nil
+      present()
     }
   }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// An error as a person sees it, from its first showing until it goes (G-38, G-39).
-public struct PresentedError: Sendable, Identifiable {
+public struct PresentedError: Sendable, Identifiable, Equatable {
   /// Stays the same while the error is shown, also when its text changes.
   public let id: UUID
   /// The newest error with what is known beside it; title, icon and options follow it.

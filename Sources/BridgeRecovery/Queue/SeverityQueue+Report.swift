@@ -108,6 +108,8 @@ extension SeverityQueue {
     var order: UInt64 = 0
     var heldUntil: Moment?
     var levelSince: Moment?
+    /// The instant from which the wait of the plan counts.
+    var planSince: Moment?
 
     init(_ report: Report, id: PresentedError.ID, key: EntryKey, at now: Moment?) {
       presented = PresentedError(
@@ -117,6 +119,7 @@ extension SeverityQueue {
       self.key = key
       level = Level(report.error)
       levelSince = now
+      planSince = now
       let holds = report.settles && level.severity != .critical
       heldUntil = holds ? now.map { $0 + RecoveryDefaults.settleWindow } : nil
     }
@@ -128,8 +131,8 @@ extension SeverityQueue {
 
     var list: Int { heldUntil == nil ? level.list : Level.held }
 
-    mutating func refresh(_ report: Report) {
-      if let plan = report.plan { presented.plan = plan }
+    mutating func refresh(_ report: Report, at now: Moment?) {
+      if let plan = report.plan { (presented.plan, planSince) = (plan, now) }
       if let context = report.context { presented.context = context }
     }
   }

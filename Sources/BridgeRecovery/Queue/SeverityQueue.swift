@@ -27,7 +27,7 @@ public struct SeverityQueue: Sendable {
   private var linkSlots: [ConnectionID: Int] = [:]
 
   /// Counts what may have changed what is shown or when time changes it.
-  private(set) var changes: UInt64 = 0
+  package private(set) var changes: UInt64 = 0
 
   private var generator: SeededGenerator
 
@@ -63,7 +63,7 @@ public struct SeverityQueue: Sendable {
     let key = EntryKey(report)
     if let slot = slots[key] {
       entries[slot]?.presented.count += report.count
-      entries[slot]?.refresh(report)
+      entries[slot]?.refresh(report, at: now)
       changes += 1
       return
     }
@@ -119,7 +119,7 @@ public struct SeverityQueue: Sendable {
     let newest = error ?? entry.presented.error
     var report = Report(
       error: newest, source: entry.presented.source, context: context,
-      plan: entry.presented.plan)
+      plan: entry.plan(at: now))
     report.link = entry.presented.link
     update(slot, with: report, at: now)
   }
@@ -188,7 +188,7 @@ public struct SeverityQueue: Sendable {
     changes += 1
     entry.presented.recoveryFailed(with: report.failure)
     entry.presented.count += report.count
-    entry.presented.plan = report.plan
+    (entry.presented.plan, entry.planSince) = (report.plan, now)
     if slots[entry.key] == slot { slots[entry.key] = nil }
     entry.key = EntryKey(report)
     if slots[entry.key] == nil { slots[entry.key] = slot }
