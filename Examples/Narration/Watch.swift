@@ -87,7 +87,7 @@ extension RecoveryEvent {
       (.person, "is shown: \(shown.error.title) (\(shown.error.severity))")
     case .withdrawn: (.person, "sees the error go")
     case .missed(let count): (.error, "\(count) events were missed")
-    case .entered, .becameHealthy, .lingered, .closed: nil
+    case .entered, .becameHealthy, .lingered, .changed, .closed: nil
     }
   }
 }

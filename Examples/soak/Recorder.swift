@@ -59,7 +59,8 @@ actor Recorder {
       switch event.step {
       case .failed(let failure): append("\(number)\(failure.error.caseName)")
       case .entered, .classified, .withdrawn: break
-      case .attempted, .becameHealthy, .cleared, .closed, .gaveUp, .lingered, .missed, .recovered,
+      case .attempted, .becameHealthy, .changed, .cleared, .closed, .gaveUp, .lingered, .missed,
+        .recovered,
         .resumed, .surfaced, .suspected, .suspended, .switched, .waiting:
         append("\(number)\(event.name)")
       }
@@ -195,7 +196,7 @@ actor Recorder {
     case .lingered: lingered += 1
     case .suspended: suspend(&record, event)
     case .entered, .classified, .waiting, .resumed, .suspected,
-      .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .closed, .missed:
+      .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .changed, .closed, .missed:
       break
     }
     records[source] = record

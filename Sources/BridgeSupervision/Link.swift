@@ -35,6 +35,31 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
     await owner.reconnectNow(id)
   }
 
+  /// Changes the link in place: its name, its events and what depends on it stay.
+  ///
+  /// With another endpoint or `make` its connection is ended and it is dialed anew, whatever it
+  /// waited for: other credentials are tried at once, and the entry of a refused one goes. What
+  /// depends on it is suspended until it is up again. Options alone keep the connection: they count
+  /// from the next dial on, and `parents` at once.
+  ///
+  /// - Parameters:
+  ///   - endpoint: where it leads; nil keeps the endpoint.
+  ///   - options: how it is kept up; nil keeps the options.
+  ///   - make: makes its connections; nil keeps the function that was given to `add`.
+  /// - Throws: `cancelled` when the link is closed; `internalError` when it would depend on itself.
+  public func change(
+    to endpoint: Endpoint? = nil, _ options: LinkOptions? = nil,
+    make: (@Sendable (Endpoint) async throws(AppError) -> Transport)? = nil
+  ) async throws(AppError) {
+    var erased: (@Sendable (Endpoint) async throws(AppError) -> any Connection)?
+    if let make {
+      erased = { (endpoint: Endpoint) async throws(AppError) -> any Connection in
+        try await make(endpoint)
+      }
+    }
+    try await owner.change(id, to: endpoint, options, make: erased, reconnects: false)
+  }
+
   /// Ends it for good; links that depend on it stay suspended.
   public func close() async {
     await owner.close(id)
@@ -52,6 +77,10 @@ protocol LinkOwner: Actor {
   nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection
   func state(of id: ConnectionID) -> RecoveryStateMachine.State?
   func reconnectNow(_ id: ConnectionID?)
+  func change(
+    _ id: ConnectionID, to endpoint: Endpoint?, _ options: LinkOptions?,
+    make: (@Sendable (Endpoint) async throws(AppError) -> any Connection)?, reconnects: Bool
+  ) throws(AppError)
   func close(_ id: ConnectionID)
 }
 

@@ -21,6 +21,8 @@ public struct SupervisedConnection: Sendable {
   /// Makes a generation that has not connected yet: the place to fetch a fresh token or to read
   /// settings. What it throws is a failed dial.
   public var make: @Sendable (_ generation: Int) async throws(AppError) -> any Connection
+  /// Makes a generation that leads to another endpoint; nil where `make` does not say how.
+  var makeAt: (@Sendable (_ endpoint: Endpoint) async throws(AppError) -> any Connection)?
   /// Overrules the retry class of the failure table; nil keeps it.
   public var classify: @Sendable (_ failure: ConnectionError) -> RetryClass?
   /// Called with each generation that is in use from now on. Its task is cancelled when that ends;

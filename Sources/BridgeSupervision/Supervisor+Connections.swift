@@ -9,11 +9,7 @@ extension Supervisor {
   ///   after `shutDown`.
   public func supervise(_ connection: SupervisedConnection) throws(AppError) {
     guard !isShutDown else { throw .cancelled }
-    let actions = try machine.add(
-      SupervisorStateMachine.Child(
-        id: connection.id, site: connection.endpoint.description, parents: connection.parents,
-        policy: connection.policy, retriesFirstDial: connection.retriesFirstDial),
-      at: now())
+    let actions = try machine.add(connection.child, at: now())
     plans[connection.id] = connection
     carryOut(actions)
   }

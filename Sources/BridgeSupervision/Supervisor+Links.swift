@@ -54,22 +54,68 @@ extension Supervisor {
     onConnected: @escaping @Sendable (Transport) async -> Void = { _ in },
     make: @escaping @Sendable (Endpoint) async throws(AppError) -> Transport
   ) throws(AppError) -> Link<Transport> {
-    try supervise(
-      SupervisedConnection(
-        id: id, endpoint: endpoint, parents: options.parents, policy: options.policy,
-        retriesFirstDial: options.retriesFirstDial, liveness: options.liveness,
-        attemptLimit: options.attemptLimit, classify: options.classify,
-        onConnected: { connection, _ in
-          if let connection = connection as? Transport { await onConnected(connection) }
-        },
-        make: { (_: Int) async throws(AppError) -> any Connection in
-          let connection = try await make(endpoint)
-          guard connection.endpoint == endpoint else {
-            throw .internalError(
-              detail: "\(id) leads to \(endpoint), its connection to \(connection.endpoint)")
-          }
-          return connection
-        }))
+    var connection = SupervisedConnection(
+      id: id, endpoint: endpoint,
+      onConnected: { connection, _ in
+        if let connection = connection as? Transport { await onConnected(connection) }
+      },
+      make: { (_: Int) async throws(AppError) -> any Connection in try await make(endpoint) })
+    connection.set(options)
+    connection.makeAt = { (endpoint: Endpoint) async throws(AppError) -> any Connection in
+      try await make(endpoint)
+    }
+    connection.set(endpoint)
+    try supervise(connection)
     return Link(id: id, owner: self)
+  }
+
+  /// Replaces what is not nil of the description of a connection; `reconnects` also where its
+  /// connections are made as before.
+  package func change(
+    _ id: ConnectionID, to endpoint: Endpoint?, _ options: LinkOptions?,
+    make: (@Sendable (Endpoint) async throws(AppError) -> any Connection)?,
+    reconnects: Bool = false
+  ) throws(AppError) {
+    guard !isShutDown, var connection = plans[id] else { throw .cancelled }
+    if let options { connection.set(options) }
+    if let make { connection.makeAt = make }
+    let reconnects = reconnects || make != nil || endpoint.map { $0 != connection.endpoint } == true
+    if reconnects { connection.set(endpoint ?? connection.endpoint) }
+    let actions = try machine.change(connection.child, reconnects: reconnects, at: now())
+    plans[id] = connection
+    carryOut(actions)
+  }
+}
+
+extension SupervisedConnection {
+  fileprivate mutating func set(_ options: LinkOptions) {
+    parents = options.parents
+    policy = options.policy
+    retriesFirstDial = options.retriesFirstDial
+    liveness = options.liveness
+    attemptLimit = options.attemptLimit
+    classify = options.classify
+  }
+
+  /// Where it leads, and all of its connections from now on.
+  fileprivate mutating func set(_ endpoint: Endpoint) {
+    self.endpoint = endpoint
+    guard let makeAt else { return }
+    let id = id
+    make = { (_: Int) async throws(AppError) -> any Connection in
+      let connection = try await makeAt(endpoint)
+      guard connection.endpoint == endpoint else {
+        throw .internalError(
+          detail: "\(id) leads to \(endpoint), its connection to \(connection.endpoint)")
+      }
+      return connection
+    }
+  }
+
+  /// What the decisions are made from.
+  var child: SupervisorStateMachine.Child {
+    SupervisorStateMachine.Child(
+      id: id, site: endpoint.description, parents: parents, policy: policy,
+      retriesFirstDial: retriesFirstDial)
   }
 }

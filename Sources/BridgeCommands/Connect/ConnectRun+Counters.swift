@@ -14,7 +14,8 @@ extension ConnectRun {
         await context.counters.countReconnect()
       }
     case .entered, .recovered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
-      .suspected, .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
+      .suspected, .cleared, .switched, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed,
+      .missed:
       break
     }
   }

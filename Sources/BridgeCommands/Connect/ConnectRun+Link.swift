@@ -128,7 +128,7 @@ extension ConnectRun {
       case .gaveUp(let failure, _):
         work.giveUp(CommandFailure(error: failure.error, context: failure.context))
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
-        .surfaced, .withdrawn, .lingered, .closed, .missed:
+        .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
         break
       }
       view.see(event)

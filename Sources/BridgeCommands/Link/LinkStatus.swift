@@ -141,7 +141,7 @@ package struct LinkStatus: Sendable {
       return "\(host) responds again."
     case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,
       .switched,
-      .gaveUp, .surfaced, .withdrawn, .lingered, .closed, .missed:
+      .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
       return nil
     }
   }

@@ -51,7 +51,7 @@ extension JSONLine {
       add("options", error.error.recoveryOptions.map(\.kind.rawValue))
     case .withdrawn(let id): add("id", id.uuidString)
     case .missed(let count): add("count", count)
-    case .becameHealthy, .resumed, .cleared, .switched, .lingered, .closed: break
+    case .becameHealthy, .resumed, .cleared, .switched, .lingered, .changed, .closed: break
     }
   }
 

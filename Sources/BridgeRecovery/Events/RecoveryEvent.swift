@@ -38,6 +38,8 @@ public struct RecoveryEvent: Sendable {
     case withdrawn(PresentedError.ID)
     /// An ended generation did not close its descriptor in time.
     case lingered
+    /// It has other settings: its connections were ended, and it is dialed anew.
+    case changed
     /// It was closed on purpose.
     case closed
     /// A slow reader lost so many events that stood here.
@@ -85,6 +87,7 @@ public struct RecoveryEvent: Sendable {
     case .surfaced: "surfaced"
     case .withdrawn: "withdrawn"
     case .lingered: "lingered"
+    case .changed: "changed"
     case .closed: "closed"
     case .missed: "missed"
     }

@@ -186,22 +186,4 @@ extension RecoveryStateMachine {
       return seen + (rearms ? abandon(generation, at: now) : [.disturb])
     }
   }
-
-  mutating func close(at now: Moment) -> [Output] {
-    var outputs: [Output] = [.clearTimer(.retry(id)), .clearTimer(.health(id))]
-    switch state {
-    case .connecting(let generation):
-      outputs += [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
-    case .up(let generation), .degraded(let generation):
-      outputs += dropStandby(at: now) + [.abandoned(generation: generation)]
-      outputs += end(generation, at: now) + [.down(since: now)]
-    case .ready:
-      outputs.append(.withdrawRequest(isStandby: false))
-    case .idle, .suspended, .waiting, .failed, .closed:
-      break
-    }
-    state = .closed
-    outputs += [.withdraw, .emit(.closed, generation: nil)]
-    return ending.isEmpty ? outputs + [.retire] : outputs
-  }
 }

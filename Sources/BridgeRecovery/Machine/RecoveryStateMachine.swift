@@ -55,6 +55,9 @@ public struct RecoveryStateMachine: Sendable {
     /// A person, or a change of the network, requests an attempt now; `rearms`: also after it has
     /// given up.
     case retryNow(rearms: Bool)
+    /// Its settings are replaced; `reconnects`: its connections are ended, and it must be started
+    /// again.
+    case change(RetryPolicy, retriesFirstDial: Bool, reconnects: Bool)
     /// It is closed for good.
     case close
   }
@@ -119,9 +122,9 @@ public struct RecoveryStateMachine: Sendable {
   /// Its name.
   public let id: ConnectionID
   /// How often and how soon it is tried again.
-  public let policy: RetryPolicy
+  public internal(set) var policy: RetryPolicy
   /// Whether a first connection is tried again like a later one.
-  public let retriesFirstDial: Bool
+  public internal(set) var retriesFirstDial: Bool
   /// The state.
   public internal(set) var state = State.idle
   /// The last generation that was started; the first is 1.
@@ -217,6 +220,8 @@ public struct RecoveryStateMachine: Sendable {
     case .timer(let timer): fired(timer, at: now)
     case .suspend(let parent, let since): suspend(by: parent, since: since, at: now)
     case .retryNow(let rearms): retryNow(rearms: rearms, at: now)
+    case .change(let policy, let retriesFirstDial, let reconnects):
+      change(policy, retriesFirstDial: retriesFirstDial, reconnects: reconnects, at: now)
     case .close: close(at: now)
     }
   }
@@ -228,7 +233,7 @@ public struct RecoveryStateMachine: Sendable {
       return [.clearTimer(.teardown(id, generation: generation))]
         + (ending.isEmpty ? [.retire] : [])
     case .start, .granted, .connected, .failed, .proved, .suspected, .cleared, .timer, .suspend,
-      .retryNow, .close:
+      .retryNow, .change, .close:
       return []
     }
   }

@@ -184,7 +184,7 @@ public struct SupervisorStateMachine: Sendable {
     }
   }
 
-  private mutating func finish(at now: Moment) -> [RecoveryAction] {
+  mutating func finish(at now: Moment) -> [RecoveryAction] {
     if queue.changes != seenChanges { showChanges(at: now) }
     defer { actions = [] }
     return actions

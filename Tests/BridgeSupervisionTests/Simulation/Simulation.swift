@@ -169,7 +169,7 @@ struct EventChecker {
     case .closed:
       if let source = event.source { closed.insert(source) }
     case .entered, .recovered, .becameHealthy, .failed, .classified, .waiting, .suspended,
-      .resumed, .suspected, .cleared, .switched, .gaveUp, .lingered, .missed:
+      .resumed, .suspected, .cleared, .switched, .gaveUp, .lingered, .changed, .missed:
       break
     }
     return violations
@@ -179,7 +179,7 @@ struct EventChecker {
     switch step {
     case .attempted, .recovered, .waiting, .resumed, .switched, .suspected, .becameHealthy: true
     case .entered, .failed, .classified, .suspended, .cleared, .gaveUp, .surfaced, .withdrawn,
-      .lingered, .closed, .missed:
+      .lingered, .changed, .closed, .missed:
       false
     }
   }

@@ -103,7 +103,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
     case .failed(let failure): failure.kind.map { "failed \($0)" }
     case .gaveUp(let failure, _): "gave up \(failure.error.caseName)"
     case .attempted, .entered, .becameHealthy, .classified, .waiting, .suspended, .resumed,
-      .suspected, .cleared, .switched, .surfaced, .withdrawn, .lingered, .closed, .missed:
+      .suspected, .cleared, .switched, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
       nil
     }
   }
