@@ -60,7 +60,7 @@ extension ConnectRun {
     // The words for these name the host that the run leads to.
     case .suspected, .cleared, .switched, .closed: return true
     case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .surfaced,
-      .withdrawn, .lingered, .missed:
+      .withdrawn, .lingered, .changed, .missed:
       break
     }
     view.see(event)
