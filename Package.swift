@@ -45,6 +45,12 @@ let package = Package(
     .systemLibrary(
       name: "CLibWebSockets", pkgConfig: "libwebsockets",
       providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libssl-dev"])]),
+    .target(
+      name: "Bridge",
+      dependencies: [
+        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
+        "BridgeWebSocket",
+      ]),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
@@ -67,27 +73,13 @@ let package = Package(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
       path: "Examples/domain-errors"),
     .executableTarget(
-      name: "remote-command", dependencies: ["BridgeErrors", "BridgeSSH", "BridgeTransport"],
-      path: "Examples/remote-command"),
+      name: "remote-command", dependencies: ["Bridge"], path: "Examples/remote-command"),
     .executableTarget(
-      name: "supervised-command",
-      dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
-      ],
-      path: "Examples/supervised-command"),
+      name: "supervised-command", dependencies: ["Bridge"], path: "Examples/supervised-command"),
     .executableTarget(
-      name: "supervised-messages",
-      dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
-      ],
-      path: "Examples/supervised-messages"),
+      name: "supervised-messages", dependencies: ["Bridge"], path: "Examples/supervised-messages"),
     .executableTarget(
-      name: "build-and-chat",
-      dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
-        "BridgeWebSocket",
-      ],
-      path: "Examples/build-and-chat"),
+      name: "build-and-chat", dependencies: ["Bridge"], path: "Examples/build-and-chat"),
     .target(
       name: "Narration",
       dependencies: [

@@ -1,9 +1,4 @@
-import BridgeErrors
-import BridgeRecovery
-import BridgeSSH
-import BridgeSupervision
-import BridgeTransport
-import BridgeWebSocket
+import Bridge
 import Foundation
 
 /// Keeps an SSH link to a build machine and a WebSocket to an app up, runs the commands that the

@@ -1,6 +1,4 @@
-import BridgeErrors
-import BridgeSSH
-import BridgeTransport
+import Bridge
 import Foundation
 
 func run(_ script: String, as user: String, on server: Endpoint, home: String) async throws {

@@ -1,8 +1,4 @@
-import BridgeErrors
-import BridgeRecovery
-import BridgeSSH
-import BridgeSupervision
-import BridgeTransport
+import Bridge
 import Foundation
 
 func complete(

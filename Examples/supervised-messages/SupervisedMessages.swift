@@ -1,8 +1,4 @@
-import BridgeErrors
-import BridgeRecovery
-import BridgeSupervision
-import BridgeTransport
-import BridgeWebSocket
+import Bridge
 import Foundation
 
 /// Sends `greeting` on every connection and prints the messages, until the server closes.

@@ -41,6 +41,12 @@ struct ImportTable: Sendable {
   static let testing: Set = ["Testing", "Foundation", "Logging", "BridgeTestKit", "BridgeFaults"]
 
   static let libraries: [Row] = [
+    Row(
+      target: "Bridge",
+      modules: [
+        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
+        "BridgeWebSocket",
+      ], platform: []),
     Row(target: "BridgeErrors", modules: ["Foundation"]),
     Row(target: "BridgeAccount", modules: ["BridgeErrors", "Foundation"]),
     Row(target: "BridgeRecovery", modules: ["BridgeErrors"]),
