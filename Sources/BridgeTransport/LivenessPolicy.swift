@@ -18,14 +18,18 @@ public struct LivenessPolicy: Sendable, Equatable {
 
   /// Creates a policy from these durations.
   public init(
-    keepalive: Duration = .seconds(5), switching: SwitchingCost = .costly,
-    deadAfter: Duration = .seconds(60)
+    keepalive: Duration = defaultKeepalive, switching: SwitchingCost = .costly,
+    deadAfter: Duration = defaultDeadAfter
   ) {
     self.keepalive = keepalive
     self.switching = switching
     self.deadAfter = deadAfter
   }
 
+  /// Silence before a probe, where nothing else is set.
+  public static let defaultKeepalive = Duration.seconds(5)
+  /// How long an unresponsive peer is kept, where nothing else is set.
+  public static let defaultDeadAfter = Duration.seconds(60)
   /// A wake-up later than this is our own lag and not the peer's silence.
   public static let lagTolerance = Duration.milliseconds(100)
   /// The interval at which a suspected peer is checked for received bytes.

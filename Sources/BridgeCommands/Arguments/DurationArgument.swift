@@ -35,4 +35,10 @@ package enum DurationArgument {
     guard allowsZero || time > .zero else { throw refuse("is zero.") }
     return time
   }
+
+  /// A time as the user would type it, in whole seconds where it has no others.
+  package static func text(_ time: Duration) -> String {
+    let milliseconds = Int(time / .milliseconds(1))
+    return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+  }
 }

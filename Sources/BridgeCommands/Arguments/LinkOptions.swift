@@ -76,15 +76,19 @@ package struct LinkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The silence after which the link is probed (5s); 0s never probes.",
+      """
+      The silence after which the link is probed \
+      (\(DurationArgument.text(ConnectSettings.defaultKeepalive))); 0s never probes.
+      """,
       valueName: "DURATION"))
   package var keepalive: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      How long an unresponsive connection is kept before it is declared dead (60s; less where \
-      replacing it loses nothing).
+      How long an unresponsive connection is kept before it is declared dead \
+      (\(DurationArgument.text(ConnectSettings.defaultDeadAfter)); less where replacing it loses \
+      nothing).
       """,
       valueName: "DURATION"))
   package var deadAfter: String?

@@ -130,8 +130,8 @@ extension ConnectSettings {
     return (settings, config.proxy)
   }
 
-  package static let defaultKeepalive = Duration.seconds(5)
-  package static let defaultDeadAfter = Duration.seconds(60)
+  package static let defaultKeepalive = LivenessPolicy.defaultKeepalive
+  package static let defaultDeadAfter = LivenessPolicy.defaultDeadAfter
 
   /// As OpenSSH does, an agent is asked for the keys of the files first, and for its others unless
   /// IdentitiesOnly says no. Those come behind files that are named, before the usual ones.

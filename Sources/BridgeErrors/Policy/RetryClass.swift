@@ -38,7 +38,8 @@ extension RetryClass {
     case .reconnectSoon: "reconnects, at most 1 s between tries"
     case .awaitNetwork: "waits for the network, then reconnects"
     case .reconnect: "reconnects, with backoff to 30 s"
-    case .reconnectLater: "reconnects after 15 s or what the server asks for, doubling to 10 min"
+    case .reconnectLater:
+      "reconnects after 15 s or the wait that the server requires, doubling to 10 min"
     case .reconnectOnce: "tries once more on a new session, then asks"
     case .repeatOperation: "tries again after 2, 4 and 8 s"
     case .waitThenRepeat: "waits as long as it must, then tries again"

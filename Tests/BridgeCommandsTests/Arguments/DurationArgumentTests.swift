@@ -1,5 +1,7 @@
+import ArgumentParser
 import BridgeCommands
 import BridgeErrors
+import BridgeTransport
 import Testing
 
 @Suite struct DurationArgumentTests {
@@ -21,6 +23,21 @@ import Testing
 
   @Test func noTimeIsATimeWhereItIsAllowed() throws {
     #expect(try DurationArgument.parse("0s", field: "--keepalive", allowsZero: true) == .zero)
+  }
+
+  @Test(arguments: ["0s", "250ms", "1500ms", "5s", "60s", "3600s"])
+  func aTimeIsWrittenAsItIsRead(_ text: String) throws {
+    let time = try DurationArgument.parse(text, field: "--keepalive", allowsZero: true)
+    #expect(DurationArgument.text(time) == text)
+  }
+
+  @Test func theHelpHasTheDefaults() {
+    let help = ConnectCommand.helpMessage()
+      .split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+    let keepalive = DurationArgument.text(LivenessPolicy.defaultKeepalive)
+    #expect(help.contains("the link is probed (\(keepalive)); 0s never probes."))
+    let deadAfter = DurationArgument.text(LivenessPolicy.defaultDeadAfter)
+    #expect(help.contains("is declared dead (\(deadAfter);"))
   }
 
   @Test func theErrorNamesTheOptionAndTheForm() {
