@@ -61,7 +61,9 @@ extension SSHConnection {
     method = refusedMethod ?? methods.map { PeerText.escaped($0.joined(separator: ",")) } ?? "none"
     var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
     if hasRefusedRSA { others += Self.olderServers }
-    throw failure(code: -18, text: "no credential was accepted\(others)", phase: .authenticate)
+    throw failure(
+      code: .authenticationFailed, text: "no credential was accepted\(others)", phase: .authenticate
+    )
   }
 
   private static let olderServers =
@@ -120,7 +122,7 @@ extension SSHConnection {
       }
     guard let password else { return .notAvailable }
     if let problem = password.problem {
-      return .unusable(failure(code: -18, text: problem, phase: .authenticate))
+      return .unusable(failure(code: .authenticationFailed, text: problem, phase: .authenticate))
     }
     let answer = try await answer(isHelped: false) {
       $0.authenticate(user: user, password: password)
@@ -129,7 +131,7 @@ extension SSHConnection {
     guard case .unusable(var failure) = answer, session?.tap.isPasswordExpired == true else {
       return answer
     }
-    failure.code = .init(rawValue: -15)
+    failure.code = .passwordExpired
     return .unusable(failure)
   }
 

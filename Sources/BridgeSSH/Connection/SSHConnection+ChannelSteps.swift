@@ -140,7 +140,7 @@ extension SSHConnection {
     return unknown
   }
 
-  private func lose(_ channel: ChannelState, code: Int, text: String) -> Bool {
+  private func lose(_ channel: ChannelState, code: SSHFailure.Code, text: String) -> Bool {
     end(now: failure(code: code, text: text, phase: .stream))
     return false
   }

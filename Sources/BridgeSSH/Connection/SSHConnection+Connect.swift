@@ -81,7 +81,7 @@ extension SSHConnection {
     }
     guard isWatched, let session = SSHSession(wire: wire) else {
       wire.carrier.close()
-      throw failure(code: -6, text: "out of memory", phase: .banner)
+      throw failure(code: .allocation, text: "out of memory", phase: .banner)
     }
     self.session = session
     try offerAlgorithms(known)
@@ -164,8 +164,7 @@ extension SSHConnection {
   }
 
   private func failure(dialing dial: DialFailure) -> SSHFailure {
-    var failure = failure(code: dial.nativeCode, phase: dial.phase)
-    failure.code = 0
+    var failure = failure(phase: dial.phase)
     switch dial.cause {
     case .nameUnknown: failure.observation = .nameUnknown
     case .nameTimeout: failure.observation = .nameTimeout

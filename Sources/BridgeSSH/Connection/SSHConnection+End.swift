@@ -24,7 +24,7 @@ extension SSHConnection {
     let broken =
       session.brokenBy
       ?? (session.wire.hasEnded && !session.wire.reportsEnd
-        ? (SSHFailure.Code.socketReceive.rawValue, "") : nil)
+        ? (.socketReceive, "") : nil)
     guard let (code, text) = broken else { return }
     for group in operations.busyGroups where ending == nil {
       guard let operation = operations.first(of: group) else { continue }

@@ -33,7 +33,7 @@ extension SSHConnection {
     guard ending == nil else { return }
     wire.isPaused = session.blocks.total > limit && isAnyFull
     guard session.blocks.total > limit, !isAnyFull else { return }
-    let code = SSHFailure.Code.outOfBoundary.rawValue
+    let code = SSHFailure.Code.outOfBoundary
     let text = "\(session.blocks.total >> 20) MiB came that belong to no channel"
     end(now: failure(code: code, text: text, phase: operationPhase))
   }

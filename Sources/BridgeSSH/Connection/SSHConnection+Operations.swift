@@ -158,41 +158,48 @@ extension SSHConnection {
     // Refused keys, channels and requests leave the session as it was; what breaks the protocol
     // does not.
     case .authenticate, .openChannel, .execute, .stream:
-      return [-4, -7, -9, -12, -13, -14, -24, -25, -38, -41, -43].contains(failure.code.rawValue)
+      return Self.fatalCodes.contains(failure.code)
     }
   }
 
+  /// The codes after which nothing that the peer sends can be read any more.
+  private static let fatalCodes: Set<SSHFailure.Code> = [
+    .invalidMAC, .socketSend, .timeout, .decrypt, .socketDisconnect, .protocolError,
+    .windowExceeded, .packetExceeded, .bufferTooSmall, .outOfBoundary, .socketReceive,
+  ]
+
   /// A failure with all that this connection knows.
   func failure(
-    code: Int = 0, text: String = "", observation: SSHFailure.Observation? = nil,
+    code: SSHFailure.Code = .none, text: String = "", observation: SSHFailure.Observation? = nil,
     phase: ConnectionPhase
   ) -> SSHFailure {
     // A handshake is one operation; the server's version line divides its phases.
     let phase = phase == .banner && identification.hasVersion ? .keyExchange : phase
     let observation = observation ?? self.observation(code: code, phase: phase)
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
-    let code = code == -5 && observation == nil ? -14 : code
+    let code = code == .kexFailure && observation == nil ? .protocolError : code
     let seen = helperSession?.evidence ?? session?.evidence
     if observation == nil, seen?.socket != .open, var loss = lossOfBastion {
       loss.phase = phase
       return loss
     }
     return SSHFailure(
-      code: .init(rawValue: code), message: seen?.disconnect?.message ?? text,
+      code: code, message: seen?.disconnect?.message ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
       method: method, timeout: timeout(of: phase))
   }
 
-  private func observation(code: Int, phase: ConnectionPhase) -> SSHFailure.Observation? {
-    guard code < 0, let session else { return nil }
+  private func observation(code: SSHFailure.Code, phase: ConnectionPhase) -> SSHFailure.Observation?
+  {
+    guard code != .none, let session else { return nil }
     switch phase {
     case .banner, .keyExchange:
       return identification.observation(
         code: code, transcript: session.wire.transcript, offer: offer, library: library)
     case .openChannel, .stream:
-      guard code == -21, let reason = session.tap.openRefusal else { return nil }
+      guard code == .channelFailure, let reason = session.tap.openRefusal else { return nil }
       return .channelRefused(reason: reason, hasTarget: false)
     case .resolve, .dial, .hostKey, .authenticate, .execute, .upgrade, .close:
       return nil

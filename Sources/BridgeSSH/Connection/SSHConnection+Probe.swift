@@ -91,7 +91,8 @@ extension SSHConnection {
     guard closing.count > Self.mostClosing else { return }
     end(
       now: failure(
-        code: -14, text: "the server accepts channels and does not close them", phase: .stream))
+        code: .protocolError, text: "the server accepts channels and does not close them",
+        phase: .stream))
   }
 
   /// How many channels may wait for the server to close them when a probe adds one.

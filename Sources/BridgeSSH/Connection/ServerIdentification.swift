@@ -31,10 +31,10 @@ package struct ServerIdentification {
   /// What is known when the handshake has failed with `code`, and `transcript` is all that was
   /// received.
   package func observation(
-    code: Int, transcript: [UInt8], offer: AlgorithmOffer, library: LibraryVersion
+    code: SSHFailure.Code, transcript: [UInt8], offer: AlgorithmOffer, library: LibraryVersion
   ) -> SSHFailure.Observation? {
     switch greeting.atEnd() {
-    case .version where code == -5: mismatch(transcript, offer: offer, library: library)
+    case .version where code == .kexFailure: mismatch(transcript, offer: offer, library: library)
     case .notSSH(let firstLine, let location): .notSSH(seen: firstLine, location: location)
     case .ssh1(let line): .notSSH(seen: line, location: nil)
     case .flood:

@@ -1,3 +1,4 @@
+import BridgeErrors
 import CLibCrypto
 import CLibSSH2
 
@@ -34,7 +35,7 @@ enum Attempt<Value> {
   /// `LIBSSH2_ERROR_EAGAIN`: call again when more bytes came.
   case again
   /// The code, and the library's text (raw).
-  case failed(Int, String)
+  case failed(SSHFailure.Code, String)
 
   func map<Other>(_ transform: (Value) -> Other) -> Attempt<Other> {
     switch self {

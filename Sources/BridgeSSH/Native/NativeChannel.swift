@@ -1,3 +1,4 @@
+import BridgeErrors
 import BridgeReactor
 import CLibSSH2
 
@@ -30,7 +31,7 @@ import CLibSSH2
   private static let writeLimit = 32_700
 
   private func call(_ body: (LibraryPointer) -> Int32) -> Attempt<Void> {
-    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    guard let channel = unsafe channel else { return .failed(.channelClosed, "channel is freed") }
     return unsafe session.attempt(body(LibraryPointer(channel)))
   }
 
@@ -40,7 +41,7 @@ import CLibSSH2
     let asked = call(body)
     guard case .again = asked, session.tap.closedChannels.contains(number) else { return asked }
     isClosedUnanswered = true
-    return .failed(-22, "the server closed the channel before it answered")
+    return .failed(.channelRequestDenied, "the server closed the channel before it answered")
   }
 
   func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
@@ -50,10 +51,10 @@ import CLibSSH2
         Int32(terminal.size.columns), Int32(terminal.size.rows), 0, 0)
     }
     // channel.c says LIBSSH2_ERROR_PROTO of whatever ends its wait, also of the link's end.
-    guard case .failed(-14, let text) = asked, !session.isLinkOpen else {
+    guard case .failed(.protocolError, let text) = asked, !session.isLinkOpen else {
       return asked
     }
-    return .failed(-43, text)
+    return .failed(.socketReceive, text)
   }
 
   func resize(_ size: TerminalSize) -> Attempt<Void> {
@@ -81,7 +82,7 @@ import CLibSSH2
   /// number where the first one was sent: from then on the two sides count different windows, and
   /// data of a server that keeps to its own is dropped in silence (`_libssh2_channel_read`).
   func read(_ stream: Stream, through scratch: ScratchBuffer) -> Attempt<[UInt8]> {
-    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    guard let channel = unsafe channel else { return .failed(.channelClosed, "channel is freed") }
     let buffer = unsafe scratch.bytes
     let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
     let count = unsafe libssh2_channel_read_ex(channel, stream.rawValue, start, buffer.count)
@@ -101,7 +102,7 @@ import CLibSSH2
 
   /// Writes from `bytes[start...]`; how much was taken. After `.again`, call with the same bytes.
   func write(_ bytes: [UInt8], from start: Int) -> Attempt<Int> {
-    guard let channel = unsafe channel else { return .failed(-26, "channel is freed") }
+    guard let channel = unsafe channel else { return .failed(.channelClosed, "channel is freed") }
     let count = min(Self.writeLimit, bytes.count - start)
     let result = unsafe bytes.withUnsafeBytes { buffer in
       let base = unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self)
@@ -222,7 +223,8 @@ extension SSHSession {
     case .again: return .again
     case .failed(let code, let text): return .failed(code, text)
     case .done((_, nil)):
-      return .failed(-14, "the server's confirmation of a channel does not show its number")
+      return .failed(
+        .protocolError, "the server's confirmation of a channel does not show its number")
     case .done((let channel, let number?)):
       return unsafe .done(NativeChannel(channel.raw, number: number, window: window, of: self))
     }

@@ -28,7 +28,7 @@ extension SSHSession {
       guard let list = unsafe list else { return nil }
       return unsafe String(cString: list).split(separator: ",").map(String.init)
     }
-    if case .failed(0, _) = methods { return .done(nil) }
+    if case .failed(.none, _) = methods { return .done(nil) }
     return methods.map { $0 }
   }
 
@@ -66,7 +66,7 @@ extension SSHSession {
         request.covers(message) ? signer(message) : nil
       }
     }
-    return result ?? .failed(Int(LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED), "no key")
+    return result ?? .failed(.publicKeyUnverified, "no key")
   }
 
   private func authenticate(

@@ -51,12 +51,12 @@ import Foundation
     case size
 
     /// The library's code for it, and what happened.
-    var failure: (code: Int, text: String) {
+    var failure: (code: SSHFailure.Code, text: String) {
       switch self {
       // Later versions of the library find it themselves, and say LIBSSH2_ERROR_DECRYPT.
-      case .length: (Int(LIBSSH2_ERROR_DECRYPT), "a packet's length is damaged")
-      case .mac: (Int(LIBSSH2_ERROR_INVALID_MAC), "a packet's MAC is wrong")
-      case .size: (Int(LIBSSH2_ERROR_OUT_OF_BOUNDARY), "a length in a packet is impossible")
+      case .length: (.decrypt, "a packet's length is damaged")
+      case .mac: (.invalidMAC, "a packet's MAC is wrong")
+      case .size: (.outOfBoundary, "a length in a packet is impossible")
       }
     }
   }
@@ -80,23 +80,24 @@ import Foundation
 
   /// Runs `body` on the native session; a freed one answers with `LIBSSH2_ERROR_BAD_USE`.
   func call(_ body: (LibraryPointer) -> Int32) -> Attempt<Void> {
-    guard let session = unsafe session else { return .failed(-39, "session is freed") }
+    guard let session = unsafe session else { return .failed(.badUse, "session is freed") }
     return attempt(unsafe body(LibraryPointer(session)))
   }
 
   func attempt(_ code: Int32) -> Attempt<Void> {
     if code < 0, let broken = brokenBy { return .failed(broken.code, broken.text) }
     if code == LIBSSH2_ERROR_EAGAIN { return .again }
-    return code < 0 ? .failed(Int(code), lastMessage()) : .done(())
+    return code < 0 ? .failed(SSHFailure.Code(rawValue: Int(code)), lastMessage()) : .done(())
   }
 
   /// For calls that return a pointer: nil means look at the session's last error.
   func callForPointer<Value>(_ body: (LibraryPointer) -> Value?) -> Attempt<Value> {
-    guard let session = unsafe session else { return .failed(-39, "session is freed") }
+    guard let session = unsafe session else { return .failed(.badUse, "session is freed") }
     if let value = unsafe body(LibraryPointer(session)) { return .done(value) }
     if let broken = brokenBy { return .failed(broken.code, broken.text) }
     let code = unsafe libssh2_session_last_errno(session)
-    return code == LIBSSH2_ERROR_EAGAIN ? .again : .failed(Int(code), lastMessage())
+    return code == LIBSSH2_ERROR_EAGAIN
+      ? .again : .failed(SSHFailure.Code(rawValue: Int(code)), lastMessage())
   }
 
   /// The library's text for its last error. Borrowed by the library, so copied at once; may be
@@ -111,7 +112,7 @@ import Foundation
   }
 
   /// The damage that makes further packets unreadable; nil while they can be used.
-  var brokenBy: (code: Int, text: String)? {
+  var brokenBy: (code: SSHFailure.Code, text: String)? {
     if framing.isDamaged { recordDamage(.length) }
     return damage?.failure
   }

@@ -29,7 +29,7 @@ extension SSHConnection {
     guard life.state == .connected || ending != nil else {
       return .failure(
         failure(
-          code: -39, text: "a tunnel was asked for before the connection was there",
+          code: .badUse, text: "a tunnel was asked for before the connection was there",
           phase: .openChannel))
     }
     let window = WindowPolicy.window(for: roundTrip)
@@ -86,7 +86,9 @@ extension SSHConnection {
     return ChannelCarrier(state, ending, of: self)
   }
 
-  private func openFailed(_ id: Int, _ target: TunnelTarget, _ code: Int, _ text: String) {
+  private func openFailed(
+    _ id: Int, _ target: TunnelTarget, _ code: SSHFailure.Code, _ text: String
+  ) {
     var failure = failure(code: code, text: text, phase: .openChannel)
     if case .channelRefused(let reason, _) = failure.observation {
       failure.observation = .channelRefused(reason: reason, hasTarget: true)

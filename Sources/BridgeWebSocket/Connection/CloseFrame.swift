@@ -1,3 +1,11 @@
+/// The close codes that this side sends or tells apart (RFC 6455, 7.4.1).
+enum CloseCode {
+  static let normal = 1000
+  static let protocolError = 1002
+  static let invalidPayload = 1007
+  static let messageTooBig = 1009
+}
+
 /// The payload of a close frame (RFC 6455, 5.5.1 and 7.4).
 struct CloseFrame: Equatable {
   /// Nil where the frame was empty.

@@ -87,7 +87,7 @@ extension WebSocketConnection {
   /// Whether the stream ends without an error: we left, or the server was done.
   private func isEndOfMessages(_ ending: WebSocketFailure) -> Bool {
     if isClosing || ending.observation == .cancelled { return true }
-    if case .closed(1000, _) = ending.observation { return true }
+    if case .closed(CloseCode.normal, _) = ending.observation { return true }
     return false
   }
 

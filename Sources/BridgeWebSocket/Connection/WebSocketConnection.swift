@@ -191,7 +191,7 @@ public actor WebSocketConnection: Connection {
 
   /// Ends the connection in at most a second, with code 1000. Safe in every state, and again.
   public nonisolated func close() async {
-    await close(code: 1000)
+    await close(code: CloseCode.normal)
   }
 
   /// Sends what `send` has taken, then a close frame with `code` and `reason` (cut to what fits:
@@ -204,7 +204,8 @@ public actor WebSocketConnection: Connection {
   @discardableResult
   public nonisolated func close(code: Int, reason: String = "") async -> Int {
     await withTaskExecutorPreference(reactor) {
-      await self.beginClosing(code: CloseFrame.maySend(code) ? code : 1000, reason: reason)
+      await self.beginClosing(
+        code: CloseFrame.maySend(code) ? code : CloseCode.normal, reason: reason)
     }
   }
 }

@@ -21,8 +21,8 @@ struct MessageAssembler {
     /// RFC 6455, 7.4.1.
     var closeCode: Int {
       switch self {
-      case .tooLong: 1009
-      case .badText: 1007
+      case .tooLong: CloseCode.messageTooBig
+      case .badText: CloseCode.invalidPayload
       }
     }
 

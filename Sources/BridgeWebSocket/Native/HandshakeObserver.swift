@@ -10,7 +10,7 @@ enum HandshakeObserver {
   private enum Mark {
     static let notTLS = 1
     /// Plus the alert's number.
-    static let alert = 1000
+    static let alert = 0x100
   }
 
   /// Sessions made from `context` are watched.

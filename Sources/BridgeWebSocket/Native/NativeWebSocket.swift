@@ -262,13 +262,15 @@ extension NativeWebSocket {
   var isListening: Bool { facts.stage == .established && !isCloseSent }
 
   /// A server must not mask (RFC 6455, 5.1).
-  func refuseMask() -> Bool { refuse(code: 1002, "A frame is masked, as only a client's may be.") }
+  func refuseMask() -> Bool {
+    refuse(code: CloseCode.protocolError, "A frame is masked, as only a client's may be.")
+  }
 
   func pong(_ payload: [UInt8]) { report?(.pong(payload)) }
 
   func peerClosed(_ payload: [UInt8]) -> Bool {
     guard let frame = CloseFrame(payload: payload) else {
-      return refuse(code: 1002, "A close frame is malformed.")
+      return refuse(code: CloseCode.protocolError, "A close frame is malformed.")
     }
     facts.close = facts.close ?? WebSocketFacts.Close(code: frame.code, reason: frame.reason)
     // The library answers a close frame, but must not answer the answer to ours.

@@ -7,7 +7,7 @@ struct ServerIdentificationTests {
   private let offer = AlgorithmOffer(library: LibraryVersion(1, 10, 0))
 
   private func observation(
-    of text: String, code: Int, packet: SSHPacket? = nil
+    of text: String, code: SSHFailure.Code, packet: SSHPacket? = nil
   ) -> SSHFailure.Observation? {
     var identification = ServerIdentification()
     let bytes = Array(text.utf8) + (packet?.framed ?? [])

@@ -22,7 +22,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all = numbers + words + language + concurrency + names + targets
+  static let all = numbers + words + language + concurrency + names + targets + nativeCodes
 }
 
 /// A fixture that stands in an ordinary library.
