@@ -80,7 +80,7 @@ public struct BridgeCommand: AsyncParsableCommand {
     let usage = lines.drop { !$0.hasPrefix("Usage:") }
     if !usage.isEmpty { reporter.show(usage.joined(separator: "\n") + "\n") }
     reporter.fail(failure)
-    reporter.event("exit") { $0.add("code", Int(failure.exitCode)) }
+    reporter.event(.exit(code: failure.exitCode))
     await reporter.drain()
     Signals.exit(failure.exitCode)
   }

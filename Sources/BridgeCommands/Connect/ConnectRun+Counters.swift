@@ -24,13 +24,10 @@ extension ConnectRun {
     let dropped = await supervisor.dropped
     if dropped > 0 { await context.counters.countQueueDrops(dropped) }
     let values = await context.counters.values
-    reporter.event("counters", isFinal: true) { line in
-      line.add("retries", values.retries)
-      line.add("reconnects", values.reconnects)
-      line.add("queueDrops", values.queueDrops)
-      line.add(
-        "errors", values.errorsByType.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
-    }
+    reporter.event(
+      .counters(
+        retries: values.retries, reconnects: values.reconnects, queueDrops: values.queueDrops,
+        errors: values.errorsByType))
     for line in values.lines where !line.hasSuffix(" 0") { reporter.detail("bridgectl: \(line)") }
   }
 }

@@ -43,7 +43,7 @@ extension ConnectRun {
   /// Takes an event of a hop in; false for another one.
   func sawHop(_ event: RecoveryEvent) async -> Bool {
     guard let hop = hops.first(where: { $0.id.description == event.source }) else { return false }
-    reporter.event(event)
+    reporter.event(.link(event))
     await count(event)
     switch event.step {
     case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase, of: hop.settings) }

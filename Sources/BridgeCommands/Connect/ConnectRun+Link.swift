@@ -106,7 +106,7 @@ extension ConnectRun {
   func watch(_ events: some AsyncSequence<RecoveryEvent, Never> & Sendable) async {
     for await event in events {
       if await sawHop(event) { continue }
-      reporter.event(event)
+      reporter.event(.link(event))
       await count(event)
       switch event.step {
       case .entered(let phase): if !facts.withLock({ $0.wasUp }) { show(phase, of: settings) }

@@ -36,7 +36,7 @@ struct LinkCommand: Sendable {
       reporter.fail(CommandFailure(error: error))
       code = error.exitCode().rawValue
     }
-    reporter.event("exit", isFinal: true) { $0.add("code", Int(code)) }
+    reporter.event(.exit(code: code))
     await reporter.drain()
     Signals.exit(code)
   }

@@ -70,15 +70,10 @@ struct RunContext: Sendable {
   /// Reports the negotiated algorithms and the problems beside them.
   func report(_ connection: SSHConnection) async {
     let agreement = await connection.agreement
-    reporter.event("connected") { line in
-      line.add("host", PeerText.escaped(settings.endpoint.host))
-      line.add("port", settings.endpoint.port)
-      line.add("user", PeerText.escaped(settings.user))
-      line.add("keyExchange", agreement?.keyExchange)
-      line.add("hostKey", agreement?.hostKey)
-      line.add("cipher", agreement?.cipher)
-      line.add("mac", agreement?.mac)
-    }
+    reporter.event(
+      .connected(
+        host: settings.endpoint.host, port: settings.endpoint.port, user: settings.user,
+        agreement.map { CommandEvent.Algorithms($0) }))
     reporter.detail("bridgectl: connected" + (agreement.map { ": \($0.words)" } ?? ""))
     await reportProblems(of: connection, settings)
   }
@@ -97,15 +92,20 @@ struct RunContext: Sendable {
   private func report(_ key: AddedHostKey, of settings: ConnectSettings) {
     let file = PeerText.escaped(key.file)
     let host = PeerText.escaped(settings.endpoint.host)
-    reporter.event("hostKeyAdded") { line in
-      line.add("host", host)
-      line.add("port", settings.endpoint.port)
-      line.add("keyType", key.keyType)
-      line.add("fingerprint", key.fingerprint)
-      line.add("file", file)
-    }
+    reporter.event(
+      .hostKeyAdded(
+        host: settings.endpoint.host, port: settings.endpoint.port, keyType: key.keyType,
+        fingerprint: key.fingerprint, file: key.file))
     let words = "bridgectl: added the \(key.keyType) key \(key.fingerprint) of \(host) to \(file)."
     if reporter.style.isTerminal { reporter.log(words) } else { reporter.detail(words) }
+  }
+}
+
+extension CommandEvent.Algorithms {
+  fileprivate init(_ agreement: Agreement) {
+    self.init(
+      keyExchange: agreement.keyExchange, hostKey: agreement.hostKey, cipher: agreement.cipher,
+      mac: agreement.mac)
   }
 }
 

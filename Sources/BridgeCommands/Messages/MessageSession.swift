@@ -78,12 +78,9 @@ final class MessageSession: Sendable {
     }
     if !encoded.isFaithful {
       // A reader of lines needs the event before them.
-      await reporter.writtenEvent("message") { line in
-        line.add("number", number)
-        line.add("bytes", encoded.count)
-        line.add("lines", encoded.lines)
-        line.add("binary", encoded.isBinary)
-      }
+      await reporter.writtenEvent(
+        .message(
+          number: number, bytes: encoded.count, lines: encoded.lines, isBinary: encoded.isBinary))
     }
     await reporter.makeWay()
     let isWritten = await output.write(encoded.bytes)

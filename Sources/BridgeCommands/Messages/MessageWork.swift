@@ -60,10 +60,8 @@ final class MessageWork: LinkWork {
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let connection = connection as? WebSocketConnection else { return }
     let (reporter, settings) = (context.reporter, context.settings)
-    reporter.event("connected") { line in
-      line.add("host", PeerText.escaped(settings.endpoint.host))
-      line.add("port", settings.endpoint.port)
-    }
+    reporter.event(
+      .connected(host: settings.endpoint.host, port: settings.endpoint.port, user: nil, nil))
     if generation == 1, context.local.inputIsTerminal {
       reporter.log("bridgectl: connected; each line is sent as a message, Ctrl-D ends.")
     }

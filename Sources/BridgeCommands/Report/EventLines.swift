@@ -35,18 +35,6 @@ package final class EventLines: Sendable {
 
   private func text(of line: JSONLine, after missed: Int) -> String {
     guard missed > 0 else { return line.text + "\n" }
-    var gap = JSONLine(event: "missed")
-    gap.add("count", missed)
-    return gap.text + "\n" + line.text + "\n"
-  }
-}
-
-extension JSONLine {
-  /// The fields that every event has first.
-  package init(event: String) {
-    self.init()
-    add("v", 1)
-    add("time", WallClock.now())
-    add("event", event)
+    return CommandEvent.missed(count: missed).line.text + "\n" + line.text + "\n"
   }
 }

@@ -13,6 +13,18 @@ package struct CommandFailure: Error {
   /// The exit code of the signal that ended it, where one did.
   var signal: Int32?
 
+  /// Creates a failure.
+  package init(
+    error: AppError, context: FailureContext? = nil, endsSession: Bool = false,
+    isInFile: Bool = false, signal: Int32? = nil
+  ) {
+    self.error = error
+    self.context = context
+    self.endsSession = endsSession
+    self.isInFile = isInFile
+    self.signal = signal
+  }
+
   /// How the program ends.
   package var exitCode: Int32 {
     if let signal { return signal }
@@ -24,10 +36,7 @@ package struct CommandFailure: Error {
 extension Reporter {
   /// The last words: the hint, then `bridgectl: [caseName] Title: message`.
   func fail(_ failure: CommandFailure) {
-    event("error", isFinal: true) { line in
-      line.add(failure.error, failure.context)
-      line.add("exitCode", Int(failure.exitCode))
-    }
+    event(.error(failure))
     let lines = TerminalBanner.lastLines(
       failure.error, context: failure.context,
       advice: CommandAdvice.text(for: failure.error, in: failure.context))

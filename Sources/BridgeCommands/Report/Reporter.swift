@@ -70,7 +70,7 @@ final class Reporter: Sendable {
 
   /// Something that does not stop the work.
   func warn(_ text: String) {
-    event("warning") { $0.add("message", text) }
+    event(.warning(message: text))
     say("bridgectl: warning: \(text)", unless: .quiet)
   }
 
@@ -144,23 +144,19 @@ final class Reporter: Sendable {
     if !state.withLock({ $0.overlay.leavesLines }) { show("\r\n") }
   }
 
-  /// One JSON line where events go. A final one, near the end of the run, is never dropped.
-  func event(
-    _ name: String, isFinal: Bool = false, _ fill: (inout JSONLine) -> Void = { _ in }
-  ) {
+  /// One JSON line where events go.
+  func event(_ event: CommandEvent) {
     guard !lines.isEmpty else { return }
-    var line = JSONLine(event: name)
-    fill(&line)
-    for lines in lines { lines.post(line, isFinal: isFinal) }
+    let line = event.line
+    for lines in lines { lines.post(line, isFinal: event.isFinal) }
   }
 
   /// One JSON line that is waited for: a slow reader holds up what it is about. False when standard
   /// error takes no more.
   @discardableResult
-  func writtenEvent(_ name: String, _ fill: (inout JSONLine) -> Void) async -> Bool {
+  func writtenEvent(_ event: CommandEvent) async -> Bool {
     guard !lines.isEmpty else { return true }
-    var line = JSONLine(event: name)
-    fill(&line)
+    let line = event.line
     var isWritten = true
     for lines in lines { isWritten = await lines.write(line) && isWritten }
     return isWritten
@@ -175,7 +171,7 @@ final class Reporter: Sendable {
       let piece = bytes[start..<min(bytes.count, start + Self.pieceSize)]
       let text = state.withLock { $0.utf8.take(Array(piece)) }
       guard !text.isEmpty else { continue }
-      guard await writtenEvent("stderr", { $0.add("text", text) }) else { return false }
+      guard await writtenEvent(.standardError(text: text)) else { return false }
     }
     return true
   }

@@ -96,7 +96,7 @@ final class PlainWork: LinkWork {
     let isRepeated = state.withLock { $0.ledger.start() }
     announce(session.generation, isRepeated: isRepeated)
     if isRepeated, context.request.command != nil { await context.counters.countRetry() }
-    reporter.event("started") { $0.add("terminal", context.wantsTerminal) }
+    reporter.event(.started(hasTerminal: context.wantsTerminal))
     let sizes = context.resizes.next()
     if let keyboard {
       TerminalModes.set(.raw, on: 0)

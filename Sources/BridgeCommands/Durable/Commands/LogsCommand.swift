@@ -150,10 +150,7 @@ private struct LogPrinter: Sendable {
 extension RunContext {
   /// Says that output is no longer kept.
   func warnOfGap(_ from: UInt64, _ to: UInt64) {
-    reporter.event("gap") { line in
-      line.add("from", Int(clamping: from))
-      line.add("to", Int(clamping: to))
-    }
+    reporter.event(.gap(from: from, to: to))
     reporter.log("bridgectl: bytes \(from) to \(to) are no longer kept.")
   }
 }

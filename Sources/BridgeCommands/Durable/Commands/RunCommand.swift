@@ -71,10 +71,8 @@ package struct RunCommand: AsyncParsableCommand {
     // The same id for every try: it is started once.
     SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
       let status = try await scope.sessions.start(spec)
-      scope.context.reporter.event("session") { line in
-        line.add("id", "\(status.session)")
-        line.add("state", status.state.rawValue)
-      }
+      scope.context.reporter.event(
+        .session(id: "\(status.session)", state: status.state.rawValue))
       scope.context.warnOfLogout(status.survivesLogout)
       return await scope.write("\(status.session)\n")
     })

@@ -1,0 +1,201 @@
+package import BridgeErrors
+package import BridgeRecovery
+import Foundation
+
+/// Every event that bridgectl writes as a JSON line, with its fields (docs/events.md).
+package enum CommandEvent: Sendable {
+  /// A setting was ignored or changed.
+  case warning(message: String)
+  /// Logged in, with what was negotiated; a WebSocket has neither user nor algorithms.
+  case connected(host: String, port: Int, user: String?, Algorithms?)
+  /// The key of an unknown host was added to a file.
+  case hostKeyAdded(host: String, port: Int, keyType: String, fingerprint: String, file: String)
+  /// A shell or a command started.
+  case started(hasTerminal: Bool)
+  /// Text of the remote command's standard error.
+  case standardError(text: String)
+  /// The message that comes next on standard output is not one line of text.
+  case message(number: Int, bytes: Int, lines: Int, isBinary: Bool)
+  /// A durable session was started.
+  case session(id: String, state: String)
+  /// Output of a durable session is no longer kept.
+  case gap(from: UInt64, to: UInt64)
+  /// The counts of a run; the errors by case.
+  case counters(retries: Int, reconnects: Int, queueDrops: Int, errors: [String: Int])
+  /// The error that ended the run.
+  case error(CommandFailure)
+  /// The end of the process.
+  case exit(code: Int32)
+  /// Lines of this stream that were lost to a slow reader.
+  case missed(count: Int)
+  /// A step of the supervisor.
+  case link(RecoveryEvent)
+
+  /// The negotiated algorithms of an SSH connection.
+  package struct Algorithms: Sendable {
+    var keyExchange: String
+    var hostKey: String
+    var cipher: String
+    var mac: String
+
+    /// Creates the value.
+    package init(keyExchange: String, hostKey: String, cipher: String, mac: String) {
+      self.keyExchange = keyExchange
+      self.hostKey = hostKey
+      self.cipher = cipher
+      self.mac = mac
+    }
+  }
+
+  /// The field `event`.
+  package var name: String {
+    switch self {
+    case .warning: "warning"
+    case .connected: "connected"
+    case .hostKeyAdded: "hostKeyAdded"
+    case .started: "started"
+    case .standardError: "stderr"
+    case .message: "message"
+    case .session: "session"
+    case .gap: "gap"
+    case .counters: "counters"
+    case .error: "error"
+    case .exit: "exit"
+    case .missed: "missed"
+    case .link(let event): event.name
+    }
+  }
+
+  /// Whether it is never dropped for a slow reader: there are few of them, near the end of a run.
+  package var isFinal: Bool {
+    switch self {
+    case .counters, .error, .exit: true
+    case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session, .gap,
+      .missed, .link:
+      false
+    }
+  }
+
+  /// The line, without a line feed.
+  package var line: JSONLine {
+    var line = JSONLine(event: name)
+    add(to: &line)
+    return line
+  }
+
+  private func add(to line: inout JSONLine) {
+    switch self {
+    case .warning(let message): line.add("message", message)
+    case .connected(let host, let port, let user, let algorithms):
+      line.addSite(host, port)
+      line.add("user", user.map { PeerText.escaped($0) })
+      line.add("keyExchange", algorithms?.keyExchange)
+      line.add("hostKey", algorithms?.hostKey)
+      line.add("cipher", algorithms?.cipher)
+      line.add("mac", algorithms?.mac)
+    case .hostKeyAdded(let host, let port, let keyType, let fingerprint, let file):
+      line.addSite(host, port)
+      line.add("keyType", keyType)
+      line.add("fingerprint", fingerprint)
+      line.add("file", PeerText.escaped(file))
+    case .started(let hasTerminal): line.add("terminal", hasTerminal)
+    case .standardError(let text): line.add("text", text)
+    case .message(let number, let bytes, let lines, let isBinary):
+      line.add("number", number)
+      line.add("bytes", bytes)
+      line.add("lines", lines)
+      line.add("binary", isBinary)
+    case .session(let id, let state):
+      line.add("id", id)
+      line.add("state", state)
+    case .gap(let from, let to):
+      line.add("from", Int(clamping: from))
+      line.add("to", Int(clamping: to))
+    case .counters(let retries, let reconnects, let queueDrops, let errors):
+      line.add("retries", retries)
+      line.add("reconnects", reconnects)
+      line.add("queueDrops", queueDrops)
+      line.add("errors", errors.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+    case .error(let failure):
+      line.add(failure.error, failure.context)
+      line.add("exitCode", Int(failure.exitCode))
+    case .exit(let code): line.add("code", Int(code))
+    case .missed(let count): line.add("count", count)
+    case .link(let event): line.add(event)
+    }
+  }
+}
+
+extension JSONLine {
+  fileprivate mutating func addSite(_ host: String, _ port: Int) {
+    add("host", PeerText.escaped(host))
+    add("port", port)
+  }
+
+  /// The fields that every event has first.
+  package init(event: String) {
+    self.init()
+    add("v", 1)
+    add("time", WallClock.now())
+    add("event", event)
+  }
+
+  /// The fields of an error.
+  package mutating func add(_ error: AppError, _ context: FailureContext?) {
+    add("case", error.caseName)
+    add("title", PeerText.escaped(error.title))
+    add("message", PeerText.escaped(error.shownMessage(in: context)))
+    let advice = CommandAdvice.text(for: error, in: context).map { " " + $0 } ?? ""
+    add("hint", error.hint(in: context).map { PeerText.escaped($0) + advice })
+    add("kind", context.map { "\($0.kind)" })
+    add("phase", context?.phase.rawValue)
+    add("host", context.map { PeerText.escaped($0.host) })
+    add("port", context?.port)
+  }
+
+  fileprivate mutating func add(_ event: RecoveryEvent) {
+    add("source", event.source.map { PeerText.escaped($0) })
+    add("generation", event.generation)
+    add(event.step)
+  }
+
+  private mutating func add(_ step: RecoveryEvent.Step) {
+    switch step {
+    case .attempted(let number, let isStandby):
+      add("number", number)
+      add("standby", isStandby)
+    case .entered(let phase): add("phase", phase.rawValue)
+    case .recovered(let time, let attempts, let isFirst):
+      add("milliseconds", time.milliseconds)
+      add("attempts", attempts)
+      add("first", isFirst)
+    case .failed(let failure): add(failure.error, failure.context)
+    case .classified(let retry): add("class", retry.rawValue)
+    case .waiting(let plan): add(plan)
+    case .suspended(let parent): add("by", PeerText.escaped(parent.description))
+    case .suspected(let silent): add("milliseconds", silent.milliseconds)
+    case .gaveUp(let failure, let plan):
+      add("case", failure.error.caseName)
+      add(plan)
+    case .surfaced(let error):
+      add("id", error.id.uuidString)
+      add(error.error, error.context)
+      add("options", error.error.recoveryOptions.map(\.kind.rawValue))
+    case .withdrawn(let id): add("id", id.uuidString)
+    case .missed(let count): add("count", count)
+    case .becameHealthy, .resumed, .cleared, .switched, .lingered, .changed, .closed: break
+    }
+  }
+
+  private mutating func add(_ plan: RecoveryPlan) {
+    add("next", plan.next.rawValue)
+    add("milliseconds", plan.at?.milliseconds)
+    add("attempt", plan.attempt)
+    add("attemptsLeft", plan.attemptsLeft)
+    add("skippable", plan.isSkippable)
+  }
+}
+
+extension Duration {
+  var milliseconds: Int { Int(self / .milliseconds(1)) }
+}

@@ -1,0 +1,157 @@
+import BridgeCommands
+import BridgeErrors
+import BridgeRecovery
+import Foundation
+import Testing
+
+/// docs/events.md against the events that bridgectl writes.
+@Suite("docs/events.md") struct CommandEventTests {
+  private static let failure = ConnectionError(
+    .sshTimeout(seconds: 1),
+    context: FailureContext(kind: .silent, phase: .banner, host: "h", port: 22))
+  private static let plan = RecoveryPlan(
+    next: .reconnect, at: .seconds(1), attempt: 2, attemptsLeft: 3, isSkippable: true)
+
+  /// Every step with every field. The switch below does not compile without a new one.
+  private static let steps: [RecoveryEvent.Step] = [
+    .attempted(number: 1, isStandby: false), .entered(.dial),
+    .recovered(after: .seconds(1), attempts: 1, isFirst: true), .becameHealthy, .failed(failure),
+    .classified(.reconnect), .waiting(plan), .suspended(by: "a"), .resumed,
+    .suspected(silentFor: .seconds(1)), .cleared, .switched, .gaveUp(failure, plan),
+    .surfaced(PresentedError(failure: failure, plan: plan)), .withdrawn(UUID()), .lingered,
+    .changed, .closed, .missed(count: 1),
+  ]
+
+  private static func number(of step: RecoveryEvent.Step) -> Int {
+    switch step {
+    case .attempted: 0
+    case .entered: 1
+    case .recovered: 2
+    case .becameHealthy: 3
+    case .failed: 4
+    case .classified: 5
+    case .waiting: 6
+    case .suspended: 7
+    case .resumed: 8
+    case .suspected: 9
+    case .cleared: 10
+    case .switched: 11
+    case .gaveUp: 12
+    case .surfaced: 13
+    case .withdrawn: 14
+    case .lingered: 15
+    case .changed: 16
+    case .closed: 17
+    case .missed: 18
+    }
+  }
+
+  /// Every event of the command with every field.
+  private static let events: [CommandEvent] = [
+    .warning(message: "m"),
+    .connected(
+      host: "h", port: 1, user: "u",
+      .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
+    .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
+    .started(hasTerminal: true), .standardError(text: "t"),
+    .message(number: 1, bytes: 1, lines: 1, isBinary: false), .session(id: "i", state: "s"),
+    .gap(from: 1, to: 2), .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
+    .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
+    .missed(count: 1),
+  ]
+
+  private static func number(of event: CommandEvent) -> Int {
+    switch event {
+    case .warning: 0
+    case .connected: 1
+    case .hostKeyAdded: 2
+    case .started: 3
+    case .standardError: 4
+    case .message: 5
+    case .session: 6
+    case .gap: 7
+    case .counters: 8
+    case .error: 9
+    case .exit: 10
+    case .missed: 11
+    case .link: 12
+    }
+  }
+
+  /// The fields by event, without those that every event has.
+  private static func written() throws -> [String: Set<String>] {
+    let links = steps.map { step in
+      CommandEvent.link(
+        RecoveryEvent(sequence: 1, at: .now, source: "a", generation: 1, step: step))
+    }
+    var fields: [String: Set<String>] = [:]
+    for event in events + links {
+      let object = try #require(
+        JSONSerialization.jsonObject(with: Data(event.line.text.utf8)) as? [String: Any])
+      #expect(object["v"] as? Int == 1 && object["event"] as? String == event.name)
+      var keys = Set(object.keys).subtracting(["v", "time", "event"])
+      if case .link = event { keys.subtract(["source", "generation"]) }
+      fields[event.name, default: []].formUnion(keys)
+    }
+    return fields
+  }
+
+  /// The rows of the document: the events of each, and their fields together.
+  private static func rows() throws -> [(names: [String], fields: Set<String>)] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: "docs/events.md"), encoding: .utf8)
+    let error = try names(in: paragraph("An error's fields:", until: "A phase is", of: text))
+    let plan = try names(in: paragraph("A plan's fields:", until: "\n\n", of: text))
+    let events = try #require(text.range(of: "## The command")).lowerBound
+    return text[events...].split(separator: "\n").compactMap { line in
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+      guard line.hasPrefix("| `"), cells.count >= 5 else { return nil }
+      var fields = Set(names(in: String(cells[2])))
+      if cells[2].contains("an error's fields") { fields.formUnion(error) }
+      if cells[2].contains("a plan's fields") { fields.formUnion(plan) }
+      return (names(in: String(cells[1])), fields)
+    }
+  }
+
+  private static func paragraph(
+    _ start: String, until end: String, of text: String
+  ) throws -> String {
+    let begin = try #require(text.range(of: start)).upperBound
+    let rest = text[begin...]
+    return String(rest[..<(rest.range(of: end)?.lowerBound ?? rest.endIndex)])
+  }
+
+  /// The words in backticks, but for those in parentheses.
+  private static func names(in text: String) -> [String] {
+    text.replacing(/\([^)]*\)/, with: "").matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) }
+  }
+
+  @Test func theSamplesAreComplete() {
+    #expect(Self.steps.map(Self.number) == Array(0...18))
+    #expect(Self.events.map(Self.number) == Array(0...11))
+  }
+
+  @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {
+    let written = try Self.written()
+    let rows = try Self.rows()
+    #expect(Set(rows.flatMap(\.names)) == Set(written.keys))
+    for row in rows {
+      let fields = row.names.reduce(into: Set<String>()) { $0.formUnion(written[$1] ?? []) }
+      #expect(row.fields == fields, "\(row.names)")
+    }
+  }
+
+  @Test func whatEndsARunIsNotDropped() {
+    let final = Self.events.filter(\.isFinal).map(\.name)
+    #expect(final == ["counters", "error", "exit"])
+  }
+
+  @Test func textFromElsewhereIsEscaped() {
+    let hostile = "a\u{1B}[2J\u{202E}"
+    let event = CommandEvent.hostKeyAdded(
+      host: hostile, port: 1, keyType: "t", fingerprint: "f", file: hostile)
+    #expect(event.line.text.contains(#""host":"a\\x1b[2J"#))
+    #expect(event.line.text.contains(#""file":"a\\x1b[2J"#))
+  }
+}
