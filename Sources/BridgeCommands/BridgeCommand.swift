@@ -8,8 +8,10 @@ public struct BridgeCommand: AsyncParsableCommand {
     commandName: "bridgectl", abstract: "Connections that stay up.",
     version: "bridgectl \(VersionCommand.current)",
     subcommands: [
-      ConnectCommand.self, RunCommand.self, SessionsCommand.self, LogsCommand.self,
-      WaitCommand.self, KillCommand.self, ErrorsCommand.self, VersionCommand.self,
+      ConnectCommand.self, AttachCommand.self, RunCommand.self, SessionsCommand.self,
+      LogsCommand.self,
+      WaitCommand.self, KillCommand.self, InstallCommand.self, UninstallCommand.self,
+      ErrorsCommand.self, VersionCommand.self,
     ])
 
   /// Creates the command with its defaults.

@@ -61,6 +61,7 @@ extension DurableSession {
     }
     timer?.cancel()
     timer = nil
+    if answer.hasBegun, !machine.phase.isRefused { mayHaveStarted = true }
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
@@ -104,7 +105,7 @@ extension DurableSession {
         status: status, printed: answer.preamble, hasBegun: answer.hasBegun,
         host: configuration.host)
       // A status is the word of a program; without one the host may just be going down.
-      guard status == nil else { throw unanswered }
+      guard status == nil, !SessionFailure.saysMissing(answer.preamble) else { throw unanswered }
     }
     var isLost = false
     if case .lost = ending { isLost = true }
@@ -157,6 +158,7 @@ extension DurableSession {
   }
 
   private func take(_ frame: Frame, at now: Milliseconds) throws(AnswerReader.Failure) {
+    if frame.type == .status || frame.type == .welcome { mayHaveStarted = true }
     do throws(ProtocolError) {
       for event in try machine.receive(frame, at: now) { take(event) }
     } catch {
@@ -264,4 +266,9 @@ extension DurableSession {
     timer = nil
     sends.resumeAll()
   }
+}
+
+extension ClientSession.Phase {
+  /// Whether the host refused or replaced this client.
+  fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
 }

@@ -81,6 +81,9 @@ public actor DurableSession {
   var isLeaving = false
   /// Whether the host has answered this attachment.
   var isWelcome = false
+  /// Whether the program may have been started: false as long as no `bridge-host` has answered, or
+  /// it declined before it started anything.
+  public internal(set) var mayHaveStarted = false
   var wasWriter = false
   var hasShownScreen = false
   var timer: Task<Void, Never>?

@@ -52,7 +52,7 @@ public struct Liveness: Sendable, Equatable {
   }
 
   /// The numbers in use.
-  public let policy: LivenessPolicy
+  public var policy: LivenessPolicy
   /// Smoothed round trip (RFC 6298, 2); nil until the first answer.
   public private(set) var roundTrip: Duration?
   private var state = State.quiet

@@ -18,6 +18,8 @@ package struct ConnectCommand: AsyncParsableCommand {
           bridgectl connect build -- make test
         One that may run again when the link breaks meanwhile:
           bridgectl connect --idempotent build -- ./sync.sh
+        A shell that must outlive the link; ~d detaches, `bridgectl attach build` returns:
+          bridgectl connect --durable=require build
         A host that is still booting, with events for a script:
           bridgectl connect --wait=10m --json build -- uptime
         A line of input is a message, and a message a line of output:
@@ -44,6 +46,8 @@ package struct ConnectCommand: AsyncParsableCommand {
     let request = context.request
     if request.messages != nil { return MessageWork(context) }
     if request.isIdle { return IdleWork(context: context) }
-    return PlainWork(context)
+    guard request.durability != .never else { return PlainWork(context) }
+    return DurableWork(
+      context, .start(context.connectSpec, isOptional: request.durability == .auto))
   }
 }

@@ -51,7 +51,7 @@ extension ConnectRun {
   func supervised() async throws(AppError) -> SupervisedConnection {
     if let request = request.messages { return try await supervised(request) }
     var supervised = plan(to: settings, try await configuration(), through: hops.last)
-    supervised.onConnected = { connection, generation in await work.use(connection, generation) }
+    supervised.onConnected = { connection, generation in await use(connection, generation) }
     return supervised
   }
 
@@ -82,7 +82,7 @@ extension ConnectRun {
     var supervised = supervised {
       WebSocketConnection(to: request.url, configuration: configuration, on: reactor)
     }
-    supervised.onConnected = { connection, generation in await work.use(connection, generation) }
+    supervised.onConnected = { connection, generation in await use(connection, generation) }
     return supervised
   }
 
@@ -126,7 +126,7 @@ extension ConnectRun {
         work.hold(false)
         redraw()
       case .gaveUp(let failure, _):
-        work.giveUp(CommandFailure(error: failure.error, context: failure.context))
+        await work.giveUp(CommandFailure(error: failure.error, context: failure.context))
       case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched,
         .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
         break

@@ -105,6 +105,12 @@ struct ConnectRun: Sendable {
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
   }
 
+  /// Works on a generation. Only then is it known whether the work outlives the link.
+  func use(_ connection: any Connection, _ generation: Int) async {
+    await work.use(connection, generation)
+    await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
+  }
+
   private func shutDown() async {
     facts.withLock { $0.isOver = true }
     await work.close()

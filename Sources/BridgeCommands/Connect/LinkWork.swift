@@ -22,7 +22,7 @@ protocol LinkWork: Sendable {
   func see(_ event: RecoveryEvent)
 
   /// No other link follows, because of `failure`.
-  func giveUp(_ failure: CommandFailure)
+  func giveUp(_ failure: CommandFailure) async
 
   /// Executes `~d`.
   func detach()

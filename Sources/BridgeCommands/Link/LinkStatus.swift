@@ -19,6 +19,8 @@ package struct LinkStatus: Sendable {
   package var isDisconnecting = false
   /// Whether cause and remedy are shown too.
   package var isExplained = false
+  /// Whether the shell goes on without the link: typing is held, and bare keys mean nothing.
+  package var isDurable = false
   private var isUp = false
   /// Whether no more attempt is made.
   private var isFinal = false
@@ -88,7 +90,9 @@ package struct LinkStatus: Sendable {
     // What its options mean here, and which keys choose them, is ours to say.
     lines.removeLast()
     if isExplained { lines.append("  " + explanation(of: error.error)) }
-    if hasKeyboard {
+    if hasKeyboard, isDurable {
+      lines.append("  " + Self.held(held) + " ~r retries now, ~d detaches, ~. disconnects.")
+    } else if hasKeyboard {
       let options = LinkKeys.options(of: error.error.recoveryOptions.map(\.kind))
       lines.append("  " + options.joined(separator: "  "))
     }
@@ -103,10 +107,12 @@ package struct LinkStatus: Sendable {
     guard let heard else { return [] }
     var line = "\(host) has not responded for \((now - heard).components.seconds) s."
     if hasKeyboard {
-      line += " Typed input is held (\(held) bytes). ~r reconnects, ~. disconnects."
+      line += " \(Self.held(held)) ~r reconnects, ~. disconnects."
     }
     return [line]
   }
+
+  private static func held(_ count: Int) -> String { "Typed input is held (\(count) bytes)." }
 
   private func plan(at now: Moment) -> RecoveryPlan {
     switch activity {

@@ -48,6 +48,25 @@ import Foundation
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
+  /// The modes of the terminal at `descriptor` that a remote terminal should have too, as in
+  /// RFC 4254, 8: opcode (1) and argument (4), in turn. Empty where it is none.
+  static func encoded(of descriptor: Int32) -> [UInt8] {
+    var modes = termios()
+    guard unsafe tcgetattr(descriptor, &modes) == 0 else { return [] }
+    let keys = unsafe withUnsafeBytes(of: &modes.c_cc) { unsafe Array($0) }
+    let characters: [(UInt8, Int32)] = [
+      (1, VINTR), (2, VQUIT), (3, VERASE), (4, VKILL), (5, VEOF), (6, VEOL), (7, VEOL2),
+      (8, VSTART), (9, VSTOP), (10, VSUSP), (12, VREPRINT), (13, VWERASE), (14, VLNEXT),
+    ]
+    var encoded: [UInt8] = []
+    for (code, index) in characters { encoded += [code, 0, 0, 0, keys[Int(index)]] }
+    let flags: [(UInt8, Int32)] = [(38, IXON), (39, IXANY), (42, IUTF8)]
+    for (code, flag) in flags {
+      encoded += [code, 0, 0, 0, modes.c_iflag & tcflag_t(flag) == 0 ? 0 : 1]
+    }
+    return encoded
+  }
+
   /// The mode that was set; nil where the terminal is unchanged.
   static var current: Mode? { lock.withLock { $0 } }
 

@@ -101,6 +101,9 @@ final class Keyboard: Sendable {
   /// Asks for Enter or Ctrl-C, or no longer: every other key but the escapes is ignored meanwhile.
   func ask(_ isAsking: Bool) { state.withLock { $0.isAsking = isAsking } }
 
+  /// How many typed bytes were lost since the last call, beyond what is kept.
+  func takeLost() -> Int { outbox.takeLost() }
+
   /// Drops what was typed and not sent; returns how many bytes that were.
   func dropHeld() -> Int { outbox.drop() }
 

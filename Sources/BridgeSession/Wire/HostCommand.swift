@@ -46,7 +46,8 @@ package struct HostCommand: Sendable, Equatable {
     let say = isPlain ? "printf %s \(self.marker); " : ""
     let find =
       program.map { "p=\"\(Self.escaped($0))\"" }
-      ?? "p=\"$HOME/\(Self.installed)\"; [ -x \"$p\" ] || p=$(command -v bridge-host)"
+      ?? "p=\"$HOME/\(Self.installed)\"; [ -x \"$p\" ] || p=$(command -v bridge-host) "
+      + "|| { \(Self.findShared); }"
     // One line without single quotes or exclamation marks: every shell reads that the same way.
     text =
       "exec /bin/sh -c 'exec 2>&1; \(find); "
@@ -62,6 +63,12 @@ package struct HostCommand: Sendable, Equatable {
     return Identifier(
       high: UInt64(bitPattern: Int64(high)), low: UInt64(bitPattern: Int64(hasher.finalize())))
   }
+
+  /// Where `install` puts it when the home directory cannot hold or execute programs: only where
+  /// that directory belongs to this user alone.
+  private static let findShared =
+    "u=$(id -u); set -- $(ls -ldn \"/var/tmp/bridge-$u\" 2> /dev/null); "
+    + "case \"$1:$3\" in drwx------*:$u) p=/var/tmp/bridge-$u/bin/bridge-host;; esac"
 
   /// Where `install` puts it, below the home directory.
   package static let installed = ".local/lib/bridge/bin/bridge-host"

@@ -47,14 +47,19 @@ package enum SessionFailure {
   package static func unanswered(
     status: Int?, printed: [UInt8], hasBegun: Bool, host: String
   ) -> AppError {
-    let text = String(decoding: printed, as: UTF8.self).trimmedLines
-    if text.hasSuffix(HostCommand.missing) {
+    if saysMissing(printed) {
       return .durableSessionHostUnusable(host: host, reason: notInstalled)
     }
+    let text = String(decoding: printed, as: UTF8.self).trimmedLines
     let end = status.map { "with status \($0)" } ?? "without a status"
     let subject = hasBegun ? "bridge-host" : "the command that runs bridge-host"
     let said = text.isEmpty || hasBegun ? "" : ": \(text)"
     return .durableSessionHostUnusable(host: host, reason: "\(subject) ended \(end)\(said)")
+  }
+
+  /// Whether a command printed that there is no `bridge-host`.
+  package static func saysMissing(_ printed: [UInt8]) -> Bool {
+    String(decoding: printed, as: UTF8.self).trimmedLines.hasSuffix(HostCommand.missing)
   }
 
   /// There is no `bridge-host` where it is looked for.

@@ -20,6 +20,13 @@ import Testing
     #expect(parser.take(Array(text.utf8)) == tokens)
   }
 
+  @Test func detachingIsAnEscapeOnlyWhereTheShellGoesOn() {
+    var plain = EscapeParser()
+    #expect(plain.take(Array("~d".utf8)) == [Self.bytes("~d")])
+    var durable = EscapeParser(canDetach: true)
+    #expect(durable.take(Array("a\r~d".utf8)) == [Self.bytes("a\r"), .detach])
+  }
+
   @Test(arguments: ["a\r~.b", "~~x\r~?~s~.", "~\r~~\n~.", "plain ~ text\r"])
   func whereItIsCutDoesNotMatter(_ text: String) {
     var whole = EscapeParser()

@@ -200,6 +200,17 @@ import Testing
     #expect(client.nextFrame(at: 0) == .control(number: 6, .signal(.interrupt)))
   }
 
+  /// A keeper that died took the newest numbers with it: its files say less than it had said.
+  @Test func anEndedSessionMayKnowLessThanItsKeeperSaid() throws {
+    var client = try client()
+    _ = try client.write([1, 2, 3])
+    _ = try client.perform(.signal(.interrupt))
+    while client.nextFrame(at: 0) != nil {}
+    _ = try client.receive(.acknowledge(through: 3, settled: 1), at: 0)
+    _ = try reattach(&client) { $0.hasEnded = true }
+    #expect(client.phase == .attached && client.inputTaken == 3)
+  }
+
   @Test func detachingComesAfterAllInput() throws {
     var client = try client()
     _ = try client.write([1, 2])

@@ -55,12 +55,15 @@ enum SessionArgument {
       { context in
         switch selector {
         case .success(let selector): SessionQuery(context, body(selector))
-        case .failure(let error):
-          SessionQuery(
-            context,
-            SessionQuery.Body(ask: { _ async throws(AppError) -> RunContext.Ending in throw error })
-          )
+        case .failure(let error): refused(context, error)
         }
       })
+  }
+
+  /// Work that fails at once.
+  static func refused(_ context: RunContext, _ error: AppError) -> SessionQuery {
+    SessionQuery(
+      context,
+      SessionQuery.Body(ask: { _ async throws(AppError) -> RunContext.Ending in throw error }))
   }
 }

@@ -58,6 +58,15 @@ struct SessionFolder: Sendable {
   }
 }
 
+extension Home.Running {
+  /// Waits until its standard output is `text`.
+  func prints(_ text: String) async throws {
+    while home.read("out-\(name)") != text {
+      try await ContinuousClock().sleep(for: .milliseconds(10))
+    }
+  }
+}
+
 extension SSHServer {
   /// How to reach it, trust it and log in there, for any command.
   nonisolated func link(_ home: Home, port: Int? = nil) -> [String] {

@@ -1,0 +1,64 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeSessionProtocol
+
+/// `bridgectl attach`.
+package struct AttachCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "attach",
+    abstract: "Return to a durable session.",
+    discussion: """
+      Without SESSION: the only one that runs. A terminal shows its screen again; a command on \
+      pipes prints all that is kept, and goes on. ~d detaches: the program goes on, and the exit \
+      status is 0. When the program ends, its status is the exit status.
+
+      One client writes. While another one does, you read along; --take takes over.
+
+      EXAMPLES:
+          bridgectl attach build.example
+          bridgectl attach --take build.example 3f2a
+          bridgectl attach --view build.example build
+      """)
+
+  @Flag(help: "Read along only.")
+  package var view = false
+
+  @Flag(help: "Take over from the client that writes.")
+  package var take = false
+
+  @OptionGroup package var link: LinkOptions
+
+  @Argument(help: SessionArgument.help)
+  package var session: String?
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// The session that is meant, and what to do there.
+  ///
+  /// - Throws: `validationError`.
+  private func target() throws(AppError) -> DurableWork.Target {
+    guard !(view && take) else {
+      throw .validationError(field: "--view", message: "--view and --take cannot be combined.")
+    }
+    return .attach(try SessionSelector(session), view ? .viewer : .writer, takes: take)
+  }
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let link = link
+    let target = Result { () throws(AppError) in try self.target() }
+    let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
+    await command.run(
+      { () throws(AppError) in
+        _ = try target.get()
+        return try ConnectRequest(sessionsOf: link)
+      },
+      { context in
+        switch target {
+        case .success(let target): DurableWork(context, target)
+        case .failure(let error): SessionArgument.refused(context, error)
+        }
+      })
+  }
+}

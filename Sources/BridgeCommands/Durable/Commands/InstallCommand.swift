@@ -1,0 +1,132 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+
+/// `bridgectl install`.
+package struct InstallCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "install",
+    abstract: "Put bridge-host on a host: durable sessions need it there.",
+    discussion: """
+      It is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a link beside, or to \
+      /var/tmp/bridge-UID where programs of the home directory may not be executed. Length and \
+      SHA-256 are verified on the host, and it is run once, before it gets its name. No root, no \
+      port, no service. Sessions that run keep the program they have.
+
+      EXAMPLES:
+          bridgectl install build.example
+          bridgectl install --binary ./bridge-host-aarch64 pi
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "The bridge-host to install, instead of the one beside bridgectl.", valueName: "FILE"))
+  package var binary: String?
+
+  @OptionGroup package var link: LinkOptions
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let (link, binary) = (link, binary)
+    await LinkCommand(options: link).run(
+      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
+      { context in
+        SessionQuery(
+          context,
+          SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+            try await Self.install(try HostProgram(path: binary), scope)
+          }))
+      })
+  }
+
+  private static func install(
+    _ program: HostProgram, _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> RunContext.Ending {
+    let (context, host) = (scope.context, scope.context.settings.endpoint.host)
+    let installer = HostInstaller(scope.connection, host: host)
+    let place = try await installer.place(for: program.digest)
+    if let refusal = program.refusal(of: place.machine) {
+      throw .durableSessionHostUnusable(host: host, reason: refusal)
+    }
+    if !place.hasIt { context.reporter.detail("bridgectl: copying to \(place.directory)") }
+    // Also where it is there: the link may lead to another version.
+    let version = try await installer.install(
+      program.bytes, digest: program.digest, in: place.directory)
+    let found = try await scope.sessions.version()
+    context.reporter.event("installed") { line in
+      line.add("directory", PeerText.escaped(place.directory))
+      line.add("sha256", program.digest)
+      line.add("version", PeerText.escaped(version))
+    }
+    let words = PeerText.escaped(found.split(separator: "\n").first.map(String.init) ?? version)
+    context.reporter.log(
+      "bridgectl: installed \(words) in \(PeerText.escaped(place.directory)) of \(context.host).")
+    return .success(.success)
+  }
+}
+
+/// `bridgectl uninstall`.
+package struct UninstallCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "uninstall",
+    abstract: "Remove bridge-host from a host.",
+    discussion: """
+      What `install` has put there is removed. The output of ended sessions stays until it is old. \
+      While sessions run it is refused: they go on without it, and could not be attached to.
+
+      EXAMPLES:
+          bridgectl uninstall build.example
+      """)
+
+  @OptionGroup package var link: LinkOptions
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let link = link
+    await LinkCommand(options: link).run(
+      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
+      { SessionQuery($0, SessionQuery.Body(ask: Self.uninstall)) })
+  }
+
+  @Sendable private static func uninstall(
+    _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> RunContext.Ending {
+    let (context, host) = (scope.context, scope.context.settings.endpoint.host)
+    let running = try await running(scope)
+    guard running.isEmpty else {
+      throw .validationError(
+        field: "HOST",
+        message: """
+          \(running.count) durable \(running.count == 1 ? "session runs" : "sessions run") there; \
+          end \(running.count == 1 ? "it" : "them") first with `bridgectl kill`.
+          """)
+    }
+    let removed = try await HostInstaller(scope.connection, host: host).uninstall()
+    let shown = removed.map { PeerText.escaped($0) }.joined(separator: ", ")
+    context.reporter.log(
+      removed.isEmpty
+        ? "bridgectl: bridge-host was not installed on \(context.host)."
+        : "bridgectl: removed \(shown) from \(context.host).")
+    return .success(.success)
+  }
+
+  /// None where there is no `bridge-host` to ask.
+  private static func running(
+    _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> [SessionStatus] {
+    do throws(AppError) {
+      return try await scope.sessions.list().filter { $0.state == .running }
+    } catch {
+      guard case .durableSessionHostUnusable = error else { throw error }
+      return []
+    }
+  }
+}

@@ -1,0 +1,243 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+
+/// A durable session and this process's standard streams, until the session is over for it.
+final class SessionStreams: Sendable {
+  /// How that came.
+  enum End: Sendable {
+    /// The program ended, and all that it printed was written out.
+    case ended(ProgramEnd)
+    case failed(AppError)
+    /// Standard output has no reader any more.
+    case outputClosed
+    /// This client left.
+    case left
+  }
+
+  private enum Step: Sendable {
+    case end(End)
+    case idle
+  }
+
+  private let context: RunContext
+  private let session: DurableSession
+  private let welcome: Welcome
+  /// Whether the program was started by this run.
+  private let isOwn: Bool
+  /// The user's keyboard, where it belongs to the session.
+  private let keyboard: Keyboard?
+  private let gate = Mutex(TypingGate())
+  private let replay = Mutex(ScreenReplay?.none)
+
+  init(_ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool) {
+    self.context = context
+    self.session = session
+    self.welcome = welcome
+    self.isOwn = isOwn
+    keyboard = welcome.kind == .terminal ? context.keyboard : nil
+  }
+
+  /// Carries bytes both ways until the end.
+  func run() async -> End {
+    let sizes = context.resizes.next()
+    if let keyboard {
+      TerminalModes.set(.raw, on: 0)
+      keyboard.open(canDetach: true)
+    } else if context.keyboard != nil {
+      context.reporter.makeRoomForTyping()
+    }
+    return await withTaskGroup(of: Step.self) { group in
+      group.addTask { await self.carryOutput() }
+      group.addTask { await self.carryInput() }
+      group.addTask { await self.carrySizes(sizes) }
+      group.addTask { await self.watchEvents() }
+      defer { group.cancelAll() }
+      while let step = await group.next() {
+        if case .end(let end) = step { return end }
+      }
+      return .left
+    }
+  }
+
+  /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
+  func close() async {
+    guard let keyboard, keyboard.wasOpened else { return }
+    let unsent = keyboard.close()
+    if context.local.outputIsTerminal { context.reporter.show(keyboard.takeReset()) }
+    if unsent > 0 { reportUnsent(unsent) }
+  }
+
+  private func reportUnsent(_ count: Int) {
+    let subject = count == 1 ? "typed byte was" : "typed bytes were"
+    context.reporter.log("bridgectl: \(count) \(subject) not sent.")
+  }
+
+  // MARK: Output
+
+  private func carryOutput() async -> Step {
+    do throws(AppError) {
+      for try await chunk in session.output {
+        guard await show(chunk) else { return Task.isCancelled ? .idle : .end(.outputClosed) }
+        await session.commit(through: chunk.end)
+      }
+      return .end(.ended(try await session.exitStatus()))
+    } catch {
+      return error == .cancelled ? .end(.left) : .end(.failed(error))
+    }
+  }
+
+  /// False when standard output takes no more.
+  private func show(_ chunk: SessionChunk) async -> Bool {
+    switch chunk.content {
+    case .screen(let modes, let live):
+      replay.withLock { $0 = welcome.kind == .terminal ? ScreenReplay(live: live) : nil }
+      return await write(modes)
+    case .gap(let end):
+      context.warnOfGap(chunk.offset, end)
+      return true
+    case .bytes(let bytes, .standardError):
+      // A closed standard error means no output is wanted there; the command continues.
+      _ = await context.reporter.remoteError(bytes)
+      return true
+    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
+      return await write(replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes })
+    }
+  }
+
+  private func write(_ bytes: [UInt8]) async -> Bool {
+    keyboard?.see(bytes)
+    await context.reporter.makeWay()
+    return await context.output.write(bytes)
+  }
+
+  // MARK: Input
+
+  private func carryInput() async -> Step {
+    let isViewer = welcome.role == .viewer
+    if let keyboard {
+      await keyboard.carry(to: TypedInput(session: isViewer ? nil : session))
+      return .idle
+    }
+    guard !isViewer else { return .idle }
+    do throws(AppError) {
+      while case .bytes(let bytes) = await context.input.read() { try await session.write(bytes) }
+      // Of a program that goes on for others only a person ends the input.
+      let isEnd = !Task.isCancelled && (isOwn || context.local.inputIsTerminal)
+      if isEnd { try await session.endInput() }
+    } catch {
+      // It takes no more input; the output says how it ends.
+    }
+    return .idle
+  }
+
+  /// What is typed: its end is the terminal's, not the program's.
+  private struct TypedInput: InputTarget {
+    /// Nil for a viewer, who types nothing.
+    let session: DurableSession?
+
+    func write(_ bytes: [UInt8]) async throws(AppError) { try await session?.write(bytes) }
+
+    func finishInput() async throws(AppError) {}
+  }
+
+  private func carrySizes(_ sizes: AsyncStream<Resizes.Change>) async -> Step {
+    guard keyboard != nil, welcome.role == .writer else { return .idle }
+    do {
+      for await change in sizes {
+        let size = TerminalSize(change.size)
+        if change.isRedraw {
+          var other = size
+          other.rows = size.rows > 1 ? size.rows - 1 : size.rows + 1
+          try await session.resize(to: other)
+          try await context.clock.sleep(for: Self.redrawTime)
+        }
+        try await session.resize(to: size)
+      }
+    } catch {
+      // It takes no more sizes; the output says how it ends.
+    }
+    return .idle
+  }
+
+  /// For a program to see that its terminal has changed before it changes back.
+  private static let redrawTime = Duration.milliseconds(100)
+
+  // MARK: The link
+
+  private func watchEvents() async -> Step {
+    var attached = 0
+    for await event in session.events {
+      switch event {
+      case .attached(let welcome):
+        attached += 1
+        report(welcome)
+        if attached > 1 { attachedAgain() }
+      case .suspended:
+        context.reporter.event("suspendedSession") { $0.add("id", "\(welcome.session)") }
+        perform(gate.withLock { $0.suspend(at: .now) })
+      case .inputDropped(let loss): report(loss)
+      case .notice(let notice): context.reporter.warn(PeerText.escaped(notice.text))
+      }
+    }
+    return .idle
+  }
+
+  private func report(_ welcome: Welcome) {
+    context.reporter.event("session") { line in
+      line.add("id", "\(welcome.session)")
+      line.add("state", welcome.hasEnded ? "ended" : "running")
+      line.add("kind", welcome.kind.rawValue)
+      line.add("role", welcome.role.rawValue)
+    }
+  }
+
+  private func attachedAgain() {
+    let held = keyboard?.waiting ?? 0
+    perform(gate.withLock { $0.attach(at: .now, held: held) })
+    // What was shown over a program's screen must go.
+    guard let keyboard, keyboard.isFullScreen, context.reporter.style.showsProgress,
+      context.reporter.style.loudness != .quiet, let size = TerminalModes.size(of: 0)
+    else { return }
+    context.resizes.yield(.init(size: size, isRedraw: true))
+  }
+
+  private func report(_ loss: ClientSession.InputLoss) {
+    guard loss.reason == .replaced else { return }
+    let count = loss.accepted.map { loss.written - min($0, loss.written) }
+    let subject = count.map { "\($0) bytes of input" } ?? "The last input"
+    context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
+  }
+
+  func suspect(_ isSuspected: Bool) {
+    let held = keyboard?.waiting ?? 0
+    perform(gate.withLock { $0.suspect(isSuspected, at: .now, held: held) })
+  }
+
+  func answer(sendsHeld: Bool) { perform(gate.withLock { $0.answer(sends: sendsHeld) }) }
+
+  private func perform(_ step: TypingGate.Step) {
+    guard let keyboard else { return }
+    switch step {
+    case .nothing: return
+    case .hold: keyboard.hold(true)
+    case .release:
+      keyboard.ask(false)
+      let lost = keyboard.takeLost()
+      keyboard.hold(false)
+      if lost > 0 { reportUnsent(lost) }
+    case .drop:
+      keyboard.ask(false)
+      reportUnsent(keyboard.dropHeld())
+    case .ask(let seconds):
+      keyboard.ask(true)
+      let count = keyboard.waiting
+      context.reporter.leaveLine()
+      context.reporter.log(
+        "bridgectl: \(count) typed bytes wait; the link was down for \(seconds) s. "
+          + "Enter sends them, Ctrl-C drops them.")
+    }
+  }
+}

@@ -1,0 +1,152 @@
+public import BridgeErrors
+public import BridgeTransport
+
+/// Puts `bridge-host` on a host and takes it away: over exec channels, with a POSIX shell and
+/// nothing else on the other side.
+public struct HostInstaller: Sendable {
+  /// Where programs can be installed on a host.
+  public struct Place: Sendable, Equatable {
+    /// The directory.
+    public var directory: String
+    /// The system and the processor, as uname(1) says them.
+    public var machine: String
+    /// Whether the program is there and runs.
+    public var hasIt: Bool
+
+    /// A place that was found.
+    public init(directory: String, machine: String, hasIt: Bool) {
+      self.directory = directory
+      self.machine = machine
+      self.hasIt = hasIt
+    }
+  }
+
+  private let source: any ByteChannelSource
+  private let host: String
+
+  /// An installer for the host behind `source`; errors name it `host`.
+  public init(_ source: any ByteChannelSource, host: String) {
+    self.source = source
+    self.host = host
+  }
+
+  /// The first directory that can hold and execute programs.
+  ///
+  /// - Parameter digest: the SHA-256 of the program, in 64 lower-case hexadecimal digits.
+  /// - Throws: `durableSessionHostUnusable` where no directory may execute programs;
+  ///   `fileWriteError` where none can be written; what ended the link; `cancelled`.
+  public func place(for digest: String) async throws(AppError) -> Place {
+    let answer = try await run(InstallScript.probe(digest), input: [])
+    guard let directory = answer["place"], let machine = answer["machine"] else {
+      throw failure(in: answer)
+    }
+    return Place(directory: directory, machine: machine, hasIt: answer["have"] != nil)
+  }
+
+  /// Writes the program under a temporary name, verifies its length and its hash there, runs it
+  /// once and renames it.
+  ///
+  /// - Returns: what it says of its version.
+  /// - Throws: `durableSessionHostUnusable` where it does not run there; `fileWriteError` where it
+  ///   cannot be written, or what arrived is not what was sent; what ended the link; `cancelled`.
+  public func install(
+    _ program: [UInt8], digest: String, in directory: String
+  ) async throws(AppError) -> String {
+    let script = InstallScript.install(digest, length: program.count, in: directory)
+    let answer = try await run(script, input: program)
+    guard let version = answer["ok"] else { throw failure(in: answer, directory) }
+    return version
+  }
+
+  /// Removes what was installed; sessions and their output stay.
+  ///
+  /// - Returns: the directories that were removed.
+  /// - Throws: `fileWriteError` where one cannot be removed; what ended the link; `cancelled`.
+  public func uninstall() async throws(AppError) -> [String] {
+    let answer = try await run(InstallScript.uninstall, input: [])
+    guard answer["end"] != nil else { throw failure(in: answer) }
+    return answer.all("removed")
+  }
+
+  private func failure(in answer: InstallAnswer, _ directory: String? = nil) -> AppError {
+    let path = "\(host):\(directory ?? "~/.local/lib/bridge")"
+    if let text = answer["error-run"] {
+      return .durableSessionHostUnusable(
+        host: host, reason: "bridge-host does not run there: \(text)")
+    }
+    if let found = answer["error-hash"] {
+      return .fileWriteError(
+        path: path, reason: "what arrived has another SHA-256 than what was sent (\(found))")
+    }
+    if let count = answer["error-length"] {
+      return .fileWriteError(path: path, reason: "only \(count) bytes of it arrived")
+    }
+    if answer["error-tools"] != nil {
+      return .durableSessionHostUnusable(
+        host: host, reason: "it has none of sha256sum, shasum and openssl to verify a copy with")
+    }
+    let blocked = answer.all("noexec")
+    if !blocked.isEmpty {
+      return .durableSessionHostUnusable(
+        host: host,
+        reason: "no programs may be executed in \(blocked.joined(separator: ", ")) (noexec)")
+    }
+    let reasons = answer.all("unwritable") + answer.all("error-write")
+    guard reasons.isEmpty else {
+      return .fileWriteError(path: path, reason: reasons.joined(separator: "; "))
+    }
+    return .durableSessionHostUnusable(
+      host: host, reason: "its shell did not answer: \(answer.rest)")
+  }
+
+  // MARK: The channel
+
+  private static var pieceSize: Int { 256 << 10 }
+
+  private func run(
+    _ script: String, input: [UInt8]
+  ) async throws(AppError) -> InstallAnswer {
+    let marker = "bridge-\(HostCommand.freshMarker())"
+    let channel = try await source.channel(
+      running: InstallScript.command(script, marker: marker))
+    var answer = InstallAnswer(marker: marker)
+    let result = await withTaskGroup(of: Void.self) { group in
+      group.addTask { await Self.send(input, over: channel) }
+      let result = await Self.receive(&answer, from: channel)
+      group.cancelAll()
+      return result
+    }
+    let ending = await channel.ending()
+    await channel.close()
+    try result.get()
+    switch ending {
+    case .lost(let error): throw error
+    case .closed: throw .cancelled
+    case .finished: return answer
+    }
+  }
+
+  /// A host that takes no more has said why.
+  private static func send(_ input: [UInt8], over channel: any ByteChannel) async {
+    do throws(AppError) {
+      for start in stride(from: 0, to: input.count, by: pieceSize) {
+        try await channel.write(Array(input[start..<min(input.count, start + pieceSize)]))
+      }
+      try await channel.finish()
+    } catch {
+      // The answer or the end of the channel says what happened.
+    }
+  }
+
+  private static func receive(
+    _ answer: inout InstallAnswer, from channel: any ByteChannel
+  ) async -> Result<Void, AppError> {
+    do throws(AppError) {
+      while let bytes = try await channel.read() { answer.append(bytes) }
+      return .success(())
+    } catch {
+      // Why it ended is asked for next, but for a canceled caller.
+      return error == .cancelled ? .failure(error) : .success(())
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/// What `install` and `uninstall` run on the other side: POSIX shell in one line without single
+/// quotes or exclamation marks, since every login shell reads that the same way. Each line of an
+/// answer is a key, a space and a text.
+package enum InstallScript {
+  /// The command line of a script.
+  package static func command(_ script: String, marker: String) -> String {
+    "exec /bin/sh -c 'umask 077; \(say); printf %s \(marker); \(script)'"
+  }
+
+  private static let say = #"say() { printf "%s\n" "$*"; }"#
+
+  /// The directories to try, the best first; one outside the home directory only where it belongs
+  /// to this user alone.
+  private static func places(_ shared: String) -> String {
+    #"u=$(id -u); for b in "$HOME/.local/lib/bridge" "\#(shared)/bridge-$u"; do d=$b/bin"#
+  }
+
+  private static func isPrivate(_ shared: String) -> String {
+    #"case "$b" in \#(shared)/*) set -- $(ls -ldn "$b"); case "$1:$3" in drwx------*:$u) ;; "#
+      + #"*) say "unwritable $b: it is not a directory of this user only"; continue;; esac;; esac"#
+  }
+
+  /// The directory for programs of users whose home directory cannot hold or execute them.
+  package static let shared = "/var/tmp"
+
+  /// Finds a directory that can hold and execute programs.
+  package static func probe(_ digest: String, shared: String = shared) -> String {
+    [
+      places(shared),
+      #"e=$(mkdir -p "$d" 2>&1) || { say "unwritable $e"; continue; }"#, isPrivate(shared),
+      ##"t=$d/.try.$$; e=$( { printf "#\041/bin/sh\nexit 0\n" > "$t" && chmod 700 "$t"; } 2>&1) "##
+        + #"|| { rm -f "$t"; say "unwritable $e"; continue; }"#,
+      #"e=$("$t" 2>&1); r=$?; rm -f "$t"; [ $r = 0 ] || { say "noexec $d"; continue; }"#,
+      #"say "place $d"; p="$d/\#(digest)/bridge-host""#,
+      #"[ -x "$p" ] && "$p" version > /dev/null 2>&1 && say "have yes"; break; done"#,
+      #"say "machine $(uname -s) $(uname -m)""#,
+    ].joined(separator: "; ")
+  }
+
+  /// Reads the program from standard input.
+  package static func install(_ digest: String, length: Int, in directory: String) -> String {
+    [
+      #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$"#,
+      #"trap "rm -f \"$t\" \"$l\"" 0; trap "exit 1" 1 2 13 15"#,
+      #"e=$(cat 2>&1 > "$t") || { say "error-write $e"; exit; }"#,
+      #"c=$(($(wc -c < "$t"))); [ $c = \#(length) ] || { say "error-length $c"; exit; }"#,
+      "if command -v sha256sum > /dev/null; then s=$(sha256sum < \"$t\"); "
+        + "elif command -v shasum > /dev/null; then s=$(shasum -a 256 < \"$t\"); "
+        + "elif command -v openssl > /dev/null; then s=$(openssl dgst -sha256 -r < \"$t\"); "
+        + "else say \"error-tools -\"; exit; fi",
+      #"set -- $s; [ "$1" = $h ] || { say "error-hash $1"; exit; }"#,
+      #"chmod 700 "$t"; v=$("$t" version 2>&1) || { say "error-run $v"; exit; }"#,
+      #"e=$( { mkdir -p "$d/$h" && { sync "$t" 2> /dev/null || sync; } "#
+        + #"&& mv -f "$t" "$d/$h/bridge-host" "#
+        + #"&& ln -s "$h/bridge-host" "$l" && mv -f "$l" "$d/bridge-host"; } 2>&1) "#
+        + #"|| { say "error-write $e"; exit; }"#,
+      #"say "ok $v""#,
+    ].joined(separator: "; ")
+  }
+
+  /// Removes every directory of programs.
+  package static let uninstall = [
+    places(shared), #"[ -d "$d" ] || continue"#, isPrivate(shared),
+    #"e=$(rm -rf "$d" 2>&1) || { say "error-write $e"; exit; }"#,
+    #"say "removed $d"; rmdir "$b" 2> /dev/null; done; say "end yes""#,
+  ].joined(separator: "; ")
+
+  /// A path inside double quotes inside single quotes.
+  private static func escaped(_ path: String) -> String {
+    var text = ""
+    for character in path.unicodeScalars {
+      switch character {
+      case "'": text += "'\\''"
+      case "\"", "$", "`", "\\": text += "\\\(character)"
+      case _: text.unicodeScalars.append(character)
+      }
+    }
+    return text
+  }
+}
+
+/// The lines that a script answers, after whatever start-up files print.
+package struct InstallAnswer: Sendable, Equatable {
+  /// More is not kept, in bytes.
+  private static let limit = 64 << 10
+
+  private let marker: [UInt8]
+  private var bytes: [UInt8] = []
+
+  /// The answer that `marker` comes before.
+  package init(marker: String) { self.marker = Array(marker.utf8) }
+
+  /// Takes bytes in. Of what comes before the marker only the newest are kept.
+  package mutating func append(_ more: [UInt8]) {
+    bytes += more
+    guard bytes.count > Self.limit else { return }
+    bytes =
+      bytes.firstRange(of: marker).map { Array(bytes[$0.lowerBound...].prefix(Self.limit)) }
+      ?? Array(bytes.suffix(marker.count))
+  }
+
+  /// The first text of a key.
+  package subscript(key: String) -> String? { all(key).first }
+
+  /// Every text of a key, in order.
+  package func all(_ key: String) -> [String] {
+    lines.compactMap { line in
+      guard line.hasPrefix(key + " ") else { return nil }
+      return String(line.dropFirst(key.count + 1))
+    }
+  }
+
+  /// The end of what came.
+  package var rest: String { String(decoding: bytes.suffix(256), as: UTF8.self) }
+
+  private var lines: [Substring] {
+    guard let range = bytes.firstRange(of: marker) else { return [] }
+    return String(decoding: bytes[range.upperBound...], as: UTF8.self).split(separator: "\n")
+  }
+}

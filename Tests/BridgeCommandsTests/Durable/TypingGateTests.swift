@@ -1,0 +1,87 @@
+import BridgeCommands
+import Testing
+
+@Suite("Typing while the link of a durable shell is down") struct TypingGateTests {
+  private let start = ContinuousClock.now
+
+  private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+  @Test func afterAShortOutageItIsSentByItself() {
+    var gate = TypingGate()
+    #expect(gate.suspend(at: at(0)) == .hold)
+    #expect(gate.attach(at: at(10), held: 7) == .release)
+  }
+
+  @Test func afterALongOneTheUserIsAsked() {
+    var gate = TypingGate()
+    #expect(gate.suspend(at: at(0)) == .hold)
+    #expect(gate.attach(at: at(34), held: 7) == .ask(seconds: 34))
+    #expect(gate.answer(sends: true) == .release)
+    #expect(gate.answer(sends: true) == .nothing)
+    #expect(gate.suspend(at: at(40)) == .hold)
+    #expect(gate.attach(at: at(80), held: 1) == .ask(seconds: 40))
+    #expect(gate.answer(sends: false) == .drop)
+  }
+
+  @Test func whereNothingWasTypedThereIsNothingToAsk() {
+    var gate = TypingGate()
+    _ = gate.suspend(at: at(0))
+    #expect(gate.attach(at: at(600), held: 0) == .release)
+  }
+
+  /// A suspicion that becomes a loss is one outage.
+  @Test func theOutageBeginsWithTheSuspicion() {
+    var gate = TypingGate()
+    #expect(gate.suspect(true, at: at(0), held: 0) == .hold)
+    #expect(gate.suspend(at: at(6)) == .nothing)
+    #expect(gate.attach(at: at(12), held: 3) == .ask(seconds: 12))
+  }
+
+  @Test func aSuspicionThatIsClearedReleases() {
+    var gate = TypingGate()
+    _ = gate.suspect(true, at: at(0), held: 0)
+    #expect(gate.suspect(false, at: at(3), held: 3) == .release)
+    _ = gate.suspect(true, at: at(10), held: 0)
+    _ = gate.suspend(at: at(11))
+    // The link that was suspected is another one than the next.
+    #expect(gate.suspect(false, at: at(12), held: 3) == .nothing)
+    #expect(gate.attach(at: at(13), held: 3) == .release)
+  }
+
+  @Test func anAnswerWhileTheLinkIsDownAgainHoldsForTheNextOne() {
+    var gate = TypingGate()
+    _ = gate.suspend(at: at(0))
+    #expect(gate.attach(at: at(20), held: 3) == .ask(seconds: 20))
+    #expect(gate.suspend(at: at(21)) == .nothing)
+    // Still the same question.
+    #expect(gate.attach(at: at(22), held: 3) == .nothing)
+    #expect(gate.suspend(at: at(23)) == .nothing)
+    #expect(gate.answer(sends: true) == .nothing)
+    #expect(gate.attach(at: at(60), held: 3) == .release)
+  }
+}
+
+@Suite("The replay of a screen") struct ScreenReplayTests {
+  private static let query = Array("\u{1B}[c".utf8)
+
+  @Test func anOldQueryIsTakenOutAndALiveOneIsNot() {
+    var replay = ScreenReplay(live: 10)
+    #expect(
+      replay.show(Array("ab".utf8) + Self.query + Array("cd".utf8), at: 0) == [97, 98, 99, 100])
+    #expect(replay.show(Array("xyz".utf8) + Self.query, at: 7) == Array("xyz".utf8) + Self.query)
+    #expect(replay.show(Self.query, at: 13) == Self.query)
+  }
+
+  /// A sequence that lies across the mark is whole again.
+  @Test func whatIsHeldBackAtTheMarkFollows() {
+    var replay = ScreenReplay(live: 4)
+    #expect(replay.show(Array("a\u{1B}[3".utf8), at: 0) == Array("a\u{1B}[3".utf8))
+    var split = ScreenReplay(live: 4)
+    #expect(split.show(Array("a\u{1B}[31mb".utf8), at: 0) == Array("a\u{1B}[31mb".utf8))
+  }
+
+  @Test func withoutOldOutputEverythingIsLive() {
+    var replay = ScreenReplay(live: 5)
+    #expect(replay.show(Self.query, at: 5) == Self.query)
+  }
+}

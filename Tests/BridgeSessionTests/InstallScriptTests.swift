@@ -1,0 +1,63 @@
+import BridgeSession
+import Foundation
+import Testing
+
+@Suite("Where bridge-host is installed, in every shell") struct InstallScriptTests {
+  private static let shells = [
+    "/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "/bin/csh",
+  ].filter { FileManager.default.isExecutableFile(atPath: $0) }
+
+  private func withFolder(_ body: (URL) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "place \(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(folder)
+  }
+
+  private func probe(_ shell: String, home: URL, shared: String) throws -> InstallAnswer {
+    let script = InstallScript.probe("digest", shared: shared)
+    let (output, _) = try ShortProcess.run(
+      [shell, "-c", InstallScript.command(script, marker: "bridge-1")],
+      environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"])
+    var answer = InstallAnswer(marker: "bridge-1")
+    answer.append(Array(output.utf8))
+    return answer
+  }
+
+  @Test(arguments: shells) func theHomeDirectoryIsTheFirstPlace(shell: String) throws {
+    try withFolder { folder in
+      let answer = try probe(shell, home: folder, shared: "/nowhere")
+      #expect(answer["place"] == "\(folder.path)/.local/lib/bridge/bin")
+      #expect(answer["machine"]?.hasPrefix("Linux ") == true)
+      #expect(answer["have"] == nil)
+      let left = try FileManager.default.contentsOfDirectory(atPath: answer["place"] ?? "/")
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test(arguments: shells) func aHomeThatHoldsNothingIsPassedOver(shell: String) throws {
+    let shared = NSTemporaryDirectory() + "/shared-\(UUID())"
+    try FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: shared) }
+    try withFolder { folder in
+      let home = folder.appending(path: "file")
+      try Data().write(to: home)
+      let own = "\(shared)/bridge-\(getuid())"
+      #expect(try probe(shell, home: home, shared: shared)["place"] == "\(own)/bin")
+      // Open to others it is not used: what is executed there would not be this user's.
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: own)
+      let open = try probe(shell, home: home, shared: shared)
+      #expect(open["place"] == nil)
+      #expect(open.all("unwritable").contains { $0.contains("not a directory of this user only") })
+    }
+  }
+
+  @Test func startUpFilesMayPrintBeforeTheAnswer() {
+    var answer = InstallAnswer(marker: "bridge-1")
+    for _ in 0..<100 { answer.append([UInt8](repeating: 0x2E, count: 4096)) }
+    answer.append(Array("ok false\nbridge-".utf8))
+    answer.append(Array("1ok 7\nremoved a b\nremoved c\n".utf8))
+    #expect(answer["ok"] == "7")
+    #expect(answer.all("removed") == ["a b", "c"])
+  }
+}

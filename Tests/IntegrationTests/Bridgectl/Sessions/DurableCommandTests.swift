@@ -1,0 +1,216 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect HOST -- COMMAND` where the host has `bridge-host`.
+@Suite(.timeLimit(.minutes(2))) struct DurableCommandTests {
+  /// Slow enough that no packet is longer than what a link brings before it is cut.
+  private static let counter =
+    "n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo \"line $n of the count\"; sleep 0.01; done; "
+    + "echo done >&2; exit 7"
+  private static let counted = (1...300).map { "line \($0) of the count\n" }.joined()
+
+  @Test func streamsInputAndStatusAreThoseOfTheCommand() async throws {
+    try await withSessions { server, home, folder in
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "cat; echo err >&2; exit 5"],
+        input: Array("typed\n".utf8))
+      #expect(outcome.code == 5)
+      #expect(outcome.text == "typed\n" && outcome.error == "err\n")
+      // Its own client saw the end: nothing is left.
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
+  @Test func aSignalIsTheStatus() async throws {
+    try await withSessions { server, home, _ in
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "kill -KILL $$"])
+      #expect(outcome.code == 137)
+      #expect(outcome.error == "bridgectl: signal 9 ended it.\n")
+    }
+  }
+
+  @Test func muchInputGoesThereAndComesBackWhole() async throws {
+    try await withSessions { server, home, _ in
+      var generator = SeededNumbers(seed: 1)
+      let input = (0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "cat"], input: input)
+      #expect(outcome.code == 0)
+      #expect(outcome.output == input)
+    }
+  }
+
+  /// Each link is reset at a random byte: every line once, and the status of that run.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func everyLineArrivesOnceWhereverTheLinkIsCut(seed: UInt64) async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port, seed: seed)
+      var generator = SeededNumbers(seed: seed)
+      // A login takes 3 KB down and 2 KB up: some cuts are in the middle of it. After more of them
+      // in a row the circuit breaker would take its time.
+      let cuts = (0..<6).map { number in
+        let isUp = number > 0 && Int.random(in: 0..<4, using: &generator) == 0
+        let count = Int.random(in: isUp ? 1_600...2_600 : 3_000...7_000, using: &generator)
+        return Cut.cut(after: count, isUp ? .toServer : .toClient)
+      }
+      // Each meets the next connection.
+      try await proxy.inject(cuts[0])
+      let cutting = Task {
+        for (number, cut) in cuts.enumerated().dropFirst() {
+          _ = try await proxy.first { $0.connection == number && $0.kind == .connected }
+          try await proxy.inject(cut)
+        }
+      }
+      let outcome = try await home.run(
+        ["connect"] + server.link(home, port: proxy.port)
+          + ["--wait", "127.0.0.1", "--", Self.counter])
+      cutting.cancel()
+      #expect(outcome.code == 7, "\(outcome.error)")
+      #expect(outcome.text == Self.counted, "seed \(seed)")
+      #expect(outcome.error.split(separator: "\n").count { $0 == "done" } == 1)
+      #expect(await proxy.log.compactMap(\.connection).max() ?? 0 > 1)
+      await proxy.stop()
+    }
+  }
+
+  @Test func aClientThatWasKilledLeavesItRunningAndAnotherReadsAllOfIt() async throws {
+    try await withSessions { server, home, folder in
+      let link = server.link(home)
+      let go = home.file("go")
+      let running = try home.start(
+        ["connect", "--name", "count"] + link
+          + [
+            "127.0.0.1", "--",
+            "echo first; until [ -e \(go) ]; do sleep 0.02; done; echo last; exit 3",
+          ])
+      try await running.prints("first\n")
+      running.child.signal(SIGKILL)
+      #expect(try await running.outcome().code == 1009)
+      #expect(folder.keepers.count == 1)
+      let again = try home.start(["attach"] + link + ["127.0.0.1", "count"])
+      try await again.prints("first\n")
+      try home.write("", to: "go")
+      let outcome = try await again.outcome()
+      #expect(outcome.code == 3, "\(outcome.error)")
+      #expect(outcome.text == "first\nlast\n")
+      // Another client started it: what it printed stays for `logs`.
+      #expect(folder.ids.count == 1)
+    }
+  }
+
+  @Test func anEndedSessionAnswersWithItsStatus() async throws {
+    try await withSessions { server, home, folder in
+      let link = server.link(home)
+      let start = try await home.run(
+        ["run", "--detach"] + link + ["127.0.0.1", "--", "echo all; exit 4"])
+      let id = start.text.trimmingCharacters(in: .newlines)
+      #expect(try await home.run(["wait"] + link + ["127.0.0.1", id]).code == 4)
+      let attach = try await home.run(["attach"] + link + ["127.0.0.1", id])
+      #expect(attach.code == 4 && attach.text == "all\n")
+      let none = try await home.run(["attach"] + link + ["127.0.0.1"])
+      #expect(none.code == 66, "\(none.error)")
+    }
+  }
+
+  @Test func theKeepersDeathIsNoStatus() async throws {
+    try await withSessions { server, home, folder in
+      let running = try home.start(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo before; exec sleep 600"])
+      try await running.prints("before\n")
+      for keeper in folder.keepers { kill(keeper, SIGKILL) }
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 74)
+      #expect(outcome.lastLine.hasPrefix("bridgectl: [durableSessionOutcomeUnknown] "))
+      #expect(outcome.error.contains("the keeper of the session died"))
+    }
+  }
+
+  @Test func aLinkThatIsGivenUpLeavesTheCommandRunning() async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        ["connect", "--no-reconnect"] + server.link(home, port: proxy.port)
+          + ["127.0.0.1", "--", "echo here; exec sleep 600"])
+      try await running.prints("here\n")
+      try await proxy.inject(.reset)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 69, "\(outcome.error)")
+      let short = try #require(folder.ids.first).prefix(12)
+      #expect(outcome.error.contains("session \(short) goes on: `bridgectl attach"))
+      #expect(folder.keepers.count == 1)
+      await proxy.stop()
+    }
+  }
+
+  @Test func aSignalToTheClientLeavesTheCommandRunning() async throws {
+    try await withSessions { server, home, folder in
+      let running = try home.start(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo here; exec sleep 600"])
+      try await running.prints("here\n")
+      running.child.signal(SIGTERM)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143)
+      #expect(outcome.error.contains("goes on: `bridgectl attach"))
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
+  /// As with SSH: `yes | head` does not go on for ever.
+  @Test func aClosedOutputEndsTheCommand() async throws {
+    try await withSessions { server, home, folder in
+      let ends = try ClosedPipe()
+      let child = try Child(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "yes"],
+        environment: home.environment,
+        streams: .descriptors(input: 0, output: ends.writing, error: 2))
+      #expect(await child.ending.code() == 141)
+      let id = try #require(folder.ids.first)
+      #expect(try await home.run(["wait"] + server.link(home) + ["127.0.0.1", id]).code == 129)
+    }
+  }
+
+  @Test func withoutBridgeHostItRunsPlainly() async throws {
+    try await withSessions(installs: false) { server, home, _ in
+      for option in [[], ["--durable=auto"], ["--durable=never"]] {
+        let outcome = try await home.run(
+          ["connect"] + option + server.link(home)
+            + ["127.0.0.1", "--", "cat; echo err >&2; exit 5"], input: Array("in".utf8))
+        #expect(outcome.code == 5)
+        #expect(outcome.text == "in" && outcome.error == "err\n")
+      }
+      let required = try await home.run(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1", "--", "true"])
+      #expect(required.code == 78)
+      #expect(required.lastLine.hasPrefix("bridgectl: [durableSessionHostUnusable] "))
+    }
+  }
+
+  /// The hint comes where it matters: with an outcome that is not known.
+  @Test func theHintComesOnceAndOnlyWithALoss() async throws {
+    try await withSessions(installs: false) { server, home, _ in
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "kill -9 $PPID; sleep 9"])
+      #expect(outcome.code == 74)
+      #expect(outcome.error.components(separatedBy: "bridgectl install").count == 2)
+    }
+  }
+
+  /// A bridge-host that declines after it started the program is no reason to run it again.
+  @Test func whatMayHaveStartedIsNotRunPlainly() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      let program = "\(folder.path)/.local/lib/bridge/bin/bridge-host"
+      try FileManager.default.createDirectory(
+        atPath: (program as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      // It answers the marker, and dies.
+      let script = "#!/bin/sh\nfor a; do m=$a; done; printf %s \"$m\"; exit 78\n"
+      try Data(script.utf8).write(to: URL(filePath: program))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo ran >> \(home.file("mark"))"])
+      #expect(outcome.code == 78, "\(outcome.error)")
+      #expect(home.read("mark").isEmpty)
+    }
+  }
+}

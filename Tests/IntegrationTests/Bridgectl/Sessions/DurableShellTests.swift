@@ -1,0 +1,198 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect HOST` in front of a real terminal, where the host has `bridge-host`.
+@Suite(.timeLimit(.minutes(2))) struct DurableShellTests {
+  /// A durable shell that is ready, with a quiet prompt.
+  private func withShell(
+    _ options: [String] = [],
+    _ body: (Scene, inout Screen) async throws -> Void
+  ) async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      let terminal = try Terminal()
+      var screen = try home.start(
+        ["connect", "--durable=require"] + server.link(home, port: proxy.port) + options
+          + ["127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      let scene = Scene(proxy: proxy, home: home, folder: folder, link: server.link(home))
+      try await body(scene, &screen)
+      await proxy.stop()
+    }
+  }
+
+  private struct Scene {
+    /// Between the client and the server.
+    let proxy: FaultProxy
+    let home: Home
+    let folder: SessionFolder
+    /// How another client reaches the server.
+    let link: [String]
+  }
+
+  @Test func theShellIsTheSameAfterTheLinkWasLost() async throws {
+    try await withShell { scene, screen in
+      screen.type("kept=value; sleep 0.2; echo \"pid $$\"\r")
+      try await screen.see("pid ")
+      try await scene.proxy.inject(.reset)
+      screen.type("echo after=$kept; exit 6\r")
+      try await screen.see("after=value\r\n")
+      #expect(await screen.end() == 6)
+      #expect(!screen.transcript.contains("new shell"))
+      #expect(screen.isRestored)
+      #expect(scene.folder.ids.isEmpty)
+    }
+  }
+
+  @Test func whatWasPrintedMeanwhileComesOnceAndInOrder() async throws {
+    try await withShell { scene, screen in
+      let go = scene.home.file("go")
+      screen.type(
+        "until [ -e \(go) ]; do sleep 0.02; done; for i in 1 2 3 4 5; do echo line$i; done\r")
+      try await scene.proxy.inject(.refuse())
+      try await scene.proxy.inject(.reset)
+      try scene.home.write("", to: "go")
+      try await screen.see("Connection refused")
+      try await scene.proxy.inject(.lift)
+      screen.type("\r~r")
+      try await screen.see("line1\r\nline2\r\nline3\r\nline4\r\nline5\r\n")
+      screen.type("exit\r")
+      #expect(await screen.end() == 0)
+      #expect(screen.transcript.components(separatedBy: "line3\r\n").count == 2)
+    }
+  }
+
+  @Test func whatIsTypedWhileTheLinkIsDownIsHeldCountedAndSent() async throws {
+    try await withShell { scene, screen in
+      try await scene.proxy.inject(.refuse())
+      try await scene.proxy.inject(.reset)
+      try await screen.see("Typed input is held")
+      // No bare key is a command: "r" and "a" are typed text.
+      screen.type("echo ar''rived\r")
+      try await screen.see("(15 bytes)")
+      try await scene.proxy.inject(.lift)
+      screen.type("~r")
+      try await screen.see("arrived\r\n")
+      screen.type("exit 2\r")
+      #expect(await screen.end() == 2)
+      #expect(screen.transcript.components(separatedBy: "arrived\r\n").count == 2)
+    }
+  }
+
+  @Test func detachingLeavesItRunningAndAttachingReturns() async throws {
+    try await withShell { scene, screen in
+      screen.type("kept=yes\r~d")
+      #expect(await screen.end() == 0)
+      #expect(screen.isRestored)
+      let short = try #require(scene.folder.ids.first).prefix(12)
+      #expect(screen.transcript.contains("detached from session \(short)"))
+      #expect(scene.folder.keepers.count == 1)
+      let terminal = try Terminal()
+      var again = try scene.home.start(
+        ["attach"] + scene.link + ["127.0.0.1"], on: terminal)
+      again.type("echo again=$kept; exit 4\r")
+      try await again.see("again=yes\r\n")
+      #expect(await again.end() == 4)
+      #expect(again.isRestored)
+    }
+  }
+
+  /// An old query of the replay is not answered into the shell; a program's screen is drawn again.
+  @Test func aNewClientGetsTheScreen() async throws {
+    try await withShell { scene, screen in
+      let program =
+        "trap 'stty size' WINCH; "
+        + "printf '\\033[?1049h\\033[2J\\033[cdrawn'; while :; do sleep 0.05; done"
+      screen.type("exec sh -c \"\(program)\"\r")
+      try await screen.see("drawn")
+      screen.type("\r~d")
+      #expect(await screen.end() == 0)
+      #expect(screen.transcript.contains("\u{1B}[?1049l"))
+      let terminal = try Terminal(columns: 100, rows: 30)
+      var again = try scene.home.start(
+        ["attach"] + scene.link + ["127.0.0.1"], on: terminal)
+      try await again.see("\u{1B}[?1049h")
+      try await again.see("drawn")
+      try await again.see("30 100\r\n")
+      let shown = again.transcript
+      #expect(!shown.contains("\u{1B}[c"))
+      again.type("\r~.")
+      #expect(await again.end() == 130)
+      #expect(again.isRestored)
+      #expect(again.transcript.contains("goes on: `bridgectl attach"))
+    }
+  }
+
+  @Test func twoClientsAndATakeover() async throws {
+    try await withShell { scene, screen in
+      let terminal = try Terminal()
+      var other = try scene.home.start(
+        ["attach"] + scene.link + ["127.0.0.1"], on: terminal)
+      try await other.see("writes to this session; you read along")
+      screen.type("echo from''first\r")
+      try await other.see("fromfirst")
+      other.type("echo ignored\r\r~d")
+      #expect(await other.end() == 0)
+      let second = try Terminal()
+      var taker = try scene.home.start(
+        ["attach", "--take"] + scene.link + ["127.0.0.1"], on: second)
+      try await screen.see("[durableSessionReplaced] Taken Over")
+      #expect(await screen.end() == 75)
+      #expect(screen.isRestored)
+      taker.type("echo from''taker; exit 3\r")
+      try await taker.see("fromtaker")
+      #expect(await taker.end() == 3)
+      #expect(!taker.transcript.contains("ignored"))
+    }
+  }
+
+  @Test func theTerminalIsTheUsers() async throws {
+    try await withSessions { server, home, _ in
+      let terminal = try Terminal(columns: 90, rows: 20)
+      var screen = try home.start(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; stty size; echo $TERM; stty -a | grep -o 'erase = [^;]*'\r")
+      try await screen.see("20 90\r\n")
+      try await screen.see("xterm-256color\r\n")
+      try await screen.see("erase = ")
+      terminal.resize(columns: 111, rows: 33)
+      screen.type("until stty size | grep '33 111'; do sleep 0.05; done; exit 5\r")
+      try await screen.see("33 111\r\n")
+      #expect(await screen.end() == 5)
+      #expect(screen.isRestored)
+    }
+  }
+
+  @Test func theEscapesAreListed() async throws {
+    try await withShell { _, screen in
+      screen.type("\r~?")
+      try await screen.see("~d   detach; the session goes on")
+      screen.type("exit\r")
+      #expect(await screen.end() == 0)
+    }
+  }
+
+  /// One hint, at the start, where a shell is plain because the host cannot do better.
+  @Test func aPlainShellSaysHowItCouldBeDurable() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(server.options(home) + ["127.0.0.1"], on: terminal)
+      try await screen.see("`bridgectl install 127.0.0.1` changes that.")
+      screen.type("exit 0\r")
+      #expect(await screen.end() == 0)
+      #expect(screen.transcript.components(separatedBy: "bridgectl install").count == 2)
+    }
+  }
+
+  @Test func theLinksEndIsNoEndOfTheShell() async throws {
+    try await withShell(["--no-reconnect"]) { scene, screen in
+      try await scene.proxy.inject(.reset)
+      #expect(await screen.end() == 69)
+      #expect(screen.isRestored)
+      #expect(screen.transcript.contains("goes on: `bridgectl attach"))
+      #expect(scene.folder.keepers.count == 1)
+    }
+  }
+}
