@@ -56,7 +56,7 @@ extension ConnectRun {
         $0.record(CommandFailure(error: failure.error, context: failure.context))
       }
     case .gaveUp(let failure, _):
-      work.giveUp(CommandFailure(error: failure.error, context: failure.context))
+      await work.giveUp(CommandFailure(error: failure.error, context: failure.context))
     // The words for these name the host that the run leads to.
     case .suspected, .cleared, .switched, .closed: return true
     case .attempted, .becameHealthy, .classified, .waiting, .suspended, .resumed, .surfaced,
