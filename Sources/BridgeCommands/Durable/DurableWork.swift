@@ -177,7 +177,7 @@ final class DurableWork: LinkWork {
     }
     mode.set(.durable)
     announce(welcome)
-    context.reporter.event("started") { $0.add("terminal", welcome.kind == .terminal) }
+    context.reporter.event(.started(hasTerminal: welcome.kind == .terminal))
     let end = await streams.run()
     switch end {
     case .ended(let end):

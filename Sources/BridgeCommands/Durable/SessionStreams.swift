@@ -176,7 +176,7 @@ final class SessionStreams: Sendable {
         report(welcome)
         if attached > 1 { attachedAgain() }
       case .suspended:
-        context.reporter.event("suspendedSession") { $0.add("id", "\(welcome.session)") }
+        context.reporter.event(.suspendedSession(id: "\(welcome.session)"))
         perform(gate.withLock { $0.suspend(at: .now) })
       case .inputDropped(let loss): report(loss)
       case .notice(let notice): context.reporter.warn(PeerText.escaped(notice.text))
@@ -186,12 +186,10 @@ final class SessionStreams: Sendable {
   }
 
   private func report(_ welcome: Welcome) {
-    context.reporter.event("session") { line in
-      line.add("id", "\(welcome.session)")
-      line.add("state", welcome.hasEnded ? "ended" : "running")
-      line.add("kind", welcome.kind.rawValue)
-      line.add("role", welcome.role.rawValue)
-    }
+    context.reporter.event(
+      .session(
+        id: "\(welcome.session)", state: welcome.hasEnded ? "ended" : "running",
+        kind: welcome.kind.rawValue, role: welcome.role.rawValue))
   }
 
   private func attachedAgain() {

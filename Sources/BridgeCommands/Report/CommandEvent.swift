@@ -16,8 +16,12 @@ package enum CommandEvent: Sendable {
   case standardError(text: String)
   /// The message that comes next on standard output is not one line of text.
   case message(number: Int, bytes: Int, lines: Int, isBinary: Bool)
-  /// A durable session was started.
-  case session(id: String, state: String)
+  /// A durable session was started, or attached to in a role.
+  case session(id: String, state: String, kind: String, role: String?)
+  /// A durable session lost its link.
+  case suspendedSession(id: String)
+  /// `bridge-host` was installed.
+  case installed(directory: String, sha256: String, version: String)
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
   /// The counts of a run; the errors by case.
@@ -57,6 +61,8 @@ package enum CommandEvent: Sendable {
     case .standardError: "stderr"
     case .message: "message"
     case .session: "session"
+    case .suspendedSession: "suspendedSession"
+    case .installed: "installed"
     case .gap: "gap"
     case .counters: "counters"
     case .error: "error"
@@ -70,8 +76,8 @@ package enum CommandEvent: Sendable {
   package var isFinal: Bool {
     switch self {
     case .counters, .error, .exit: true
-    case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session, .gap,
-      .missed, .link:
+    case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
+      .suspendedSession, .installed, .gap, .missed, .link:
       false
     }
   }
@@ -105,9 +111,16 @@ package enum CommandEvent: Sendable {
       line.add("bytes", bytes)
       line.add("lines", lines)
       line.add("binary", isBinary)
-    case .session(let id, let state):
+    case .session(let id, let state, let kind, let role):
       line.add("id", id)
       line.add("state", state)
+      line.add("kind", kind)
+      line.add("role", role)
+    case .suspendedSession(let id): line.add("id", id)
+    case .installed(let directory, let sha256, let version):
+      line.add("directory", PeerText.escaped(directory))
+      line.add("sha256", sha256)
+      line.add("version", PeerText.escaped(version))
     case .gap(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))

@@ -54,7 +54,9 @@ import Testing
       .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
     .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
     .started(hasTerminal: true), .standardError(text: "t"),
-    .message(number: 1, bytes: 1, lines: 1, isBinary: false), .session(id: "i", state: "s"),
+    .message(number: 1, bytes: 1, lines: 1, isBinary: false),
+    .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
+    .installed(directory: "/d", sha256: "s", version: "v"),
     .gap(from: 1, to: 2), .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
     .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
     .missed(count: 1),
@@ -69,12 +71,14 @@ import Testing
     case .standardError: 4
     case .message: 5
     case .session: 6
-    case .gap: 7
-    case .counters: 8
-    case .error: 9
-    case .exit: 10
-    case .missed: 11
-    case .link: 12
+    case .suspendedSession: 7
+    case .installed: 8
+    case .gap: 9
+    case .counters: 10
+    case .error: 11
+    case .exit: 12
+    case .missed: 13
+    case .link: 14
     }
   }
 

@@ -58,11 +58,8 @@ package struct InstallCommand: AsyncParsableCommand {
     let version = try await installer.install(
       program.bytes, digest: program.digest, in: place.directory)
     let found = try await scope.sessions.version()
-    context.reporter.event("installed") { line in
-      line.add("directory", PeerText.escaped(place.directory))
-      line.add("sha256", program.digest)
-      line.add("version", PeerText.escaped(version))
-    }
+    context.reporter.event(
+      .installed(directory: place.directory, sha256: program.digest, version: version))
     let words = PeerText.escaped(found.split(separator: "\n").first.map(String.init) ?? version)
     context.reporter.log(
       "bridgectl: installed \(words) in \(PeerText.escaped(place.directory)) of \(context.host).")

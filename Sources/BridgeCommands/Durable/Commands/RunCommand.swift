@@ -72,7 +72,9 @@ package struct RunCommand: AsyncParsableCommand {
     SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
       let status = try await scope.sessions.start(spec)
       scope.context.reporter.event(
-        .session(id: "\(status.session)", state: status.state.rawValue))
+        .session(
+          id: "\(status.session)", state: status.state.rawValue, kind: status.kind.rawValue,
+          role: nil))
       scope.context.warnOfLogout(status.survivesLogout)
       return await scope.write("\(status.session)\n")
     })
