@@ -86,6 +86,12 @@ let package = Package(
         "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSupervision",
         "BridgeTransport", "BridgeWebSocket",
       ], path: "Examples/Narration"),
+    .executableTarget(
+      name: "agent-session",
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol",
+        "BridgeTransport", "Narration", "bridge-host",
+      ], path: "Examples/agent-session"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
     linkExample("soak"), linkExample("supervised-fleet"),
@@ -119,7 +125,7 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "BridgeFaults", "build-and-chat", "domain-errors", "remote-command", "retry-storm",
+        "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command", "retry-storm",
         "severity-queue",
         "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
         "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",

@@ -12,6 +12,17 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
 
   static let all = [
     LinkExample(
+      name: "agent-session",
+      lines: [
+        "each link is reset 200 ms after its login",
+        "the client was killed after 11 recorded answers",
+        "the client was killed after 23 recorded answers",
+        "kept: the exit status is that of the agent",
+        "kept: every request was answered exactly once",
+        "kept: more links than lives of the client", "kept: nothing is left on the host",
+        "all 4 promises kept",
+      ]),
+    LinkExample(
       name: "supervised-fleet", arguments: ["--seconds", "6"],
       lines: [
         "40 links are up", "random faults for 6.0 s", "the storm is over",

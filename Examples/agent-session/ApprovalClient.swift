@@ -1,0 +1,164 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTransport
+import Foundation
+
+/// What the client keeps beside its own data: enough to go on after its death at any point.
+struct ApprovalState: Codable {
+  private var sessionID: String
+  private var clientID: String
+  var command: String
+  var user: String
+  var identity: String
+  var port: Int
+  /// So many answers were recorded.
+  var answered = 0
+  private var epoch: UInt64?
+  private var received: UInt64 = 0
+  private var written: UInt64 = 0
+  private var lease: UInt64 = 0
+  /// The newest answer, recorded before it was written, and its offset.
+  private(set) var pending: [UInt8] = []
+  private(set) var offset: UInt64 = 0
+
+  init(
+    session: SessionID, client: ClientID, command: String, user: String, identity: String,
+    port: Int
+  ) {
+    sessionID = "\(session)"
+    clientID = "\(client)"
+    self.command = command
+    self.user = user
+    self.identity = identity
+    self.port = port
+  }
+
+  init(at path: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(filePath: path)))
+  }
+
+  /// One transaction: what it replaces is there, or what replaces it.
+  func save(to path: String) throws {
+    try JSONEncoder().encode(self).write(to: URL(filePath: path), options: .atomic)
+  }
+
+  /// A request was seen, and this is its answer: where both end.
+  mutating func record(
+    _ answer: [UInt8], seen end: UInt64, _ resume: ResumePoint, _ input: InputPoint
+  ) {
+    (answered, epoch, received) = (answered + 1, resume.epoch, end)
+    (pending, offset) = (answer, input.written)
+    (written, lease) = (input.written + UInt64(answer.count), input.lease)
+  }
+
+  /// The session, where the last life of the client left off.
+  var configuration: DurableSession.Configuration? {
+    guard let session = Identifier(text: sessionID), let client = Identifier(text: clientID) else {
+      return nil
+    }
+    var spec = SessionSpec(session: session)
+    spec.command = Array(command.utf8)
+    var configuration = DurableSession.Configuration(
+      host: "127.0.0.1", starting: spec, client: client)
+    configuration.program =
+      URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+      .appending(path: "bridge-host").path
+    guard let epoch else { return configuration }
+    configuration.start = nil
+    configuration.resume = ResumePoint(epoch: epoch, received: received)
+    configuration.input = InputPoint(written: written, lease: lease)
+    return configuration
+  }
+}
+
+/// Answers an agent's requests, one JSON line each, until the agent ends.
+enum ApprovalClient {
+  /// Ends the process with the agent's exit status.
+  static func run(settings: String) async -> Never {
+    do {
+      exit(try await answerAll(settings))
+    } catch {
+      print("client: \(error)")
+      exit(70)
+    }
+  }
+
+  private static func answerAll(_ settings: String) async throws -> Int32 {
+    var state = try ApprovalState(at: settings)
+    guard let configuration = state.configuration else { return 64 }
+    let dialer = Dialer(state)
+    let session = DurableSession(configuration) { command, _ throws(AppError) in
+      try await dialer.channel(running: command)
+    }
+    _ = try await session.attach()
+    // Whether the last life's answer arrived is the host's to know: it is dropped there if it did.
+    if !state.pending.isEmpty { try await session.write(state.pending, at: state.offset) }
+    var line: [UInt8] = []
+    for try await chunk in session.output {
+      guard case .bytes(let bytes, _) = chunk.content else { return 74 }
+      for (index, byte) in bytes.enumerated() {
+        line.append(byte)
+        guard byte == UInt8(ascii: "\n") else { continue }
+        let answer = try Self.answer(to: line)
+        line = []
+        guard let resume = await session.resumePoint, let input = await session.inputPoint else {
+          return 70
+        }
+        let end = chunk.offset + UInt64(index) + 1
+        state.record(answer, seen: end, resume, input)
+        try state.save(to: settings)
+        try await session.write(answer, at: state.offset)
+        await session.commit(through: end)
+      }
+    }
+    let end = try await session.exitStatus()
+    await session.close()
+    guard case .exited(let status) = end else { return 74 }
+    return Int32(status)
+  }
+
+  private struct Request: Decodable { var request: Int }
+
+  private static func answer(to line: [UInt8]) throws -> [UInt8] {
+    let request = try JSONDecoder().decode(Request.self, from: Data(line))
+    return Array("{\"answer\":\(request.request)}\n".utf8)
+  }
+}
+
+/// Dials again whenever the session asks for a channel and the link is gone.
+private actor Dialer {
+  private let endpoint: Endpoint
+  private let configuration: SSHConfiguration
+  private var connection: SSHConnection?
+
+  init(_ state: ApprovalState) {
+    endpoint = Endpoint(host: "127.0.0.1", port: state.port)
+    configuration = SSHConfiguration(
+      user: state.user, credentials: [.keyFile(state.identity)], hostKeys: .anyKey)
+  }
+
+  func channel(running command: String) async throws(AppError) -> any ByteChannel {
+    for _ in 0..<1_000 {
+      do throws(AppError) {
+        return try await link().channel(running: command)
+      } catch {
+        let hasLink = await connection?.lastFailure == nil
+        guard connection == nil || !hasLink else { throw error }
+        await connection?.close()
+        connection = nil
+      }
+    }
+    throw .networkUnavailable
+  }
+
+  private func link() async throws(AppError) -> SSHConnection {
+    if let connection, await connection.lastFailure == nil { return connection }
+    await connection?.close()
+    let next = SSHConnection(to: endpoint, configuration: configuration)
+    connection = next
+    try await next.connect()
+    return next
+  }
+}
