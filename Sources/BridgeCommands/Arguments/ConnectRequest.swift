@@ -1,4 +1,5 @@
 package import BridgeErrors
+package import BridgeSSH
 
 /// The checked command line of a command over a link, without the values of files.
 package struct ConnectRequest: Sendable, Equatable {
@@ -90,6 +91,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var start: StartRequest
   /// The hosts to go through, as they are typed; nil where the configuration decides.
   package var jump: String?
+  /// What standard input and output are carried to.
+  package var carried: TunnelTarget?
 
   /// Creates a request from the options of `connect`.
   ///
@@ -104,6 +107,8 @@ package struct ConnectRequest: Sendable, Equatable {
     durability = try Self.durability(options)
     start = try StartRequest(options.start)
     try options.tunnels.checkAvailable()
+    carried = try options.tunnels.target(beside: options)
+    if carried != nil { isIdle = true }
   }
 
   /// Creates a request that runs nothing.
@@ -144,6 +149,7 @@ package struct ConnectRequest: Sendable, Equatable {
     durability = .never
     start = StartRequest()
     jump = options.jump
+    carried = nil
   }
 
   /// Creates a request for the durable sessions of a host.

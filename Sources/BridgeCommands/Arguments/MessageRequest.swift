@@ -62,7 +62,7 @@ package struct MessageRequest: Sendable, Equatable {
       ("--host-key", options.hostKey != nil), ("--known-hosts", options.knownHosts != nil),
       ("--password-fd", options.passwordFd != nil), ("--durable", options.durable != nil),
       ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
-      ("-J", options.jump != nil),
+      ("-J", options.jump != nil), ("-W", options.tunnels.carried != nil),
     ]
   }
 

@@ -45,6 +45,7 @@ package struct ConnectCommand: AsyncParsableCommand {
   @Sendable private static func work(_ context: RunContext) -> any LinkWork {
     let request = context.request
     if request.messages != nil { return MessageWork(context) }
+    if let target = request.carried { return StandardStreamWork(to: target, context) }
     if request.isIdle { return IdleWork(context: context) }
     guard request.durability != .never else { return PlainWork(context) }
     return DurableWork(

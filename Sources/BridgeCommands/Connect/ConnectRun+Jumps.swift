@@ -40,6 +40,16 @@ extension ConnectRun {
     configuration(of: settings, prompter.interaction(ofHop: settings.endpoint.host))
   }
 
+  /// What leads to the host of `settings` in the place of a TCP connection.
+  func proxyCommand(of settings: ConnectSettings) -> ProxyCommand? {
+    settings.proxyCommand.map { line in
+      let shell = local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 } ?? "/bin/sh"
+      return ProxyCommand(line: line, shell: shell) { [reporter] line in
+        reporter.log(PeerText.escaped(line, limit: 2048))
+      }
+    }
+  }
+
   /// Takes an event of a hop in; false for another one.
   func sawHop(_ event: RecoveryEvent) async -> Bool {
     guard let hop = hops.first(where: { $0.id.description == event.source }) else { return false }

@@ -60,8 +60,13 @@ extension ConnectRun {
     to settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?
   ) -> SupervisedConnection {
     guard let hop else {
+      let proxy = proxyCommand(of: settings)
       return supervised {
-        SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
+        guard let proxy else {
+          return SSHConnection(to: settings.endpoint, configuration: configuration, on: reactor)
+        }
+        return SSHConnection(
+          to: settings.endpoint, configuration: configuration, by: proxy, on: reactor)
       }
     }
     var plan = supervised { () throws(AppError) -> any Connection in

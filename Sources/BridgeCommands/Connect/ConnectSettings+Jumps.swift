@@ -19,8 +19,7 @@ extension ConnectSettings {
     guard seen.count <= JumpHost.limit else { throw Self.refused(seen, "is too long") }
     switch proxy {
     case nil: return
-    case .command:
-      throw CommandFailure(error: .featureUnavailable(feature: "ProxyCommand"), isInFile: true)
+    case .command(let line): proxyCommand = line
     case .jump(let hops):
       for (index, hop) in hops.enumerated() {
         let request = try request.leading(to: hop)

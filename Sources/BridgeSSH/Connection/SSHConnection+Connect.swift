@@ -89,6 +89,7 @@ extension SSHConnection {
 
   private func carrier() async throws(SSHFailure) -> any Carrier {
     if let bastion { return try await tunnel(through: bastion) }
+    if let proxy { return try start(proxy) }
     let socket = try await dial()
     socket.sendAtOnce()
     socket.acknowledgeAtOnce()

@@ -184,7 +184,7 @@ extension SSHConnection {
       return loss
     }
     return SSHFailure(
-      code: code, message: seen?.disconnect?.message ?? text,
+      code: code, message: seen?.disconnect?.message ?? endingOfProxy(seen?.socket) ?? text,
       phase: phase, host: endpoint.host, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,

@@ -30,6 +30,8 @@ public actor SSHConnection: Connection {
   nonisolated let reactor: Reactor
   /// The connection whose server leads on to this one's.
   let bastion: SSHConnection?
+  /// The program that leads to the server.
+  let proxy: ProxyCommand?
 
   var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
@@ -79,6 +81,7 @@ public actor SSHConnection: Connection {
     self.configuration = configuration
     self.reactor = reactor
     bastion = nil
+    proxy = nil
     offer = configuration.algorithms
     events = life.events
   }
@@ -96,6 +99,23 @@ public actor SSHConnection: Connection {
     self.configuration = configuration
     reactor = bastion.reactor
     self.bastion = bastion
+    proxy = nil
+    offer = configuration.algorithms
+    events = life.events
+  }
+
+  /// A connection to `endpoint` by way of a program (ProxyCommand); nothing is started yet.
+  ///
+  /// The program is ended with the connection.
+  public init(
+    to endpoint: Endpoint, configuration: SSHConfiguration, by proxy: ProxyCommand,
+    on reactor: Reactor = ReactorGroup.shared.next()
+  ) {
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.reactor = reactor
+    bastion = nil
+    self.proxy = proxy
     offer = configuration.algorithms
     events = life.events
   }

@@ -169,3 +169,25 @@ extension SSHConnection {
     return loss.ofTheLink
   }
 }
+
+// A connection by way of a program.
+extension SSHConnection {
+  /// Starts the program.
+  func start(_ proxy: ProxyCommand) throws(SSHFailure) -> any Carrier {
+    enter(.dial)
+    do throws(ProxyProcess.SpawnFailure) {
+      return ProxyCarrier(try ProxyProcess(proxy, on: reactor), on: reactor)
+    } catch {
+      if let shortage = localShortage(error.errno, phase: .dial) { throw shortage }
+      throw failure(
+        code: SSHFailure.Code.socketDisconnect.rawValue,
+        text: "the ProxyCommand cannot be started: \(error.words)", phase: .dial)
+    }
+  }
+
+  /// How the program ended, where the connection has ended with it.
+  func endingOfProxy(_ socket: SocketCondition?) -> String? {
+    guard let socket, socket != .open else { return nil }
+    return (session?.wire.carrier as? ProxyCarrier)?.process.ending
+  }
+}

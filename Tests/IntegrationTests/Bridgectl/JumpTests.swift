@@ -121,4 +121,49 @@ import Testing
       #expect(await !servers[0].log.contains("Connection from"))
     }
   }
+
+  @Test func aProxyCommandOfOurOwnLeadsToAHost() async throws {
+    try await withChain { servers, home, options in
+      let config = home.file("config")
+      let own = "\(Child.program) connect -F \(config) -W %h:%p first"
+      let outcome = try await home.run(
+        options + ["-o", "ProxyCommand=\(own)", "second", "--", "cat; exit 6"],
+        input: Array("through\n".utf8))
+      #expect(outcome.code == 6, "\(outcome.error)")
+      #expect(outcome.text == "through\n")
+      #expect(await servers[0].log.contains("Accepted publickey"))
+    }
+  }
+
+  @Test func whatAProxyCommandWritesIsShownEscaped() async throws {
+    try await withChain { _, home, options in
+      let outcome = try await home.run(
+        options + ["-o", #"ProxyCommand=printf 'no\033[2Jway\n' >&2; exit 3"#, "second", "true"])
+      #expect(outcome.code == 69)
+      #expect(!outcome.error.utf8.contains(0x1B))
+      #expect(outcome.error.contains("way"))
+      #expect(outcome.lastLine.contains("[sshConnectionFailed]"))
+    }
+  }
+
+  @Test func standardInputAndOutputAreCarriedToATarget() async throws {
+    try await withChain { servers, home, options in
+      let outcome = try await home.run(
+        options + ["-W", "127.0.0.1:\(servers[1].port)", "first"], input: Array("nonsense\r\n".utf8)
+      )
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.text.hasPrefix("SSH-2.0-OpenSSH"))
+      #expect(outcome.error.isEmpty)
+    }
+  }
+
+  @Test func aTargetThatRefusesIsNamed() async throws {
+    try await withChain { servers, home, options in
+      await servers[1].kill()
+      let outcome = try await home.run(
+        options + ["-W", "127.0.0.1:\(servers[1].port)", "first"])
+      #expect(outcome.code == 69)
+      #expect(outcome.lastLine.contains("127.0.0.1:\(servers[1].port): Connection refused"))
+    }
+  }
 }

@@ -1,0 +1,271 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+import Foundation
+
+/// A child process for a `ProxyCommand`: started once, reaped once, never signaled after that.
+@safe final class ProxyProcess: @unchecked Sendable {
+  /// The `errno` of why it could not be started.
+  struct SpawnFailure: Error {
+    let errno: Int32
+
+    /// The system's words.
+    var words: String { unsafe String(cString: strerror(errno)) }
+  }
+
+  private struct State {
+    var status: Int32?
+    var isEnding = false
+    var whenReaped: (@Sendable () -> Void)?
+  }
+
+  /// One thread for each process that runs and one for its standard error.
+  private static let waiting = BlockingThreads(name: "bridge-proxy", limit: 256)
+  private static let lineLimit = 1024
+  /// The time between asking it to end and killing it.
+  private static let killDelay = Duration.seconds(1)
+
+  /// Our end of the pair of sockets.
+  let socket: Socket
+  private let process: pid_t
+  private let reactor: Reactor
+  private let state = Mutex(State())
+  private var killing: LoopTimer?
+
+  /// Starts `command`.
+  init(_ command: ProxyCommand, on reactor: Reactor) throws(SpawnFailure) {
+    var ends: [Int32] = [-1, -1]
+    var errors: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw SpawnFailure(errno: errno)
+    }
+    guard unsafe socketpair(AF_UNIX, kind, 0, &errors) == 0 else {
+      let code = errno
+      for end in ends { close(end) }
+      throw SpawnFailure(errno: code)
+    }
+    var child = pid_t()
+    let code = Self.spawn(command, stream: ends[1], errors: errors[1], as: &child)
+    close(ends[1])
+    close(errors[1])
+    guard code == 0 else {
+      close(ends[0])
+      close(errors[0])
+      throw SpawnFailure(errno: code)
+    }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    socket = Socket(descriptor: ends[0])
+    process = child
+    self.reactor = reactor
+    let (descriptor, tell) = (errors[0], command.standardError)
+    Self.waiting.start { [self] in reap() }
+    Self.waiting.start { [self] in readErrors(from: descriptor, tell) }
+  }
+
+  /// How it ended, as the end of a sentence; nil while it runs.
+  var ending: String? {
+    state.withLock { $0.status }.map { status in
+      let signal = status & 0x7F
+      return signal == 0
+        ? "the ProxyCommand ended with status \(status >> 8 & 0xFF)"
+        : "signal \(signal) ended the ProxyCommand"
+    }
+  }
+
+  /// Calls `body` when it has ended.
+  func whenReaped(_ body: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      if state.status == nil { state.whenReaped = body }
+      return state.status != nil
+    }
+    if isOver { body() }
+  }
+
+  /// Asks it to end, as OpenSSH does, and kills it a second later.
+  func end() {
+    state.withLock { state in
+      guard state.status == nil, !state.isEnding else { return }
+      state.isEnding = true
+      kill(process, SIGHUP)
+    }
+    reactor.execute { [self] in
+      guard state.withLock({ $0.status }) == nil else { return }
+      killing = LoopTimer(after: Self.killDelay, on: reactor) { [self] in
+        signal(SIGKILL)
+        killing = nil
+      }
+    }
+  }
+
+  private func signal(_ number: Int32) {
+    state.withLock { state in
+      if state.status == nil { kill(process, number) }
+    }
+  }
+
+  private func reap() {
+    var info = unsafe siginfo_t()
+    while unsafe waitid(P_PID, id_t(process), &info, Int32(WEXITED | WNOWAIT)) < 0, errno == EINTR {
+    }
+    let whenReaped = state.withLock { state in
+      var status: Int32 = 0
+      while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+      state.status = status
+      return state.whenReaped.take()
+    }
+    whenReaped?()
+    reactor.execute { [self] in
+      killing?.cancel()
+      killing = nil
+    }
+  }
+
+  /// What it writes is passed on until it has ended and nothing more comes: a process that it left
+  /// behind may keep the pipe.
+  private func readErrors(from descriptor: Int32, _ tell: (String) -> Void) {
+    defer { close(descriptor) }
+    var line: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let isReady = unsafe Foundation.poll(&poll, 1, 200) > 0
+      guard isReady else {
+        if state.withLock({ $0.status }) != nil { break }
+        continue
+      }
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { break }
+      for byte in buffer[..<count] {
+        if byte != 10, line.count < Self.lineLimit {
+          line.append(byte)
+        } else {
+          tell(String(decoding: line, as: UTF8.self))
+          line = byte == 10 ? [] : [byte]
+        }
+      }
+    }
+    if !line.isEmpty { tell(String(decoding: line, as: UTF8.self)) }
+  }
+
+  /// Returns 0, or the `errno` of why it could not.
+  private static func spawn(
+    _ command: ProxyCommand, stream: Int32, errors: Int32, as child: inout pid_t
+  ) -> Int32 {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, stream, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, stream, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    var all = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let words = [command.shell, "-c", "exec " + command.line]
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe arguments.forEach { unsafe free($0) } }
+    return unsafe posix_spawnp(&child, command.shell, &actions, &attributes, &arguments, environ)
+  }
+}
+
+/// A child process as a carrier. Its end of file is held back until it is known how it ended, if
+/// that is soon.
+@safe final class ProxyCarrier: Carrier, @unchecked Sendable {
+  /// How long an end of file waits for the process's end.
+  private static let grace = Duration.milliseconds(200)
+
+  let process: ProxyProcess
+  private let reactor: Reactor
+  private var watcher: DescriptorWatcher?
+  private var ready: ((DescriptorWatcher.Readiness) -> Void)?
+  private var interest: DescriptorWatcher.Readiness = []
+  private var isHolding = false
+  private var isReleased = false
+  private var timer: LoopTimer?
+
+  init(_ process: ProxyProcess, on reactor: Reactor) {
+    self.process = process
+    self.reactor = reactor
+  }
+
+  deinit { process.end() }
+
+  private var socket: Socket { process.socket }
+  var descriptor: Int32 { socket.descriptor }
+  var condition: SocketCondition { isHolding ? .open : socket.condition }
+  var acknowledged: UInt64 { 0 }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+    let result = unsafe socket.receive(into: buffer)
+    guard result == .ended, !isReleased, process.ending == nil else { return result }
+    hold()
+    return .wouldBlock
+  }
+
+  func send(_ bytes: UnsafeRawBufferPointer) -> Socket.Transfer { unsafe socket.send(bytes) }
+
+  func finish() { socket.finish() }
+
+  func isAtEnd() -> Bool { socket.isAtEnd() }
+
+  func acknowledgeAtOnce() {}
+
+  func start(_ ready: @escaping (DescriptorWatcher.Readiness) -> Void) -> Bool {
+    self.ready = ready
+    watcher = DescriptorWatcher(socket.descriptor, on: reactor, ready: ready)
+    return watcher != nil
+  }
+
+  func watch(for interest: DescriptorWatcher.Readiness) {
+    self.interest = interest
+    watcher?.watch(for: isHolding ? interest.subtracting(.readable) : interest)
+  }
+
+  func stopWatching() {
+    watcher?.close()
+    watcher = nil
+    ready = nil
+    timer?.cancel()
+    timer = nil
+  }
+
+  func shutDown() { socket.shutDown() }
+
+  func close() {
+    stopWatching()
+    socket.shutDown()
+    socket.close()
+    process.end()
+  }
+
+  private func hold() {
+    guard !isHolding else { return }
+    isHolding = true
+    // A helper thread may be the reader.
+    reactor.execute { [weak self] in
+      guard let self, isHolding else { return }
+      timer = LoopTimer(after: Self.grace, on: reactor) { [weak self] in self?.letGo() }
+      process.whenReaped { [weak self, reactor] in
+        reactor.execute { [weak self] in self?.letGo() }
+      }
+    }
+  }
+
+  private func letGo() {
+    guard isHolding else { return }
+    isHolding = false
+    isReleased = true
+    timer?.cancel()
+    timer = nil
+    watch(for: interest)
+    ready?(.readable)
+  }
+}

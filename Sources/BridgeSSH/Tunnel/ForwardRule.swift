@@ -1,0 +1,137 @@
+package import BridgeErrors
+import BridgeTransport
+
+/// A local address and what its connections are carried to: `-L`, `-D`, LocalForward and
+/// DynamicForward.
+public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
+  /// Where connections are taken.
+  public enum Source: Sendable, Hashable {
+    /// A TCP port; `address` nil for loopback, `*` for every address. Port 0 is any free one.
+    case port(address: String?, Int)
+    /// A unix socket, made where nothing is.
+    case socket(path: String)
+  }
+
+  /// Where they lead.
+  public enum Destination: Sendable, Hashable {
+    /// To one place.
+    case fixed(TunnelTarget)
+    /// Where each asks to, by SOCKS 4, 4a or 5.
+    case dynamic
+  }
+
+  /// Where connections are taken.
+  public var source: Source
+  /// Where they lead.
+  public var destination: Destination
+
+  /// A rule.
+  public init(from source: Source, to destination: Destination) {
+    self.source = source
+    self.destination = destination
+  }
+
+  /// As it is written after `-L` or `-D`.
+  public var description: String {
+    let from =
+      switch source {
+      case .port(let address?, let port): "\(Self.bracketed(address)):\(port)"
+      case .port(nil, let port): "\(port)"
+      case .socket(let path): path
+      }
+    switch destination {
+    case .fixed(let target): return "\(from):\(target)"
+    case .dynamic: return from
+    }
+  }
+
+  private static func bracketed(_ address: String) -> String {
+    address.contains(":") ? "[\(address)]" : address
+  }
+}
+
+extension ForwardRule {
+  /// The rule in `[ADDRESS:]PORT:HOST:HOSTPORT`, where each pair may be the path of a unix socket.
+  ///
+  /// - Throws: `validationError` of `field`.
+  package init(local text: String, field: String) throws(AppError) {
+    let fields = try Self.fields(text, field)
+    let bad = Self.refusal(text, field, "[ADDRESS:]PORT:HOST:HOSTPORT")
+    // From the end: a path is a target by itself.
+    let targetCount = fields.last?.hasPrefix("/") == true ? 1 : 2
+    guard fields.count > targetCount, fields.count <= targetCount + 2 else { throw bad }
+    let own = Array(fields.dropLast(targetCount))
+    let far = Array(fields.suffix(targetCount))
+    source = try Self.source(own, bad)
+    destination = .fixed(try Self.target(far, bad))
+  }
+
+  /// The rule in `[ADDRESS:]PORT`, or a path.
+  ///
+  /// - Throws: `validationError` of `field`.
+  package init(dynamic text: String, field: String) throws(AppError) {
+    source = try Self.source(
+      Self.fields(text, field), Self.refusal(text, field, "[ADDRESS:]PORT"))
+    destination = .dynamic
+  }
+
+  /// The target in `HOST:PORT`, or a path.
+  ///
+  /// - Throws: `validationError` of `field`.
+  package static func target(_ text: String, field: String) throws(AppError) -> TunnelTarget {
+    try target(fields(text, field), refusal(text, field, "HOST:PORT"))
+  }
+
+  private static func source(_ fields: [String], _ bad: AppError) throws(AppError) -> Source {
+    switch fields.count {
+    case 1 where fields[0].hasPrefix("/"): return .socket(path: fields[0])
+    case 1: return .port(address: nil, try port(fields[0], lowest: 0, bad))
+    case 2:
+      // As with OpenSSH, an empty address is every one.
+      let address = fields[0].isEmpty ? "*" : fields[0]
+      return .port(address: address, try port(fields[1], lowest: 0, bad))
+    default: throw bad
+    }
+  }
+
+  private static func target(_ fields: [String], _ bad: AppError) throws(AppError) -> TunnelTarget {
+    if fields.count == 1, fields[0].hasPrefix("/") { return .socket(path: fields[0]) }
+    guard fields.count == 2, !fields[0].isEmpty, fields[0].utf8.count <= 1024,
+      fields[0].utf8.allSatisfy({ $0 > 32 && $0 != 127 })
+    else { throw bad }
+    return .port(Endpoint(host: fields[0], port: try port(fields[1], lowest: 1, bad)))
+  }
+
+  private static func port(_ text: String, lowest: Int, _ bad: AppError) throws(AppError) -> Int {
+    guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
+      let port = Int(text), (lowest...65_535).contains(port)
+    else { throw bad }
+    return port
+  }
+
+  /// The parts between colons; an address in brackets is one of them.
+  private static func fields(_ text: String, _ field: String) throws(AppError) -> [String] {
+    let bad = refusal(text, field, "an address in brackets")
+    var fields: [String] = []
+    var rest = text[...]
+    while true {
+      if rest.hasPrefix("[") {
+        guard let end = rest.firstIndex(of: "]") else { throw bad }
+        fields.append(String(rest[rest.index(after: rest.startIndex)..<end]))
+        rest = rest[rest.index(after: end)...]
+      } else {
+        let end = rest.firstIndex(of: ":") ?? rest.endIndex
+        fields.append(String(rest[..<end]))
+        rest = rest[end...]
+      }
+      guard !rest.isEmpty else { return fields }
+      guard rest.hasPrefix(":"), fields.count < 8 else { throw bad }
+      rest = rest.dropFirst()
+    }
+  }
+
+  private static func refusal(_ text: String, _ field: String, _ form: String) -> AppError {
+    .validationError(
+      field: field, message: "\"\(PeerText.escaped(text, limit: 256))\" is not \(form).")
+  }
+}
