@@ -23,7 +23,7 @@ import Testing
     let told = EventRecorder<[String]>()
     Task(executorPreference: executor) {
       try? await supervisor.supervise(
-        Self.link(to: host.endpoint) { host.connection(Self.id, $0) })
+        Self.link(to: host.endpoint, trouble) { host.connection(Self.id, $0) })
       told.record((try? await trouble.told(by: events) { await Self.make($0, host) }) ?? [])
     }
     #expect(executor.run(moving: clock) { !told.events.isEmpty } == .done)
@@ -43,7 +43,9 @@ import Testing
       let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
       let events = supervisor.events()
       try await supervisor.supervise(
-        Self.link(to: endpoint) { _ in SSHConnection(to: endpoint, configuration: configuration) })
+        Self.link(to: endpoint, trouble) { _ in
+          SSHConnection(to: endpoint, configuration: configuration)
+        })
       let told = try await trouble.told(by: events) { try await Self.make($0, proxy, server) }
       #expect(told == trouble.outcome)
       await supervisor.shutDown()
@@ -52,9 +54,9 @@ import Testing
   }
 
   private static func link(
-    to endpoint: Endpoint, _ make: @escaping @Sendable (Int) -> any Connection
+    to endpoint: Endpoint, _ trouble: Trouble, _ make: @escaping @Sendable (Int) -> any Connection
   ) -> SupervisedConnection {
-    SupervisedConnection(id: id, endpoint: endpoint, liveness: Trouble.liveness, make: make)
+    SupervisedConnection(id: id, endpoint: endpoint, liveness: trouble.liveness, make: make)
   }
 
   private static func make(_ move: Move, _ host: ScriptedHost) async {
