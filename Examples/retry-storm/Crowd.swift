@@ -24,11 +24,10 @@ struct Crowd {
     let configuration = SSHConfiguration(for: server)
     let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
     for id in ids {
-      let link = SupervisedConnection(id: id, endpoint: endpoint) { [counter] _ in
+      try await supervisor.add(id, to: endpoint) { [counter] endpoint in
         counter.yield(.now)
         return SSHConnection(to: endpoint, configuration: configuration)
       }
-      try await supervisor.supervise(link)
     }
   }
 

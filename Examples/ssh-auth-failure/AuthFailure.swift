@@ -24,13 +24,11 @@ enum AuthFailure {
   private static func tell(_ story: Story, _ server: SSHServer) async throws {
     let supervisor = Supervisor(clock: ContinuousClock(), seed: story.options.seed)
     var watch = Watch(supervisor.events(), in: story)
-    let id = ConnectionID("workshop")
     let configuration = SSHConfiguration(for: server)
     let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
-    try await supervisor.supervise(
-      SupervisedConnection(id: id, endpoint: endpoint) { _ in
-        SSHConnection(to: endpoint, configuration: configuration)
-      })
+    let link = try await supervisor.add("workshop", to: endpoint) { endpoint in
+      SSHConnection(to: endpoint, configuration: configuration)
+    }
     try await watch.untilUp()
 
     await story.say(.fault, "the server forgets the key and drops the link")
@@ -49,7 +47,7 @@ enum AuthFailure {
     try await server.authorizeIdentity()
     await supervisor.choose(.reconnect)
     try await watch.untilUp()
-    let answer = try await supervisor.connection(id).answer(to: "echo back at work")
+    let answer = try await link.connection.answer(to: "echo back at work")
     await story.hold("the link carries commands again", answer == "back at work")
     await story.hold("nothing is shown any more", await supervisor.shown == nil)
     await story.hold(

@@ -30,10 +30,10 @@ enum HostKeyChange {
     let configuration = SSHConfiguration(
       for: server, hostKeys: .init(files: [known], unknown: .acceptNew))
     let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
-    let ids = [ConnectionID("editor"), ConnectionID("terminal")]
-    for id in ids {
-      try await supervisor.supervise(
-        SupervisedConnection(id: id, endpoint: endpoint) { _ in
+    var links: [Link<SSHConnection>] = []
+    for id: ConnectionID in ["editor", "terminal"] {
+      links.append(
+        try await supervisor.add(id, to: endpoint) { endpoint in
           SSHConnection(to: endpoint, configuration: configuration)
         })
       try await watch.untilUp()
@@ -52,10 +52,10 @@ enum HostKeyChange {
 
     await story.say(.person, "asks the administrator, writes the new key down, reconnects")
     try await server.knownHosts.write(toFile: known, atomically: true, encoding: .utf8)
-    for id in ids {
-      await supervisor.reconnectNow(id)
-      let answer = try await supervisor.connection(id).answer(to: "echo \(id)")
-      await story.hold("\(id) is up again", answer == id.description)
+    for link in links {
+      await link.retryNow()
+      let answer = try await link.connection.answer(to: "echo \(link.id)")
+      await story.hold("\(link.id) is up again", answer == link.id.description)
     }
     await supervisor.shutDown()
   }

@@ -24,22 +24,21 @@ enum NetworkDrop {
     let proxy = try await FaultProxy(to: server.port, seed: story.options.seed)
     let supervisor = Supervisor(clock: ContinuousClock(), seed: story.options.seed)
     var watch = Watch(supervisor.events(), in: story)
-    let id = ConnectionID("workshop")
     let configuration = SSHConfiguration(for: server)
     let endpoint = Endpoint(host: "127.0.0.1", port: proxy.port)
     // Short silences, so that the story is: a link like this one would wait five seconds.
     let liveness = LivenessPolicy(keepalive: .milliseconds(400), switching: .free)
-    try await supervisor.supervise(
-      SupervisedConnection(id: id, endpoint: endpoint, liveness: liveness) { _ in
-        SSHConnection(to: endpoint, configuration: configuration)
-      })
+    let options = LinkOptions(liveness: liveness)
+    let link = try await supervisor.add("workshop", to: endpoint, options) { endpoint in
+      SSHConnection(to: endpoint, configuration: configuration)
+    }
     try await watch.untilUp()
 
     for act in Act.allCases {
       await story.say(.fault, act.rawValue)
       try await act.begin(proxy)
       let seen = try await watch.untilUp()
-      let answer = try await supervisor.connection(id).answer(to: "echo \(act)")
+      let answer = try await link.connection.answer(to: "echo \(act)")
       await story.hold("a command runs on the new link", answer == "\(act)")
       await story.hold("every error has a type", seen.errors.allSatisfy(\.isTyped))
     }

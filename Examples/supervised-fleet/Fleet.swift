@@ -26,15 +26,12 @@ struct Fleet: Sendable {
     var ids: [ConnectionID] = []
     for number in 1...count {
       let shell = ConnectionID("ssh \(number)")
-      var link = SupervisedConnection(id: shell, endpoint: endpoint, retriesFirstDial: true) { _ in
+      let options = LinkOptions(liveness: liveness)
+      try await supervisor.add(shell, to: endpoint, options) { endpoint in
         SSHConnection(to: endpoint, configuration: configuration)
       }
-      link.liveness = liveness
-      try await supervisor.supervise(link)
       let socket = ConnectionID("ws \(number)")
-      link = try .webSocket(socket, to: sockets.port)
-      link.liveness = liveness
-      try await supervisor.supervise(link)
+      try await supervisor.add(socket, toWebSocketAt: sockets.port, options)
       ids += [shell, socket]
     }
     self.ids = ids

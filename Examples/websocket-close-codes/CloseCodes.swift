@@ -30,9 +30,9 @@ enum CloseCodes {
       WebSocketScript([.awaitMessages(1)] + ending.steps), .echo,
     ])
     let id = ConnectionID(ending.name)
-    try await supervisor.supervise(.webSocket(id, to: peer.port))
+    let link = try await supervisor.add(id, toWebSocketAt: peer.port)
     try await watch.untilUp()
-    try await supervisor.connection(id).say("go")
+    try await link.connection.send(text: "go")
     let seen = try await watch.until("an outcome") {
       switch $0 {
       case .recovered, .gaveUp: true
@@ -40,12 +40,12 @@ enum CloseCodes {
       }
     }
     if case .gaveUp = seen.last?.step {
-      await supervisor.close(id)
+      await link.close()
       await peer.stop()
       return .ends
     }
-    _ = try await supervisor.connection(id).probe(within: .seconds(60))
-    await supervisor.close(id)
+    _ = try await link.connection.probe(within: .seconds(60))
+    await link.close()
     await peer.stop()
     return .comesBack
   }

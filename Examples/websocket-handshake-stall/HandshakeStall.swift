@@ -37,9 +37,8 @@ enum HandshakeStall {
     var watch = Watch(supervisor.events(), in: story)
     var configuration = WebSocketConfiguration()
     configuration.timeouts.upgrade = deadline
-    let id = ConnectionID("chat")
-    try await supervisor.supervise(
-      .webSocket(id, to: peer.port, configuration: configuration))
+    let link = try await supervisor.add(
+      "chat", toWebSocketAt: peer.port, configuration: configuration)
     let seen = try await watch.untilUp()
 
     let requests = await peer.log.count { $0.kind.isRequest }
@@ -55,7 +54,7 @@ enum HandshakeStall {
       "silence is a timeout, busy is a status",
       seen.errors.map(\.caseName) == ["timeout", "timeout", "serverError"])
     await story.hold("nothing is left half open", await peer.openConnections == 1)
-    let probe = try await supervisor.connection(id).probe(within: .seconds(60))
+    let probe = try await link.connection.probe(within: .seconds(60))
     await story.hold("the link answers a ping", probe > .zero)
     await supervisor.shutDown()
   }
