@@ -51,11 +51,8 @@ public struct RecoveryEvents: AsyncSequence, Sendable {
         case .end: return nil
         case .nothing: break
         }
-        await withTaskCancellationHandler {
-          await withCheckedContinuation { eventStream.wait(reader, $0) }
-        } onCancel: {
-          eventStream.end(reader)
-        }
+        await eventStream.wait(reader)
+        if Task.isCancelled { eventStream.end(reader) }
       }
     }
   }
@@ -69,12 +66,12 @@ final class EventStream: Sendable {
     case end
   }
 
-  fileprivate typealias Waiter = CheckedContinuation<Void, Never>
+  fileprivate typealias Waiter = WaitList<Void>.Caller
 
   fileprivate struct Reader {
     /// The number of the first event it has not had.
     var next: UInt64
-    var waiters: [Waiter] = []
+    var waiters = WaitList<Void>()
   }
 
   fileprivate struct State {
@@ -88,6 +85,12 @@ final class EventStream: Sendable {
     var isFinished = false
 
     var first: UInt64 { end - UInt64(events.count - head) }
+
+    /// The iterators of one reader that wait; none of a reader that has ended.
+    subscript(waitersOf reader: Int) -> WaitList<Void> {
+      get { readers[reader]?.waiters ?? WaitList() }
+      set { readers[reader]?.waiters = newValue }
+    }
   }
 
   private let state = Mutex(State())
@@ -133,24 +136,22 @@ final class EventStream: Sendable {
     }
   }
 
-  /// Resumes `waiter` when there may be something for a reader, or never will be.
-  fileprivate func wait(_ reader: Int, _ waiter: CheckedContinuation<Void, Never>) {
-    let mustWait = state.withLock { state in
+  /// Waits until there may be something for a reader, or never will be.
+  fileprivate func wait(_ reader: Int) async {
+    await state.wait(in: \.[waitersOf: reader], canceled: ()) { state in
       guard let next = state.readers[reader]?.next, next >= state.end, !state.isFinished else {
-        return false
+        return ()
       }
-      state.readers[reader]?.waiters.append(waiter)
-      return true
+      return nil
     }
-    if !mustWait { waiter.resume() }
   }
 
   /// Nothing more is read by a reader.
   fileprivate func end(_ reader: Int) {
     let waiters = state.withLock { state in
-      let gone = state.readers.removeValue(forKey: reader)
+      var gone = state.readers.removeValue(forKey: reader)
       state.forgetWhatAllHave()
-      return gone?.waiters ?? []
+      return gone?.waiters.takeAll() ?? []
     }
     for waiter in waiters { waiter.resume() }
   }
@@ -166,15 +167,8 @@ extension EventStream.State {
     head = 0
   }
 
-  fileprivate mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
-    var waiters: [CheckedContinuation<Void, Never>] = []
-    for reader in readers.keys {
-      if readers[reader]?.waiters.isEmpty == false {
-        waiters += readers[reader]?.waiters ?? []
-        readers[reader]?.waiters = []
-      }
-    }
-    return waiters
+  fileprivate mutating func takeWaiters() -> [WaitList<Void>.Caller] {
+    readers.keys.flatMap { readers[$0]?.waiters.takeAll() ?? [] }
   }
 
   /// One event in the place of those that `reader` came too late for.

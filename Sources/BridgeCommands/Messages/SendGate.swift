@@ -3,27 +3,15 @@ import BridgeTransport
 /// Holds messages back while a link is only suspected: what would be lost with it goes over the
 /// next generation, for none but the newest may pass.
 package final class SendGate: Sendable {
-  private typealias Caller = CheckedContinuation<Bool, Never>
-
   private struct State {
     var isShut = false
     var newest = 0
-    var lastID = 0
-    var waiters: [Int: (generation: Int, caller: Caller)] = [:]
+    /// Each is answered with nil when the gate has changed.
+    var callers = WaitList<Bool?>()
 
     /// The answer to one of `generation`; nil while it must wait.
     func answer(to generation: Int) -> Bool? {
       generation < newest ? false : isShut ? nil : true
-    }
-
-    mutating func takeAnswered() -> [(Caller, Bool)] {
-      var answered: [(Caller, Bool)] = []
-      for (id, waiter) in waiters {
-        guard let answer = answer(to: waiter.generation) else { continue }
-        answered.append((waiter.caller, answer))
-        waiters[id] = nil
-      }
-      return answered
     }
   }
 
@@ -33,7 +21,7 @@ package final class SendGate: Sendable {
   package init() {}
 
   /// How many wait.
-  package var count: Int { state.withLock { $0.waiters.count } }
+  package var count: Int { state.withLock { $0.callers.count } }
 
   /// Shuts it, or opens it for those of the newest generation.
   package func set(isShut: Bool) { change { $0.isShut = isShut } }
@@ -47,38 +35,20 @@ package final class SendGate: Sendable {
   }
 
   private func change(_ body: (inout State) -> Void) {
-    let answered = state.withLock { state in
+    let callers = state.withLock { state in
       body(&state)
-      return state.takeAnswered()
+      return state.callers.takeAll()
     }
-    for (caller, answer) in answered { caller.resume(returning: answer) }
+    for caller in callers { caller.resume(returning: nil) }
   }
 
-  /// Waits until it is open; false when a newer generation is in use, or the task was cancelled.
+  /// Waits until it is open; false when a newer generation is in use, or the task was canceled.
   package func pass(_ generation: Int) async -> Bool {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: Caller) in
-        let answer = state.withLock { state -> Bool? in
-          if Task.isCancelled { return false }
-          if let answer = state.answer(to: generation) { return answer }
-          state.waiters[id] = (generation, caller)
-          return nil
-        }
-        if let answer { return caller.resume(returning: answer) }
-        // A cancellation that came between the check above and now found no waiter.
-        if Task.isCancelled { dismiss(id) }
+    while true {
+      let answer = await state.wait(in: \.callers, canceled: false) { state in
+        state.answer(to: generation).map { Optional.some($0) }
       }
-    } onCancel: {
-      dismiss(id)
+      if let answer { return answer }
     }
-  }
-
-  private func dismiss(_ id: Int) {
-    let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-    waiter?.caller.resume(returning: false)
   }
 }
