@@ -48,8 +48,8 @@ public struct AlgorithmOffer: Sendable, Equatable {
     let hostKeys =
       ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
       + (library.hasRSAWithSHA2 ? ["rsa-sha2-512", "rsa-sha2-256"] : [])
-    let ciphers = ["aes128-ctr", "aes192-ctr", "aes256-ctr"]
-    let macs = ["hmac-sha2-256", "hmac-sha2-512"]
+    let ciphers = Cipher.names(standard: true)
+    let macs = MessageAuthentication.names(standard: true)
     lists = [
       [
         "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256",
@@ -126,16 +126,8 @@ public struct AlgorithmOffer: Sendable, Equatable {
         "diffie-hellman-group-exchange-sha1",
       ]
     case .hostKey: ["ssh-rsa", "ssh-dss"]
-    case .cipherToServer, .cipherToClient:
-      [
-        "aes256-cbc", "rijndael-cbc@lysator.liu.se", "aes192-cbc", "aes128-cbc", "blowfish-cbc",
-        "arcfour128", "arcfour", "cast128-cbc", "3des-cbc",
-      ]
-    case .macToServer, .macToClient:
-      [
-        "hmac-sha1", "hmac-sha1-96", "hmac-md5", "hmac-md5-96", "hmac-ripemd160",
-        "hmac-ripemd160@openssh.com",
-      ]
+    case .cipherToServer, .cipherToClient: Cipher.names(standard: false)
+    case .macToServer, .macToClient: MessageAuthentication.names(standard: false)
     case .compressionToServer, .compressionToClient: []
     }
   }

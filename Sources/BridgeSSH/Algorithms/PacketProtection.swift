@@ -5,27 +5,12 @@ package struct PacketProtection: Sendable, Equatable {
   /// Bytes of the MAC behind each packet.
   package let macLength: Int
 
-  /// Nil for a name that no offer can hold (`AlgorithmOffer`).
+  /// Nil for a name that no offer can hold (`Cipher.all`, `MessageAuthentication.all`).
   package init?(cipher: String, mac: String) {
-    guard let blockSize = Self.blockSize(of: cipher), let macLength = Self.macLength[mac] else {
-      return nil
-    }
-    self.blockSize = blockSize
-    self.macLength = macLength
+    guard let cipher = Cipher.all.first(where: { $0.name == cipher }),
+      let mac = MessageAuthentication.all.first(where: { $0.name == mac })
+    else { return nil }
+    blockSize = cipher.blockSize
+    macLength = mac.length
   }
-
-  /// crypt.c of libssh2.
-  private static func blockSize(of cipher: String) -> Int? {
-    switch cipher {
-    case "blowfish-cbc", "cast128-cbc", "3des-cbc", "arcfour", "arcfour128": 8
-    case _ where cipher.hasPrefix("aes") || cipher.hasPrefix("rijndael"): 16
-    default: nil
-    }
-  }
-
-  /// mac.c of libssh2.
-  private static let macLength = [
-    "hmac-sha2-512": 64, "hmac-sha2-256": 32, "hmac-sha1": 20, "hmac-sha1-96": 12,
-    "hmac-md5": 16, "hmac-md5-96": 12, "hmac-ripemd160": 20, "hmac-ripemd160@openssh.com": 20,
-  ]
 }

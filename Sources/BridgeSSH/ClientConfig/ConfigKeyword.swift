@@ -39,7 +39,7 @@ enum ConfigKeyword: Equatable {
 }
 
 /// A keyword that sets one value.
-enum ConfigSetting: String, CaseIterable {
+package enum ConfigSetting: String, CaseIterable {
   case hostName = "hostname"
   case user
   case port
