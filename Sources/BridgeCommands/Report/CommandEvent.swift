@@ -11,7 +11,7 @@ package enum CommandEvent: Sendable {
   /// The key of an unknown host was added to a file.
   case hostKeyAdded(host: String, port: Int, keyType: String, fingerprint: String, file: String)
   /// A shell or a command started.
-  case started(hasTerminal: Bool)
+  case started(hasTerminal: Bool, target: String? = nil)
   /// Text of the remote command's standard error.
   case standardError(text: String)
   /// The message that comes next on standard output is not one line of text.
@@ -104,7 +104,9 @@ package enum CommandEvent: Sendable {
       line.add("keyType", keyType)
       line.add("fingerprint", fingerprint)
       line.add("file", PeerText.escaped(file))
-    case .started(let hasTerminal): line.add("terminal", hasTerminal)
+    case .started(let hasTerminal, let target):
+      line.add("terminal", hasTerminal)
+      line.add("target", target.map { PeerText.escaped($0) })
     case .standardError(let text): line.add("text", text)
     case .message(let number, let bytes, let lines, let isBinary):
       line.add("number", number)

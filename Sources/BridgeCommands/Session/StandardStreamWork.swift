@@ -36,7 +36,7 @@ final class StandardStreamWork: LinkWork {
       guard await connection.lastFailure == nil, error != .cancelled else { return }
       return context.fail(error, await connection.lastRefusal)
     }
-    context.reporter.event("started") { $0.add("target", PeerText.escaped(target.description)) }
+    context.reporter.event(.started(hasTerminal: false, target: target.description))
     let end = await carry(tunnel)
     await tunnel.close()
     switch end {

@@ -180,7 +180,7 @@ extension SSHConnection {
     } catch {
       if let shortage = localShortage(error.errno, phase: .dial) { throw shortage }
       throw failure(
-        code: SSHFailure.Code.socketDisconnect.rawValue,
+        code: .socketDisconnect,
         text: "the ProxyCommand cannot be started: \(error.words)", phase: .dial)
     }
   }

@@ -53,7 +53,7 @@ import Testing
       host: "h", port: 1, user: "u",
       .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
     .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
-    .started(hasTerminal: true), .standardError(text: "t"),
+    .started(hasTerminal: true, target: "t:1"), .standardError(text: "t"),
     .message(number: 1, bytes: 1, lines: 1, isBinary: false),
     .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
     .installed(directory: "/d", sha256: "s", version: "v"),
@@ -128,12 +128,14 @@ import Testing
 
   /// The words in backticks, but for those in parentheses.
   private static func names(in text: String) -> [String] {
-    text.replacing(/\([^)]*\)/, with: "").matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) }
+    text.replacing(/\([^)]*\)/, with: "").matches(of: /`([a-zA-Z0-9]+)`/).map {
+      String($0.output.1)
+    }
   }
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...11))
+    #expect(Self.events.map(Self.number) == Array(0...13))
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {
