@@ -31,8 +31,7 @@ import Testing
   @Test func everyOptionInThemExists() throws {
     let dump = try JSONDecoder().decode(Dump.self, from: Data(BridgeCommand._dumpHelp().utf8))
     let names = Self.names(of: dump.command)
-    let table = CommandAdvice.byCase.filter { !$0.key.hasPrefix("durableSession") }
-    for text in Array(table.values) + Array(CommandAdvice.byKind.values) {
+    for text in Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values) {
       let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
       let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
       #expect(!options.isEmpty || !commands.isEmpty, "\(text)")
