@@ -125,7 +125,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command", "retry-storm",
+        "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command",
+        "retry-storm",
         "severity-queue",
         "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
         "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",

@@ -6,8 +6,8 @@ import BridgeTransport
 import Foundation
 import Narration
 
-/// An agent runs on the host and asks for approvals, one JSON line each. The link is reset again and
-/// again, and the client that answers is killed twice: each request is answered exactly once.
+/// An agent runs on the host and asks for approvals, one JSON line each. The link is reset again
+/// and again, and the client that answers is killed twice: each request is answered exactly once.
 @main
 enum AgentSession {
   private static let requests = 40
