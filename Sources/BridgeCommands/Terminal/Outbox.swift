@@ -12,8 +12,8 @@ final class Outbox: Sendable {
     var isHeld = false
     var heldLimit = Outbox.limit
     var isClosed = false
-    var taker: CheckedContinuation<Void, Never>?
-    var giver: CheckedContinuation<Void, Never>?
+    var takers = WaitList<Void>()
+    var givers = WaitList<Void>()
   }
 
   /// How much is kept, in bytes.
@@ -37,29 +37,27 @@ final class Outbox: Sendable {
 
   /// Adds `bytes`; waits while the box is full and not held.
   func append(_ bytes: [UInt8]) async {
-    let (taker, isFull) = state.withLock { state in
-      guard !state.isClosed else { return (CheckedContinuation<Void, Never>?.none, false) }
+    let (takers, isFull) = state.withLock { state in
+      guard !state.isClosed else { return ([WaitList<Void>.Caller](), false) }
       let room = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
       state.bytes += bytes.prefix(room)
       state.lost += max(0, bytes.count - room)
-      guard !state.isHeld else { return (nil, false) }
-      return (state.taker.take(), state.bytes.count >= Self.limit)
+      guard !state.isHeld else { return ([], false) }
+      return (state.takers.takeAll(), state.bytes.count >= Self.limit)
     }
-    taker?.resume()
+    for taker in takers { taker.resume() }
     if isFull { await waitForRoom() }
   }
 
   /// All that waits, as soon as there is some; nil once closed, or when the task is cancelled.
   func take() async -> [UInt8]? {
     while !Task.isCancelled {
-      let (bytes, giver, isClosed) = state.withLock { state in
-        guard !state.isHeld else {
-          return ([UInt8](), CheckedContinuation<Void, Never>?.none, false)
-        }
+      let (bytes, givers, isClosed) = state.withLock { state in
+        guard !state.isHeld else { return ([UInt8](), [WaitList<Void>.Caller](), false) }
         defer { state.bytes = [] }
-        return (state.bytes, state.giver.take(), state.isClosed)
+        return (state.bytes, state.givers.takeAll(), state.isClosed)
       }
-      giver?.resume()
+      for giver in givers { giver.resume() }
       if !bytes.isEmpty { return bytes }
       if isClosed { return nil }
       await waitForBytes()
@@ -71,18 +69,18 @@ final class Outbox: Sendable {
   func hold(_ isHeld: Bool) {
     let waiters = state.withLock { state in
       state.isHeld = isHeld
-      return [isHeld ? nil : state.taker.take(), isHeld ? state.giver.take() : nil]
+      return isHeld ? state.givers.takeAll() : state.takers.takeAll()
     }
-    for waiter in waiters { waiter?.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   /// Discards the pending bytes and returns how many were lost, including those that did not fit.
   func drop() -> Int {
-    let (count, giver) = state.withLock { state in
+    let (count, givers) = state.withLock { state in
       defer { (state.bytes, state.lost, state.isHeld) = ([], 0, false) }
-      return (state.bytes.count + state.lost, state.giver.take())
+      return (state.bytes.count + state.lost, state.givers.takeAll())
     }
-    giver?.resume()
+    for giver in givers { giver.resume() }
     return count
   }
 
@@ -90,36 +88,20 @@ final class Outbox: Sendable {
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
-      return [state.taker.take(), state.giver.take()]
+      return state.takers.takeAll() + state.givers.takeAll()
     }
-    for waiter in waiters { waiter?.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   private func waitForBytes() async {
-    await wait(in: \.taker) { ($0.bytes.isEmpty || $0.isHeld) && !$0.isClosed }
+    await state.wait(in: \.takers, canceled: ()) { state in
+      (state.bytes.isEmpty || state.isHeld) && !state.isClosed ? nil : ()
+    }
   }
 
   private func waitForRoom() async {
-    await wait(in: \.giver) { $0.bytes.count >= Self.limit && !$0.isClosed && !$0.isHeld }
-  }
-
-  private func wait(
-    in slot: any WritableKeyPath<State, CheckedContinuation<Void, Never>?> & Sendable,
-    while isNeeded: @Sendable (State) -> Bool
-  ) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-        let isCancelled = Task.isCancelled
-        let waits = state.withLock { state in
-          guard !isCancelled, isNeeded(state) else { return false }
-          state[keyPath: slot] = waiter
-          return true
-        }
-        if !waits { waiter.resume() }
-      }
-    } onCancel: {
-      let waiter = state.withLock { $0[keyPath: slot].take() }
-      waiter?.resume()
+    await state.wait(in: \.givers, canceled: ()) { state in
+      state.bytes.count >= Self.limit && !state.isClosed && !state.isHeld ? nil : ()
     }
   }
 }

@@ -9,14 +9,14 @@ package final class ChannelEnding: Sendable {
     var answer: Answer?
     var reported: ExitStatus?
     var context: FailureContext?
-    var waiters: [Int: Waiter] = [:]
-    var last = 0
-  }
+    /// Callers for which what the server reported is enough, and those for which it is not.
+    var early = WaitList<Answer>()
+    var late = WaitList<Answer>()
 
-  private struct Waiter {
-    let caller: CheckedContinuation<Answer, Never>
-    /// Whether what the server reported is enough.
-    let isEarly: Bool
+    func known(early isEarly: Bool) -> Answer? {
+      if isEarly, let reported { return .success(reported) }
+      return answer
+    }
   }
 
   private let state = Mutex(State())
@@ -28,26 +28,25 @@ package final class ChannelEnding: Sendable {
   package func settle(
     _ answer: Result<ExitStatus, AppError>, _ context: FailureContext? = nil
   ) {
-    let waiters = state.withLock { state in
-      guard state.answer == nil else { return [Waiter]() }
+    let callers = state.withLock { state in
+      guard state.answer == nil else { return [WaitList<Answer>.Caller]() }
       state.answer = answer
       state.context = context
-      defer { state.waiters = [:] }
-      return Array(state.waiters.values)
+      return state.early.takeAll() + state.late.takeAll()
     }
-    for waiter in waiters { waiter.caller.resume(returning: answer) }
+    for caller in callers { caller.resume(returning: answer) }
   }
 
   /// Records the server's status, though more output may follow.
   package func report(_ status: ExitStatus) {
-    let waiters = state.withLock { state in
-      guard state.answer == nil, state.reported == nil else { return [Waiter]() }
+    let callers = state.withLock { state in
+      guard state.answer == nil, state.reported == nil else {
+        return [WaitList<Answer>.Caller]()
+      }
       state.reported = status
-      let early = state.waiters.filter(\.value.isEarly)
-      for id in early.keys { state.waiters[id] = nil }
-      return Array(early.values)
+      return state.early.takeAll()
     }
-    for waiter in waiters { waiter.caller.resume(returning: .success(status)) }
+    for caller in callers { caller.resume(returning: .success(status)) }
   }
 
   /// The status, if it was settled without a failure.
@@ -60,25 +59,11 @@ package final class ChannelEnding: Sendable {
   ///
   /// - Throws: what ended it; `cancelled`.
   package func wait(early isEarly: Bool = false) async throws(AppError) -> ExitStatus {
-    let id = state.withLock { state in
-      state.last += 1
-      return state.last
-    }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (waiter: CheckedContinuation<Answer, Never>) in
-        let isCancelled = Task.isCancelled
-        let answer = state.withLock { state -> Answer? in
-          if isEarly, let status = state.reported { return .success(status) }
-          if let answer = state.answer { return answer }
-          if isCancelled { return .failure(.cancelled) }
-          state.waiters[id] = Waiter(caller: waiter, isEarly: isEarly)
-          return nil
-        }
-        if let answer { waiter.resume(returning: answer) }
-      }
-    } onCancel: {
-      let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-      waiter?.caller.resume(returning: .failure(.cancelled))
+    // What is known is answered to a canceled caller, too.
+    if let known = state.withLock({ $0.known(early: isEarly) }) { return try known.get() }
+    let list = isEarly ? \State.early : \State.late
+    let answer = await state.wait(in: list, canceled: .failure(.cancelled)) { state in
+      state.known(early: isEarly)
     }
     return try answer.get()
   }

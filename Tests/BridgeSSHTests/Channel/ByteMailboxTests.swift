@@ -182,4 +182,15 @@ import Testing
     ending.settle(.success(.signal("TERM")))
     #expect(try await remaining == .signal("TERM"))
   }
+
+  /// A cancellation may come between the moment a caller looks for it and the one it waits from.
+  @Test(.timeLimit(.minutes(1))) func aWaitThatIsCanceledWhileItBeginsEnds() async {
+    for _ in 0..<20_000 {
+      let ending = ChannelEnding()
+      let waiting = Task { try? await ending.wait() }
+      let canceling = Task.detached { waiting.cancel() }
+      #expect(await waiting.value == nil)
+      await canceling.value
+    }
+  }
 }
