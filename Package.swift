@@ -126,9 +126,8 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command",
-        "retry-storm",
-        "severity-queue",
-        "soak", "ssh-auth-failure", "ssh-host-key-change", "ssh-network-drop",
+        "retry-storm", "severity-queue", "soak", "ssh-auth-failure", "ssh-host-key-change",
+        "ssh-network-drop",
         "supervised-command", "supervised-fleet", "supervised-messages", "websocket-close-codes",
         "websocket-handshake-stall",
       ]),

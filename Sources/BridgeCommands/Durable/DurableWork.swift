@@ -177,6 +177,7 @@ final class DurableWork: LinkWork {
     }
     mode.set(.durable)
     announce(welcome)
+    if isOwn, context.keyboard != nil { await announceOthers(than: welcome.session) }
     context.reporter.event(.started(hasTerminal: welcome.kind == .terminal))
     let end = await streams.run()
     switch end {
@@ -204,6 +205,28 @@ final class DurableWork: LinkWork {
     let other = welcome.writer.map { "client \($0)" } ?? "another client"
     reporter.log("bridgectl: \(other) writes to this session; you read along. --take takes over.")
   }
+
+  /// Says how to return to shells that go on without a client: this run has started another one.
+  private func announceOthers(than own: SessionID) async {
+    guard let connection = state.withLock({ $0.newest }) else { return }
+    let host = SessionHost(connection, host: context.settings.endpoint.host)
+    let clock = context.clock
+    let found = await withTaskGroup(of: [SessionStatus].self) { group in
+      group.addTask { (try? await host.list()) ?? [] }
+      group.addTask {
+        try? await clock.sleep(for: Self.listLimit)
+        return []
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? []
+    }
+    let words = SessionText.forgotten(
+      found.filter { $0.session != own }, host: context.shownHost, now: WallClock.seconds)
+    if let words { context.reporter.log("bridgectl: \(words)") }
+  }
+
+  /// For a list that is not essential: the shell waits for it.
+  private static let listLimit = Duration.seconds(1)
 
   /// How the run ends when the session is over for this client.
   private func fail(_ error: AppError) async {

@@ -82,6 +82,25 @@ package enum SessionText {
     }.joined()
   }
 
+  /// A sentence about the running terminals of `sessions` that have no client; nil for none.
+  package static func forgotten(
+    _ sessions: [SessionStatus], host: String, now: UInt64
+  ) -> String? {
+    let running = sorted(sessions).filter {
+      $0.state == .running && $0.kind == .terminal && $0.attached == 0
+    }
+    guard let newest = running.last else { return nil }
+    let name =
+      newest.name.map { PeerText.escaped(text($0), limit: StartRequest.longestName) }
+      ?? String("\(newest.session)".prefix(shortID))
+    let age = age(now > newest.startedAt ? now - newest.startedAt : 0)
+    let count =
+      running.count == 1
+      ? "another shell goes on there without a client, since \(age)"
+      : "\(running.count) other shells go on there without a client, the newest since \(age)"
+    return "\(count): `bridgectl attach \(host) \(name)` returns to it."
+  }
+
   /// The sessions in the order in which they were started.
   package static func sorted(_ sessions: [SessionStatus]) -> [SessionStatus] {
     sessions.sorted { ($0.startedAt, "\($0.session)") < ($1.startedAt, "\($1.session)") }

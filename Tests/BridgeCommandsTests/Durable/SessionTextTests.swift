@@ -49,6 +49,29 @@ import Testing
     #expect(SessionText.table([], now: 0).isEmpty)
   }
 
+  @Test func onlyShellsWithoutAClientAreForgotten() {
+    var shell = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
+    shell.kind = .terminal
+    shell.startedAt = 100
+    var attached = shell
+    attached.attached = 1
+    var ended = shell
+    ended.state = .ended
+    var build = shell
+    build.kind = .pipes
+    #expect(SessionText.forgotten([attached, ended, build], host: "h", now: 160) == nil)
+    #expect(
+      SessionText.forgotten([attached, shell], host: "me@h", now: 160)
+        == "another shell goes on there without a client, since 1m: "
+        + "`bridgectl attach me@h 000000000000` returns to it.")
+    var named = shell
+    named.name = Array("work".utf8)
+    named.startedAt = 130
+    let two = SessionText.forgotten([named, shell], host: "h", now: 160)
+    #expect(two?.hasPrefix("2 other shells go on there without a client, the newest") == true)
+    #expect(two?.contains("`bridgectl attach h work`") == true)
+  }
+
   @Test func aLineHasWhatIsKnown() {
     var status = SessionStatus(session: Identifier(high: 0, low: 1), state: .ended)
     status.end = .signaled(number: 15, dumpedCore: true)

@@ -99,6 +99,28 @@ import Testing
     }
   }
 
+  @Test func afterTheClientWasKilledTheNextShellSaysHowToReturn() async throws {
+    try await withShell { scene, screen in
+      screen.signal(SIGKILL)
+      #expect(await screen.end() == 1009)
+      // The keeper learns of it from the end of the channel.
+      var attached = 1
+      while attached > 0 {
+        let list = try await scene.home.run(["sessions", "--json"] + scene.link + ["127.0.0.1"])
+        let line = try JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any]
+        attached = try #require(line?["attached"] as? Int)
+      }
+      let short = try #require(scene.folder.ids.first).prefix(12)
+      let terminal = try Terminal()
+      var next = try scene.home.start(
+        ["connect"] + scene.link + ["127.0.0.1"], on: terminal)
+      try await next.see("another shell goes on there without a client")
+      try await next.see("`bridgectl attach 127.0.0.1 \(short)` returns to it.")
+      next.type("exit 0\r")
+      #expect(await next.end() == 0)
+    }
+  }
+
   /// An old query of the replay is not answered into the shell; a program's screen is drawn again.
   @Test func aNewClientGetsTheScreen() async throws {
     try await withShell { scene, screen in
