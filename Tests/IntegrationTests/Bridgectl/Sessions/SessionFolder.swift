@@ -42,6 +42,16 @@ struct SessionFolder: Sendable {
     }
   }
 
+  /// Makes a session's record one of another boot.
+  func pretendReboot(of id: String) throws {
+    let file = URL(filePath: "\(root)/\(id)/state")
+    var record = try Data(contentsOf: file)
+    // The key, the length of the value (4 bytes), the value.
+    let key = try #require(record.range(of: Data("boot".utf8)))
+    record[key.upperBound + 4] ^= 1
+    try record.write(to: file)
+  }
+
   /// Asks `bridge-host` on this machine.
   @discardableResult
   func ask(_ arguments: [String], _ home: Home) async throws -> Outcome {

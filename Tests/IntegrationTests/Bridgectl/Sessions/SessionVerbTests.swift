@@ -125,6 +125,30 @@ import Testing
     }
   }
 
+  @Test func aRebootIsSaidAsSuch() async throws {
+    try await withSessions { server, home, folder in
+      let link = server.link(home)
+      let id = try await start(server, home, "echo before; exec sleep 600")
+      var printed = ""
+      while printed != "before\n" {
+        printed = try await home.run(["logs"] + link + ["127.0.0.1", id]).text
+      }
+      let programs = try await home.run(["sessions", "--json"] + link + ["127.0.0.1"])
+      let line = try JSONSerialization.jsonObject(with: Data(programs.output)) as? [String: Any]
+      let process = try #require(line?["process"] as? Int)
+      for keeper in folder.keepers { kill(keeper, SIGKILL) }
+      kill(Int32(process), SIGKILL)
+      try folder.pretendReboot(of: id)
+      let wait = try await home.run(["wait"] + link + ["127.0.0.1", id])
+      #expect(wait.code == 74 && wait.lastLine.contains("lost by a reboot"), "\(wait.error)")
+      let attach = try await home.run(["attach"] + link + ["127.0.0.1", id])
+      #expect(attach.code == 74 && attach.text == "before\n", "\(attach.error)")
+      #expect(attach.lastLine.contains("lost by a reboot"))
+      let list = try await home.run(["sessions"] + link + ["127.0.0.1"])
+      #expect(list.text.contains("lost by a reboot: output kept, exit status unknown"))
+    }
+  }
+
   @Test func aHostWithoutBridgeHostSaysSo() async throws {
     try await withSessions(installs: false) { server, home, _ in
       for verb in [["sessions"], ["run", "--detach"]] {
