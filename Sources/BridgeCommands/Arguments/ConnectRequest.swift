@@ -93,6 +93,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var jump: String?
   /// What standard input and output are carried to.
   package var carried: TunnelTarget?
+  /// What is forwarded beside the configuration's; nil where nothing may be.
+  package var forwards: [ForwardRule]?
 
   /// Creates a request from the options of `connect`.
   ///
@@ -109,6 +111,8 @@ package struct ConnectRequest: Sendable, Equatable {
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
+    let forwards = try options.tunnels.forwards()
+    self.forwards = carried == nil ? forwards : nil
   }
 
   /// Creates a request that runs nothing.
@@ -150,6 +154,7 @@ package struct ConnectRequest: Sendable, Equatable {
     start = StartRequest()
     jump = options.jump
     carried = nil
+    forwards = nil
   }
 
   /// Creates a request for the durable sessions of a host.

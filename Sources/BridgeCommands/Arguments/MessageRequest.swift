@@ -63,6 +63,7 @@ package struct MessageRequest: Sendable, Equatable {
       ("--password-fd", options.passwordFd != nil), ("--durable", options.durable != nil),
       ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
       ("-J", options.jump != nil), ("-W", options.tunnels.carried != nil),
+      ("-L", !options.tunnels.local.isEmpty), ("-D", !options.tunnels.dynamic.isEmpty),
     ]
   }
 

@@ -11,6 +11,23 @@ package struct TunnelOptions: ParsableArguments {
       valueName: "TARGET"))
   package var carried: String?
 
+  @Option(
+    name: .customShort("L", allowingJoined: true), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      """
+      Carry connections to a local port (on loopback, or on ADDRESS; * for all) or unix socket to \
+      HOST:HOSTPORT or a unix socket, as the host reaches it; may be repeated.
+      """,
+      valueName: "[ADDRESS:]PORT:HOST:HOSTPORT"))
+  package var local: [String] = []
+
+  @Option(
+    name: .customShort("D", allowingJoined: true), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Carry connections to a local port to where each asks to, by SOCKS 4, 4a or 5.",
+      valueName: "[ADDRESS:]PORT"))
+  package var dynamic: [String] = []
+
   @Flag(name: .customShort("n"), help: "Read nothing from standard input.")
   package var noInput = false
 
@@ -35,6 +52,16 @@ package struct TunnelOptions: ParsableArguments {
         message: "It excludes COMMAND, -N and -t: its input and output are the target's.")
     }
     return try ForwardRule.target(carried, field: "-W")
+  }
+
+  /// The rules of `-L` and `-D`.
+  ///
+  /// - Throws: `validationError`.
+  func forwards() throws(AppError) -> [ForwardRule] {
+    var rules: [ForwardRule] = []
+    for text in local { rules.append(try ForwardRule(local: text, field: "-L")) }
+    for text in dynamic { rules.append(try ForwardRule(dynamic: text, field: "-D")) }
+    return rules
   }
 
   /// Refuses by name what ssh(1) has and this program has not.

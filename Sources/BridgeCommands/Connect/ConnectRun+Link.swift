@@ -138,6 +138,7 @@ extension ConnectRun {
       }
       view.see(event)
       work.see(event)
+      await seeForwards(event)
     }
   }
 

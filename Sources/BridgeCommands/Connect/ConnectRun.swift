@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeRecovery
+import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
 
@@ -16,6 +17,8 @@ struct ConnectRun: Sendable {
   /// Asked for by `~s`.
   let statusRequests: AsyncStream<Void>
   let requestStatus: AsyncStream<Void>.Continuation
+  /// Takes connections on local ports; nil where nothing is forwarded.
+  let forwarder = Mutex(Forwarder?.none)
 
   var request: ConnectRequest { context.request }
   var settings: ConnectSettings { context.settings }
@@ -58,6 +61,7 @@ struct ConnectRun: Sendable {
     } catch {
       return await finish(.failure(CommandFailure(error: error)), signal: nil)
     }
+    if let failure = await startForwards(supervised) { return await finish(failure, signal: nil) }
     let events = supervisor.events()
     var ending: RunContext.Ending?
     var signal: Int32?
@@ -81,6 +85,12 @@ struct ConnectRun: Sendable {
         }
         group.addTask(executorPreference: reactor) {
           for await _ in statusRequests { await showStatus() }
+          return .over
+        }
+      }
+      if let forwarder = forwarder.withLock({ $0 }) {
+        group.addTask(executorPreference: reactor) {
+          for await event in forwarder.events { report(event) }
           return .over
         }
       }
@@ -114,6 +124,7 @@ struct ConnectRun: Sendable {
   private func shutDown() async {
     facts.withLock { $0.isOver = true }
     await work.close()
+    await forwarder.withLock { $0 }?.close()
     await supervisor.shutDown()
   }
 

@@ -67,6 +67,7 @@ extension ConnectRequest {
     request.options = []
     request.passwordDescriptor = nil
     request.jump = nil
+    request.forwards = nil
     return request
   }
 }

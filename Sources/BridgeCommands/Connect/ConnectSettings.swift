@@ -40,6 +40,10 @@ package struct ConnectSettings: Sendable, Equatable {
   package var jumps: [ConnectSettings] = []
   /// The line for the user's shell that leads to the first of `jumps`, or else to the host.
   package var proxyCommand: String?
+  /// What is forwarded.
+  package var forwards: [ForwardRule] = []
+  /// Whether a forward that cannot be had ends the run.
+  package var exitsOnForwardFailure = false
 }
 
 extension ConnectSettings {
@@ -127,6 +131,10 @@ extension ConnectSettings {
       layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
         ?? config.identityFiles,
       config, environment)
+    if let typed = request.forwards {
+      settings.forwards = typed + config.forwards.filter { !typed.contains($0) }
+      settings.exitsOnForwardFailure = config.exitsOnForwardFailure
+    }
     return (settings, config.proxy)
   }
 

@@ -1,5 +1,6 @@
 package import BridgeErrors
 package import BridgeRecovery
+package import BridgeSSH
 import Foundation
 
 /// Every event that bridgectl writes as a JSON line, with its fields (docs/events.md).
@@ -24,6 +25,10 @@ package enum CommandEvent: Sendable {
   case installed(directory: String, sha256: String, version: String)
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
+  /// A local port or unix socket takes connections.
+  case forward(rule: String, port: Int)
+  /// A step of a forwarded connection.
+  case forwarded(Forwarder.Event)
   /// The counts of a run; the errors by case.
   case counters(retries: Int, reconnects: Int, queueDrops: Int, errors: [String: Int])
   /// The error that ended the run.
@@ -64,6 +69,10 @@ package enum CommandEvent: Sendable {
     case .suspendedSession: "suspendedSession"
     case .installed: "installed"
     case .gap: "gap"
+    case .forward: "forward"
+    case .forwarded(.opened): "forwardOpened"
+    case .forwarded(.closed): "forwardClosed"
+    case .forwarded(.refused): "forwardRefused"
     case .counters: "counters"
     case .error: "error"
     case .exit: "exit"
@@ -77,7 +86,7 @@ package enum CommandEvent: Sendable {
     switch self {
     case .counters, .error, .exit: true
     case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
-      .suspendedSession, .installed, .gap, .missed, .link:
+      .suspendedSession, .installed, .gap, .forward, .forwarded, .missed, .link:
       false
     }
   }
@@ -126,6 +135,10 @@ package enum CommandEvent: Sendable {
     case .gap(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))
+    case .forward(let rule, let port):
+      line.add("rule", PeerText.escaped(rule))
+      line.add("port", port)
+    case .forwarded(let event): line.add(event)
     case .counters(let retries, let reconnects, let queueDrops, let errors):
       line.add("retries", retries)
       line.add("reconnects", reconnects)
@@ -166,6 +179,24 @@ extension JSONLine {
     add("phase", context?.phase.rawValue)
     add("host", context.map { PeerText.escaped($0.host) })
     add("port", context?.port)
+  }
+
+  fileprivate mutating func add(_ event: Forwarder.Event) {
+    switch event {
+    case .opened(let id, let target):
+      add("id", id)
+      add("target", PeerText.escaped(target))
+    case .closed(let id, let sent, let received, let isWhole):
+      add("id", id)
+      add("sent", Int(clamping: sent))
+      add("received", Int(clamping: received))
+      add("whole", isWhole)
+    case .refused(let id, let target, let error):
+      add("id", id)
+      add("target", target.map { PeerText.escaped($0) })
+      add("case", error.caseName)
+      add("message", PeerText.escaped(error.shownMessage()))
+    }
   }
 
   fileprivate mutating func add(_ event: RecoveryEvent) {

@@ -96,6 +96,15 @@ import Foundation
     if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
+  /// Closes the descriptor so that the peer sees an error, and not an end of file.
+  package func reset() {
+    guard descriptor >= 0 else { return }
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    let size = socklen_t(MemoryLayout<linger>.size)
+    _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, size)
+    close()
+  }
+
   /// Closes the descriptor. Closing twice does nothing.
   public func close() {
     guard descriptor >= 0 else { return }

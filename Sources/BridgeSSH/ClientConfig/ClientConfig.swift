@@ -77,6 +77,10 @@ package struct ClientConfig: Sendable, Equatable {
   package var logLevel: LogLevel?
   /// ProxyJump or ProxyCommand, whichever comes first; nil where neither is set, or `none`.
   package var proxy: Proxy?
+  /// LocalForward and DynamicForward, as GatewayPorts widens them; none with ClearAllForwardings.
+  package var forwards: [ForwardRule] = []
+  /// ExitOnForwardFailure.
+  package var exitsOnForwardFailure = false
   /// One sentence for each keyword that has no effect, each skipped Match block and each
   /// restriction in one, with file and line; at most 100 and a count of the rest.
   package var warnings: [String]

@@ -64,6 +64,11 @@ package enum ConfigSetting: String, CaseIterable {
   case proxyJump = "proxyjump"
   case proxyCommand = "proxycommand"
   case certificateFile = "certificatefile"
+  case localForward = "localforward"
+  case dynamicForward = "dynamicforward"
+  case gatewayPorts = "gatewayports"
+  case exitOnForwardFailure = "exitonforwardfailure"
+  case clearAllForwardings = "clearallforwardings"
 
   /// Older names that OpenSSH takes too.
   static let aliases = ["dsaauthentication": "pubkeyauthentication"]
@@ -71,11 +76,12 @@ package enum ConfigSetting: String, CaseIterable {
   /// Whether it takes more than one word.
   var takesSeveral: Bool {
     switch self {
-    case .userKnownHostsFile, .globalKnownHostsFile, .proxyCommand: true
+    case .userKnownHostsFile, .globalKnownHostsFile, .proxyCommand, .localForward: true
     case .hostName, .user, .port, .identityFile, .identitiesOnly, .identityAgent,
       .pubkeyAuthentication, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
       .kexAlgorithms, .ciphers, .macs, .connectTimeout, .serverAliveInterval,
-      .serverAliveCountMax, .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .certificateFile:
+      .serverAliveCountMax, .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .certificateFile,
+      .dynamicForward, .gatewayPorts, .exitOnForwardFailure, .clearAllForwardings:
       false
     }
   }
@@ -86,10 +92,11 @@ package enum ConfigSetting: String, CaseIterable {
     case .identitiesOnly, .identityAgent, .pubkeyAuthentication, .userKnownHostsFile,
       .globalKnownHostsFile, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
       .kexAlgorithms, .ciphers, .macs, .hostKeyAlias, .proxyJump, .proxyCommand,
-      .certificateFile:
+      .certificateFile, .exitOnForwardFailure, .clearAllForwardings:
       true
     case .hostName, .user, .port, .identityFile, .connectTimeout, .serverAliveInterval,
-      .serverAliveCountMax, .requestTTY, .logLevel:
+      .serverAliveCountMax, .requestTTY, .logLevel, .localForward, .dynamicForward,
+      .gatewayPorts:
       false
     }
   }

@@ -32,7 +32,18 @@ extension ConfigSettings {
       connectTimeout: connectTimeout == .zero ? nil : connectTimeout,
       serverAliveInterval: serverAliveInterval, serverAliveCountMax: serverAliveCountMax,
       hostKeyAlias: hostKeyAlias, requestTTY: requestTTY, logLevel: logLevel,
-      proxy: try proxy(tokens), warnings: warnings)
+      proxy: try proxy(tokens), forwards: openForwards,
+      exitsOnForwardFailure: exitOnForwardFailure ?? false, warnings: warnings)
+  }
+
+  private var openForwards: [ForwardRule] {
+    guard clearsForwards != true else { return [] }
+    return forwards.map { rule in
+      guard gatewayPorts == true, case .port(address: nil, let port) = rule.source else {
+        return rule
+      }
+      return ForwardRule(from: .port(address: "*", port), to: rule.destination)
+    }
   }
 
   private func proxy(_ tokens: [Character: String]) throws(AppError) -> ClientConfig.Proxy? {

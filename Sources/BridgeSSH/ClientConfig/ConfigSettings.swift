@@ -23,6 +23,11 @@ struct ConfigSettings {
   var hostKeyAlias: String?
   var requestTTY: ClientConfig.TTY?
   var logLevel: ClientConfig.LogLevel?
+  /// LocalForward and DynamicForward, all of them, in order.
+  private(set) var forwards: [ForwardRule] = []
+  var gatewayPorts: Bool?
+  var exitOnForwardFailure: Bool?
+  var clearsForwards: Bool?
   /// The first of ProxyJump and ProxyCommand; with an empty text for `none`.
   private(set) var proxy: (setting: ConfigSetting, name: String, value: Text)?
 
@@ -69,6 +74,11 @@ struct ConfigSettings {
     case .hostKeyAlias: keep(try ConfigValue.plain(value, refuse), in: \.hostKeyAlias)
     case .requestTTY: keep(try ConfigValue.terminal(value, refuse), in: \.requestTTY)
     case .logLevel: keep(try ConfigValue.level(value, refuse), in: \.logLevel)
+    case .localForward, .dynamicForward: try addForward(setting, values, refuse)
+    case .gatewayPorts: keep(try ConfigValue.flag(value, refuse), in: \.gatewayPorts)
+    case .exitOnForwardFailure:
+      keep(try ConfigValue.flag(value, refuse), in: \.exitOnForwardFailure)
+    case .clearAllForwardings: keep(try ConfigValue.flag(value, refuse), in: \.clearsForwards)
     case .certificateFile:
       guard value.lowercased() != "none" else { return nil }
       throw .featureUnavailable(
@@ -81,6 +91,30 @@ struct ConfigSettings {
     }
     return nil
   }
+
+  private mutating func addForward(
+    _ setting: ConfigSetting, _ values: [String], _ refuse: (String) -> AppError
+  ) throws(AppError) {
+    let text = values.joined(separator: ":")
+    let rule: ForwardRule
+    do throws(AppError) {
+      rule =
+        setting == .dynamicForward
+        ? try ForwardRule(dynamic: text, field: "") : try ForwardRule(local: text, field: "")
+    } catch {
+      guard case .validationError(_, let message) = error else { throw error }
+      throw refuse(message)
+    }
+    // A second reading finds them all again.
+    guard !forwards.contains(rule) else { return }
+    guard forwards.count < Self.forwardLimit else {
+      throw refuse("more than \(Self.forwardLimit) forwards")
+    }
+    forwards.append(rule)
+  }
+
+  /// How many forwards a host may have.
+  private static let forwardLimit = 256
 
   /// The first proxy setting decides, `none` too.
   private mutating func setProxy(

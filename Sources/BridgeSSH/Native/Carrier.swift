@@ -35,6 +35,8 @@ protocol Carrier: AnyObject {
   func shutDown()
   /// Ends it without a word to the peer of what was not sent. Closing twice does nothing.
   func close()
+  /// Ends it so that the peer sees an error where that is possible, and not an end of file.
+  func reset()
 }
 
 /// A socket with its watcher.
@@ -66,6 +68,28 @@ final class SocketCarrier: Carrier {
 
   func acknowledgeAtOnce() { socket.acknowledgeAtOnce() }
 
+  /// What a read without waiting came to.
+  enum Reading {
+    case bytes([UInt8])
+    case nothing
+    case ended
+  }
+
+  /// Takes what has come.
+  func read(through scratch: ScratchBuffer) -> Reading {
+    switch unsafe socket.receive(into: scratch.bytes) {
+    case .bytes(let count): unsafe .bytes(Array(scratch.bytes[..<count]))
+    case .wouldBlock: .nothing
+    case .ended: .ended
+    }
+  }
+
+  /// Sends a few bytes that the socket has room for.
+  func sendAll(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    _ = unsafe bytes.withUnsafeBytes { unsafe socket.send($0) }
+  }
+
   func start(_ ready: @escaping (DescriptorWatcher.Readiness) -> Void) -> Bool {
     watcher = DescriptorWatcher(socket.descriptor, on: reactor, ready: ready)
     return watcher != nil
@@ -84,5 +108,10 @@ final class SocketCarrier: Carrier {
     stopWatching()
     socket.shutDown()
     socket.close()
+  }
+
+  func reset() {
+    stopWatching()
+    socket.reset()
   }
 }

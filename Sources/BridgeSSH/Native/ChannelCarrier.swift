@@ -22,6 +22,8 @@ import Foundation
   private var ready: ((DescriptorWatcher.Readiness) -> Void)?
   private var interest: DescriptorWatcher.Readiness = []
   private var isTurnQueued = false
+  /// `ready` was called because the channel is over.
+  private var isEndTold = false
   private var isClosed = false
 
   init(_ channel: ChannelState, _ ending: ChannelEnding, of connection: SSHConnection) {
@@ -35,6 +37,8 @@ import Foundation
 
   /// Our number of the channel.
   var number: UInt32 { channel.native.number }
+  /// Whether nothing more is read or written.
+  var isOver: Bool { channel.isOver }
   /// What arrives.
   var output: ByteMailbox { channel.output }
 
@@ -107,6 +111,8 @@ import Foundation
     }
   }
 
+  func reset() { close() }
+
   private func ended(_ seen: SocketCondition) -> Socket.Transfer {
     if condition == .open { condition = seen }
     return .ended
@@ -121,13 +127,16 @@ import Foundation
 
   /// Calls `ready` in the next turn of the loop, if something that is watched for is true.
   private func arm() {
-    guard !isTurnQueued, ready != nil, !interest.isDisjoint(with: state) else { return }
+    let isNews = channel.isOver && !isEndTold
+    guard !isTurnQueued, ready != nil, isNews || !interest.isDisjoint(with: state) else { return }
     isTurnQueued = true
     connection.reactor.execute { [weak self] in
       guard let self else { return }
       isTurnQueued = false
       let seen = interest.intersection(state)
-      guard let ready, !seen.isEmpty else { return }
+      let isNews = channel.isOver && !isEndTold
+      guard let ready, isNews || !seen.isEmpty else { return }
+      isEndTold = channel.isOver
       ready(seen)
       arm()
     }

@@ -246,6 +246,8 @@ import Foundation
     process.end()
   }
 
+  func reset() { close() }
+
   private func hold() {
     guard !isHolding else { return }
     isHolding = true

@@ -1,6 +1,7 @@
 import BridgeCommands
 import BridgeErrors
 import BridgeRecovery
+import BridgeSSH
 import Foundation
 import Testing
 
@@ -57,7 +58,10 @@ import Testing
     .message(number: 1, bytes: 1, lines: 1, isBinary: false),
     .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
     .installed(directory: "/d", sha256: "s", version: "v"),
-    .gap(from: 1, to: 2), .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
+    .gap(from: 1, to: 2), .forward(rule: "r", port: 1), .forwarded(.opened(id: 1, target: "t")),
+    .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
+    .forwarded(.refused(id: 1, target: "t", .cancelled)),
+    .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
     .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
     .missed(count: 1),
   ]
@@ -79,6 +83,10 @@ import Testing
     case .exit: 12
     case .missed: 13
     case .link: 14
+    case .forward: 15
+    case .forwarded(.opened): 16
+    case .forwarded(.closed): 17
+    case .forwarded(.refused): 18
     }
   }
 

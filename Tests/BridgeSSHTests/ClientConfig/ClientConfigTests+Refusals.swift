@@ -121,6 +121,39 @@ extension ClientConfigTests {
     #expect(try resolve(text).proxy == proxy)
   }
 
+  @Test func forwardsAreCollected() throws {
+    let text = """
+      LocalForward 8080 intranet:80
+      LocalForward 127.0.0.2:1:/run/x
+      DynamicForward 1080
+      LocalForward 8080 intranet:80
+      ExitOnForwardFailure yes
+      """
+    let config = try resolve(text)
+    #expect(
+      config.forwards.map(\.description) == [
+        "8080:intranet:80", "127.0.0.2:1:/run/x", "1080",
+      ])
+    #expect(config.exitsOnForwardFailure)
+    let wide = try resolve(text + "\nGatewayPorts yes")
+    #expect(
+      wide.forwards.map(\.description) == [
+        "*:8080:intranet:80", "127.0.0.2:1:/run/x", "*:1080",
+      ])
+    #expect(try resolve(text + "\nClearAllForwardings yes").forwards.isEmpty)
+  }
+
+  @Test(arguments: [
+    "LocalForward 80", "LocalForward a b:1", "DynamicForward x", "LocalForward 1 a b",
+  ])
+  func anotherFormOfForwardIsRefused(text: String) {
+    let error = #expect(throws: AppError.self) { try resolve(text) }
+    guard case .validationError(_, let message) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(message.hasSuffix("(/c:1)"))
+  }
+
   @Test func anOptionDecidesBeforeTheFile() throws {
     #expect(try resolve("ProxyJump y", options: ["ProxyCommand=none"]).proxy == nil)
     #expect(

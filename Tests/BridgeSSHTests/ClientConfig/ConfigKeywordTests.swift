@@ -14,6 +14,8 @@ import Testing
     "connecttimeout": "7", "serveraliveinterval": "8", "serveralivecountmax": "9",
     "hostkeyalias": "alias", "requesttty": "force", "loglevel": "QUIET", "proxyjump": "hop",
     "proxycommand": "nc %h %p", "certificatefile": "/c.pub",
+    "localforward": "80 web:80", "dynamicforward": "1080", "gatewayports": "yes",
+    "exitonforwardfailure": "yes", "clearallforwardings": "yes",
   ]
 
   private let config = ClientConfigTests()
@@ -26,12 +28,14 @@ import Testing
   func itChangesTheResult(_ keyword: String) throws {
     let value = try #require(Self.values[keyword])
     let more = ["/r": "ssh-ed25519 AAAA\n"]
-    let plain = try config.resolve("", more: more)
+    // Some say something about forwards only.
+    let base = "LocalForward 1 h:1\n"
+    let plain = try config.resolve(base, more: more)
     do {
-      let changed = try config.resolve("\(keyword) \(value)", more: more)
+      let changed = try config.resolve("\(keyword) \(value)\n" + base, more: more)
       #expect(changed != plain, "it has an effect")
       #expect(changed.warnings.isEmpty, "\(changed.warnings)")
-      let option = try config.resolve("", options: ["\(keyword)=\(value)"], more: more)
+      let option = try config.resolve(base, options: ["\(keyword)=\(value)"], more: more)
       #expect(option != plain, "as an option, too")
     } catch AppError.featureUnavailable {
       // A refusal by name is an effect, too.

@@ -85,14 +85,33 @@ final class RunningProgram: Sendable {
   deinit { end() }
 
   func end() {
-    if process.isRunning { process.terminate() }
+    // It may have been started with other signals blocked.
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
   }
 }
 
 extension Program {
+  /// What `path` printed, waited for on a thread of its own.
+  static func output(of path: String, _ arguments: [String]) async throws -> String {
+    try await onThread { try run(path, arguments) }
+  }
+
+  /// Runs `body`, which blocks, on a thread of its own: the test's pool has few.
+  private static func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { caller in
+      Thread.detachNewThread { caller.resume(with: Result { try body() }) }
+    }
+  }
+
   /// Starts a program that prints a port as its first line.
   static func started(_ arguments: String...) async throws -> RunningProgram {
+    try await onThread { try start(arguments) }
+  }
+
+  private static func start(_ arguments: [String]) throws -> RunningProgram {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = arguments

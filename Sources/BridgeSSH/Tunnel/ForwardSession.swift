@@ -1,0 +1,30 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+/// One connection that carries forwarded ones, as `Forwarder` uses it: on the forwarder's actor
+/// only.
+final class ForwardSession {
+  let connection: SSHConnection
+  let number: Int
+  /// An open of ours is under way.
+  var isOpening = false
+  /// How many connections it carries.
+  var carried = 0
+  /// Runs while nothing uses it.
+  var idle: LoopTimer?
+
+  init(_ connection: SSHConnection, number: Int) {
+    self.connection = connection
+    self.number = number
+  }
+
+  /// Whether it has ended.
+  var isOver: Bool { connection.assumeIsolated { $0.ending != nil } }
+
+  /// Whether an open has nothing to wait for: libssh2 asks one question at a time, and one whose
+  /// asker has gone still has its answer to come.
+  var isFree: Bool { !isOpening && !connection.assumeIsolated { $0.operations.hasFar } }
+
+  var isUnused: Bool { !isOpening && carried == 0 }
+}

@@ -1,0 +1,274 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+// One forwarded connection: where it leads, the channel to there, and the bytes.
+extension Forwarder {
+  /// How long a client may take for its SOCKS request.
+  private static let requestLimit = Duration.seconds(10)
+  /// How long a session is kept that carries nothing.
+  private static let idleLimit = Duration.seconds(60)
+
+  func serve(_ id: Int, _ rule: ForwardRule) async {
+    var request = SOCKSRequest()
+    let target: TunnelTarget
+    switch rule.destination {
+    case .fixed(let fixed): target = fixed
+    case .dynamic:
+      guard let asked = await readRequest(&request, of: id) else { return }
+      target = .port(asked)
+    }
+    let isDynamic = rule.destination == .dynamic
+    do throws(AppError) {
+      let (remote, session) = try await open(target)
+      guard let local = entries[id]?.local else { return drop(remote, session) }
+      if isDynamic { send(request.answer(.opened), to: local) }
+      tell(.opened(id: id, target: target.description))
+      carry(id, local, remote, session, first: request.rest)
+    } catch {
+      guard let local = entries[id]?.local else { return }
+      if isDynamic { send(request.answer(Self.result(of: error)), to: local) }
+      refuse(id, target.description, error, hasReply: isDynamic)
+    }
+  }
+
+  private static func result(of error: AppError) -> SOCKSRequest.Result {
+    guard case .sshConnectionFailed(_, let reason) = error else { return .failed }
+    if reason.contains("prohibited") { return .forbidden }
+    return reason.contains("refused") ? .refused : .failed
+  }
+
+  private func drop(_ remote: ChannelCarrier, _ session: ForwardSession) {
+    remote.close()
+    session.carried -= 1
+    watchIdle(session)
+  }
+
+  private func carry(
+    _ id: Int, _ local: SocketCarrier, _ remote: ChannelCarrier, _ session: ForwardSession,
+    first: [UInt8]
+  ) {
+    let number = session.number
+    let splice = Splice(local, remote, first: first, on: reactor) { [weak self] summary in
+      self?.assumeIsolated { $0.ended(id, summary, on: number) }
+    }
+    entries[id]?.splice = splice
+    if !splice.start() { splice.end() }
+  }
+
+  private func ended(_ id: Int, _ summary: Splice.Summary, on number: Int) {
+    if let session = sessions.first(where: { $0.number == number }) {
+      session.carried -= 1
+      watchIdle(session)
+    }
+    guard entries.removeValue(forKey: id) != nil else { return }
+    tell(
+      .closed(
+        id: id, sent: summary.sent, received: summary.received, isWhole: summary.isWhole))
+  }
+
+  /// A reply of a few bytes, which an empty socket takes.
+  private func send(_ bytes: [UInt8], to local: SocketCarrier) { local.sendAll(bytes) }
+
+  // SOCKS.
+
+  private func readRequest(_ request: inout SOCKSRequest, of id: Int) async -> Endpoint? {
+    let timer = LoopTimer(after: Self.requestLimit, on: reactor) { [weak self] in
+      self?.assumeIsolated {
+        $0.refuse(id, nil, .validationError(field: "SOCKS", message: "No request came in time."))
+      }
+    }
+    defer { timer.cancel() }
+    while let local = entries[id]?.local {
+      switch local.read(through: reactor.scratch) {
+      case .bytes(let bytes):
+        switch request.feed(bytes) {
+        case .needMore(let reply): send(reply, to: local)
+        case .connect(let target): return target
+        case .refuse(let reply, let reason):
+          send(reply, to: local)
+          let error = AppError.validationError(field: "SOCKS", message: reason.words)
+          refuse(id, nil, error, hasReply: !reply.isEmpty)
+        }
+      case .nothing: await readable(id, local)
+      case .ended: refuse(id, nil, .cancelled)
+      }
+    }
+    return nil
+  }
+
+  private func readable(_ id: Int, _ local: SocketCarrier) async {
+    await withCheckedContinuation { (reader: CheckedContinuation<Void, Never>) in
+      entries[id]?.reader = reader
+      _ = local.start { [weak self] _ in
+        self?.assumeIsolated {
+          $0.entries[id]?.local.stopWatching()
+          $0.entries[id]?.reader.take()?.resume()
+        }
+      }
+      local.watch(for: .readable)
+    }
+  }
+
+  // Sessions.
+
+  private func open(
+    _ target: TunnelTarget
+  ) async throws(AppError) -> (ChannelCarrier, ForwardSession) {
+    guard waiting < limits.waiting else {
+      throw .sshConnectionFailed(
+        host: host, reason: "\(limits.waiting) forwarded connections wait already.")
+    }
+    waiting += 1
+    defer { waiting -= 1 }
+    let deadline = ContinuousClock.now + limits.wait
+    while true {
+      try await untilUp(deadline)
+      let session = try await takeSession(deadline)
+      let limit = session.connection.configuration.timeouts.channel
+      let opened = await session.connection.openTunnel(to: target, within: limit)
+      session.isOpening = false
+      resumeNext()
+      switch opened {
+      case .success(let carrier):
+        session.carried += 1
+        return (carrier, session)
+      case .failure(let failure):
+        watchIdle(session)
+        // The session went, and not the target: once more, while there is time.
+        guard session.isOver, ContinuousClock.now < deadline, !Task.isCancelled else {
+          throw AppError(sshError: failure)
+        }
+      }
+    }
+  }
+
+  /// Returns when the link is up.
+  private func untilUp(_ deadline: ContinuousClock.Instant) async throws(AppError) {
+    let link = link
+    let waiting = Task(executorPreference: reactor) { () async -> Result<Void, AppError> in
+      do throws(AppError) {
+        return .success(try await link())
+      } catch {
+        return .failure(error)
+      }
+    }
+    let timer = LoopTimer(
+      after: max(.milliseconds(1), deadline - .now), on: reactor, { waiting.cancel() })
+    let result = await waiting.value
+    timer.cancel()
+    guard case .failure(.cancelled) = result, !Task.isCancelled else { return try result.get() }
+    throw .sshConnectionFailed(
+      host: host, reason: "The link did not come back while the forwarded connection waited.")
+  }
+
+  /// A session whose next open is ours. Another is made when none was free for a while.
+  private func takeSession(
+    _ deadline: ContinuousClock.Instant
+  ) async throws(AppError) -> ForwardSession {
+    while true {
+      forgetEnded()
+      if let session = sessions.first(where: \.isFree) {
+        session.isOpening = true
+        session.idle?.cancel()
+        session.idle = nil
+        return session
+      }
+      if let making {
+        try await making.value.get()
+      } else if sessions.isEmpty {
+        try await makeOne()
+      } else if await isFreed() {
+        continue
+      } else if sessions.count < limits.sessions, making == nil {
+        try await makeOne()
+      } else if ContinuousClock.now >= deadline || Task.isCancelled {
+        throw .sshConnectionFailed(
+          host: host, reason: "The targets of earlier forwarded connections did not answer.")
+      }
+    }
+  }
+
+  /// How long an open waits for a session before another is made.
+  private static let freeLimit = Duration.milliseconds(250)
+
+  /// Waits until an open has ended; false when that took too long.
+  private func isFreed() async -> Bool {
+    lastWaiter += 1
+    let id = lastWaiter
+    let timer = LoopTimer(after: Self.freeLimit, on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.queue.removeValue(forKey: id)?.resume(returning: false) }
+    }
+    defer { timer.cancel() }
+    return await withCheckedContinuation { queue[id] = $0 }
+  }
+
+  /// The oldest that waits for a session looks again.
+  private func resumeNext() {
+    guard let first = queue.keys.min() else { return }
+    queue.removeValue(forKey: first)?.resume(returning: true)
+  }
+
+  private func makeOne() async throws(AppError) {
+    let task = Task(executorPreference: reactor) { () async -> Result<Void, AppError> in
+      await self.dialOne()
+    }
+    making = task
+    try await task.value.get()
+  }
+
+  private func dialOne() async -> Result<Void, AppError> {
+    defer { making = nil }
+    do throws(AppError) {
+      let connection = try await makeSession()
+      guard connection.reactor === reactor else {
+        await connection.close()
+        throw .internalError(detail: "a session is on another reactor than its forwarder")
+      }
+      guard !isClosed else {
+        await connection.close()
+        throw .cancelled
+      }
+      lastSession += 1
+      sessions.append(ForwardSession(connection, number: lastSession))
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Forgets sessions that have ended.
+  func forgetEnded() {
+    for session in sessions where session.isOver { session.idle?.cancel() }
+    sessions.removeAll(where: \.isOver)
+  }
+
+  func watchIdle(_ session: ForwardSession) {
+    guard session.isUnused, session.idle == nil, !session.isOver else { return forgetEnded() }
+    let number = session.number
+    session.idle = LoopTimer(after: Self.idleLimit, on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.retire(number) }
+    }
+  }
+
+  private func retire(_ number: Int) {
+    guard let session = sessions.first(where: { $0.number == number }) else { return }
+    session.idle = nil
+    guard session.isUnused else { return }
+    sessions.removeAll { $0 === session }
+    let connection = session.connection
+    _ = Task(executorPreference: reactor) { await connection.close() }
+  }
+}
+
+extension SOCKSRequest.Refusal {
+  /// As a sentence.
+  fileprivate var words: String {
+    switch self {
+    case .notSOCKS: "What came is no SOCKS request."
+    case .authentication: "The client does not connect without authentication."
+    case .command: "Only CONNECT is available."
+    case .address: "The target has no usable address or port."
+    }
+  }
+}

@@ -1,0 +1,226 @@
+public import BridgeErrors
+public import BridgeReactor
+import BridgeTransport
+
+/// Takes connections on local ports and carries each to its target through a host, over SSH
+/// connections of its own.
+///
+/// libssh2 opens one channel at a time in a session, and a target that swallows the dial holds that
+/// for minutes: so forwarded connections never go over the session that runs commands. Sessions are
+/// made when they are needed. The local ports stay open while the link is down; what connects then
+/// waits for it, bounded in number and time.
+public actor Forwarder {
+  /// The bounds.
+  public struct Limits: Sendable, Equatable {
+    /// Connections that are carried or wait.
+    public var connections = 1024
+    /// Those of them that wait for the link or their target.
+    public var waiting = 512
+    /// How long a connection waits for the link; zero refuses it at once.
+    public var wait = Duration.seconds(10)
+    /// SSH connections that are made for all of them.
+    public var sessions = 4
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// A step of a forwarded connection.
+  public enum Event: Sendable, Equatable {
+    /// It is carried to its target.
+    case opened(id: Int, target: String)
+    /// It is over, after so many bytes; `isWhole` where both directions ended with an end of file.
+    case closed(id: Int, sent: UInt64, received: UInt64, isWhole: Bool)
+    /// It was refused or given up before it was carried.
+    case refused(id: Int, target: String?, AppError)
+  }
+
+  struct Entry {
+    let local: SocketCarrier
+    var task: Task<Void, Never>?
+    var splice: Splice?
+    /// Resumed when the local side can be read, or when it is over.
+    var reader: CheckedContinuation<Void, Never>?
+  }
+
+  /// The reactor that everything of it runs on: the sessions must be on it as well.
+  public nonisolated let reactor: Reactor
+  /// What happens, newest 256. One reader.
+  public nonisolated let events: AsyncStream<Event>
+  nonisolated let host: String
+  nonisolated let limits: Limits
+  nonisolated let link: @Sendable () async throws(AppError) -> Void
+  nonisolated let makeSession: @Sendable () async throws(AppError) -> SSHConnection
+
+  private let sink: AsyncStream<Event>.Continuation
+  private var listeners: [ListeningSocket] = []
+  var entries: [Int: Entry] = [:]
+  var sessions: [ForwardSession] = []
+  /// Sessions that are being made.
+  var making: Task<Result<Void, AppError>, Never>?
+  var waiting = 0
+  var lastSession = 0
+  /// Connections that wait for a session, by age.
+  var queue: [Int: CheckedContinuation<Bool, Never>] = [:]
+  var lastWaiter = 0
+  private var lastID = 0
+  var isClosed = false
+
+  /// A forwarder without a port.
+  ///
+  /// - Parameters:
+  ///   - host: the name of the host, for errors.
+  ///   - link: returns when the link is up; throws what it gave up with.
+  ///   - session: makes a connection to the host on `reactor`, and opens it.
+  public init(
+    through host: String, limits: Limits = Limits(), on reactor: Reactor,
+    link: @escaping @Sendable () async throws(AppError) -> Void,
+    session: @escaping @Sendable () async throws(AppError) -> SSHConnection
+  ) {
+    self.host = host
+    self.limits = limits
+    self.reactor = reactor
+    self.link = link
+    makeSession = session
+    (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+  }
+
+  /// The reactor's thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
+
+  /// How many connections are carried or wait.
+  public var count: Int { entries.count }
+
+  /// How many SSH connections carry them.
+  public var sessionCount: Int { sessions.count }
+
+  /// Takes connections from now on as `rule` says; returns the TCP port, 0 for a unix socket.
+  ///
+  /// - Throws: `sshConnectionFailed` with the local address for one that is in use or cannot be
+  ///   listened on; `validationError` for an address that is none; `cancelled` after `close`.
+  public nonisolated func listen(_ rule: ForwardRule) async throws(AppError) -> Int {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> Int in
+      try await self.listenHere(rule)
+    }
+  }
+
+  private func listenHere(_ rule: ForwardRule) throws(AppError) -> Int {
+    guard !isClosed else { throw .cancelled }
+    var opened: [ListeningSocket] = []
+    switch rule.source {
+    case .socket(let path):
+      do throws(ListeningSocket.Failure) {
+        opened = [try ListeningSocket(path: path)]
+      } catch {
+        throw Self.error(error, at: path)
+      }
+    case .port(let name, let port): opened = try Self.sockets(name, port)
+    }
+    for listener in opened {
+      let isStarted = listener.start(on: reactor) { [weak self] socket in
+        self?.assumeIsolated { $0.accept(socket, rule) }
+      }
+      guard isStarted else { throw .internalError(detail: "\(rule) cannot be watched") }
+    }
+    listeners += opened
+    return opened.first?.port ?? 0
+  }
+
+  /// As OpenSSH: loopback is both of its addresses, `*` both families; one that is there is enough.
+  private static func sockets(_ name: String?, _ port: Int) throws(AppError) -> [ListeningSocket] {
+    let numbers: [String] =
+      switch name {
+      case nil, "localhost": ["127.0.0.1", "::1"]
+      case "*": ["0.0.0.0", "::"]
+      case let name?: [name]
+      }
+    var opened: [ListeningSocket] = []
+    for number in numbers {
+      guard let address = NetworkAddress(numeric: number) else {
+        throw .validationError(
+          field: "address", message: "\"\(PeerText.escaped(number, limit: 128))\" is no address.")
+      }
+      do throws(ListeningSocket.Failure) {
+        opened.append(try ListeningSocket(address, port: opened.first?.port ?? port))
+      } catch {
+        // A machine without IPv6 has the other one.
+        guard opened.isEmpty || error.isInUse else { continue }
+        throw Self.error(
+          error, at: number.contains(":") ? "[\(number)]:\(port)" : "\(number):\(port)")
+      }
+    }
+    return opened
+  }
+
+  private static func error(_ failure: ListeningSocket.Failure, at address: String) -> AppError {
+    .sshConnectionFailed(
+      host: PeerText.escaped(address, limit: 256),
+      reason: failure.isInUse
+        ? "Another program listens there." : "Nothing can listen there: \(failure.words).")
+  }
+
+  private func accept(_ socket: Socket, _ rule: ForwardRule) {
+    lastID += 1
+    let id = lastID
+    guard !isClosed, entries.count < limits.connections else {
+      socket.reset()
+      return tell(
+        .refused(
+          id: id, target: nil,
+          .sshConnectionFailed(
+            host: host, reason: "\(limits.connections) connections are forwarded already.")))
+    }
+    entries[id] = Entry(local: SocketCarrier(socket, on: reactor))
+    entries[id]?.task = Task(executorPreference: reactor) { await self.serve(id, rule) }
+  }
+
+  func tell(_ event: Event) { sink.yield(event) }
+
+  /// Ends an entry that was never carried; where it has its reply, that must arrive.
+  func refuse(_ id: Int, _ target: String?, _ error: AppError, hasReply: Bool = false) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    entry.reader?.resume()
+    if hasReply { entry.local.close() } else { entry.local.reset() }
+    tell(.refused(id: id, target: target, error))
+  }
+
+  /// A generation of the link was lost: its sessions are probed, and those that do not answer are
+  /// closed, with what they carry.
+  public func linkLost(within deadline: Duration = .seconds(2)) {
+    for session in sessions {
+      let connection = session.connection
+      _ = Task(executorPreference: reactor) {
+        do throws(AppError) {
+          _ = try await connection.probe(within: deadline)
+        } catch {
+          await connection.close()
+          await self.forgetEnded()
+        }
+      }
+    }
+  }
+
+  /// Closes the ports, every connection and every session. Safe to call again.
+  public nonisolated func close() async {
+    await withTaskExecutorPreference(reactor) { await self.closeHere() }
+  }
+
+  private func closeHere() async {
+    isClosed = true
+    for listener in listeners { listener.close() }
+    listeners = []
+    for (id, entry) in entries {
+      entry.task?.cancel()
+      if let splice = entry.splice { splice.end() } else { refuse(id, nil, .cancelled) }
+    }
+    making?.cancel()
+    _ = await making?.value
+    let ending = sessions
+    sessions = []
+    for session in ending {
+      session.idle?.cancel()
+      await session.connection.close()
+    }
+    sink.finish()
+  }
+}

@@ -1,0 +1,99 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl connect -L` and `-D`.
+@Suite(.timeLimit(.minutes(2))) struct ForwardTests {
+  /// A port of loopback without a listener.
+  private func freePort() async throws -> Int {
+    let proxy = try await FaultProxy(to: 9)
+    await proxy.stop()
+    return proxy.port
+  }
+
+  private func banner(at port: Int) async -> String {
+    await withCheckedContinuation { caller in
+      Thread.detachNewThread {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = [
+          "-c",
+          """
+          import socket
+          s=socket.create_connection(("127.0.0.1",\(port)))
+          try: print(s.recv(20).decode())
+          except ConnectionResetError: print("reset")
+          """,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try? process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        caller.resume(returning: String(decoding: data, as: UTF8.self))
+      }
+    }
+  }
+
+  @Test func aForwardedPortOutlivesTheLink() async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + [
+          "-N", "--json", "-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1",
+        ], on: terminal)
+      try await screen.see(#""event":"forward","rule":"\#(port):127.0.0.1:\#(server.port)""#)
+      try await screen.see(#""event":"recovered""#)
+      #expect(await banner(at: port).hasPrefix("SSH-2.0-OpenSSH"))
+      try await screen.see(#""event":"forwardClosed","id":1"#)
+      await server.killSessions()
+      // At once: it waits for the link.
+      #expect(await banner(at: port).hasPrefix("SSH-2.0-OpenSSH"))
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+    }
+  }
+
+  @Test func theConfigurationsForwardsAreOpenedBesideACommand() async throws {
+    try await withServer { server, home in
+      let (local, dynamic) = (try await freePort(), try await freePort())
+      try home.write(
+        """
+        Host *
+          LocalForward \(local) 127.0.0.1:\(server.port)
+          DynamicForward 127.0.0.1:\(dynamic)
+        """, to: "config")
+      let script =
+        "exec 3<>/dev/tcp/127.0.0.1/\(local); head -c 7 <&3; "
+        + "curl -s -m 10 --socks5-hostname 127.0.0.1:\(dynamic) --http0.9 "
+        + "http://127.0.0.1:\(server.port)/ | head -c 7"
+      let outcome = try await home.run(
+        server.options(home) + ["-F", home.file("config"), "127.0.0.1", "--", script])
+      #expect(outcome.text == "SSH-2.0SSH-2.0", "\(outcome.error)")
+    }
+  }
+
+  @Test func aPortInUseEndsTheRunOnlyWhereThatIsAskedFor() async throws {
+    try await withServer { server, home in
+      let forward = ["-L", "127.0.0.1:\(server.port):127.0.0.1:1", "127.0.0.1", "echo", "ran"]
+      let warned = try await home.run(server.options(home) + forward)
+      #expect(warned.code == 0)
+      #expect(warned.text == "ran\n")
+      #expect(warned.error.contains("is not forwarded"))
+      let ended = try await home.run(
+        server.options(home) + ["-o", "ExitOnForwardFailure=yes"] + forward)
+      #expect(ended.code == 75)
+      #expect(ended.text.isEmpty)
+      #expect(ended.lastLine.contains("Another program listens there"), "\(ended.error)")
+    }
+  }
+
+  @Test(arguments: [["-L", "x"], ["-D", "1:2:3"], ["-L", "1:h:0"]])
+  func aRuleOfAnotherFormIsAUsageError(_ arguments: [String]) async throws {
+    let outcome = try await Home().run(["connect"] + arguments + ["h"])
+    #expect(outcome.code == 64)
+    #expect(outcome.lastLine.contains(arguments[0]), "\(outcome.error)")
+  }
+}
