@@ -18,6 +18,14 @@ let lifecycle = Target.Dependency.product(
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What `import Bridge` gives. Who imports it depends on each of them by name, too: a build looks
+/// at the modules that are named, and would not compile anew when one behind Bridge changes.
+let exported = [
+  "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
+  "BridgeWebSocket",
+]
+let bridge: [Target.Dependency] = (["Bridge"] + exported).map { .byName(name: $0) }
+
 /// An example that breaks links: every module that it needs, the faults, and the narrator.
 func linkExample(_ name: String) -> Target {
   .executableTarget(
@@ -45,12 +53,7 @@ let package = Package(
     .systemLibrary(
       name: "CLibWebSockets", pkgConfig: "libwebsockets",
       providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libssl-dev"])]),
-    .target(
-      name: "Bridge",
-      dependencies: [
-        "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
-        "BridgeWebSocket",
-      ]),
+    .target(name: "Bridge", dependencies: exported.map { .byName(name: $0) }),
     .target(name: "BridgeErrors"),
     .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
@@ -73,13 +76,13 @@ let package = Package(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
       path: "Examples/domain-errors"),
     .executableTarget(
-      name: "remote-command", dependencies: ["Bridge"], path: "Examples/remote-command"),
+      name: "remote-command", dependencies: bridge, path: "Examples/remote-command"),
     .executableTarget(
-      name: "supervised-command", dependencies: ["Bridge"], path: "Examples/supervised-command"),
+      name: "supervised-command", dependencies: bridge, path: "Examples/supervised-command"),
     .executableTarget(
-      name: "supervised-messages", dependencies: ["Bridge"], path: "Examples/supervised-messages"),
+      name: "supervised-messages", dependencies: bridge, path: "Examples/supervised-messages"),
     .executableTarget(
-      name: "build-and-chat", dependencies: ["Bridge"], path: "Examples/build-and-chat"),
+      name: "build-and-chat", dependencies: bridge, path: "Examples/build-and-chat"),
     .target(
       name: "Narration",
       dependencies: [
@@ -205,4 +208,4 @@ for target in package.targets where target.type != .system {
 
 // Every library target is a product of the same name, but for what only examples share.
 package.products += package.targets.filter { $0.type == .regular && $0.path == nil }
-  .map { .library(name: $0.name, targets: [$0.name]) }
+  .map { .library(name: $0.name, targets: [$0.name] + ($0.name == "Bridge" ? exported : [])) }

@@ -21,7 +21,6 @@ import Testing
       (["connect", "--idempotent", "h"], 64, "validationError"),
       (["connect", "-F", "missing", "h"], 66, "fileNotFound"),
       (["connect", "-o", "CertificateFile=c", "h"], 78, "featureUnavailable"),
-      (["connect", "-o", "ProxyCommand=c", "h"], 78, "featureUnavailable"),
       (["connect", "ws://me:secret@h"], 64, "invalidURL"),
       (["connect", "ws://h/#x"], 64, "invalidURL"),
       (["connect", "-i", "k", "ws://h"], 64, "validationError"),
