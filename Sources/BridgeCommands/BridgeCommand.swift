@@ -24,6 +24,11 @@ public struct BridgeCommand: AsyncParsableCommand {
     TerminalModes.restoreOnFatalSignals()
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
     do {
+      if let number = LocalEnvironment.unreadableArgument {
+        throw ValidationError(
+          "Argument \(number) is not UTF-8: its bytes would be changed. Text in UTF-8, or a script "
+            + "on standard input (`bridgectl connect HOST sh < SCRIPT`), can be sent.")
+      }
       try checkCommand(arguments)
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {

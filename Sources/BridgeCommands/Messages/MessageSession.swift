@@ -37,6 +37,8 @@ final class MessageSession: Sendable {
   /// How long the peer may take to answer the last message.
   private static let quietTime = Duration.seconds(2)
   private static let quietSlices = 8
+  /// A message in its middle may stop for a minute.
+  private static let slowMessageFactor = 30
 
   init(
     framing: MessageFraming, input: DescriptorReader, output: DescriptorWriter,
@@ -104,7 +106,7 @@ final class MessageSession: Sendable {
         guard isSent else { return nil }
         if state.withLock({ $0.hasEnded }) {
           try await confirmAll(of: generation, over: connection)
-          return await isQuiet() ? end : nil
+          return await isQuiet(connection) ? end : nil
         }
         guard await readMore() else { return nil }
       }
@@ -221,18 +223,21 @@ final class MessageSession: Sendable {
     state.withLock { $0.framing.fault }.map { .badInput($0) } ?? .finished
   }
 
-  /// True when nothing has come for a while, false when cancelled.
-  private func isQuiet() async -> Bool {
+  /// True when nothing has come for a while, false when cancelled. A message that has begun gets as
+  /// long as a confirmation.
+  private func isQuiet(_ connection: WebSocketConnection) async -> Bool {
     var (seen, slices) = (state.withLock { $0.received }, 0)
-    while slices < Self.quietSlices {
+    var before = await connection.reception
+    while slices < Self.quietSlices * (before.isInMessage ? Self.slowMessageFactor : 1) {
       do {
         try await clock.sleep(for: Self.quietTime / Self.quietSlices)
       } catch {
         return false
       }
       let (received, isWriting) = state.withLock { ($0.received, $0.writing > 0) }
-      slices = received == seen && !isWriting ? slices + 1 : 0
-      seen = received
+      let now = await connection.reception
+      slices = received == seen && now.bytes == before.bytes && !isWriting ? slices + 1 : 0
+      (seen, before) = (received, now)
     }
     return true
   }

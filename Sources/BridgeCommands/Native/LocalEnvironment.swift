@@ -45,6 +45,17 @@ struct LocalEnvironment: Sendable {
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }
 
+  /// The first argument, from 1, that is not UTF-8: Swift replaces what it cannot decode, and
+  /// another command would run. Nil when all can be read.
+  static var unreadableArgument: Int? {
+    let arguments = unsafe UnsafeBufferPointer(
+      start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    return arguments.indices.dropFirst().first { index in
+      guard let argument = unsafe arguments[index] else { return false }
+      return unsafe String(validatingCString: argument) == nil
+    }
+  }
+
   /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
   /// and gets what is meant for them. Call it first.
   static func openStandardDescriptors() {

@@ -25,7 +25,7 @@ struct RemoteSession: Sendable {
   let keyboard: Keyboard?
   /// Sizes of the terminal from now on.
   let resizes: AsyncStream<Resizes.Change>
-  /// The output's quiet time, after the exit status came, that ends it.
+  /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
   let quietTime: Duration
   let clock: any Clock<Duration> & Sendable
   private let activity = Mutex(Activity())
@@ -42,7 +42,7 @@ struct RemoteSession: Sendable {
     case outputClosed
     case status(Result<ExitStatus, AppError>)
     /// The server said how it ended; more output may follow.
-    case reported(ExitStatus)
+    case reported
     case quiet
     case idle
   }
@@ -74,21 +74,20 @@ struct RemoteSession: Sendable {
       defer { group.cancelAll() }
       var openStreams = 2
       var ending: Result<ExitStatus, AppError>?
-      var reported: ExitStatus?
       while let step = await group.next() {
         switch step {
         case .outputClosed: return .outputClosed
         case .idle: continue
         case .streamEnded: openStreams -= 1
         case .status(let status): ending = status
-        case .reported(let status):
-          reported = status
-          if openStreams > 0 { group.addTask { await quiet() } }
+        // As with ssh, the end of the output is the end: a server sends the status before the last
+        // of it, and a process in the background may still write.
+        case .reported: if openStreams > 0 { group.addTask { await quiet() } }
         case .quiet:
-          guard ending == nil, let reported else { continue }
+          guard openStreams > 0 else { continue }
           reporter.log(
-            "bridgectl: the command has ended; a process that it started keeps its output open.")
-          return .ended(reported)
+            "bridgectl: the command has ended; waiting for the end of its output, which a process "
+              + "that it started may keep open.")
         }
         if openStreams == 0, let ending { return Self.end(ending) }
       }
@@ -113,7 +112,8 @@ struct RemoteSession: Sendable {
 
   private func reportedStatus() async -> Step {
     do throws(AppError) {
-      return .reported(try await channel.reportedStatus())
+      _ = try await channel.reportedStatus()
+      return .reported
     } catch {
       return .idle
     }

@@ -15,6 +15,8 @@ final class ChannelState {
   var outgoing = WriteQueue<(Bool) -> Void>()
   var isInputFinished = false
   var isEndSent = false
+  /// The server has closed it, and everything that it sent for a stream is read.
+  var isReadOut = false
   /// How many bytes were written.
   var sent: UInt64 = 0
   /// It has ended; nothing more is read or written.

@@ -39,6 +39,9 @@ extension SSHConnection {
 
   private func readIncoming(_ channel: ChannelState) -> Bool {
     var isAnyRead = false
+    // What is read out after the server has closed the channel is all there will be.
+    let isClosed = channel.native.isClosedByServer
+    channel.isReadOut = isClosed
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
       while mailbox.hasRoom {
@@ -48,7 +51,10 @@ extension SSHConnection {
         guard case .done(let bytes) = read, !bytes.isEmpty else { break }
         mailbox.push(bytes)
       }
+      if !mailbox.hasRoom { channel.isReadOut = false }
     }
+    // The packet that closes it came with these reads, perhaps behind more output.
+    if !isClosed, channel.native.isClosedByServer { return readIncoming(channel) }
     // No reader; the wire must be read even so, for the other channels and the protocol.
     if !isAnyRead, case .failed(let code, let text) = channel.native.drain() {
       return lose(channel, code: code, text: text)
@@ -58,10 +64,14 @@ extension SSHConnection {
 
   private func noticeEnd(_ channel: ChannelState) {
     report(channel)
-    guard channel.native.isAtEnd else { return }
+    // libssh2 sees no end as long as something is queued that is not read: data of an unknown type,
+    // or behind the end (RFC 4254, 5.2 and 5.3).
+    guard channel.native.isAtEnd || channel.isReadOut else { return }
     channel.output.finish(.success(()))
     channel.error.finish(.success(()))
-    guard case .done = channel.native.waitClosed() else { return }
+    if !channel.isReadOut {
+      guard case .done = channel.native.waitClosed() else { return }
+    }
     settle(channel, with: nil)
     closing.append(channel.native)
   }
@@ -87,7 +97,7 @@ extension SSHConnection {
       : AppError(sshError: outcome)
     ending?.settle(
       .failure(error), isClosedShell ? nil : FailureContext(sshFailure: outcome))
-    let isWhole = failure == nil || channel.native.isAtEnd
+    let isWhole = failure == nil || channel.native.isAtEnd || channel.isReadOut
     channel.output.finish(isWhole ? .success(()) : .failure(error))
     channel.error.finish(isWhole ? .success(()) : .failure(error))
     for (id, done) in channel.outgoing.callers {

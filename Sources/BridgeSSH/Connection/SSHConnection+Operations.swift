@@ -177,7 +177,7 @@ extension SSHConnection {
     let phase = phase == .banner && identification.hasVersion ? .keyExchange : phase
     let observation = observation ?? self.observation(code: code, phase: phase)
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
-    let code = code == .kexFailure && observation == nil ? .protocolError : code
+    let code = observation == nil ? exactCode(code, phase) : code
     let seen = helperSession?.evidence ?? session?.evidence
     if observation == nil, seen?.socket != .open, var loss = lossOfBastion {
       loss.phase = phase
@@ -189,6 +189,18 @@ extension SSHConnection {
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
       method: method, timeout: timeout(of: phase))
+  }
+
+  /// What libssh2 hides behind one code: once the host's key is read and nothing is wrong with the
+  /// bytes, it is the key's signature that does not prove it.
+  private func exactCode(_ code: SSHFailure.Code, _ phase: ConnectionPhase) -> SSHFailure.Code {
+    guard code == .kexFailure || code == .keyExchangeFailure else { return code }
+    if phase == .keyExchange, let session, session.isLinkOpen, session.brokenBy == nil,
+      !session.hostKey().isEmpty
+    {
+      return .hostKeySign
+    }
+    return code == .kexFailure ? .protocolError : code
   }
 
   private func observation(code: SSHFailure.Code, phase: ConnectionPhase) -> SSHFailure.Observation?

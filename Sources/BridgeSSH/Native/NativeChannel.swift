@@ -160,6 +160,9 @@ import CLibSSH2
     return session.tap.exitStatus[number].map { .status(Int($0)) }
   }
 
+  /// Whether the server has closed the channel: nothing of it follows.
+  var isClosedByServer: Bool { session.tap.closedChannels.contains(number) }
+
   /// Whether the server has sent its last byte: all there is, is on this side.
   var hasAllOutput: Bool { session.tap.endedChannels.contains(number) }
 

@@ -93,6 +93,11 @@ public actor WebSocketConnection: Connection {
   /// server's kernel has.
   public var traffic: TrafficState { webSocket?.traffic ?? lastTraffic }
 
+  /// How many bytes of messages have come, and whether a message has begun and not ended.
+  package var reception: (bytes: UInt64, isInMessage: Bool) {
+    webSocket.map { ($0.assembler.received, $0.assembler.isInMessage) } ?? (0, false)
+  }
+
   func keepTraffic() {
     heard = webSocket?.lastHeard
     lastTraffic = webSocket?.traffic ?? lastTraffic

@@ -37,6 +37,10 @@ struct MessageAssembler {
   /// Never more at once on the word of a frame header alone.
   private static let largestReserve = 1 << 20
 
+  /// Bytes of messages so far; wraps around.
+  private(set) var received: UInt64 = 0
+  /// Whether a message has begun and not ended.
+  private(set) var isInMessage = false
   private let limit: Int
   private var bytes: [UInt8] = []
   private var text = UTF8Validator()
@@ -51,6 +55,8 @@ struct MessageAssembler {
     _ content: some Collection<UInt8>, _ piece: Piece
   ) throws(Fault) -> WebSocketMessage? {
     if piece.isFirst { begin() }
+    received &+= UInt64(content.count)
+    isInMessage = !(piece.isLast && piece.left == 0)
     let (expected, isHuge) = (bytes.count + content.count).addingReportingOverflow(piece.left)
     guard !isHuge, expected <= limit else { throw .tooLong(limit: limit) }
     if !piece.isBinary, !text.take(content) { throw .badText }

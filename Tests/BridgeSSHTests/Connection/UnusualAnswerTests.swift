@@ -73,6 +73,65 @@ import Testing
     }
   }
 
+  /// libssh2 says only that the key exchange failed.
+  @Test func aHostKeyThatIsShownWithoutItsPrivateHalfIsNoDamage() async throws {
+    let server = try ScriptedSSHServer(forges: true) { client, _ in try client.listenToTheEnd() }
+    let connection = connection(to: server)
+    let error = await failure { try await connection.connect() }
+    #expect(error?.caseName == "sshHostKeyMismatch")
+    let context = await connection.lastFailure
+    #expect(context?.kind == .hostKeyProof && error?.exitCode(in: context).rawValue == 79)
+    await connection.close()
+    server.stop()
+  }
+
+  /// As ssh does: the channel is over, whatever libssh2 has queued that nothing reads.
+  @Test(arguments: ["data of an unknown type", "data behind the end", "data behind the close"])
+  func aClosedChannelEndsWhateverIsLeft(of what: String) async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      _ = try client.expect(98)
+      func extended() throws {
+        try client.say(95) {
+          $0.uint32(number)
+          $0.uint32(2)
+          $0.string("??")
+        }
+      }
+      func data(_ text: String) throws {
+        try client.say(94) {
+          $0.uint32(number)
+          $0.string(text)
+        }
+      }
+      try client.say(99) { $0.uint32(number) }
+      if what == "data of an unknown type" { try extended() }
+      try data("all of it")
+      try client.say(98) {
+        $0.uint32(number)
+        $0.string("exit-status")
+        $0.byte(0)
+        $0.uint32(5)
+      }
+      try client.say(96) { $0.uint32(number) }
+      if what == "data behind the end" { try data("more") }
+      try client.say(97) { $0.uint32(number) }
+      if what == "data behind the close" { try data("more") }
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = connection(to: server)
+      try await connection.connect()
+      let channel = try await connection.execute("name")
+      var output: [UInt8] = []
+      for try await bytes in channel.standardOutput { output += bytes }
+      #expect(String(decoding: output, as: UTF8.self).hasPrefix("all of it"))
+      #expect(try await channel.exitStatus() == .status(5))
+      await connection.close()
+    }
+  }
+
   /// RFC 4252, 8: the server wants another password before it lets anybody in.
   @Test func anExpiredPasswordIsARefusalAndGivenOnce() async throws {
     try await withScript({ client, record in

@@ -18,7 +18,9 @@ final class ScriptedSSHServer: Sendable {
   var collected: [String] { heard.withLock { $0 } }
 
   /// Serves one client after the other: keys first, then what `script` does.
-  init(_ script: @escaping Script) throws {
+  ///
+  /// - Parameter forges: shows a host key without having its private half.
+  init(forges: Bool = false, _ script: @escaping Script) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -41,7 +43,7 @@ final class ScriptedSSHServer: Sendable {
         clients.withLock { $0.append(client) }
         let talk = ServerTalk(client)
         do {
-          try talk.agree()
+          try talk.agree(forges: forges)
           try script(talk) { word in heard.withLock { $0.append(word) } }
         } catch {}
         clients.withLock { $0.removeAll { $0 == client } }

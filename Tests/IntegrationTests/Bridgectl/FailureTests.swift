@@ -41,6 +41,14 @@ import Testing
     #expect(!outcome.error.utf8.contains(0x1B))
   }
 
+  /// Swift would replace the byte, and another file would be removed.
+  @Test func anArgumentThatIsNotUTF8IsRefused() async throws {
+    let outcome = try await Home().start(
+      [], through: #"exec "$0" connect --batch 127.0.0.1 -- "rm caf$(printf '\351')""#
+    ).outcome()
+    #expect(outcome.code == 64 && outcome.lastLine.contains("Argument 5 is not UTF-8"))
+  }
+
   /// What a script reads last, whatever went wrong.
   @Test(
     arguments: [

@@ -38,6 +38,18 @@ import Testing
     #expect(events.compactMap { $0["binary"] as? Bool } == [false, true])
   }
 
+  @Test("a message that comes slowly after the end of the input is waited for")
+  func slowMessage() async throws {
+    let text = String(repeating: "m", count: 120_000)
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript([.text(text)]))
+    let proxy = try await FaultProxy(to: peer.port)
+    try await proxy.inject(.bandwidth(30_000, [.toClient]), on: .all)
+    let outcome = try await Home().run(["connect", "ws://127.0.0.1:\(proxy.port)/"])
+    #expect(outcome.code == 0 && outcome.text == text + "\n", "\(outcome.error)")
+    await proxy.stop()
+    await peer.stop()
+  }
+
   @Test("a close with 1000 is shown as no trouble on a terminal")
   func agreedClose() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript([.text("bye"), .close(1000)]))
