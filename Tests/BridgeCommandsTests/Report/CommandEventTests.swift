@@ -143,7 +143,9 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...13))
+    // A step of the supervisor is number 14.
+    let numbers = Self.events.map(Self.number)
+    #expect(Set(numbers) == Set(0...18).subtracting([14]) && numbers.count == 18)
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {
