@@ -167,6 +167,7 @@ extension Forwarder {
     _ deadline: ContinuousClock.Instant
   ) async throws(AppError) -> ForwardSession {
     while true {
+      guard !isClosed, !Task.isCancelled else { throw .cancelled }
       forgetEnded()
       if let session = sessions.first(where: \.isFree) {
         session.isOpening = true
