@@ -166,4 +166,23 @@ import Testing
       #expect(outcome.lastLine.contains("127.0.0.1:\(servers[1].port): Connection refused"))
     }
   }
+
+  @Test func aPortIsForwardedThroughTheWholeWay() async throws {
+    try await withChain { servers, home, options in
+      let proxy = try await FaultProxy(to: servers[0].port)
+      let port = proxy.port
+      await proxy.stop()
+      let outcome = try await home.run(
+        options + [
+          "-L", "\(port):127.0.0.1:\(servers[0].port)", "third", "--",
+          "exec 3<>/dev/tcp/127.0.0.1/\(port); head -c 7 <&3",
+        ])
+      #expect(outcome.text == "SSH-2.0", "\(outcome.error)")
+      #expect(outcome.code == 0)
+      // The session of the forward went the same way, beside that of the command.
+      let logins = await servers[2].log.matches(of: /Accepted publickey/).count
+      #expect(logins == 2)
+      #expect(await servers[0].log.matches(of: /Accepted publickey/).count == 1)
+    }
+  }
 }
