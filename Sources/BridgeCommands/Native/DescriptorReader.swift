@@ -43,10 +43,14 @@ final class DescriptorReader: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (reader: CheckedContinuation<Chunk, Never>) in ask(reader) }
     } onCancel: {
-      let reader = state.withLock { $0.reader.take() }
-      reader?.resume(returning: .cancelled)
-      wake.signal()
+      dismiss()
     }
+  }
+
+  private func dismiss() {
+    let reader = state.withLock { $0.reader.take() }
+    reader?.resume(returning: .cancelled)
+    wake.signal()
   }
 
   /// Whether there is something to read now.
@@ -95,6 +99,8 @@ final class DescriptorReader: Sendable {
     } else {
       wake.signal()
     }
+    // A cancellation that came between the check above and the lock found no reader.
+    if Task.isCancelled { dismiss() }
   }
 
   private func run() {

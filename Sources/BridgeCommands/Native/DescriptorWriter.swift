@@ -72,6 +72,8 @@ final class DescriptorWriter: Sendable {
         if isCancelled || !enqueue(Chunk(bytes: bytes, caller: id)) {
           if isCancelled { caller.resume(returning: false) } else { answer(id, false) }
         }
+        // A cancellation that came between the check above and the lock found no caller.
+        if !isCancelled, Task.isCancelled { answer(id, false) }
       }
     } onCancel: {
       answer(id, false)
