@@ -38,11 +38,17 @@ final class OnceValue<Value: Sendable>: Sendable {
           return true
         }
         if !waits { caller.resume() }
+        // A cancellation between the check above and the lock found no caller.
+        if Task.isCancelled { stopWaiting(ticket) }
       }
     } onCancel: {
-      let caller = state.withLock { $0.callers.removeValue(forKey: ticket) }
-      caller?.resume()
+      stopWaiting(ticket)
     }
     return current
+  }
+
+  private func stopWaiting(_ ticket: Int) {
+    let caller = state.withLock { $0.callers.removeValue(forKey: ticket) }
+    caller?.resume()
   }
 }
