@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Local ports that lead through a real sshd to real programs.
-@Suite(.timeLimit(.minutes(3))) struct ForwarderTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ForwarderTests {
   /// Reads to the end, then sends all of it back: what comes back proves that the end of one
   /// direction left the other open.
   private static let echoAfterEnd = """
