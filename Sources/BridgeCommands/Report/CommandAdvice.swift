@@ -22,7 +22,7 @@ package enum CommandAdvice {
     "durableSessionOutcomeUnknown": "`bridgectl logs` prints the output that is kept.",
     "durableSessionHostUnusable":
       "`bridgectl install HOST` installs it; `--durable=never` does without it.",
-    "featureUnavailable": "`bridgectl version` lists the features of this version.",
+    "featureUnavailable": "`bridgectl version` prints the versions of bridgectl and its libraries.",
   ]
 
   /// Overrules the line of the case where the kind of failure needs another one.

@@ -1,4 +1,3 @@
-import CLibUV
 import Foundation
 
 /// A socket that takes connections on one local address, as long as it is open.
@@ -114,10 +113,7 @@ import Foundation
 
   private func takeWaiting(on reactor: Reactor, _ accept: (Socket) -> Void) {
     for _ in 0..<Self.acceptsPerTurn where descriptor >= 0 {
-      let kind = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-      let taken = bridge_accept(descriptor, kind)
-      if taken >= 0 {
-        let socket = Socket(descriptor: taken)
+      if let socket = Socket(acceptedFrom: descriptor) {
         socket.sendAtOnce()
         accept(socket)
       } else if ErrorNumber.isShortage(errno) {

@@ -86,6 +86,14 @@ import Foundation
     return isKnown && size >= 128 ? info[15] : 0
   }
 
+  /// Takes a waiting connection; nil, with `errno`, when there is none.
+  convenience init?(acceptedFrom listener: Int32) {
+    let kind = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = bridge_accept(listener, kind)
+    guard descriptor >= 0 else { return nil }
+    self.init(descriptor: descriptor)
+  }
+
   /// Ends what this side sends; the peer may go on.
   package func finish() {
     if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_WR)) }

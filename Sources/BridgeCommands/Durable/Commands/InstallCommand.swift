@@ -10,10 +10,10 @@ package struct InstallCommand: AsyncParsableCommand {
     commandName: "install",
     abstract: "Put bridge-host on a host: durable sessions need it there.",
     discussion: """
-      It is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a link beside, or to \
-      /var/tmp/bridge-UID where programs of the home directory may not be executed. Length and \
-      SHA-256 are verified on the host, and it is run once, before it gets its name. No root, no \
-      port, no service. Sessions that run keep the program they have.
+      It is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a symbolic link beside it, \
+      or to /var/tmp/bridge-UID where programs of the home directory may not be executed. Length \
+      and SHA-256 are verified on the host, and it is run once, before it gets its name. No root, \
+      no port, no service. Sessions that run keep the program they have.
 
       EXAMPLES:
           bridgectl install build.example

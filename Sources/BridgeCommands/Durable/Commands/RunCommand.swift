@@ -19,7 +19,7 @@ package struct RunCommand: AsyncParsableCommand {
           bridgectl wait build.example build && echo passed
       """)
 
-  @Flag(help: "Do not stay with it: required, for `connect` is what stays.")
+  @Flag(help: "Return at once. Required: `connect` runs a command and waits for it.")
   package var detach = false
 
   @Flag(

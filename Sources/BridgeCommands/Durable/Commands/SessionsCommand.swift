@@ -9,8 +9,8 @@ package struct SessionsCommand: AsyncParsableCommand {
     commandName: "sessions",
     abstract: "List the durable sessions on a host.",
     discussion: """
-      One line a session, the newest last: from files alone, no program is asked. With --json each \
-      line of standard output is an object (docs/events.md).
+      Prints one line per session, the newest last. Reads files only; no keeper is contacted. With \
+      --json each line of standard output is an object (docs/events.md).
 
       EXAMPLES:
           bridgectl sessions build
