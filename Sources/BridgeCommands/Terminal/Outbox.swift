@@ -27,7 +27,7 @@ final class Outbox: Sendable {
   /// Keeps at most `limit` bytes while it is held.
   func limitHeld(to limit: Int) { state.withLock { $0.heldLimit = limit } }
 
-  /// How many bytes were lost since the last call, because there was no room for them.
+  /// How many bytes were lost since the last call, because the buffer was full.
   func takeLost() -> Int {
     state.withLock { state in
       defer { state.lost = 0 }
@@ -39,9 +39,9 @@ final class Outbox: Sendable {
   func append(_ bytes: [UInt8]) async {
     let (takers, isFull) = state.withLock { state in
       guard !state.isClosed else { return ([WaitList<Void>.Caller](), false) }
-      let room = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
-      state.bytes += bytes.prefix(room)
-      state.lost += max(0, bytes.count - room)
+      let free = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
+      state.bytes += bytes.prefix(free)
+      state.lost += max(0, bytes.count - free)
       guard !state.isHeld else { return ([], false) }
       return (state.takers.takeAll(), state.bytes.count >= Self.limit)
     }

@@ -200,7 +200,7 @@ public struct SeverityQueue: Sendable {
     lists.append(slot, to: entry.list)
   }
 
-  /// Makes room for one more; false when `newcomer` itself is dropped.
+  /// Makes space for one more; false when `newcomer` itself is dropped.
   private mutating func makeRoom(for newcomer: Entry) -> Bool {
     guard let victim = firstVictim,
       let level = entries[victim]?.level

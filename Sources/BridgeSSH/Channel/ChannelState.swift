@@ -23,7 +23,7 @@ final class ChannelState {
   var isOver = false
   /// Nothing is wanted of it any more; it is closed when what can be written at once is written.
   var isLetGo = false
-  /// Called when a turn may have brought bytes, room or the end.
+  /// Called when a turn may have brought bytes, buffer space or the end.
   var onTurn: (() -> Void)?
 
   init(

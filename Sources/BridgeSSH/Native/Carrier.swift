@@ -14,7 +14,7 @@ protocol Carrier: AnyObject {
 
   /// Takes what has come.
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer
-  /// Sends what there is room for.
+  /// Sends as much as the carrier takes now.
   func send(_ bytes: UnsafeRawBufferPointer) -> Socket.Transfer
   /// Ends what this side sends, after all that was sent.
   func finish()

@@ -70,9 +70,9 @@ import Foundation
     if channel.isOver || channel.isInputFinished || isClosed {
       return ended(.failed(errno: EPIPE))
     }
-    let room = Self.writeLimit - channel.outgoing.count
-    guard room > 0 else { return .wouldBlock }
-    let count = min(room, bytes.count)
+    let space = Self.writeLimit - channel.outgoing.count
+    guard space > 0 else { return .wouldBlock }
+    let count = min(space, bytes.count)
     unsafe channel.outgoing.append(Array(bytes.prefix(count)), id: 0) { _ in }
     connection.assumeIsolated { $0.queueTurn() }
     return .bytes(count)
