@@ -36,9 +36,9 @@ public enum HostProgram {
   private static func inspect(_ verb: String, _ options: Options) -> UInt8 {
     let answer = Answer(marker: options.marker)
     answer.begin()
-    let root: StateRoot
+    let roots: [StateRoot]
     do throws(RootError) {
-      root = try StateRoot.open(creates: verb == "start")
+      roots = try StateRoot.open(creates: verb == "start")
     } catch {
       if verb == "list", case .unsuitable = error { return ExitStatus.success }
       if case .unsuitable = error, verb != "start" {
@@ -47,17 +47,17 @@ public enum HostProgram {
       return answer.decline(.directory, error.text)
     }
     if verb == "start" {
-      Retention(root: root, now: Machine.seconds).sweep()
-      return start(answer, root, attaches: options.attaches)
+      Retention(roots: roots, now: Machine.seconds).sweep()
+      return start(answer, roots, attaches: options.attaches)
     }
-    if verb == "list" { return Inspection(answer: answer, root: root).list() }
+    if verb == "list" { return Inspection(answer: answer, roots: roots).list() }
     guard let session = options.session else {
       Machine.write(Array(usage.utf8), to: 2)
       return ExitStatus.usage
     }
-    let inspection = Inspection(answer: answer, root: root)
+    let inspection = Inspection(answer: answer, roots: roots)
     switch verb {
-    case "attach": return AttachVerb(answer: answer, root: root).run(session)
+    case "attach": return AttachVerb(answer: answer, roots: roots).run(session)
     case "read": return inspection.read(session, from: options.from, follows: options.follows)
     case "wait": return inspection.wait(session)
     case "kill": return inspection.kill(session, options.signal)
@@ -67,10 +67,10 @@ public enum HostProgram {
     }
   }
 
-  private static func start(_ answer: Answer, _ root: StateRoot, attaches: Bool) -> UInt8 {
-    let (session, status) = StartVerb(answer: answer, root: root).run()
+  private static func start(_ answer: Answer, _ roots: [StateRoot], attaches: Bool) -> UInt8 {
+    let (session, status) = StartVerb(answer: answer, roots: roots).run()
     guard let session, attaches else { return status }
-    return AttachVerb(answer: answer, root: root).run(session)
+    return AttachVerb(answer: answer, roots: roots).run(session)
   }
 }
 

@@ -51,6 +51,32 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: place))
   }
 
+  /// Started while the home directory could hold no files, and found again once it can.
+  @Test func aSessionOfTheOtherPlaceIsFoundAndNotStartedTwice() throws {
+    let bench = try SessionBench()
+    let state = bench.environment["XDG_STATE_HOME"]
+    bench.environment["XDG_STATE_HOME"] = "/proc/none"
+    let spec = bench.spec("echo run >>\(bench.file("runs")); exec sleep 1000")
+    let id = spec.session.description
+    let place = "/var/tmp/bridge-\(Programs.user)/s/\(id)"
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let first = try bench.start(spec)
+    #expect(FileManager.default.fileExists(atPath: place))
+    bench.environment["XDG_STATE_HOME"] = state
+    // Now the home directory has sessions of its own.
+    let other = bench.spec("read word")
+    _ = try bench.start(other)
+    #expect(try bench.start(spec) == first)
+    let listed = try bench.run(["list"]).frames.compactMap { frame -> SessionID? in
+      guard case .status(let status) = frame else { return nil }
+      return status.session
+    }
+    #expect(Set(listed).isSuperset(of: [spec.session, other.session]))
+    #expect(try bench.run(["kill", "--session", id, "--signal", "KILL"]).status == 0)
+    #expect(try bench.run(["wait", "--session", id]).status == 0)
+    #expect(bench.text("runs") == "run\n")
+  }
+
   @Test func aSessionsDirectoryThatOthersMayEnterIsNoSession() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word")

@@ -18,7 +18,7 @@ import Testing
   ) throws {
     let directory = try Directory(bench.sessionsFolder.path)
     var retention = Retention(
-      root: StateRoot(directory: directory), now: Machine.seconds + seconds)
+      roots: [StateRoot(directory: directory)], now: Machine.seconds + seconds)
     retention.quota = quota
     retention.sweep()
   }
@@ -59,14 +59,14 @@ import Testing
     let sessions = try (0..<3).map { _ in try ended(bench, "seq 1 1000") }
     let directory = try Directory(bench.sessionsFolder.path)
     for (index, session) in sessions.enumerated() {
-      let files = try #require(SessionFiles(session, in: StateRoot(directory: directory)))
+      let files = try #require(SessionFiles(session, in: [StateRoot(directory: directory)]))
       var state = try #require(files.state)
       state.endedAt = Machine.seconds - 100 + UInt64(index)
       try files.record(state, syncs: false)
     }
     try sweep(bench, after: 0, quota: 5000)
     let sizes = try sessions.map { session in
-      let files = try #require(SessionFiles(session, in: StateRoot(directory: directory)))
+      let files = try #require(SessionFiles(session, in: [StateRoot(directory: directory)]))
       return Journal(files.directory).size
     }
     #expect(sizes == [0, 0, 3893])

@@ -324,7 +324,7 @@ final class Keeper {
   private func removeSocketName() { files.directory.remove(Directory.socketName) }
 
   private func discard() {
-    if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }
+    files.remove()
     server.pump(at: Machine.milliseconds)
     for connection in server.connections { connection.release() }
   }

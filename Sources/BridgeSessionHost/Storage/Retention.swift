@@ -10,7 +10,7 @@ struct Retention {
   /// Journals of ended sessions of one user, in bytes.
   static let quota: UInt64 = 1 << 30
 
-  let root: StateRoot
+  let roots: [StateRoot]
   /// Seconds since 1970.
   let now: UInt64
   var quota = Retention.quota
@@ -22,8 +22,8 @@ struct Retention {
   }
 
   func sweep() {
-    removeRemains()
-    var ended = SessionFiles.all(in: root).compactMap(inspect).sorted { $0.at < $1.at }
+    for root in roots { removeRemains(in: root) }
+    var ended = SessionFiles.all(in: roots).compactMap(inspect).sorted { $0.at < $1.at }
     var total = ended.reduce(0) { $0 + $1.size }
     // The oldest go first.
     while total > quota, let oldest = ended.first {
@@ -34,7 +34,7 @@ struct Retention {
   }
 
   /// What a start or a removal left that was killed: no lock is held in it.
-  private func removeRemains() {
+  private func removeRemains(in root: StateRoot) {
     for name in root.directory.names() where name.hasPrefix(".gone-") || name.hasPrefix(".new-") {
       guard let directory = try? Directory(name, in: root.directory) else { continue }
       let isOld = now > (directory.modified ?? now) + Self.remainsAge
@@ -54,7 +54,7 @@ struct Retention {
     }
     let at = status.endedAt ?? files.directory.modified ?? now
     if now > at + Self.tombstone {
-      files.remove(from: root)
+      files.remove()
       return nil
     }
     let isCommitted = status.end != nil && status.committed == status.newest

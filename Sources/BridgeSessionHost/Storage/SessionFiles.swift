@@ -6,12 +6,16 @@ struct SessionFiles {
   let directory: Directory
 
   /// Opens a session's directory; nil when there is none or it is not this user's only.
-  init?(_ session: SessionID, in root: StateRoot) {
-    guard let found = try? Directory(session.description, in: root.directory),
-      let info = try? found.descriptor.info(), info.user == Programs.user, info.isPrivate
-    else { return nil }
+  init?(_ session: SessionID, in roots: [StateRoot]) {
+    let found = roots.lazy.compactMap { root -> Directory? in
+      guard let found = try? Directory(session.description, in: root.directory),
+        let info = try? found.descriptor.info(), info.user == Programs.user, info.isPrivate
+      else { return nil }
+      return found
+    }
+    guard let directory = found.first else { return nil }
     self.session = session
-    directory = found
+    self.directory = directory
   }
 
   init(_ session: SessionID, directory: Directory) {
@@ -20,9 +24,11 @@ struct SessionFiles {
   }
 
   /// All sessions of a user.
-  static func all(in root: StateRoot) -> [SessionFiles] {
-    root.directory.names().compactMap(Identifier.init(text:)).compactMap {
-      SessionFiles($0, in: root)
+  static func all(in roots: [StateRoot]) -> [SessionFiles] {
+    roots.flatMap { root in
+      root.directory.names().compactMap(Identifier.init(text:)).compactMap {
+        SessionFiles($0, in: [root])
+      }
     }
   }
 
@@ -118,10 +124,12 @@ struct SessionFiles {
 
 extension SessionFiles {
   /// Removes the session: first its name, so that no reader finds half of it.
-  func remove(from root: StateRoot) {
+  func remove() {
     let name = session.description
     let gone = ".gone-\(name)-\(Machine.entropy())"
-    guard (try? root.directory.claim(gone, from: name)) != nil else { return }
-    root.directory.removeDirectory(gone)
+    guard let root = try? Directory("..", in: directory),
+      (try? root.claim(gone, from: name)) != nil
+    else { return }
+    root.removeDirectory(gone)
   }
 }

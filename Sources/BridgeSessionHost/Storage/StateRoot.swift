@@ -12,7 +12,7 @@ enum RootError: Error, Equatable {
   }
 }
 
-/// The directory that holds all sessions of a user: it is the registry.
+/// A directory that holds sessions of a user.
 struct StateRoot {
   let directory: Directory
 
@@ -28,20 +28,26 @@ struct StateRoot {
   }
 
   /// `$XDG_STATE_HOME/bridge/s`, else `~/.local/state/bridge/s`; where that cannot hold files,
-  /// `/var/tmp/bridge-UID/s`.
+  /// `/var/tmp/bridge-UID/s`. What one of them holds is found whichever of them new sessions use:
+  /// a home directory that is full today was not yesterday.
   ///
-  /// - Parameter creates: makes it where it is missing.
-  static func open(creates: Bool) throws(RootError) -> StateRoot {
+  /// - Parameter creates: makes the first that can hold files where it is missing.
+  /// - Returns: those that are there, new sessions' first; at least one.
+  static func open(creates: Bool) throws(RootError) -> [StateRoot] {
+    var roots: [StateRoot] = []
     var reasons: [String] = []
     for place in places {
       do throws(RootError) {
-        return try StateRoot(place, creates: creates)
+        roots.append(try StateRoot(place, creates: creates && roots.isEmpty))
       } catch {
+        // Once there is a directory for new sessions, another is no reason to refuse.
+        guard roots.isEmpty else { continue }
         guard case .unsuitable(let text) = error else { throw error }
         reasons.append(text)
       }
     }
-    throw .unsuitable(reasons.joined(separator: "; "))
+    if roots.isEmpty { throw .unsuitable(reasons.joined(separator: "; ")) }
+    return roots
   }
 
   private static var places: [Place] {

@@ -4,7 +4,7 @@ import BridgeSessionProtocol
 /// that has ended is served from its files.
 struct AttachVerb {
   let answer: Answer
-  let root: StateRoot
+  let roots: [StateRoot]
 
   private enum Handed {
     /// The keeper has the descriptors; the process ends with this status.
@@ -14,7 +14,7 @@ struct AttachVerb {
   }
 
   func run(_ session: SessionID) -> UInt8 {
-    guard let files = SessionFiles(session, in: root) else {
+    guard let files = SessionFiles(session, in: roots) else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
     return run(files)
@@ -125,7 +125,7 @@ struct AttachVerb {
       var entries = server.pollEntries()
       Poller.wait(&entries, server.deadline(at: now).map { $0 > now ? $0 - now : 0 })
       server.serve(entries, at: Machine.milliseconds)
-      if server.takeProgramEffects().contains(.discard) { files.remove(from: root) }
+      if server.takeProgramEffects().contains(.discard) { files.remove() }
     }
     return code ?? ExitStatus.success
   }

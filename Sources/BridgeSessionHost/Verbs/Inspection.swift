@@ -3,11 +3,11 @@ import BridgeSessionProtocol
 /// `list`, `read`, `wait` and `kill`.
 struct Inspection {
   let answer: Answer
-  let root: StateRoot
+  let roots: [StateRoot]
 
   /// All sessions, from their files alone.
   func list() -> UInt8 {
-    for files in SessionFiles.all(in: root) {
+    for files in SessionFiles.all(in: roots) {
       if let status = files.status() { answer.send(.status(status)) }
     }
     return ExitStatus.success
@@ -16,7 +16,7 @@ struct Inspection {
   /// Output from an offset on: frames for a client, the bytes for a person. With `follows`, until
   /// the program has ended.
   func read(_ session: SessionID, from start: UInt64, follows: Bool) -> UInt8 {
-    guard let files = SessionFiles(session, in: root), let first = files.status() else {
+    guard let files = SessionFiles(session, in: roots), let first = files.status() else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
     answer.sendFrameOnly(.status(first))
@@ -60,7 +60,7 @@ struct Inspection {
   /// Waits for the end and answers with it.
   func wait(_ session: SessionID) -> UInt8 {
     while true {
-      guard let files = SessionFiles(session, in: root), let status = files.status() else {
+      guard let files = SessionFiles(session, in: roots), let status = files.status() else {
         return answer.decline(.unknownSession, "No session \(session) here.")
       }
       guard status.state == .running else {
@@ -90,7 +90,7 @@ struct Inspection {
 
   /// Signals the program through its keeper: one signal, or HUP and CONT, TERM, KILL in turn.
   func kill(_ session: SessionID, _ signal: SessionSignal?) -> UInt8 {
-    guard let files = SessionFiles(session, in: root), let status = files.status() else {
+    guard let files = SessionFiles(session, in: roots), let status = files.status() else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
     guard status.state == .running else {

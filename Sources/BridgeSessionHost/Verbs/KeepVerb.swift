@@ -50,7 +50,7 @@ enum KeepVerb {
       return Keeper(files, spec, state, program, listener: listener, children: children)
     } catch {
       // Nothing was executed: the id is free again.
-      if let root = try? StateRoot.open(creates: false) { files.remove(from: root) }
+      files.remove()
       throw error
     }
   }

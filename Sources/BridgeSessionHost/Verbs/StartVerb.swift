@@ -4,8 +4,8 @@ import BridgeSessionProtocol
 /// and spec give the same answer any number of times; the program is started at most once.
 struct StartVerb {
   let answer: Answer
-  /// True where `attach` follows in the same process: success is answered all the same.
-  let root: StateRoot
+  /// An id is looked for in all of them before it is claimed in the first.
+  let roots: [StateRoot]
 
   private enum Claim {
     /// This process holds the lock of a session that was never started.
@@ -45,7 +45,7 @@ struct StartVerb {
 
   private func claim(_ spec: SessionSpec) -> Claim {
     for _ in 0..<Self.attempts {
-      if let files = SessionFiles(spec.session, in: root) {
+      if let files = SessionFiles(spec.session, in: roots) {
         guard files.specBytes == spec.payload else {
           return .declined(.conflict, "Session \(spec.session) has another program.")
         }
@@ -57,7 +57,7 @@ struct StartVerb {
       } catch {
         guard error.exists else { return .declined(.storage, error.text) }
         // Another process was first, or a directory that is not safe to use has the name.
-        if SessionFiles(spec.session, in: root) == nil {
+        if SessionFiles(spec.session, in: roots) == nil {
           return .declined(.directory, "\(spec.session) is not a directory of this user only.")
         }
       }
@@ -71,10 +71,11 @@ struct StartVerb {
   private func create(_ spec: SessionSpec) throws(SystemError) -> Claim {
     let name = spec.session.description
     let temporary = ".new-\(name)-\(Machine.entropy())"
-    try root.directory.makeDirectory(temporary)
+    let root = roots[0].directory
+    try root.makeDirectory(temporary)
     do throws(SystemError) {
       let files = SessionFiles(
-        spec.session, directory: try Directory(temporary, in: root.directory))
+        spec.session, directory: try Directory(temporary, in: root))
       let lock = try files.directory.create("lock")
       guard lock.lock() else { throw SystemError("lock") }
       // Synced by the keeper with the phase in which the program may run: until then a session that
@@ -84,10 +85,10 @@ struct StartVerb {
       state.survivesLogout = Logout.answer()
       state.startedAt = Machine.seconds
       try files.record(state, syncs: false)
-      try root.directory.claim(name, from: temporary)
+      try root.claim(name, from: temporary)
       return .ours(files, lock: lock)
     } catch {
-      root.directory.removeDirectory(temporary)
+      root.removeDirectory(temporary)
       throw error
     }
   }
@@ -133,7 +134,7 @@ struct StartVerb {
       let arguments = [Array("bridge-host".utf8), Array(KeepVerb.name.utf8)]
       return try spawn("/proc/self/exe", arguments, files, lock, listener)
     } catch {
-      files.remove(from: root)
+      files.remove()
       return error
     }
   }
