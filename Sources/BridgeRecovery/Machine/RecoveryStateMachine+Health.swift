@@ -33,7 +33,8 @@ extension RecoveryStateMachine {
     }
     calmSince = nil
     let doubt: [Output] = [.emit(.suspected(silentFor: silent), generation: generation)]
-    guard refusal == nil else { return doubt }
+    // A link that may not be dialed again gets no second connection either.
+    guard refusal == nil, policy.retries != 0 else { return doubt }
     standby = Standby()
     let delay = standbyDelay(.normal, at: now, using: &generator)
     guard delay > .zero else { return doubt + wantStandby() }

@@ -13,6 +13,16 @@ import Testing
     return link
   }
 
+  @Test func aLinkWithoutRetriesGetsNoSecondConnection() {
+    var policy = RetryPolicy.persistent
+    policy.retries = 0
+    var link = Link.up(policy: policy)
+    link.step(.suspected(generation: 1, silentFor: .seconds(6)))
+    #expect(link.words == ["suspected"])
+    link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
+    #expect(link.words.contains("gaveUp") && !link.words.contains("requestDial"))
+  }
+
   @Test func aPeerThatAnswersStaysAndTheSecondIsLetGo() {
     var link = suspected()
     link.step(.connected(generation: 2))
