@@ -5,7 +5,9 @@ package import BridgeErrors
 package enum CommandAdvice {
   /// A sentence to add to the hint of a failure; nil where no option helps.
   package static func text(for error: AppError, in context: FailureContext? = nil) -> String? {
-    context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
+    // With a line that cannot be read the option would not help.
+    if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
+    return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
 
   /// The names of options in backticks, as the help spells them.

@@ -37,8 +37,9 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case notSSH(seen: String, location: String?)
     /// Nothing in common of some kind; `detail` names the kind and both lists.
     case algorithmMismatch(detail: String)
-    /// The host key is in no known_hosts file.
-    case hostKeyUnknown(fingerprint: String)
+    /// The host key is in no known_hosts file; `doubt` names a line there that cannot be read and
+    /// may have been about this host.
+    case hostKeyUnknown(fingerprint: String, doubt: String? = nil)
     /// The host key differs from the known one of its type, or is revoked; `detail` says which.
     case hostKeyChanged(detail: String)
     /// The host is known by keys of other types only; `detail` names the key that it shows and the

@@ -7,7 +7,7 @@ extension SSHFailure {
     case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
     case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
     case .algorithmMismatch(let text), .hostKeyChanged(let text), .keyUnusable(let text),
-      .agentUnavailable(let text), .hostKeyUnknown(let text), .hostKeyNewType(let text, _):
+      .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _):
       PeerText.escaped(text)
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
       .noExitStatus, .outputCut, .cancelled, nil:

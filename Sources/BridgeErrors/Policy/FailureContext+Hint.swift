@@ -8,6 +8,12 @@ extension FailureContext {
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {
       return detail.map(Payload.sentence)
     }
+    if case .sshHostKeyUnknown = error, kind == .hostKeyUnknown, let detail {
+      return """
+        The host is not known, and a line that may be about it cannot be read: \(detail). A new \
+        key is not accepted beside it without asking.
+        """
+    }
     guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
       return nil
     }

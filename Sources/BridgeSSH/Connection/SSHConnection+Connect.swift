@@ -215,7 +215,7 @@ extension SSHConnection {
       throw failure(observation: .hostKeyChanged(detail: detail), phase: .hostKey)
     case .unknown(let fingerprint, let doubt):
       let unknown = failure(
-        observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey)
+        observation: .hostKeyUnknown(fingerprint: fingerprint, doubt: doubt), phase: .hostKey)
       guard try await isTrusted(blob, fingerprint: fingerprint, doubt: doubt) else { throw unknown }
       try await remember(blob, fingerprint: fingerprint)
     case .newType(let fingerprint, let detail):

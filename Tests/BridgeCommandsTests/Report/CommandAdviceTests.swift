@@ -51,6 +51,9 @@ import Testing
     let unknown = AppError.sshHostKeyUnknown(host: "h", fingerprint: "f")
     #expect(CommandAdvice.text(for: unknown)?.contains("accept-new` accepts") == true)
     #expect(CommandAdvice.text(for: unknown, in: newType)?.contains("accept-new refuses") == true)
+    let doubtful = FailureContext(
+      kind: .hostKeyUnknown, phase: .hostKey, host: "h", detail: "known_hosts:3: no key")
+    #expect(CommandAdvice.text(for: unknown, in: doubtful) == nil)
     #expect(CommandAdvice.text(for: .cancelled) == nil)
   }
 

@@ -32,6 +32,7 @@ struct FailureContextTests {
     (.hostKeyNewType(fingerprint: "f", detail: "b\u{1B}"), "b\\x1b"),
     (.keyUnusable(reason: "c"), "c"), (.agentUnavailable(reason: "d\n"), "d "),
     (.deadline, nil), (.hostKeyUnknown(fingerprint: "f"), nil),
+    (.hostKeyUnknown(fingerprint: "f", doubt: "file:3: \u{1B}"), "file:3: \\x1b"),
   ]
 
   @Test func theDetailIsWhatSharpensTheHint() {

@@ -131,6 +131,17 @@ import Testing
     }
   }
 
+  @Test func aLineOfKnownHostsThatForbidsANewKeyIsNamed() async throws {
+    try await withServer(isKnown: false) { server, home in
+      try home.write("# one\n[127.0.0.1]:\(server.port) ssh-ed25519 AAAA\n", to: "known_hosts")
+      let outcome = try await home.run(
+        server.options(home) + ["--host-key", "accept-new", "--batch", "127.0.0.1", "--", "true"])
+      #expect(outcome.code == 79)
+      #expect(outcome.error.contains("known_hosts:2: "), "\(outcome.error)")
+      #expect(!outcome.error.contains("accept-new"), "\(outcome.error)")
+    }
+  }
+
   @Test func aChangedHostKey() async throws {
     try await withServer { server, home in
       try await server.swapHostKeys()
