@@ -104,13 +104,13 @@ import Testing
       screen.signal(SIGKILL)
       #expect(await screen.end() == 1009)
       // The keeper learns of it from the end of the channel.
+      let id = try #require(scene.folder.ids.first)
       var attached = 1
       while attached > 0 {
         let list = try await scene.home.run(["sessions", "--json"] + scene.link + ["127.0.0.1"])
-        let line = try JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any]
-        attached = try #require(line?["attached"] as? Int)
+        attached = try #require(try list.session(id)["attached"] as? Int)
       }
-      let short = try #require(scene.folder.ids.first).prefix(12)
+      let short = id.prefix(12)
       let terminal = try Terminal()
       var next = try scene.home.start(
         ["connect"] + scene.link + ["127.0.0.1"], on: terminal)

@@ -77,6 +77,17 @@ extension Home.Running {
   }
 }
 
+extension Outcome {
+  /// The line of `sessions --json` about a session: sessions of this user in /var/tmp are listed
+  /// beside it.
+  func session(_ id: String) throws -> [String: Any] {
+    let rows = try text.split(separator: "\n").map {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+    }
+    return try #require(rows.compactMap { $0 }.first { $0["id"] as? String == id })
+  }
+}
+
 extension SSHServer {
   /// How to reach it, trust it and log in there, for any command.
   nonisolated func link(_ home: Home, port: Int? = nil) -> [String] {

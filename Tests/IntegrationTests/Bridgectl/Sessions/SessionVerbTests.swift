@@ -30,8 +30,8 @@ import Testing
         #expect(logs.text == "out\n" && logs.error == "err\n")
       }
       let list = try await home.run(["sessions"] + link + ["127.0.0.1"])
-      let row = try #require(list.text.split(separator: "\n").last)
-      #expect(row.hasPrefix(id.prefix(12)) && row.contains("build  exit 3"))
+      let row = list.text.split(separator: "\n").first { $0.hasPrefix(id.prefix(12)) }
+      #expect(row?.contains("build  exit 3") == true)
     }
   }
 
@@ -40,9 +40,8 @@ import Testing
       let id = try await start(server, home, "exec sleep 600", options: ["--name", "sleeper"])
       let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
       #expect(list.code == 0)
-      let line = try #require(
-        JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any])
-      #expect(line["id"] as? String == id && line["name"] as? String == "sleeper")
+      let line = try list.session(id)
+      #expect(line["name"] as? String == "sleeper")
       #expect(line["state"] as? String == "running" && line["attached"] as? Int == 0)
       #expect(list.error.contains(#""event":"exit","code":0"#))
     }
@@ -134,8 +133,7 @@ import Testing
         printed = try await home.run(["logs"] + link + ["127.0.0.1", id]).text
       }
       let programs = try await home.run(["sessions", "--json"] + link + ["127.0.0.1"])
-      let line = try JSONSerialization.jsonObject(with: Data(programs.output)) as? [String: Any]
-      let process = try #require(line?["process"] as? Int)
+      let process = try #require(try programs.session(id)["process"] as? Int)
       for keeper in folder.keepers { kill(keeper, SIGKILL) }
       kill(Int32(process), SIGKILL)
       try folder.pretendReboot(of: id)
