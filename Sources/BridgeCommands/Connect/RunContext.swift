@@ -15,7 +15,9 @@ struct RunContext: Sendable {
   let reporter: Reporter
   let reactor: Reactor
   let output = DescriptorWriter(1)
-  let input = DescriptorReader(0)
+  /// Standard input. A read that fails ends the run: a part of a file must not be taken for all of
+  /// it.
+  let input: DescriptorReader
   let clock = ContinuousClock()
   /// The user's keyboard, where a shell may own it.
   let keyboard: Keyboard?
@@ -44,7 +46,12 @@ struct RunContext: Sendable {
       host: PeerText.escaped(settings.endpoint.host, limit: 128), reporter: reporter,
       keyboard: keyboard, reactor: reactor, clock: clock, isUnicode: local.isUnicode,
       retriesFirstDial: request.recovery.wait != nil)
-    (endings, end) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    let (endings, end) = AsyncStream.makeStream(
+      of: Ending.self, bufferingPolicy: .bufferingOldest(1))
+    (self.endings, self.end) = (endings, end)
+    input = DescriptorReader(0) { errno in
+      end.yield(.failure(CommandFailure(error: StandardInput.error(errno))))
+    }
   }
 
   /// The host, escaped for a person.

@@ -10,6 +10,7 @@ final class DescriptorReader: Sendable {
   /// The result of a read.
   enum Chunk: Sendable {
     case bytes([UInt8])
+    /// All was read. A read that failed is no end: what was read may be a part only.
     case end
     /// The task that waited was cancelled, or the reader was stopped. Nothing is lost.
     case cancelled
@@ -19,6 +20,7 @@ final class DescriptorReader: Sendable {
     var reader: CheckedContinuation<Chunk, Never>?
     var leftover: [UInt8]?
     var hasEnded = false
+    var hasFailed = false
     var isStopped = false
     var isHeld = false
     var isStarted = false
@@ -27,13 +29,21 @@ final class DescriptorReader: Sendable {
   private let descriptor: Int32
   private let size: Int
   private let ownsDescriptor: Bool
+  private let isTerminal: Bool
+  private let onFailure: (@Sendable (_ errno: Int32) -> Void)?
   private let state = Mutex(State())
   private let wake = Wake()
 
   /// A reader that takes at most `size` bytes at once, and closes the descriptor in the end when it
-  /// owns it.
-  init(_ descriptor: Int32, size: Int = 32 << 10, ownsDescriptor: Bool = false) {
+  /// owns it. A read that fails calls `onFailure` and nothing is read after it; without it a failed
+  /// read is the end.
+  init(
+    _ descriptor: Int32, size: Int = 32 << 10, ownsDescriptor: Bool = false,
+    onFailure: (@Sendable (_ errno: Int32) -> Void)? = nil
+  ) {
     self.descriptor = descriptor
+    self.onFailure = onFailure
+    isTerminal = isatty(descriptor) == 1
     self.size = size
     self.ownsDescriptor = ownsDescriptor
   }
@@ -84,7 +94,7 @@ final class DescriptorReader: Sendable {
     let isCancelled = Task.isCancelled
     let (sentAway, answer, starts) = state.withLock {
       state -> (CheckedContinuation<Chunk, Never>?, Chunk?, Bool) in
-      if isCancelled || state.isStopped { return (nil, .cancelled, false) }
+      if isCancelled || state.isStopped || state.hasFailed { return (nil, .cancelled, false) }
       if let bytes = state.leftover.take() { return (nil, .bytes(bytes), false) }
       if state.hasEnded { return (nil, .end, false) }
       let sentAway = state.reader
@@ -127,10 +137,19 @@ final class DescriptorReader: Sendable {
     let count = unsafe Foundation.read(descriptor, &buffer, buffer.count)
     if count > 0 {
       finish(.bytes(Array(buffer[..<count])))
-    } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-      // A terminal that hung up says EIO: nothing more comes from it.
+    } else if count == 0 {
       finish(.end)
+    } else if errno != EINTR && errno != EAGAIN {
+      fail(errno)
     }
+  }
+
+  private func fail(_ errno: Int32) {
+    // A terminal that hung up says EIO: nothing more comes from it.
+    guard let onFailure, !(isTerminal && errno == EIO) else { return finish(.end) }
+    state.withLock { $0.hasFailed = true }
+    onFailure(errno)
+    finish(.cancelled)
   }
 
   private func finish(_ chunk: Chunk) {

@@ -43,6 +43,19 @@ import Testing
     #expect(outcome.lastLine.contains("\"event\":\"exit\",\"code\":64"))
   }
 
+  /// A part of a file is not all of it: a failed read is no end of the input.
+  @Test(arguments: [[], ["--idempotent"]])
+  func standardInputThatCannotBeReadIsNoEnd(_ option: [String]) async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + option + ["127.0.0.1", "--", "cat; exit 0"],
+        through: "exec \"$0\" \"$@\" </")
+      #expect(outcome.code == 66, "\(outcome.error)")
+      #expect(outcome.lastLine.contains("standard input"))
+      #expect(outcome.lastLine.contains("Is a directory"))
+    }
+  }
+
   @Test(arguments: [1500, 8192])
   func aLongBearerTokenArrivesWhole(_ count: Int) async throws {
     let peer = try await ScriptedTCPPeer([
