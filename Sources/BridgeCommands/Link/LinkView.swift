@@ -70,7 +70,9 @@ final class LinkView: Sendable {
     let lines = state.withLock { state -> [String] in
       guard !state.isOver, state.status.wasUp || retriesFirstDial else { return [] }
       return state.status.lines(
-        at: ContinuousClock.now, held: keyboard?.waiting ?? 0, hasKeyboard: keyboard != nil,
+        at: ContinuousClock.now, held: keyboard?.waiting ?? 0,
+        // Before the shell has the keyboard its keys are the terminal's: only Ctrl-C acts.
+        hasKeyboard: keyboard?.wasOpened == true,
         color: style.usesColor, unicode: isUnicode)
     }
     if !lines.isEmpty { reporter.progress(nil) }
