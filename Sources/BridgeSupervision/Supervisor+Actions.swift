@@ -97,8 +97,29 @@ extension Supervisor {
     }
   }
 
-  /// Fails a dial that did not end within its limit, with the transport's error.
+  /// The limit of a dial has passed: the time that a person took to answer is not counted.
   func attemptTookTooLong(_ id: ConnectionID, _ number: Int) {
+    guard let connection = generations[id]?[number]?.connection else {
+      return failAttempt(id, number)
+    }
+    generations[id]?[number]?.limiting = Task(executorPreference: executor) {
+      await self.extendAttempt(id, number, asked: connection.timeAsked)
+    }
+  }
+
+  private func extendAttempt(_ id: ConnectionID, _ number: Int, asked: Duration) {
+    guard let generation = generations[id]?[number], !generation.isOpen,
+      generation.closing == nil
+    else { return }
+    let more = asked - generation.timeAsked
+    guard more > .zero else { return failAttempt(id, number) }
+    generations[id]?[number]?.timeAsked = asked
+    set(.attempt(id, generation: number), at: now() + more)
+    scheduleTimers()
+  }
+
+  /// Fails a dial that did not end within its limit, with the transport's error.
+  private func failAttempt(_ id: ConnectionID, _ number: Int) {
     guard let generation = generations[id]?[number], !generation.isOpen,
       generation.closing == nil, let limit = plans[id]?.attemptLimit
     else { return }
@@ -136,6 +157,7 @@ extension Supervisor {
     guard let generation = generations[id]?[number] else { return }
     generation.connecting?.cancel()
     generation.proving?.cancel()
+    generation.limiting?.cancel()
     generation.using?.cancel()
     let closing = Task(executorPreference: executor) {
       await generation.connection?.close()

@@ -37,6 +37,10 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var reading: Task<Void, Never>?
     var closing: Task<Void, Never>?
     var using: Task<Void, Never>?
+    /// Requests how long it has waited for a person.
+    var limiting: Task<Void, Never>?
+    /// That time, as far as the limit of the attempt was put off by it.
+    var timeAsked = Duration.zero
     /// How far the dial has come.
     var phase = ConnectionPhase.resolve
     /// `open` has returned.

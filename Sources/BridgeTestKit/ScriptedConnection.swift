@@ -25,6 +25,7 @@ public actor ScriptedConnection: Connection {
   private var upSince: ContinuousClock.Instant?
   private var isFrozen = false
   private var isUnauthenticated = false
+  private var question: (since: ContinuousClock.Instant, answered: ContinuousClock.Instant?)?
   private var isPaused = false
   private var acknowledged: UInt64 = 0
   private var upload: (bytesPerSecond: Int, since: ContinuousClock.Instant)?
@@ -80,6 +81,11 @@ public actor ScriptedConnection: Connection {
     try await pause(host.latency / 2)
     step(.enter(.keyExchange))
     try await pause(host.latency / 2)
+    if host.questionTime > .zero {
+      question = (host.clock.now, nil)
+      try await pause(host.questionTime)
+      question?.answered = host.clock.now
+    }
     var answer = host.takeAnswer()
     if host.isFrozen || answer == .hang {
       answer = .hang
@@ -124,6 +130,11 @@ public actor ScriptedConnection: Connection {
   /// A byte came.
   public func hear() {
     if machine.state == .connected, !isFrozen, !isPaused { lastHeard = host.clock.now }
+  }
+
+  /// How long its person has taken.
+  public var timeAsked: Duration {
+    question.map { ($0.answered ?? host.clock.now) - $0.since } ?? .zero
   }
 
   /// The state of the traffic, as a transport would report it.

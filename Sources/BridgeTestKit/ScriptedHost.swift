@@ -45,6 +45,7 @@ public final class ScriptedHost: Sendable {
     var answer: Answer
     var nextAnswer: Answer?
     var latency: Duration
+    var questionTime = Duration.zero
     var tally = Tally()
     var started: Set<String> = []
     var openByID: [ConnectionID: Int] = [:]
@@ -83,6 +84,13 @@ public final class ScriptedHost: Sendable {
   public var latency: Duration {
     get { state.withLock { $0.latency } }
     set { state.withLock { $0.latency = newValue } }
+  }
+
+  /// How long the person whom a dial asks takes to answer, beside its latency; zero where nothing
+  /// is asked.
+  public var questionTime: Duration {
+    get { state.withLock { $0.questionTime } }
+    set { state.withLock { $0.questionTime = newValue } }
   }
 
   /// What was done to it so far.

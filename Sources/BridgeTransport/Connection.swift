@@ -44,9 +44,17 @@ public protocol Connection: Actor {
   /// Whether it does not read by choice, and how much the peer's kernel has taken: its silence is
   /// not evaluated by `lastHeard` alone.
   var traffic: TrafficState { get async }
+
+  /// How long it has waited for a person's answers (a passphrase, a decision about a host key), the
+  /// present question included: an attempt's limit is about the peer and does not count it. Zero
+  /// for a transport that asks nothing.
+  var timeAsked: Duration { get async }
 }
 
 extension Connection {
+  /// Nothing is asked.
+  public var timeAsked: Duration { .zero }
+
   /// Resolves, dials, negotiates and authenticates.
   ///
   /// - Throws: what the failure maps to; `cancelled` when the calling task is cancelled.

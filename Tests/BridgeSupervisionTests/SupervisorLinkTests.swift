@@ -146,6 +146,27 @@ import Testing
     try scene.pass(.seconds(1))
     #expect(scene.host.tally.open == 0)
   }
+
+  private static let askingOptions = LinkOptions(
+    retriesFirstDial: false, liveness: nil, attemptLimit: .milliseconds(1_500))
+
+  @Test func theTimeThatAPersonTakesIsNotTheHosts() throws {
+    scene.host.questionTime = .seconds(60)
+    let link = try add("a", Self.askingOptions)
+    _ = try scene.run { try await link.connection }
+    #expect(scene.clock.elapsed >= .seconds(60))
+    #expect(scene.host.tally.dials == 1)
+  }
+
+  @Test func behindThePersonsTimeTheHostsOwnIsLimited() throws {
+    scene.host.questionTime = .seconds(60)
+    scene.host.answer = .hang
+    let link = try add("a", Self.askingOptions)
+    #expect(throws: AppError.sshTimeout(seconds: 2)) {
+      try scene.run { try await link.connection }
+    }
+    #expect(scene.clock.elapsed == .milliseconds(61_500))
+  }
 }
 
 /// `onConnected` runs for one generation at a time.

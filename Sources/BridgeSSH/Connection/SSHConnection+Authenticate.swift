@@ -118,7 +118,7 @@ extension SSHConnection {
     let ask = configuration.interaction.password
     let password =
       if let given { Optional(given) } else {
-        try await elsewhere(phase: .authenticate) { await ask(user, host) }.get()
+        try await self.ask(phase: .authenticate) { await ask(user, host) }
       }
     guard let password else { return .notAvailable }
     if let problem = password.problem {
@@ -139,7 +139,10 @@ extension SSHConnection {
   private func offerKeyboardInteractive(_ given: Secret?) async throws(SSHFailure) -> Answer {
     let exchange = PromptExchange()
     promptExchange = exchange
-    defer { promptExchange = nil }
+    defer {
+      promptExchange = nil
+      questionTime.add(exchange.timeAsked)
+    }
     let user = configuration.user
     let ask = configuration.interaction.answers
     let answering = Task(executorPreference: globalConcurrentExecutor) {

@@ -249,7 +249,7 @@ extension SSHConnection {
       keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt,
       isKnownByOtherTypes: isKnownByOtherTypes)
     let trust = configuration.interaction.trust
-    return try await elsewhere(phase: .hostKey) { await trust(question) }.get()
+    return try await self.ask(phase: .hostKey) { await trust(question) }
   }
 
   /// Adds a trusted key to known_hosts. A file that cannot be written does not undo the trust; it

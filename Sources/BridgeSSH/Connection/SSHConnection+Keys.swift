@@ -100,7 +100,7 @@ extension SSHConnection {
     let reason = info.refusal(library: library, hasPassphrase: false) ?? "The key is encrypted."
     var last = Answer.unusable(observed(.keyUnusable(reason: reason)))
     for _ in 0..<Self.passphraseTries {
-      let given = try await elsewhere(phase: .authenticate) { await ask(path) }.get()
+      let given = try await self.ask(phase: .authenticate) { await ask(path) }
       guard let given else { return last }
       if given.problem == nil {
         last = try await offer(path, info, passphrase: given)

@@ -107,6 +107,20 @@ extension SSHConnection {
     return outcome
   }
 
+  /// Asks a person; the time of the answer is not the peer's.
+  func ask<Value: Sendable>(
+    phase: ConnectionPhase, _ question: @escaping @Sendable () async -> Value
+  ) async throws(SSHFailure) -> Value {
+    questionTime.begin(at: .now)
+    defer { questionTime.end(at: .now) }
+    return try await elsewhere(phase: phase, question).get()
+  }
+
+  /// How long people took to answer its questions, the present one included.
+  public var timeAsked: Duration {
+    questionTime.total(at: .now) + (promptExchange?.timeAsked ?? .zero)
+  }
+
   private func cancel(_ id: Int, phase: ConnectionPhase) {
     guard let caller = callers.take(id) else { return }
     caller.fail(failure(observation: .cancelled, phase: phase))

@@ -68,6 +68,7 @@ public actor SSHConnection: Connection {
   /// The credential that is offered now is an RSA key.
   var isOfferingRSA = false
   var promptExchange: PromptExchange?
+  var questionTime = QuestionTime()
   var whenReleased: [() -> Void] = []
   /// The fastest round trip seen.
   var roundTrip: Duration?

@@ -13,6 +13,10 @@ final class PromptExchange: Sendable {
     var timeAsked: Duration = .zero
     var askedSince: ContinuousClock.Instant?
     var granted: Duration = .zero
+
+    var total: Duration {
+      timeAsked + (askedSince.map { ContinuousClock.now - $0 } ?? .zero)
+    }
   }
 
   let requests: AsyncStream<KeyboardInteractiveRequest>
@@ -24,14 +28,13 @@ final class PromptExchange: Sendable {
     (requests, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
   }
 
-  /// How long people took.
-  var timeAsked: Duration { state.withLock { $0.timeAsked } }
+  /// How long people took, the present question included.
+  var timeAsked: Duration { state.withLock(\.total) }
 
   /// What people took since this was asked last: a deadline is put off by as much.
   func takeTimeAsked() -> Duration {
     state.withLock { state in
-      let running = state.askedSince.map { ContinuousClock.now - $0 } ?? .zero
-      let total = state.timeAsked + running
+      let total = state.total
       defer { state.granted = total }
       return total - state.granted
     }

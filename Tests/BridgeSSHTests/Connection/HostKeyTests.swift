@@ -204,11 +204,17 @@ import Testing
   @Test func aPersonIsAskedWithTheFingerprint() async throws {
     try await withScene { scene in
       let questions = Inbox<HostKeyQuestion>()
+      let time = Duration.milliseconds(50)
       let connection = scene.connection(.ask) { question in
         await questions.add(question)
+        try? await ContinuousClock().sleep(for: time)
         return true
       }
       try await connection.connect()
+      // The person's time, which no limit on the host counts; not that of the login behind it.
+      #expect(await connection.timeAsked >= time)
+      let asked = await connection.timeAsked
+      #expect(await connection.timeAsked == asked)
       await connection.close()
       let question = try #require(await questions.all.first)
       #expect(question.host == "127.0.0.1:\(scene.server.port)")
