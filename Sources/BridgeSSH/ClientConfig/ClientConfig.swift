@@ -51,7 +51,7 @@ package struct ClientConfig: Sendable, Equatable {
   /// The socket of the ssh-agent: that of IdentityAgent, else SSH_AUTH_SOCK; nil for none.
   package var agentSocket: String?
   /// PubkeyAuthentication.
-  package var allowsPublicKeys: Bool
+  package var allowsPublicKeys = true
   /// UserKnownHostsFile; nil where not set, empty for `none`.
   package var userKnownHostsFiles: [String]?
   /// GlobalKnownHostsFile; nil where not set, empty for `none`.
@@ -60,7 +60,7 @@ package struct ClientConfig: Sendable, Equatable {
   package var revokedHostKeys: String?
   /// The algorithms of the key exchange: the defaults as HostKeyAlgorithms, KexAlgorithms, Ciphers
   /// and MACs change them.
-  package var algorithms: AlgorithmOffer
+  package var algorithms = AlgorithmOffer.standard
   /// StrictHostKeyChecking.
   package var hostKeyChecking: HostKeyChecking?
   /// ConnectTimeout; nil where not set, or `none`, or 0.
@@ -83,7 +83,18 @@ package struct ClientConfig: Sendable, Equatable {
   package var exitsOnForwardFailure = false
   /// One sentence for each keyword that has no effect, each skipped Match block and each
   /// restriction in one, with file and line; at most 100 and a count of the rest.
-  package var warnings: [String]
+  package var warnings: [String] = []
+  /// The lines and options that decided, in the order of the table of keywords; a value that none
+  /// of them sets is a default, or was typed.
+  package var entries: [ConfigEntry] = []
+
+  /// What holds for `query` where nothing is set.
+  init(_ query: Query) {
+    hostName = query.host
+    port = 22
+    user = query.localUser
+    agentSocket = query.agentSocket()
+  }
 
   /// The name to look for in known_hosts.
   package var knownHostName: KnownHostName {

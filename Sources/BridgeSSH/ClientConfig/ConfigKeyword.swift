@@ -1,103 +1,90 @@
-/// A keyword that has an effect here. Every other one gives a warning, or none where it is
-/// harmless.
-enum ConfigKeyword: Equatable {
-  case host
-  case match
-  case include
-  case setting(ConfigSetting)
+import BridgeErrors
 
-  /// The keyword written as `name`; nil for one that has no effect.
-  init?(_ name: String) {
-    let name = name.lowercased()
-    switch name {
-    case "host": self = .host
-    case "match": self = .match
-    case "include": self = .include
-    default:
-      guard let setting = ConfigSetting(rawValue: ConfigSetting.aliases[name] ?? name) else {
-        return nil
-      }
-      self = .setting(setting)
-    }
+/// A keyword that sets something: one row of the table in `ConfigKeyword+Table.swift`.
+package struct ConfigKeyword: Sendable {
+  /// What may follow a keyword.
+  enum Arity {
+    /// One word.
+    case one
+    /// Words, at least one.
+    case several
+    /// A line for a shell, whose quotes are the shell's.
+    case line
   }
 
-  /// Whether `name` has no effect here and leaves nothing open that it would close, so that it is
-  /// not worth a warning where a distribution wrote it.
-  static func isHarmless(_ name: String) -> Bool { harmless.contains(name.lowercased()) }
-
-  private static let harmless: Set = [
-    "addkeystoagent", "canonicaldomains", "canonicalizefallbacklocal", "canonicalizehostname",
-    "canonicalizemaxdots", "casignaturealgorithms", "checkhostip", "controlmaster", "controlpath",
-    "controlpersist", "escapechar", "forwardagent", "forwardx11", "forwardx11timeout",
-    "forwardx11trusted", "gssapiauthentication", "gssapidelegatecredentials",
-    "gssapikexalgorithms", "gssapikeyexchange", "gssapirenewalforcesrekey",
-    "gssapiserveridentity", "gssapitrustdns", "hashknownhosts", "hostbasedauthentication",
-    "ignoreunknown", "ipqos", "permitlocalcommand", "requiredrsasize", "rsaminsize", "sendenv",
-    "setenv", "tcpkeepalive", "tunnel", "updatehostkeys", "verifyhostkeydns", "visualhostkey",
-    "xauthlocation",
-  ]
-}
-
-/// A keyword that sets one value.
-package enum ConfigSetting: String, CaseIterable {
-  case hostName = "hostname"
-  case user
-  case port
-  case identityFile = "identityfile"
-  case identitiesOnly = "identitiesonly"
-  case identityAgent = "identityagent"
-  case pubkeyAuthentication = "pubkeyauthentication"
-  case userKnownHostsFile = "userknownhostsfile"
-  case globalKnownHostsFile = "globalknownhostsfile"
-  case revokedHostKeys = "revokedhostkeys"
-  case strictHostKeyChecking = "stricthostkeychecking"
-  case hostKeyAlgorithms = "hostkeyalgorithms"
-  case kexAlgorithms = "kexalgorithms"
-  case ciphers
-  case macs
-  case connectTimeout = "connecttimeout"
-  case serverAliveInterval = "serveraliveinterval"
-  case serverAliveCountMax = "serveralivecountmax"
-  case hostKeyAlias = "hostkeyalias"
-  case requestTTY = "requesttty"
-  case logLevel = "loglevel"
-  case proxyJump = "proxyjump"
-  case proxyCommand = "proxycommand"
-  case certificateFile = "certificatefile"
-  case localForward = "localforward"
-  case dynamicForward = "dynamicforward"
-  case gatewayPorts = "gatewayports"
-  case exitOnForwardFailure = "exitonforwardfailure"
-  case clearAllForwardings = "clearallforwardings"
-
-  /// Older names that OpenSSH takes too.
-  static let aliases = ["dsaauthentication": "pubkeyauthentication"]
-
-  /// Whether it takes more than one word.
-  var takesSeveral: Bool {
-    switch self {
-    case .userKnownHostsFile, .globalKnownHostsFile, .proxyCommand, .localForward: true
-    case .hostName, .user, .port, .identityFile, .identitiesOnly, .identityAgent,
-      .pubkeyAuthentication, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
-      .kexAlgorithms, .ciphers, .macs, .connectTimeout, .serverAliveInterval,
-      .serverAliveCountMax, .hostKeyAlias, .requestTTY, .logLevel, .proxyJump, .certificateFile,
-      .dynamicForward, .gatewayPorts, .exitOnForwardFailure, .clearAllForwardings:
-      false
-    }
+  /// Which of the lines with one keyword count.
+  enum Counting: Equatable {
+    /// The first one decides.
+    case first
+    /// All of them, each once, up to a number.
+    case all(limit: Int)
   }
 
+  /// What a line does once the names of host, port and user are known.
+  typealias Effect = @Sendable (ConfigNames, inout ClientConfig) throws(AppError) -> Void
+
+  /// As ssh_config(5) spells it.
+  package let name: String
+  /// What may follow.
+  let arity: Arity
+  /// Which lines count. Keywords of one slot are counted together, in the order of the lines.
+  let counting: Counting
+  /// The keyword's own name, or the noun for what it shares with others.
+  let slot: String
   /// Whether leaving it out may allow what it forbids.
-  var isRestriction: Bool {
-    switch self {
-    case .identitiesOnly, .identityAgent, .pubkeyAuthentication, .userKnownHostsFile,
-      .globalKnownHostsFile, .revokedHostKeys, .strictHostKeyChecking, .hostKeyAlgorithms,
-      .kexAlgorithms, .ciphers, .macs, .hostKeyAlias, .proxyJump, .proxyCommand,
-      .certificateFile, .exitOnForwardFailure, .clearAllForwardings:
-      true
-    case .hostName, .user, .port, .identityFile, .connectTimeout, .serverAliveInterval,
-      .serverAliveCountMax, .requestTTY, .logLevel, .localForward, .dynamicForward,
-      .gatewayPorts:
-      false
+  let isRestriction: Bool
+  /// The sentence for a value that is not taken as it is meant.
+  let warning: @Sendable (ConfigEntry) -> String?
+  /// Checks the words, also where an earlier line has decided, and returns their effect.
+  let parse: @Sendable (ConfigEntry) throws(AppError) -> Effect
+
+  /// A keyword whose effect needs no more than its value.
+  init<Value: Sendable>(
+    _ name: String, _ read: @escaping ConfigValue.Reader<Value>, isRestriction: Bool = false,
+    warning: @escaping @Sendable (ConfigEntry) -> String? = { _ in nil },
+    effect: @escaping @Sendable (inout ClientConfig, Value) -> Void
+  ) {
+    self.name = name
+    self.isRestriction = isRestriction
+    self.warning = warning
+    arity = .one
+    counting = .first
+    slot = name
+    parse = { (entry) throws(AppError) -> Effect in
+      let value = try read(entry.text, entry.refusal)
+      return { _, config in effect(&config, value) }
+    }
+  }
+
+  /// A keyword whose value is that of one field.
+  init<Value: Sendable>(
+    _ name: String, _ read: @escaping ConfigValue.Reader<Value>, isRestriction: Bool = false,
+    warning: @escaping @Sendable (ConfigEntry) -> String? = { _ in nil },
+    field: any WritableKeyPath<ClientConfig, Value?> & Sendable
+  ) {
+    self.init(name, read, isRestriction: isRestriction, warning: warning) { config, value in
+      config[keyPath: field] = value
+    }
+  }
+
+  /// A keyword whose effect needs all that the line says, or the names of host, port and user.
+  init(
+    _ name: String, _ arity: Arity = .one, _ counting: Counting = .first, slot: String? = nil,
+    isRestriction: Bool = false,
+    check: @escaping @Sendable (ConfigEntry) throws(AppError) -> Void = { _ in },
+    effect:
+      @escaping @Sendable (ConfigEntry, ConfigNames, inout ClientConfig) throws(AppError)
+      -> Void
+  ) {
+    self.name = name
+    self.arity = arity
+    self.counting = counting
+    self.slot = slot ?? name
+    self.isRestriction = isRestriction
+    warning = { _ in nil }
+    parse = { (entry) throws(AppError) -> Effect in
+      try check(entry)
+      return { (names, config) throws(AppError) in try effect(entry, names, &config) }
     }
   }
 }

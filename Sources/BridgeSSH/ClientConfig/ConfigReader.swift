@@ -2,19 +2,6 @@ import BridgeErrors
 
 /// Walks the options and files and keeps what applies to the host: first value wins.
 struct ConfigReader {
-  /// Where something is written: `file:line`, or the option itself.
-  struct SourceLocation: CustomStringConvertible {
-    let description: String
-
-    init(file: String, line: Int) {
-      description = "\(PeerText.escaped(file, limit: 1024)):\(line)"
-    }
-
-    init(option: String) {
-      description = "-o \(PeerText.escaped(option, limit: 256))"
-    }
-  }
-
   /// The file that is read, and what holds for all that it includes.
   private struct Scope {
     var path: String
@@ -34,7 +21,7 @@ struct ConfigReader {
     case applies
     case doesNotApply
     /// Unknown: its Match line is not supported.
-    case skipped(SourceLocation)
+    case skipped(ConfigLocation)
   }
 
   private(set) var settings = ConfigSettings()
@@ -67,14 +54,14 @@ struct ConfigReader {
   }
 
   mutating func read(option: String) throws(AppError) {
-    let location = SourceLocation(option: option)
+    let location = ConfigLocation.option(option)
     guard let line = ConfigLine(option[...]), !line.name.isEmpty, !option.utf8.contains(10) else {
       throw bad("-o", "expected KEY=VALUE", location)
     }
-    switch ConfigKeyword(line.name) {
+    switch ConfigDirective(line.name) {
     case nil: ignore(line.name, location)
     case .host, .match, .include: throw bad(line.name, "it cannot be given as an option", location)
-    case .setting(let setting): try apply(setting, line, location)
+    case .setting(let keyword): try apply(keyword, line, location)
     }
   }
 
@@ -97,7 +84,7 @@ struct ConfigReader {
 
   /// Begins the second reading, in which Host and Match lines see the name that is connected to.
   mutating func beginFinalPass() throws(AppError) {
-    host = try settings.host(for: query)
+    host = try settings.addressed(for: query, files: files).hostName
     isFinalPass = true
     filesRead = 0
   }
@@ -109,16 +96,16 @@ struct ConfigReader {
     var block = Block.applies
     for (index, text) in TextLines.split(text).enumerated() {
       guard let line = ConfigLine(text) else { continue }
-      try read(line, in: &block, scope, SourceLocation(file: scope.path, line: index + 1))
+      try read(line, in: &block, scope, ConfigLocation.file(scope.path, line: index + 1))
     }
     return true
   }
 
   private mutating func read(
-    _ line: ConfigLine, in block: inout Block, _ scope: Scope, _ location: SourceLocation
+    _ line: ConfigLine, in block: inout Block, _ scope: Scope, _ location: ConfigLocation
   ) throws(AppError) {
-    let keyword = ConfigKeyword(line.name)
-    switch (keyword, block) {
+    let directive = ConfigDirective(line.name)
+    switch (directive, block) {
     case (.host, _):
       let patterns = try words(of: line, location).map { HostPattern($0) }
       block = patterns.match(host) ? .applies : .doesNotApply
@@ -127,23 +114,23 @@ struct ConfigReader {
     case (_, .doesNotApply):
       break
     case (_, .skipped(let matchLocation)):
-      try warnSkipped(keyword, line, location, matchLocation)
+      try warnSkipped(directive, line, location, matchLocation)
     case (.include, .applies):
       try include(try words(of: line, location), scope, location)
-    case (.setting(let setting), .applies):
-      try apply(setting, line, location)
+    case (.setting(let keyword), .applies):
+      try apply(keyword, line, location)
     case (nil, .applies):
-      if !scope.isSystem || !ConfigKeyword.isHarmless(line.name) { ignore(line.name, location) }
+      if !scope.isSystem || !ConfigDirective.isHarmless(line.name) { ignore(line.name, location) }
     }
   }
 
-  private mutating func match(_ line: ConfigLine, _ location: SourceLocation) throws(AppError)
+  private mutating func match(_ line: ConfigLine, _ location: ConfigLocation) throws(AppError)
     -> Block
   {
+    let config = try settings.addressed(for: query, files: files)
     let facts = ConfigMatch.Facts(
-      host: try settings.host(for: query), originalHost: query.host,
-      user: query.user ?? settings.user ?? query.localUser, localUser: query.localUser,
-      isFinalPass: isFinalPass)
+      host: config.hostName, originalHost: query.host, user: config.user,
+      localUser: query.localUser, isFinalPass: isFinalPass)
     let criteria = try words(of: line, location)
     var match = ConfigMatch()
     let outcome: ConfigMatch.Outcome
@@ -163,11 +150,11 @@ struct ConfigReader {
 
   /// A restriction must not go unnoticed with the block that it stands in.
   private mutating func warnSkipped(
-    _ keyword: ConfigKeyword?, _ line: ConfigLine, _ location: SourceLocation,
-    _ matchLocation: SourceLocation
+    _ directive: ConfigDirective?, _ line: ConfigLine, _ location: ConfigLocation,
+    _ matchLocation: ConfigLocation
   ) throws(AppError) {
-    switch keyword {
-    case .setting(let setting) where setting.isRestriction: break
+    switch directive {
+    case .setting(let keyword) where keyword.isRestriction: break
     case .include: break
     case .host, .match, .setting, nil: return
     }
@@ -175,7 +162,7 @@ struct ConfigReader {
   }
 
   private mutating func include(
-    _ patterns: [String], _ scope: Scope, _ location: SourceLocation
+    _ patterns: [String], _ scope: Scope, _ location: ConfigLocation
   ) throws(AppError) {
     for pattern in patterns {
       guard !scope.isSystem || !pattern.hasPrefix("~") else {
@@ -201,25 +188,27 @@ struct ConfigReader {
   }
 
   private mutating func apply(
-    _ setting: ConfigSetting, _ line: ConfigLine, _ location: SourceLocation
+    _ keyword: ConfigKeyword, _ line: ConfigLine, _ location: ConfigLocation
   ) throws(AppError) {
-    if setting == .proxyCommand {
-      // A line for a shell: its quotes are the shell's.
-      let command = String(decoding: line.rest, as: UTF8.self)
-      guard !command.isEmpty else { throw bad(line.name, "the value is missing", location) }
-      guard !command.utf8.contains(0) else { throw bad(line.name, "it has a zero byte", location) }
-      _ = try settings.set(setting, [command], name: line.name, location: location)
-      return
+    let words: [String]
+    switch keyword.arity {
+    case .one:
+      words = try self.words(of: line, location)
+      guard words.count == 1 else { throw bad(line.name, "more than one value", location) }
+    case .several:
+      words = try self.words(of: line, location)
+    case .line:
+      let text = String(decoding: line.rest, as: UTF8.self)
+      guard !text.isEmpty else { throw bad(line.name, "the value is missing", location) }
+      guard !text.utf8.contains(0) else { throw bad(line.name, "it has a zero byte", location) }
+      words = [text]
     }
-    let values = try words(of: line, location)
-    guard values.count == 1 || setting.takesSeveral else {
-      throw bad(line.name, "more than one value", location)
-    }
-    let warning = try settings.set(setting, values, name: line.name, location: location)
-    if let warning { warn(warning) }
+    let entry = ConfigEntry(
+      keyword: keyword.name, name: line.name, words: words, location: location)
+    if let warning = try settings.set(keyword, entry) { warn(warning) }
   }
 
-  private func words(of line: ConfigLine, _ location: SourceLocation) throws(AppError) -> [String] {
+  private func words(of line: ConfigLine, _ location: ConfigLocation) throws(AppError) -> [String] {
     guard let words = line.words else { throw bad(line.name, "a quote is not closed", location) }
     guard !words.isEmpty, !words.contains("") else {
       throw bad(line.name, "the value is missing", location)
@@ -227,7 +216,7 @@ struct ConfigReader {
     return words
   }
 
-  private mutating func ignore(_ name: String, _ location: SourceLocation) {
+  private mutating func ignore(_ name: String, _ location: ConfigLocation) {
     let shown = name.isEmpty ? "=" : PeerText.escaped(name, limit: 64)
     guard ignored.count < 10_000, ignored.insert(name.lowercased()).inserted else { return }
     warn("\(location): \(shown) is not supported and was ignored")
@@ -237,7 +226,7 @@ struct ConfigReader {
     if known.count < 10_000, known.insert(warning).inserted { collected.append(warning) }
   }
 
-  private func bad(_ name: String, _ reason: String, _ location: SourceLocation) -> AppError {
-    ConfigSettings.bad(name, reason, location)
+  private func bad(_ name: String, _ reason: String, _ location: ConfigLocation) -> AppError {
+    location.refusal(of: name, reason)
   }
 }

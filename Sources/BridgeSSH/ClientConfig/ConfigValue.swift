@@ -3,6 +3,7 @@ import BridgeErrors
 /// The values of the keywords, each read one way.
 enum ConfigValue {
   typealias Refusal = (String) -> AppError
+  typealias Reader<Value> = @Sendable (String, Refusal) throws(AppError) -> Value
 
   static func port(_ text: String, _ refuse: Refusal) throws(AppError) -> Int {
     guard let port = number(text), (1...65_535).contains(port) else {
@@ -78,10 +79,31 @@ enum ConfigValue {
   }
 
   /// `no` would connect to a host whose key has changed; that is never done here.
-  static func checkingWarning(_ text: String, _ location: ConfigReader.SourceLocation) -> String? {
-    guard ["no", "off", "false"].contains(text.lowercased()) else { return nil }
-    return "\(location): StrictHostKeyChecking \(text) is taken as accept-new; "
+  static func checkingWarning(_ entry: ConfigEntry) -> String? {
+    guard ["no", "off", "false"].contains(entry.text.lowercased()) else { return nil }
+    return "\(entry.location): StrictHostKeyChecking \(entry.text) is taken as accept-new; "
       + "a changed key is still refused"
+  }
+
+  static func localForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
+    do throws(AppError) {
+      return try ForwardRule(local: entry.words.joined(separator: ":"), field: "")
+    } catch {
+      throw located(error, in: entry)
+    }
+  }
+
+  static func dynamicForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
+    do throws(AppError) {
+      return try ForwardRule(dynamic: entry.text, field: "")
+    } catch {
+      throw located(error, in: entry)
+    }
+  }
+
+  private static func located(_ error: AppError, in entry: ConfigEntry) -> AppError {
+    guard case .validationError(_, let message) = error else { return error }
+    return entry.refusal(message)
   }
 
   static func terminal(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.TTY {

@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 @Suite struct ConnectSettingsTests {
-  private func settings(
+  func settings(
     _ arguments: [String], config: String? = nil, system: String? = nil,
     files: Set<String> = [], environment: [String: String] = [:]
   ) throws -> ConnectSettings {

@@ -18,13 +18,15 @@ import Testing
     "exitonforwardfailure": "yes", "clearallforwardings": "yes",
   ]
 
+  private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }
+
   private let config = ClientConfigTests()
 
   @Test func eachHasAValueHere() {
-    #expect(Set(Self.values.keys) == Set(ConfigSetting.allCases.map(\.rawValue)))
+    #expect(Set(Self.values.keys) == Set(Self.keywords))
   }
 
-  @Test(arguments: ConfigSetting.allCases.map(\.rawValue))
+  @Test(arguments: keywords)
   func itChangesTheResult(_ keyword: String) throws {
     let value = try #require(Self.values[keyword])
     let more = ["/r": "ssh-ed25519 AAAA\n"]
@@ -33,12 +35,40 @@ import Testing
     let plain = try config.resolve(base, more: more)
     do {
       let changed = try config.resolve("\(keyword) \(value)\n" + base, more: more)
-      #expect(changed != plain, "it has an effect")
+      #expect(Self.values(of: changed) != Self.values(of: plain), "it has an effect")
       #expect(changed.warnings.isEmpty, "\(changed.warnings)")
       let option = try config.resolve(base, options: ["\(keyword)=\(value)"], more: more)
-      #expect(option != plain, "as an option, too")
+      #expect(Self.values(of: option) != Self.values(of: plain), "as an option, too")
+      let entry = try #require(changed.entries.first { $0.location == .file("/c", line: 1) })
+      #expect(entry.keyword.lowercased() == keyword)
+      #expect(entry.words.joined(separator: " ") == value)
+      #expect(option.entries.contains { $0.location == .option("\(keyword)=\(value)") })
     } catch AppError.featureUnavailable {
       // A refusal by name is an effect, too.
     }
+  }
+
+  /// Without where they come from.
+  private static func values(of config: ClientConfig) -> ClientConfig {
+    var config = config
+    config.entries = []
+    return config
+  }
+
+  @Test func theEntriesAreTheLinesThatDecided() throws {
+    let text = """
+      Host web
+        Port 2200
+        IdentityFile /a
+      Host *
+        Port 2201
+        IdentityFile /b
+      """
+    let resolved = try config.resolve(text, options: ["User=bob"])
+    #expect(
+      resolved.entries.map { "\($0.keyword) \($0.words) \($0.location)" } == [
+        "User [\"bob\"] -o User=bob", "Port [\"2200\"] /c:2", "IdentityFile [\"/a\"] /c:3",
+        "IdentityFile [\"/b\"] /c:6",
+      ])
   }
 }

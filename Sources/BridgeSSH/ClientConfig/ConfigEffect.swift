@@ -1,0 +1,158 @@
+import BridgeErrors
+
+/// The effects that are more than one value in one field, and what is checked before.
+enum ConfigEffect {
+  typealias Effect =
+    @Sendable (ConfigEntry, ConfigNames, inout ClientConfig) throws(AppError)
+    -> Void
+
+  static let nothing: Effect = { _, _, _ in }
+
+  static func checkHost(_ entry: ConfigEntry) throws(AppError) {
+    if let reason = ConfigValue.hostProblem(entry.text) { throw entry.refusal(reason) }
+  }
+
+  static func hostName(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    let refuse = { (reason: String) in entry.location.refusal(of: entry.keyword, reason) }
+    let host = try ConfigPath.replaced(entry.text, tokens: names.tokens, refuse)
+    if let reason = ConfigValue.hostProblem(host) { throw refuse(reason) }
+    config.hostName = host
+  }
+
+  static func identityFile(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    var files = config.identityFiles ?? []
+    if !entry.isNone {
+      let path = try names.path(entry)
+      if !files.contains(path) { files.append(path) }
+    }
+    config.identityFiles = files
+  }
+
+  static func identityAgent(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    let text = entry.text
+    if entry.isNone {
+      config.agentSocket = nil
+    } else if text.hasPrefix("$"), !text.hasPrefix("${") {
+      config.agentSocket = names.query.agentSocket(in: String(text.dropFirst()))
+    } else if text != ClientConfig.Query.agentVariable {
+      config.agentSocket = try names.path(entry)
+    }
+  }
+
+  static func checkCertificate(_ entry: ConfigEntry) throws(AppError) {
+    guard !entry.isNone else { return }
+    let name = PeerText.escaped(entry.name, limit: 64)
+    throw .featureUnavailable(feature: "\(name) with this libssh2 (\(entry.location))")
+  }
+
+  static func paths(_ field: any WritableKeyPath<ClientConfig, [String]?> & Sendable) -> Effect {
+    { (entry, names, config) throws(AppError) in
+      config[keyPath: field] = entry.isNone ? [] : try names.paths(entry)
+    }
+  }
+
+  /// A list that cannot be read would revoke nothing, so it ends the run.
+  static func revokedHostKeys(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    let path = try names.path(entry)
+    let shown = PeerText.escaped(path, limit: 1024)
+    guard let text = try names.files.read(path, false) else {
+      throw entry.location.refusal(of: entry.keyword, "there is no file \(shown)")
+    }
+    guard !text.hasPrefix("SSHKRL\n") else {
+      throw .featureUnavailable(
+        feature: "RevokedHostKeys \(shown) as a binary list (\(entry.location))")
+    }
+    config.revokedHostKeys = path
+  }
+
+  static func checkAlgorithms(_ entry: ConfigEntry) throws(AppError) {
+    _ = try ConfigValue.algorithms(entry.text, entry.refusal)
+  }
+
+  static func algorithms(_ kinds: [AlgorithmKind]) -> Effect {
+    { (entry, _, config) throws(AppError) in
+      let request = try ConfigValue.algorithms(entry.text, entry.refusal)
+      guard let changed = config.algorithms.applying(request, to: kinds) else {
+        let name = PeerText.escaped(entry.name, limit: 64)
+        let value = PeerText.escaped(entry.text, limit: 256)
+        throw .featureUnavailable(feature: "\(name) \(value) (\(entry.location))")
+      }
+      config.algorithms = changed
+    }
+  }
+
+  /// Malformed hops are an error also where an earlier line has decided, as with OpenSSH.
+  static func checkJump(_ entry: ConfigEntry) throws(AppError) {
+    if !entry.isNone { _ = try JumpHost.list(entry.text, entry.refusal) }
+  }
+
+  static func proxyJump(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    let text = try ConfigPath.replaced(entry.text, tokens: names.tokens, entry.refusal)
+    config.proxy = .jump(try JumpHost.list(text, entry.refusal))
+  }
+
+  /// A shell reads the line, and a name may come from a stranger.
+  static func proxyCommand(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    let tokens = names.tokens
+    let mentioned = tokens.filter { entry.text.contains("%\($0.key)") }.values
+    for name in [tokens["h"], tokens["n"], tokens["r"], tokens["k"]].compactMap(\.self)
+    where mentioned.contains(name) && name.contains(where: isForShell) {
+      let shown = PeerText.escaped(name, limit: 128)
+      throw entry.refusal("\"\(shown)\" has characters that a shell acts on")
+    }
+    config.proxy = .command(try ConfigPath.replaced(entry.text, tokens: tokens, entry.refusal))
+  }
+
+  private static func isForShell(_ character: Character) -> Bool {
+    "'`\"$\\;&<>|(){}*?~#!".contains(character) || character.isWhitespace
+  }
+
+  static func checkLocalForward(_ entry: ConfigEntry) throws(AppError) {
+    _ = try ConfigValue.localForward(entry)
+  }
+
+  static func localForward(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    config.add(try ConfigValue.localForward(entry))
+  }
+
+  static func checkDynamicForward(_ entry: ConfigEntry) throws(AppError) {
+    _ = try ConfigValue.dynamicForward(entry)
+  }
+
+  static func dynamicForward(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    config.add(try ConfigValue.dynamicForward(entry))
+  }
+
+  static func gatewayPorts(_ config: inout ClientConfig, isOpen: Bool) {
+    guard isOpen else { return }
+    config.forwards = config.forwards.map { rule in
+      guard case .port(address: nil, let port) = rule.source else { return rule }
+      return ForwardRule(from: .port(address: "*", port), to: rule.destination)
+    }
+  }
+}
+
+extension ClientConfig {
+  fileprivate mutating func add(_ rule: ForwardRule) {
+    if !forwards.contains(rule) { forwards.append(rule) }
+  }
+}

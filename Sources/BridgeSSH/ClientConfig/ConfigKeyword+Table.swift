@@ -1,0 +1,89 @@
+// A new keyword is a row here, with the field of ClientConfig that it sets and what reads that.
+extension ConfigKeyword {
+  /// Every keyword that sets something, in the order in which the effects are applied: a line may
+  /// change what the rows above it have set.
+  package static let table = address + others
+
+  /// Those that make the tokens of the others.
+  static let address = [
+    ConfigKeyword("HostName", check: ConfigEffect.checkHost, effect: ConfigEffect.hostName),
+    ConfigKeyword("User", ConfigValue.plain) { $0.user = $1 },
+    ConfigKeyword("Port", ConfigValue.port) { $0.port = $1 },
+    ConfigKeyword("HostKeyAlias", ConfigValue.plain, isRestriction: true, field: \.hostKeyAlias),
+  ]
+
+  static let others = [
+    // As many files as OpenSSH reads (SSH_MAX_IDENTITY_FILES).
+    ConfigKeyword(
+      "IdentityFile", .one, .all(limit: 100), slot: "files", effect: ConfigEffect.identityFile),
+    ConfigKeyword(
+      "IdentitiesOnly", ConfigValue.flag, isRestriction: true, field: \.identitiesOnly),
+    ConfigKeyword("IdentityAgent", isRestriction: true, effect: ConfigEffect.identityAgent),
+    ConfigKeyword("PubkeyAuthentication", ConfigValue.publicKeys, isRestriction: true) {
+      $0.allowsPublicKeys = $1
+    },
+    ConfigKeyword(
+      "CertificateFile", isRestriction: true, check: ConfigEffect.checkCertificate,
+      effect: ConfigEffect.nothing),
+    ConfigKeyword(
+      "UserKnownHostsFile", .several, isRestriction: true,
+      effect: ConfigEffect.paths(\.userKnownHostsFiles)),
+    ConfigKeyword(
+      "GlobalKnownHostsFile", .several, isRestriction: true,
+      effect: ConfigEffect.paths(\.globalKnownHostsFiles)),
+    ConfigKeyword("RevokedHostKeys", isRestriction: true, effect: ConfigEffect.revokedHostKeys),
+    ConfigKeyword(
+      "StrictHostKeyChecking", ConfigValue.checking, isRestriction: true,
+      warning: ConfigValue.checkingWarning, field: \.hostKeyChecking),
+    algorithms("HostKeyAlgorithms", [.hostKey]),
+    algorithms("KexAlgorithms", [.keyExchange]),
+    algorithms("Ciphers", [.cipherToServer, .cipherToClient]),
+    algorithms("MACs", [.macToServer, .macToClient]),
+    ConfigKeyword("ConnectTimeout", ConfigValue.time) {
+      $0.connectTimeout = $1 == .zero ? nil : $1
+    },
+    ConfigKeyword("ServerAliveInterval", ConfigValue.time, field: \.serverAliveInterval),
+    ConfigKeyword("ServerAliveCountMax", ConfigValue.count, field: \.serverAliveCountMax),
+    ConfigKeyword("RequestTTY", ConfigValue.terminal, field: \.requestTTY),
+    ConfigKeyword("LogLevel", ConfigValue.level, field: \.logLevel),
+    ConfigKeyword(
+      "ProxyJump", slot: "proxy", isRestriction: true, check: ConfigEffect.checkJump,
+      effect: ConfigEffect.proxyJump),
+    ConfigKeyword(
+      "ProxyCommand", .line, slot: "proxy", isRestriction: true,
+      effect: ConfigEffect.proxyCommand),
+    ConfigKeyword(
+      "LocalForward", .several, .all(limit: 256), slot: "forwards",
+      check: ConfigEffect.checkLocalForward, effect: ConfigEffect.localForward),
+    ConfigKeyword(
+      "DynamicForward", .one, .all(limit: 256), slot: "forwards",
+      check: ConfigEffect.checkDynamicForward, effect: ConfigEffect.dynamicForward),
+    ConfigKeyword("GatewayPorts", ConfigValue.flag, effect: ConfigEffect.gatewayPorts),
+    ConfigKeyword("ExitOnForwardFailure", ConfigValue.flag, isRestriction: true) {
+      $0.exitsOnForwardFailure = $1
+    },
+    ConfigKeyword("ClearAllForwardings", ConfigValue.flag, isRestriction: true) {
+      if $1 { $0.forwards = [] }
+    },
+  ]
+
+  private static func algorithms(_ name: String, _ kinds: [AlgorithmKind]) -> ConfigKeyword {
+    ConfigKeyword(
+      name, isRestriction: true, check: ConfigEffect.checkAlgorithms,
+      effect: ConfigEffect.algorithms(kinds))
+  }
+
+  private static let byName = Dictionary(
+    uniqueKeysWithValues: table.map {
+      ($0.name.lowercased(), $0)
+    })
+
+  /// Older names that OpenSSH takes too.
+  private static let aliases = ["dsaauthentication": "pubkeyauthentication"]
+
+  /// The row of the keyword written as `name`; nil where there is none.
+  static func row(of name: String) -> ConfigKeyword? {
+    let name = name.lowercased()
+    return byName[aliases[name] ?? name]
+  }
+}
