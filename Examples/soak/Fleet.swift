@@ -85,42 +85,49 @@ struct Fleet: Sendable {
   func supervise(
     by supervisor: Supervisor<ContinuousClock>, _ recorder: Recorder
   ) async throws(AppError) {
-    for link in links { try await supervisor.supervise(plan(for: link, recorder)) }
+    for link in links {
+      let endpoint = Endpoint(host: "127.0.0.1", port: link.proxy.port)
+      let options = LinkOptions(
+        parents: [link.parent].compactMap(\.self), liveness: Self.liveness)
+      let application = Application(link: link, recorder: recorder)
+      if link.isSSH {
+        try await supervisor.add(
+          link.id, to: endpoint, options,
+          onGeneration: { (connection: SSHConnection, generation) in
+            await application.use(connection, generation)
+          }, make: sshMaker())
+      } else {
+        try await supervisor.add(
+          link.id, to: endpoint, options,
+          onGeneration: { (connection: WebSocketConnection, generation) in
+            await application.use(connection, generation)
+          }, make: try webSocketMaker(endpoint))
+      }
+    }
   }
 
-  private func plan(
-    for link: Link, _ recorder: Recorder
-  ) throws(AppError) -> SupervisedConnection {
-    let make = try link.isSSH ? sshMaker(link) : webSocketMaker(link)
-    return SupervisedConnection(
-      id: link.id, endpoint: Endpoint(host: "127.0.0.1", port: link.proxy.port),
-      parents: [link.parent].compactMap(\.self), policy: .persistent, retriesFirstDial: true,
-      liveness: Self.liveness,
-      onConnected: { connection, generation in
-        await Application(link: link, recorder: recorder).use(connection, generation)
-      },
-      make: { [census] generation in
-        let connection = make(generation)
-        census.count(connection)
-        return connection
-      })
-  }
-
-  private func sshMaker(_ link: Link) -> @Sendable (Int) -> any Connection {
+  private func sshMaker() -> @Sendable (Endpoint) -> SSHConnection {
     var configuration = SSHConfiguration(for: server)
     configuration.timeouts.handshake = Self.handshake
-    let endpoint = Endpoint(host: "127.0.0.1", port: link.proxy.port)
-    return { [configuration] _ in SSHConnection(to: endpoint, configuration: configuration) }
+    return { [configuration, census] endpoint in
+      let connection = SSHConnection(to: endpoint, configuration: configuration)
+      census.count(connection)
+      return connection
+    }
   }
 
   private func webSocketMaker(
-    _ link: Link
-  ) throws(AppError) -> @Sendable (Int) -> any Connection {
-    let url = try WebSocketEndpoint("ws://127.0.0.1:\(link.proxy.port)/")
+    _ endpoint: Endpoint
+  ) throws(AppError) -> @Sendable (Endpoint) -> WebSocketConnection {
+    let url = try WebSocketEndpoint("ws://\(endpoint)/")
     var configuration = WebSocketConfiguration()
     configuration.timeouts.upgrade = Self.handshake
     configuration.receiveBuffer = Application.receiveBuffer
-    return { [configuration] _ in WebSocketConnection(to: url, configuration: configuration) }
+    return { [configuration, census] _ in
+      let connection = WebSocketConnection(to: url, configuration: configuration)
+      census.count(connection)
+      return connection
+    }
   }
 
   /// Ends every standing fault.

@@ -32,18 +32,18 @@ extension Supervisor {
       }
     }
     generations[id, default: [:]][number] = generation
-    if let limit = plan.attemptLimit {
+    if let limit = plan.options.attemptLimit {
       set(.attempt(id, generation: number), at: now() + limit)
     }
   }
 
   private nonisolated func make(
-    _ number: Int, _ plan: SupervisedConnection
+    _ number: Int, _ plan: LinkPlan
   ) async throws(ConnectionError) -> any Connection {
     let making = Task(executorPreference: callbackExecutor) {
       () async -> Result<any Connection, AppError> in
       do throws(AppError) {
-        return .success(try await plan.make(number))
+        return .success(try await plan.connection(number))
       } catch {
         return .failure(error)
       }
@@ -72,7 +72,7 @@ extension Supervisor {
   /// A generation failed: the application may overrule what follows.
   func fail(_ id: ConnectionID, _ number: Int, _ failure: ConnectionError) {
     var failure = failure
-    if failure.error != .cancelled { failure.chosenClass = plans[id]?.classify(failure) }
+    if failure.error != .cancelled { failure.chosenClass = plans[id]?.options.classify(failure) }
     receive(.failed(id, generation: number, failure))
   }
 
@@ -121,7 +121,7 @@ extension Supervisor {
   /// Fails a dial that did not end within its limit, with the transport's error.
   private func failAttempt(_ id: ConnectionID, _ number: Int) {
     guard let generation = generations[id]?[number], !generation.isOpen,
-      generation.closing == nil, let limit = plans[id]?.attemptLimit
+      generation.closing == nil, let limit = plans[id]?.options.attemptLimit
     else { return }
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
     let failure =

@@ -3,17 +3,6 @@ import BridgeRecovery
 public import BridgeTransport
 
 extension Supervisor {
-  /// Keeps a connection up from now on.
-  ///
-  /// - Throws: `internalError` when its name is in use or it would depend on itself; `cancelled`
-  ///   after `shutDown`.
-  public func supervise(_ connection: SupervisedConnection) throws(AppError) {
-    guard !isShutDown else { throw .cancelled }
-    let actions = try machine.add(connection.child, at: now())
-    plans[connection.id] = connection
-    carryOut(actions)
-  }
-
   /// The connection in use, as soon as there is one.
   ///
   /// - Throws: what it gave up with, or what something that it depends on gave up with; the
@@ -54,7 +43,7 @@ extension Supervisor {
   }
 
   /// Closes every connection; the events end when all are gone and every `onConnected` has
-  /// returned. Nothing can be supervised any more, and no operation of `run` is run again.
+  /// returned. No link can be added any more, and no operation of `run` is run again.
   public func shutDown() {
     isShutDown = true
     endPauses(also: true)

@@ -1,37 +1,6 @@
 public import BridgeErrors
-public import BridgeRecovery
+import BridgeRecovery
 public import BridgeTransport
-
-/// How a link is kept up; the defaults suit a connection that the program always needs.
-public struct LinkOptions: Sendable {
-  /// The links that must be up before it is dialed.
-  public var parents: [ConnectionID]
-  /// How often and how soon it is dialed again.
-  public var policy: RetryPolicy
-  /// Whether a first dial is repeated like a later one.
-  public var retriesFirstDial: Bool
-  /// How the silence of the peer is evaluated; nil where nothing is to be probed.
-  public var liveness: LivenessPolicy?
-  /// How long a dial may take, all of its phases together; nil leaves it to the transport.
-  public var attemptLimit: Duration?
-  /// Overrules the retry class of a failure; nil where the failure table is right.
-  public var classify: @Sendable (_ failure: ConnectionError) -> RetryClass?
-
-  /// Options; each has the default of the library.
-  public init(
-    parents: [ConnectionID] = [], policy: RetryPolicy = .persistent,
-    retriesFirstDial: Bool = true, liveness: LivenessPolicy? = LivenessPolicy(),
-    attemptLimit: Duration? = nil,
-    classify: @escaping @Sendable (_ failure: ConnectionError) -> RetryClass? = { _ in nil }
-  ) {
-    self.parents = parents
-    self.policy = policy
-    self.retriesFirstDial = retriesFirstDial
-    self.liveness = liveness
-    self.attemptLimit = attemptLimit
-    self.classify = classify
-  }
-}
 
 extension Supervisor {
   /// Keeps a connection up from now on.
@@ -54,18 +23,49 @@ extension Supervisor {
     onConnected: @escaping @Sendable (Transport) async -> Void = { _ in },
     make: @escaping @Sendable (Endpoint) async throws(AppError) -> Transport
   ) throws(AppError) -> Link<Transport> {
-    var connection = SupervisedConnection(
-      id: id, endpoint: endpoint,
-      onConnected: { connection, _ in
-        if let connection = connection as? Transport { await onConnected(connection) }
+    try add(
+      id, to: endpoint, options,
+      onGeneration: { (connection: Transport, _) in await onConnected(connection) },
+      make: { (endpoint: Endpoint, _) async throws(AppError) -> Transport in
+        try await make(endpoint)
+      })
+  }
+
+  /// As the other one, but `onGeneration` is called with the number of each generation, too: it
+  /// grows with every dial of the link.
+  @discardableResult
+  public func add<Transport: Connection>(
+    _ id: ConnectionID, to endpoint: Endpoint, _ options: LinkOptions = LinkOptions(),
+    onGeneration: @escaping @Sendable (_ connection: Transport, _ generation: Int) async -> Void,
+    make: @escaping @Sendable (Endpoint) async throws(AppError) -> Transport
+  ) throws(AppError) -> Link<Transport> {
+    try add(
+      id, to: endpoint, options, onGeneration: onGeneration,
+      make: { (endpoint: Endpoint, _) async throws(AppError) -> Transport in
+        try await make(endpoint)
+      })
+  }
+
+  /// As the public ones, with the number of each generation where it is made, too.
+  @discardableResult
+  package func add<Transport: Connection>(
+    _ id: ConnectionID, to endpoint: Endpoint, _ options: LinkOptions = LinkOptions(),
+    onGeneration: @escaping @Sendable (_ connection: Transport, _ generation: Int) async -> Void =
+      { _, _ in },
+    make: @escaping @Sendable (Endpoint, _ generation: Int) async throws(AppError) -> Transport
+  ) throws(AppError) -> Link<Transport> {
+    guard !isShutDown else { throw .cancelled }
+    let plan = LinkPlan(
+      id: id, endpoint: endpoint, options: options,
+      onConnected: { connection, generation in
+        if let connection = connection as? Transport { await onGeneration(connection, generation) }
       },
-      make: { (_: Int) async throws(AppError) -> any Connection in try await make(endpoint) })
-    connection.set(options)
-    connection.makeAt = { (endpoint: Endpoint) async throws(AppError) -> any Connection in
-      try await make(endpoint)
-    }
-    connection.set(endpoint)
-    try supervise(connection)
+      make: { (endpoint: Endpoint, generation: Int) async throws(AppError) -> any Connection in
+        try await make(endpoint, generation)
+      })
+    let actions = try machine.add(plan.child, at: now())
+    plans[id] = plan
+    carryOut(actions)
     return Link(id: id, owner: self)
   }
 
@@ -76,46 +76,18 @@ extension Supervisor {
     make: (@Sendable (Endpoint) async throws(AppError) -> any Connection)?,
     reconnects: Bool = false
   ) throws(AppError) {
-    guard !isShutDown, var connection = plans[id] else { throw .cancelled }
-    if let options { connection.set(options) }
-    if let make { connection.makeAt = make }
-    let reconnects = reconnects || make != nil || endpoint.map { $0 != connection.endpoint } == true
-    if reconnects { connection.set(endpoint ?? connection.endpoint) }
-    let actions = try machine.change(connection.child, reconnects: reconnects, at: now())
-    plans[id] = connection
-    carryOut(actions)
-  }
-}
-
-extension SupervisedConnection {
-  fileprivate mutating func set(_ options: LinkOptions) {
-    parents = options.parents
-    policy = options.policy
-    retriesFirstDial = options.retriesFirstDial
-    liveness = options.liveness
-    attemptLimit = options.attemptLimit
-    classify = options.classify
-  }
-
-  /// Where it leads, and all of its connections from now on.
-  fileprivate mutating func set(_ endpoint: Endpoint) {
-    self.endpoint = endpoint
-    guard let makeAt else { return }
-    let id = id
-    make = { (_: Int) async throws(AppError) -> any Connection in
-      let connection = try await makeAt(endpoint)
-      guard connection.endpoint == endpoint else {
-        throw .internalError(
-          detail: "\(id) leads to \(endpoint), its connection to \(connection.endpoint)")
+    guard !isShutDown, var plan = plans[id] else { throw .cancelled }
+    if let options { plan.options = options }
+    if let make {
+      plan.make = { (endpoint: Endpoint, _: Int) async throws(AppError) -> any Connection in
+        try await make(endpoint)
       }
-      return connection
     }
-  }
-
-  /// What the decisions are made from.
-  var child: SupervisorStateMachine.Child {
-    SupervisorStateMachine.Child(
-      id: id, site: endpoint.description, parents: parents, policy: policy,
-      retriesFirstDial: retriesFirstDial)
+    let isElsewhere = endpoint.map { $0 != plan.endpoint } == true
+    plan.endpoint = endpoint ?? plan.endpoint
+    let actions = try machine.change(
+      plan.child, reconnects: reconnects || make != nil || isElsewhere, at: now())
+    plans[id] = plan
+    carryOut(actions)
   }
 }

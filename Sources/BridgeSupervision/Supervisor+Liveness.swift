@@ -4,9 +4,9 @@ import BridgeTransport
 
 extension Supervisor {
   /// Begins to evaluate the peer of the generation in use, with a round trip that proves it.
-  func watch(_ id: ConnectionID, _ generation: Int, _ plan: SupervisedConnection) {
+  func watch(_ id: ConnectionID, _ generation: Int, _ plan: LinkPlan) {
     stopWatching(id)
-    guard let policy = plan.liveness else { return }
+    guard let policy = plan.options.liveness else { return }
     watches[id] = Watch(
       generation: generation, liveness: Liveness(policy: policy, at: now()))
     startPulse()

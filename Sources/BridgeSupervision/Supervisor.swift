@@ -60,7 +60,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   struct Use {
     var generation: Int
     var connection: any Connection
-    var plan: SupervisedConnection
+    var plan: LinkPlan
   }
 
   /// The calls of `onConnected` of one link: one at a time.
@@ -94,7 +94,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   /// The decisions; a simulation looks into them.
   package var machine: SupervisorStateMachine
   var generator: SeededGenerator
-  var plans: [ConnectionID: SupervisedConnection] = [:]
+  var plans: [ConnectionID: LinkPlan] = [:]
   var generations: [ConnectionID: [Int: Generation]] = [:]
   var watches: [ConnectionID: Watch] = [:]
   var waiters: [Int: Waiter] = [:]

@@ -14,10 +14,9 @@ import Testing
   private func supervisor(to host: ScriptedHost) async throws -> Supervisor<ManualClock> {
     let supervisor = Supervisor(clock: clock, seed: 1)
     let id = ConnectionID("a")
-    try await supervisor.supervise(
-      SupervisedConnection(id: id, endpoint: host.endpoint, liveness: nil) {
-        host.connection(id, $0, teardown: .zero)
-      })
+    try await supervisor.add(id, to: host.endpoint, LinkOptions(liveness: nil)) {
+      host.connection(id, $1, teardown: .zero)
+    }
     _ = try await supervisor.connection(id)
     return supervisor
   }

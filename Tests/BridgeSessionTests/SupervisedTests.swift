@@ -16,14 +16,12 @@ import Testing
     let supervisor = Supervisor(clock: ContinuousClock())
     let endpoint = Endpoint(host: "127.0.0.1", port: port)
     let configuration = server.configuration
-    try await supervisor.supervise(
-      SupervisedConnection(
-        id: ConnectionID("ssh"), endpoint: endpoint,
-        onConnected: { connection, generation in
-          guard let link = connection as? SSHConnection else { return }
-          await links.use(link, generation: generation)
-        },
-        make: { _ in SSHConnection(to: endpoint, configuration: configuration) }))
+    try await supervisor.add(
+      ConnectionID("ssh"), to: endpoint,
+      onGeneration: { (connection: SSHConnection, generation) in
+        await links.use(connection, generation: generation)
+      },
+      make: { SSHConnection(to: $0, configuration: configuration) })
     return supervisor
   }
 

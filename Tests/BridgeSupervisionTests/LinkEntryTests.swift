@@ -12,7 +12,7 @@ import Testing
   private func refuse(_ names: [String] = ["a"]) throws {
     scene.host.answer = .rejectCredentials
     try scene.run { [scene] in
-      for name in names { try await scene.supervisor.supervise(scene.link(name)) }
+      for name in names { try await scene.supervisor.add(scene.link(name)) }
     }
     try scene.pass(.seconds(60))
   }

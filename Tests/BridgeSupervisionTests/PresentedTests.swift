@@ -50,7 +50,7 @@ import Testing
     scene.host.answer = .refuse
     let seen = try read()
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(scene.link("a", retriesFirstDial: true))
+      try await scene.supervisor.add(scene.link("a", retriesFirstDial: true))
     }
     try scene.pass(.seconds(30))
     let times = countdowns(seen.events).compactMap(\.self)
@@ -69,7 +69,7 @@ import Testing
   @Test func whatWaitsForAPersonDoesNotCountDown() throws {
     scene.host.answer = .rejectCredentials
     let states = try read()
-    try scene.run { [scene] in try await scene.supervisor.supervise(scene.link("a")) }
+    try scene.run { [scene] in try await scene.supervisor.add(scene.link("a")) }
     try scene.pass(.seconds(1))
     #expect(states.events.last?.first?.error.caseName == "sshAuthenticationFailed")
     #expect(states.events.last?.first?.plan?.at == nil, "it waits for a person")

@@ -60,13 +60,13 @@ final class Scene: Sendable {
   func link(
     _ name: String = "a", parents: [String] = [], policy: RetryPolicy = .persistent,
     retriesFirstDial: Bool = false, liveness: LivenessPolicy? = nil
-  ) -> SupervisedConnection {
-    let id = ConnectionID(name)
-    return SupervisedConnection(
-      id: id, endpoint: host.endpoint, parents: parents.map { ConnectionID($0) }, policy: policy,
-      retriesFirstDial: retriesFirstDial, liveness: liveness,
-      onConnected: { [handedOver] _, generation in handedOver.record("\(name)#\(generation)") },
-      make: { [host] generation in host.connection(id, generation) })
+  ) -> ScriptedLink {
+    ScriptedLink(
+      id: ConnectionID(name), host: host,
+      options: LinkOptions(
+        parents: parents.map { ConnectionID($0) }, policy: policy,
+        retriesFirstDial: retriesFirstDial, liveness: liveness),
+      onConnected: { [handedOver] _, generation in handedOver.record("\(name)#\(generation)") })
   }
 
   /// The error that is shown.

@@ -9,9 +9,9 @@ import Testing
   private let scene = Scene()
   private let id = ConnectionID("a")
 
-  private func start(_ link: SupervisedConnection) throws {
+  private func start(_ link: ScriptedLink) throws {
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(link)
+      try await scene.supervisor.add(link)
       _ = try await scene.supervisor.connection(link.id)
     }
   }
@@ -112,8 +112,8 @@ import Testing
 
   @Test func whatDependsOnALostConnectionIsSuspendedAndComesBackAfterIt() throws {
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(scene.link("child", parents: ["a"]))
-      try await scene.supervisor.supervise(scene.link())
+      try await scene.supervisor.add(scene.link("child", parents: ["a"]))
+      try await scene.supervisor.add(scene.link())
       _ = try await scene.supervisor.connection(ConnectionID("child"))
     }
     #expect(scene.host.tally.dials == 2)
@@ -131,12 +131,12 @@ import Testing
 
   @Test func dependingOnItselfIsRefused() throws {
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(scene.link("x", parents: ["y"]))
+      try await scene.supervisor.add(scene.link("x", parents: ["y"]))
       await #expect(throws: AppError.self) {
-        try await scene.supervisor.supervise(scene.link("y", parents: ["x"]))
+        try await scene.supervisor.add(scene.link("y", parents: ["x"]))
       }
       await #expect(throws: AppError.self) {
-        try await scene.supervisor.supervise(scene.link("x"))
+        try await scene.supervisor.add(scene.link("x"))
       }
     }
   }
@@ -229,7 +229,7 @@ import Testing
   @Test func cancellingTheWaitForAConnectionEndsIt() throws {
     scene.host.answer = .hang
     try scene.run { [scene, id] in
-      try await scene.supervisor.supervise(scene.link(retriesFirstDial: true))
+      try await scene.supervisor.add(scene.link(retriesFirstDial: true))
       let waiting = Task(executorPreference: scene.executor) {
         do throws(AppError) {
           _ = try await scene.supervisor.connection(id)
@@ -262,8 +262,8 @@ import Testing
   @Test func whoAsksForAChildOfWhatGaveUpIsToldWhatItGaveUpWith() throws {
     scene.host.answer = .rejectCredentials
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(scene.link("child", parents: ["a"]))
-      try await scene.supervisor.supervise(scene.link())
+      try await scene.supervisor.add(scene.link("child", parents: ["a"]))
+      try await scene.supervisor.add(scene.link())
     }
     let expected = AppError.sshAuthenticationFailed(method: "publickey")
     #expect(try refusal(of: "child") == expected)

@@ -13,7 +13,7 @@ import Testing
   private func start(_ liveness: LivenessPolicy) throws -> ScriptedConnection {
     let link = scene.link(liveness: liveness)
     try scene.run { [scene] in
-      try await scene.supervisor.supervise(link)
+      try await scene.supervisor.add(link)
       _ = try await scene.supervisor.connection(link.id)
     }
     try scene.pass(.milliseconds(100))
@@ -116,7 +116,7 @@ import Testing
     let scene = Scene(suspension: { slept.events.last ?? .zero })
     let link = scene.link(liveness: LivenessPolicy(keepalive: .seconds(5), switching: .costly))
     try scene.run {
-      try await scene.supervisor.supervise(link)
+      try await scene.supervisor.add(link)
       _ = try await scene.supervisor.connection(link.id)
       await scene.host.connections.first?.freeze()
     }

@@ -11,7 +11,7 @@ import Testing
   @Test func twoHundredConnectionsComeBackToARestartedHostWithoutAStorm() throws {
     let links = (0..<200).map { scene.link("c\($0)") }
     try scene.run { [scene] in
-      for link in links { try await scene.supervisor.supervise(link) }
+      for link in links { try await scene.supervisor.add(link) }
       for link in links { _ = try await scene.supervisor.connection(link.id) }
     }
     #expect(scene.host.tally.mostUnauthenticated == 8)

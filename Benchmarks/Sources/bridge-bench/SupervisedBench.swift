@@ -37,10 +37,10 @@ struct SupervisedBench {
     let ids = (0..<count).map { ConnectionID("link \($0)") }
     let start = Stopwatch()
     for id in ids {
-      let link = SupervisedConnection(
-        id: id, endpoint: endpoint, liveness: LivenessPolicy(keepalive: keepalive)
-      ) { _ in SSHConnection(to: endpoint, configuration: configuration, on: reactor) }
-      try? await supervisor.supervise(link)
+      let options = LinkOptions(liveness: LivenessPolicy(keepalive: keepalive))
+      _ = try? await supervisor.add(id, to: endpoint, options) {
+        SSHConnection(to: $0, configuration: configuration, on: reactor)
+      }
     }
     for id in ids { _ = try? await supervisor.connection(id) }
     let ready = start.wall

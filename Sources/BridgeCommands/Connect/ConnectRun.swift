@@ -13,21 +13,18 @@ struct ConnectRun: Sendable {
   let signals: Signals
   let prompter: Prompter
   let supervisor: Supervisor<ContinuousClock>
+  /// The link that the work goes over.
   let id: ConnectionID
   /// Asked for by `~s`.
   let statusRequests: AsyncStream<Void>
   let requestStatus: AsyncStream<Void>.Continuation
-  /// Takes connections on local ports; nil where nothing is forwarded.
-  let forwarder = Mutex(Forwarder?.none)
 
   var request: ConnectRequest { context.request }
   var settings: ConnectSettings { context.settings }
-  var local: LocalEnvironment { context.local }
   var reporter: Reporter { context.reporter }
   var reactor: Reactor { context.reactor }
   var keyboard: Keyboard? { context.keyboard }
   var view: LinkView { context.view }
-  var facts: Mutex<LinkFacts> { context.facts }
 
   init(_ context: RunContext, _ work: any LinkWork, signals: Signals) {
     self.context = context
@@ -55,13 +52,14 @@ struct ConnectRun: Sendable {
 
   /// Connects, does the work, reconnects, closes. A signal ends all of it, in order.
   func run() async -> Int32 {
-    let supervised: SupervisedConnection
+    let links: RunLinks
     do throws(AppError) {
-      supervised = try await self.supervised()
+      links = try await RunLinks(context, prompter, supervisor, id: id)
     } catch {
       return await finish(.failure(CommandFailure(error: error)), signal: nil)
     }
-    if let failure = await startForwards(supervised) { return await finish(failure, signal: nil) }
+    let forwards = RunForwards(context, prompter, over: links)
+    if let failure = await forwards?.start() { return await finish(failure, signal: nil) }
     let events = supervisor.events()
     var ending: RunContext.Ending?
     var signal: Int32?
@@ -69,7 +67,7 @@ struct ConnectRun: Sendable {
       group.addTask(executorPreference: reactor) { await watchSignals() }
       group.addTask(executorPreference: reactor) { await watchEnd() }
       group.addTask(executorPreference: reactor) {
-        await watch(events)
+        await watch(events, forwards)
         return .closed
       }
       group.addTask(executorPreference: reactor) {
@@ -88,81 +86,73 @@ struct ConnectRun: Sendable {
           return .over
         }
       }
-      if let forwarder = forwarder.withLock({ $0 }) {
+      if let forwards {
         group.addTask(executorPreference: reactor) {
-          for await event in forwarder.events { report(event) }
+          await forwards.report()
           return .over
         }
       }
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
-      await begin(supervised)
+      await begin(links)
       for await step in group {
         switch step {
         case .over: continue
         case .closed: group.cancelAll()
         case .ended(let first):
           ending = ending ?? first
-          await shutDown()
+          await shutDown(forwards)
         case .signal(let code):
           signal = signal ?? code
-          await shutDown()
+          await shutDown(forwards)
         }
       }
     }
-    await tellCounters()
+    await reportCounters()
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
   }
 
+  private func begin(_ links: RunLinks) async {
+    do throws(AppError) {
+      try await links.add(losesNothing: work.losesNothing) { await use($0, $1) }
+    } catch {
+      context.fail(error)
+    }
+  }
+
   /// Works on a generation. Only then is it known whether the work outlives the link.
-  func use(_ connection: any Connection, _ generation: Int) async {
+  private func use(_ connection: any Connection, _ generation: Int) async {
     await work.use(connection, generation)
     await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
   }
 
-  private func shutDown() async {
-    facts.withLock { $0.isOver = true }
+  private func shutDown(_ forwards: RunForwards?) async {
+    context.facts.withLock { $0.isOver = true }
     await work.close()
-    await forwarder.withLock { $0 }?.close()
+    await forwards?.close()
     await supervisor.shutDown()
   }
 
-  private func finish(_ ending: RunContext.Ending, signal: Int32?) async -> Int32 {
+  private func finish(_ result: RunContext.Ending, signal: Int32?) async -> Int32 {
+    var circumstances = RunEnding.Circumstances()
+    circumstances.isOpenEnded =
+      request.isIdle || (request.messages != nil && context.local.inputIsTerminal)
+    circumstances.wasUp = context.facts.withLock { $0.wasUp }
+    circumstances.hadKeyboard = keyboard?.wasOpened == true
+    circumstances.isTerminal = reporter.style.isTerminal
+    let ending = RunEnding(result, signal: signal, circumstances)
     view.end()
     reporter.progress(nil)
-    // The cursor stands behind a prompt of the remote side, or behind "^C".
-    let isMidLine = keyboard?.wasOpened == true || (signal == 130 && reporter.style.isTerminal)
-    if isMidLine, signal != nil || !ending.isSuccess { reporter.leaveLine() }
+    if ending.leavesLine { reporter.leaveLine() }
     TerminalModes.restore()
     if let farewell = work.farewell { reporter.log("bridgectl: \(farewell)") }
-    if let signal {
-      // Of what would go on for ever it is the way out.
-      let isOpenEnded = request.isIdle || (request.messages != nil && local.inputIsTerminal)
-      let isDisconnecting = signal == 130 && isOpenEnded && facts.withLock { $0.wasUp }
-      guard !isDisconnecting else {
-        context.logDisconnect()
-        return signal
-      }
-      reporter.fail(CommandFailure(error: .cancelled, signal: signal))
-      return signal
+    switch ending.words {
+    case .none: break
+    case .disconnected: context.logDisconnect()
+    case .failure(let failure): reporter.fail(failure)
     }
-    switch ending {
-    case .success(let code): return code.rawValue
-    case .failure(let failure):
-      // A peer that has closed as agreed is no failure.
-      if failure.exitCode != 0 { reporter.fail(failure) }
-      return failure.exitCode
-    }
-  }
-
-  private func begin(_ connection: SupervisedConnection) async {
-    do throws(AppError) {
-      for hop in plansOfHops() { try await supervisor.supervise(hop) }
-      try await supervisor.supervise(connection)
-    } catch {
-      context.fail(error)
-    }
+    return ending.code
   }
 
   private func watchEnd() async -> Step {
@@ -180,8 +170,19 @@ struct ConnectRun: Sendable {
     }
     return .over
   }
-}
 
-extension Result {
-  fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+  /// `--wait=DURATION`.
+  private func giveUp(after limit: Duration) async -> Step {
+    do {
+      try await context.clock.sleep(for: limit)
+    } catch {
+      return .over
+    }
+    let isWebSocket = request.messages != nil
+    let failure = context.facts.withLock {
+      $0.failure(ofWaiting: limit, isWebSocket: isWebSocket)
+    }
+    if let failure { context.finish(.failure(failure)) }
+    return .over
+  }
 }

@@ -116,15 +116,7 @@ extension CommandEvent.Algorithms {
   }
 }
 
-/// The facts known so far about the link of a run.
-struct LinkFacts: Sendable {
-  var wasUp = false
-  /// The newest failures of the link in use and of one dialed beside it, in the order they came.
-  private(set) var failures: [CommandFailure] = []
-  /// The result of the newest reconnect, for display.
-  var back: String?
-  /// Whether the run is ending at the user's request, or has nothing left to do.
-  var isOver = false
-
-  mutating func record(_ failure: CommandFailure) { failures = failures.suffix(1) + [failure] }
+extension Agreement {
+  /// The algorithms in one line.
+  var words: String { [keyExchange, hostKey, cipher, mac].joined(separator: ", ") }
 }

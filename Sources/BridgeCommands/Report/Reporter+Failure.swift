@@ -1,37 +1,4 @@
-package import BridgeErrors
-
-/// An error that ends the program, with all that is known about it.
-package struct CommandFailure: Error {
-  /// The error.
-  package var error: AppError
-  /// The context of a connection's failure.
-  var context: FailureContext?
-  /// Whether a running shell or command was lost with the connection.
-  var endsSession = false
-  /// Whether a configuration file is at fault, and not who typed the command.
-  var isInFile = false
-  /// The exit code of the signal that ended it, where one did.
-  var signal: Int32?
-
-  /// Creates a failure.
-  package init(
-    error: AppError, context: FailureContext? = nil, endsSession: Bool = false,
-    isInFile: Bool = false, signal: Int32? = nil
-  ) {
-    self.error = error
-    self.context = context
-    self.endsSession = endsSession
-    self.isInFile = isInFile
-    self.signal = signal
-  }
-
-  /// How the program ends.
-  package var exitCode: Int32 {
-    if let signal { return signal }
-    let code = error.exitCode(in: context, endsSession: endsSession)
-    return (isInFile && code == .usage ? .configuration : code).rawValue
-  }
-}
+import BridgeErrors
 
 extension Reporter {
   /// The last words: the hint, then `bridgectl: [caseName] Title: message`.

@@ -45,7 +45,7 @@ private struct RestlessScene {
   private func drive() async {
     var generator = SeededGenerator(seed: seed ^ 0xD1A1)
     for (name, host, parents) in [("a", 0, []), ("b", 1, ["a"]), ("c", 1, [])] {
-      try? await supervisor.supervise(link(name, hosts[host], parents, &generator))
+      try? await supervisor.add(link(name, hosts[host], parents, &generator))
     }
     while clock.elapsed < Self.span {
       let wait = Duration.milliseconds(Int.random(in: 50...1_000, using: &generator))
@@ -58,13 +58,13 @@ private struct RestlessScene {
 
   private func link(
     _ name: String, _ host: ScriptedHost, _ parents: [String], _ generator: inout SeededGenerator
-  ) -> SupervisedConnection {
+  ) -> ScriptedLink {
     let keepalive = Duration.milliseconds(Int.random(in: 500...2_000, using: &generator))
-    return SupervisedConnection(
-      id: ConnectionID(name), endpoint: host.endpoint,
-      parents: parents.map { ConnectionID($0) }, retriesFirstDial: true,
-      liveness: LivenessPolicy(keepalive: keepalive, switching: .free),
-      make: { host.connection(ConnectionID(name), $0) })
+    return ScriptedLink(
+      id: ConnectionID(name), host: host,
+      options: LinkOptions(
+        parents: parents.map { ConnectionID($0) },
+        liveness: LivenessPolicy(keepalive: keepalive, switching: .free)))
   }
 
   private func disturb(_ generator: inout SeededGenerator) async {

@@ -18,7 +18,7 @@ struct Driver: Sendable {
     order.shuffle(using: &generator)
     for child in order {
       do throws(AppError) {
-        try await supervisor.supervise(child)
+        try await supervisor.add(child)
       } catch {
         violate("\(child.id) was refused")
       }

@@ -9,7 +9,7 @@ import BridgeTransport
 final class Simulation: Sendable {
   /// What is decided before anything runs.
   struct Setting: Sendable {
-    var children: [SupervisedConnection] = []
+    var children: [ScriptedLink] = []
     var queueCapacity: Int
     var steps: Int
     /// Some connections take longer to let go than they may; then the next one does not wait.
@@ -67,10 +67,11 @@ final class Simulation: Sendable {
       let teardown = [0, 2, 50, 900, 1_500].randomElement(using: &generator) ?? 0
       setting.lingers = setting.lingers || teardown > 1_000
       setting.children.append(
-        SupervisedConnection(
-          id: id, endpoint: host.endpoint, parents: parents.map { ConnectionID("c\($0)") },
-          retriesFirstDial: true, liveness: liveness(&generator),
-          make: { host.connection(id, $0, teardown: .milliseconds(teardown)) }))
+        ScriptedLink(
+          id: id, host: host,
+          options: LinkOptions(
+            parents: parents.map { ConnectionID("c\($0)") }, liveness: liveness(&generator)),
+          teardown: .milliseconds(teardown)))
     }
     return setting
   }
@@ -120,7 +121,7 @@ final class Simulation: Sendable {
     if tally.unauthenticated != 0 { violations.record("\(host.endpoint): a dial was left") }
     if tally.doubleStarts != 0 { violations.record("\(host.endpoint): a double start") }
     for child in setting.children where !setting.lingers {
-      let (most, limit) = (tally.mostOpen[child.id] ?? 0, child.liveness == nil ? 1 : 2)
+      let (most, limit) = (tally.mostOpen[child.id] ?? 0, child.options.liveness == nil ? 1 : 2)
       if most > limit { violations.record("\(child.id): \(most) generations at once") }
     }
     if tally.mostUnauthenticated > RecoveryDefaults.unauthenticatedDials {

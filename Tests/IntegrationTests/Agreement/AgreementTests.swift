@@ -22,8 +22,9 @@ import Testing
     let events = supervisor.events()
     let told = EventRecorder<[String]>()
     Task(executorPreference: executor) {
-      try? await supervisor.supervise(
-        Self.link(to: host.endpoint, trouble) { host.connection(Self.id, $0) })
+      _ = try? await supervisor.add(
+        Self.id, to: host.endpoint, LinkOptions(liveness: trouble.liveness)
+      ) { host.connection(Self.id, $1) }
       told.record((try? await trouble.told(by: events) { await Self.make($0, host) }) ?? [])
     }
     #expect(executor.run(moving: clock) { !told.events.isEmpty } == .done)
@@ -42,21 +43,14 @@ import Testing
         hostKeys: .init(files: [home.file("known")], unknown: .refuse))
       let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
       let events = supervisor.events()
-      try await supervisor.supervise(
-        Self.link(to: endpoint, trouble) { _ in
-          SSHConnection(to: endpoint, configuration: configuration)
-        })
+      try await supervisor.add(
+        Self.id, to: endpoint, LinkOptions(liveness: trouble.liveness)
+      ) { SSHConnection(to: $0, configuration: configuration) }
       let told = try await trouble.told(by: events) { try await Self.make($0, proxy, server) }
       #expect(told == trouble.outcome)
       await supervisor.shutDown()
       await proxy.stop()
     }
-  }
-
-  private static func link(
-    to endpoint: Endpoint, _ trouble: Trouble, _ make: @escaping @Sendable (Int) -> any Connection
-  ) -> SupervisedConnection {
-    SupervisedConnection(id: id, endpoint: endpoint, liveness: trouble.liveness, make: make)
   }
 
   private static func make(_ move: Move, _ host: ScriptedHost) async {

@@ -1,25 +1,24 @@
 import BridgeErrors
-import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
 
-// Local ports that lead through the host.
-extension ConnectRun {
-  /// Opens the local ports before the link is there: what connects meanwhile waits for it.
-  ///
-  /// - Returns: how the run ends where a port cannot be had and that must not be.
-  func startForwards(_ plan: SupervisedConnection) async -> RunContext.Ending? {
-    guard !settings.forwards.isEmpty else { return nil }
-    let forwarder = Forwarder(
-      through: settings.endpoint.host, on: reactor,
-      link: { [supervisor, id] () async throws(AppError) in
-        _ = try await supervisor.connection(id)
+/// The local ports of a run, which lead through its host.
+struct RunForwards: Sendable {
+  private let context: RunContext
+  private let forwarder: Forwarder
+
+  /// Nil where nothing is forwarded.
+  init?(_ context: RunContext, _ prompter: Prompter, over links: RunLinks) {
+    guard !context.settings.forwards.isEmpty else { return nil }
+    self.context = context
+    forwarder = Forwarder(
+      through: context.settings.endpoint.host, on: context.reactor,
+      link: { () async throws(AppError) in
+        _ = try await links.supervisor.connection(links.id)
       },
-      session: { [prompter] () async throws(AppError) -> SSHConnection in
-        guard let connection = try await plan.make(0) as? SSHConnection else {
-          throw .internalError(detail: "a session for forwards is no SSH connection")
-        }
+      session: { () async throws(AppError) -> SSHConnection in
+        let connection = try await links.anotherConnection()
         do throws(AppError) {
           try await connection.connect()
         } catch {
@@ -29,14 +28,20 @@ extension ConnectRun {
         prompter.keepAnswers()
         return connection
       })
-    self.forwarder.withLock { $0 = forwarder }
-    for rule in settings.forwards {
+  }
+
+  /// Opens the local ports before the link is there: what connects meanwhile waits for it.
+  ///
+  /// - Returns: how the run ends where a port cannot be had and that must not be.
+  func start() async -> RunContext.Ending? {
+    let reporter = context.reporter
+    for rule in context.settings.forwards {
       do throws(AppError) {
         let port = try await forwarder.listen(rule)
         reporter.event(.forward(rule: rule.description, port: port))
         reporter.detail("bridgectl: forwarding \(PeerText.escaped(rule.description))")
       } catch {
-        guard settings.exitsOnForwardFailure else {
+        guard context.settings.exitsOnForwardFailure else {
           let reason = PeerText.escaped(error.shownMessage())
           reporter.warn("\(PeerText.escaped(rule.description)) is not forwarded: \(reason)")
           continue
@@ -51,19 +56,13 @@ extension ConnectRun {
     return nil
   }
 
-  /// A link that was lost may have taken the sessions of forwards with it.
-  func seeForwards(_ event: RecoveryEvent) async {
-    switch event.step {
-    case .failed, .suspended, .switched:
-      await forwarder.withLock { $0 }?.linkLost()
-    case .attempted, .entered, .recovered, .becameHealthy, .classified, .waiting, .resumed,
-      .suspected, .cleared, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
-      break
-    }
+  /// Reports the steps of the forwarded connections until `close`.
+  func report() async {
+    for await event in forwarder.events { report(event) }
   }
 
-  /// Reports a step of a forwarded connection.
-  func report(_ event: Forwarder.Event) {
+  private func report(_ event: Forwarder.Event) {
+    let reporter = context.reporter
     reporter.event(.forwarded(event))
     switch event {
     case .opened(let id, let target):
@@ -78,4 +77,10 @@ extension ConnectRun {
       reporter.log("bridgectl: forwarded connection \(id)\(way) was refused: \(reason)")
     }
   }
+
+  /// A link that was lost may have taken the sessions with it.
+  func linkLost() async { await forwarder.linkLost() }
+
+  /// Closes the ports, and what was forwarded.
+  func close() async { await forwarder.close() }
 }

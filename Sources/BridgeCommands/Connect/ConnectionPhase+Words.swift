@@ -1,0 +1,22 @@
+import BridgeErrors
+import BridgeTransport
+
+extension ConnectionPhase {
+  /// A description of the current phase, for display.
+  func words(_ settings: ConnectSettings) -> String {
+    let host = PeerText.escaped(settings.endpoint.host, limit: 128)
+    switch self {
+    case .resolve: return "resolving \(host)"
+    case .dial: return "dialing \(PeerText.escaped(settings.endpoint.description, limit: 160))"
+    case .banner: return "waiting for the server's banner"
+    case .keyExchange: return "exchanging keys"
+    case .hostKey: return "verifying the host key"
+    case .authenticate:
+      return "logging in as \(PeerText.escaped(settings.user, limit: 128))"
+    case .openChannel, .execute: return "starting"
+    case .stream: return "connected"
+    case .upgrade: return "upgrading"
+    case .close: return "closing"
+    }
+  }
+}

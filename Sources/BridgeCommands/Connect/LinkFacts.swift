@@ -1,0 +1,111 @@
+package import BridgeErrors
+package import BridgeRecovery
+
+/// What is known about the links of a run, and what follows from each of their steps. Without I/O,
+/// so that every outage is a test.
+package struct LinkFacts: Sendable {
+  /// Which link a step is about.
+  package enum Place: Sendable, Equatable {
+    /// The one that the work goes over.
+    case host
+    /// One on the way to it.
+    case hop
+  }
+
+  /// What is done about a step.
+  package enum Action: Sendable, Equatable {
+    /// Counts an error.
+    case count(AppError)
+    /// Counts a reconnect.
+    case countReconnect
+    /// Shows how far a first dial has come.
+    case show(ConnectionPhase)
+    /// The link is up: typed answers are kept for the next dial, and nothing is in progress.
+    case settle
+    /// Keeps back what is typed and read, or no longer.
+    case hold(Bool)
+    /// Draws again what a program on the whole screen was covered with.
+    case redraw
+    /// No further dial follows.
+    case giveUp(CommandFailure)
+    /// Shows the step to a person.
+    case view
+    /// Passes the step to the work.
+    case work
+    /// The sessions of forwards may be lost.
+    case loseForwards
+  }
+
+  /// Whether the link to the host was ever up.
+  package private(set) var wasUp = false
+  /// The newest failures of the link in use and of one dialed beside it, in the order they came.
+  package private(set) var failures: [CommandFailure] = []
+  /// The result of the newest reconnect, for display.
+  package private(set) var back: String?
+  /// Whether the run is ending at the user's request, or has nothing left to do.
+  package var isOver = false
+
+  /// Nothing is known yet.
+  package init() {}
+
+  /// Takes one step in; returns what is done about it, in order.
+  package mutating func see(_ step: RecoveryEvent.Step, of place: Place) -> [Action] {
+    // The words for these name the host that the run leads to.
+    switch step {
+    case .suspected, .cleared, .switched, .closed: if place == .hop { return [] }
+    case .attempted, .entered, .recovered, .becameHealthy, .failed, .classified, .waiting,
+      .suspended, .resumed, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .missed:
+      break
+    }
+    let first = firstActions(step, of: place)
+    switch place {
+    case .host: return first + [.view, .work] + (Self.losesForwards(step) ? [.loseForwards] : [])
+    case .hop:
+      if case .recovered = step { return first }
+      return first + [.view]
+    }
+  }
+
+  private mutating func firstActions(_ step: RecoveryEvent.Step, of place: Place) -> [Action] {
+    switch step {
+    case .attempted(let number, let isStandby):
+      return isStandby || number > 1 || wasUp ? [.countReconnect] : []
+    case .entered(let phase):
+      return wasUp ? [] : [.show(phase)]
+    case .recovered(let time, let attempts, let isFirst):
+      if place == .host {
+        wasUp = true
+        back = isFirst ? nil : LinkStatus.back(after: time, attempts)
+      }
+      return [.settle]
+    case .failed(let failure):
+      failures = failures.suffix(1) + [CommandFailure(failure)]
+      return [.count(failure.error)]
+    case .suspected: return [.hold(true)]
+    case .cleared: return [.hold(false), .redraw]
+    case .gaveUp(let failure, _): return [.giveUp(CommandFailure(failure))]
+    case .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched, .surfaced,
+      .withdrawn, .lingered, .changed, .closed, .missed:
+      return []
+    }
+  }
+
+  /// A link that was lost may have taken the sessions of forwards with it.
+  private static func losesForwards(_ step: RecoveryEvent.Step) -> Bool {
+    switch step {
+    case .failed, .suspended, .switched: true
+    case .attempted, .entered, .recovered, .becameHealthy, .classified, .waiting, .resumed,
+      .suspected, .cleared, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
+      false
+    }
+  }
+
+  /// How the run ends where the link was to be up by now (`--wait=DURATION`); nil where it was.
+  package func failure(ofWaiting limit: Duration, isWebSocket: Bool) -> CommandFailure? {
+    guard !wasUp else { return nil }
+    let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
+    let timeout: AppError =
+      isWebSocket ? .timeout(seconds: seconds) : .sshTimeout(seconds: seconds)
+    return failures.last ?? CommandFailure(error: timeout)
+  }
+}

@@ -1,0 +1,183 @@
+import BridgeErrors
+import BridgeRecovery
+import BridgeSSH
+import BridgeSupervision
+import BridgeTransport
+import BridgeWebSocket
+
+/// The links of a run: to the host that its work goes over, and to the hosts on the way, which that
+/// one depends on.
+struct RunLinks: Sendable {
+  /// A host on the way.
+  struct Hop {
+    let id: ConnectionID
+    let settings: ConnectSettings
+  }
+
+  private enum Target {
+    case ssh(SSHConfiguration)
+    case webSocket(WebSocketEndpoint, WebSocketConfiguration)
+  }
+
+  /// How often a password may be typed, as OpenSSH has it (NumberOfPasswordPrompts).
+  private static let passwordPrompts = 3
+
+  let context: RunContext
+  let supervisor: Supervisor<ContinuousClock>
+  /// The link to the host.
+  let id: ConnectionID
+  private let prompter: Prompter
+  private let target: Target
+
+  private var settings: ConnectSettings { context.settings }
+
+  /// The links of a run; none is made yet.
+  ///
+  /// - Throws: `validationError` of a descriptor that was to give a secret.
+  init(
+    _ context: RunContext, _ prompter: Prompter, _ supervisor: Supervisor<ContinuousClock>,
+    id: ConnectionID
+  ) async throws(AppError) {
+    self.context = context
+    self.prompter = prompter
+    self.supervisor = supervisor
+    self.id = id
+    let (request, settings) = (context.request, context.settings)
+    if let messages = request.messages {
+      let configuration = try await MessageWork.configuration(messages, settings)
+      target = .webSocket(messages.url, configuration)
+    } else if let descriptor = request.passwordDescriptor {
+      let secret = try await SecretLine.read(descriptor, option: "--password-fd")
+      prompter.give(secret)
+      target = .ssh(
+        Self.configuration(of: settings, prompter, prompter.interaction, password: secret))
+    } else {
+      target = .ssh(Self.configuration(of: settings, prompter, prompter.interaction))
+    }
+  }
+
+  /// The hosts on the way, the first one dialed first.
+  static func hops(of settings: ConnectSettings) -> [Hop] {
+    settings.jumps.enumerated().map { index, settings in
+      Hop(id: ConnectionID("ssh:\(settings.endpoint)#jump\(index + 1)"), settings: settings)
+    }
+  }
+
+  /// Keeps all of them up from now on. `use` gets each generation of the link to the host.
+  func add(
+    losesNothing: Bool, use: @escaping @Sendable (any Connection, Int) async -> Void
+  ) async throws(AppError) {
+    var before: Hop?
+    for hop in Self.hops(of: settings) {
+      let interaction = prompter.interaction(ofHop: hop.settings.endpoint.host)
+      let configuration = Self.configuration(of: hop.settings, prompter, interaction)
+      try await supervisor.add(
+        hop.id, to: hop.settings.endpoint, options(after: before, losesNothing),
+        onConnected: { (connection: SSHConnection) in
+          await context.reportProblems(of: connection, hop.settings)
+        }, make: maker(of: hop.settings, configuration, through: before))
+      before = hop
+    }
+    let options = options(after: before, losesNothing)
+    switch target {
+    case .ssh(let configuration):
+      try await supervisor.add(
+        id, to: settings.endpoint, options,
+        onGeneration: { (connection: SSHConnection, generation) in
+          await use(connection, generation)
+        }, make: maker(of: settings, configuration, through: before))
+    case .webSocket(let url, let configuration):
+      try await supervisor.add(
+        id, to: settings.endpoint, options,
+        onGeneration: { (connection: WebSocketConnection, generation) in
+          await use(connection, generation)
+        },
+        make: { (_: Endpoint) async throws(AppError) -> WebSocketConnection in
+          WebSocketConnection(to: url, configuration: configuration, on: context.reactor)
+        })
+    }
+  }
+
+  /// A connection to the host beside its link, not opened.
+  func anotherConnection() async throws(AppError) -> SSHConnection {
+    guard case .ssh(let configuration) = target else {
+      throw .internalError(detail: "a session for forwards is no SSH connection")
+    }
+    let hop = Self.hops(of: settings).last
+    return try await maker(of: settings, configuration, through: hop)(settings.endpoint)
+  }
+
+  /// The link to the host depends on that of the last hop, and that on the one before it: a lost
+  /// hop is one failure, at that hop.
+  private func options(
+    after hop: Hop?, _ losesNothing: Bool
+  ) -> BridgeSupervision.LinkOptions {
+    let recovery = context.request.recovery
+    var policy = RetryPolicy.persistent
+    if case .upTo(let count) = recovery.retries { policy.retries = count }
+    let liveness = LivenessPolicy(
+      keepalive: settings.keepalive, switching: losesNothing ? .free : .costly,
+      deadAfter: settings.deadAfter)
+    return BridgeSupervision.LinkOptions(
+      parents: hop.map { [$0.id] } ?? [], policy: policy,
+      retriesFirstDial: recovery.wait != nil,
+      liveness: settings.keepalive == .zero ? nil : liveness,
+      attemptLimit: settings.attemptTimeout)
+  }
+
+  /// Makes connections to the host of `settings`: through `hop`, as that is then, by a program, or
+  /// over TCP.
+  private func maker(
+    of settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?
+  ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
+    if let hop {
+      return { [supervisor] (endpoint: Endpoint) async throws(AppError) -> SSHConnection in
+        guard let bastion = try await supervisor.connection(hop.id) as? SSHConnection else {
+          throw .internalError(detail: "\(hop.id) is no SSH connection")
+        }
+        return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
+      }
+    }
+    let proxy = proxyCommand(of: settings)
+    return { [reactor = context.reactor] (endpoint: Endpoint) async throws(AppError) in
+      guard let proxy else {
+        return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
+      }
+      return SSHConnection(to: endpoint, configuration: configuration, by: proxy, on: reactor)
+    }
+  }
+
+  /// The program that leads to the host of `settings` in place of a TCP connection.
+  private func proxyCommand(of settings: ConnectSettings) -> ProxyCommand? {
+    settings.proxyCommand.map { line in
+      let shell = context.local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
+      return ProxyCommand(line: line, shell: shell ?? "/bin/sh") { [reporter = context.reporter] in
+        reporter.log(PeerText.escaped($0, limit: 2048))
+      }
+    }
+  }
+
+  /// The configuration of the connection to the host of `settings`: credentials, trust, prompts.
+  private static func configuration(
+    of settings: ConnectSettings, _ prompter: Prompter, _ interaction: SSHInteraction,
+    password: Secret? = nil
+  ) -> SSHConfiguration {
+    var credentials = settings.identities.map { identity -> SSHCredential in
+      switch identity {
+      case .keyFile(let path): .keyFile(path)
+      case .agent(let path, let files, let isLimited):
+        .agent(socketPath: path, preferring: files, isLimited: isLimited)
+      }
+    }
+    if let password {
+      credentials.append(.passwordByAnyMethod(password))
+    } else {
+      // A conversation that is begun and not answered is a failed login to the server.
+      if prompter.route.canAsk { credentials.append(.keyboardInteractive) }
+      credentials += (0..<passwordPrompts).map { _ in .password(nil) }
+    }
+    return SSHConfiguration(
+      user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
+      algorithms: settings.algorithms, timeouts: settings.timeouts, interaction: interaction)
+  }
+}

@@ -1,0 +1,109 @@
+import BridgeCommands
+import BridgeErrors
+import BridgeRecovery
+import Testing
+
+/// What a run does about each step of its links.
+@Suite struct LinkFactsTests {
+  private static let refused = AppError.sshConnectionFailed(host: "h", reason: "Refused.")
+  private static let failed = RecoveryEvent.Step.failed(ConnectionError(refused))
+  private static let failure = CommandFailure(error: refused)
+
+  private static func recovered(isFirst: Bool) -> RecoveryEvent.Step {
+    .recovered(after: .milliseconds(35), attempts: 1, isFirst: isFirst)
+  }
+
+  /// Up for the first time.
+  private static var up: LinkFacts {
+    var facts = LinkFacts()
+    _ = facts.see(recovered(isFirst: true), of: .host)
+    return facts
+  }
+
+  @Test(
+    arguments: [
+      (.attempted(number: 1, isStandby: false), []),
+      (.attempted(number: 2, isStandby: false), [.countReconnect]),
+      (.attempted(number: 1, isStandby: true), [.countReconnect]),
+      (.entered(.keyExchange), [.show(.keyExchange)]),
+      (recovered(isFirst: true), [.settle]),
+      (.becameHealthy, []),
+      (failed, [.count(refused)]),
+      (.suspected(silentFor: .seconds(9)), [.hold(true)]),
+      (.cleared, [.hold(false), .redraw]),
+      (.gaveUp(ConnectionError(refused), RecoveryPlan(next: .giveUp)), [.giveUp(failure)]),
+      (.closed, []),
+    ] as [(RecoveryEvent.Step, [LinkFacts.Action])])
+  func aStepOfTheLinkIsShownAndPassedToTheWork(
+    step: RecoveryEvent.Step, first: [LinkFacts.Action]
+  ) {
+    var facts = LinkFacts()
+    let actions = facts.see(step, of: .host)
+    #expect(Array(actions.prefix(first.count)) == first)
+    #expect(actions.dropFirst(first.count).prefix(2) == [.view, .work])
+  }
+
+  @Test(
+    arguments: [
+      (.attempted(number: 1, isStandby: false), [.countReconnect]), (.entered(.dial), []),
+    ] as [(RecoveryEvent.Step, [LinkFacts.Action])])
+  func onceItWasUpADialIsAReconnect(step: RecoveryEvent.Step, first: [LinkFacts.Action]) {
+    var facts = Self.up
+    #expect(facts.see(step, of: .host) == first + [.view, .work])
+  }
+
+  @Test(
+    arguments: [
+      (failed, true), (.suspended(by: ConnectionID("hop")), true), (.switched, true),
+      (.cleared, false), (recovered(isFirst: false), false),
+    ] as [(RecoveryEvent.Step, Bool)])
+  func theSessionsOfForwardsGoWithTheLink(step: RecoveryEvent.Step, areLost: Bool) {
+    var facts = Self.up
+    #expect((facts.see(step, of: .host).last == .loseForwards) == areLost)
+  }
+
+  @Test(
+    arguments: [
+      (.attempted(number: 2, isStandby: false), [.countReconnect, .view]),
+      (.entered(.authenticate), [.show(.authenticate), .view]),
+      (recovered(isFirst: true), [.settle]),
+      (failed, [.count(refused), .view]),
+      (.suspended(by: ConnectionID("a")), [.view]),
+      (.gaveUp(ConnectionError(refused), RecoveryPlan(next: .giveUp)), [.giveUp(failure), .view]),
+      (.suspected(silentFor: .seconds(9)), []), (.cleared, []), (.switched, []), (.closed, []),
+    ] as [(RecoveryEvent.Step, [LinkFacts.Action])])
+  func aHostOnTheWayIsNoLinkOfTheWork(step: RecoveryEvent.Step, actions: [LinkFacts.Action]) {
+    var facts = LinkFacts()
+    #expect(facts.see(step, of: .hop) == actions)
+    #expect(!facts.wasUp)
+  }
+
+  @Test func onlyAReconnectIsReported() {
+    var facts = Self.up
+    #expect(facts.back == nil)
+    _ = facts.see(Self.recovered(isFirst: false), of: .host)
+    #expect(facts.back == "The link is back after 35 ms (1 try).")
+  }
+
+  @Test func theTwoNewestFailuresAreKept() {
+    var facts = LinkFacts()
+    for number in 1...3 {
+      let error = AppError.timeout(seconds: number)
+      _ = facts.see(.failed(ConnectionError(error)), of: number == 2 ? .hop : .host)
+    }
+    #expect(facts.failures.map(\.error) == [.timeout(seconds: 2), .timeout(seconds: 3)])
+  }
+
+  @Test func aWaitThatIsOverEndsWithTheNewestFailure() {
+    var facts = LinkFacts()
+    let wait = { (facts: LinkFacts, isWebSocket: Bool) in
+      facts.failure(ofWaiting: .milliseconds(1_200), isWebSocket: isWebSocket)
+    }
+    #expect(wait(facts, false)?.error == .sshTimeout(seconds: 2))
+    #expect(wait(facts, true)?.error == .timeout(seconds: 2))
+    _ = facts.see(Self.failed, of: .host)
+    #expect(wait(facts, false) == Self.failure)
+    _ = facts.see(Self.recovered(isFirst: true), of: .host)
+    #expect(wait(facts, false) == nil, "it was up in time")
+  }
+}
