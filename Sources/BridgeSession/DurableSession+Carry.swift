@@ -99,7 +99,7 @@ extension DurableSession {
     case .left: return false
     case .detached, .greeting, .attached: break
     }
-    guard machine.ending == nil, !isLeaving, ending != .closed else { return false }
+    guard machine.ending == nil, !isLeaving, !Task.isCancelled else { return false }
     if case .finished(let status) = ending, !isWelcome {
       let unanswered = SessionFailure.unanswered(
         status: status, printed: answer.preamble, hasBegun: answer.hasBegun,
@@ -107,10 +107,8 @@ extension DurableSession {
       // A status is the word of a program; without one the host may just be going down.
       guard status == nil, !SessionFailure.saysMissing(answer.preamble) else { throw unanswered }
     }
-    var isLost = false
-    if case .lost = ending { isLost = true }
     let mayGoOn = progress.ended(
-      received: machine.received, taken: machine.inputTaken, linkWasLost: isLost)
+      received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)
     guard mayGoOn else {
       throw .durableSessionHostUnusable(
         host: configuration.host, reason: "its attachments end as soon as they begin")
@@ -265,6 +263,17 @@ extension DurableSession {
   private func timerFired() {
     timer = nil
     sends.resumeAll()
+  }
+}
+
+extension ByteChannelEnding {
+  /// Whether the link was lost. This session closes a channel only after its end: `closed` before
+  /// that is a link whose owner has given it up, as a supervisor does with a silent one.
+  fileprivate var isOfTheLink: Bool {
+    switch self {
+    case .lost, .closed: true
+    case .finished: false
+    }
   }
 }
 

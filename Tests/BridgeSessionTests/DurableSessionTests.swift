@@ -245,6 +245,32 @@ struct DurableSessionResumeTests {
     await session.detach()
   }
 
+  /// What carries the channel is closed under it, as a supervisor does with a link whose peer is
+  /// declared dead.
+  @Test func aChannelThatAnotherOwnerClosedIsFollowedByTheNext() async throws {
+    let host = ScriptedHost(
+      ending: .closed,
+      { channel in
+        channel.greet { $0.newest = 2 }
+        channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1, 2]))
+        channel.hangUp()
+      },
+      { channel in
+        channel.greet {
+          $0.newest = 3
+          $0.resume = 2
+        }
+        channel.send(.output(offset: 2, stream: .standardOutput, bytes: [3]))
+        channel.send(.ended(at: 3, .exited(status: 4)))
+      })
+    let session = host.session()
+    _ = try await session.attach()
+    #expect(try await session.exitStatus() == .exited(status: 4))
+    #expect(try await drain(session).bytes == [.standardOutput: [1, 2, 3]])
+    #expect(await host.endings == [nil, .closed])
+    await session.detach()
+  }
+
   @Test func aReaderThatStopsHoldsBackTheHost() async throws {
     let host = ScriptedHost { channel in
       channel.greet { $0.newest = 1 << 21 }

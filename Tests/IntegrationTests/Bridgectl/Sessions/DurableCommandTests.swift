@@ -75,6 +75,27 @@ import Testing
     }
   }
 
+  /// Nothing comes any more and no socket ends: the supervisor closes the link by itself.
+  @Test func aFrozenLinkIsReplacedAndTheCommandGoesOn() async throws {
+    try await withSessions { server, home, _ in
+      let proxy = try await FaultProxy(to: server.port)
+      let go = home.file("go")
+      let running = try home.start(
+        ["connect", "--keepalive", "300ms"] + server.link(home, port: proxy.port)
+          + [
+            "127.0.0.1", "--",
+            "echo first; until [ -e \(go) ]; do sleep 0.02; done; echo last; exit 3",
+          ])
+      try await running.prints("first\n")
+      try await proxy.inject(.freeze())
+      try home.write("", to: "go")
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 3, "\(outcome.error)")
+      #expect(outcome.text == "first\nlast\n")
+      await proxy.stop()
+    }
+  }
+
   @Test func aClientThatWasKilledLeavesItRunningAndAnotherReadsAllOfIt() async throws {
     try await withSessions { server, home, folder in
       let link = server.link(home)
