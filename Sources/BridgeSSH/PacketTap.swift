@@ -19,6 +19,23 @@ package struct PacketTap: Sendable {
     }
   }
 
+  /// A connection that the server took for us, and opened a channel for (SSH_MSG_CHANNEL_OPEN of
+  /// type "forwarded-tcpip"; RFC 4254, 7.2).
+  package struct Arrival: Sendable, Equatable {
+    /// The address and port that it came to, as they were asked for.
+    package var address: String
+    package var port: UInt32
+    /// Where it came from, raw.
+    package var originator: String
+
+    /// An arrival.
+    package init(address: String, port: UInt32, originator: String) {
+      self.address = address
+      self.port = port
+      self.originator = originator
+    }
+  }
+
   /// The longest packet that is looked at; the ones of interest are far shorter.
   package static let reach = 1024
 
@@ -42,6 +59,9 @@ package struct PacketTap: Sendable {
   /// same number means other things.
   package private(set) var isPasswordExpired = false
 
+  /// The arrival that was seen last, until it is taken.
+  private var arrival: Arrival?
+
   /// Creates an empty state.
   package init() {}
 
@@ -58,6 +78,9 @@ package struct PacketTap: Sendable {
     isPasswordExpired = false
   }
 
+  /// The arrival that the last packet told of.
+  package mutating func takeArrival() -> Arrival? { arrival.take() }
+
   /// Its number may be given again.
   package mutating func forgetChannel(_ number: UInt32) {
     exitStatus[number] = nil
@@ -72,6 +95,7 @@ package struct PacketTap: Sendable {
     switch packet[0] {
     case 51: seeRefusal(packet)
     case 60: seeChangeRequest(packet)
+    case 90: seeOpen(packet)
     case 91: openedChannel = packet.uint32(at: 1)
     case 92:
       openRefusal = packet.uint32(at: 5).map(Int.init)
@@ -92,6 +116,15 @@ package struct PacketTap: Sendable {
   private mutating func seeChangeRequest(_ packet: Span<UInt8>) {
     guard let prompt = packet.string(at: 1), packet.string(at: prompt.end) != nil else { return }
     isPasswordExpired = true
+  }
+
+  private mutating func seeOpen(_ packet: Span<UInt8>) {
+    guard let type = packet.string(at: 1), type.text == "forwarded-tcpip",
+      // Behind the channel's number, its window and the size of its packets.
+      let address = packet.string(at: type.end + 12), let port = packet.uint32(at: address.end),
+      let originator = packet.string(at: address.end + 4)
+    else { return }
+    arrival = Arrival(address: address.text, port: port, originator: originator.text)
   }
 
   private mutating func seeEnd(_ packet: Span<UInt8>) {

@@ -128,4 +128,34 @@ struct PacketTapTests {
     }
     #expect(tap.exitStatus.count == 4096)
   }
+
+  @Test func anArrivalIsTakenOnce() {
+    var tap = PacketTap()
+    let open = packet {
+      $0.byte(90)
+      $0.string("forwarded-tcpip")
+      $0.uint32(3)
+      $0.uint32(2_097_152)
+      $0.uint32(32_768)
+      $0.string("localhost")
+      $0.uint32(8080)
+      $0.string("10.0.0.7")
+      $0.uint32(50_000)
+    }
+    see(&tap, open)
+    let arrival = PacketTap.Arrival(address: "localhost", port: 8080, originator: "10.0.0.7")
+    #expect(tap.takeArrival() == arrival)
+    #expect(tap.takeArrival() == nil)
+    for count in 0..<open.count - 4 {
+      see(&tap, Array(open[..<count]))
+      #expect(tap.takeArrival() == nil, "\(count) bytes")
+    }
+    see(
+      &tap,
+      packet {
+        $0.byte(90)
+        $0.string("x11")
+      })
+    #expect(tap.takeArrival() == nil)
+  }
 }

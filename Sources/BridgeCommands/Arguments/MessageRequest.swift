@@ -64,6 +64,7 @@ package struct MessageRequest: Sendable, Equatable {
       ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
       ("-J", options.jump != nil), ("-W", options.tunnels.carried != nil),
       ("-L", !options.tunnels.local.isEmpty), ("-D", !options.tunnels.dynamic.isEmpty),
+      ("-R", !options.tunnels.remote.isEmpty),
     ]
   }
 

@@ -28,6 +28,17 @@ package struct TunnelOptions: ParsableArguments {
       valueName: "[ADDRESS:]PORT"))
   package var dynamic: [String] = []
 
+  @Option(
+    name: .customShort("R", allowingJoined: true), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      """
+      Carry connections to a port of the host (0 for any; its GatewayPorts decides on ADDRESS) to \
+      HOST:HOSTPORT or a unix socket, as this machine reaches it, or without them to where each \
+      asks to, by SOCKS; may be repeated.
+      """,
+      valueName: "[ADDRESS:]PORT[:HOST:HOSTPORT]"))
+  package var remote: [String] = []
+
   @Flag(name: .customShort("n"), help: "Read nothing from standard input.")
   package var noInput = false
 
@@ -54,13 +65,20 @@ package struct TunnelOptions: ParsableArguments {
     return try ForwardRule.target(carried, field: "-W")
   }
 
-  /// The rules of `-L` and `-D`.
+  /// The rules of `-L`, `-D` and `-R`.
   ///
-  /// - Throws: `validationError`.
+  /// - Throws: `validationError`; `featureUnavailable` for a unix socket of the host.
   func forwards() throws(AppError) -> [ForwardRule] {
     var rules: [ForwardRule] = []
     for text in local { rules.append(try ForwardRule(local: text, field: "-L")) }
     for text in dynamic { rules.append(try ForwardRule(dynamic: text, field: "-D")) }
+    for text in remote {
+      let rule = try ForwardRule(remote: text, field: "-R")
+      if case .socket = rule.source {
+        throw .featureUnavailable(feature: "\(rule.name) (a unix socket of the host)")
+      }
+      rules.append(rule)
+    }
     return rules
   }
 

@@ -39,6 +39,7 @@ extension ConnectRun {
     case .view: view.see(event)
     case .work: work.see(event)
     case .loseForwards: await forwards?.linkLost()
+    case .retryForwards: await forwards?.linkIsBack()
     }
   }
 

@@ -91,6 +91,10 @@ struct ConnectRun: Sendable {
           await forwards.report()
           return .over
         }
+        group.addTask(executorPreference: reactor) {
+          await forwards.askForPorts()
+          return .over
+        }
       }
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }

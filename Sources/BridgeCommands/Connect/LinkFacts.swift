@@ -34,6 +34,8 @@ package struct LinkFacts: Sendable {
     case work
     /// The sessions of forwards may be lost.
     case loseForwards
+    /// Forwards that could not be had are tried again.
+    case retryForwards
   }
 
   /// Whether the link to the host was ever up.
@@ -59,7 +61,10 @@ package struct LinkFacts: Sendable {
     }
     let first = firstActions(step, of: place)
     switch place {
-    case .host: return first + [.view, .work] + (Self.losesForwards(step) ? [.loseForwards] : [])
+    case .host:
+      let isBack = if case .recovered = step { true } else { false }
+      return first + [.view, .work] + (Self.losesForwards(step) ? [.loseForwards] : [])
+        + (isBack ? [.retryForwards] : [])
     case .hop:
       if case .recovered = step { return first }
       return first + [.view]

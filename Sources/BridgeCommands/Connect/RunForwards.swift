@@ -3,7 +3,7 @@ import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
 
-/// The local ports of a run, which lead through its host.
+/// The local ports of a run, which lead through its host, and ports of the host that lead here.
 struct RunForwards: Sendable {
   private let context: RunContext
   private let forwarder: Forwarder
@@ -12,8 +12,10 @@ struct RunForwards: Sendable {
   init?(_ context: RunContext, _ prompter: Prompter, over links: RunLinks) {
     guard !context.settings.forwards.isEmpty else { return nil }
     self.context = context
+    var limits = Forwarder.Limits()
+    limits.keepalive = context.settings.keepalive
     forwarder = Forwarder(
-      through: context.settings.endpoint.host, on: context.reactor,
+      through: context.settings.endpoint.host, limits: limits, on: context.reactor,
       link: { () async throws(AppError) in
         _ = try await links.supervisor.connection(links.id)
       },
@@ -35,33 +37,54 @@ struct RunForwards: Sendable {
   /// - Returns: how the run ends where a port cannot be had and that must not be.
   func start() async -> RunContext.Ending? {
     let reporter = context.reporter
-    for rule in context.settings.forwards {
+    for rule in context.settings.forwards where rule.side == .local {
       do throws(AppError) {
         let port = try await forwarder.listen(rule)
-        reporter.event(.forward(rule: rule.description, port: port))
+        reporter.event(.forward(rule, port: port))
         reporter.detail("bridgectl: forwarding \(PeerText.escaped(rule.description))")
       } catch {
         guard context.settings.exitsOnForwardFailure else {
-          let reason = PeerText.escaped(error.shownMessage())
-          reporter.warn("\(PeerText.escaped(rule.description)) is not forwarded: \(reason)")
+          await forwarder.keepTrying(rule)
           continue
         }
         await forwarder.close()
-        // As with a port that the machine has none left of: busy.
-        let context = FailureContext(
-          kind: .localResource, phase: .dial, host: PeerText.escaped(rule.description))
-        return .failure(CommandFailure(error: error, context: context))
+        return Self.ending(rule, error)
       }
     }
     return nil
   }
 
-  /// Reports the steps of the forwarded connections until `close`.
-  func report() async {
-    for await event in forwarder.events { report(event) }
+  /// As with a port that the machine has none left of: busy.
+  private static func ending(_ rule: ForwardRule, _ error: AppError) -> RunContext.Ending {
+    let context = FailureContext(
+      kind: .localResource, phase: .dial, host: PeerText.escaped(rule.description))
+    return .failure(CommandFailure(error: error, context: context))
   }
 
-  private func report(_ event: Forwarder.Event) {
+  /// Asks for the ports of the host, and again whenever they are lost.
+  func askForPorts() async {
+    for rule in context.settings.forwards where rule.side == .remote {
+      guard context.settings.exitsOnForwardFailure else {
+        await forwarder.keepTrying(rule)
+        continue
+      }
+      do throws(AppError) {
+        _ = try await forwarder.listen(rule)
+      } catch {
+        // Of a link that has given up the run ends by itself.
+        guard error != .cancelled, context.facts.withLock({ $0.wasUp }) else { return }
+        return context.finish(Self.ending(rule, error))
+      }
+    }
+  }
+
+  /// Reports the steps of the forwarded connections and of the ports until `close`.
+  func report() async {
+    var unavailable: Set<ForwardRule> = []
+    for await event in forwarder.events { report(event, &unavailable) }
+  }
+
+  private func report(_ event: Forwarder.Event, _ unavailable: inout Set<ForwardRule>) {
     let reporter = context.reporter
     reporter.event(.forwarded(event))
     switch event {
@@ -75,11 +98,36 @@ struct RunForwards: Sendable {
       let way = target.map { " to \(PeerText.escaped($0))" } ?? ""
       let reason = PeerText.escaped(error.shownMessage())
       reporter.log("bridgectl: forwarded connection \(id)\(way) was refused: \(reason)")
+    case .listening(let rule, let port):
+      let wasUnavailable = unavailable.remove(rule) != nil
+      let words = Self.words(of: rule, at: port)
+      // Which port the host chose is known from here only.
+      let isNews = wasUnavailable || (rule.side == .remote && rule.isForAnyPort)
+      if isNews { reporter.log(words) } else { reporter.detail(words) }
+    case .unavailable(let rule, let error, let retry):
+      let reason = PeerText.escaped(error.shownMessage())
+      let isTried = retry > .zero ? "; it is tried again" : ""
+      let words = "\(PeerText.escaped(rule.name)) is not forwarded\(isTried): \(reason)"
+      if unavailable.insert(rule).inserted {
+        reporter.warn(words)
+      } else {
+        reporter.detail("bridgectl: \(words)")
+      }
     }
+  }
+
+  private static func words(of rule: ForwardRule, at port: Int) -> String {
+    let name = PeerText.escaped(rule.name)
+    return rule.side == .remote
+      ? "bridgectl: the host takes connections on port \(port) for \(name)"
+      : "bridgectl: forwarding \(name)"
   }
 
   /// A link that was lost may have taken the sessions with it.
   func linkLost() async { await forwarder.linkLost() }
+
+  /// What could not be had before is tried again.
+  func linkIsBack() async { await forwarder.linkIsBack() }
 
   /// Closes the ports, and what was forwarded.
   func close() async { await forwarder.close() }

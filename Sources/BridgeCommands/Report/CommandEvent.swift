@@ -26,8 +26,8 @@ package enum CommandEvent: Sendable {
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
   /// A local port or unix socket takes connections.
-  case forward(rule: String, port: Int)
-  /// A step of a forwarded connection.
+  case forward(ForwardRule, port: Int)
+  /// A step of a forwarded connection, or of a port of the host.
   case forwarded(Forwarder.Event)
   /// The counts of a run; the errors by case.
   case counters(retries: Int, reconnects: Int, queueDrops: Int, errors: [String: Int])
@@ -73,6 +73,8 @@ package enum CommandEvent: Sendable {
     case .forwarded(.opened): "forwardOpened"
     case .forwarded(.closed): "forwardClosed"
     case .forwarded(.refused): "forwardRefused"
+    case .forwarded(.listening): "forward"
+    case .forwarded(.unavailable): "forwardUnavailable"
     case .counters: "counters"
     case .error: "error"
     case .exit: "exit"
@@ -135,9 +137,7 @@ package enum CommandEvent: Sendable {
     case .gap(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))
-    case .forward(let rule, let port):
-      line.add("rule", PeerText.escaped(rule))
-      line.add("port", port)
+    case .forward(let rule, let port): line.add(rule, port: port)
     case .forwarded(let event): line.add(event)
     case .counters(let retries, let reconnects, let queueDrops, let errors):
       line.add("retries", retries)
@@ -196,7 +196,19 @@ extension JSONLine {
       add("target", target.map { PeerText.escaped($0) })
       add("case", error.caseName)
       add("message", PeerText.escaped(error.shownMessage()))
+    case .listening(let rule, let port): add(rule, port: port)
+    case .unavailable(let rule, let error, let retry):
+      add(rule, port: nil)
+      add("case", error.caseName)
+      add("message", PeerText.escaped(error.shownMessage()))
+      add("milliseconds", retry.milliseconds)
     }
+  }
+
+  fileprivate mutating func add(_ rule: ForwardRule, port: Int?) {
+    add("rule", PeerText.escaped(rule.description))
+    add("side", rule.side.rawValue)
+    add("port", port)
   }
 
   fileprivate mutating func add(_ event: RecoveryEvent) {

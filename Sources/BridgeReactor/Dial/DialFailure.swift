@@ -33,6 +33,18 @@ public struct DialFailure: Error, Sendable, Equatable {
     self.nativeCode = nativeCode
   }
 
+  /// What went wrong, as a sentence without its end.
+  package var words: String {
+    switch cause {
+    case .nameUnknown: "The name is unknown"
+    case .nameTimeout: "The name was not resolved in time"
+    case .offline: "There is no network"
+    case .failed(let errno): ListeningSocket.Failure(errno: errno).words
+    case .deadline: "Nothing answered in time"
+    case .cancelled: "It was canceled"
+    }
+  }
+
   /// What a dial ended by `errno` is; without an interface a missing route means offline.
   package static func dial(errno: Int32, hasInterface: () -> Bool) -> DialFailure {
     let isOffline =

@@ -30,6 +30,34 @@ extension Socket {
     return socket
   }
 
+  /// A socket that is connected to the unix socket at `path`, which a program has not accepted yet:
+  /// nothing is waited for.
+  ///
+  /// - Throws: what the system says, EAGAIN where too many wait to be taken.
+  package static func connected(toPath path: String) throws(ListeningSocket.Failure) -> Socket {
+    var address = sockaddr_un()
+    let bytes = Array(path.utf8)
+    guard !bytes.contains(0), bytes.count < MemoryLayout.size(ofValue: address.sun_path)
+    else { throw .init(errno: ENAMETOOLONG) }
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = Foundation.socket(AF_UNIX, Int32(kind), 0)
+    guard descriptor >= 0 else { throw .init(errno: errno) }
+    let socket = Socket(descriptor: descriptor)
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    guard isConnected else {
+      let failure = ListeningSocket.Failure(errno: errno)
+      socket.close()
+      throw failure
+    }
+    return socket
+  }
+
   /// The outcome of the connection once the descriptor is writable: 0, or an `errno`.
   package func connectOutcome() -> Int32 {
     var error: Int32 = 0

@@ -77,7 +77,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var logLevel: LogLevel?
   /// ProxyJump or ProxyCommand, whichever comes first; nil where neither is set, or `none`.
   package var proxy: Proxy?
-  /// LocalForward and DynamicForward, as GatewayPorts widens them; none with ClearAllForwardings.
+  /// LocalForward and DynamicForward as GatewayPorts widens them, RemoteForward; none with
+  /// ClearAllForwardings.
   package var forwards: [ForwardRule] = []
   /// ExitOnForwardFailure.
   package var exitsOnForwardFailure = false

@@ -142,10 +142,22 @@ enum ConfigEffect {
     config.add(try ConfigValue.dynamicForward(entry))
   }
 
+  static func checkRemoteForward(_ entry: ConfigEntry) throws(AppError) {
+    _ = try ConfigValue.remoteForward(entry)
+  }
+
+  static func remoteForward(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    config.add(try ConfigValue.remoteForward(entry))
+  }
+
   static func gatewayPorts(_ config: inout ClientConfig, isOpen: Bool) {
     guard isOpen else { return }
     config.forwards = config.forwards.map { rule in
-      guard case .port(address: nil, let port) = rule.source else { return rule }
+      guard rule.side == .local, case .port(address: nil, let port) = rule.source else {
+        return rule
+      }
       return ForwardRule(from: .port(address: "*", port), to: rule.destination)
     }
   }

@@ -58,6 +58,9 @@ extension ConfigKeyword {
     ConfigKeyword(
       "DynamicForward", .one, .all(limit: 256), slot: "forwards",
       check: ConfigEffect.checkDynamicForward, effect: ConfigEffect.dynamicForward),
+    ConfigKeyword(
+      "RemoteForward", .several, .all(limit: 256), slot: "forwards",
+      check: ConfigEffect.checkRemoteForward, effect: ConfigEffect.remoteForward),
     ConfigKeyword("GatewayPorts", ConfigValue.flag, effect: ConfigEffect.gatewayPorts),
     ConfigKeyword("ExitOnForwardFailure", ConfigValue.flag, isRestriction: true) {
       $0.exitsOnForwardFailure = $1

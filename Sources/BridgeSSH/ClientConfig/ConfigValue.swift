@@ -101,6 +101,14 @@ enum ConfigValue {
     }
   }
 
+  static func remoteForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
+    do throws(AppError) {
+      return try ForwardRule(remote: entry.words.joined(separator: ":"), field: "")
+    } catch {
+      throw located(error, in: entry)
+    }
+  }
+
   private static func located(_ error: AppError, in entry: ConfigEntry) -> AppError {
     guard case .validationError(_, let message) = error else { return error }
     return entry.refusal(message)

@@ -69,6 +69,7 @@ extension SSHConnection {
     unasked?.cancel()
     unasked = nil
     closing = []
+    listeners = []
     if let helperSession {
       promptExchange?.cancel()
       helperSession.session.wire.carrier.shutDown()

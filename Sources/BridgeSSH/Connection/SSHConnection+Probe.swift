@@ -36,16 +36,16 @@ extension SSHConnection {
   ///
   /// libssh2 1.10 keeps the refusal for ever, so this is not the usual way.
   private func listen(_ id: Int, heard: @escaping () -> Void) {
-    listeners.append((id, heard))
+    hearers.append((id, heard))
     session?.sendKeepalive(wantsReply: true)
   }
 
   /// Something came from the server.
-  func answerListeners() {
-    guard !listeners.isEmpty else { return }
-    let heard = listeners
-    listeners = []
-    for listener in heard where callers.take(listener.id) != nil { listener.heard() }
+  func answerHearers() {
+    guard !hearers.isEmpty else { return }
+    let heard = hearers
+    hearers = []
+    for hearer in heard where callers.take(hearer.id) != nil { hearer.heard() }
   }
 
   /// A request whose refusal is the answer. The operation goes on when its caller has gone: what is

@@ -19,6 +19,7 @@ extension SSHConnection {
       seen = wire.generation
       stepOperations()
       stepChannels()
+      stepListeners()
     } while session != nil && wire.generation != seen
     endIfBroken()
     boundMemory()
@@ -26,7 +27,7 @@ extension SSHConnection {
       channel.deliver(isMoreComing: wire.isBudgetSpent)
       channel.onTurn?()
     }
-    if isReadable { answerListeners() }
+    if isReadable { answerHearers() }
     guard session != nil else { return }
     if isReadable { promptReply() }
     wire.endTurn()
@@ -122,7 +123,9 @@ extension SSHConnection {
   }
 
   /// Whether some call in this turn reads the wire.
-  private var isReading: Bool { !operations.isEmpty || !channels.isEmpty || !closing.isEmpty }
+  private var isReading: Bool {
+    !operations.isEmpty || !channels.isEmpty || !closing.isEmpty || !listeners.isEmpty
+  }
 
   /// Defers reading while no caller waits, yet the server sends: a key exchange, a keepalive, or
   /// the end.

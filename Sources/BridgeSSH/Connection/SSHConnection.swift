@@ -44,11 +44,13 @@ public actor SSHConnection: Connection {
   /// The socket of a dial that was won, until there is a session.
   var dialed: Socket?
   /// Callers that wait for anything at all from the server.
-  var listeners: [(id: Int, heard: () -> Void)] = []
+  var hearers: [(id: Int, heard: () -> Void)] = []
   var operations = OperationQueue()
   var callers = CallerTable<SSHFailure>()
   var channels: [UInt32: ChannelState] = [:]
   var endings: [UInt32: ChannelEnding] = [:]
+  /// Ports that the server listens on for us.
+  var listeners: [RemoteListener] = []
   /// Channels that are closed for us and not yet for the server.
   var closing: [NativeChannel] = []
   /// A helped operation may go on: it is its first turn, or bytes came since its last.

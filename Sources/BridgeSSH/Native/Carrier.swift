@@ -39,6 +39,30 @@ protocol Carrier: AnyObject {
   func reset()
 }
 
+/// What a read without waiting came to.
+enum Reading {
+  case bytes([UInt8])
+  case nothing
+  case ended
+}
+
+extension Carrier {
+  /// Takes what has come.
+  func read(through scratch: ScratchBuffer) -> Reading {
+    switch unsafe receive(into: scratch.bytes) {
+    case .bytes(let count): unsafe .bytes(Array(scratch.bytes[..<count]))
+    case .wouldBlock: .nothing
+    case .ended: .ended
+    }
+  }
+
+  /// Sends a few bytes that there is room for.
+  func sendAll(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    _ = unsafe bytes.withUnsafeBytes { unsafe send($0) }
+  }
+}
+
 /// A socket with its watcher.
 final class SocketCarrier: Carrier {
   private let socket: Socket
@@ -67,28 +91,6 @@ final class SocketCarrier: Carrier {
   func isAtEnd() -> Bool { socket.isAtEnd() }
 
   func acknowledgeAtOnce() { socket.acknowledgeAtOnce() }
-
-  /// What a read without waiting came to.
-  enum Reading {
-    case bytes([UInt8])
-    case nothing
-    case ended
-  }
-
-  /// Takes what has come.
-  func read(through scratch: ScratchBuffer) -> Reading {
-    switch unsafe socket.receive(into: scratch.bytes) {
-    case .bytes(let count): unsafe .bytes(Array(scratch.bytes[..<count]))
-    case .wouldBlock: .nothing
-    case .ended: .ended
-    }
-  }
-
-  /// Sends a few bytes that the socket has room for.
-  func sendAll(_ bytes: [UInt8]) {
-    guard !bytes.isEmpty else { return }
-    _ = unsafe bytes.withUnsafeBytes { unsafe socket.send($0) }
-  }
 
   func start(_ ready: @escaping (DescriptorWatcher.Readiness) -> Void) -> Bool {
     watcher = DescriptorWatcher(socket.descriptor, on: reactor, ready: ready)

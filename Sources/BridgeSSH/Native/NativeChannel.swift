@@ -229,6 +229,9 @@ extension SSHSession {
       return .failed(
         .protocolError, "the server's confirmation of a channel does not show its number")
     case .done((let channel, let number?)):
+      guard arrivals.confirm(number) else {
+        return .failed(.protocolError, "the numbers of channels are not as they were counted")
+      }
       return unsafe .done(NativeChannel(channel.raw, number: number, window: window, of: self))
     }
   }

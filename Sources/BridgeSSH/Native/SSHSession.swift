@@ -37,6 +37,8 @@ import Foundation
   private(set) var blocks = LibraryBlocks()
   /// An open was sent, and its answer has not come.
   private var isOpening = false
+  /// The channels that the server opened and nothing has accepted yet.
+  var arrivals = Arrivals()
   private var session: OpaquePointer?
   /// The library is being torn down: what it frees is nothing that it has accepted.
   private var isFreeing = false
@@ -167,7 +169,10 @@ import Foundation
 
   /// Called before each call for an open: the first forgets the result of the one before.
   func prepareOpen() {
-    if !isOpening { tap.forgetOpen() }
+    if !isOpening {
+      tap.forgetOpen()
+      arrivals.numberOpened()
+    }
     isOpening = true
   }
 
@@ -206,6 +211,7 @@ import Foundation
   private func see(freed bytes: UnsafeRawBufferPointer) {
     let block = unsafe bytes.prefix(PacketTap.reach)
     unsafe tap.see(UnsafeRawBufferPointer(rebasing: block).bindMemory(to: UInt8.self).span)
+    if let arrival = tap.takeArrival() { arrivals.see(arrival) }
   }
 
   func record(_ disconnect: Disconnect) {

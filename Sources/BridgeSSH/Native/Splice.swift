@@ -31,15 +31,16 @@ import BridgeReactor
   private var down = Direction()
   private var whenOver: ((Summary) -> Void)?
 
-  /// `first` goes to `remote` before what comes from `local`.
+  /// `up` goes to `remote` before what comes from `local`, `down` the other way.
   init(
-    _ local: any Carrier, _ remote: ChannelCarrier, first: [UInt8], on reactor: Reactor,
-    whenOver: @escaping (Summary) -> Void
+    _ local: any Carrier, _ remote: ChannelCarrier, up: [UInt8] = [], down: [UInt8] = [],
+    on reactor: Reactor, whenOver: @escaping (Summary) -> Void
   ) {
     self.local = local
     self.remote = remote
     scratch = reactor.scratch
-    up.pending = first
+    self.up.pending = up
+    self.down.pending = down
     self.whenOver = whenOver
   }
 

@@ -1,14 +1,24 @@
 package import BridgeErrors
 import BridgeTransport
 
-/// A local address and what its connections are carried to: `-L`, `-D`, LocalForward and
-/// DynamicForward.
+/// An address and what its connections are carried to: `-L`, `-D` and `-R`, LocalForward,
+/// DynamicForward and RemoteForward.
 public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
+  /// The machine on which connections are taken.
+  public enum Side: String, Sendable, Hashable {
+    /// This one; the host dials the targets.
+    case local
+    /// The host; this machine dials the targets.
+    case remote
+  }
+
   /// Where connections are taken.
   public enum Source: Sendable, Hashable {
-    /// A TCP port; `address` nil for loopback, `*` for every address. Port 0 is any free one.
+    /// A TCP port; `address` nil for loopback, `*` for every address. Port 0 is any free one. On
+    /// the host, its GatewayPorts decides what of the address counts.
     case port(address: String?, Int)
-    /// A unix socket, made where nothing is.
+    /// A unix socket, made where nothing is. On this machine only: libssh2 takes no connections
+    /// from one on the host.
     case socket(path: String)
   }
 
@@ -20,18 +30,21 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
     case dynamic
   }
 
+  /// The machine on which connections are taken.
+  public var side: Side
   /// Where connections are taken.
   public var source: Source
   /// Where they lead.
   public var destination: Destination
 
   /// A rule.
-  public init(from source: Source, to destination: Destination) {
+  public init(from source: Source, to destination: Destination, on side: Side = .local) {
+    self.side = side
     self.source = source
     self.destination = destination
   }
 
-  /// As it is written after `-L` or `-D`.
+  /// As it is written after `-L`, `-D` or `-R`.
   public var description: String {
     let from =
       switch source {
@@ -42,6 +55,29 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
     switch destination {
     case .fixed(let target): return "\(from):\(target)"
     case .dynamic: return from
+    }
+  }
+
+  /// With the option, for messages.
+  package var name: String {
+    switch (side, destination) {
+    case (.remote, _): "-R \(self)"
+    case (.local, .fixed): "-L \(self)"
+    case (.local, .dynamic): "-D \(self)"
+    }
+  }
+
+  /// Whether any free port will do.
+  package var isForAnyPort: Bool {
+    if case .port(_, 0) = source { true } else { false }
+  }
+
+  /// The address as it is asked of the host, as with OpenSSH (RFC 4254, 7.1).
+  var remoteAddress: String {
+    switch source {
+    case .port(address: nil, _), .socket: "localhost"
+    case .port(address: "*"?, _): ""
+    case .port(let address?, _): address
     }
   }
 
@@ -62,14 +98,31 @@ extension ForwardRule {
     guard fields.count > targetCount, fields.count <= targetCount + 2 else { throw bad }
     let own = Array(fields.dropLast(targetCount))
     let far = Array(fields.suffix(targetCount))
+    side = .local
     source = try Self.source(own, bad)
     destination = .fixed(try Self.target(far, bad))
+  }
+
+  /// The rule in `[ADDRESS:]PORT:HOST:HOSTPORT` for a port of the host, where HOST:HOSTPORT may be
+  /// the path of a unix socket; without a target, each connection says it (SOCKS).
+  ///
+  /// - Throws: `validationError` of `field`.
+  package init(remote text: String, field: String) throws(AppError) {
+    let fields = try Self.fields(text, field)
+    let isDynamic = fields.count == 1 || (fields.count == 2 && !fields[1].hasPrefix("/"))
+    self =
+      try isDynamic
+      ? ForwardRule(dynamic: text, field: field) : ForwardRule(local: text, field: field)
+    side = .remote
+    guard remoteAddress.utf8.count <= 255, remoteAddress.utf8.allSatisfy({ $0 > 32 && $0 != 127 })
+    else { throw Self.refusal(text, field, "[ADDRESS:]PORT:HOST:HOSTPORT") }
   }
 
   /// The rule in `[ADDRESS:]PORT`, or a path.
   ///
   /// - Throws: `validationError` of `field`.
   package init(dynamic text: String, field: String) throws(AppError) {
+    side = .local
     source = try Self.source(
       Self.fields(text, field), Self.refusal(text, field, "[ADDRESS:]PORT"))
     destination = .dynamic

@@ -21,18 +21,20 @@ extension Forwarder {
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let (remote, session) = try await open(target)
-      guard let local = entries[id]?.local else { return drop(remote, session) }
+      guard let local = entries[id]?.near else { return drop(remote, session) }
       if isDynamic { send(request.answer(.opened), to: local) }
       tell(.opened(id: id, target: target.description))
-      carry(id, local, remote, session, first: request.rest)
+      let splice = Splice(
+        local, remote, up: request.rest, on: reactor, whenOver: ending(id, session))
+      carry(id, splice)
     } catch {
-      guard let local = entries[id]?.local else { return }
+      guard let local = entries[id]?.near else { return }
       if isDynamic { send(request.answer(Self.result(of: error)), to: local) }
       refuse(id, target.description, error, hasReply: isDynamic)
     }
   }
 
-  private static func result(of error: AppError) -> SOCKSRequest.Result {
+  static func result(of error: AppError) -> SOCKSRequest.Result {
     guard case .sshConnectionFailed(_, let reason) = error else { return .failed }
     if reason.contains("prohibited") { return .forbidden }
     return reason.contains("refused") ? .refused : .failed
@@ -44,16 +46,16 @@ extension Forwarder {
     watchIdle(session)
   }
 
-  private func carry(
-    _ id: Int, _ local: SocketCarrier, _ remote: ChannelCarrier, _ session: ForwardSession,
-    first: [UInt8]
-  ) {
-    let number = session.number
-    let splice = Splice(local, remote, first: first, on: reactor) { [weak self] summary in
-      self?.assumeIsolated { $0.ended(id, summary, on: number) }
-    }
+  func carry(_ id: Int, _ splice: Splice) {
     entries[id]?.splice = splice
     if !splice.start() { splice.end() }
+  }
+
+  func ending(_ id: Int, _ session: ForwardSession) -> (Splice.Summary) -> Void {
+    let number = session.number
+    return { [weak self] summary in
+      self?.assumeIsolated { $0.ended(id, summary, on: number) }
+    }
   }
 
   private func ended(_ id: Int, _ summary: Splice.Summary, on number: Int) {
@@ -68,18 +70,18 @@ extension Forwarder {
   }
 
   /// A reply of a few bytes, which an empty socket takes.
-  private func send(_ bytes: [UInt8], to local: SocketCarrier) { local.sendAll(bytes) }
+  func send(_ bytes: [UInt8], to local: any Carrier) { local.sendAll(bytes) }
 
   // SOCKS.
 
-  private func readRequest(_ request: inout SOCKSRequest, of id: Int) async -> Endpoint? {
+  func readRequest(_ request: inout SOCKSRequest, of id: Int) async -> Endpoint? {
     let timer = LoopTimer(after: Self.requestLimit, on: reactor) { [weak self] in
       self?.assumeIsolated {
         $0.refuse(id, nil, .validationError(field: "SOCKS", message: "No request came in time."))
       }
     }
     defer { timer.cancel() }
-    while let local = entries[id]?.local {
+    while let local = entries[id]?.near {
       switch local.read(through: reactor.scratch) {
       case .bytes(let bytes):
         switch request.feed(bytes) {
@@ -97,12 +99,12 @@ extension Forwarder {
     return nil
   }
 
-  private func readable(_ id: Int, _ local: SocketCarrier) async {
+  private func readable(_ id: Int, _ local: any Carrier) async {
     await withCheckedContinuation { (reader: CheckedContinuation<Void, Never>) in
       entries[id]?.reader = reader
       _ = local.start { [weak self] _ in
         self?.assumeIsolated {
-          $0.entries[id]?.local.stopWatching()
+          $0.entries[id]?.near.stopWatching()
           $0.entries[id]?.reader.take()?.resume()
         }
       }

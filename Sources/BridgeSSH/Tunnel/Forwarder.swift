@@ -2,13 +2,14 @@ public import BridgeErrors
 public import BridgeReactor
 import BridgeTransport
 
-/// Takes connections on local ports and carries each to its target through a host, over SSH
-/// connections of its own.
+/// Takes connections on local ports and carries each to its target through a host, and those that
+/// come to ports of the host to targets of this machine, over SSH connections of its own.
 ///
 /// libssh2 opens one channel at a time in a session, and a target that swallows the dial holds that
 /// for minutes: so forwarded connections never go over the session that runs commands. Sessions are
 /// made when they are needed. The local ports stay open while the link is down; what connects then
-/// waits for it, bounded in number and time.
+/// waits for it, bounded in number and time. The ports of the host have one session of their own,
+/// over which no tunnel is opened, and are asked for again over each new one.
 public actor Forwarder {
   /// The bounds.
   public struct Limits: Sendable, Equatable {
@@ -18,8 +19,11 @@ public actor Forwarder {
     public var waiting = 512
     /// How long a connection waits for the link; zero refuses it at once.
     public var wait = Duration.seconds(10)
-    /// SSH connections that are made for all of them.
+    /// SSH connections that are made for all of them, beside the one for ports of the host.
     public var sessions = 4
+    /// The silence after which an SSH connection is probed that carries something or listens; zero
+    /// never probes.
+    public var keepalive = Duration.seconds(15)
 
     /// The defaults.
     public init() {}
@@ -33,10 +37,16 @@ public actor Forwarder {
     case closed(id: Int, sent: UInt64, received: UInt64, isWhole: Bool)
     /// It was refused or given up before it was carried.
     case refused(id: Int, target: String?, AppError)
+    /// Connections are taken as `rule` says, at this port (0 for a unix socket): by the host, again
+    /// after each reconnect, or by this machine where that was not possible at first.
+    case listening(ForwardRule, port: Int)
+    /// Nothing takes connections as `rule` says; it is tried again after `retry`.
+    case unavailable(ForwardRule, AppError, retry: Duration)
   }
 
   struct Entry {
-    let local: SocketCarrier
+    /// What asked for it: a local socket, or a channel that the host opened.
+    let near: any Carrier
     var task: Task<Void, Never>?
     var splice: Splice?
     /// Resumed when the local side can be read, or when it is over.
@@ -65,6 +75,12 @@ public actor Forwarder {
   var lastWaiter = 0
   private var lastID = 0
   var isClosed = false
+  /// Local ports that are not to be had yet, and when they are tried.
+  private var localAttempts = ForwardAttempts()
+  private var localTimer: LoopTimer?
+  /// Ports of the host.
+  var remote = RemoteForwards()
+  private var keepaliveTimer: LoopTimer?
 
   /// A forwarder without a port.
   ///
@@ -92,16 +108,61 @@ public actor Forwarder {
   public var count: Int { entries.count }
 
   /// How many SSH connections carry them.
-  public var sessionCount: Int { sessions.count }
+  public var sessionCount: Int { sessions.count + (remote.session == nil ? 0 : 1) }
 
   /// Takes connections from now on as `rule` says; returns the TCP port, 0 for a unix socket.
   ///
+  /// A port of the host is asked for when the link is up, and again whenever its session was lost.
+  ///
   /// - Throws: `sshConnectionFailed` with the local address for one that is in use or cannot be
-  ///   listened on; `validationError` for an address that is none; `cancelled` after `close`.
+  ///   listened on, with the host where that refuses; `validationError` for an address that is
+  ///   none; `featureUnavailable` for a unix socket of the host; what the link gave up with;
+  ///   `cancelled` after `close`.
   public nonisolated func listen(_ rule: ForwardRule) async throws(AppError) -> Int {
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) -> Int in
-      try await self.listenHere(rule)
+      guard rule.side == .remote else { return try await self.listenHere(rule) }
+      return try await self.listenThere(rule)
     }
+  }
+
+  /// Takes connections as `rule` says as soon as that is possible: it is tried with a growing wait,
+  /// and at once when the link is back. `events` tell.
+  public nonisolated func keepTrying(_ rule: ForwardRule) async {
+    await withTaskExecutorPreference(reactor) { await self.keepTryingHere(rule) }
+  }
+
+  private func keepTryingHere(_ rule: ForwardRule) {
+    guard !isClosed else { return }
+    guard rule.side == .local else { return keepAsking(for: rule) }
+    localAttempts.add(rule, at: .now)
+    tryLocal()
+  }
+
+  private func tryLocal() {
+    localTimer?.cancel()
+    localTimer = nil
+    guard !isClosed else { return }
+    let now = ContinuousClock.now
+    while let (rule, _) = localAttempts.next(at: now) {
+      do throws(AppError) {
+        tell(.listening(rule, port: try listenHere(rule)))
+        localAttempts.remove(rule)
+      } catch {
+        tell(.unavailable(rule, error, retry: localAttempts.refused(rule, at: now)))
+      }
+    }
+    localTimer = localAttempts.due.map { due in
+      LoopTimer(after: due - now, on: reactor) { [weak self] in
+        self?.assumeIsolated { $0.tryLocal() }
+      }
+    }
+  }
+
+  /// The link is back: what could not be had before is tried at once.
+  public func linkIsBack() {
+    localAttempts.retryNow(at: .now)
+    tryLocal()
+    retryRemoteNow()
   }
 
   private func listenHere(_ rule: ForwardRule) throws(AppError) -> Int {
@@ -160,18 +221,22 @@ public actor Forwarder {
   }
 
   private func accept(_ socket: Socket, _ rule: ForwardRule) {
-    lastID += 1
-    let id = lastID
-    guard !isClosed, entries.count < limits.connections else {
-      socket.reset()
-      return tell(
-        .refused(
-          id: id, target: nil,
-          .sshConnectionFailed(
-            host: host, reason: "\(limits.connections) connections are forwarded already.")))
-    }
-    entries[id] = Entry(local: SocketCarrier(socket, on: reactor))
+    guard let id = enter(SocketCarrier(socket, on: reactor)) else { return }
     entries[id]?.task = Task(executorPreference: reactor) { await self.serve(id, rule) }
+  }
+
+  /// Takes a connection in, where there is space for one more.
+  func enter(_ near: any Carrier) -> Int? {
+    lastID += 1
+    guard !isClosed, entries.count < limits.connections else {
+      near.reset()
+      let reason = "\(limits.connections) connections are forwarded already."
+      tell(.refused(id: lastID, target: nil, .sshConnectionFailed(host: host, reason: reason)))
+      return nil
+    }
+    entries[lastID] = Entry(near: near)
+    watchSessions()
+    return lastID
   }
 
   func tell(_ event: Event) { sink.yield(event) }
@@ -180,24 +245,47 @@ public actor Forwarder {
   func refuse(_ id: Int, _ target: String?, _ error: AppError, hasReply: Bool = false) {
     guard let entry = entries.removeValue(forKey: id) else { return }
     entry.reader?.resume()
-    if hasReply { entry.local.close() } else { entry.local.reset() }
+    if hasReply { entry.near.close() } else { entry.near.reset() }
     tell(.refused(id: id, target: target, error))
   }
 
   /// A generation of the link was lost: its sessions are probed, and those that do not answer are
   /// closed, with what they carry.
   public func linkLost(within deadline: Duration = .seconds(2)) {
-    for session in sessions {
-      let connection = session.connection
-      _ = Task(executorPreference: reactor) {
-        do throws(AppError) {
-          _ = try await connection.probe(within: deadline)
-        } catch {
-          await connection.close()
-          await self.forgetEnded()
-        }
+    for session in allSessions { probe(session, within: deadline) }
+  }
+
+  private var allSessions: [ForwardSession] { sessions + [remote.session].compactMap(\.self) }
+
+  private func probe(_ session: ForwardSession, within deadline: Duration) {
+    let connection = session.connection
+    _ = Task(executorPreference: reactor) {
+      do throws(AppError) {
+        _ = try await connection.probe(within: deadline)
+      } catch {
+        await connection.close()
+        await self.forgetEnded()
       }
     }
+  }
+
+  /// Probes what has been silent, as long as there is anything to keep.
+  func watchSessions() {
+    guard keepaliveTimer == nil, limits.keepalive > .zero, !isClosed else { return }
+    guard !allSessions.isEmpty || !entries.isEmpty else { return }
+    keepaliveTimer = LoopTimer(after: limits.keepalive, on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.probeSilent() }
+    }
+  }
+
+  private func probeSilent() {
+    keepaliveTimer = nil
+    let silence = ContinuousClock.now - limits.keepalive
+    for session in allSessions where session.carried > 0 || session === remote.session {
+      let heard = session.connection.assumeIsolated { $0.lastHeard }
+      if heard.map({ $0 <= silence }) == true { probe(session, within: limits.keepalive) }
+    }
+    watchSessions()
   }
 
   /// Closes the ports, every connection and every session. Safe to call again.
@@ -209,10 +297,14 @@ public actor Forwarder {
     isClosed = true
     for listener in listeners { listener.close() }
     listeners = []
+    localTimer?.cancel()
+    keepaliveTimer?.cancel()
+    keepaliveTimer = nil
     for (id, entry) in entries {
       entry.task?.cancel()
       if let splice = entry.splice { splice.end() } else { refuse(id, nil, .cancelled) }
     }
+    await closeRemote()
     making?.cancel()
     _ = await making?.value
     let ending = sessions

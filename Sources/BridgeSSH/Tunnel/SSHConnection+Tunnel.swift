@@ -64,7 +64,7 @@ extension SSHConnection {
           connection.closing.append(native)
           return true
         }
-        answer(.success(connection.takeTunnel(native, window)))
+        answer(.success(connection.makeCarrier(native, window)))
         return true
       case .failed(let code, let text):
         connection.openFailed(id, target, code, text)
@@ -76,7 +76,8 @@ extension SSHConnection {
       to: .session)
   }
 
-  private func takeTunnel(_ native: NativeChannel, _ window: Int) -> ChannelCarrier {
+  /// The carrier of a channel to another machine.
+  func makeCarrier(_ native: NativeChannel, _ window: Int) -> ChannelCarrier {
     session?.wire.acknowledgesAtOnce = false
     let state = makeState(native, command: nil, window: window)
     state.error.discard()

@@ -15,7 +15,8 @@ import Testing
     "Ciphers": "aes256-ctr", "MACs": "hmac-sha2-512", "ConnectTimeout": "7",
     "ServerAliveInterval": "8", "ServerAliveCountMax": "9", "RequestTTY": "force",
     "LogLevel": "QUIET", "ProxyJump": "hop", "ProxyCommand": "nc %h %p",
-    "LocalForward": "80 web:80", "DynamicForward": "1080", "GatewayPorts": "yes",
+    "LocalForward": "80 web:80", "DynamicForward": "1080",
+    "RemoteForward": "80 web:80", "GatewayPorts": "yes",
     "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes",
   ]
 

@@ -47,6 +47,8 @@ import Testing
     }
   }
 
+  private static let rule = ForwardRule(from: .port(address: nil, 1), to: .dynamic, on: .remote)
+
   /// Every event of the command with every field.
   private static let events: [CommandEvent] = [
     .warning(message: "m"),
@@ -58,9 +60,11 @@ import Testing
     .message(number: 1, bytes: 1, lines: 1, isBinary: false),
     .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
     .installed(directory: "/d", sha256: "s", version: "v"),
-    .gap(from: 1, to: 2), .forward(rule: "r", port: 1), .forwarded(.opened(id: 1, target: "t")),
+    .gap(from: 1, to: 2), .forward(rule, port: 1), .forwarded(.opened(id: 1, target: "t")),
     .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
     .forwarded(.refused(id: 1, target: "t", .cancelled)),
+    .forwarded(.listening(rule, port: 1)),
+    .forwarded(.unavailable(rule, .cancelled, retry: .seconds(1))),
     .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
     .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
     .missed(count: 1),
@@ -82,11 +86,13 @@ import Testing
     case .forwarded(.opened): 11
     case .forwarded(.closed): 12
     case .forwarded(.refused): 13
-    case .counters: 14
-    case .error: 15
-    case .exit: 16
-    case .missed: 17
-    case .link: 18
+    case .forwarded(.listening): 14
+    case .forwarded(.unavailable): 15
+    case .counters: 16
+    case .error: 17
+    case .exit: 18
+    case .missed: 19
+    case .link: 20
     }
   }
 
@@ -143,7 +149,7 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...17))
+    #expect(Self.events.map(Self.number) == Array(0...19))
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

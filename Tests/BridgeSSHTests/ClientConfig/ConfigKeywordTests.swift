@@ -14,7 +14,8 @@ import Testing
     "connecttimeout": "7", "serveraliveinterval": "8", "serveralivecountmax": "9",
     "hostkeyalias": "alias", "requesttty": "force", "loglevel": "QUIET", "proxyjump": "hop",
     "proxycommand": "nc %h %p", "certificatefile": "/c.pub",
-    "localforward": "80 web:80", "dynamicforward": "1080", "gatewayports": "yes",
+    "localforward": "80 web:80", "dynamicforward": "1080",
+    "remoteforward": "80 web:80", "gatewayports": "yes",
     "exitonforwardfailure": "yes", "clearallforwardings": "yes",
   ]
 

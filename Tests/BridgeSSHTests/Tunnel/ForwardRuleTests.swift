@@ -50,6 +50,30 @@ import Testing
     #expect(rule.description == text)
   }
 
+  @Test(
+    arguments: [
+      ("8080:web:80", .port(address: nil, 8080), port("web", 80)),
+      ("0:web:80", .port(address: nil, 0), port("web", 80)),
+      ("*:1:web:80", .port(address: "*", 1), port("web", 80)),
+      ("1:/run/x", .port(address: nil, 1), .fixed(.socket(path: "/run/x"))),
+      ("/tmp/l:web:80", .socket(path: "/tmp/l"), port("web", 80)),
+      ("1080", .port(address: nil, 1080), .dynamic),
+      ("[::1]:1080", .port(address: "::1", 1080), .dynamic),
+    ] as [(String, ForwardRule.Source, ForwardRule.Destination)])
+  func aRemoteRuleIsRead(
+    _ text: String, _ source: ForwardRule.Source, _ destination: ForwardRule.Destination
+  ) throws {
+    let rule = try ForwardRule(remote: text, field: "-R")
+    #expect(rule == ForwardRule(from: source, to: destination, on: .remote))
+    #expect(rule.description == text)
+    #expect(rule.name == "-R \(text)")
+  }
+
+  @Test(arguments: ["", "web:80:1", "a b:1:web:80", "65536", "1:web:0", "web:1:2:3:4"])
+  func anotherRemoteFormIsRefused(_ text: String) {
+    #expect(throws: AppError.self) { try ForwardRule(remote: text, field: "-R") }
+  }
+
   @Test(arguments: ["web:80", "[::1]:22", "/run/x"])
   func aTargetIsRead(_ text: String) throws {
     #expect(try ForwardRule.target(text, field: "-W").description == text)

@@ -90,7 +90,63 @@ import Testing
     }
   }
 
-  @Test(arguments: [["-L", "x"], ["-D", "1:2:3"], ["-L", "1:h:0"]])
+  @Test func aPortOfTheHostIsAskedForAgainAfterTheLinkWasLost() async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + [
+          "-N", "--json", "-R", "\(port):127.0.0.1:\(server.port)", "127.0.0.1",
+        ], on: terminal)
+      let event =
+        #""event":"forward","rule":"\#(port):127.0.0.1:\#(server.port)","side":"remote","#
+        + #""port":\#(port)"#
+      for _ in 0..<2 {
+        try await screen.see(event)
+        #expect(await banner(at: port).hasPrefix("SSH-2.0-OpenSSH"))
+        await server.killSessions()
+      }
+      try await screen.see(event)
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+    }
+  }
+
+  @Test func aPortOfTheHostThatItChoseIsPrinted() async throws {
+    try await withServer { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["-N", "-R", "0:127.0.0.1:\(server.port)", "127.0.0.1"], on: terminal
+      )
+      try await screen.see("the host takes connections on port ")
+      try await screen.see(" for -R 0:127.0.0.1:\(server.port)")
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+    }
+  }
+
+  @Test func aPortOfTheHostThatIsTakenEndsTheRunOnlyWhereThatIsAskedFor() async throws {
+    try await withServer { server, home in
+      try home.write(
+        """
+        Host *
+          RemoteForward 127.0.0.1:\(server.port) 127.0.0.1:1
+        """, to: "config")
+      let options = server.options(home) + ["-F", home.file("config")]
+      let terminal = try Terminal()
+      var screen = try home.start(options + ["-N", "127.0.0.1"], on: terminal)
+      try await screen.see(
+        "-R 127.0.0.1:\(server.port):127.0.0.1:1 is not forwarded; it is tried again")
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+      let ended = try await home.run(
+        options + ["-o", "ExitOnForwardFailure=yes", "-N", "127.0.0.1"])
+      #expect(ended.code == 75)
+      #expect(ended.lastLine.contains("-R 127.0.0.1:\(server.port):127.0.0.1:1"), "\(ended.error)")
+    }
+  }
+
+  @Test(arguments: [["-L", "x"], ["-D", "1:2:3"], ["-L", "1:h:0"], ["-R", "1:h"]])
   func aRuleOfAnotherFormIsAUsageError(_ arguments: [String]) async throws {
     let outcome = try await Home().run(["connect"] + arguments + ["h"])
     #expect(outcome.code == 64)

@@ -1,0 +1,228 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeTransport
+
+/// The ports of the host: one session for all of them.
+struct RemoteForwards {
+  /// Which ports, and when each is asked for.
+  var attempts = ForwardAttempts()
+  /// Callers that wait for the first answer.
+  var callers: [ForwardRule: CheckedContinuation<Result<Int, AppError>, Never>] = [:]
+  var session: ForwardSession?
+  /// Asks, for as long as there is anything to ask for.
+  var keeper: Task<Void, Never>?
+  /// The keeper while it has nothing to do.
+  var sleeper: CheckedContinuation<Void, Never>?
+  /// The keeper has something to do.
+  var isWoken = false
+}
+
+// Ports of the host that lead here.
+extension Forwarder {
+  func listenThere(_ rule: ForwardRule) async throws(AppError) -> Int {
+    guard !isClosed else { throw .cancelled }
+    if case .socket = rule.source {
+      throw .featureUnavailable(feature: "\(rule.name) (a unix socket of the host)")
+    }
+    guard remote.callers[rule] == nil else {
+      throw .validationError(field: "-R", message: "\(rule) is asked for already.")
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (caller: CheckedContinuation<Result<Int, AppError>, Never>) in
+        if Task.isCancelled { return caller.resume(returning: .failure(.cancelled)) }
+        remote.callers[rule] = caller
+        keepAsking(for: rule)
+      }
+    } onCancel: {
+      reactor.execute { [weak self] in
+        self?.assumeIsolated { $0.answer(rule, .failure(.cancelled)) }
+      }
+    }
+    return try result.get()
+  }
+
+  /// Asks for it from now on, whenever it is not there.
+  func keepAsking(for rule: ForwardRule) {
+    if case .socket = rule.source {
+      let error = AppError.featureUnavailable(feature: "\(rule.name) (a unix socket of the host)")
+      return tell(.unavailable(rule, error, retry: .zero))
+    }
+    remote.attempts.add(rule, at: .now)
+    if remote.keeper == nil {
+      remote.keeper = Task(executorPreference: reactor) { await self.keepRemote() }
+    }
+    wakeKeeper()
+  }
+
+  /// A caller is answered once; without its port, that is not asked for again.
+  private func answer(_ rule: ForwardRule, _ result: Result<Int, AppError>) {
+    guard let caller = remote.callers.removeValue(forKey: rule) else { return }
+    if case .failure = result { remote.attempts.remove(rule) }
+    caller.resume(returning: result)
+  }
+
+  func retryRemoteNow() {
+    remote.attempts.retryNow(at: .now)
+    wakeKeeper()
+  }
+
+  private func wakeKeeper() {
+    guard let sleeper = remote.sleeper.take() else { return remote.isWoken = true }
+    sleeper.resume()
+  }
+
+  /// Returns at `due`, or when there is something to do.
+  private func sleepKeeper(until due: ContinuousClock.Instant?) async {
+    guard !remote.isWoken else { return remote.isWoken = false }
+    let timer = due.map { due in
+      LoopTimer(after: max(.milliseconds(1), due - .now), on: reactor) { [weak self] in
+        self?.assumeIsolated { $0.wakeKeeper() }
+      }
+    }
+    await withCheckedContinuation { remote.sleeper = $0 }
+    timer?.cancel()
+  }
+
+  private func keepRemote() async {
+    defer { remote.keeper = nil }
+    var wait = ForwardAttempts.waits.first
+    while !isClosed, !remote.attempts.isEmpty {
+      do throws(AppError) {
+        try await link()
+      } catch {
+        // The link has given up, or all is being closed.
+        for rule in Array(remote.callers.keys) { answer(rule, .failure(error)) }
+        return
+      }
+      let connection: SSHConnection
+      do throws(AppError) {
+        connection = try await makeSession()
+      } catch {
+        guard !isClosed else { break }
+        for rule in remote.attempts.waiting { tell(.unavailable(rule, error, retry: wait)) }
+        await sleepKeeper(until: .now + wait)
+        wait = min(wait * 2, ForwardAttempts.waits.longest)
+        continue
+      }
+      if !isClosed, connection.reactor === reactor {
+        await serveRemote(over: connection)
+        wait = ForwardAttempts.waits.first
+      }
+      await connection.close()
+      remote.session = nil
+      remote.attempts.lost(at: .now)
+    }
+  }
+
+  /// Asks for the ports and takes what comes to them, until the session ends.
+  private func serveRemote(over connection: SSHConnection) async {
+    let session = ForwardSession(connection, number: 0)
+    remote.session = session
+    watchSessions()
+    let watching = Task(executorPreference: reactor) {
+      for await _ in connection.events {}
+      await self.wakeKeeper()
+    }
+    while !isClosed, !session.isOver, !remote.attempts.isEmpty {
+      guard let (rule, port) = remote.attempts.next(at: .now) else {
+        await sleepKeeper(until: remote.attempts.due)
+        continue
+      }
+      let outcome = await connection.listen(on: rule.remoteAddress, port: port) {
+        [weak self] carrier, originator in
+        guard let self else { return carrier.close() }
+        assumeIsolated { $0.arrived(carrier, from: originator, rule) }
+      }
+      switch outcome {
+      case .success(let port):
+        remote.attempts.granted(rule, port: port)
+        tell(.listening(rule, port: port))
+        answer(rule, .success(port))
+      case .failure(let failure):
+        // Where the session went, the next one asks.
+        guard !session.isOver else { break }
+        refused(rule, failure)
+      }
+    }
+    watching.cancel()
+  }
+
+  private func refused(_ rule: ForwardRule, _ failure: SSHFailure) {
+    let wait = remote.attempts.refused(rule, at: .now)
+    guard wait > .zero else { return }
+    let error =
+      failure.code == .requestDenied
+      ? AppError.sshConnectionFailed(
+        host: host,
+        reason: """
+          The server does not listen for \(PeerText.escaped(rule.name, limit: 256)): another \
+          program has the port, or AllowTcpForwarding or PermitListen there forbids it.
+          """) : AppError(sshError: failure)
+    guard remote.callers[rule] == nil else { return answer(rule, .failure(error)) }
+    tell(.unavailable(rule, error, retry: wait))
+  }
+
+  func closeRemote() async {
+    for rule in Array(remote.callers.keys) { answer(rule, .failure(.cancelled)) }
+    remote.keeper?.cancel()
+    wakeKeeper()
+    await remote.session?.connection.close()
+    _ = await remote.keeper?.value
+  }
+
+  // A connection to a port of the host.
+
+  private func arrived(_ carrier: ChannelCarrier, from originator: String, _ rule: ForwardRule) {
+    guard let id = enter(carrier) else { return }
+    entries[id]?.task = Task(executorPreference: reactor) {
+      await self.serveRemote(id, carrier, rule)
+    }
+  }
+
+  private func serveRemote(_ id: Int, _ carrier: ChannelCarrier, _ rule: ForwardRule) async {
+    var request = SOCKSRequest()
+    let target: TunnelTarget
+    switch rule.destination {
+    case .fixed(let fixed): target = fixed
+    case .dynamic:
+      guard let asked = await readRequest(&request, of: id) else { return }
+      target = .port(asked)
+    }
+    let isDynamic = rule.destination == .dynamic
+    do throws(AppError) {
+      let socket = try await dial(target)
+      guard entries[id] != nil, let session = remote.session else { return socket.reset() }
+      if isDynamic { send(request.answer(.opened), to: carrier) }
+      tell(.opened(id: id, target: target.description))
+      let local = SocketCarrier(socket, on: reactor)
+      carry(
+        id,
+        Splice(
+          local, carrier, down: request.rest, on: reactor, whenOver: ending(id, session)))
+    } catch {
+      if isDynamic, entries[id] != nil { send(request.answer(Self.result(of: error)), to: carrier) }
+      refuse(id, target.description, error, hasReply: isDynamic)
+    }
+  }
+
+  /// A connection of this machine to `target`.
+  private func dial(_ target: TunnelTarget) async throws(AppError) -> Socket {
+    let problem: String
+    switch target {
+    case .socket(let path):
+      do throws(ListeningSocket.Failure) {
+        return try Socket.connected(toPath: path)
+      } catch {
+        problem = error.words
+      }
+    case .port(let endpoint):
+      do throws(DialFailure) {
+        return try await Dialer.dial(endpoint, on: reactor)
+      } catch {
+        problem = error.words
+      }
+    }
+    throw .sshConnectionFailed(
+      host: PeerText.escaped(target.description, limit: 256), reason: "\(problem).")
+  }
+}

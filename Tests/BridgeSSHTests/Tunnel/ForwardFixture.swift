@@ -1,0 +1,101 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeReactor
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// Programs at the ends of forwarded connections.
+enum Peer {
+  /// Reads to the end, then sends all of it back: what comes back proves that the end of one
+  /// direction left the other open.
+  static let echoAfterEnd = """
+    import socket,threading
+    s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(512)
+    print(s.getsockname()[1],flush=True)
+    def serve(c):
+        data=b""
+        try:
+            while True:
+                d=c.recv(65536)
+                if not d: break
+                data+=d
+            c.sendall(data)
+        except ConnectionError: pass
+        c.close()
+    while True:
+        c,_=s.accept()
+        threading.Thread(target=serve,args=(c,),daemon=True).start()
+    """
+
+  /// Connects, sends `count` bytes and its end, and prints the digest of what it got.
+  static let client = """
+    import socket,sys,hashlib,threading
+    data=bytes((i*31+(i>>8))&255 for i in range(int(sys.argv[2])))
+    s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+    h=hashlib.sha256(); n=0
+    if len(sys.argv)>3:
+        while True:
+            d=s.recv(65536)
+            if not d: break
+            n+=len(d)
+    s.sendall(data); s.shutdown(socket.SHUT_WR)
+    try:
+        while True:
+            d=s.recv(65536)
+            if not d: break
+            n+=len(d); h.update(d)
+        print(n,h.hexdigest(),hashlib.sha256(data).hexdigest())
+    except ConnectionResetError: print("reset")
+    """
+
+  static func run(_ script: String, _ arguments: String...) async throws -> String {
+    try await Program.output(of: "/usr/bin/env", ["python3", "-c", script] + arguments)
+  }
+
+  /// A web server whose every page is the same.
+  static func web() async throws -> (RunningProgram, content: String) {
+    let program = try await Program.started(
+      "python3", "-c",
+      """
+      import http.server,sys,os
+      class H(http.server.BaseHTTPRequestHandler):
+          def do_GET(self):
+              self.send_response(200); self.end_headers()
+              self.wfile.write(b"0123456789abcdef"*60000)
+          def log_message(self,*a): pass
+      s=http.server.ThreadingHTTPServer(("127.0.0.1",0),H)
+      print(s.server_address[1],flush=True)
+      s.serve_forever()
+      """)
+    return (program, content: String(repeating: "0123456789abcdef", count: 60_000))
+  }
+}
+
+/// Runs `body` with a forwarder through `server`, dialed at `port` where that is another one. It is
+/// closed after.
+func withForwarder(
+  _ server: SSHServer, at port: Int? = nil, _ limits: Forwarder.Limits = .init(),
+  link: @escaping @Sendable () async throws(AppError) -> Void = { () throws(AppError) in },
+  _ body: (Forwarder) async throws -> Void
+) async throws {
+  let reactor = ReactorGroup.shared.next()
+  let configuration = trusting(server)
+  let endpoint = Endpoint(host: "127.0.0.1", port: port ?? server.port)
+  let forwarder = Forwarder(
+    through: "127.0.0.1", limits: limits, on: reactor, link: link,
+    session: { () async throws(AppError) -> SSHConnection in
+      let connection = SSHConnection(to: endpoint, configuration: configuration, on: reactor)
+      try await connection.connect()
+      return connection
+    })
+  do {
+    try await body(forwarder)
+  } catch {
+    await forwarder.close()
+    throw error
+  }
+  await forwarder.close()
+  #expect(OpenSockets.to(port: endpoint.port).isEmpty)
+}

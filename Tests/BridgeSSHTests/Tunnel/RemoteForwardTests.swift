@@ -1,0 +1,344 @@
+import BridgeErrors
+import BridgeFaults
+import BridgeReactor
+import BridgeSSH
+import BridgeTransport
+import Foundation
+import Testing
+
+/// Ports of a real sshd that lead to real programs here.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct RemoteForwardTests {
+  /// Without an address the host listens on both of loopback, and one that is free is enough.
+  private func rule(_ target: Int, at port: Int = 0) -> ForwardRule {
+    ForwardRule(
+      from: .port(address: port == 0 ? nil : "127.0.0.1", port),
+      to: .fixed(.port(Endpoint(host: "127.0.0.1", port: target))), on: .remote)
+  }
+
+  /// The next event that `select` has something for.
+  private func next<Value>(
+    of forwarder: Forwarder, _ select: (Forwarder.Event) -> Value?
+  ) async throws -> Value {
+    for await event in forwarder.events {
+      if let value = select(event) { return value }
+    }
+    throw CancellationError()
+  }
+
+  private func nextPort(of forwarder: Forwarder) async throws -> Int {
+    try await next(of: forwarder) { if case .listening(_, let port) = $0 { port } else { nil } }
+  }
+
+  @Test func eachDirectionEndsByItself() async throws {
+    try await withServer { server in
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      try await withForwarder(server) { forwarder in
+        let port = try await forwarder.listen(rule(echo.port))
+        let words = try await Peer.run(Peer.client, "\(port)", "3000000").split(separator: " ")
+        #expect(words.first == "3000000")
+        #expect(words.count == 3 && words[1] == words[2].prefix(64))
+        let counts = try await next(of: forwarder) { event -> [UInt64]? in
+          guard case .closed(_, let sent, let received, true) = event else { return nil }
+          return [sent, received]
+        }
+        #expect(counts == [3_000_000, 3_000_000])
+      }
+      echo.end()
+    }
+  }
+
+  @Test func connectionsToTwoPortsAtOnceAmongProbesAreNotMixedUp() async throws {
+    try await withServer { server in
+      let script = """
+        import socket,sys,threading
+        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(512)
+        print(s.getsockname()[1],flush=True)
+        def serve(c):
+            data=b""
+            while True:
+                d=c.recv(65536)
+                if not d: break
+                data+=d
+            c.sendall(sys.argv[1].encode()+data); c.close()
+        while True:
+            c,_=s.accept()
+            threading.Thread(target=serve,args=(c,),daemon=True).start()
+        """
+      let first = try await Program.started("python3", "-c", script, "a")
+      let second = try await Program.started("python3", "-c", script, "b")
+      try await withForwarder(server) { forwarder in
+        let ports = [
+          try await forwarder.listen(rule(first.port)),
+          try await forwarder.listen(rule(second.port)),
+        ]
+        let client = """
+          import socket,sys
+          names="ab"; ports=[int(p) for p in sys.argv[1:]]; good=0
+          socks=[(i,socket.create_connection(("127.0.0.1",ports[i%2]))) for i in range(40)]
+          for i,s in socks: s.sendall(b"%d"%i*500); s.shutdown(socket.SHUT_WR)
+          for i,s in socks:
+              data=b""
+              while True:
+                  d=s.recv(65536)
+                  if not d: break
+                  data+=d
+              good+=data==names[i%2].encode()+b"%d"%i*500
+          print(good)
+          """
+        for _ in 0..<5 {
+          // Each probe takes a channel's number between those of the connections.
+          let running = Task { try await Peer.run(client, "\(ports[0])", "\(ports[1])") }
+          for _ in 0..<20 {
+            await forwarder.linkLost(within: .seconds(60))
+            await Task.yield()
+          }
+          #expect(try await running.value == "40\n")
+        }
+        #expect(await forwarder.sessionCount == 1)
+      }
+      first.end()
+      second.end()
+    }
+  }
+
+  @Test func aTargetThatDoesNotReadHoldsBackTheHost() async throws {
+    try await withServer { server in
+      let directory = try TemporaryDirectory()
+      let slow = try await Program.started(
+        "python3", "-c",
+        """
+        import socket,sys,os,time
+        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(8)
+        print(s.getsockname()[1],flush=True)
+        c,_=s.accept()
+        while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+        n=0
+        while True:
+            d=c.recv(1<<20)
+            if not d: break
+            n+=len(d)
+        c.sendall(b"%d"%n); c.close()
+        """, directory.file("go"))
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      let proxy = try await FaultProxy(to: server.port)
+      try await withForwarder(server, at: proxy.port) { forwarder in
+        let port = try await forwarder.listen(rule(slow.port))
+        let other = try await forwarder.listen(rule(echo.port))
+        let script = """
+          import socket,sys
+          s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+          s.sendall(bytes(64<<20)); s.shutdown(socket.SHUT_WR); print(s.recv(99).decode())
+          """
+        let sending = Task { try await Peer.run(script, "\(port)") }
+        func passed() async -> Int {
+          await proxy.connections.values.reduce(0) { $0 + $1.toClient }
+        }
+        var (last, now) = (-1, await passed())
+        while now < 1 << 20 || now - last > 1 << 16 {
+          // Others go on meanwhile.
+          #expect(try await Peer.run(Peer.client, "\(other)", "10").hasPrefix("10 "))
+          (last, now) = (now, await passed())
+        }
+        #expect(now < 12 << 20)
+        try directory.write("", to: "go")
+        #expect(try await sending.value == "\(64 << 20)\n")
+      }
+      await proxy.stop()
+      slow.end()
+      echo.end()
+    }
+  }
+
+  @Test func aRefusalNamesTheForward() async throws {
+    try await withServer { server in
+      try await withForwarder(server) { forwarder in
+        let taken = rule(9, at: server.port)
+        let error = await failure { _ = try await forwarder.listen(taken) }
+        guard case .sshConnectionFailed("127.0.0.1", let reason)? = error else {
+          return #expect(Bool(false), "\(String(describing: error))")
+        }
+        #expect(reason.contains("-R 127.0.0.1:\(server.port):127.0.0.1:9"))
+        // The session is as good as before.
+        let port = try await forwarder.listen(rule(9))
+        #expect(port > 0)
+        #expect(await forwarder.sessionCount == 1)
+      }
+    }
+  }
+
+  @Test func aPortThatIsStillTakenIsWaitedFor() async throws {
+    try await withServer { server in
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      let stale = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      try await withForwarder(server) { forwarder in
+        await forwarder.keepTrying(rule(echo.port, at: stale.port))
+        let wait = try await next(of: forwarder) { event -> Duration? in
+          if case .unavailable(_, _, let retry) = event { retry } else { nil }
+        }
+        #expect(wait == ForwardAttempts.waits.first)
+        stale.end()
+        #expect(try await nextPort(of: forwarder) == stale.port)
+        #expect(try await Peer.run(Peer.client, "\(stale.port)", "10").hasPrefix("10 "))
+      }
+      echo.end()
+    }
+  }
+
+  @Test func aLostSessionIsReplacedAndAskedForTheSamePort() async throws {
+    try await withServer { server in
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      try await withForwarder(server) { forwarder in
+        let port = try await forwarder.listen(rule(echo.port))
+        #expect(try await nextPort(of: forwarder) == port)
+        let script = """
+          import socket,sys
+          s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+          s.sendall(b"x")
+          try: print("end" if s.recv(1)==b"" else "data")
+          except ConnectionResetError: print("reset")
+          """
+        let carried = Task { try await Peer.run(script, "\(port)") }
+        _ = try await next(of: forwarder) { if case .opened(let id, _) = $0 { id } else { nil } }
+        await server.killSessions()
+        // Of what was carried none hangs.
+        #expect(try await carried.value != "data\n")
+        _ = try await next(of: forwarder) { event -> Bool? in
+          if case .closed(_, _, _, let isWhole) = event { !isWhole } else { nil }
+        }
+        #expect(try await nextPort(of: forwarder) == port)
+        #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
+      }
+      echo.end()
+    }
+  }
+
+  @Test func curlLoadsThroughAPortOfTheHostAcrossResets() async throws {
+    try await withServer { server in
+      let (web, content) = try await Peer.web()
+      let proxy = try await FaultProxy(to: server.port)
+      try await withForwarder(server, at: proxy.port) { forwarder in
+        let port = try await forwarder.listen(rule(web.port))
+        #expect(try await nextPort(of: forwarder) == port)
+        for round in 0..<4 {
+          let loaded = try await Program.output(
+            of: "/usr/bin/curl", ["-sS", "-m", "60", "http://127.0.0.1:\(port)/"])
+          #expect(loaded == content, "round \(round)")
+          try await proxy.inject(.reset)
+          #expect(try await nextPort(of: forwarder) == port)
+        }
+      }
+      await proxy.stop()
+      web.end()
+    }
+  }
+
+  @Test func aPortWithoutATargetSpeaksSOCKS() async throws {
+    try await withServer { server in
+      let (web, content) = try await Peer.web()
+      try await withForwarder(server) { forwarder in
+        let port = try await forwarder.listen(
+          ForwardRule(from: .port(address: "127.0.0.1", 0), to: .dynamic, on: .remote))
+        let loaded = try await Program.output(
+          of: "/usr/bin/curl",
+          ["-sS", "--socks5-hostname", "127.0.0.1:\(port)", "http://127.0.0.1:\(web.port)/"])
+        #expect(loaded == content)
+      }
+      web.end()
+    }
+  }
+
+  @Test func aTargetThatIsNotThereEndsThatConnectionOnly() async throws {
+    try await withServer { server in
+      let directory = try TemporaryDirectory()
+      try await withForwarder(server) { forwarder in
+        let path = directory.file("none")
+        let port = try await forwarder.listen(
+          ForwardRule(
+            from: .port(address: nil, 0), to: .fixed(.socket(path: path)), on: .remote))
+        #expect(try await !Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
+        let (target, error) = try await next(of: forwarder) { event -> (String?, AppError)? in
+          if case .refused(_, let target, let error) = event { (target, error) } else { nil }
+        }
+        #expect(target == path)
+        #expect("\(error)".contains("No such file"))
+        let other = try await forwarder.listen(rule(9))
+        #expect(other > 0)
+      }
+    }
+  }
+
+  @Test func moreThanTheBoundAreClosed() async throws {
+    try await withServer { server in
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      var limits = Forwarder.Limits()
+      limits.connections = 2
+      try await withForwarder(server, limits) { forwarder in
+        let port = try await forwarder.listen(rule(echo.port))
+        let script = """
+          import socket,sys
+          socks=[socket.create_connection(("127.0.0.1",int(sys.argv[1]))) for _ in range(3)]
+          try: print("end" if socks[2].recv(1)==b"" else "data")
+          except ConnectionResetError: print("end")
+          """
+        #expect(try await Peer.run(script, "\(port)") == "end\n")
+        let error = try await next(of: forwarder) { event -> AppError? in
+          if case .refused(_, _, let error) = event { error } else { nil }
+        }
+        #expect("\(error)".contains("2 connections are forwarded already"))
+      }
+      echo.end()
+    }
+  }
+
+  @Test func aUnixSocketOfTheHostIsRefusedByName() async throws {
+    try await withServer { server in
+      try await withForwarder(server) { forwarder in
+        let error = await failure {
+          _ = try await forwarder.listen(
+            ForwardRule(from: .socket(path: "/tmp/x"), to: .dynamic, on: .remote))
+        }
+        #expect(error == .featureUnavailable(feature: "-R /tmp/x (a unix socket of the host)"))
+        #expect(await forwarder.sessionCount == 0)
+      }
+    }
+  }
+
+  @Test func aPortThatIsAskedForWhileTheLinkIsDownIsCanceledByClose() async throws {
+    try await withServer { server in
+      let (up, isUp) = AsyncStream.makeStream(of: Void.self)
+      try await withForwarder(
+        server,
+        link: { () throws(AppError) in
+          for await _ in up { return }
+          throw .cancelled
+        }
+      ) { forwarder in
+        let asking = Task { await failure { _ = try await forwarder.listen(rule(9)) } }
+        await forwarder.close()
+        #expect(await asking.value == .cancelled)
+      }
+      isUp.finish()
+    }
+  }
+
+  @Test func aPortOfThisMachineInUseIsTriedAgain() async throws {
+    try await withServer { server in
+      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      let other = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+      try await withForwarder(server) { forwarder in
+        await forwarder.keepTrying(
+          ForwardRule(
+            from: .port(address: "127.0.0.1", other.port),
+            to: .fixed(.port(Endpoint(host: "127.0.0.1", port: echo.port)))))
+        _ = try await next(of: forwarder) { event -> Bool? in
+          if case .unavailable = event { true } else { nil }
+        }
+        other.end()
+        await forwarder.linkIsBack()
+        #expect(try await nextPort(of: forwarder) == other.port)
+        #expect(try await Peer.run(Peer.client, "\(other.port)", "10").hasPrefix("10 "))
+      }
+      echo.end()
+    }
+  }
+}
