@@ -18,6 +18,19 @@ public enum Dialer {
       .dial(resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, entered: entered)
   }
 
+  /// The same over addresses of one family only; a host that has none of it is an unknown name.
+  ///
+  /// - Throws: what ended the phase.
+  package static func dial(
+    _ endpoint: Endpoint, over family: NetworkAddress.Family?, on reactor: Reactor,
+    resolveTimeout: Duration, dialTimeout: Duration,
+    entered: @Sendable (ConnectionPhase) -> Void
+  ) async throws(DialFailure) -> Socket {
+    try await Route(endpoint, on: reactor)
+      .dial(
+        over: family, resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, entered: entered)
+  }
+
   /// The addresses of `endpoint`'s host in the order in which a dial would try them.
   ///
   /// - Throws: what ended the lookup, in phase `.resolve`.

@@ -30,10 +30,13 @@ package struct Route: Sendable {
 
   /// Resolves the name, races the addresses and returns the winner's socket.
   package func dial(
+    over family: NetworkAddress.Family? = nil,
     resolveTimeout: Duration, dialTimeout: Duration, entered: @Sendable (ConnectionPhase) -> Void
   ) async throws(DialFailure) -> Socket {
     entered(.resolve)
     let addresses = try await resolve(within: resolveTimeout)
+      .filter { family == nil || $0.family == family }
+    guard !addresses.isEmpty else { throw DialFailure(phase: .resolve, cause: .nameUnknown) }
     entered(.dial)
     return try await race(addresses, within: dialTimeout).socket
   }

@@ -80,6 +80,10 @@ package struct ClientConfig: Sendable, Equatable {
   /// LocalForward and DynamicForward as GatewayPorts widens them, RemoteForward; none with
   /// ClearAllForwardings.
   package var forwards: [ForwardRule] = []
+  /// GatewayPorts: local ports without an address are opened on every one.
+  package var opensForwards = false
+  /// AddressFamily.
+  package var addressFamily = SSHConfiguration.AddressFamily.any
   /// ExitOnForwardFailure.
   package var exitsOnForwardFailure = false
   /// One sentence for each keyword that has no effect, each skipped Match block and each

@@ -154,12 +154,8 @@ enum ConfigEffect {
 
   static func gatewayPorts(_ config: inout ClientConfig, isOpen: Bool) {
     guard isOpen else { return }
-    config.forwards = config.forwards.map { rule in
-      guard rule.side == .local, case .port(address: nil, let port) = rule.source else {
-        return rule
-      }
-      return ForwardRule(from: .port(address: "*", port), to: rule.destination)
-    }
+    config.opensForwards = true
+    config.forwards = config.forwards.map(\.opened)
   }
 }
 

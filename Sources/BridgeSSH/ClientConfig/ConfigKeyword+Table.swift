@@ -39,6 +39,7 @@ extension ConfigKeyword {
     algorithms("KexAlgorithms", [.keyExchange]),
     algorithms("Ciphers", [.cipherToServer, .cipherToClient]),
     algorithms("MACs", [.macToServer, .macToClient]),
+    ConfigKeyword("AddressFamily", ConfigValue.family) { $0.addressFamily = $1 },
     ConfigKeyword("ConnectTimeout", ConfigValue.time) {
       $0.connectTimeout = $1 == .zero ? nil : $1
     },

@@ -114,6 +114,17 @@ enum ConfigValue {
     return entry.refusal(message)
   }
 
+  static func family(
+    _ text: String, _ refuse: Refusal
+  ) throws(AppError) -> SSHConfiguration.AddressFamily {
+    switch text.lowercased() {
+    case "any": return .any
+    case "inet": return .ipv4
+    case "inet6": return .ipv6
+    default: throw refuse("\(shown(text)) is none of any, inet, inet6")
+    }
+  }
+
   static func terminal(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.TTY {
     switch text.lowercased() {
     case "true": return .yes

@@ -42,6 +42,16 @@ public struct SSHConfiguration: Sendable {
     public static let anyKey = HostKeys(files: [], unknown: .acceptNew)
   }
 
+  /// The addresses of a host that are dialed.
+  public enum AddressFamily: Sendable, Equatable {
+    /// Those of both families.
+    case any
+    /// IPv4 only.
+    case ipv4
+    /// IPv6 only.
+    case ipv6
+  }
+
   /// The remote user.
   public var user: String
   /// The credentials to offer, in order.
@@ -54,6 +64,8 @@ public struct SSHConfiguration: Sendable {
   public var timeouts: SSHTimeouts
   /// The prompts.
   public var interaction: SSHInteraction
+  /// The addresses that are dialed.
+  public var addressFamily = AddressFamily.any
 
   /// A configuration for `user`.
   public init(

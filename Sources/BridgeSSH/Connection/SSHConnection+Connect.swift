@@ -101,10 +101,12 @@ extension SSHConnection {
   private func dial() async throws(SSHFailure) -> Socket {
     let timeouts = configuration.timeouts
     let (endpoint, reactor) = (endpoint, reactor)
+    let family = configuration.addressFamily.networkFamily
     let outcome: Outcome<DialFailure?> = await wait(phase: .dial, within: nil) {
       connection, id, answer in
       connection.dialing = Task(executorPreference: reactor) { [weak connection] in
-        let result = await Self.dial(endpoint, on: reactor, timeouts) { [weak connection] phase in
+        let result = await Self.dial(endpoint, family, on: reactor, timeouts) {
+          [weak connection] phase in
           connection?.assumeIsolated { $0.enter(phase) }
         }
         reactor.execute { [weak connection] in
@@ -136,13 +138,15 @@ extension SSHConnection {
   }
 
   private static func dial(
-    _ endpoint: Endpoint, on reactor: Reactor, _ timeouts: SSHTimeouts,
+    _ endpoint: Endpoint, _ family: NetworkAddress.Family?, on reactor: Reactor,
+    _ timeouts: SSHTimeouts,
     entered: @escaping @Sendable (ConnectionPhase) -> Void
   ) async -> Result<Socket, DialFailure> {
     do throws(DialFailure) {
       return .success(
         try await Dialer.dial(
-          endpoint, on: reactor, resolveTimeout: timeouts.resolve, dialTimeout: timeouts.dial,
+          endpoint, over: family, on: reactor, resolveTimeout: timeouts.resolve,
+          dialTimeout: timeouts.dial,
           entered: entered))
     } catch {
       return .failure(error)
@@ -282,5 +286,15 @@ extension SSHConnection {
 
   private static func typeName(of blob: [UInt8]) -> String {
     HostKey(blob: blob)?.typeName ?? "unknown"
+  }
+}
+
+extension SSHConfiguration.AddressFamily {
+  fileprivate var networkFamily: NetworkAddress.Family? {
+    switch self {
+    case .any: nil
+    case .ipv4: .v4
+    case .ipv6: .v6
+    }
   }
 }

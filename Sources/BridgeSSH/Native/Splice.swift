@@ -44,6 +44,9 @@ import BridgeReactor
     self.whenOver = whenOver
   }
 
+  /// The bytes that went through so far.
+  var counts: (sent: UInt64, received: UInt64) { (up.count, down.count) }
+
   /// Begins; false where the sockets cannot be watched.
   func start() -> Bool {
     let isWatched =

@@ -67,6 +67,12 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// With a local port without an address on every one (GatewayPorts).
+  package var opened: ForwardRule {
+    guard side == .local, case .port(address: nil, let port) = source else { return self }
+    return ForwardRule(from: .port(address: "*", port), to: destination)
+  }
+
   /// Whether any free port will do.
   package var isForAnyPort: Bool {
     if case .port(_, 0) = source { true } else { false }

@@ -188,6 +188,7 @@ extension Forwarder {
       guard let asked = await readRequest(&request, of: id) else { return }
       target = .port(asked)
     }
+    entries[id]?.target = target.description
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let socket = try await dial(target)

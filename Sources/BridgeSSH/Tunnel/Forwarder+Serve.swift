@@ -18,6 +18,7 @@ extension Forwarder {
       guard let asked = await readRequest(&request, of: id) else { return }
       target = .port(asked)
     }
+    entries[id]?.target = target.description
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let (remote, session) = try await open(target)

@@ -1,6 +1,6 @@
 public import BridgeErrors
 public import BridgeReactor
-import BridgeTransport
+public import BridgeTransport
 
 /// Takes connections on local ports and carries each to its target through a host, and those that
 /// come to ports of the host to targets of this machine, over SSH connections of its own.
@@ -47,6 +47,8 @@ public actor Forwarder {
   struct Entry {
     /// What asked for it: a local socket, or a channel that the host opened.
     let near: any Carrier
+    /// Where it leads, once that is known.
+    var target: String?
     var task: Task<Void, Never>?
     var splice: Splice?
     /// Resumed when the local side can be read, or when it is over.
@@ -101,8 +103,52 @@ public actor Forwarder {
     (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
   }
 
+  /// A forwarder without a port, through the host at `endpoint`, which is reached with
+  /// `configuration`.
+  ///
+  /// - Parameter link: returns when the link is up; throws what it gave up with.
+  public init(
+    through endpoint: Endpoint, configuration: SSHConfiguration, limits: Limits = Limits(),
+    link: @escaping @Sendable () async throws(AppError) -> Void
+  ) {
+    let reactor = ReactorGroup.shared.next()
+    self.init(
+      through: endpoint.host, limits: limits, on: reactor, link: link,
+      session: { () async throws(AppError) -> SSHConnection in
+        let connection = SSHConnection(to: endpoint, configuration: configuration, on: reactor)
+        do throws(AppError) {
+          try await connection.connect()
+        } catch {
+          await connection.close()
+          throw error
+        }
+        return connection
+      })
+  }
+
   /// The reactor's thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
+
+  /// A connection that is carried or waits.
+  public struct Connection: Sendable, Equatable {
+    /// Its number, as in the events.
+    public var id: Int
+    /// Where it leads; nil as long as that is not known.
+    public var target: String?
+    /// The bytes that went to the host.
+    public var sent: UInt64 = 0
+    /// The bytes that came from the host.
+    public var received: UInt64 = 0
+  }
+
+  /// What is carried or waits, oldest first.
+  public var connections: [Connection] {
+    entries.sorted { $0.key < $1.key }.map { id, entry in
+      let counts = entry.splice?.counts
+      return Connection(
+        id: id, target: entry.target, sent: counts?.sent ?? 0, received: counts?.received ?? 0)
+    }
+  }
 
   /// How many connections are carried or wait.
   public var count: Int { entries.count }

@@ -16,7 +16,7 @@ import Testing
     "ServerAliveInterval": "8", "ServerAliveCountMax": "9", "RequestTTY": "force",
     "LogLevel": "QUIET", "ProxyJump": "hop", "ProxyCommand": "nc %h %p",
     "LocalForward": "80 web:80", "DynamicForward": "1080",
-    "RemoteForward": "80 web:80", "GatewayPorts": "yes",
+    "RemoteForward": "80 web:80", "AddressFamily": "inet6", "GatewayPorts": "yes",
     "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes",
   ]
 

@@ -15,7 +15,7 @@ import Testing
     "hostkeyalias": "alias", "requesttty": "force", "loglevel": "QUIET", "proxyjump": "hop",
     "proxycommand": "nc %h %p", "certificatefile": "/c.pub",
     "localforward": "80 web:80", "dynamicforward": "1080",
-    "remoteforward": "80 web:80", "gatewayports": "yes",
+    "remoteforward": "80 web:80", "addressfamily": "inet6", "gatewayports": "yes",
     "exitonforwardfailure": "yes", "clearallforwardings": "yes",
   ]
 

@@ -341,4 +341,28 @@ import Testing
       echo.end()
     }
   }
+
+  @Test(arguments: [ForwardRule.Side.local, .remote])
+  func aDropbearForwardsToo(side: ForwardRule.Side) async throws {
+    guard await SSHServer.canReplacePasswords() else { return }
+    let server = try await DropbearServer(admits: true)
+    let (web, content) = try await Peer.web()
+    let forwarder = Forwarder(
+      through: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(
+        user: server.user, credentials: [.keyFile(try #require(server.identityFile))],
+        hostKeys: .anyKey),
+      link: { () throws(AppError) in })
+    let target = ForwardRule.Destination.fixed(.port(Endpoint(host: "127.0.0.1", port: web.port)))
+    let port = try await forwarder.listen(
+      ForwardRule(from: .port(address: nil, 0), to: target, on: side))
+    for _ in 0..<3 {
+      let loaded = try await Program.output(
+        of: "/usr/bin/curl", ["-sS", "-m", "60", "http://127.0.0.1:\(port)/"])
+      #expect(loaded == content)
+    }
+    await forwarder.close()
+    await server.stop()
+    web.end()
+  }
 }
