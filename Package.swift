@@ -137,7 +137,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery",
+        "Bridge", "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery",
         "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridge-host",
         "bridgectl",
       ]),

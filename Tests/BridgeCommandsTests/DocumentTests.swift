@@ -29,7 +29,7 @@ import Testing
     let rows = try Self.text().split(separator: "\n").filter { $0.hasPrefix("| `-") }
     let cells = rows.compactMap { $0.split(separator: " | ").first }
     let written = cells.flatMap { cell in
-      cell.matches(of: /`(-[a-zA-Z]|--[a-z-]+)/).map { String($0.output.1) }
+      cell.matches(of: /`(-[a-zA-Z0-9]|--[a-z-]+)/).map { String($0.output.1) }
     }
     #expect(Set(written) == Set(options).subtracting(["-h", "--help", "--version"]))
   }

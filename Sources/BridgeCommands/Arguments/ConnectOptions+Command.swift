@@ -3,7 +3,8 @@ import ArgumentParser
 extension ConnectOptions {
   /// The options that take the next word as their value where nothing is joined to them.
   package static let valued: Set = [
-    "-p", "-l", "-i", "-F", "-o", "-J", "-W", "-L", "-D", "-R", "-H", "--host-key", "--known-hosts",
+    "-p", "-l", "-i", "-F", "-o", "-J", "-W", "-L", "-D", "-R", "-E",
+    "-H", "--exit-status-file", "--host-key", "--known-hosts",
     "--password-fd",
     "--timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",

@@ -93,6 +93,16 @@ package struct ConnectRequest: Sendable, Equatable {
   package var jump: String?
   /// What standard input and output are carried to.
   package var carried: TunnelTarget?
+  /// The addresses to dial; nil where the configuration decides.
+  package var addressFamily: SSHConfiguration.AddressFamily?
+  /// Where words go instead of standard error.
+  package var logFile: String?
+  /// Where it is written how the run ended.
+  package var exitStatusFile: String?
+  /// Whether local ports without an address are opened on every one.
+  package var isGateway = false
+  /// Where a run in the background says that it needs its parent process no more.
+  package var detachDescriptor: Int32?
   /// What is forwarded beside the configuration's; nil where nothing may be.
   package var forwards: [ForwardRule]?
 
@@ -111,6 +121,8 @@ package struct ConnectRequest: Sendable, Equatable {
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
+    isGateway = options.tunnels.isGateway
+    try checkBackground(options)
     let forwards = try options.tunnels.forwards()
     self.forwards = carried == nil ? forwards : nil
   }
@@ -153,6 +165,11 @@ package struct ConnectRequest: Sendable, Equatable {
     durability = .never
     start = StartRequest()
     jump = options.jump
+    addressFamily = try Self.family(options)
+    logFile = try Self.paths(options.logFile.map { [$0] } ?? [], field: "-E").first
+    exitStatusFile = try Self.paths(
+      options.exitStatusFile.map { [$0] } ?? [], field: "--exit-status-file"
+    ).first
     carried = nil
     forwards = nil
   }
@@ -199,6 +216,23 @@ package struct ConnectRequest: Sendable, Equatable {
       throw .validationError(field: "COMMAND", message: "It contains a NUL byte.")
     }
     return words.isEmpty ? nil : command
+  }
+
+  private func checkBackground(_ options: ConnectOptions) throws(AppError) {
+    guard options.tunnels.goesToBackground else { return }
+    guard command != nil || options.nothing, carried == nil, messages == nil else {
+      throw .validationError(field: "-f", message: "It needs a COMMAND, or -N, over SSH.")
+    }
+  }
+
+  private static func family(
+    _ options: LinkOptions
+  ) throws(AppError) -> SSHConfiguration.AddressFamily? {
+    guard !(options.onlyIPv4 && options.onlyIPv6) else {
+      throw .validationError(field: "-4", message: "-4 and -6 cannot be combined.")
+    }
+    if options.onlyIPv4 { return .ipv4 }
+    return options.onlyIPv6 ? .ipv6 : nil
   }
 
   private static func terminal(

@@ -37,6 +37,24 @@ package struct LinkOptions: ParsableArguments {
       valueName: "HOSTS"))
   package var jump: String?
 
+  @Flag(name: .customShort("4"), help: "Dial IPv4 addresses only.")
+  package var onlyIPv4 = false
+
+  @Flag(name: .customShort("6"), help: "Dial IPv6 addresses only.")
+  package var onlyIPv6 = false
+
+  @Option(
+    name: .customShort("E", allowingJoined: true),
+    help: ArgumentHelp(
+      "Append what bridgectl says to FILE instead of standard error.", valueName: "FILE"))
+  package var logFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write how the run ended to FILE, as one line of JSON: the remote status apart from ours.",
+      valueName: "FILE"))
+  package var exitStatusFile: String?
+
   @Flag(name: .customShort("q"), help: "Print only the error that ends the run.")
   package var quiet = false
 

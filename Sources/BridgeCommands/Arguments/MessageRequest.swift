@@ -64,7 +64,8 @@ package struct MessageRequest: Sendable, Equatable {
       ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
       ("-J", options.jump != nil), ("-W", options.tunnels.carried != nil),
       ("-L", !options.tunnels.local.isEmpty), ("-D", !options.tunnels.dynamic.isEmpty),
-      ("-R", !options.tunnels.remote.isEmpty),
+      ("-R", !options.tunnels.remote.isEmpty), ("-g", options.tunnels.isGateway),
+      ("-f", options.tunnels.goesToBackground), ("-4", options.onlyIPv4), ("-6", options.onlyIPv6),
     ]
   }
 

@@ -39,6 +39,19 @@ package struct TunnelOptions: ParsableArguments {
       valueName: "[ADDRESS:]PORT[:HOST:HOSTPORT]"))
   package var remote: [String] = []
 
+  @Flag(
+    name: .customShort("g"),
+    help: "Open local ports without an ADDRESS on every address (GatewayPorts).")
+  package var isGateway = false
+
+  @Flag(
+    name: .customShort("f"),
+    help: """
+      Go to the background once logged in, and with ExitOnForwardFailure once the ports are open; \
+      implies -n. The exit status says whether that succeeded.
+      """)
+  package var goesToBackground = false
+
   @Flag(name: .customShort("n"), help: "Read nothing from standard input.")
   package var noInput = false
 

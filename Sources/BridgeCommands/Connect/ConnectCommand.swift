@@ -35,11 +35,21 @@ package struct ConnectCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    if options.tunnels.noInput { LocalEnvironment.closeInput() }
+    let tunnels = options.tunnels
+    let foreground = tunnels.goesToBackground ? Foreground.takeDescriptor() : nil
+    if tunnels.goesToBackground, foreground == nil, (try? ConnectRequest(options)) != nil {
+      await Foreground.run()
+    }
+    if tunnels.noInput || tunnels.goesToBackground { LocalEnvironment.closeInput() }
     let command = LinkCommand(
       options: options.link, isInteractive: { RunContext.ownsKeyboard($0, $1, $2) })
     let options = options
-    await command.run({ () throws(AppError) in try ConnectRequest(options) }, Self.work)
+    let request: LinkCommand.Request = { () throws(AppError) in
+      var request = try ConnectRequest(options)
+      request.detachDescriptor = foreground
+      return request
+    }
+    await command.run(request, Self.work)
   }
 
   @Sendable private static func work(_ context: RunContext) -> any LinkWork {

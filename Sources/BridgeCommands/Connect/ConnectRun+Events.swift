@@ -81,7 +81,12 @@ extension ConnectRun {
       await supervisor.reconnectNow(id)
     case .escape(.detach): work.detach()
     case .escape(.help): reporter.show("\r\n" + (keyboard?.help ?? ""))
-    case .escape(.status): requestStatus.yield()
+    case .escape(.status): requestDisplay.yield(.status)
+    case .escape(.forwards): requestDisplay.yield(.forwards)
+    case .escape(.suspend): Signals.suspend()
+    case .escape(.background):
+      reporter.show(
+        "\r\nA shell cannot go to the background: -f starts there, and ~^Z suspends.\r\n")
     case .escape(.bytes): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
     case .key(.explain): view.change { $0.isExplained.toggle() }
@@ -96,8 +101,17 @@ extension ConnectRun {
     context.finish(.success(.interrupted))
   }
 
-  /// `~s`. It waits for the host, and the keyboard does not wait for it.
-  func showStatus() async {
+  /// `~s` and `~#`. They wait, the one for the host, and the keyboard does not wait for them.
+  func show(_ display: Display, _ forwards: RunForwards?) async {
+    switch display {
+    case .status: await showStatus()
+    case .forwards:
+      let lines = await forwards?.lines() ?? ["Nothing is forwarded."]
+      reporter.show("\r\n" + lines.map { $0 + "\r\n" }.joined())
+    }
+  }
+
+  private func showStatus() async {
     var link: StatusText.Link?
     if let connection = try? await supervisor.connection(id) {
       link = await StatusText.Link(probing: connection)

@@ -15,9 +15,15 @@ struct ConnectRun: Sendable {
   let supervisor: Supervisor<ContinuousClock>
   /// The link that the work goes over.
   let id: ConnectionID
-  /// Asked for by `~s`.
-  let statusRequests: AsyncStream<Void>
-  let requestStatus: AsyncStream<Void>.Continuation
+  /// Asked for by `~s` and `~#`.
+  let displayRequests: AsyncStream<Display>
+  let requestDisplay: AsyncStream<Display>.Continuation
+
+  /// What an escape shows that is not known at once.
+  enum Display: Sendable {
+    case status
+    case forwards
+  }
 
   var request: ConnectRequest { context.request }
   var settings: ConnectSettings { context.settings }
@@ -39,7 +45,8 @@ struct ConnectRun: Sendable {
     supervisor = Supervisor(
       clock: context.clock, executor: context.reactor, callbackExecutor: context.reactor)
     id = ConnectionID("\(request.host.scheme.rawValue):\(context.settings.endpoint)#1")
-    (statusRequests, requestStatus) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    (displayRequests, requestDisplay) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
   }
 
   /// The result of a part of the run.
@@ -82,7 +89,7 @@ struct ConnectRun: Sendable {
           return .over
         }
         group.addTask(executorPreference: reactor) {
-          for await _ in statusRequests { await showStatus() }
+          for await display in displayRequests { await show(display, forwards) }
           return .over
         }
       }
@@ -127,6 +134,7 @@ struct ConnectRun: Sendable {
 
   /// Works on a generation. Only then is it known whether the work outlives the link.
   private func use(_ connection: any Connection, _ generation: Int) async {
+    context.detachment?.loggedIn(reporter)
     await work.use(connection, generation)
     await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
   }
@@ -154,7 +162,9 @@ struct ConnectRun: Sendable {
     switch ending.words {
     case .none: break
     case .disconnected: context.logDisconnect()
-    case .failure(let failure): reporter.fail(failure)
+    case .failure(let failure):
+      context.facts.withLock { $0.caseName = failure.error.caseName }
+      reporter.fail(failure)
     }
     return ending.code
   }

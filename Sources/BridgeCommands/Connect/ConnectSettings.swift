@@ -42,6 +42,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var proxyCommand: String?
   /// What is forwarded.
   package var forwards: [ForwardRule] = []
+  /// The addresses to dial.
+  package var addressFamily = SSHConfiguration.AddressFamily.any
   /// Whether a forward that cannot be had ends the run.
   package var exitsOnForwardFailure = false
 }
@@ -131,8 +133,11 @@ extension ConnectSettings {
       layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
         ?? config.identityFiles,
       config, environment)
+    settings.addressFamily = request.addressFamily ?? config.addressFamily
     if let typed = request.forwards {
-      settings.forwards = typed + config.forwards.filter { !typed.contains($0) }
+      let isOpen = request.isGateway || config.opensForwards
+      let all = typed + config.forwards.filter { !typed.contains($0) }
+      settings.forwards = isOpen ? all.map(\.opened) : all
       settings.exitsOnForwardFailure = config.exitsOnForwardFailure
     }
     return (settings, config.proxy)

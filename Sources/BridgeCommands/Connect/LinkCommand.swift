@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeSSH
+import BridgeTransport
 
 /// The frame of every command that works over a link: its reporter, its settings, its exit code.
 struct LinkCommand: Sendable {
@@ -23,22 +24,33 @@ struct LinkCommand: Sendable {
     style.sharesTerminal = style.isTerminal && local.outputIsTerminal
     style.showsProgress = style.isTerminal && local.canMoveCursor
     let reporter: Reporter
-    let code: Int32
+    let report: ExitReport
+    var statusFile: Int32?
     do throws(AppError) {
       let request = try request()
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
       style.usesColor = request.color.isGranted(by: local)
-      reporter = Reporter(style, eventsDescriptor: request.eventsDescriptor)
-      code = await connect(request, local, reporter, work)
+      statusFile = try ConnectRequest.map(request.exitStatusFile) { (path) throws(AppError) in
+        try LocalEnvironment.openFile(path, appends: false)
+      }
+      let log = try ConnectRequest.map(request.logFile) { (path) throws(AppError) in
+        try LocalEnvironment.openFile(path, appends: true)
+      }
+      reporter = Reporter(
+        style, eventsDescriptor: request.eventsDescriptor, logDescriptor: log)
+      report = await connect(request, local, reporter, work)
     } catch {
       reporter = Reporter(style)
       reporter.fail(CommandFailure(error: error))
-      code = error.exitCode().rawValue
+      report = ExitReport(code: error.exitCode().rawValue, caseName: error.caseName)
     }
-    reporter.event(.exit(code: code))
+    reporter.event(.exit(code: report.code))
     await reporter.drain()
-    Signals.exit(code)
+    if let statusFile {
+      _ = DescriptorWriter.writeAll(Array((report.line.text + "\n").utf8), to: statusFile)
+    }
+    Signals.exit(report.code)
   }
 
   private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {
@@ -61,7 +73,7 @@ struct LinkCommand: Sendable {
 
   private func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter, _ work: Work
-  ) async -> Int32 {
+  ) async -> ExitReport {
     do throws(CommandFailure) {
       try Self.requireDescriptors(request)
       let settings =
@@ -80,10 +92,12 @@ struct LinkCommand: Sendable {
       let context = RunContext(
         request: request, settings: settings, local: local, reporter: reporter,
         reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))
-      return await ConnectRun(context, work(context), signals: Signals()).run()
+      let code = await ConnectRun(context, work(context), signals: Signals()).run()
+      let facts = context.facts.withLock { $0 }
+      return ExitReport(code: code, remote: facts.remote, caseName: facts.caseName)
     } catch {
       reporter.fail(error)
-      return error.exitCode
+      return ExitReport(code: error.exitCode, caseName: error.error.caseName)
     }
   }
 }

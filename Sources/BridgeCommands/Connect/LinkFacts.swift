@@ -44,6 +44,10 @@ package struct LinkFacts: Sendable {
   package private(set) var failures: [CommandFailure] = []
   /// The result of the newest reconnect, for display.
   package private(set) var back: String?
+  /// How the remote side ended.
+  package var remote: ExitReport.Remote?
+  /// The case of the error that ended the run.
+  package var caseName: String?
   /// Whether the run is ending at the user's request, or has nothing left to do.
   package var isOver = false
 

@@ -25,6 +25,8 @@ struct RunContext: Sendable {
   let resizes = Resizes()
   let facts = Mutex(LinkFacts())
   let counters = Counters()
+  /// How the run goes to the background, where it does.
+  let detachment: Detachment?
   /// The first ending counts.
   let endings: AsyncStream<Ending>
   let end: AsyncStream<Ending>.Continuation
@@ -39,6 +41,12 @@ struct RunContext: Sendable {
     self.local = local
     self.reporter = reporter
     self.reactor = reactor
+    detachment = request.detachDescriptor.map { descriptor in
+      let hasPorts = settings.forwards.contains { $0.side == .remote }
+      return Detachment(
+        to: descriptor, isIdle: request.isIdle,
+        waitsForForwards: hasPorts && settings.exitsOnForwardFailure)
+    }
     let keyboard = interactive && local.inputIsTerminal ? Keyboard() : nil
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeRoomForTyping() }

@@ -76,6 +76,7 @@ struct RunForwards: Sendable {
         return context.finish(Self.ending(rule, error))
       }
     }
+    context.detachment?.portsAreOpen(context.reporter)
   }
 
   /// Reports the steps of the forwarded connections and of the ports until `close`.
@@ -121,6 +122,17 @@ struct RunForwards: Sendable {
     return rule.side == .remote
       ? "bridgectl: the host takes connections on port \(port) for \(name)"
       : "bridgectl: forwarding \(name)"
+  }
+
+  /// What is carried or waits, a line each, with a title.
+  func lines() async -> [String] {
+    let carried = await forwarder.connections
+    return ["Forwarded connections: \(carried.count)"]
+      + carried.prefix(256).map { connection in
+        let target = connection.target.map { PeerText.escaped($0, limit: 256) } ?? "a target"
+        let counts = "\(connection.sent) bytes sent, \(connection.received) received"
+        return "  \(connection.id) to \(target) (\(counts))"
+      }
   }
 
   /// A link that was lost may have taken the sessions with it.

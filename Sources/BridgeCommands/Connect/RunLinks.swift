@@ -176,8 +176,10 @@ struct RunLinks: Sendable {
       if prompter.route.canAsk { credentials.append(.keyboardInteractive) }
       credentials += (0..<passwordPrompts).map { _ in .password(nil) }
     }
-    return SSHConfiguration(
+    var configuration = SSHConfiguration(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
       algorithms: settings.algorithms, timeouts: settings.timeouts, interaction: interaction)
+    configuration.addressFamily = settings.addressFamily
+    return configuration
   }
 }

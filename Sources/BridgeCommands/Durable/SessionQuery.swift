@@ -84,9 +84,12 @@ extension RunContext {
   /// - Parameter reason: why the end is not known, where it is not.
   func ending(_ end: ProgramEnd?, reason: String = "its end is not recorded") -> Ending {
     switch end {
-    case .exited(let status): return .success(ExitCode(.status(Int(status))))
+    case .exited(let status):
+      facts.withLock { $0.remote = .status(Int(status)) }
+      return .success(ExitCode(.status(Int(status))))
     case .signaled(let number, _):
       reporter.log("bridgectl: signal \(number) ended it.")
+      facts.withLock { $0.remote = .signal("\(number)") }
       return .success(ExitCode(rawValue: 128 + Int32(number)))
     case .unknownKeeperDied, .unknownRebooted, nil:
       let host = settings.endpoint.host

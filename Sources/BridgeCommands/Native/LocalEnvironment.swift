@@ -73,6 +73,17 @@ struct LocalEnvironment: Sendable {
     close(nothing)
   }
 
+  /// Opens the file at `path` to write to, made where there is none: at its end, or emptied.
+  ///
+  /// - Throws: `fileWriteError` with the system's words.
+  static func openFile(_ path: String, appends: Bool) throws(AppError) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC)
+    let descriptor = unsafe Foundation.open(path, flags, 0o600)
+    guard descriptor < 0 else { return descriptor }
+    throw .fileWriteError(
+      path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))
+  }
+
   /// Whether something is at `path`, a file that can be read.
   static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0

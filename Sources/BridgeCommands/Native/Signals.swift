@@ -85,6 +85,9 @@ final class Signals: Sendable {
     sink.yield(.resumed)
   }
 
+  /// Stops this process as Ctrl-Z does a program that reads lines.
+  static func suspend() { kill(getpid(), SIGTSTP) }
+
   /// Ends the process now, with the terminal as it was.
   static func exit(_ code: Int32) -> Never {
     TerminalModes.restore()

@@ -33,17 +33,27 @@ final class Reporter: Sendable {
 
   private let state: Mutex<State>
   private let standardError: DescriptorWriter
+  /// What bridgectl says itself: standard error, or the file of `-E`.
+  private let words: DescriptorWriter
   /// The outputs of events: standard error, a descriptor of their own, both or nowhere.
   private let lines: [EventLines]
   private static let erase = "\r\u{1B}[K"
 
-  /// A reporter that writes events also to `eventsDescriptor`.
-  init(_ style: Style, eventsDescriptor: Int32? = nil) {
+  /// A reporter that writes events also to `eventsDescriptor`, and its own words to
+  /// `logDescriptor` where there is one.
+  init(_ style: Style, eventsDescriptor: Int32? = nil, logDescriptor: Int32? = nil) {
+    var style = style
+    standardError = DescriptorWriter(2)
+    words = logDescriptor.map(DescriptorWriter.init) ?? standardError
+    if logDescriptor != nil {
+      style.isTerminal = false
+      style.sharesTerminal = false
+      style.showsProgress = false
+      style.usesColor = false
+    }
     state = Mutex(State(style: style))
-    let standardError = DescriptorWriter(2)
-    self.standardError = standardError
     lines =
-      (style.isJSON ? [EventLines(standardError)] : [])
+      (style.isJSON ? [EventLines(words)] : [])
       + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
 
@@ -134,7 +144,7 @@ final class Reporter: Sendable {
       guard !state.style.isJSON else { return }
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
-      standardError.post(erased + state.overlay.makeLine(on: size) + text)
+      words.post(erased + state.overlay.makeLine(on: size) + text)
     }
   }
 
@@ -183,6 +193,7 @@ final class Reporter: Sendable {
   /// Waits until all is written.
   func drain() async {
     await standardError.drain()
+    await words.drain()
     for lines in lines { await lines.drain() }
   }
 

@@ -1,6 +1,16 @@
 package import BridgeErrors
 package import BridgeSSH
 
+extension ExitReport.Remote {
+  /// How a command ended.
+  package init(_ status: ExitStatus) {
+    switch status {
+    case .status(let number): self = .status(number)
+    case .signal(let name): self = .signal(name)
+    }
+  }
+}
+
 extension ExitCode {
   /// The code that passes on how a remote command ended: its status as it is, 128 + n after signal
   /// n, 255 after an unknown signal.

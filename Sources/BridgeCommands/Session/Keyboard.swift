@@ -44,7 +44,8 @@ final class Keyboard: Sendable {
     let all =
       ["Escapes, at the start of a line:"]
       + (lines + [
-        "~r   reconnect now", "~s   show connection status", "~?   show this list", "~~   a tilde",
+        "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
+        "~^Z  suspend bridgectl", "~?   show this list", "~~   a tilde",
       ]).map { "  " + $0 }
     return all.map { $0 + "\r\n" }.joined()
   }
@@ -157,7 +158,8 @@ final class Keyboard: Sendable {
           continue
         }
         for answer in bytes.compactMap(Self.answer) { await act(answer) }
-      case .disconnect, .reconnect, .status, .detach, .help: await act(.escape(token))
+      case .disconnect, .reconnect, .status, .forwards, .suspend, .background, .detach, .help:
+        await act(.escape(token))
       }
     }
   }

@@ -108,6 +108,7 @@ final class PlainWork: LinkWork {
     switch await remote.run() {
     case .ended(let status):
       state.withLock { $0.ledger.end() }
+      context.facts.withLock { $0.remote = ExitReport.Remote(status) }
       if case .signal(let name) = status {
         reporter.log("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
       }

@@ -1,6 +1,6 @@
 /// Finds the escapes of a live shell among what is typed: a tilde at the start of a line, and then
-/// one of `.`, `r`, `s`, `?`, `d` where the shell can be detached from, or another tilde (ssh(1),
-/// ESCAPE CHARACTERS).
+/// one of `.`, `r`, `s`, `#`, `&`, Ctrl-Z, `?`, `d` where the shell can be detached from, or
+/// another tilde (ssh(1), ESCAPE CHARACTERS).
 package struct EscapeParser: Sendable, Equatable {
   /// The typed text.
   package enum Token: Sendable, Equatable {
@@ -12,6 +12,12 @@ package struct EscapeParser: Sendable, Equatable {
     case reconnect
     /// `~s`
     case status
+    /// `~#`
+    case forwards
+    /// `~^Z`
+    case suspend
+    /// `~&`
+    case background
     /// `~d`
     case detach
     /// `~?`
@@ -73,6 +79,9 @@ package struct EscapeParser: Sendable, Equatable {
     case UInt8(ascii: "."): .disconnect
     case UInt8(ascii: "r"): .reconnect
     case UInt8(ascii: "s"): .status
+    case UInt8(ascii: "#"): .forwards
+    case UInt8(ascii: "&"): .background
+    case 26: .suspend
     case UInt8(ascii: "?"): .help
     case UInt8(ascii: "d") where canDetach: .detach
     case _: nil

@@ -62,6 +62,12 @@ import Testing
     #expect((facts.see(step, of: .host).last == .loseForwards) == areLost)
   }
 
+  @Test(arguments: [true, false])
+  func forwardsThatCouldNotBeHadAreTriedWhenTheLinkIsBack(isFirst: Bool) {
+    var facts = Self.up
+    #expect(facts.see(Self.recovered(isFirst: isFirst), of: .host).last == .retryForwards)
+  }
+
   @Test(
     arguments: [
       (.attempted(number: 2, isStandby: false), [.countReconnect, .view]),

@@ -9,7 +9,8 @@ import Testing
   @Test(
     arguments: [
       ("abc", [bytes("abc")]), ("~.", [.disconnect]), ("~r", [.reconnect]), ("~s", [.status]),
-      ("~?", [.help]), ("~~", [bytes("~")]), ("~~.", [bytes("~.")]), ("~x", [bytes("~x")]),
+      ("~?", [.help]), ("~#", [.forwards]), ("~&", [.background]),
+      ("~\u{1A}", [.suspend]), ("~~", [bytes("~")]), ("~~.", [bytes("~.")]), ("~x", [bytes("~x")]),
       ("a~.", [bytes("a~.")]), ("a\r~.", [bytes("a\r"), .disconnect]),
       ("a\n~.", [bytes("a\n"), .disconnect]), ("~", []), ("~\r~.", [bytes("~\r"), .disconnect]),
       ("~?~.", [.help, .disconnect]), ("ls ~/x\r", [bytes("ls ~/x\r")]),

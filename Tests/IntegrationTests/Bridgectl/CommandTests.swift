@@ -175,4 +175,47 @@ import Testing
       #expect(shell.terminationStatus == 4)
     }
   }
+
+  @Test func ourWordsGoToAFileAndThoseOfTheRemoteSideDoNot() async throws {
+    try await withServer { server, home in
+      let options = server.options(home) + ["-v", "-E", home.file("log"), "127.0.0.1", "--"]
+      for _ in 0..<2 {
+        let outcome = try await home.run(options + ["echo said >&2; exit 3"])
+        #expect(outcome.code == 3)
+        #expect(outcome.error == "said\n")
+      }
+      #expect(home.read("log").components(separatedBy: "bridgectl: connected").count == 3)
+      let refused = try await home.run(
+        server.options(home) + ["-E", home.file("no/log"), "127.0.0.1", "true"])
+      #expect(refused.code == 73, "\(refused.error)")
+    }
+  }
+
+  @Test func theRemoteStatusIsToldApartFromOurs() async throws {
+    try await withServer { server, home in
+      let file = home.file("end")
+      let options = server.options(home) + ["--exit-status-file", file, "127.0.0.1", "--"]
+      for (command, line) in [
+        ("exit 69", #""exit":69,"remote":69}"#), ("kill -9 $$", #""exit":137,"signal":"KILL"}"#),
+      ] {
+        _ = try await home.run(options + [command])
+        #expect(home.read("end").contains(line), "\(home.read("end"))")
+      }
+      await server.kill()
+      #expect(try await home.run(options + ["true"]).code == 69)
+      #expect(home.read("end").hasSuffix("\"exit\":69,\"case\":\"sshConnectionFailed\"}\n"))
+    }
+  }
+
+  @Test func onlyAddressesOfTheFamilyThatIsAskedForAreDialed() async throws {
+    try await withServer { server, home in
+      let four = try await home.run(server.options(home) + ["-4", "127.0.0.1", "true"])
+      #expect(four.code == 0)
+      let six = try await home.run(server.options(home) + ["-6", "127.0.0.1", "true"])
+      #expect(six.code == 68, "\(six.error)")
+      let configured = try await home.run(
+        server.options(home) + ["-o", "AddressFamily=inet6", "127.0.0.1", "true"])
+      #expect(configured.code == 68)
+    }
+  }
 }

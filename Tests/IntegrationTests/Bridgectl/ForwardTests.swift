@@ -11,31 +11,6 @@ import Testing
     return proxy.port
   }
 
-  private func banner(at port: Int) async -> String {
-    await withCheckedContinuation { caller in
-      Thread.detachNewThread {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = [
-          "-c",
-          """
-          import socket
-          s=socket.create_connection(("127.0.0.1",\(port)))
-          try: print(s.recv(20).decode())
-          except ConnectionResetError: print("reset")
-          """,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try? process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        caller.resume(returning: String(decoding: data, as: UTF8.self))
-      }
-    }
-  }
-
   @Test func aForwardedPortOutlivesTheLink() async throws {
     try await withServer { server, home in
       let port = try await freePort()
@@ -146,10 +121,100 @@ import Testing
     }
   }
 
+  @Test func aRunInTheBackgroundLetsItsParentGoWhenThePortsAreOpen() async throws {
+    try await withServer { server, home in
+      let (local, remote) = (try await freePort(), try await freePort())
+      let outcome = try await home.run(
+        server.options(home) + [
+          "-f", "-N", "--no-reconnect", "--exit-status-file", home.file("end"),
+          "-o", "ExitOnForwardFailure=yes", "-L", "\(local):127.0.0.1:\(server.port)",
+          "-R", "\(remote):127.0.0.1:\(server.port)", "127.0.0.1",
+        ])
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(await banner(at: remote).hasPrefix("SSH-2.0-OpenSSH"))
+      #expect(await banner(at: local).hasPrefix("SSH-2.0-OpenSSH"))
+      #expect(home.read("end").isEmpty)
+      await server.killSessions()
+      while home.read("end").isEmpty { await Task.yield() }
+      #expect(home.read("end").contains(#""exit":69,"case":"#), "\(home.read("end"))")
+    }
+  }
+
+  @Test func aRunInTheBackgroundMayPromptBeforeItLeavesTheTerminal() async throws {
+    try await withServer(isKnown: false) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + [
+          "-f", "--no-reconnect", "--exit-status-file", home.file("end"), "127.0.0.1",
+          "echo ra''n; exit 3",
+        ], on: terminal)
+      try await screen.see("yes")
+      screen.type("yes\r")
+      #expect(await screen.end() == 0)
+      while home.read("end").isEmpty { await Task.yield() }
+      #expect(home.read("end").contains(#""exit":3,"remote":3"#), "\(home.read("end"))")
+    }
+  }
+
+  @Test func theParentOfARunInTheBackgroundSaysWhyItFailed() async throws {
+    try await withServer { server, home in
+      let taken = try await home.run(
+        server.options(home) + [
+          "-f", "-N", "-o", "ExitOnForwardFailure=yes", "-R", "127.0.0.1:\(server.port):h:1",
+          "127.0.0.1",
+        ])
+      #expect(taken.code == 75)
+      #expect(taken.lastLine.contains("-R 127.0.0.1:\(server.port):h:1"), "\(taken.error)")
+      await server.kill()
+      let unreachable = try await home.run(server.options(home) + ["-f", "-N", "127.0.0.1"])
+      #expect(unreachable.code == 69)
+      let usage = try await home.run(server.options(home) + ["-f", "127.0.0.1"])
+      #expect(usage.code == 64)
+    }
+  }
+
+  @Test func localPortsWithoutAnAddressAreOpenedOnEveryOneWhereThatIsAskedFor() async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let script = "exec 3<>/dev/tcp/127.0.0.2/\(port); head -c 7 <&3"
+      let forward = ["-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1", "--", script]
+      let closed = try await home.run(server.options(home) + forward)
+      #expect(closed.text.isEmpty)
+      let open = try await home.run(server.options(home) + ["-g"] + forward)
+      #expect(open.text == "SSH-2.0", "\(open.error)")
+    }
+  }
+
   @Test(arguments: [["-L", "x"], ["-D", "1:2:3"], ["-L", "1:h:0"], ["-R", "1:h"]])
   func aRuleOfAnotherFormIsAUsageError(_ arguments: [String]) async throws {
     let outcome = try await Home().run(["connect"] + arguments + ["h"])
     #expect(outcome.code == 64)
     #expect(outcome.lastLine.contains(arguments[0]), "\(outcome.error)")
+  }
+}
+
+/// The first bytes that a server at `port` of loopback sends.
+func banner(at port: Int) async -> String {
+  await withCheckedContinuation { caller in
+    Thread.detachNewThread {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+      process.arguments = [
+        "-c",
+        """
+        import socket
+        s=socket.create_connection(("127.0.0.1",\(port)))
+        try: print(s.recv(20).decode())
+        except ConnectionResetError: print("reset")
+        """,
+      ]
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardInput = FileHandle.nullDevice
+      try? process.run()
+      let data = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      caller.resume(returning: String(decoding: data, as: UTF8.self))
+    }
   }
 }

@@ -1,0 +1,110 @@
+import BridgeTransport
+import Foundation
+
+/// How a run that was started for it goes to the background: once it is logged in, and its ports
+/// are open where they must be.
+final class Detachment: Sendable {
+  private struct State {
+    var isLoggedIn = false
+    var arePortsOpen: Bool
+    var isDone = false
+  }
+
+  private let descriptor: Int32
+  private let isIdle: Bool
+  private let state: Mutex<State>
+
+  /// A run that says so by a byte to `descriptor`; one that is idle needs no output after it.
+  init(to descriptor: Int32, isIdle: Bool, waitsForForwards: Bool) {
+    self.descriptor = descriptor
+    self.isIdle = isIdle
+    state = Mutex(State(arePortsOpen: !waitsForForwards))
+    // What this process starts has no part in it.
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// The login has succeeded.
+  func loggedIn(_ reporter: Reporter) { change(reporter) { $0.isLoggedIn = true } }
+
+  /// The host listens on every port.
+  func portsAreOpen(_ reporter: Reporter) { change(reporter) { $0.arePortsOpen = true } }
+
+  private func change(_ reporter: Reporter, _ body: (inout State) -> Void) {
+    let isDue = state.withLock { state in
+      body(&state)
+      guard state.isLoggedIn, state.arePortsOpen, !state.isDone else { return false }
+      state.isDone = true
+      return true
+    }
+    if isDue { detach(reporter) }
+  }
+
+  /// Leaves the terminal: its signals, and what would be drawn on it.
+  private func detach(_ reporter: Reporter) {
+    setsid()
+    if reporter.style.isTerminal {
+      reporter.progress(nil)
+      reporter.set(.quiet)
+    }
+    if isIdle {
+      let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+      for output in Int32(1)...2 where nothing >= 0 && isatty(output) == 1 {
+        dup2(nothing, output)
+      }
+      close(nothing)
+    }
+    _ = DescriptorWriter.writeAll([1], to: descriptor)
+    close(descriptor)
+  }
+}
+
+/// The process in the foreground of a run that goes to the background: a process with threads
+/// cannot fork, so the run is another one from the beginning.
+enum Foreground {
+  private static let variable = "BRIDGECTL_DETACH_FD"
+
+  /// The descriptor by which this process says that it is in the background; nil where no other
+  /// one waits for that. What it starts does not see the variable.
+  static func takeDescriptor() -> Int32? {
+    guard let text = unsafe getenv(variable) else { return nil }
+    let descriptor = unsafe Int32(String(cString: text))
+    _ = unsafe unsetenv(variable)
+    guard let descriptor, descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
+    return descriptor
+  }
+
+  /// Starts this program again, and ends with 0 when that is in the background, or as it ended
+  /// before.
+  static func run() async -> Never {
+    var pipe: [Int32] = [-1, -1]
+    guard unsafe Foundation.pipe(&pipe) == 0 else { Signals.exit(71) }
+    _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
+    var child = pid_t()
+    _ = unsafe setenv(variable, "\(pipe[1])", 1)
+    guard spawn(CommandLine.arguments, as: &child) == 0 else { Signals.exit(71) }
+    close(pipe[1])
+    let source = pipe[0]
+    _ = NativeThread.start { [child] in Signals.exit(outcome(of: child, source)) }
+    for await event in Signals().events {
+      // Of the terminal's signals it has its own.
+      if case .end(143) = event { kill(child, SIGTERM) }
+    }
+    Signals.exit(0)
+  }
+
+  private static func outcome(of child: pid_t, _ source: Int32) -> Int32 {
+    var byte: UInt8 = 0
+    var count = -1
+    repeat { count = unsafe read(source, &byte, 1) } while count < 0 && errno == EINTR
+    guard count <= 0 else { return 0 }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
+  private static func spawn(_ words: [String], as child: inout pid_t) -> Int32 {
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe arguments.forEach { unsafe free($0) } }
+    return unsafe posix_spawn(&child, "/proc/self/exe", nil, nil, &arguments, environ)
+  }
+}
