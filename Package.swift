@@ -152,10 +152,13 @@ let package = Package(
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTestKit",
         "BridgeTransport", "CLibCrypto",
       ]),
+    .target(name: "BridgeTerminal", dependencies: ["BridgeTransport", "BridgeErrors"]),
+    .testTarget(name: "BridgeTerminalTests", dependencies: ["BridgeTerminal"]),
     .target(
       name: "BridgeCommands",
       dependencies: [
-        "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket", "BridgeReactor",
+        "BridgeTerminal", "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket",
+        "BridgeReactor",
         "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeSession",
         "BridgeSessionProtocol", argumentParser,
       ]),

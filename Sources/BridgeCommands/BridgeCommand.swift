@@ -1,5 +1,6 @@
 public import ArgumentParser
 import BridgeErrors
+import BridgeTerminal
 
 /// `bridgectl`: links that stay up, from a command line.
 public struct BridgeCommand: AsyncParsableCommand {

@@ -77,9 +77,10 @@ struct ImportTable: Sendable {
       modules: [
         "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeHTTP",
         "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
-        "Foundation", "Logging",
-      ]),
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTransport",
+        "BridgeWebSocket", "Foundation", "Logging",
+      ], platform: []),
+    Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),
     // One static executable: Foundation would double its size and its memory.

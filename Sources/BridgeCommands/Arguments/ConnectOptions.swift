@@ -36,7 +36,7 @@ package struct ConnectOptions: ParsableArguments {
       valueName: "WHEN"))
   package var durable: String?
 
-  @OptionGroup(title: "Options for the way to the host")
+  @OptionGroup(title: "Other options of ssh(1)")
   package var tunnels: TunnelOptions
 
   @OptionGroup(title: "WebSocket options")

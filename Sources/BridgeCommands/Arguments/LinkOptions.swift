@@ -33,7 +33,7 @@ package struct LinkOptions: ParsableArguments {
   @Option(
     name: .customShort("J", allowingJoined: true),
     help: ArgumentHelp(
-      "Go through these hosts, the first one first: [user@]host[:port],…; none for none.",
+      "Connect through these hosts, in this order: [user@]host[:port],…; none for none.",
       valueName: "HOSTS"))
   package var jump: String?
 
@@ -80,7 +80,7 @@ package struct LinkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Retry the first dial too, for ever or for DURATION (--wait or --wait=DURATION).",
+      "Retry the first dial too, forever or for DURATION (--wait or --wait=DURATION).",
       valueName: "DURATION"))
   package var wait: String?
 

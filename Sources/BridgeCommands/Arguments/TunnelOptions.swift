@@ -2,7 +2,8 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeSSH
 
-/// The options of `connect` that lead to a host by way of others, as ssh(1) has them.
+/// The options of ssh(1) for what is carried through the host, and those that `connect` takes for
+/// compatibility.
 package struct TunnelOptions: ParsableArguments {
   @Option(
     name: .customShort("W", allowingJoined: true),

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BridgeErrors
+import BridgeTerminal
 
 /// `bridgectl connect`.
 package struct ConnectCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import BridgeErrors
 import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
+import BridgeTerminal
 import BridgeTransport
 
 // What is done about the steps of the links, and about what the user types.
@@ -46,7 +47,7 @@ extension ConnectRun {
   /// A program that has the screen to itself does not know what was shown over it.
   private func redraw() {
     guard let keyboard, keyboard.isFullScreen, reporter.style.loudness != .quiet,
-      let size = TerminalModes.size(of: 0)
+      let size = TerminalSize(of: 0)
     else { return }
     context.resizes.yield(.init(size: size, isRedraw: true))
   }

@@ -3,6 +3,7 @@ import BridgeReactor
 import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
+import BridgeTerminal
 import BridgeTransport
 
 /// One run over a link, from the resolved settings to the exit code: keeps the link up for its
@@ -180,7 +181,7 @@ struct ConnectRun: Sendable {
       case .end(let code): return .signal(code)
       case .resized, .resumed: break
       }
-      if let size = TerminalModes.size(of: 0) { context.resizes.yield(.init(size: size)) }
+      if let size = TerminalSize(of: 0) { context.resizes.yield(.init(size: size)) }
     }
     return .over
   }

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// The frame of every command that works over a link: its reporter, its settings, its exit code.

@@ -2,6 +2,7 @@ import BridgeDiagnostics
 import BridgeErrors
 import BridgeReactor
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// What one run over a link shares with the work on it.

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
+import BridgeTerminal
 import BridgeTransport
 import BridgeWebSocket
 

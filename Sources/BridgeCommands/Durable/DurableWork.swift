@@ -3,6 +3,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTerminal
 import BridgeTransport
 
 /// A shell or a command that outlives its links: started at most once, or attached to. Where that
@@ -163,7 +164,7 @@ final class DurableWork: LinkWork {
       // On pipes it is as good as everything: there is no screen to begin at.
       configuration.attachment.replay = context.local.outputIsTerminal ? .screen : .everything
       if context.keyboard != nil {
-        configuration.attachment.size = TerminalModes.size(of: 0).map { .init($0) }
+        configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
     }
     return configuration
@@ -282,7 +283,7 @@ extension RunContext {
     var spec = spec
     guard wantsTerminal else { return spec }
     spec.terminal = Array(terminalType.utf8)
-    if let size = TerminalModes.size(of: 0) { spec.size = .init(size) }
+    if let size = TerminalSize(of: 0) { spec.size = .init(size) }
     spec.modes = TerminalModes.encoded(of: 0)
     return spec
   }

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTerminal
 import BridgeTransport
 
 /// One question to the `bridge-host` of a host, asked again on the next generation when its link

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTerminal
 import BridgeTransport
 
 /// A durable session and this process's standard streams, until the session is over for it.
@@ -197,7 +198,7 @@ final class SessionStreams: Sendable {
     perform(gate.withLock { $0.attach(at: .now, held: held) })
     // What was shown over a program's screen must go.
     guard let keyboard, keyboard.isFullScreen, context.reporter.style.showsProgress,
-      context.reporter.style.loudness != .quiet, let size = TerminalModes.size(of: 0)
+      context.reporter.style.loudness != .quiet, let size = TerminalSize(of: 0)
     else { return }
     context.resizes.yield(.init(size: size, isRedraw: true))
   }

@@ -1,5 +1,6 @@
 import BridgeErrors
 package import BridgeSessionProtocol
+import BridgeTerminal
 
 /// What is said of durable sessions: the table of `sessions`, JSON lines, sentences.
 package enum SessionText {

@@ -1,4 +1,5 @@
 package import BridgeSSH
+import BridgeTerminal
 
 /// Lines under the cursor that can be taken back: drawn on a terminal in whatever place it is, with
 /// the cursor left where it was. They are found again from there, for a terminal that is resized

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BridgeErrors
+import BridgeTerminal
 import Foundation
 
 /// `bridgectl errors`.

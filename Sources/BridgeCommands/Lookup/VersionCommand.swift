@@ -2,6 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeReactor
 import BridgeSSH
+import BridgeTerminal
 import BridgeWebSocket
 
 /// `bridgectl version`.

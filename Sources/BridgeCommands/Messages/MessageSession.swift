@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTerminal
 import BridgeTransport
 import BridgeWebSocket
 

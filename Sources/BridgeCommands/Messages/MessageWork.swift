@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeRecovery
+import BridgeTerminal
 import BridgeTransport
 import BridgeWebSocket
 

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// Prompts a person for a connection's secrets and decisions: on the terminal or by SSH_ASKPASS,

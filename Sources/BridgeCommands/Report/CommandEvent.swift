@@ -1,6 +1,7 @@
 package import BridgeErrors
 package import BridgeRecovery
 package import BridgeSSH
+import BridgeTerminal
 import Foundation
 
 /// Every event that bridgectl writes as a JSON line, with its fields (docs/events.md).

@@ -1,3 +1,4 @@
+import BridgeTerminal
 import BridgeTransport
 
 /// JSON lines on one descriptor. A reader that stalls loses events, but not their number: the next

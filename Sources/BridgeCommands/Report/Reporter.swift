@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// All that is said beside the remote output: for a person on standard error, or as JSON lines.
@@ -103,7 +104,7 @@ final class Reporter: Sendable {
   /// Lines under the cursor, or at the bottom of a program's screen, that the next ones replace;
   /// none take them away. Only on a terminal.
   func overlay(_ lines: [String], overScreen: Bool = false) {
-    let size = TerminalModes.size(of: standardError.descriptor) ?? TerminalSize()
+    let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
       let text = state.overlay.draw(lines, on: size, overScreen: overScreen)
@@ -139,7 +140,7 @@ final class Reporter: Sendable {
 
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) {
-    let size = TerminalModes.size(of: standardError.descriptor) ?? TerminalSize()
+    let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON else { return }
       let erased = state.isProgressShown ? Self.erase : ""

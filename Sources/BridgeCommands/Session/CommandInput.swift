@@ -1,3 +1,4 @@
+import BridgeTerminal
 import BridgeTransport
 
 /// Standard input of what runs remotely, once or more often.

@@ -29,7 +29,4 @@ extension ExitCode {
     "USR1": 10, "SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16,
     "XCPU": 24, "XFSZ": 25, "VTALRM": 26, "PROF": 27, "SYS": 31,
   ]
-
-  /// 128 + SIGPIPE: our standard output has no reader any more.
-  package static let outputClosed = Self(rawValue: 141)
 }

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeRecovery
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// The user's keyboard for as long as shells own it, over all of them: while one lives, everything

@@ -2,6 +2,7 @@ import BridgeDiagnostics
 import BridgeErrors
 import BridgeRecovery
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// A shell or a command that ends with its link: one a generation, and the ledger decides which.

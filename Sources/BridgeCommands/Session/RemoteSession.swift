@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// How a shell or a command ended here.

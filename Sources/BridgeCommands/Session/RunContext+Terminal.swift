@@ -1,4 +1,13 @@
 import BridgeSSH
+import BridgeTerminal
+
+extension TerminalSize {
+  /// The size of the terminal at `descriptor`; nil where it has none.
+  init?(of descriptor: Int32) {
+    guard let size = TerminalModes.size(of: descriptor) else { return nil }
+    self.init(columns: size.columns, rows: size.rows)
+  }
+}
 
 // The terminal of the remote side.
 extension RunContext {
@@ -32,7 +41,7 @@ extension RunContext {
   /// The terminal to request; nil for none.
   var pseudoTerminal: PseudoTerminal? {
     guard wantsTerminal else { return nil }
-    return PseudoTerminal(type: terminalType, size: TerminalModes.size(of: 0) ?? TerminalSize())
+    return PseudoTerminal(type: terminalType, size: TerminalSize(of: 0) ?? TerminalSize())
   }
 
   /// Warns where a terminal was asked for and cannot be had.

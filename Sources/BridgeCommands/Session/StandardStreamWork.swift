@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTerminal
 import BridgeTransport
 
 /// Standard input and output carried to a target behind the host (`-W`). It ends with its link:

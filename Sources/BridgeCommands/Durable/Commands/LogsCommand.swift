@@ -2,6 +2,7 @@ package import ArgumentParser
 package import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTerminal
 import BridgeTransport
 
 /// `bridgectl logs`.
@@ -14,7 +15,7 @@ package struct LogsCommand: AsyncParsableCommand {
       output, standard error on standard error. With -f until the program ends. It attaches to \
       nothing and commits nothing. A lost link is restored, and printing goes on at the byte.
 
-      The exit status is 0, or 74 where bytes that were asked for are no longer kept.
+      The exit status is 0, or 74 where requested bytes are no longer kept.
 
       EXAMPLES:
           bridgectl logs build.example build

@@ -2,6 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTerminal
 
 /// `bridgectl sessions`.
 package struct SessionsCommand: AsyncParsableCommand {

@@ -1,71 +1,13 @@
-import BridgeTransport
 import Foundation
-
-/// How a run that was started for it goes to the background: once it is logged in, and its ports
-/// are open where they must be.
-final class Detachment: Sendable {
-  private struct State {
-    var isLoggedIn = false
-    var arePortsOpen: Bool
-    var isDone = false
-  }
-
-  private let descriptor: Int32
-  private let isIdle: Bool
-  private let state: Mutex<State>
-
-  /// A run that says so by a byte to `descriptor`; one that is idle needs no output after it.
-  init(to descriptor: Int32, isIdle: Bool, waitsForForwards: Bool) {
-    self.descriptor = descriptor
-    self.isIdle = isIdle
-    state = Mutex(State(arePortsOpen: !waitsForForwards))
-    // What this process starts has no part in it.
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-  }
-
-  /// The login has succeeded.
-  func loggedIn(_ reporter: Reporter) { change(reporter) { $0.isLoggedIn = true } }
-
-  /// The host listens on every port.
-  func portsAreOpen(_ reporter: Reporter) { change(reporter) { $0.arePortsOpen = true } }
-
-  private func change(_ reporter: Reporter, _ body: (inout State) -> Void) {
-    let isDue = state.withLock { state in
-      body(&state)
-      guard state.isLoggedIn, state.arePortsOpen, !state.isDone else { return false }
-      state.isDone = true
-      return true
-    }
-    if isDue { detach(reporter) }
-  }
-
-  /// Leaves the terminal: its signals, and what would be drawn on it.
-  private func detach(_ reporter: Reporter) {
-    setsid()
-    if reporter.style.isTerminal {
-      reporter.progress(nil)
-      reporter.set(.quiet)
-    }
-    if isIdle {
-      let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
-      for output in Int32(1)...2 where nothing >= 0 && isatty(output) == 1 {
-        dup2(nothing, output)
-      }
-      close(nothing)
-    }
-    _ = DescriptorWriter.writeAll([1], to: descriptor)
-    close(descriptor)
-  }
-}
 
 /// The process in the foreground of a run that goes to the background: a process with threads
 /// cannot fork, so the run is another one from the beginning.
-enum Foreground {
+package enum Foreground {
   private static let variable = "BRIDGECTL_DETACH_FD"
 
   /// The descriptor by which this process says that it is in the background; nil where no other
   /// one waits for that. What it starts does not see the variable.
-  static func takeDescriptor() -> Int32? {
+  package static func takeDescriptor() -> Int32? {
     guard let text = unsafe getenv(variable) else { return nil }
     let descriptor = unsafe Int32(String(cString: text))
     _ = unsafe unsetenv(variable)
@@ -75,7 +17,7 @@ enum Foreground {
 
   /// Starts this program again, and ends with 0 when that is in the background, or as it ended
   /// before.
-  static func run() async -> Never {
+  package static func run() async -> Never {
     var pipe: [Int32] = [-1, -1]
     guard unsafe Foundation.pipe(&pipe) == 0 else { Signals.exit(71) }
     _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
@@ -90,6 +32,28 @@ enum Foreground {
       if case .end(143) = event { kill(child, SIGTERM) }
     }
     Signals.exit(0)
+  }
+
+  /// Keeps `descriptor` from what this process starts.
+  package static func keepToSelf(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// Leaves the terminal's session: its signals.
+  package static func leaveSession() { setsid() }
+
+  /// Says by `descriptor` that this process is in the background; `closesOutput` takes the terminal
+  /// away from its standard output and error first.
+  package static func report(to descriptor: Int32, closesOutput: Bool) {
+    if closesOutput {
+      let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+      for output in Int32(1)...2 where nothing >= 0 && isatty(output) == 1 {
+        dup2(nothing, output)
+      }
+      close(nothing)
+    }
+    _ = DescriptorWriter.writeAll([1], to: descriptor)
+    close(descriptor)
   }
 
   private static func outcome(of child: pid_t, _ source: Int32) -> Int32 {

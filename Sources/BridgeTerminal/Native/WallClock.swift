@@ -1,16 +1,16 @@
 import Foundation
 
 /// The time of day, for events that people compare with logs.
-enum WallClock {
+package enum WallClock {
   /// Seconds since 1970.
-  static var seconds: UInt64 {
+  package static var seconds: UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return UInt64(max(0, time.tv_sec))
   }
 
   /// Now as RFC 3339 has it, in UTC with milliseconds: `2026-11-21T02:03:04.567Z`.
-  static func now() -> String {
+  package static func now() -> String {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     var parts = unsafe tm()

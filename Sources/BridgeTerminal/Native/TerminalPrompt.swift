@@ -2,7 +2,7 @@ import BridgeTransport
 import Foundation
 
 /// One question on the process's own terminal, wherever its standard streams lead.
-enum TerminalPrompt {
+package enum TerminalPrompt {
   /// The longest answer, in bytes: a terminal's line is no longer (termios(3), canonical mode).
   private static let limit = 4096
 
@@ -16,7 +16,7 @@ enum TerminalPrompt {
 
   /// The answer without its line feed; nil when there is no terminal, the input ended, or the task
   /// was cancelled. The terminal is as it was after it.
-  static func ask(_ question: String, isEchoed: Bool) async -> [UInt8]? {
+  package static func ask(_ question: String, isEchoed: Bool) async -> [UInt8]? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return nil }
     let before = TerminalModes.current
@@ -36,7 +36,7 @@ enum TerminalPrompt {
 
   /// Writes the pending question once more: this process was stopped, and others have written to
   /// the terminal. What was typed of the answer is discarded.
-  static func askAgain() {
+  package static func askAgain() {
     pending.withLock { pending in
       guard let pending, TerminalModes.isForeground(on: pending.terminal) else { return }
       tcflush(pending.terminal, TCIFLUSH)

@@ -3,7 +3,7 @@ import Foundation
 
 /// Writes to a descriptor that may block, in order, on a thread of its own that is started by the
 /// first write.
-final class DescriptorWriter: Sendable {
+package final class DescriptorWriter: Sendable {
   private struct Chunk {
     let bytes: [UInt8]
     /// The waiting caller; nil where none waits.
@@ -22,23 +22,23 @@ final class DescriptorWriter: Sendable {
   }
 
   /// The descriptor.
-  let descriptor: Int32
+  package let descriptor: Int32
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
   private static let postLimit = 256 << 10
 
   /// A writer to `descriptor`, which stays open after it.
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
+  package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   /// Writes `bytes`; false when they cannot be written (`failure` says why), or the task was
   /// cancelled (the bytes may go yet).
-  func write(_ bytes: [UInt8]) async -> Bool {
+  package func write(_ bytes: [UInt8]) async -> Bool {
     bytes.isEmpty ? true : await queue(bytes)
   }
 
   /// Queues `text` without waiting; false, and `text` is dropped, where 256 KiB of such texts are
   /// queued and it is not `isUnbounded`.
-  @discardableResult func post(_ text: String, isUnbounded: Bool = false) -> Bool {
+  @discardableResult package func post(_ text: String, isUnbounded: Bool = false) -> Bool {
     let bytes = Array(text.utf8)
     let fits = state.withLock { state in
       guard isUnbounded || state.posted + bytes.count <= Self.postLimit else { return false }
@@ -49,13 +49,13 @@ final class DescriptorWriter: Sendable {
   }
 
   /// The `errno` of the write that ended it; nil while none has.
-  var failure: Int32? { state.withLock { $0.failure } }
+  package var failure: Int32? { state.withLock { $0.failure } }
 
   /// Whether something that was posted is not written yet.
-  var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
+  package var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
 
   /// Waits until all that was posted is written.
-  func drain() async {
+  package func drain() async {
     guard state.withLock({ $0.isStarted && !$0.isClosed }) else { return }
     _ = await queue([])
   }
@@ -132,12 +132,12 @@ final class DescriptorWriter: Sendable {
   }
 
   /// Writes without a thread: for a process about to end.
-  static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     failure(writing: bytes, to: descriptor) == nil
   }
 
   /// Writes likewise; the `errno` where that fails.
-  static func failure(writing bytes: [UInt8], to descriptor: Int32) -> Int32? {
+  package static func failure(writing bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var written = 0
     while written < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { all in

@@ -6,9 +6,9 @@ import Foundation
 ///
 /// The descriptor's flags are left alone (a non-blocking terminal would surprise the shell that
 /// shares it).
-final class DescriptorReader: Sendable {
+package final class DescriptorReader: Sendable {
   /// The result of a read.
-  enum Chunk: Sendable {
+  package enum Chunk: Sendable {
     case bytes([UInt8])
     /// All was read. A read that failed is no end: what was read may be a part only.
     case end
@@ -37,7 +37,7 @@ final class DescriptorReader: Sendable {
   /// A reader that takes at most `size` bytes at once, and closes the descriptor in the end when it
   /// owns it. A read that fails calls `onFailure` and nothing is read after it; without it a failed
   /// read is the end.
-  init(
+  package init(
     _ descriptor: Int32, size: Int = 32 << 10, ownsDescriptor: Bool = false,
     onFailure: (@Sendable (_ errno: Int32) -> Void)? = nil
   ) {
@@ -49,7 +49,7 @@ final class DescriptorReader: Sendable {
   }
 
   /// Some bytes, as they come. One reader at a time; a second sends the first away.
-  func read() async -> Chunk {
+  package func read() async -> Chunk {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (reader: CheckedContinuation<Chunk, Never>) in ask(reader) }
     } onCancel: {
@@ -64,20 +64,20 @@ final class DescriptorReader: Sendable {
   }
 
   /// Whether there is something to read now.
-  var hasMore: Bool {
+  package var hasMore: Bool {
     if state.withLock({ $0.leftover != nil }) { return true }
     var count: Int32 = 0
     return unsafe ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
   }
 
   /// Pauses reading, so that another program can read, or resumes it.
-  func hold(_ isHeld: Bool) {
+  package func hold(_ isHeld: Bool) {
     state.withLock { $0.isHeld = isHeld }
     wake.signal()
   }
 
   /// Ends the thread, which closes the descriptor if it is its own.
-  func stop() {
+  package func stop() {
     let (reader, isStarted) = state.withLock { state in
       state.isStopped = true
       return (state.reader.take(), state.isStarted)

@@ -5,7 +5,7 @@ import BridgeTransport
 ///
 /// While the link is only suspected it is held: nothing is taken out, and what is typed beyond the
 /// bound is lost and counted, because the keyboard must be read on for the escapes.
-final class Outbox: Sendable {
+package final class Outbox: Sendable {
   private struct State {
     var bytes: [UInt8] = []
     var lost = 0
@@ -17,18 +17,21 @@ final class Outbox: Sendable {
   }
 
   /// How much is kept, in bytes.
-  static let limit = 64 << 10
+  package static let limit = 64 << 10
 
   private let state = Mutex(State())
 
+  /// Nothing waits yet.
+  package init() {}
+
   /// How many bytes wait.
-  var count: Int { state.withLock { $0.bytes.count } }
+  package var count: Int { state.withLock { $0.bytes.count } }
 
   /// Keeps at most `limit` bytes while it is held.
-  func limitHeld(to limit: Int) { state.withLock { $0.heldLimit = limit } }
+  package func limitHeld(to limit: Int) { state.withLock { $0.heldLimit = limit } }
 
   /// How many bytes were lost since the last call, because the buffer was full.
-  func takeLost() -> Int {
+  package func takeLost() -> Int {
     state.withLock { state in
       defer { state.lost = 0 }
       return state.lost
@@ -36,7 +39,7 @@ final class Outbox: Sendable {
   }
 
   /// Adds `bytes`; waits while the box is full and not held.
-  func append(_ bytes: [UInt8]) async {
+  package func append(_ bytes: [UInt8]) async {
     let (takers, isFull) = state.withLock { state in
       guard !state.isClosed else { return ([WaitList<Void>.Caller](), false) }
       let free = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
@@ -46,11 +49,11 @@ final class Outbox: Sendable {
       return (state.takers.takeAll(), state.bytes.count >= Self.limit)
     }
     for taker in takers { taker.resume() }
-    if isFull { await waitForRoom() }
+    if isFull { await waitForSpace() }
   }
 
   /// All that waits, as soon as there is some; nil once closed, or when the task is cancelled.
-  func take() async -> [UInt8]? {
+  package func take() async -> [UInt8]? {
     while !Task.isCancelled {
       let (bytes, givers, isClosed) = state.withLock { state in
         guard !state.isHeld else { return ([UInt8](), [WaitList<Void>.Caller](), false) }
@@ -66,7 +69,7 @@ final class Outbox: Sendable {
   }
 
   /// Holds what is typed, or lets it go.
-  func hold(_ isHeld: Bool) {
+  package func hold(_ isHeld: Bool) {
     let waiters = state.withLock { state in
       state.isHeld = isHeld
       return isHeld ? state.givers.takeAll() : state.takers.takeAll()
@@ -75,7 +78,7 @@ final class Outbox: Sendable {
   }
 
   /// Discards the pending bytes and returns how many were lost, including those that did not fit.
-  func drop() -> Int {
+  package func drop() -> Int {
     let (count, givers) = state.withLock { state in
       defer { (state.bytes, state.lost, state.isHeld) = ([], 0, false) }
       return (state.bytes.count + state.lost, state.givers.takeAll())
@@ -85,7 +88,7 @@ final class Outbox: Sendable {
   }
 
   /// No more comes; what waits can still be taken.
-  func close() {
+  package func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
       return state.takers.takeAll() + state.givers.takeAll()
@@ -99,7 +102,7 @@ final class Outbox: Sendable {
     }
   }
 
-  private func waitForRoom() async {
+  private func waitForSpace() async {
     await state.wait(in: \.givers, canceled: ()) { state in
       state.bytes.count >= Self.limit && !state.isClosed && !state.isHeld ? nil : ()
     }

@@ -3,9 +3,9 @@ import Foundation
 
 /// The program named by SSH_ASKPASS: asked by its argument, it answers on its standard output
 /// (ssh(1), ENVIRONMENT).
-enum AskpassProgram {
+package enum AskpassProgram {
   /// The result of a prompt.
-  enum Answer: Equatable {
+  package enum Answer: Equatable {
     /// The first line it wrote.
     case given([UInt8])
     /// The program declined (a status other than 0), or the task was cancelled.
@@ -17,7 +17,7 @@ enum AskpassProgram {
   private static let limit = 64 << 10
 
   /// Starts `program` and waits for its end.
-  static func ask(_ question: String, program: String) async -> Answer {
+  package static func ask(_ question: String, program: String) async -> Answer {
     var pipe: [Int32] = [-1, -1]
     guard unsafe Foundation.pipe(&pipe) == 0 else { return .notStarted(words(of: errno)) }
     for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

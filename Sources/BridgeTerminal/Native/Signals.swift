@@ -3,9 +3,9 @@ import Foundation
 
 /// The signals that end or change a session: a handler writes their number into a pipe, and a
 /// thread reads it there, so that ordinary code may answer them.
-final class Signals: Sendable {
+package final class Signals: Sendable {
   /// The meaning of a signal.
-  enum Event: Sendable, Equatable {
+  package enum Event: Sendable, Equatable {
     /// SIGINT, SIGTERM or SIGHUP: end with this exit code.
     case end(Int32)
     /// SIGWINCH.
@@ -15,7 +15,7 @@ final class Signals: Sendable {
   }
 
   /// The received signals, oldest first. One reader.
-  let events: AsyncStream<Event>
+  package let events: AsyncStream<Event>
   private let sink: AsyncStream<Event>.Continuation
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
@@ -26,7 +26,7 @@ final class Signals: Sendable {
   /// Keeps the signals for `Signals`, but for those that the parent process ignores (nohup,
   /// a job in the background), and but for all where descriptors have run out. Writing to a closed
   /// pipe, or beyond the largest size of a file, is an error and no signal from here on.
-  static func hold() {
+  package static func hold() {
     for number in numbers where LocalEnvironment.hasDescriptors && wake.isOpen && !isIgnored(number)
     {
       var action = sigaction()
@@ -38,7 +38,7 @@ final class Signals: Sendable {
   }
 
   /// Starts the thread.
-  init() {
+  package init() {
     (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     _ = NativeThread.start { [self] in run() }
   }
@@ -51,7 +51,7 @@ final class Signals: Sendable {
   }
 
   /// Whether `number` is ignored.
-  static func isIgnored(_ number: Int32) -> Bool {
+  package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
     let current = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
@@ -86,10 +86,10 @@ final class Signals: Sendable {
   }
 
   /// Stops this process as Ctrl-Z does a program that reads lines.
-  static func suspend() { kill(getpid(), SIGTSTP) }
+  package static func suspend() { kill(getpid(), SIGTSTP) }
 
   /// Ends the process now, with the terminal as it was.
-  static func exit(_ code: Int32) -> Never {
+  package static func exit(_ code: Int32) -> Never {
     TerminalModes.restore()
     _exit(code)
   }

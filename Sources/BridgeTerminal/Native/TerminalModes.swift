@@ -1,4 +1,3 @@
-import BridgeSSH
 import BridgeTransport
 import Foundation
 
@@ -6,9 +5,9 @@ import Foundation
 ///
 /// What was there before lies in memory that a signal handler may read, because a crash must not
 /// leave a terminal without echo.
-@safe enum TerminalModes {
+@safe package enum TerminalModes {
   /// A terminal mode (termios(3)).
-  enum Mode: Sendable {
+  package enum Mode: Sendable {
     /// Every byte as it is typed; no echo, no signals.
     case raw
     /// Lines, with echo.
@@ -38,19 +37,19 @@ import Foundation
   }
 
   /// Whether `descriptor` is a terminal.
-  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+  package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// The size of the terminal at `descriptor`; nil where it has none.
-  static func size(of descriptor: Int32) -> TerminalSize? {
+  package static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
     else { return nil }
-    return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 
   /// The modes of the terminal at `descriptor` that a remote terminal should have too, as in
   /// RFC 4254, 8: opcode (1) and argument (4), in turn. Empty where it is none.
-  static func encoded(of descriptor: Int32) -> [UInt8] {
+  package static func encoded(of descriptor: Int32) -> [UInt8] {
     var modes = termios()
     guard unsafe tcgetattr(descriptor, &modes) == 0 else { return [] }
     let keys = unsafe withUnsafeBytes(of: &modes.c_cc) { unsafe Array($0) }
@@ -68,10 +67,10 @@ import Foundation
   }
 
   /// The mode that was set; nil where the terminal is unchanged.
-  static var current: Mode? { lock.withLock { $0 } }
+  package static var current: Mode? { lock.withLock { $0 } }
 
   /// Changes the terminal at `descriptor`; what it was is kept until `restore`.
-  static func set(_ mode: Mode, on descriptor: Int32) {
+  package static func set(_ mode: Mode, on descriptor: Int32) {
     lock.withLock { current in
       var modes = termios()
       guard unsafe tcgetattr(descriptor, &modes) == 0 else { return }
@@ -89,7 +88,7 @@ import Foundation
 
   /// Runs `stop`, which stops this process, with the terminal as it was before the first change.
   /// The mode in use is kept for `reapply`.
-  static func whileRestored(_ stop: () -> Void) {
+  package static func whileRestored(_ stop: () -> Void) {
     lock.withLock { _ in
       let descriptor = unsafe saved.pointee.descriptor
       if descriptor >= 0 {
@@ -102,7 +101,7 @@ import Foundation
 
   /// Sets the mode in use again after this process was stopped: a shell has set its own meanwhile.
   /// In the background the terminal belongs to the shell, and nothing is changed.
-  static func reapply() {
+  package static func reapply() {
     lock.withLock { current in
       let descriptor = unsafe saved.pointee.descriptor
       guard let current, descriptor >= 0, isForeground(on: descriptor) else { return }
@@ -130,7 +129,7 @@ import Foundation
   }
 
   /// Puts back what was there before the first change. Safe to call again.
-  static func restore() {
+  package static func restore() {
     lock.withLock { current in
       current = nil
       let descriptor = unsafe saved.pointee.descriptor
@@ -150,7 +149,7 @@ import Foundation
 
   /// Restores the terminal when a signal ends this process, which it does as before. Only
   /// async-signal-safe calls (signal-safety(7)).
-  static func restoreOnFatalSignals() {
+  package static func restoreOnFatalSignals() {
     _ = memory
     for number in crashes + deadly.filter({ !Signals.isIgnored($0) }) {
       var action = sigaction()

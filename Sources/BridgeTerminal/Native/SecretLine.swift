@@ -1,10 +1,10 @@
-import BridgeErrors
+package import BridgeErrors
 import Foundation
 
 /// A secret that another program hands over on a descriptor: its first line.
-enum SecretLine {
+package enum SecretLine {
   /// The longest secret, in bytes.
-  static let limit = 8 << 10
+  package static let limit = 8 << 10
 
   private enum Outcome {
     case line([UInt8])
@@ -17,7 +17,7 @@ enum SecretLine {
   ///
   /// - Throws: `validationError` that names `option` and the descriptor, which cannot be read, or
   ///   whose line is empty or too long.
-  static func read(_ descriptor: Int32, option: String) async throws(AppError) -> Secret {
+  package static func read(_ descriptor: Int32, option: String) async throws(AppError) -> Secret {
     let outcome = await withCheckedContinuation { (caller: CheckedContinuation<Outcome, Never>) in
       let isStarted = NativeThread.start { caller.resume(returning: readLine(descriptor)) }
       if !isStarted { caller.resume(returning: .failed(errno: EAGAIN)) }

@@ -1,10 +1,10 @@
-import BridgeErrors
+package import BridgeErrors
 import Foundation
 
 /// The end of a run whose standard input cannot be read any more.
-enum StandardInput {
+package enum StandardInput {
   /// The error of a read that failed with `errno`.
-  static func error(_ errno: Int32) -> AppError {
+  package static func error(_ errno: Int32) -> AppError {
     .fileReadError(path: "standard input", reason: unsafe String(cString: strerror(errno)))
   }
 }

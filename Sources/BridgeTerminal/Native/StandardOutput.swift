@@ -1,13 +1,13 @@
-import BridgeErrors
+package import BridgeErrors
 import Foundation
 
 /// The end of a run whose standard output cannot be written any more.
-enum StandardOutput {
+package enum StandardOutput {
   /// The error of a write that failed with `errno`; nil where the reader has left, which ends a
   /// program without a word as SIGPIPE does.
   ///
   /// - Parameter isTerminal: whether it is a terminal, of which EIO says that it hung up.
-  static func error(_ errno: Int32?, isTerminal: Bool) -> AppError? {
+  package static func error(_ errno: Int32?, isTerminal: Bool) -> AppError? {
     guard let errno, errno != EPIPE, errno != ECONNRESET, !(errno == EIO && isTerminal) else {
       return nil
     }
@@ -16,7 +16,7 @@ enum StandardOutput {
   }
 
   /// Writes `text` and ends the process.
-  static func end(with text: String) -> Never {
+  package static func end(with text: String) -> Never {
     let isTerminal = TerminalModes.isTerminal(1)
     guard let errno = DescriptorWriter.failure(writing: Array(text.utf8), to: 1) else {
       Signals.exit(0)
@@ -28,4 +28,9 @@ enum StandardOutput {
     _ = DescriptorWriter.writeAll(Array(lines.joined().utf8), to: 2)
     Signals.exit(error.exitCode().rawValue)
   }
+}
+
+extension BridgeErrors.ExitCode {
+  /// 128 + SIGPIPE: our standard output has no reader any more.
+  package static let outputClosed = Self(rawValue: 141)
 }

@@ -1,37 +1,37 @@
-import BridgeErrors
+package import BridgeErrors
 import Foundation
 
 /// The environment of the process.
-struct LocalEnvironment: Sendable {
+package struct LocalEnvironment: Sendable {
   /// The environment's variables.
-  var variables: [String: String]
+  package var variables: [String: String]
   /// The home directory, without a slash at its end.
-  var home: String
+  package var home: String
   /// The local user's name.
-  var user: String
+  package var user: String
   /// The local user's number.
-  var userID: UInt32
+  package var userID: UInt32
   /// This machine's name.
-  var hostName: String
+  package var hostName: String
   /// Which of the standard descriptors are terminals.
-  var inputIsTerminal: Bool
-  var outputIsTerminal: Bool
-  var errorIsTerminal: Bool
+  package var inputIsTerminal: Bool
+  package var outputIsTerminal: Bool
+  package var errorIsTerminal: Bool
   /// Whether a person can be asked: the process has a terminal.
-  var hasTerminal: Bool
+  package var hasTerminal: Bool
 
   /// Whether the terminal shows more than ASCII (locale(7)).
-  var isUnicode: Bool {
+  package var isUnicode: Bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
     let locale = names.first { !$0.isEmpty }?.lowercased() ?? ""
     return locale.contains("utf-8") || locale.contains("utf8")
   }
 
   /// Whether the terminal says what it is, and can do more than type lines (terminfo(5), TERM).
-  var canMoveCursor: Bool { !["", "dumb"].contains(variables["TERM", default: ""]) }
+  package var canMoveCursor: Bool { !["", "dumb"].contains(variables["TERM", default: ""]) }
 
   /// This process's.
-  static func current() -> LocalEnvironment {
+  package static func current() -> LocalEnvironment {
     let variables = environment()
     let account = account()
     var home = variables["HOME"] ?? account.home
@@ -47,7 +47,7 @@ struct LocalEnvironment: Sendable {
 
   /// The first argument, from 1, that is not UTF-8: Swift replaces what it cannot decode, and
   /// another command would run. Nil when all can be read.
-  static var unreadableArgument: Int? {
+  package static var unreadableArgument: Int? {
     let arguments = unsafe UnsafeBufferPointer(
       start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     return arguments.indices.dropFirst().first { index in
@@ -58,7 +58,7 @@ struct LocalEnvironment: Sendable {
 
   /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
   /// and gets what is meant for them. Call it first.
-  static func openStandardDescriptors() {
+  package static func openStandardDescriptors() {
     _ = inherited
     for descriptor in Int32(0)...2 where !isOpen(descriptor) {
       _ = unsafe open("/dev/null", O_RDWR)
@@ -66,7 +66,7 @@ struct LocalEnvironment: Sendable {
   }
 
   /// Puts nothing in the place of standard input.
-  static func closeInput() {
+  package static func closeInput() {
     let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard nothing >= 0 else { return }
     dup2(nothing, 0)
@@ -76,7 +76,7 @@ struct LocalEnvironment: Sendable {
   /// Opens the file at `path` to write to, made where there is none: at its end, or emptied.
   ///
   /// - Throws: `fileWriteError` with the system's words.
-  static func openFile(_ path: String, appends: Bool) throws(AppError) -> Int32 {
+  package static func openFile(_ path: String, appends: Bool) throws(AppError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC)
     let descriptor = unsafe Foundation.open(path, flags, 0o600)
     guard descriptor < 0 else { return descriptor }
@@ -85,7 +85,7 @@ struct LocalEnvironment: Sendable {
   }
 
   /// Whether something is at `path`, a file that can be read.
-  static func isReadable(_ path: String) -> Bool {
+  package static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
   }
 
@@ -93,7 +93,7 @@ struct LocalEnvironment: Sendable {
   /// keeps it from the programs that we start. Descriptors of our own are none of the caller's.
   ///
   /// - Throws: `validationError` that names both.
-  static func check(
+  package static func check(
     _ descriptor: Int32?, of option: String, isWritten: Bool
   ) throws(AppError) {
     guard let descriptor else { return }
@@ -112,7 +112,7 @@ struct LocalEnvironment: Sendable {
   /// Whether as many descriptors could be opened when the process began as a connection takes
   /// (getrlimit(2), RLIMIT_NOFILE). The concurrency runtime needs three for its timers, and ends
   /// the process where it cannot have them: with fewer than these, leave them to it.
-  static let hasDescriptors: Bool = {
+  package static let hasDescriptors: Bool = {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return true }
     return Int(clamping: limit.rlim_cur) - inherited.count >= 16

@@ -1,0 +1,58 @@
+import BridgeTerminal
+import Testing
+
+/// Typed bytes that wait for a shell.
+@Suite struct OutboxTests {
+  @Test func typedBytesAreTakenInOrder() async {
+    let outbox = Outbox()
+    await outbox.append([1, 2])
+    await outbox.append([3])
+    #expect(outbox.count == 3)
+    #expect(await outbox.take() == [1, 2, 3])
+    outbox.close()
+    #expect(await outbox.take() == nil)
+  }
+
+  @Test func whileItIsHeldItKeepsSoMuchAndCountsTheRest() async {
+    let outbox = Outbox()
+    outbox.limitHeld(to: 4)
+    outbox.hold(true)
+    await outbox.append([1, 2, 3])
+    await outbox.append([4, 5, 6])
+    #expect(outbox.count == 4)
+    #expect(outbox.takeLost() == 2)
+    #expect(outbox.takeLost() == 0, "counted once")
+    outbox.hold(false)
+    #expect(await outbox.take() == [1, 2, 3, 4])
+  }
+
+  @Test func whatIsDroppedIsCountedWithWhatDidNotFit() async {
+    let outbox = Outbox()
+    outbox.limitHeld(to: 2)
+    outbox.hold(true)
+    await outbox.append([1, 2, 3])
+    #expect(outbox.drop() == 3)
+    await outbox.append([4])
+    #expect(await outbox.take() == [4], "it is not held any more")
+  }
+
+  @Test func aFullOneHoldsBackTheKeyboardUntilBytesAreTaken() async {
+    let outbox = Outbox()
+    let typing = Task {
+      await outbox.append([UInt8](repeating: 1, count: Outbox.limit))
+      await outbox.append([2])
+    }
+    var taken: [UInt8] = []
+    while taken.count <= Outbox.limit, let bytes = await outbox.take() { taken += bytes }
+    await typing.value
+    #expect(taken.count == Outbox.limit + 1)
+    #expect(taken.last == 2)
+  }
+
+  @Test func aCanceledWaitForBytesEnds() async {
+    let outbox = Outbox()
+    let taking = Task { await outbox.take() }
+    taking.cancel()
+    #expect(await taking.value == nil)
+  }
+}
