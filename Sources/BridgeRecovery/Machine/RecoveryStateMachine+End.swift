@@ -19,9 +19,8 @@ extension RecoveryStateMachine {
     let outputs = stop(at: now)
     settleDown()
     state = .idle
-    (wasEverUp, isProven, isHealthy, isForced, isAskedToWait) = (false, false, false, false, false)
-    (upSince, silentSince, calmSince, gaveUp) = (nil, nil, nil, nil)
-    (drops, closes, refusal) = (nil, nil, nil)
+    (wasEverUp, isForced, isAskedToWait) = (false, false, false)
+    (gaveUp, drops, closes, refusal) = (nil, nil, nil, nil)
     attempts = 0
     return outputs + [.withdraw, .emit(.changed, generation: nil)]
   }
@@ -29,6 +28,7 @@ extension RecoveryStateMachine {
   /// Ends its connections, dials and waits.
   private mutating func stop(at now: Moment) -> [Output] {
     var outputs: [Output] = [.clearTimer(.retry(id)), .clearTimer(.health(id))]
+    use = nil
     switch state {
     case .connecting(let generation):
       outputs += [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)

@@ -40,8 +40,8 @@ extension RecoveryStateMachine {
   private mutating func counted(closing failure: ConnectionError, at now: Moment) -> ConnectionError
   {
     guard case .webSocketDisconnected(let code?, _) = failure.error, var context = failure.context,
-      context.kind == .closedByApplication, let upSince,
-      now - upSince <= RecoveryDefaults.healthyAfter
+      context.kind == .closedByApplication, let use,
+      now - use.since <= RecoveryDefaults.healthyAfter
     else {
       closes = nil
       return failure
@@ -57,7 +57,7 @@ extension RecoveryStateMachine {
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using generator: inout some RandomNumberGenerator
   ) -> [Output] {
-    let wasHealthy = isHealthy
+    let wasHealthy = use?.isHealthy == true
     let outputs = letGo(of: generation, at: now)
     if standby?.generation != nil {
       return outputs + switchOver(from: generation, wasHealthy, at: now)
@@ -73,7 +73,7 @@ extension RecoveryStateMachine {
 
   /// A person does not wait until the suspected `generation` is declared dead.
   mutating func abandon(_ generation: Int, at now: Moment) -> [Output] {
-    let wasHealthy = isHealthy
+    let wasHealthy = use?.isHealthy == true
     let outputs = letGo(of: generation, at: now)
     if standby?.generation != nil {
       return outputs + switchOver(from: generation, wasHealthy, at: now)
@@ -87,8 +87,10 @@ extension RecoveryStateMachine {
   }
 
   private mutating func letGo(of generation: Int, at now: Moment) -> [Output] {
+    downSince = now
     // A suspected link has been of no use since its last received byte.
-    (downSince, upSince, silentSince, calmSince) = (silentSince ?? now, nil, nil, nil)
+    if case .silent(let since)? = use?.contact { downSince = since }
+    use = nil
     return end(generation, at: now) + [.clearTimer(.health(id))]
   }
 
@@ -96,9 +98,9 @@ extension RecoveryStateMachine {
   private mutating func switchOver(
     from last: Int, _ wasHealthy: Bool, at now: Moment
   ) -> [Output] {
-    guard let next = standby?.generation else { return [] }
-    let isUp = standby?.isUp == true
-    standby = nil
+    guard let standby, let next = standby.generation else { return [] }
+    let isUp = standby == .up(generation: next)
+    self.standby = nil
     attempts = 1
     let outputs: [Output] = [
       .clearTimer(.standby(id)), .down(since: downSince ?? now),

@@ -3,16 +3,16 @@ import BridgeErrors
 extension RecoveryStateMachine {
   mutating func proved(_ generation: Int, at now: Moment) -> [Output] {
     guard live == generation else { return [] }
-    isProven = true
+    use?.isProven = true
     return settleIfHealthy(generation, at: now)
   }
 
   /// A round trip on this generation, and long enough up: trusted again.
   private mutating func settleIfHealthy(_ generation: Int, at now: Moment) -> [Output] {
-    guard case .up = state, isProven, !isHealthy, let upSince,
-      now - upSince >= RecoveryDefaults.healthyAfter
+    guard case .up = state, let current = use, current.isProven, !current.isHealthy,
+      now - current.since >= RecoveryDefaults.healthyAfter
     else { return [] }
-    isHealthy = true
+    use?.isHealthy = true
     settleDown()
     return [
       .clearTimer(.health(id)), .healthy(generation: generation),
@@ -26,22 +26,23 @@ extension RecoveryStateMachine {
   ) -> [Output] {
     guard case .up(generation) = state else { return [] }
     state = .degraded(generation: generation)
-    silentSince = now - silent
     // As good as healthy again: it was heard all the time since the last suspicion.
-    if isHealthy, let calmSince, now - silent - calmSince >= RecoveryDefaults.healthyAfter {
+    if let use, use.isHealthy, case .calm(let since) = use.contact,
+      now - silent - since >= RecoveryDefaults.healthyAfter
+    {
       settleDown()
     }
-    calmSince = nil
+    use?.contact = .silent(since: now - silent)
     let doubt: [Output] = [.emit(.suspected(silentFor: silent), generation: generation)]
     // A link that may not be dialed again gets no second connection either.
     guard refusal == nil, policy.retries != 0 else { return doubt }
-    standby = Standby()
+    standby = .planned
     let delay = standbyDelay(.normal, at: now, using: &generator)
     guard delay > .zero else { return doubt + wantStandby() }
     return doubt + [.setTimer(.standby(id), at: now + delay)]
   }
 
-  /// How long until a second connection is dialled: the first one since the link was healthy at
+  /// How long until a second connection is dialed: the first one since the link was healthy at
   /// once, later ones as late as any other restart.
   private mutating func standbyDelay(
     _ pace: RetryPolicy.Pace, atLeast floor: Duration? = nil, at now: Moment,
@@ -54,19 +55,20 @@ extension RecoveryStateMachine {
 
   /// Requests a second connection as soon as the one before it is torn down.
   mutating func wantStandby() -> [Output] {
-    guard standby?.generation == nil else { return [] }
-    standby?.isWanted = true
+    guard let standby, standby.generation == nil else { return [] }
+    self.standby = .wanted
     return ending.isEmpty ? [.requestDial(isStandby: true, isForced: false)] : []
   }
 
   mutating func cleared(_ generation: Int, at now: Moment) -> [Output] {
     guard case .degraded(generation) = state else { return [] }
     state = .up(generation: generation)
-    (silentSince, calmSince) = (nil, now)
+    use?.contact = .calm(since: now)
     // That a second one was refused stays true, and shown.
     var outputs: [Output] = refusal == nil ? [.withdraw] : []
-    if !isHealthy, let upSince {
-      outputs.append(.setTimer(.health(id), at: max(now, upSince + RecoveryDefaults.healthyAfter)))
+    if let use, !use.isHealthy {
+      let trusted = max(now, use.since + RecoveryDefaults.healthyAfter)
+      outputs.append(.setTimer(.health(id), at: trusted))
     }
     return [.emit(.cleared, generation: generation)] + outputs + dropStandby(at: now)
   }
@@ -78,7 +80,7 @@ extension RecoveryStateMachine {
     var outputs: [Output] = [.clearTimer(.standby(id)), .withdrawRequest(isStandby: true)]
     guard let generation = standby.generation else { return outputs }
     outputs.append(
-      standby.isUp
+      standby == .up(generation: generation)
         ? .abandoned(generation: generation) : .settleDial(.withdrawn(wasBegun: true)))
     return outputs + end(generation, at: now)
   }
@@ -87,9 +89,9 @@ extension RecoveryStateMachine {
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using generator: inout some RandomNumberGenerator
   ) -> [Output] {
-    let wasDialing = standby?.isUp == false
+    let wasDialing = standby == .dialing(generation: generation)
     if wasDialing { refundDial(failure.cost) }
-    standby = Standby()
+    standby = .planned
     var outputs: [Output] = [
       .emit(.failed(failure), generation: generation)
     ]
@@ -119,7 +121,7 @@ extension RecoveryStateMachine {
     case .health:
       guard let live else { return [] }
       let outputs = settleIfHealthy(live, at: now)
-      return isHealthy ? outputs : [.disturb]
+      return use?.isHealthy == true ? outputs : [.disturb]
     case .teardown(_, let generation):
       guard ending.contains(generation) else { return [] }
       return [.emit(.lingered, generation: generation)] + tornDown(generation)
@@ -151,6 +153,7 @@ extension RecoveryStateMachine {
       outputs = [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now)
     case .up(let generation), .degraded(let generation):
       downSince = now
+      use = nil
       outputs = [.clearTimer(.health(id))] + dropStandby(at: now)
       outputs += [.abandoned(generation: generation)] + end(generation, at: now)
       outputs.append(.down(since: since))

@@ -134,24 +134,20 @@ public struct RecoveryStateMachine: Sendable {
 
   var progress = RetryProgress()
   var standbyProgress = RetryProgress()
+  /// The second connection; nil unless the link is suspected.
   var standby: Standby?
+  /// What is known of the generation in use; nil while there is none.
+  var use: Use?
   /// A second connection met what only a person can repair; it is not made again before that.
   var refusal: ConnectionError?
   var ending: Set<Int> = []
   var wasEverUp = false
   var hasRetriedOnce = false
-  var isProven = false
-  var isHealthy = false
   var isForced = false
   var attempts = 0
-  var upSince: Moment?
   var downSince: Moment?
   var drops: Drops?
   var closes: Closes?
-  /// While it is suspected: the last sign of life.
-  var silentSince: Moment?
-  /// While it is up and not suspected: since when.
-  var calmSince: Moment?
   /// The server requires the current wait: only a person shortens it.
   var isAskedToWait = false
   /// Where it has given up: when, and whether for a reason that may pass.
@@ -161,24 +157,6 @@ public struct RecoveryStateMachine: Sendable {
   var allowance: RetryBudget?
   /// What the dial in flight took of it.
   var charge = 0
-
-  /// Dials in a row that the peer dropped in one phase.
-  struct Drops: Sendable, Equatable {
-    var phase: ConnectionPhase
-    var count: Int
-  }
-
-  /// Generations in a row that an application closed with one code right after they came up.
-  struct Closes: Sendable, Equatable {
-    var code: Int
-    var count: Int
-  }
-
-  struct Standby: Sendable, Equatable {
-    var generation: Int?
-    var isUp = false
-    var isWanted = false
-  }
 
   /// Creates the machine of a connection that was not started yet.
   public init(id: ConnectionID, policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false) {
@@ -252,11 +230,11 @@ public struct RecoveryStateMachine: Sendable {
 
   private mutating func granted(isStandby: Bool, at now: Moment) -> [Output] {
     if isStandby {
-      guard standby?.isWanted == true, standby?.generation == nil else {
+      guard standby == .wanted else {
         return [.settleDial(.withdrawn(wasBegun: false))]
       }
       generation += 1
-      standby?.generation = generation
+      standby = .dialing(generation: generation)
       payDial(at: now)
       return [
         .emit(.attempted(number: 1, isStandby: true), generation: generation),
@@ -281,8 +259,8 @@ public struct RecoveryStateMachine: Sendable {
     if case .connecting(generation) = state {
       return [.settleDial(.alive(generation: generation))] + takeOver(generation, at: now)
     }
-    if standby?.generation == generation, standby?.isUp == false {
-      standby?.isUp = true
+    if standby == .dialing(generation: generation) {
+      standby = .up(generation: generation)
       return [.settleDial(.alive(generation: generation))]
     }
     stale += 1
@@ -295,8 +273,8 @@ public struct RecoveryStateMachine: Sendable {
     let recovered = RecoveryEvent.Step.recovered(
       after: outage ?? .zero, attempts: attempts, isFirst: !wasEverUp)
     state = .up(generation: generation)
-    (upSince, downSince, silentSince, calmSince) = (now, nil, nil, now)
-    (wasEverUp, isProven, isHealthy) = (true, false, false)
+    use = Use(since: now, contact: .calm(since: now))
+    (downSince, wasEverUp) = (nil, true)
     attempts = 0
     (drops, refusal) = (nil, nil)
     return [
@@ -312,7 +290,7 @@ public struct RecoveryStateMachine: Sendable {
     if state == .ready {
       return outputs + [.requestDial(isStandby: false, isForced: isForced)]
     }
-    return standby?.isWanted == true ? outputs + wantStandby() : outputs
+    return standby == .wanted ? outputs + wantStandby() : outputs
   }
 
   /// Requests a dial as soon as the last generation is torn down and the allowance permits it.
