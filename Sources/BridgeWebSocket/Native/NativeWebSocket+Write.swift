@@ -27,14 +27,14 @@ extension NativeWebSocket {
 
   /// What the socket does not take at once the library keeps, and sends when it can.
   private func writeNow() {
-    guard facts.stage == .established, facts.close == nil, !isEnding else { return }
+    guard facts.stage == .established, facts.close == nil, isAlive else { return }
     if !write() { kill() }
   }
 
   /// Writes what waits, a bounded number of frames; false when the connection must end.
   func write() -> Bool {
     guard let connection = unsafe connection else { return false }
-    if isCloseSent { return true }
+    if closing == .sent { return true }
     while !pings.isEmpty, unsafe lws_partial_buffered(connection) == 0 {
       let id = pings.removeFirst()
       report?(.pinged(id))
@@ -81,9 +81,9 @@ extension NativeWebSocket {
   /// Everything is written: time for the close frame, if that was asked for. It is written by us:
   /// with libuv the packaged library drops a connection before its own close frame is out.
   private func sendClose(on connection: OpaquePointer) -> Bool {
-    guard let closePayload else { return true }
-    isCloseSent = true
-    return unsafe send(closePayload, Self.closeFrame, on: connection)
+    guard case .requested(let payload) = closing else { return true }
+    closing = .sent
+    return unsafe send(payload, Self.closeFrame, on: connection)
   }
 
   /// `LWS_WRITE_CLOSE`, which the header leaves out between its neighbors.

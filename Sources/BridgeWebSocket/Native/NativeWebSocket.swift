@@ -50,24 +50,44 @@ enum NativeWebSocketStep {
   private(set) var connection: OpaquePointer?
   private var context: WebSocketContext?
   private(set) var report: ((NativeWebSocketStep) -> Void)?
-  /// The library has begun to take it apart.
-  private(set) var isEnding = false
-  /// The library has no part in it any more.
-  private(set) var isGone = false
+  private var life = Life.alive
   var pings: [Int] = []
   /// What the library was given last is a message, of which it may still keep a part.
   var isInMessage = false
-  /// A message was cut off by the end.
-  private var wasCut = false
   /// Its index in the list of its `FrameWatch`.
   var watchIndex: Int?
   var isFlushDue = false
   /// Short messages since the last turn that looked.
   var received = 0
   var pace = WritePace()
-  private(set) var closePayload: [UInt8]?
-  /// Our close frame is on its way: nothing may follow it.
-  var isCloseSent = false
+  var closing = Closing.open
+
+  /// How far the library has taken it apart.
+  private enum Life {
+    /// The library has it, or may still take it over. Can become ending, gone.
+    case alive
+    /// The library takes it apart, and must not be called any more; `isMessageCut`: a message was
+    /// written in part. Can become gone.
+    case ending(isMessageCut: Bool)
+    /// The library has no part in it any more.
+    case gone(isMessageCut: Bool)
+  }
+
+  /// How far this side's close handshake has come.
+  enum Closing: Equatable {
+    /// Messages may be sent. Can become requested, sent.
+    case open
+    /// A close frame with this payload follows what is queued. Can become sent.
+    case requested([UInt8])
+    /// Our close frame is on its way: nothing may follow it.
+    case sent
+  }
+
+  /// The library has no part in it any more.
+  var isGone: Bool { if case .gone = life { true } else { false } }
+
+  /// The library has not begun to take it apart.
+  var isAlive: Bool { if case .alive = life { true } else { false } }
 
   init(
     to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
@@ -152,7 +172,12 @@ enum NativeWebSocketStep {
 
   /// Whether a message is partly written.
   var isMessageCut: Bool {
-    guard let connection = unsafe connection else { return wasCut }
+    guard let connection = unsafe connection else {
+      switch life {
+      case .alive: return false
+      case .ending(let isMessageCut), .gone(let isMessageCut): return isMessageCut
+      }
+    }
     return unsafe isInMessage && lws_partial_buffered(connection) != 0
   }
 
@@ -171,8 +196,8 @@ enum NativeWebSocketStep {
 
   /// Starts the close handshake after the queued messages.
   func close(code: Int, reason: [UInt8]) {
-    guard closePayload == nil, !isCloseSent else { return }
-    closePayload = CloseFrame.payload(code: code, reason: reason)
+    guard closing == .open else { return }
+    closing = .requested(CloseFrame.payload(code: code, reason: reason))
     allowReading()
     flush()
   }
@@ -220,7 +245,7 @@ enum NativeWebSocketStep {
 /// The library's callbacks, each a step. A result other than 0 ends the connection.
 extension NativeWebSocket {
   func adopted(_ connection: OpaquePointer) {
-    if unsafe self.connection == nil, !isEnding { unsafe self.connection = connection }
+    if unsafe self.connection == nil, isAlive { unsafe self.connection = connection }
   }
 
   func connected() {
@@ -259,7 +284,7 @@ extension NativeWebSocket {
   }
 
   /// Whether what the server sends still counts.
-  var isListening: Bool { facts.stage == .established && !isCloseSent }
+  var isListening: Bool { facts.stage == .established && closing != .sent }
 
   /// A server must not mask (RFC 6455, 5.1).
   func refuseMask() -> Bool {
@@ -274,7 +299,7 @@ extension NativeWebSocket {
     }
     facts.close = facts.close ?? WebSocketFacts.Close(code: frame.code, reason: frame.reason)
     // The library answers a close frame, but must not answer the answer to ours.
-    return !isCloseSent
+    return closing != .sent
   }
 
   /// Takes a piece of a message in; false when the connection must end.
@@ -306,8 +331,8 @@ extension NativeWebSocket {
   private func refuse(code: Int, _ fault: String) -> Bool {
     guard facts.fault == nil else { return true }
     facts.fault = fault
-    if let connection = unsafe connection, !isCloseSent {
-      isCloseSent = true
+    if let connection = unsafe connection, closing != .sent {
+      closing = .sent
       let payload = CloseFrame.payload(code: code, reason: [])
       _ = unsafe send(payload, Self.closeFrame, on: connection)
     }
@@ -319,20 +344,23 @@ extension NativeWebSocket {
   /// a part of the turn, but aborts the program when it is called.
   func ending() {
     readKernelState()
-    wasCut = isMessageCut
+    life = .ending(isMessageCut: isMessageCut)
     disown()
   }
 
   private func disown() {
     context?.watch.remove(self)
-    isEnding = true
     killer = nil
     unsafe connection = nil
   }
 
   /// The terminal event: gives back the library's retain.
   func gone(_ owner: Unmanaged<NativeWebSocket>) {
-    isGone = true
+    if case .ending(let isMessageCut) = life {
+      life = .gone(isMessageCut: isMessageCut)
+    } else {
+      life = .gone(isMessageCut: false)
+    }
     disown()
     let report = report
     self.report = nil
