@@ -1,15 +1,16 @@
 import ArgumentParser
 import BridgeCommands
 import BridgeErrors
+import BridgeTransport
 import Foundation
 import Testing
 
 /// docs/cli.md against the program.
 @Suite("docs/cli.md") struct DocumentTests {
-  private static func text() throws -> String {
+  private static func text(of document: String = "docs/cli.md") throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    return try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+    return try String(contentsOf: root.appending(path: document), encoding: .utf8)
   }
 
   private struct Dump: Decodable {
@@ -32,6 +33,15 @@ import Testing
       cell.matches(of: /`(-[a-zA-Z0-9]|--[a-z-]+)/).map { String($0.output.1) }
     }
     #expect(Set(written) == Set(options).subtracting(["-h", "--help", "--version"]))
+  }
+
+  @Test func theDefaultsOfLivenessAreThoseOfThePolicy() throws {
+    let keepalive = LivenessPolicy.defaultKeepalive.components.seconds
+    let deadAfter = LivenessPolicy.defaultDeadAfter.components.seconds
+    #expect(try Self.text().contains("silence before a probe (\(keepalive)s;"))
+    let recovery = try Self.text(of: "docs/recovery.md")
+    #expect(recovery.contains("probes after \(keepalive) s of silence"))
+    #expect(recovery.contains("dead after \(deadAfter) s"))
   }
 
   @Test func itHasTheExitCodesOfEveryError() throws {

@@ -12,9 +12,9 @@ package struct StartOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      What happens when as much output is kept as may be (64 MiB on a terminal, 256 MiB on \
-      pipes): the program waits (the default on pipes), or the oldest output is dropped (the \
-      default on a terminal).
+      What happens at the limit of kept output (\(Limits.terminalCap >> 20) MiB on a terminal, \
+      \(Limits.pipesCap >> 20) MiB on pipes): the program waits (the default on pipes), or the \
+      oldest output is dropped (the default on a terminal).
       """,
       valueName: "wait|drop"))
   package var whenFull: String?
