@@ -25,22 +25,3 @@ public protocol ByteChannel: Sendable {
   /// Why it ended; waits until it has.
   func ending() async -> ByteChannelEnding
 }
-
-/// Why a byte channel ended.
-public enum ByteChannelEnding: Sendable, Equatable {
-  /// The program at the other end ended, or the channel with it; what carried the channel goes on.
-  /// The exit status, or nil after a signal and where none was reported.
-  case finished(status: Int?)
-  /// What carried the channel was lost.
-  case lost(AppError)
-  /// This side closed it.
-  case closed
-}
-
-/// Something that runs a command at the other end, with a byte channel to it.
-public protocol ByteChannelSource: Sendable {
-  /// Runs `command` by the remote user's shell; its standard error is thrown away.
-  ///
-  /// - Throws: what refused it or ended the connection; `cancelled`.
-  func channel(running command: String) async throws(AppError) -> any ByteChannel
-}

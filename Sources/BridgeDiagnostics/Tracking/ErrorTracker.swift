@@ -32,9 +32,3 @@ public struct ErrorTracker: Sendable {
       ErrorData(error, context: context, timestamp: now(), user: user(), appVersion: appVersion))
   }
 }
-
-/// Where records of errors go (S3-103).
-public protocol ErrorSink: Sendable {
-  /// Keeps one record.
-  func record(_ data: ErrorData) async
-}

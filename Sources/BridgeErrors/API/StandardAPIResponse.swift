@@ -1,26 +1,5 @@
 public import Foundation
 
-/// An answer that is looked at in the order status, error, success (S4-06…S4-08, S4-15).
-public protocol APIResponse {
-  /// What a good answer holds.
-  associatedtype SuccessType: Decodable
-  /// The success, or the error the server reported. Throws the `DecodingError` of a success body
-  /// that is not a `SuccessType`.
-  static func decode(
-    from data: Data, statusCode: Int
-  ) throws -> Result<SuccessType, APIError>
-}
-
-/// Marks a success type that has an `error` object of its own: in a 2xx answer it is not taken for
-/// an envelope (G-35).
-public protocol HasOwnErrorField {}
-
-/// A success whose content does not matter: any object, or no body at all.
-public struct NoContent: Codable, Sendable, Equatable {
-  /// Nothing.
-  public init() {}
-}
-
 /// The answer of every route of the contract: an envelope or a `T`, never a guess.
 public struct StandardAPIResponse<T: Decodable>: APIResponse {
   /// What a good answer holds.

@@ -62,23 +62,3 @@ package struct FailureRow: Sendable {
   /// What to do about a failure of this kind; nil where the error's own remedy says it.
   package func remedy(in context: FailureContext) -> String? { advice(context) }
 }
-
-/// What a failed dial costs the retry budget of its host.
-public enum DialCost: String, Sendable, CaseIterable {
-  /// Nothing reached the peer: free.
-  case neverSent
-  /// The server was too busy: half of the cost.
-  case throttled
-  /// The host ended the dial itself and keeps nothing of it: the full cost.
-  case ended
-  /// The host may still hold the dial for a while: the full cost.
-  case spent
-}
-
-/// What a failure stops until a person has decided.
-public enum FailureScope: String, Sendable, CaseIterable {
-  /// The connection that failed.
-  case connection
-  /// Every dial to the same host and port.
-  case host
-}

@@ -39,7 +39,46 @@ extension Rule {
         function.name == "process" || camelWords(function.name).first == "handle"
       }.map(\.line)
     },
+    Rule(
+      "a public type lies in a file of its name",
+      breaks: [
+        library("public struct Other {}"), library("public final class Other {}"),
+        library("public struct Fixture {}\npublic indirect enum Other {}"),
+      ],
+      keeps: [
+        library("public struct Fixture {\n  public struct Other {}\n}\nstruct Other {}"),
+        library("extension Other {\n  public enum A {}\n}"),
+        SourceFile("Sources/BridgeErrors/Fixture+More.swift", "public struct Fixture {}"),
+        SourceFile("Sources/BridgeFaults/Fixture.swift", "public struct Other {}"),
+      ]
+    ) { file in
+      guard file.area == "Sources", !groupedTargets.contains(file.target) else { return [] }
+      let stem = file.name.prefix { $0 != "." && $0 != "+" }
+      return publicTypes(file).filter { $0.name != stem && !companions.contains($0.name) }
+        .map(\.line)
+    },
   ]
+
+  /// Targets with files of small types that belong together.
+  private static let groupedTargets: Set = [
+    "BridgeAccount", "BridgeFaults", "BridgeSessionProtocol",
+  ]
+  /// Types that share private parts with the type of their file.
+  private static let companions: Set = ["SeededSerialExecutor"]
+
+  /// The public types of a file that are in no other type.
+  private static func publicTypes(_ file: SourceFile) -> [TypeName] {
+    var depth = 0
+    return file.tokens.indices.compactMap { index in
+      let token = file.tokens[index]
+      if token.text == "{" { depth += 1 }
+      if token.text == "}" { depth -= 1 }
+      guard depth == 0, ["struct", "class", "enum", "actor", "protocol"].contains(token.text),
+        [file.token(at: index - 1), file.token(at: index - 2)].contains("public")
+      else { return nil }
+      return TypeName(name: file.token(at: index + 1), line: token.line)
+    }
+  }
 
   /// `SSHKeyHelper` → ssh, key, helper: enough to compare the first and the last word.
   static func camelWords(_ name: String) -> [String] {
