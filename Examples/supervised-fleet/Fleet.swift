@@ -19,7 +19,7 @@ struct Fleet: Sendable {
   ) async throws {
     supervisor = Supervisor(clock: ContinuousClock(), seed: seed)
     events = supervisor.events()
-    // Short, so that half a minute has room for many failures.
+    // Short, so that half a minute has space for many failures.
     let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
     let configuration = SSHConfiguration(for: server)
     let endpoint = Endpoint(host: "127.0.0.1", port: ssh.port)

@@ -73,7 +73,7 @@ private final class Exchange: NSObject, URLSessionTaskDelegate, Sendable {
     if length > Int64(bodyLimit) { end(with: .failed(URLError(.dataLengthExceedsMaximum))) }
   }
 
-  /// Whether there was room for `piece`.
+  /// Whether there was space for `piece`.
   func received(_ piece: Data) -> Bool {
     if case .enqueued = events.yield(.data(piece)) { return true }
     events.finish()

@@ -3,8 +3,8 @@
 /// Its `decrypt` ends the process by an assertion when a length inside an encrypted packet was
 /// damaged or forged so that it is no multiple of the cipher's block, and nothing in its interface
 /// can be asked before. But it reads a packet in two steps: first one block, for the length, then
-/// it asks for room for the rest. Given that one block and no more, what it asks for next tells the
-/// length, and room for a wrong one can be refused.
+/// it asks for space for the rest. Given that one block and no more, what it asks for next is the
+/// length, and space for a wrong one can be refused.
 package struct PacketFraming: Sendable {
   private enum Position: Equatable {
     /// Version lines, which the library reads a byte at a time.

@@ -30,7 +30,7 @@ extension DurableSession {
     timer = nil
     changes.resumeAll()
     sends.resumeAll()
-    roomWaiters.resumeAll()
+    spaceWaiters.resumeAll()
     sink.finish()
   }
 
@@ -133,7 +133,7 @@ extension DurableSession {
         try take(bytes)
         sends.resumeAll()
         if case .refused = machine.phase { return .success(()) }
-        while queue.count > OutputQueue.limit { try await wait(for: roomWaiters) }
+        while queue.count > OutputQueue.limit { try await wait(for: spaceWaiters) }
       } catch {
         return .failure(error)
       }
@@ -198,7 +198,7 @@ extension DurableSession {
     while true {
       if let chunk = queue.popFirst() {
         machine.consume(through: chunk.end, at: clock.now())
-        if queue.count <= OutputQueue.limit { roomWaiters.resumeAll() }
+        if queue.count <= OutputQueue.limit { spaceWaiters.resumeAll() }
         acknowledge()
         return chunk
       }

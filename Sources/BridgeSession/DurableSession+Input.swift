@@ -23,7 +23,7 @@ extension DurableSession {
     while true {
       try requireOpen()
       let part = rest.prefix(Self.partSize)
-      var room = 0
+      var space = 0
       do throws(ClientSession.WriteError) {
         let end = try machine.write(part, at: position)
         sends.resumeAll()
@@ -32,11 +32,11 @@ extension DurableSession {
         if rest.isEmpty { return end }
         continue
       } catch {
-        room = try self.room(after: error)
+        space = try self.space(after: error)
       }
-      if room > 0, !rest.isEmpty {
+      if space > 0, !rest.isEmpty {
         // Nothing of a part that does not fit was taken: fill what is free.
-        let small = rest.prefix(room)
+        let small = rest.prefix(space)
         guard (try? machine.write(small, at: position)) != nil else { continue }
         sends.resumeAll()
         rest = rest.dropFirst(small.count)
@@ -125,7 +125,7 @@ extension DurableSession {
         try body(&machine)
         return sends.resumeAll()
       } catch {
-        _ = try room(after: error)
+        _ = try space(after: error)
       }
       try await change()
     }
@@ -138,10 +138,10 @@ extension DurableSession {
   }
 
   /// The space that is left, where waiting helps.
-  private func room(after error: ClientSession.WriteError) throws(AppError) -> Int {
+  private func space(after error: ClientSession.WriteError) throws(AppError) -> Int {
     switch error {
     case .notAttached: return 0
-    case .full(let room): return room
+    case .full(let space): return space
     case .notWriter:
       throw .validationError(
         field: "session", message: "This client only reads the session: another one writes.")

@@ -92,7 +92,7 @@ public actor DurableSession {
   /// The sender, while it has nothing to send.
   let sends = Waiters()
   /// The receiver, while the queue of output is full.
-  let roomWaiters = Waiters()
+  let spaceWaiters = Waiters()
   private var lastTicket = 0
 
   /// A session that does nothing before `attach`, or before it is read from or written to.
@@ -211,6 +211,6 @@ public actor DurableSession {
   }
 
   private func stopWaiting(_ ticket: Int) {
-    for waiters in [changes, sends, roomWaiters] { waiters.resume(ticket) }
+    for waiters in [changes, sends, spaceWaiters] { waiters.resume(ticket) }
   }
 }

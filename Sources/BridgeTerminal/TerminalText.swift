@@ -36,10 +36,10 @@ package enum TerminalText {
   }
 
   private static func shortened(_ text: String, to limit: Int) -> String {
-    var room = limit
+    var space = limit
     let fitting = units(of: text).prefix { unit in
-      room -= unit.width
-      return room >= 0
+      space -= unit.width
+      return space >= 0
     }
     return fitting.map { String($0.text) }.joined()
   }

@@ -37,7 +37,7 @@ public final class ScriptedHost: Sendable {
     public var open = 0
     /// The most there were at once of each connection: 2 while a second is made ready.
     public var mostOpen: [ConnectionID: Int] = [:]
-    /// Generations that were dialled more than once.
+    /// Generations that were dialed more than once.
     public var doubleStarts = 0
   }
 
@@ -96,7 +96,7 @@ public final class ScriptedHost: Sendable {
   /// What was done to it so far.
   public var tally: Tally { state.withLock { $0.tally } }
 
-  /// A connection to it, not dialled yet, that takes `teardown` to close.
+  /// A connection to it, not dialed yet, that takes `teardown` to close.
   public func connection(
     _ id: ConnectionID, _ generation: Int, teardown: Duration = .milliseconds(2)
   ) -> ScriptedConnection {

@@ -62,22 +62,22 @@ static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, con
 }
 
 // The modulus (which 0) or public exponent (1), most significant byte first; its length, or -1 where
-// it has no room.
-static inline int bridge_rsa_number(const EVP_PKEY *key, int which, unsigned char *out, int room) {
+// it has no space.
+static inline int bridge_rsa_number(const EVP_PKEY *key, int which, unsigned char *out, int space) {
   BIGNUM *number = NULL;
   const char *name = which == 0 ? OSSL_PKEY_PARAM_RSA_N : OSSL_PKEY_PARAM_RSA_E;
   if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return -1;
   int length = BN_num_bytes(number);
-  length = length <= room ? BN_bn2bin(number, out) : -1;
+  length = length <= space ? BN_bn2bin(number, out) : -1;
   BN_free(number);
   return length;
 }
 
 // A signature with SHA-256 and the padding of PKCS #1 1.5; its length, or -1.
 static inline long bridge_sign_sha256(EVP_PKEY *key, const unsigned char *data, size_t count,
-                                      unsigned char *out, size_t room) {
+                                      unsigned char *out, size_t space) {
   EVP_MD_CTX *context = EVP_MD_CTX_new();
-  size_t length = room;
+  size_t length = space;
   int isSigned = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
                  EVP_DigestSign(context, out, &length, data, count) == 1;
   EVP_MD_CTX_free(context);

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-// Room that lws_write() wants in front of a payload; a macro with arithmetic, which Swift does not
+// Space that lws_write() wants in front of a payload; a macro with arithmetic, which Swift does not
 // import.
 static const int bridge_lws_pre = LWS_PRE;
 

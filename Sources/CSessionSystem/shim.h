@@ -77,7 +77,7 @@ static inline int bridge_peer_user(int fd, unsigned *user) {
   return 0;
 }
 
-// The socket "sock" of a directory, by its descriptor: sun_path has room for 108 bytes only.
+// The socket "sock" of a directory, by its descriptor: sun_path has space for 108 bytes only.
 static inline struct sockaddr_un bridge_socket_address(int directory) {
   struct sockaddr_un address;
   memset(&address, 0, sizeof address);

@@ -34,8 +34,8 @@ struct PacketFramingTests {
       let packet = clear(message, length: 12)
       #expect(pass(Array(packet.prefix(5)), through: &framing) == [5])
       #expect(!framing.needsProtection)
-      let roomIsGiven = framing.mayAllocate(11)
-      #expect(roomIsGiven)
+      let spaceIsGiven = framing.mayAllocate(11)
+      #expect(spaceIsGiven)
       #expect(pass(Array(packet.dropFirst(5)), through: &framing) == [11])
     }
     return framing
@@ -54,8 +54,8 @@ struct PacketFramingTests {
     framing.passed([0, 0, 0].span)
     #expect(framing.allowance(of: 32_765) == 2)
     framing.passed([12, 4].span)
-    let roomIsGiven = framing.mayAllocate(11)
-    #expect(roomIsGiven)
+    let spaceIsGiven = framing.mayAllocate(11)
+    #expect(spaceIsGiven)
     #expect(framing.allowance(of: 4) == 4)
     framing.passed([20, 0, 0, 0].span)
     #expect(framing.allowance(of: 32_768) == 7)
@@ -72,8 +72,8 @@ struct PacketFramingTests {
       #expect(pass([UInt8](repeating: 9, count: 16), through: &framing) == [16])
       #expect(!framing.needsProtection)
       // 32 bytes in clear: two blocks; the length is 28, its MAC 32.
-      let roomIsGiven = framing.mayAllocate(28 - 1 + 32)
-      #expect(roomIsGiven)
+      let spaceIsGiven = framing.mayAllocate(28 - 1 + 32)
+      #expect(spaceIsGiven)
       #expect(pass([UInt8](repeating: 21, count: 48), through: &framing) == [48])
     }
     #expect(!framing.isDamaged)
@@ -85,8 +85,8 @@ struct PacketFramingTests {
       framing.protect(with: protection)
       _ = pass([UInt8](repeating: 9, count: 16), through: &framing)
       let isWhole = (length + 4) % 16 == 0
-      let roomIsGiven = framing.mayAllocate(length - 1 + 32)
-      #expect(roomIsGiven == isWhole, "\(length)")
+      let spaceIsGiven = framing.mayAllocate(length - 1 + 32)
+      #expect(spaceIsGiven == isWhole, "\(length)")
       #expect(framing.isDamaged == !isWhole)
       #expect((framing.allowance(of: 1000) == 0) == !isWhole)
     }
@@ -95,13 +95,13 @@ struct PacketFramingTests {
   @Test func otherBlocksAreNoneOfItsBusiness() {
     var framing = encrypted()
     for count in [1, 100, 40_000] {
-      let roomIsGiven = framing.mayAllocate(count)
-      #expect(roomIsGiven)
+      let spaceIsGiven = framing.mayAllocate(count)
+      #expect(spaceIsGiven)
     }
     framing.protect(with: protection)
     _ = pass([UInt8](repeating: 9, count: 15), through: &framing)
-    let roomIsGiven = framing.mayAllocate(1)
-    #expect(roomIsGiven)
+    let spaceIsGiven = framing.mayAllocate(1)
+    #expect(spaceIsGiven)
     #expect(!framing.isDamaged)
   }
 
@@ -118,8 +118,8 @@ struct PacketFramingTests {
     var framing = encrypted()
     framing.protect(with: protection)
     _ = pass([UInt8](repeating: 9, count: 16), through: &framing)
-    let roomIsGiven = framing.mayAllocate(11)
-    #expect(!roomIsGiven)
+    let spaceIsGiven = framing.mayAllocate(11)
+    #expect(!spaceIsGiven)
   }
 
   @Test func unknownProtectionEndsIt() {

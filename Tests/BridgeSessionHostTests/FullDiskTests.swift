@@ -44,14 +44,14 @@ import Testing
     _ = try bench.start(spec)
     let client = try bench.attach(spec.session)
     #expect(try client.close() == 0)
-    // Again each time the disk had room in between.
+    // Again each time the disk had space in between.
     #expect(!client.notices.isEmpty && client.notices.allSatisfy { $0.code == .degraded })
     #expect(client.all == Array((1...2_500_000).map { "\($0)\n" }.joined().utf8))
     #expect(client.gaps.isEmpty && client.end == .exited(status: 6))
     withExtendedLifetime(disk) {}
   }
 
-  @Test func theEndIsOnDiskOnceTheDiskHasRoom() throws {
+  @Test func theEndIsOnDiskOnceTheDiskHasSpace() throws {
     guard let (bench, disk) = try bench() else { return }
     let ballast = URL(fileURLWithPath: disk.path).appending(path: "ballast")
     let spec = bench.spec("read word; seq 1 400000; exit 7") { $0.terminal = Array("dumb".utf8) }

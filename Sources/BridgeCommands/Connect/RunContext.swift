@@ -50,7 +50,7 @@ struct RunContext: Sendable {
     }
     let keyboard = interactive && local.inputIsTerminal ? Keyboard() : nil
     self.keyboard = keyboard
-    if keyboard == nil, local.inputIsTerminal { reporter.makeRoomForTyping() }
+    if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }
     view = LinkView(
       host: PeerText.escaped(settings.endpoint.host, limit: 128), reporter: reporter,
       keyboard: keyboard, reactor: reactor, clock: clock, isUnicode: local.isUnicode,

@@ -48,7 +48,7 @@ final class SessionStreams: Sendable {
       TerminalModes.set(.raw, on: 0)
       keyboard.open(canDetach: true)
     } else if context.keyboard != nil {
-      context.reporter.makeRoomForTyping()
+      context.reporter.makeSpaceForTyping()
     }
     return await withTaskGroup(of: Step.self) { group in
       group.addTask { await self.carryOutput() }

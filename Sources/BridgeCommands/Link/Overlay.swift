@@ -43,12 +43,12 @@ package struct Overlay: Sendable, Equatable {
     (drawn, self.size, isOverScreen) = (lines, size, overScreen)
     guard isShown else { return text }
     wasShown = true
-    return text + (overScreen ? atBottom(lines) : (isInPlace ? "" : room) + underCursor(lines))
+    return text + (overScreen ? atBottom(lines) : (isInPlace ? "" : space) + underCursor(lines))
   }
 
-  /// Makes room at the bottom of the screen. IND (ECMA-48) goes down in the same column, which a
+  /// Makes space at the bottom of the screen. IND (ECMA-48) goes down in the same column, which a
   /// line feed does not where the terminal returns the carriage with it.
-  private var room: String {
+  private var space: String {
     String(repeating: "\u{1B}D", count: drawn.count) + "\u{1B}[\(drawn.count)A"
   }
 
@@ -94,8 +94,8 @@ package struct Overlay: Sendable, Equatable {
     let all = lines.flatMap {
       TerminalText.broken($0, at: max(1, size.columns - 1), height: tallest)
     }
-    let room = max(1, size.rows - 1)
-    guard all.count > room else { return all }
-    return all.prefix(room > 1 ? 1 : 0) + all.suffix(max(1, room - 1))
+    let space = max(1, size.rows - 1)
+    guard all.count > space else { return all }
+    return all.prefix(space > 1 ? 1 : 0) + all.suffix(max(1, space - 1))
   }
 }

@@ -2,7 +2,7 @@ import BridgeTerminal
 import BridgeTransport
 
 /// JSON lines on one descriptor. A reader that stalls loses events, but not their number: the next
-/// line that has room comes after a `missed` line.
+/// line that has space comes after a `missed` line.
 package final class EventLines: Sendable {
   private let writer: DescriptorWriter
   private let missed = Mutex(0)
@@ -13,7 +13,7 @@ package final class EventLines: Sendable {
   /// Lines on `descriptor`, which stays open after it.
   package convenience init(descriptor: Int32) { self.init(DescriptorWriter(descriptor)) }
 
-  /// Queues `line` and does not wait; counts it where it has no room. A final one, of which a run
+  /// Queues `line` and does not wait; counts it where it has no space. A final one, of which a run
   /// has only a few, always has.
   package func post(_ line: JSONLine, isFinal: Bool = false) {
     missed.withLock { missed in

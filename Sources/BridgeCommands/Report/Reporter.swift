@@ -62,7 +62,7 @@ final class Reporter: Sendable {
   var style: Style { state.withLock { $0.style } }
 
   /// From here on what is typed shows on the terminal, and nothing is drawn over it.
-  func makeRoomForTyping() {
+  func makeSpaceForTyping() {
     state.withLock { if $0.style.showsProgress { $0.overlay = Overlay(cursor: .typing) } }
   }
 

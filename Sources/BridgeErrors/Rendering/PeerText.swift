@@ -62,7 +62,7 @@ public enum PeerText {
   ) -> String {
     var result = ""
     var size = 0
-    var roomForEllipsis = result.endIndex
+    var spaceForEllipsis = result.endIndex
     var wasReturn = false
     for scalar in scalars {
       // A line feed after a carriage return is the same line break.
@@ -73,11 +73,11 @@ public enum PeerText {
       wasReturn = scalar == "\r"
       let piece = shown(scalar, layout)
       size += piece.utf8.count
-      guard size <= limit else { return result[..<roomForEllipsis] + ellipsis }
+      guard size <= limit else { return result[..<spaceForEllipsis] + ellipsis }
       result += piece
-      if size <= limit - ellipsis.utf8.count { roomForEllipsis = result.endIndex }
+      if size <= limit - ellipsis.utf8.count { spaceForEllipsis = result.endIndex }
     }
-    return isCut ? result[..<roomForEllipsis] + ellipsis : result
+    return isCut ? result[..<spaceForEllipsis] + ellipsis : result
   }
 
   private static func shown(_ scalar: Unicode.Scalar, _ layout: Layout) -> String {

@@ -1,10 +1,10 @@
-/// An error on a terminal: a sign and a word for the severity (colour is never alone), title,
+/// An error on a terminal: a sign and a word for the severity (color is never alone), title,
 /// message, hint, what happens next, and the options with their keys.
 public enum TerminalBanner {
   /// Some lines, each ended by a line feed.
   ///
   /// - Parameters:
-  ///   - color: whether the terminal shows colours; see `usesColor`.
+  ///   - color: whether the terminal shows colors; see `usesColor`.
   ///   - unicode: whether it shows more than ASCII.
   ///   - advice: a sentence of the program's own, added to the hint.
   public static func render(
@@ -34,7 +34,7 @@ public enum TerminalBanner {
     return [hint, last]
   }
 
-  /// Whether to use colour (https://no-color.org): on a terminal that can, unless NO_COLOR is set.
+  /// Whether to use color (https://no-color.org): on a terminal that can, unless NO_COLOR is set.
   public static func usesColor(isTerminal: Bool, environment: [String: String]) -> Bool {
     isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
@@ -59,7 +59,7 @@ public enum TerminalBanner {
     return text + "  " + options.joined(separator: "  ") + "\n"
   }
 
-  /// Bold and the colour of the severity (ECMA-48, SGR).
+  /// Bold and the color of the severity (ECMA-48, SGR).
   private static func code(of severity: ErrorSeverity) -> String {
     switch severity {
     case .info: "1;34"

@@ -13,7 +13,7 @@ package enum InheritedDescriptors {
     }
   }
 
-  /// Beyond the last open descriptor, with room for those that other threads open meanwhile. To
+  /// Beyond the last open descriptor, with space for those that other threads open meanwhile. To
   /// close what is not open does no harm.
   private static var end: Int32 {
     let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []

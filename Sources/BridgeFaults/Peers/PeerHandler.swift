@@ -23,7 +23,7 @@ final class PeerHandler: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) { report { $0.readMore(of: $1) } }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) { report { $0.hasRoom($1) } }
+  func channelWritabilityChanged(context: ChannelHandlerContext) { report { $0.hasSpace($1) } }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event as? ChannelEvent == .inputClosed { report { $0.clientFinished($1) } }

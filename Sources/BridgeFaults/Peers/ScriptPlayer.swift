@@ -49,13 +49,13 @@ final class ScriptPlayer {
   /// Takes the steps that can be taken now.
   func play() {
     for _ in 0..<Self.burst where !isStopped {
-      switch run.next(at: now, hasRoom: channel.isWritable) {
+      switch run.next(at: now, hasSpace: channel.isWritable) {
       case .write(let bytes): channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
       case .wake(let due): return wake(at: due)
       case .stopReading: isReading = false
       case .finish: afterWrites { $0.close(mode: .output, promise: nil) }
       case .reset: return afterWrites { $0.closeWithReset() }
-      case .awaitRoom: return
+      case .awaitSpace: return
       case .awaitBytes: return closeIfClientFinished()
       case .done:
         if !isDone { done() }

@@ -9,7 +9,7 @@ struct ScriptRun {
     /// Waits for bytes.
     case awaitBytes
     /// Waits until the socket takes more.
-    case awaitRoom
+    case awaitSpace
     case done
   }
 
@@ -30,7 +30,7 @@ struct ScriptRun {
   }
 
   /// The next thing to do; call again until it waits or is done.
-  mutating func next(at now: Duration, hasRoom: Bool) -> Decision {
+  mutating func next(at now: Duration, hasSpace: Bool) -> Decision {
     while let step = steps.first {
       switch step {
       case .send(let bytes): return go(.write(bytes))
@@ -42,7 +42,7 @@ struct ScriptRun {
         return .write([bytes[sent - 1]])
       case .flood(let chunk, let total):
         guard !chunk.isEmpty, sent < total ?? .max else { break }
-        guard hasRoom else { return .awaitRoom }
+        guard hasSpace else { return .awaitSpace }
         let piece = Array(chunk.prefix((total ?? .max) - sent))
         sent += total == nil ? 0 : piece.count
         return .write(piece)

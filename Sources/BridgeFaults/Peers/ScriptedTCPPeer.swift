@@ -99,14 +99,14 @@ public actor ScriptedTCPPeer: Journaling {
   }
 
   func received(_ bytes: [UInt8], of connection: Int) {
-    let room = Self.recordCapacity - heard[connection - 1].count
-    heard[connection - 1] += bytes.prefix(room)
+    let space = Self.recordCapacity - heard[connection - 1].count
+    heard[connection - 1] += bytes.prefix(space)
     sessions[connection]?.take(bytes)
   }
 
   func readMore(of connection: Int) { sessions[connection]?.readMore() }
 
-  func hasRoom(_ connection: Int) { sessions[connection]?.play() }
+  func hasSpace(_ connection: Int) { sessions[connection]?.play() }
 
   func clientFinished(_ connection: Int) {
     report(.clientFinished, connection)

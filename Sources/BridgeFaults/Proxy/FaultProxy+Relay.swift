@@ -44,10 +44,10 @@ extension FaultProxy {
     conclude(id, abruptly: true)
   }
 
-  /// Reads on if there is room for it.
+  /// Reads on if there is space for it.
   func readMore(of id: Int, _ direction: Direction) {
     guard let relay = relays[id], let source = relay.source(of: direction) else { return }
-    guard relay[direction].hasRoom, let target = relay.target(of: direction) else { return }
+    guard relay[direction].hasSpace, let target = relay.target(of: direction) else { return }
     if target.isWritable || relay[direction].isFinished { source.read() }
   }
 

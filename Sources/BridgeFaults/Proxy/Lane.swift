@@ -32,7 +32,7 @@ struct Lane {
   var hasEnd: Bool { end != nil }
 
   /// True when more should be read from the source.
-  var hasRoom: Bool { !isFrozen && waiting < Self.capacity }
+  var hasSpace: Bool { !isFrozen && waiting < Self.capacity }
 
   mutating func add(_ shaper: any Shaper) { shapers.append(shaper) }
 

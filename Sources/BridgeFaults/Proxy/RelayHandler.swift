@@ -33,7 +33,7 @@ final class RelayHandler: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // Room towards this socket is room for the other one's bytes.
+    // Space towards this socket is space for the other one's bytes.
     guard context.channel.isWritable else { return }
     report { proxy, relay, direction in
       proxy.readMore(of: relay, direction.opposite)

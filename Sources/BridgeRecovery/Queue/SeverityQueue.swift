@@ -146,7 +146,7 @@ public struct SeverityQueue: Sendable {
 
   private mutating func insert(_ entry: Entry) {
     let isFull = count - linkCount >= capacity
-    if entry.presented.link == nil, isFull, !makeRoom(for: entry) { return }
+    if entry.presented.link == nil, isFull, !makeSpace(for: entry) { return }
     var entry = entry
     arrivals += 1
     entry.order = arrivals
@@ -201,7 +201,7 @@ public struct SeverityQueue: Sendable {
   }
 
   /// Makes space for one more; false when `newcomer` itself is dropped.
-  private mutating func makeRoom(for newcomer: Entry) -> Bool {
+  private mutating func makeSpace(for newcomer: Entry) -> Bool {
     guard let victim = firstVictim,
       let level = entries[victim]?.level
     else {

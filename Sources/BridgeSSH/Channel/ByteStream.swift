@@ -63,21 +63,21 @@ package final class ByteMailbox: Sendable {
   private let state = Mutex(State())
   private let limit: Int
   private let smallChunk: Int
-  private let hasRoomAgain: @Sendable () -> Void
+  private let hasSpaceAgain: @Sendable () -> Void
 
-  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
+  /// Holds `limit` bytes; `hasSpaceAgain` is called when a full one is half empty.
   /// Chunks of less than `smallChunk` bytes are joined while they wait.
   package init(
     limit: Int, joiningBelow smallChunk: Int = 8 << 10,
-    hasRoomAgain: @escaping @Sendable () -> Void
+    hasSpaceAgain: @escaping @Sendable () -> Void
   ) {
     self.limit = limit
     self.smallChunk = smallChunk
-    self.hasRoomAgain = hasRoomAgain
+    self.hasSpaceAgain = hasSpaceAgain
   }
 
-  /// Whether it is less than full; a full one says when it has room again.
-  package var hasRoom: Bool {
+  /// Whether it is less than full; a full one says when it has space again.
+  package var hasSpace: Bool {
     state.withLock { state in
       state.isFull = state.count >= limit
       return !state.isFull
@@ -123,9 +123,9 @@ package final class ByteMailbox: Sendable {
         let answer = state.takeNext()
       else { return (nil, false) }
       state.reader = nil
-      return ((reader, answer), state.makesRoom(of: limit))
+      return ((reader, answer), state.makesSpace(of: limit))
     }
-    if wasFull { hasRoomAgain() }
+    if wasFull { hasSpaceAgain() }
     if let (reader, answer) = answered { reader.resume(returning: answer) }
   }
 
@@ -145,7 +145,7 @@ package final class ByteMailbox: Sendable {
       defer { state.isFull = false }
       return state.isFull
     }
-    if wasFull { hasRoomAgain() }
+    if wasFull { hasSpaceAgain() }
   }
 
   /// The oldest bytes; nil after the last.
@@ -184,16 +184,16 @@ package final class ByteMailbox: Sendable {
 
   private func take() -> Answer? {
     let (answer, wasFull) = state.withLock { state in
-      (state.takeNext(), state.makesRoom(of: limit))
+      (state.takeNext(), state.makesSpace(of: limit))
     }
-    if wasFull { hasRoomAgain() }
+    if wasFull { hasSpaceAgain() }
     return answer
   }
 }
 
 extension ByteMailbox.State {
   /// Whether it was full and is half empty now.
-  fileprivate mutating func makesRoom(of limit: Int) -> Bool {
+  fileprivate mutating func makesSpace(of limit: Int) -> Bool {
     guard isFull, count <= limit / 2 else { return false }
     isFull = false
     return true

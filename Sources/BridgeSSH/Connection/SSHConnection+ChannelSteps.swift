@@ -14,7 +14,7 @@ extension SSHConnection {
 
   /// False when the channel or the connection ended over it.
   private func writeOutgoing(_ channel: ChannelState) -> Bool {
-    while let (bytes, start) = channel.outgoing.next, session?.wire.hasRoom == true {
+    while let (bytes, start) = channel.outgoing.next, session?.wire.hasSpace == true {
       switch channel.native.write(bytes, from: start) {
       case .again:
         channel.outgoing.hold(channel.native.heldBytes(of: bytes.count - start))
@@ -44,14 +44,14 @@ extension SSHConnection {
     channel.isReadOut = isClosed
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
-      while mailbox.hasRoom {
+      while mailbox.hasSpace {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)
         if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
         guard case .done(let bytes) = read, !bytes.isEmpty else { break }
         mailbox.push(bytes)
       }
-      if !mailbox.hasRoom { channel.isReadOut = false }
+      if !mailbox.hasSpace { channel.isReadOut = false }
     }
     // The packet that closes it came with these reads, perhaps behind more output.
     if !isClosed, channel.native.isClosedByServer { return readIncoming(channel) }

@@ -89,8 +89,8 @@ extension SSHConnection {
     }
     return ChannelState(
       native, command: command, window: window,
-      output: ByteMailbox(limit: Self.mailboxLimit, hasRoomAgain: pumpAgain),
-      error: ByteMailbox(limit: Self.mailboxLimit, hasRoomAgain: pumpAgain))
+      output: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain),
+      error: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain))
   }
 
   /// A request on a channel that the server answers. One that fails closes the channel.

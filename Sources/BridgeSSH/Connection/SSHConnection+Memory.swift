@@ -43,7 +43,7 @@ extension SSHConnection {
   }
 
   /// Moves what is queued to the mailbox, beyond its usual limit.
-  /// - Returns: whether the mailbox has room left.
+  /// - Returns: whether the mailbox has space left.
   private func spill(_ stream: NativeChannel.Stream, of channel: ChannelState) -> Bool {
     let mailbox = channel.mailbox(stream)
     while mailbox.count < channel.window {

@@ -5,7 +5,7 @@ import BridgeTransport
 /// One turn: every operation and every channel that can go on goes on, then what was written is
 /// flushed.
 extension SSHConnection {
-  /// Called when the socket is ready, when there is new work, and when a reader made room.
+  /// Called when the socket is ready, when there is new work, and when a reader made space.
   func pump(isReadable: Bool = false) {
     guard let wire = session?.wire, ending == nil else { return }
     let mayRead = isReadable || wire.isBudgetSpent
@@ -38,13 +38,13 @@ extension SSHConnection {
     // The last that was waited for may have come together with more.
     let isLeft = wire.hasInbound && !isReading
     if isLeft || (isReadable && !isAsked), leaveUnread() { return }
-    let hadRoom = wire.hasRoom
+    let hadSpace = wire.hasSpace
     let isFlushed = wire.flush()
     var interest: DescriptorWatcher.Readiness = isFlushed ? [] : .writable
     if wire.isReading { interest.insert(.readable) }
     watch(for: interest)
-    // Writers that found no room get no event from the socket when there is some again.
-    if wire.isBudgetSpent || (!hadRoom && wire.hasRoom) { queueTurn() }
+    // Writers that found no space get no event from the socket when there is some again.
+    if wire.isBudgetSpent || (!hadSpace && wire.hasSpace) { queueTurn() }
   }
 
   /// Sends a packet when bytes came and none of them opened the requested channel.

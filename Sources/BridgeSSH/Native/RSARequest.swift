@@ -45,7 +45,7 @@
     unsafe buffer.copyBytes(from: blob)
   }
 
-  /// Packet, method and room for the signature, as the library adds them up.
+  /// Packet, method and space for the signature, as the library adds them up.
   private var packetSize: Int {
     let method = Self.method.utf8.count
     return 45 + user.utf8.count + method + blob.count + 4 + (4 + method) + (4 + blob.count)

@@ -41,7 +41,7 @@ enum SessionMemory {
 
   /// Gives back the pages of a block that hold nothing but zeros; they read as zeros ever after.
   ///
-  /// A libssh2 session is 55 KB, wiped when it is made: nearly all of it is room for the longest
+  /// A libssh2 session is 55 KB, wiped when it is made: nearly all of it is space for the longest
   /// packets, which an idle link never sends.
   static func returnEmptyPages(of block: UnsafeMutableRawPointer) {
     let page = Int(getpagesize())

@@ -6,7 +6,7 @@ import Glibc
   private let storage: UnsafeMutableRawBufferPointer
   private(set) var count = 0
 
-  /// Room for `capacity` bytes, none of them there yet.
+  /// Space for `capacity` bytes, none of them there yet.
   init(capacity: Int) {
     unsafe storage = .allocate(byteCount: max(1, capacity), alignment: 1)
   }
@@ -16,7 +16,7 @@ import Glibc
     unsafe storage.deallocate()
   }
 
-  /// Whether no more bytes have room.
+  /// Whether no more bytes have space.
   var isFull: Bool { unsafe count == storage.count }
 
   /// Adds a byte; nothing where it is full.
@@ -29,9 +29,9 @@ import Glibc
   /// Adds what one read of `descriptor` brings: how many bytes, 0 at the end of the file and where
   /// it is full, or -1 and `errno`.
   func append(from descriptor: Int32) -> Int {
-    let room = unsafe UnsafeMutableRawBufferPointer(rebasing: storage[count...])
-    guard unsafe !room.isEmpty else { return 0 }
-    let result = unsafe read(descriptor, room.baseAddress, room.count)
+    let space = unsafe UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    guard unsafe !space.isEmpty else { return 0 }
+    let result = unsafe read(descriptor, space.baseAddress, space.count)
     count += max(0, result)
     return result
   }

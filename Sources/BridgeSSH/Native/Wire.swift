@@ -77,7 +77,7 @@ import Foundation
   /// The bytes that wait to be written to the socket.
   var unsentBytes: Int { outbound.count - outboundStart }
 
-  var hasRoom: Bool { unsentBytes < Self.outboundLimit }
+  var hasSpace: Bool { unsentBytes < Self.outboundLimit }
 
   /// Whether bytes of the peer are taken from the socket now.
   var isReading: Bool { !isPaused && unsentBytes < Self.replyLimit }
@@ -201,8 +201,8 @@ extension Wire {
 
   private func record(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard let inspect else { return nil }
-    let room = Self.transcriptLimit - transcript.count
-    unsafe transcript.append(contentsOf: bytes.prefix(max(0, room)))
+    let space = Self.transcriptLimit - transcript.count
+    unsafe transcript.append(contentsOf: bytes.prefix(max(0, space)))
     let seen = unsafe bytes.bindMemory(to: UInt8.self)
     guard unsafe inspect(seen.span) else {
       inboundRange = 0..<0

@@ -37,7 +37,7 @@ final class Connection {
   static let lastFrames: Milliseconds = 2000
 
   var unsent: Int { outbox.count - head }
-  var hasRoom: Bool { unsent < Self.outboxLimit }
+  var hasSpace: Bool { unsent < Self.outboxLimit }
 
   func queue(_ bytes: [UInt8]) {
     if head == outbox.count {

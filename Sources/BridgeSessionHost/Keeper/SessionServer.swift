@@ -77,7 +77,7 @@ final class SessionServer {
         PollEntry(
           token: Token(connection: connection.id, part: .input),
           descriptor: connection.input.descriptor.number,
-          reads: connection.hasRoom && connection.exitCode == nil),
+          reads: connection.hasSpace && connection.exitCode == nil),
         PollEntry(
           token: Token(connection: connection.id, part: .output),
           descriptor: connection.output.descriptor.number, writes: writes),

@@ -57,8 +57,8 @@ extension ClientSession {
     let fresh = bytes.dropFirst(Int(min(input.end - start, UInt64(bytes.count))))
     guard !fresh.isEmpty else { return input.end }
     guard !inputHasEnded else { throw .ended }
-    let room = configuration.inputLimit - input.count
-    guard fresh.count <= room else { throw .full(room: max(room, 0)) }
+    let space = configuration.inputLimit - input.count
+    guard fresh.count <= space else { throw .full(space: max(space, 0)) }
     input.append(fresh)
     return input.end
   }
@@ -68,7 +68,7 @@ extension ClientSession {
   /// - Throws: why it was not taken.
   public mutating func perform(_ control: Control) throws(WriteError) -> UInt64 {
     try requireWriter()
-    guard controls.count < Limits.controls else { throw .full(room: 0) }
+    guard controls.count < Limits.controls else { throw .full(space: 0) }
     switch control {
     case .resize(let size): self.size = size
     case .endInput: inputHasEnded = true

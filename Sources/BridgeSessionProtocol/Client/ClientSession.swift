@@ -95,7 +95,7 @@ public struct ClientSession: Sendable {
     /// This client may only read.
     case notWriter
     /// The buffer has space for fewer bytes.
-    case full(room: Int)
+    case full(space: Int)
     /// Bytes before the offset are missing.
     case hole(expected: UInt64)
     /// Standard input was ended, or the program has.

@@ -71,8 +71,8 @@ extension HostSession {
     if attachment.cursor < kept {
       let sent = attachment.cursor - attachment.acknowledged
       guard sent < Limits.window else { return .nothing }
-      let room = min(UInt64(max(limit, 0)), Limits.window - sent)
-      let count = min(room, kept - attachment.cursor)
+      let space = min(UInt64(max(limit, 0)), Limits.window - sent)
+      let count = min(space, kept - attachment.cursor)
       guard count > 0 else { return .nothing }
       attachment.cursor += count
       return .bytes(from: attachment.cursor - count, count: Int(count))

@@ -203,7 +203,7 @@ public actor WebSocketConnection: Connection {
   /// 123 bytes), waits for the server's answer, ends; all in at most a second. A server that has
   /// not answered the last ping is not waited for. A code that may not be sent is sent as 1000.
   ///
-  /// From its beginning `send` fails, also where it waits for room.
+  /// From its beginning `send` fails, also where it waits for space.
   /// - Returns: how many messages `send` had taken that were not written, or not whole. What was
   ///   written may still be lost when the server did not answer: `confirmDelivery` proves it.
   @discardableResult

@@ -64,20 +64,20 @@ final class Mailbox: Sendable {
 
   private let state = Mutex(State())
   private let limit: Int
-  private let hasRoomAgain: @Sendable () -> Void
+  private let hasSpaceAgain: @Sendable () -> Void
   /// After so many messages that it did not wait for, a reader gives way: on the reactor it would
   /// keep all else waiting until none is left.
   private static let longestRow = 8
 
-  /// Holds `limit` bytes before it is full; `hasRoomAgain` is called when a full one is half empty.
-  init(limit: Int, hasRoomAgain: @escaping @Sendable () -> Void) {
+  /// Holds `limit` bytes; `hasSpaceAgain` is called when a full one is half empty.
+  init(limit: Int, hasSpaceAgain: @escaping @Sendable () -> Void) {
     self.limit = limit
-    self.hasRoomAgain = hasRoomAgain
+    self.hasSpaceAgain = hasSpaceAgain
   }
 
-  /// Hands a message over; false when nothing more should come until `hasRoomAgain`.
+  /// Hands a message over; false when nothing more should come until `hasSpaceAgain`.
   func push(_ message: WebSocketMessage) -> Bool {
-    let (reader, hasRoom) = state.withLock { state -> (Reader?, Bool) in
+    let (reader, hasSpace) = state.withLock { state -> (Reader?, Bool) in
       if state.end != nil { return (nil, true) }
       if let reader = state.reader.take() { return (reader, true) }
       state.arrived.append(message)
@@ -86,7 +86,7 @@ final class Mailbox: Sendable {
       return (nil, !state.isFull)
     }
     reader?.resume(returning: .success(message))
-    return hasRoom
+    return hasSpace
   }
 
   /// No more messages come. The first end counts; what is queued can still be read.
@@ -143,7 +143,7 @@ final class Mailbox: Sendable {
       state.isFull = false
       return ((answer, mustGiveWay), true)
     }
-    if wasFull { hasRoomAgain() }
+    if wasFull { hasSpaceAgain() }
     return taken
   }
 }

@@ -3,7 +3,7 @@ import BridgeTransport
 
 /// The messages that wait to be written: filled anywhere, emptied on the reactor.
 ///
-/// A lock and not actor state: a sender that has room neither hops nor suspends, and many messages
+/// A lock and not actor state: a sender that has space neither hops nor suspends, and many messages
 /// share one wake of the loop. A full queue holds its senders back until half of it is written.
 final class SendQueue: Sendable {
   /// A frame to come.
@@ -61,7 +61,7 @@ final class SendQueue: Sendable {
     state.withLock { $0.wake = wake }
   }
 
-  /// Queues `entry`, as soon as there is room.
+  /// Queues `entry`, as soon as there is space.
   ///
   /// - Throws: what ended the connection; `cancelled`, and then the message is not sent.
   func send(_ entry: Entry) async throws(AppError) {
@@ -112,7 +112,7 @@ final class SendQueue: Sendable {
     try answer.get()?()
   }
 
-  /// Takes nothing any more: senders, also those that wait for room, fail with `error`. What was
+  /// Takes nothing any more: senders, also those that wait for space, fail with `error`. What was
   /// taken is still written.
   func close(_ error: AppError) {
     let (waiters, reason) = state.withLock { state -> ([Waiter], AppError) in
@@ -177,7 +177,7 @@ final class SendQueue: Sendable {
     waiter?.caller.resume(returning: .failure(.cancelled))
   }
 
-  /// Lets waiting senders in, in order, as far as there is room.
+  /// Lets waiting senders in, in order, as far as there is space.
   private func admit(_ state: inout State) -> [Waiter] {
     var admitted = 0
     while admitted < state.waiters.count, state.weight < limit {

@@ -30,8 +30,8 @@ extension WebSocketCallback {
   }
 
   func readBody() {
-    let room = Self.bodyLimit - webSocket.body.count
-    unsafe webSocket.body.append(contentsOf: input.prefix(max(0, room)))
+    let space = Self.bodyLimit - webSocket.body.count
+    unsafe webSocket.body.append(contentsOf: input.prefix(max(0, space)))
   }
 
   /// Takes what has come of the body, and waits for nothing: the library drops the connection when

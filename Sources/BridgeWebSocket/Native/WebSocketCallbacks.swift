@@ -102,7 +102,7 @@ func serveLink(
   }
 
   /// `input` points to the library's own pointer to where the request goes on; `length` is the
-  /// room left.
+  /// space left.
   private func appendHeaders() -> Bool {
     guard webSocket.mayRequest(),
       let position = unsafe input.baseAddress?.assumingMemoryBound(

@@ -107,7 +107,7 @@ private struct Stranger: Error {
     }
   }
 
-  @Test func aFullFileMakesRoomOnce() async throws {
+  @Test func aFullFileMakesSpaceOnce() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "errors.jsonl")
       let sink = JSONLinesSink(file: file, limit: 200)

@@ -53,7 +53,7 @@ struct TerminalBannerTests {
     (.internalError(detail: "d"), "1;31"),
   ]
 
-  @Test func colourIsNeverAlone() {
+  @Test func colorIsNeverAlone() {
     for (error, code) in Self.colors {
       let colored = TerminalBanner.render(error, color: true)
       #expect(colored.hasPrefix("\u{1B}[\(code)m"))
@@ -68,7 +68,7 @@ struct TerminalBannerTests {
     (true, ["NO_COLOR": "1"], false), (true, ["TERM": "dumb"], false), (false, [:], false),
   ]
 
-  @Test func colourIsForTerminalsThatWantIt() {
+  @Test func colorIsForTerminalsThatWantIt() {
     for (isTerminal, environment, expected) in Self.terminals {
       let uses = TerminalBanner.usesColor(isTerminal: isTerminal, environment: environment)
       #expect(uses == expected)

@@ -87,7 +87,7 @@ struct WebBannerTests {
     (.internalError(detail: "d"), "#B3261E", [179, 38, 30]),
   ]
 
-  @Test func coloursPassFourAndAHalfToOne() {
+  @Test func colorsPassFourAndAHalfToOne() {
     for (error, hex, rgb) in Self.severities {
       let html = WebBanner.render(error)
       let name = error.severity.name

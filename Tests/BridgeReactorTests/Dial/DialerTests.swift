@@ -145,12 +145,12 @@ import Testing
     defer { withExtendedLifetime(listener) {} }
     try await withReactor { reactor in
       let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
-      let descriptor = try await dialledOnMain(endpoint, reactor)
+      let descriptor = try await dialedOnMain(endpoint, reactor)
       #expect(descriptor >= 0)
     }
   }
 
-  @MainActor private func dialledOnMain(
+  @MainActor private func dialedOnMain(
     _ endpoint: Endpoint, _ reactor: Reactor
   ) async throws -> Int32 {
     let socket = try await Dialer.dial(endpoint, on: reactor)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func roomMakesADescriptorWritable() async throws {
+  @Test func spaceMakesADescriptorWritable() async throws {
     try await withReactor { reactor in
       let pair = try SocketPair()
       pair.near.fill()

@@ -15,7 +15,7 @@ import Testing
     #expect(pair.near.condition == .open)
   }
 
-  @Test func aWriteWithoutRoomWouldBlock() throws {
+  @Test func aWriteWithoutSpaceWouldBlock() throws {
     let pair = try SocketPair()
     pair.near.fill()
     #expect(pair.near.write([1]) == .wouldBlock)

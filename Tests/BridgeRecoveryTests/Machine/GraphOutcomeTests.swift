@@ -3,7 +3,7 @@ import BridgeRecovery
 import Testing
 
 /// What becomes of links that depend on others when those end: not in which order, but what is
-/// shown, dialled and answered afterwards.
+/// shown, dialed and answered afterwards.
 @Suite struct GraphOutcomeTests {
   private static let mismatch = AppError.sshHostKeyMismatch(host: "h")
   private static let site = "child:22"
@@ -122,7 +122,7 @@ import Testing
     #expect(bench.machine.obstacle(to: ConnectionID("b")) == nil)
   }
 
-  /// What is dialling when its host is stopped may still be let in; if not, its callers learn why.
+  /// What is dialing when its host is stopped may still be let in; if not, its callers learn why.
   @Test func aDialThatIsUnderWayAtAStoppedHostAnswersWhenItEnds() throws {
     var bench = MachineBench()
     for name in ["a", "b"] { try bench.add(name) }

@@ -42,7 +42,7 @@ import Testing
     #expect(handedOver < 110, "\(handedOver) dials in 40 min, \(reset) by reset")
   }
 
-  /// How long after each suspicion of one generation its second is dialled.
+  /// How long after each suspicion of one generation its second is dialed.
   @Test func asLongAsItIsNotHealthySecondsAreDialledLaterAndLater() throws {
     var bench = MachineBench()
     try bench.add("a")

@@ -85,7 +85,7 @@ struct MachineBench {
     }
   }
 
-  /// Lets time pass, each timer firing when it is due, until one of `names` is dialled or `limit`
+  /// Lets time pass, each timer firing when it is due, until one of `names` is dialed or `limit`
   /// is over; the generations that were begun by then, also by the last step before.
   mutating func pump(_ names: [String], for limit: Duration) -> [Int] {
     let end = now + limit
@@ -107,7 +107,7 @@ struct MachineBench {
     }
   }
 
-  /// Loses `name` as soon as it is up until nothing is dialled but a probe; the generation of that
+  /// Loses `name` as soon as it is up until nothing is dialed but a probe; the generation of that
   /// probe, which is up.
   mutating func tripBreaker(with name: String) throws -> Int {
     guard case .up(var generation) = state(name) else { throw TripError() }

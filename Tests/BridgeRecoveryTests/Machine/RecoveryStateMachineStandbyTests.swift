@@ -3,7 +3,7 @@ import BridgeRecovery
 import Testing
 
 @Suite struct RecoveryStateMachineStandbyTests {
-  /// Up and suspected, its second connection dialling as generation 2.
+  /// Up and suspected, its second connection dialing as generation 2.
   private func suspected() -> Link {
     var link = Link.up()
     link.step(.suspected(generation: 1, silentFor: .seconds(6)))

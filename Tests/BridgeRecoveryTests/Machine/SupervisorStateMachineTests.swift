@@ -242,7 +242,7 @@ import Testing
     try bench.add("b")
     for name in ["a", "b"] { bench.connect(name) }
     var generation = 1
-    // Lost until nothing is dialled any more but a probe after half a minute.
+    // Lost until nothing is dialed any more but a probe after half a minute.
     var waited = Duration.zero
     while waited < .seconds(20) {
       bench.fail("a", generation, .linkLost)

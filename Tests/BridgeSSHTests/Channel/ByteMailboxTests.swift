@@ -44,13 +44,13 @@ import Testing
     #expect(await failure { _ = try await mailbox.next() } == lost)
   }
 
-  @Test func isFullAtItsLimitAndSaysOnceThatItHasRoom() async throws {
+  @Test func isFullAtItsLimitAndSaysOnceThatItHasSpace() async throws {
     let calls = Mutex(0)
     let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     mailbox.push([1, 2])
-    #expect(mailbox.hasRoom)
+    #expect(mailbox.hasSpace)
     mailbox.push([3, 4])
-    #expect(!mailbox.hasRoom)
+    #expect(!mailbox.hasSpace)
     mailbox.push([5, 6])
     _ = try await mailbox.next()
     #expect(calls.withLock { $0 } == 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(calls.withLock { $0 } == 1)
     _ = try await mailbox.next()
     #expect(calls.withLock { $0 } == 1)
-    #expect(mailbox.hasRoom)
+    #expect(mailbox.hasSpace)
   }
 
   /// A slow reader of a fast server leaves the mailbox never empty; what it read must go even so.
@@ -75,15 +75,15 @@ import Testing
     }
   }
 
-  @Test func whatIsDiscardedMakesRoomForEver() async throws {
+  @Test func whatIsDiscardedMakesSpaceForEver() async throws {
     let calls = Mutex(0)
     let mailbox = ByteMailbox(limit: 1, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     mailbox.push([1, 2])
-    #expect(!mailbox.hasRoom)
+    #expect(!mailbox.hasSpace)
     mailbox.discard()
     #expect(calls.withLock { $0 } == 1)
     mailbox.push([3])
-    #expect(mailbox.hasRoom)
+    #expect(mailbox.hasSpace)
     mailbox.finish(.success(()))
     #expect(try await mailbox.next() == nil)
   }
@@ -134,7 +134,7 @@ import Testing
     let reader = Task { try await mailbox.next() }
     while !mailbox.hasReader { await Task.yield() }
     mailbox.push([1, 2])
-    #expect(!mailbox.hasRoom)
+    #expect(!mailbox.hasSpace)
     mailbox.deliver()
     #expect(try await reader.value == [1, 2])
     #expect(calls.withLock { $0 } == 1)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct DamagedPacketTests {
   private let broken = ExpectedFailure(.corrupted, in: .authenticate, exit: .protocolBroken)
 
-  /// No multiple of a block, no room for a block, more than a packet may have.
+  /// No multiple of a block, no space for a block, more than a packet may have.
   static let forgedLengths: [UInt32] = [
     0, 1, 2, 5, 11, 13, 20, 21, 27, 29, 34_999, 35_001, 39_999, 40_001, 1 << 31, .max,
   ]

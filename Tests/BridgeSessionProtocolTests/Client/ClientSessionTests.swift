@@ -144,12 +144,12 @@ import Testing
     var client = try client()
     let full = [UInt8](repeating: 7, count: Int(Limits.window))
     _ = try client.write(full)
-    #expect(throws: ClientSession.WriteError.full(room: 0)) { try client.write([1]) }
+    #expect(throws: ClientSession.WriteError.full(space: 0)) { try client.write([1]) }
     var sent = 0
     while case .input(_, let bytes)? = client.nextFrame(at: 0) { sent += bytes.count }
     #expect(sent == full.count)
     _ = try client.receive(.acknowledge(through: 10, settled: 0), at: 0)
-    #expect(throws: ClientSession.WriteError.full(room: 10)) {
+    #expect(throws: ClientSession.WriteError.full(space: 10)) {
       try client.write([UInt8](repeating: 1, count: 11))
     }
     _ = try client.write([8])

@@ -10,7 +10,7 @@ struct WebSocketConnectionTests {
   @Test("carries messages both ways, as they are")
   func echo() async throws {
     let peer = try await ScriptedWebSocketPeer(.echo)
-    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/chat?room=1")
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/chat?space=1")
     try await connection.connect()
     let iterator = connection.messages.makeAsyncIterator()
     let sent: [WebSocketMessage] = [

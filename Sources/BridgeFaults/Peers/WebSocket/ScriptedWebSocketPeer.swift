@@ -143,7 +143,7 @@ public actor ScriptedWebSocketPeer: Journaling {
     if let player = session.player { player.readMore() } else { session.channel.read() }
   }
 
-  func hasRoom(_ id: Int) { sessions[id]?.player?.play() }
+  func hasSpace(_ id: Int) { sessions[id]?.player?.play() }
 
   func clientFinished(_ id: Int) {
     report(.clientFinished, id)
