@@ -25,9 +25,10 @@ package struct MessageOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Messages with their length before them, four bytes, most significant first.",
+      "Each message is preceded by its length (4 bytes, big-endian).",
       discussion: """
-        Without it a message is a line, and one with a line feed in it several: --json tells which.
+        Without it a message is one line of output; where it contains line feeds, the `message` \
+        event of --json gives the number of lines.
         """))
   package var binary = false
 

@@ -99,8 +99,8 @@ final class DurableWork: LinkWork {
   private func warnOfSilence() async {
     guard (try? await context.clock.sleep(for: Self.silenceLimit)) != nil else { return }
     context.reporter.log(
-      "bridgectl: \(context.host) does not say whether it has bridge-host; "
-        + "--durable=never does not ask.")
+      "bridgectl: \(context.host) did not answer whether bridge-host is installed; "
+        + "--durable=never skips the check.")
   }
 
   private static let silenceLimit = Duration.seconds(10)
