@@ -23,7 +23,7 @@ struct StepBench {
     for _ in 0..<count {
       progress.reset()
       sum &+= policy.next(&progress, pace: .normal, using: &generator) == nil ? 0 : 1
-      sum &+= (try? await supervisor.run(operation)) ?? 0
+      sum &+= (try? await supervisor.run(.idempotent, operation)) ?? 0
     }
     report([("steps", Double(count)), ("sum", Double(sum))])
   }
