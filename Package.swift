@@ -97,7 +97,14 @@ let package = Package(
       ], path: "Examples/agent-session"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
-    linkExample("soak"), linkExample("supervised-fleet"),
+    .executableTarget(
+      name: "soak",
+      dependencies: [
+        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
+        "Narration", "bridge-host",
+      ], path: "Examples/soak"),
+    linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
@@ -167,7 +174,7 @@ let package = Package(
       name: "BridgeCommandsTests",
       dependencies: [
         "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeSessionProtocol",
-        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeTestKit", "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

@@ -9,10 +9,14 @@ import Foundation
 @main
 enum Soak {
   static func main() async {
-    guard let options = SoakOptions(Array(CommandLine.arguments.dropFirst())) else {
+    let words = Array(CommandLine.arguments.dropFirst())
+    // A session's program is this one, too.
+    if let program = SoakProgram(words) { program.run() }
+    guard let options = SoakOptions(words) else {
       print(SoakOptions.usage)
       exit(64)
     }
+    if options.sessions > 0 { return await soakSessions(options) }
     let report: Report
     do { report = try await SoakRun(options).report() } catch {
       print("BROKEN: it runs to its end: \(error)")
@@ -20,6 +24,16 @@ enum Soak {
     }
     say(options.isJSON ? report.json : report.text)
     // Not `exit`: its handlers would take libraries apart under threads that still use them.
+    _exit(report.broken.isEmpty ? 0 : 1)
+  }
+
+  private static func soakSessions(_ options: SoakOptions) async {
+    let report: SessionReport
+    do { report = try await SessionSoak(options: options).report() } catch {
+      print("BROKEN: it runs to its end: \(error)")
+      exit(1)
+    }
+    say(options.isJSON ? report.json : report.text)
     _exit(report.broken.isEmpty ? 0 : 1)
   }
 }

@@ -4,6 +4,8 @@ struct SoakOptions: Sendable {
   var faults = 1_000
   /// Over how many links, at least two.
   var connections = 16
+  /// Over how many durable sessions at a time, instead of links; 0 for links.
+  var sessions = 0
   /// The seed of all random numbers.
   var seed: UInt64 = 1
   /// How long the faults may take in all; they come every few seconds on each link, or
@@ -13,7 +15,7 @@ struct SoakOptions: Sendable {
   var isJSON = false
 
   static let usage =
-    "usage: soak [--faults N] [--connections M] [--seed S] [--minutes T] [--json]"
+    "usage: soak [--faults N] [--connections M | --sessions M] [--seed S] [--minutes T] [--json]"
 
   init?(_ words: [String]) {
     var rest = words[...]
@@ -24,7 +26,9 @@ struct SoakOptions: Sendable {
       }
       guard let value = rest.popFirst(), take(word, value) else { return nil }
     }
-    guard faults > 0, (2...256).contains(connections), minutes > 0, minutes <= 1_440 else {
+    guard faults > 0, (2...256).contains(connections), (0...256).contains(sessions), minutes > 0,
+      minutes <= 1_440
+    else {
       return nil
     }
   }
@@ -33,6 +37,7 @@ struct SoakOptions: Sendable {
     switch word {
     case "--faults": Self.set(&faults, Int(value))
     case "--connections": Self.set(&connections, Int(value))
+    case "--sessions": Self.set(&sessions, Int(value).flatMap { $0 > 0 ? $0 : nil })
     case "--seed": Self.set(&seed, UInt64(value))
     case "--minutes": Self.set(&minutes, Double(value))
     default: false

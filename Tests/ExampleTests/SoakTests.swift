@@ -23,6 +23,17 @@ struct SoakTests {
     }
   }
 
+  @Test func durableSessionsLoseAndDoubleNothing() async throws {
+    let run = try await Example.finished(
+      "soak", ["--sessions", "4", "--faults", "40", "--minutes", "5", "--seed", "7"])
+    #expect(run.status == 0, "\(run.lines.joined(separator: "\n"))")
+    let text = run.lines.joined(separator: "\n")
+    #expect(text.contains("soak clean: 40 faults over 4 sessions"))
+    #expect(text.contains("left: 0 processes, 0 sessions"))
+    // The kinds of a fault differ in what they leave of a link.
+    #expect(text.contains("client killed") && text.contains("black hole"))
+  }
+
   @Test func theReportIsOneObjectWhenAsked() async throws {
     let run = try await Example.finished(
       "soak", ["--faults", "2", "--connections", "2", "--minutes", "5", "--json"])
@@ -35,7 +46,8 @@ struct SoakTests {
   }
 
   @Test(arguments: [
-    ["--faults"], ["--faults", "0"], ["--connections", "1"], ["--minutes", "-1"], ["--loud", "1"],
+    ["--faults"], ["--faults", "0"], ["--connections", "1"], ["--sessions", "0"],
+    ["--minutes", "-1"], ["--loud", "1"],
   ])
   func argumentsThatMakeNoSenseAreRefused(arguments: [String]) async throws {
     let run = try await Example.finished("soak", arguments)
