@@ -100,7 +100,7 @@ final class Keyboard: Sendable {
   /// Keeps what is typed for a link that may be dead, or lets it go.
   func hold(_ isHeld: Bool) { outbox.hold(isHeld) }
 
-  /// Asks for Enter or Ctrl-C, or no longer: every other key but the escapes is ignored meanwhile.
+  /// Asks for Enter or Ctrl-C, or no longer: what else is typed meanwhile is kept behind the rest.
   func ask(_ isAsking: Bool) { state.withLock { $0.isAsking = isAsking } }
 
   /// How many typed bytes were lost since the last call, beyond what is kept.
@@ -150,15 +150,20 @@ final class Keyboard: Sendable {
     }
   }
 
-  private func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
+  /// Takes what was typed while a shell lives.
+  func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
       case .bytes(let bytes):
-        guard state.withLock({ $0.isAsking }) else {
-          await outbox.append(bytes)
-          continue
+        var rest = bytes[...]
+        while state.withLock({ $0.isAsking }),
+          let index = rest.firstIndex(where: { Self.answer($0) != nil })
+        {
+          await outbox.append(Array(rest[..<index]))
+          if let answer = Self.answer(rest[index]) { await act(answer) }
+          rest = rest[(index + 1)...]
         }
-        for answer in bytes.compactMap(Self.answer) { await act(answer) }
+        if !rest.isEmpty { await outbox.append(Array(rest)) }
       case .disconnect, .reconnect, .status, .forwards, .suspend, .background, .detach, .help:
         await act(.escape(token))
       }

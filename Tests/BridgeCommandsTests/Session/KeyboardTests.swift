@@ -1,0 +1,41 @@
+import Testing
+
+@testable import BridgeCommands
+
+/// What is typed into a shell that goes on while its link is down.
+@Suite struct KeyboardTests {
+  private func asked() async -> Keyboard {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true)
+    keyboard.hold(true)
+    await keyboard.take(Array("held ".utf8)) { _ in }
+    keyboard.ask(true)
+    return keyboard
+  }
+
+  /// Whoever types without a look at the question loses nothing by it.
+  @Test func whatIsTypedBeforeTheAnswerIsKeptBehindTheRest() async {
+    let keyboard = await asked()
+    await keyboard.take(Array("and ".utf8)) { _ in Issue.record("it is no answer") }
+    #expect(keyboard.waiting == "held and ".utf8.count)
+    var answers: [Keyboard.Command] = []
+    await keyboard.take(Array("more\rbehind".utf8)) { answer in
+      answers.append(answer)
+      // As the run does with an answer.
+      keyboard.ask(false)
+    }
+    #expect(answers == [.sendsHeld(true)])
+    #expect(keyboard.waiting == "held and morebehind".utf8.count)
+  }
+
+  @Test func controlCIsAnAnswerAndNoInput() async {
+    let keyboard = await asked()
+    var answers: [Keyboard.Command] = []
+    await keyboard.take([3]) { answer in
+      answers.append(answer)
+      keyboard.ask(false)
+      _ = keyboard.dropHeld()
+    }
+    #expect(answers == [.sendsHeld(false)] && keyboard.waiting == 0)
+  }
+}
