@@ -160,7 +160,8 @@ let package = Package(
         "BridgeTransport", "CLibCrypto",
       ]),
     .target(name: "BridgeTerminal", dependencies: ["BridgeTransport", "BridgeErrors"]),
-    .testTarget(name: "BridgeTerminalTests", dependencies: ["BridgeTerminal"]),
+    .testTarget(
+      name: "BridgeTerminalTests", dependencies: ["BridgeTerminal", "BridgeTestKit"]),
     .target(
       name: "BridgeCommands",
       dependencies: [

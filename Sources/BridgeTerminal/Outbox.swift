@@ -98,7 +98,8 @@ package final class Outbox: Sendable {
 
   private func waitForBytes() async {
     await state.wait(in: \.takers, canceled: ()) { state in
-      (state.bytes.isEmpty || state.isHeld) && !state.isClosed ? nil : ()
+      // Nothing is taken while it is held, closed or not.
+      state.isHeld || (state.bytes.isEmpty && !state.isClosed) ? nil : ()
     }
   }
 

@@ -1,4 +1,5 @@
 import BridgeTerminal
+import BridgeTestKit
 import Testing
 
 /// Typed bytes that wait for a shell.
@@ -54,5 +55,25 @@ import Testing
     let taking = Task { await outbox.take() }
     taking.cancel()
     #expect(await taking.value == nil)
+  }
+
+  /// The terminal is gone while the link is down: whoever takes waits, and does not look again and
+  /// again.
+  @Test func whileItIsHeldATakerWaitsAlsoAfterItsEnd() async throws {
+    let executor = SeededExecutor(seed: 1)
+    let outbox = Outbox()
+    await outbox.append([1, 2])
+    outbox.hold(true)
+    outbox.close()
+    let taking = Task(executorPreference: executor) { [outbox] in
+      var taken: [UInt8] = []
+      while let bytes = await outbox.take() { taken += bytes }
+      return taken
+    }
+    try #require(executor.drain(atMost: 1_000) == .done)
+    // What was typed before the end is not lost.
+    outbox.hold(false)
+    try #require(executor.drain(atMost: 1_000) == .done)
+    #expect(await taking.value == [1, 2])
   }
 }
