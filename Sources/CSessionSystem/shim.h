@@ -261,6 +261,24 @@ static inline int bridge_spawn(pid_t *pid, const char *path, char *const argv[],
   return code;
 }
 
+// The same, but the program becomes a child of init, or of the nearest subreaper: what ends a tree of
+// processes by descent does not find it below its starter. For a process with one thread only.
+static inline int bridge_spawn_apart(const char *path, char *const argv[], char *const envp[],
+                                     const char *directory, const int *fds, int count) {
+  int status = 0;
+  pid_t between = fork();
+  if (between < 0) return errno;
+  if (between == 0) {
+    pid_t pid;
+    int code = bridge_spawn(&pid, path, argv, envp, directory, 0, fds, count);
+    _exit(code < 0 || code > 255 ? EIO : code);
+  }
+  while (waitpid(between, &status, 0) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
 // Sets modes of RFC 4254, 8: a terminal's special characters and flags, by their opcodes.
 static inline int bridge_set_modes(int fd, const uint8_t *modes, size_t length) {
   static const struct { uint8_t opcode; int index; } characters[] = {

@@ -130,6 +130,34 @@ import Testing
     #expect(try bench.status(spec.session)?.state == .running)
   }
 
+  /// The parent of a process, its parent, and so on.
+  private static func ancestors(of process: Int32) -> Set<Int32> {
+    var found: Set<Int32> = []
+    var current = process
+    while current > 1,
+      let text = try? String(contentsOfFile: "/proc/\(current)/stat", encoding: .utf8),
+      let parent = text.split(separator: ")").last?.split(separator: " ").dropFirst().first,
+      let number = Int32(parent)
+    {
+      found.insert(number)
+      current = number
+    }
+    return found
+  }
+
+  /// What ends a tree of processes by descent, below an SSH connection, does not find it.
+  @Test func aKeeperIsNotBelowTheProcessThatStartedIt() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word")
+    let machine = ClientSession(.init(session: spec.session, client: bench.client))
+    let client = AttachedClient(machine, bench: bench)
+    try client.connect(starting: spec)
+    try client.greet()
+    let starter = try #require(client.process?.process)
+    let keeper = try #require(bench.keepers(of: spec.session).first)
+    #expect(!Self.ancestors(of: keeper).contains(starter))
+  }
+
   @Test func keepersLeaveTheSessionOfTheirStarterAndHoldNothingOfIt() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word")

@@ -13,17 +13,41 @@ enum Programs {
     _ path: String, _ arguments: [[UInt8]], environment: [[UInt8]], directory: String? = nil,
     terminal: String? = nil, descriptors: [Int32] = []
   ) throws(SystemError) -> Int32 {
+    var process: pid_t = 0
+    let code = unsafe withWords(arguments, environment) { argv, envp in
+      unsafe bridge_spawn(
+        &process, path, argv, envp, directory, terminal, descriptors, Int32(descriptors.count))
+    }
+    guard code == 0 else { throw SystemError("exec \(path)", code) }
+    return process
+  }
+
+  /// Starts a program as leader of a session of its own, which is no child of this process.
+  ///
+  /// - Throws: also when the program could not be executed: then no process is left.
+  static func spawnApart(
+    _ path: String, _ arguments: [[UInt8]], environment: [[UInt8]], directory: String,
+    descriptors: [Int32]
+  ) throws(SystemError) {
+    let code = unsafe withWords(arguments, environment) { argv, envp in
+      unsafe bridge_spawn_apart(
+        path, argv, envp, directory, descriptors, Int32(descriptors.count))
+    }
+    guard code == 0 else { throw SystemError("exec \(path)", code) }
+  }
+
+  private typealias Words = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+  private static func withWords(
+    _ arguments: [[UInt8]], _ environment: [[UInt8]], _ body: (Words, Words) -> Int32
+  ) -> Int32 {
     var argv = unsafe arguments.map { unsafe copy($0) } + [nil]
     var envp = unsafe environment.map { unsafe copy($0) } + [nil]
     defer {
       unsafe argv.forEach { unsafe free($0) }
       unsafe envp.forEach { unsafe free($0) }
     }
-    var process: pid_t = 0
-    let code = unsafe bridge_spawn(
-      &process, path, &argv, &envp, directory, terminal, descriptors, Int32(descriptors.count))
-    guard code == 0 else { throw SystemError("exec \(path)", code) }
-    return process
+    return unsafe body(&argv, &envp)
   }
 
   private static func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar>? {

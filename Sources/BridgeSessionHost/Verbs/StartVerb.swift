@@ -145,7 +145,7 @@ struct StartVerb {
   ) throws(SystemError) -> SystemError? {
     let report = try Pipe()
     let null = try Directory("/dev").openForReading("null")
-    _ = try Programs.spawn(
+    try Programs.spawnApart(
       path, arguments, environment: Programs.environment, directory: "/",
       descriptors: [
         null.number, null.number, null.number, files.directory.descriptor.number, lock.number,
