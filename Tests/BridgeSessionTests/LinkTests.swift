@@ -70,6 +70,46 @@ struct LinkTests {
     }
   }
 
+  /// Only whole frames count: a link that dies early brings some of them all the same.
+  @Test func linksThatEachDieWithinTenKilobytesBringAllOfIt() async throws {
+    try await SessionServer.with { server in
+      let proxy = try await FaultProxy(to: server.server.port)
+      let (path, expected) = try randomFile(60_000, in: server.folder)
+      // A login takes 3 to 4 KB.
+      try await proxy.inject(.cut(after: 10_000), on: .all)
+      let dialer = Dialer(server, proxy.port)
+      let spec = server.spec("cat '\(path)'; exit 3")
+      let direct = try await server.connect()
+      let host = SessionHost(direct, host: "127.0.0.1", program: SessionServer.program)
+      _ = try await host.start(spec)
+      _ = try await host.wait(for: spec.session)
+      // Read without attaching, on links of its own.
+      var bytes: [UInt8] = []
+      var ending: ProgramEnd?
+      var links = 0
+      while ending == nil, links < 1_000 {
+        links += 1
+        guard let link = try? await server.connect(at: proxy.port) else { continue }
+        let far = SessionHost(link, host: "127.0.0.1", program: SessionServer.program)
+        ending = try? await far.read(spec.session, from: UInt64(bytes.count)) { chunk in
+          if case .bytes(let more, _) = chunk.content { bytes += more }
+          return true
+        }.ending
+        await link.close()
+      }
+      #expect(bytes == expected && ending == .exited(status: 3))
+      #expect(links > 2)
+      let session = server.session(spec, dialer: dialer) { $0.start = nil }
+      #expect(try await drain(session).bytes == [.standardOutput: expected])
+      #expect(try await session.exitStatus() == .exited(status: 3))
+      #expect(await dialer.dials > 2)
+      await session.detach()
+      await dialer.close()
+      await direct.close()
+      await proxy.stop()
+    }
+  }
+
   @Test func aCommandWhoseStartWasCutIsStartedOnce() async throws {
     try await SessionServer.with { server in
       let proxy = try await FaultProxy(to: server.server.port)

@@ -11,6 +11,7 @@ final class Connection {
   let agent: String?
   let since: Milliseconds
   var parser = FrameParser()
+  var pieceSize = PieceSize()
   private var outbox: [UInt8] = []
   private var head = 0
   /// The code for the attaching process, once the attachment has ended.

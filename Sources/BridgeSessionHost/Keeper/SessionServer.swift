@@ -179,7 +179,7 @@ final class SessionServer {
 
   private func fill(_ connection: Connection, at now: Milliseconds) {
     while connection.exitCode == nil, !connection.isGone, connection.unsent < Self.chunk {
-      switch machine.nextOutput(for: connection.id, limit: Self.chunk) {
+      switch machine.nextOutput(for: connection.id, limit: connection.pieceSize.next()) {
       case .nothing: return
       case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)
       case .ended(let at, let end): connection.queue(Frame.ended(at: at, end).encoded)

@@ -21,6 +21,7 @@ struct Inspection {
     }
     answer.sendFrameOnly(.status(first))
     var position = start
+    var size = PieceSize()
     let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
@@ -29,7 +30,7 @@ struct Inspection {
       let isOver = status.state != .running
       // What a keeper printed last may be lost with it.
       let end = isOver ? max(journal.newest, status.newest) : journal.newest
-      guard send(journal, from: &position, to: end) else { return ExitStatus.storage }
+      guard send(journal, from: &position, to: end, &size) else { return ExitStatus.storage }
       if isOver {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
         return ExitStatus.success
@@ -39,9 +40,11 @@ struct Inspection {
     }
   }
 
-  private func send(_ journal: Journal, from position: inout UInt64, to end: UInt64) -> Bool {
+  private func send(
+    _ journal: Journal, from position: inout UInt64, to end: UInt64, _ size: inout PieceSize
+  ) -> Bool {
     while position < end {
-      let limit = min(end, position + 64 << 10)
+      let limit = min(end, position + UInt64(size.next()))
       let piece =
         position < journal.newest
         ? journal.piece(from: position, to: limit, framed: answer.isFramed) : .missing(to: end)
