@@ -11,7 +11,8 @@ enum FuzzBody {
     guard let first = data.first else { return nil }
     let rest = Array(data.dropFirst())
     let pieces = cut(rest, by: Int(first))
-    return parser(rest, pieces) ?? machine(rest) ?? tracker(rest, pieces) ?? filter(rest, pieces)
+    return parser(rest, pieces) ?? machine(rest) ?? client(rest) ?? tracker(rest, pieces)
+      ?? filter(rest, pieces)
   }
 
   private static func cut(_ bytes: [UInt8], by seed: Int) -> [[UInt8]] {
@@ -92,6 +93,56 @@ enum FuzzBody {
         guard sent <= Limits.window else { return "output beyond the window" }
       }
     }
+  }
+
+  /// A client that writes, and receives the frames after a welcome and again after a reconnect.
+  private static func client(_ bytes: [UInt8]) -> String? {
+    let configuration = ClientSession.Configuration(
+      session: session, client: ClientID(high: 4, low: 5))
+    var client = ClientSession(configuration)
+    var welcome = Welcome(session: session, epoch: 3)
+    welcome.lease = 1
+    var (next, now): (UInt64, Milliseconds) = (0, 0)
+    for (index, frame) in parse([bytes]).frames.enumerated() {
+      if index % 8 == 0 {
+        client.disconnect()
+        client.connect()
+        (welcome.resume, welcome.newest) = (client.received, max(welcome.newest, client.received))
+        (welcome.inputTaken, welcome.inputAccepted) = (client.inputTaken, client.inputTaken)
+        guard (try? client.receive(.welcome(welcome), at: now)) != nil else { return nil }
+      }
+      now += 50
+      _ = try? client.write([1, 2, 3])
+      while let sent = client.nextFrame(at: now) {
+        if case .acknowledge(let through, let settled) = sent, settled > through {
+          return "a commit beyond what was acknowledged"
+        }
+      }
+      guard let events = try? client.receive(frame, at: now) else { return nil }
+      if let broken = follow(events, &next) { return broken }
+      client.commit(through: next, at: now)
+      guard client.committed <= client.consumed, client.consumed <= client.received,
+        client.received == next, client.inputTaken <= client.inputOffset ?? client.inputTaken
+      else { return "the client's numbers contradict each other" }
+    }
+    return nil
+  }
+
+  /// Output is delivered once and in order, with gaps in their place.
+  private static func follow(_ events: [ClientSession.Event], _ next: inout UInt64) -> String? {
+    for event in events {
+      switch event {
+      case .output(let offset, _, let bytes):
+        guard offset == next, !bytes.isEmpty else { return "output out of its place" }
+        next += UInt64(bytes.count)
+      case .gap(let from, let to):
+        guard from == next, to > from else { return "a gap out of its place" }
+        next = to
+      case .attached, .inputTaken, .controlsDone, .inputDropped, .ended, .refused, .notice, .pong:
+        break
+      }
+    }
+    return nil
   }
 
   // MARK: Terminal output

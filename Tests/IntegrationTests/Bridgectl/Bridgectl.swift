@@ -121,16 +121,21 @@ struct Screen {
         unseen = String(unseen[range.upperBound...])
         return
       }
-      guard let bytes = await output.next(isolation: #isolation) else {
+      do { try await readMore() } catch {
         let isOver = !Task.isCancelled
         let ending = isOver ? "it ended with \(await child.ending.code())" : "it goes on"
         Issue.record("\"\(text)\" never came and \(ending); the screen:\n\(transcript)")
-        throw CancellationError()
+        throw error
       }
-      let chunk = String(decoding: bytes, as: UTF8.self)
-      transcript += chunk
-      unseen += chunk
     }
+  }
+
+  /// Waits until more is written.
+  mutating func readMore() async throws {
+    guard let bytes = await output.next(isolation: #isolation) else { throw CancellationError() }
+    let chunk = String(decoding: bytes, as: UTF8.self)
+    transcript += chunk
+    unseen += chunk
   }
 
   func type(_ text: String) { terminal.type(text) }

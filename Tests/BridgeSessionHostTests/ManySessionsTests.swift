@@ -1,0 +1,59 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+@Suite struct ManySessionsTests {
+  @Test func twoHundredSessionsLiveSideBySide() throws {
+    let bench = try SessionBench()
+    let specs = (0..<200).map { number in
+      bench.spec("read word; echo \(number) got $word; exit \(number % 100)")
+    }
+    for spec in specs { _ = try bench.start(spec) }
+    let (frames, status) = try bench.run(["list"])
+    let listed = frames.compactMap { frame -> SessionID? in
+      guard case .status(let status) = frame, status.state == .running else { return nil }
+      return status.session
+    }
+    #expect(status == 0 && Set(listed) == Set(specs.map(\.session)) && listed.count == 200)
+    // Each is its own: a word reaches one program.
+    for number in [0, 99, 199] {
+      let client = try bench.attach(specs[number].session)
+      try client.type("word\n")
+      #expect(try client.close() == 0)
+      #expect(client.text == "\(number) got word\n")
+      #expect(client.end == .exited(status: UInt8(number % 100)))
+    }
+    // They remove themselves once they were closed.
+    while try bench.run(["list"]).frames.count > 197 { Poller.pause(5) }
+    // One whose keeper dies is the only one that is lost.
+    for keeper in bench.keepers(of: specs[1].session) { TestMachine.kill(keeper) }
+    while try bench.status(specs[1].session)?.state == .running { Poller.pause(2) }
+    let states = try specs.dropFirst(2).prefix(97).map { try bench.status($0.session)?.state }
+    #expect(states.allSatisfy { $0 == .running })
+  }
+
+  @Test func aViewerThatReadsNothingHoldsNobodyUp() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word; seq 1 1000000; exit 4")
+    _ = try bench.start(spec)
+    let keeper = try #require(bench.keepers(of: spec.session).first)
+    let viewer = try bench.launch(["attach", "--session", spec.session.description])
+    let hello = bench.hello(spec.session) { $0.role = .viewer }
+    var sent = 0
+    while sent < hello.count {
+      if case .wrote(let count)? = viewer.input?.write(hello, from: sent) { sent += count }
+    }
+    while try bench.status(spec.session)?.attached != 1 { Poller.pause(5) }
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    let before = try SessionBench.peakMemory(of: keeper)
+    try client.type("go\n")
+    try client.pump { $0.end != nil }
+    #expect(client.all == Array((1...1_000_000).map { "\($0)\n" }.joined().utf8))
+    #expect(client.gaps.isEmpty && client.end == .exited(status: 4))
+    #expect(try SessionBench.peakMemory(of: keeper) < before + 16 << 10, "KiB")
+    #expect(try client.close() == 0)
+  }
+}

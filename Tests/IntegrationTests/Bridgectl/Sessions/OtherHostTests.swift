@@ -1,0 +1,69 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// Hosts whose `bridge-host` or login is another one than usual.
+@Suite(.timeLimit(.minutes(2))) struct OtherHostTests {
+  /// A `bridge-host` that answers everything with these bytes after the marker.
+  private func install(_ answer: [UInt8], in folder: SessionFolder) throws {
+    let bin = "\(folder.path)/.local/lib/bridge/bin"
+    try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+    try Data(answer).write(to: URL(filePath: "\(bin)/answer"))
+    let script = """
+      #!/bin/sh
+      while [ $# -gt 0 ]; do case $1 in --marker) printf %s "$2";; esac; shift; done
+      exec cat "${0%/*}/answer"
+
+      """
+    try Data(script.utf8).write(to: URL(filePath: "\(bin)/bridge-host"))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: "\(bin)/bridge-host")
+  }
+
+  /// Refused (3) with code 2, version.
+  private static let otherVersion: [UInt8] = {
+    let text = Array("Only version 0 is spoken here.".utf8)
+    return [3, 0, 0, 0, 0, 0, 0, UInt8(text.count + 2)] + [UInt8](repeating: 0, count: 8) + [0, 2]
+      + text
+  }()
+
+  @Test func anotherVersionThatStartedNothingIsDoneWithout() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      try install(Self.otherVersion, in: folder)
+      let plain = try await home.run(
+        ["connect", "-v"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 5"])
+      #expect(plain.code == 5 && plain.text == "ran\n", "\(plain.error)")
+      #expect(plain.error.contains("another version of the protocol"), "\(plain.error)")
+      let required = try await home.run(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1", "--", "echo ran"])
+      #expect(required.code == 78 && required.output.isEmpty)
+      #expect(required.lastLine.contains("[durableSessionHostUnusable]"), "\(required.error)")
+    }
+  }
+
+  /// A frame of a type that version 1 does not have.
+  @Test func anAnswerOfALaterProtocolIsATypedError() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      try install([99] + [UInt8](repeating: 0, count: 15), in: folder)
+      let outcome = try await home.run(["sessions"] + server.link(home) + ["127.0.0.1"])
+      #expect(outcome.code == 76, "\(outcome.error)")
+    }
+  }
+
+  @Test func whatALoginPrintsIsNoPartOfTheAnswer() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand =
+      #"echo "Welcome to $HOME"; head -c 100000 /dev/zero; eval "$SSH_ORIGINAL_COMMAND""#
+    try await withServer(configuration) { server, home in
+      let folder = SessionFolder(of: server)
+      try folder.install()
+      let run = try await home.run(
+        ["connect", "--durable=require"] + server.link(home)
+          + ["127.0.0.1", "--", "echo only this; exit 7"])
+      #expect(run.code == 7 && run.text == "only this\n", "\(run.error)")
+      let list = try await home.run(["sessions"] + server.link(home) + ["127.0.0.1"])
+      #expect(list.code == 0 && !list.text.contains("Welcome"))
+      await folder.killAll(home)
+    }
+  }
+}
