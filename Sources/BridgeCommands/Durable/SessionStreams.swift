@@ -195,8 +195,13 @@ final class SessionStreams: Sendable {
 
   private func attachedAgain() {
     let held = keyboard?.waiting ?? 0
-    perform(gate.withLock { $0.attach(at: .now, held: held) })
-    // What was shown over a program's screen must go.
+    let step = gate.withLock { $0.attach(at: .now, held: held) }
+    perform(step)
+    if step.showsProgram { drawAgain() }
+  }
+
+  /// What was shown over a program's screen must go.
+  private func drawAgain() {
     guard let keyboard, keyboard.isFullScreen, context.reporter.style.showsProgress,
       context.reporter.style.loudness != .quiet, let size = TerminalSize(of: 0)
     else { return }
@@ -215,7 +220,11 @@ final class SessionStreams: Sendable {
     perform(gate.withLock { $0.suspect(isSuspected, at: .now, held: held) })
   }
 
-  func answer(sendsHeld: Bool) { perform(gate.withLock { $0.answer(sends: sendsHeld) }) }
+  func answer(sendsHeld: Bool) {
+    let step = gate.withLock { $0.answer(sends: sendsHeld) }
+    perform(step)
+    if step.showsProgram { drawAgain() }
+  }
 
   private func perform(_ step: TypingGate.Step) {
     guard let keyboard else { return }

@@ -15,6 +15,14 @@ package struct TypingGate: Sendable, Equatable {
     case ask(seconds: Int)
     /// What was kept is dropped, and what is typed from now on is sent.
     case drop
+
+    /// Whether the program's screen is drawn again after a reconnect: not over a question.
+    package var showsProgram: Bool {
+      switch self {
+      case .release, .drop: true
+      case .nothing, .hold, .ask: false
+      }
+    }
   }
 
   /// After a longer outage the user is asked.

@@ -48,6 +48,23 @@ import Testing
     #expect(gate.attach(at: at(13), held: 3) == .release)
   }
 
+  /// A full-screen program would draw over the question, and its user would type into nothing.
+  @Test func theProgramIsDrawnAgainOnlyOnceTheQuestionIsAnswered() {
+    var gate = TypingGate()
+    _ = gate.suspend(at: at(0))
+    #expect(!gate.attach(at: at(20), held: 3).showsProgram)
+    let answered = gate.answer(sends: true)
+    #expect(answered == .release && answered.showsProgram)
+    _ = gate.suspend(at: at(30))
+    #expect(gate.attach(at: at(31), held: 3).showsProgram)
+    // The question of an outage stays through the next one.
+    _ = gate.suspend(at: at(40))
+    _ = gate.attach(at: at(60), held: 3)
+    _ = gate.suspend(at: at(61))
+    #expect(!gate.attach(at: at(62), held: 3).showsProgram)
+    #expect(gate.answer(sends: false).showsProgram)
+  }
+
   @Test func anAnswerWhileTheLinkIsDownAgainHoldsForTheNextOne() {
     var gate = TypingGate()
     _ = gate.suspend(at: at(0))
