@@ -84,6 +84,7 @@ struct ConfigReader {
 
   /// Begins the second reading, in which Host and Match lines see the name that is connected to.
   mutating func beginFinalPass() throws(AppError) {
+    settings.isHostNameFinal = true
     host = try settings.addressed(for: query, files: files).hostName
     isFinalPass = true
     filesRead = 0

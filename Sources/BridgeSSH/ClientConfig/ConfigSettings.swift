@@ -8,6 +8,8 @@ struct ConfigSettings {
   }
 
   private var lines: [String: [Line]] = [:]
+  /// No line sets the host's name any more: the second reading asks which lines hold for it.
+  var isHostNameFinal = false
 
   /// Checks `entry`, and keeps it unless an earlier line has decided. Returns a warning where a
   /// value is not taken as it is meant.
@@ -16,7 +18,12 @@ struct ConfigSettings {
     let earlier = lines[keyword.slot] ?? []
     switch keyword.counting {
     case .first:
-      if earlier.isEmpty { lines[keyword.slot] = [line] }
+      if isHostNameFinal, keyword.name == "HostName" { break }
+      // As with OpenSSH, `ProxyJump none` leaves ProxyCommand to later lines.
+      let isOpen = earlier.first.map { $0.entry.keyword == "ProxyJump" && $0.entry.isNone } ?? true
+      if earlier.isEmpty || (isOpen && keyword.name == "ProxyCommand") {
+        lines[keyword.slot] = [line]
+      }
     case .all(let limit):
       // A second reading finds them all again.
       guard !earlier.contains(where: { $0.entry.saysTheSame(as: entry) }) else { break }

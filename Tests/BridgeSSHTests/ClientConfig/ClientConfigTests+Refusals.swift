@@ -104,7 +104,7 @@ extension ClientConfigTests {
 
   @Test(
     arguments: [
-      ("ProxyJump none\nProxyCommand nc x\nProxyJump y", nil),
+      ("ProxyJump none\nProxyCommand nc x\nProxyJump y", .command("nc x")),
       ("ProxyJump a", .jump([JumpHost(host: "a")])),
       ("ProxyCommand none\nProxyJump a", nil),
       (
