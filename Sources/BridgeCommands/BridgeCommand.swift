@@ -12,7 +12,7 @@ public struct BridgeCommand: AsyncParsableCommand {
       ConnectCommand.self, AttachCommand.self, RunCommand.self, SessionsCommand.self,
       LogsCommand.self,
       WaitCommand.self, KillCommand.self, InstallCommand.self, UninstallCommand.self,
-      ErrorsCommand.self, VersionCommand.self,
+      ConfigCommand.self, ErrorsCommand.self, VersionCommand.self,
     ])
 
   /// Creates the command with its defaults.

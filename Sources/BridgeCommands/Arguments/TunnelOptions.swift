@@ -53,6 +53,10 @@ package struct TunnelOptions: ParsableArguments {
       """)
   package var goesToBackground = false
 
+  @Flag(
+    name: .customShort("G"), help: "Print the settings for HOST as `ssh -G` does, and end.")
+  package var printsConfig = false
+
   @Flag(name: .customShort("n"), help: "Read nothing from standard input.")
   package var noInput = false
 

@@ -37,6 +37,7 @@ package struct ConnectCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let tunnels = options.tunnels
+    if tunnels.printsConfig { await ConfigCommand.run(options, withSources: false) }
     let foreground = tunnels.goesToBackground ? Foreground.takeDescriptor() : nil
     if tunnels.goesToBackground, foreground == nil, (try? ConnectRequest(options)) != nil {
       await Foreground.run()

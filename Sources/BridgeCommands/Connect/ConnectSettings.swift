@@ -129,10 +129,7 @@ extension ConnectSettings {
       loudness: layers.loudness(request), keepalive: layers.keepalive(request),
       deadAfter: request.recovery.deadAfter ?? layers.deadAfter ?? defaultDeadAfter,
       warnings: config.warnings)
-    settings.addIdentities(
-      layers.options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
-        ?? config.identityFiles,
-      config, environment)
+    settings.addIdentities(layers.identityFiles(request), config, environment)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
     if let typed = request.forwards {
       let isOpen = request.isGateway || config.opensForwards
@@ -165,7 +162,7 @@ extension ConnectSettings {
 }
 
 /// The values of `-o` alone, and of `-o`, flags and the file together.
-private struct Layers {
+struct Layers {
   let options: ClientConfig
   let all: ClientConfig
 
@@ -207,17 +204,7 @@ private struct Layers {
   func hostKeys(
     _ request: ConnectRequest, _ environment: ConnectSettings.Environment
   ) -> SSHConfiguration.HostKeys {
-    let usual = KnownHostsFile.defaults(home: environment.home)
-    let system = all.globalKnownHostsFiles ?? usual.filter { $0.hasPrefix("/etc/") }
-    let own = usual.filter { !$0.hasPrefix("/etc/") }
-    let files: (user: [String], system: [String]) =
-      if let named = options.userKnownHostsFiles {
-        (named, system)
-      } else if let named = request.knownHosts {
-        ([named], [])
-      } else {
-        (all.userKnownHostsFiles ?? own, system)
-      }
+    let files = knownHostsFiles(request, environment)
     // New keys go to the first file, which must not be the machine's.
     let user = files.user.isEmpty ? ["/dev/null"] : files.user
     let policy =
@@ -232,6 +219,23 @@ private struct Layers {
     return SSHConfiguration.HostKeys(
       files: user + files.system, unknown: unknown, alias: all.hostKeyAlias,
       revoked: all.revokedHostKeys)
+  }
+
+  /// The key files that are named; nil where the usual ones are tried.
+  func identityFiles(_ request: ConnectRequest) -> [String]? {
+    options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
+      ?? all.identityFiles
+  }
+
+  /// The known_hosts files of the user and of the machine.
+  func knownHostsFiles(
+    _ request: ConnectRequest, _ environment: ConnectSettings.Environment
+  ) -> (user: [String], system: [String]) {
+    let usual = KnownHostsFile.defaults(home: environment.home)
+    let system = all.globalKnownHostsFiles ?? usual.filter { $0.hasPrefix("/etc/") }
+    if let named = options.userKnownHostsFiles { return (named, system) }
+    if let named = request.knownHosts { return ([named], []) }
+    return (all.userKnownHostsFiles ?? usual.filter { !$0.hasPrefix("/etc/") }, system)
   }
 
   func terminal(_ request: ConnectRequest) -> ConnectRequest.TerminalWish {

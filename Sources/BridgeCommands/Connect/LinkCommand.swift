@@ -72,6 +72,20 @@ struct LinkCommand: Sendable {
       context: FailureContext(kind: .localResource, phase: .dial, host: host))
   }
 
+  /// A key that lives on a FIDO device needs more of a signature than libssh2 sends. One that is
+  /// named on the command line is refused before anything is dialed; of several that a
+  /// configuration names, others may do.
+  private static func refuseSecurityKeys(of request: ConnectRequest) throws(CommandFailure) {
+    for path in request.identities {
+      guard case .success(let info) = KeyFile.read(path), info.kind == .securityKey else {
+        continue
+      }
+      let shown = PeerText.escaped(path, limit: 1024)
+      throw CommandFailure(
+        error: .featureUnavailable(feature: "The security key \(shown) (sk-) with this libssh2"))
+    }
+  }
+
   private func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter, _ work: Work
   ) async -> ExitReport {
@@ -81,13 +95,9 @@ struct LinkCommand: Sendable {
         if let messages = request.messages {
           ConnectSettings(request, messages)
         } else {
-          try ConnectSettings.resolve(
-            request,
-            in: ConnectSettings.Environment(
-              home: local.home, user: local.user, userID: local.userID,
-              hostName: local.hostName, environment: local.variables,
-              isReadable: { LocalEnvironment.isReadable($0) }, files: .local))
+          try ConnectSettings.resolve(request, in: .current(local))
         }
+      try Self.refuseSecurityKeys(of: request)
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
       let context = RunContext(
@@ -111,5 +121,14 @@ extension ConnectRequest.ColorWish {
     case .automatic:
       TerminalBanner.usesColor(isTerminal: local.errorIsTerminal, environment: local.variables)
     }
+  }
+}
+
+extension ConnectSettings.Environment {
+  /// This machine's facts.
+  static func current(_ local: LocalEnvironment) -> ConnectSettings.Environment {
+    ConnectSettings.Environment(
+      home: local.home, user: local.user, userID: local.userID, hostName: local.hostName,
+      environment: local.variables, isReadable: { LocalEnvironment.isReadable($0) }, files: .local)
   }
 }

@@ -40,4 +40,49 @@ import Testing
     #expect(outcome.code == 64)
     #expect(outcome.error.contains("Did you mean") && outcome.error.contains("sshTimeout"))
   }
+
+  @Test func theSettingsForAHostArePrintedAndNothingIsDialed() async throws {
+    let home = try Home()
+    try home.write("Host web\n  HostName real.example\n  Port 2222\n", to: "config")
+    let config = try await home.run(["config", "-F", home.file("config"), "web"])
+    #expect(config.code == 0)
+    #expect(config.text.contains("port 2222  # \(home.file("config")):3\n"))
+    let short = try await home.run(["connect", "-G", "-F", home.file("config"), "web"])
+    #expect(short.code == 0)
+    #expect(short.text.contains("\nhostname real.example\nport 2222\n"))
+    let bad = try await home.run(["config", "-o", "Port=x", "web"])
+    #expect(bad.code == 64)
+    let webSocket = try await home.run(["config", "ws://h"])
+    #expect(webSocket.code == 64)
+  }
+
+  @Test func aSecurityKeyThatIsNamedIsRefusedBeforeTheDial() async throws {
+    func string(_ bytes: [UInt8]) -> [UInt8] {
+      [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes
+    }
+    func string(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
+    let key =
+      string("sk-ssh-ed25519@openssh.com") + string([UInt8](repeating: 7, count: 32))
+      + string("ssh:")
+    let check: [UInt8] = [1, 2, 3, 4, 1, 2, 3, 4]
+    var secret = check + key + [1] + string("handle") + string("") + string("comment")
+    var padding: UInt8 = 1
+    while secret.count % 8 != 0 {
+      secret.append(padding)
+      padding += 1
+    }
+    let file =
+      Array("openssh-key-v1\0".utf8) + string("none") + string("none") + string("") + [0, 0, 0, 1]
+      + string(key) + string(secret)
+    let home = try Home()
+    let text = Data(file).base64EncodedString(options: .lineLength64Characters)
+    try home.write(
+      "-----BEGIN OPENSSH PRIVATE KEY-----\n\(text)\n-----END OPENSSH PRIVATE KEY-----\n", to: "sk")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: home.file("sk"))
+    // Nothing listens there: a dial would end with 69.
+    let outcome = try await home.run(["connect", "-p", "1", "-i", home.file("sk"), "127.0.0.1"])
+    #expect(outcome.code == 78, "\(outcome.error)")
+    #expect(outcome.lastLine.contains("security key"), "\(outcome.error)")
+    #expect(outcome.lastLine.contains(home.file("sk")))
+  }
 }

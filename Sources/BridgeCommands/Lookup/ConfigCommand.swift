@@ -1,0 +1,51 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeTerminal
+
+/// `bridgectl config`.
+package struct ConfigCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "config",
+    abstract: "Print the settings for a host, each with the file and line it comes from.",
+    discussion: """
+      Nothing is dialed. The options are those of connect, and have the effect that they have \
+      there; with --json each line is an object.
+      """)
+
+  @OptionGroup package var options: ConnectOptions
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws { await Self.run(options, withSources: true) }
+
+  /// Prints what `options` lead to, and ends the process.
+  static func run(_ options: ConnectOptions, withSources: Bool) async -> Never {
+    var style = Reporter.Style()
+    style.isTerminal = TerminalModes.isTerminal(2)
+    let reporter = Reporter(style)
+    do throws(CommandFailure) {
+      let report = try ConfigReport(try request(options), in: .current(.current()))
+      for warning in report.warnings { reporter.warn(warning) }
+      await reporter.drain()
+      StandardOutput.end(with: options.json ? report.json : report.text(withSources: withSources))
+    } catch {
+      reporter.fail(error)
+      await reporter.drain()
+      Signals.exit(error.exitCode)
+    }
+  }
+
+  private static func request(_ options: ConnectOptions) throws(CommandFailure) -> ConnectRequest {
+    do throws(AppError) {
+      let request = try ConnectRequest(options)
+      guard request.messages == nil else {
+        throw .validationError(field: "HOST", message: "ssh_config is for SSH only.")
+      }
+      return request
+    } catch {
+      throw CommandFailure(error: error)
+    }
+  }
+}

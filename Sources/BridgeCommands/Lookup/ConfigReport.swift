@@ -1,0 +1,222 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTransport
+
+/// All that is known of a host before it is dialed, keyword by keyword, as `ssh -G` prints it, with
+/// the place that each value comes from.
+package struct ConfigReport: Sendable, Equatable {
+  /// One keyword, in small letters, and its value.
+  package struct Line: Sendable, Equatable {
+    package var keyword: String
+    package var value: String
+    /// `FILE:LINE` or the option; nil for a default.
+    package var source: String?
+  }
+
+  /// The lines, in the order of `ssh -G` as far as that has them.
+  package private(set) var lines: [Line] = []
+  /// What was ignored or changed, a sentence each.
+  package private(set) var warnings: [String] = []
+  private var entries: [String: [ConfigEntry]] = [:]
+  private let request: ConnectRequest
+
+  /// What `request` leads to.
+  ///
+  /// - Throws: what `ConnectSettings.resolve` throws.
+  package init(
+    _ request: ConnectRequest, in environment: ConnectSettings.Environment
+  ) throws(CommandFailure) {
+    self.request = request
+    var (settings, proxy) = try ConnectSettings.resolveAlone(request, in: environment)
+    let layers = try Layers(request, environment)
+    let config = layers.all
+    do throws(CommandFailure) {
+      try settings.add(proxy, of: request, in: environment)
+    } catch {
+      // What is asked about the host itself has its answer all the same.
+      settings.warnings.append(PeerText.escaped(error.error.shownMessage()))
+    }
+    warnings = settings.warnings
+    entries = Dictionary(grouping: config.entries) { $0.keyword.lowercased() }
+    addPlace(settings)
+    addIdentities(layers.identityFiles(request) ?? settings.keyFiles, config)
+    let files = layers.knownHostsFiles(request, environment)
+    addTrust(settings, config, user: files.user, system: files.system)
+    addAlgorithms(settings)
+    addTimes(settings, config)
+    addForwards(settings, config)
+    for hop in settings.jumps { add("through", "\(hop.user)@\(hop.endpoint)") }
+  }
+
+  /// As text; the places stand behind their lines.
+  package func text(withSources: Bool) -> String {
+    lines.map { line in
+      let value = PeerText.escaped(line.value, limit: 16 << 10)
+      guard withSources else { return "\(line.keyword) \(value)\n" }
+      return "\(line.keyword) \(value)  # \(line.source ?? "default")\n"
+    }.joined()
+  }
+
+  /// As lines of JSON.
+  package var json: String {
+    lines.map { line in
+      var json = JSONLine()
+      json.add("v", 1)
+      json.add("keyword", line.keyword)
+      json.add("value", PeerText.escaped(line.value, limit: 16 << 10))
+      json.add("source", line.source)
+      return json.text + "\n"
+    }.joined()
+  }
+
+  private mutating func add(_ keyword: String, _ value: String?, typed: String? = nil) {
+    guard let value else { return }
+    let source = typed ?? entries[keyword]?.first.map { "\($0.location)" }
+    lines.append(Line(keyword: keyword, value: value, source: source))
+  }
+
+  private mutating func addPlace(_ settings: ConnectSettings) {
+    let host = request.host
+    add("host", host.host, typed: "HOST")
+    add("user", settings.user, typed: host.user.map { _ in "HOST" })
+    add("hostname", settings.endpoint.host)
+    add("port", "\(settings.endpoint.port)", typed: host.port.map { _ in "HOST" })
+    let family =
+      switch settings.addressFamily {
+      case .any: "any"
+      case .ipv4: "inet"
+      case .ipv6: "inet6"
+      }
+    add("addressfamily", family, typed: request.addressFamily.map { $0 == .ipv4 ? "-4" : "-6" })
+    let proxy = entries["proxyjump"]?.first ?? entries["proxycommand"]?.first
+    if let proxy, proxy.words[0].lowercased() != "none" {
+      add(proxy.keyword.lowercased(), proxy.words.joined(separator: " "))
+    }
+  }
+
+  private mutating func addIdentities(_ paths: [String], _ config: ClientConfig) {
+    let written = entries["identityfile"]?.filter { $0.words[0].lowercased() != "none" } ?? []
+    var index = 0
+    for path in paths {
+      var source: String?
+      if request.identities.contains(path) {
+        source = "-i"
+      } else if written.indices.contains(index) {
+        source = "\(written[index].location)"
+        index += 1
+      }
+      lines.append(Line(keyword: "identityfile", value: path, source: source))
+    }
+    add("identitiesonly", Self.word(config.identitiesOnly == true))
+    add("identityagent", config.agentSocket ?? "none")
+    add("pubkeyauthentication", config.allowsPublicKeys ? "true" : "false")
+  }
+
+  private mutating func addTrust(
+    _ settings: ConnectSettings, _ config: ClientConfig, user: [String], system: [String]
+  ) {
+    add(
+      "userknownhostsfile", user.joined(separator: " "),
+      typed: request.knownHosts.map { _ in "--known-hosts" })
+    add("globalknownhostsfile", system.joined(separator: " "))
+    add("revokedhostkeys", config.revokedHostKeys)
+    add("hostkeyalias", config.hostKeyAlias)
+    let policy =
+      switch settings.hostKeys.unknown {
+      case .ask: "ask"
+      case .acceptNew: "accept-new"
+      case .refuse: "true"
+      }
+    add("stricthostkeychecking", policy, typed: request.hostKeyPolicy.map { _ in "--host-key" })
+  }
+
+  private mutating func addAlgorithms(_ settings: ConnectSettings) {
+    for (keyword, kind) in [
+      ("hostkeyalgorithms", AlgorithmKind.hostKey), ("kexalgorithms", .keyExchange),
+      ("ciphers", .cipherToServer), ("macs", .macToServer),
+    ] { add(keyword, settings.algorithms[kind].joined(separator: ",")) }
+  }
+
+  private mutating func addTimes(_ settings: ConnectSettings, _ config: ClientConfig) {
+    add("connecttimeout", config.connectTimeout.map(Self.seconds) ?? "none")
+    add(
+      "serveraliveinterval", Self.seconds(settings.keepalive),
+      typed: request.recovery.keepalive.map { _ in "--keepalive" })
+    add("serveralivecountmax", config.serverAliveCountMax.map { "\($0)" })
+    let terminal =
+      switch settings.terminal {
+      case .automatic: "auto"
+      case .wanted: "true"
+      case .forced: "force"
+      case .unwanted: "false"
+      }
+    add("requesttty", terminal)
+    add("loglevel", (config.logLevel ?? .info).rawValue.uppercased())
+  }
+
+  private mutating func addForwards(_ settings: ConnectSettings, _ config: ClientConfig) {
+    add("gatewayports", Self.word(request.isGateway || config.opensForwards))
+    add("exitonforwardfailure", Self.word(config.exitsOnForwardFailure))
+    let cleared = entries["clearallforwardings"]?.first?.words[0].lowercased()
+    add("clearallforwardings", Self.word(["yes", "true"].contains(cleared)))
+    let typed = Set(request.forwards ?? [])
+    for rule in settings.forwards {
+      let source: String?
+      if typed.contains(rule) || typed.map(\.opened).contains(rule) {
+        source = String(rule.name.prefix(2))
+      } else {
+        source = entries[rule.keyword]?.first { $0.forwards(as: rule) }.map { "\($0.location)" }
+      }
+      lines.append(Line(keyword: rule.keyword, value: rule.words, source: source))
+    }
+  }
+
+  private static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+  private static func seconds(_ time: Duration) -> String { "\(Int(time / .seconds(1)))" }
+}
+
+extension ConnectSettings {
+  fileprivate var keyFiles: [String] {
+    identities.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
+  }
+}
+
+extension ConfigEntry {
+  /// Whether this line is what `rule` was read from.
+  fileprivate func forwards(as rule: ForwardRule) -> Bool {
+    let text = words.joined(separator: ":")
+    let read =
+      switch rule.keyword {
+      case "localforward": try? ForwardRule(local: text, field: "")
+      case "dynamicforward": try? ForwardRule(dynamic: text, field: "")
+      case _: try? ForwardRule(remote: text, field: "")
+      }
+    return read == rule || read?.opened == rule
+  }
+}
+
+extension ForwardRule {
+  fileprivate var keyword: String {
+    switch (side, destination) {
+    case (.remote, _): "remoteforward"
+    case (.local, .fixed): "localforward"
+    case (.local, .dynamic): "dynamicforward"
+    }
+  }
+
+  /// As `ssh -G` writes it.
+  fileprivate var words: String {
+    let from =
+      switch source {
+      case .port(let address?, let port): "[\(address)]:\(port)"
+      case .port(nil, let port): "\(port)"
+      case .socket(let path): path
+      }
+    switch destination {
+    case .fixed(.port(let target)): return "\(from) [\(target.host)]:\(target.port)"
+    case .fixed(.socket(let path)): return "\(from) \(path)"
+    case .dynamic: return side == .remote ? "\(from) [socks]:0" : from
+    }
+  }
+}
