@@ -56,7 +56,7 @@ extension Carrier {
     }
   }
 
-  /// Sends a few bytes that there is room for.
+  /// Sends a few bytes that there is space for.
   func sendAll(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     _ = unsafe bytes.withUnsafeBytes { unsafe send($0) }
