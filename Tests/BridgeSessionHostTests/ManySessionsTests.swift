@@ -34,7 +34,7 @@ import Testing
     #expect(states.allSatisfy { $0 == .running })
   }
 
-  @Test func aViewerThatReadsNothingHoldsNobodyUp() throws {
+  @Test func aViewerThatReadsNothingHoldsUpNoOther() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word; seq 1 1000000; exit 4")
     _ = try bench.start(spec)

@@ -57,7 +57,7 @@ import Testing
     #expect(await taking.value == nil)
   }
 
-  /// The terminal is gone while the link is down: whoever takes waits, and does not look again and
+  /// The terminal is gone while the link is down: the reader waits, and does not look again and
   /// again.
   @Test func whileItIsHeldATakerWaitsAlsoAfterItsEnd() async throws {
     let executor = SeededExecutor(seed: 1)

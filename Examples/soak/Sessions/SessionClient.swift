@@ -192,7 +192,7 @@ actor SessionDialer {
 
   /// For tests' sake short: what is measured is not the liveness.
   private static let silence = Duration.milliseconds(500)
-  private static let patience = Duration.seconds(2)
+  private static let timeout = Duration.seconds(2)
 
   init(_ endpoint: Endpoint, _ configuration: SSHConfiguration) {
     (self.endpoint, self.configuration) = (endpoint, configuration)
@@ -228,7 +228,7 @@ actor SessionDialer {
     watch = Task {
       while !Task.isCancelled {
         await rest(Self.silence)
-        if (try? await next.probe(within: Self.patience)) == nil { return await next.close() }
+        if (try? await next.probe(within: Self.timeout)) == nil { return await next.close() }
       }
     }
     return next

@@ -18,14 +18,14 @@ struct SessionPlan: Sendable {
   let hasStalledViewer: Bool
 
   /// Without faults: what is made on first use is no leak.
-  static func quiet(lane: Int, seed: UInt64) -> SessionPlan {
-    SessionPlan(lane: lane, number: 0, seed: seed, isQuiet: true)
+  static func quiet(slot: Int, seed: UInt64) -> SessionPlan {
+    SessionPlan(slot: slot, number: 0, seed: seed, isQuiet: true)
   }
 
-  init(lane: Int, number: Int, seed: UInt64, isQuiet: Bool = false) {
-    name = "session \(lane + 1).\(number)"
+  init(slot: Int, number: Int, seed: UInt64, isQuiet: Bool = false) {
+    name = "session \(slot + 1).\(number)"
     var generator = SplitMix64(
-      seed: seed ^ UInt64(lane) << 48 ^ UInt64(number) << 20 ^ (isQuiet ? 1 << 63 : 0))
+      seed: seed ^ UInt64(slot) << 48 ^ UInt64(number) << 20 ^ (isQuiet ? 1 << 63 : 0))
     id = Identifier(high: generator.next(), low: generator.next())
     client = Identifier(high: generator.next(), low: generator.next())
     (outputSeed, inputSeed) = (generator.next(), generator.next())

@@ -21,7 +21,7 @@ struct SessionPlace: Sendable {
 
   /// A folder for what a program reports.
   func workFolder(_ name: String) -> String {
-    let folder = "\(home)/work/\(name.replacing(" ", with: "-"))"
+    let folder = "\(home)/programs/\(name.replacing(" ", with: "-"))"
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true)
     return folder
@@ -89,21 +89,21 @@ struct SessionSoak: Sendable {
       seed: options.seed, sessions: options.sessions, faults: options.faults)
     let start = ContinuousClock.now
     tell("soak, seed \(options.seed): \(report.faults) faults over \(report.sessions) sessions")
-    var lanes: [SessionLane] = []
+    var slots: [SessionSlot] = []
     for number in 0..<options.sessions {
       let seed = options.seed &+ UInt64(number)
-      lanes.append(
-        SessionLane(
+      slots.append(
+        SessionSlot(
           number: number,
           proxy: try await FaultProxy(to: server.port, seed: seed, logCapacity: 256), place: place,
           ledger: ledger, seed: options.seed))
     }
-    await run(lanes) { lane in
-      await lane.run(.quiet(lane: lane.number, seed: lane.seed), quietly: true)
+    await run(slots) { slot in
+      await slot.run(.quiet(slot: slot.number, seed: slot.seed), quietly: true)
     }
     await until { await server.sessionProcesses == 0 }
     report.before = Figures.now()
-    await run(lanes) { await $0.run() }
+    await run(slots) { await $0.run() }
     await until {
       await server.sessionProcesses == 0 && place.running.isEmpty
         && Figures.now().descriptors == report.before.descriptors
@@ -114,7 +114,7 @@ struct SessionSoak: Sendable {
     report.totals = await ledger.totals
     report.filesLeft = place.sessions.count - report.totals.lost
     if report.filesLeft != 0 { report.broken = ["what is left: \(place.sessions)"] }
-    for lane in lanes { await lane.proxy.stop() }
+    for slot in slots { await slot.proxy.stop() }
     report.count = await ledger.count
     report.kinds = await Dictionary(
       uniqueKeysWithValues: ledger.faults.map { ($0.key.rawValue, $0.value) })
@@ -126,10 +126,10 @@ struct SessionSoak: Sendable {
   }
 
   private func run(
-    _ lanes: [SessionLane], _ body: @escaping @Sendable (SessionLane) async -> Void
+    _ slots: [SessionSlot], _ body: @escaping @Sendable (SessionSlot) async -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in
-      for lane in lanes { group.addTask { await body(lane) } }
+      for slot in slots { group.addTask { await body(slot) } }
     }
   }
 

@@ -102,7 +102,7 @@ struct SoakProgram: Sendable {
     return findings
   }
 
-  /// Prints at a pace that gives faults their time, until nobody reads any more.
+  /// Prints at a pace that gives faults their time, until no reader is left.
   private func print() -> (count: Int, digest: String) {
     var generator = SplitMix64(seed: output.seed)
     var digest = SHA256()
@@ -118,7 +118,7 @@ struct SoakProgram: Sendable {
       }
       digest.update(bytes)
       position = range.upperBound
-      usleep(UInt32.random(in: 0...40_000, using: &generator))
+      _ = poll(nil, 0, Int32.random(in: 0...40, using: &generator))
     }
     return (position, digest.digest)
   }

@@ -150,20 +150,24 @@ final class Keyboard: Sendable {
     }
   }
 
+  /// Takes typed bytes that are no escape: an answer to an open question, or input.
+  private func take(text: [UInt8], _ act: (Command) async -> Void) async {
+    var rest = text[...]
+    while state.withLock({ $0.isAsking }),
+      let index = rest.firstIndex(where: { Self.answer($0) != nil })
+    {
+      await outbox.append(Array(rest[..<index]))
+      if let answer = Self.answer(rest[index]) { await act(answer) }
+      rest = rest[(index + 1)...]
+    }
+    if !rest.isEmpty { await outbox.append(Array(rest)) }
+  }
+
   /// Takes what was typed while a shell lives.
   func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
-      case .bytes(let bytes):
-        var rest = bytes[...]
-        while state.withLock({ $0.isAsking }),
-          let index = rest.firstIndex(where: { Self.answer($0) != nil })
-        {
-          await outbox.append(Array(rest[..<index]))
-          if let answer = Self.answer(rest[index]) { await act(answer) }
-          rest = rest[(index + 1)...]
-        }
-        if !rest.isEmpty { await outbox.append(Array(rest)) }
+      case .bytes(let bytes): await take(text: bytes, act)
       case .disconnect, .reconnect, .status, .forwards, .suspend, .background, .detach, .help:
         await act(.escape(token))
       }

@@ -13,7 +13,7 @@ import Testing
     return keyboard
   }
 
-  /// Whoever types without a look at the question loses nothing by it.
+  /// A user who types without a look at the question loses nothing.
   @Test func whatIsTypedBeforeTheAnswerIsKeptBehindTheRest() async {
     let keyboard = await asked()
     await keyboard.take(Array("and ".utf8)) { _ in Issue.record("it is no answer") }

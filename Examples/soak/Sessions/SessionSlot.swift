@@ -8,7 +8,7 @@ import Foundation
 import Narration
 
 /// One session after the other, through a proxy of its own.
-struct SessionLane: Sendable {
+struct SessionSlot: Sendable {
   let number: Int
   let proxy: FaultProxy
   let place: SessionPlace
@@ -16,13 +16,13 @@ struct SessionLane: Sendable {
   let seed: UInt64
 
   /// Longer than a session stands still under any of the faults.
-  private static let patience = Duration.seconds(90)
+  private static let timeout = Duration.seconds(90)
 
   /// Sessions until there were enough faults.
   func run() async {
     var turn = 1
     while await ledger.goesOn {
-      await run(SessionPlan(lane: number, number: turn, seed: seed))
+      await run(SessionPlan(slot: number, number: turn, seed: seed))
       turn += 1
     }
   }
@@ -41,7 +41,7 @@ struct SessionLane: Sendable {
         plan, spec, store, makeDialer(proxy.port), program: place.program,
         seed: plan.outputSeed &+ UInt64(lives))
       ending = await live(life, store, &havoc, quietly: quietly)
-      if ending != .killed { await leave(life, ending) } else { await life.die() }
+      if ending != .killed { await detach(life, ending) } else { await life.die() }
       links += await life.dialer.dials
       await life.dialer.kill()
     }
@@ -57,7 +57,7 @@ struct SessionLane: Sendable {
   }
 
   /// The end was seen and stored: the session is removed.
-  private func leave(_ life: SessionClient, _ ending: SessionClient.Ending) async {
+  private func detach(_ life: SessionClient, _ ending: SessionClient.Ending) async {
     await calm()
     if case .ended = ending { await life.session.close() } else { await life.session.detach() }
   }
@@ -85,7 +85,7 @@ struct SessionLane: Sendable {
     while !Task.isCancelled {
       let steps = await store.steps
       if steps != last { (last, since) = (steps, .now) }
-      if .now > since + Self.patience {
+      if .now > since + Self.timeout {
         let position = await store.output.position
         let open = await proxy.connections.count
         await life.die()
@@ -133,7 +133,7 @@ struct SessionLane: Sendable {
         }
       }
     } catch {
-      await ledger.breaks("session lane \(number): the proxy could not be healed: \(error)")
+      await ledger.breaks("session slot \(number): the proxy could not be healed: \(error)")
     }
   }
 
