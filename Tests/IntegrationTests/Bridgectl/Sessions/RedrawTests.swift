@@ -126,21 +126,4 @@ enum Emulator {
       try await scene.end("q")
     }
   }
-
-  @Test func topHasItsHeadAndItsTableOnce() async throws {
-    try await inShell("top -d 2") { scene in
-      let isWhole = { (rows: [String]) in
-        rows[0].hasPrefix("top - ") && rows[1].hasPrefix("Tasks:")
-          && rows.count { $0.contains("PID USER") } == 1 && rows[6].contains("PID USER")
-          && rows[7].contains("root")
-      }
-      _ = try await scene.until(isWhole)
-      try await scene.move(columns: 80, rows: 24)
-      _ = try await scene.until(isWhole)
-      try await scene.move(columns: 120, rows: 40)
-      // The table of the larger terminal has more rows.
-      _ = try await scene.until { isWhole($0) && $0[30].contains(":") }
-      try await scene.end("q")
-    }
-  }
 }
