@@ -61,6 +61,29 @@ private struct ScriptedSource: ByteChannelSource {
     #expect(await failure { try await host.list() }?.caseName == "durableSessionHostUnusable")
   }
 
+  /// What the host said it has, and did not send.
+  @Test func outputThatIsShorterThanTheHostSaidIsNotWhole() async throws {
+    var status = SessionStatus(session: Self.id, state: .ended)
+    status.newest = 10
+    let bytes = Frame.output(offset: 0, stream: .standardOutput, bytes: [1, 2, 3])
+    let end = ProgramEnd.exited(status: 0)
+    let answers: [[Frame]] = [
+      [.status(status)], [.status(status), bytes], [.status(status), bytes, .ended(at: 10, end)],
+      [bytes], [.status(status), bytes, .ended(at: 3, end), bytes],
+    ]
+    for follows in [false, true] {
+      for frames in answers {
+        let host = ScriptedSource { channel in
+          channel.send(channel.marker)
+          for frame in frames { channel.send(frame) }
+          channel.hangUp()
+        }.host()
+        let error = await failure { try await host.read(Self.id, follows: follows) { _ in true } }
+        #expect(error?.caseName == "sshProtocolError", "\(frames)")
+      }
+    }
+  }
+
   @Test func anAnswerWithoutAStatusIsNoSuccess() async throws {
     let host = ScriptedSource { channel in
       channel.send(channel.marker)

@@ -26,10 +26,13 @@ public struct SessionHost: Sendable {
   public func list() async throws(AppError) -> [SessionStatus] {
     var found: [SessionStatus] = []
     _ = try await ask(.list, of: nil) { frame in
-      if case .status(let status) = frame { found.append(status) }
+      if case .status(let status) = frame, found.count < Self.listLimit { found.append(status) }
     }
     return found
   }
+
+  /// More sessions than a user has: a host that never stops must not fill the memory here.
+  private static let listLimit = 10_000
 
   /// Starts a program and attaches to nothing; starting it again gives the same answer.
   ///
@@ -77,16 +80,21 @@ public struct SessionHost: Sendable {
     _ take: (SessionChunk) async -> Bool
   ) async throws(AppError) -> (end: UInt64, ending: ProgramEnd?) {
     var (position, ending) = (offset, ProgramEnd?.none)
+    var status: SessionStatus?
     let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
     let exchange = try await Exchange(verb, source, host, program)
     while let frame = try await exchange.next(of: session) {
       var chunk: SessionChunk?
+      guard ending == nil else { throw await exchange.unexpected(frame) }
       switch frame {
       case .output(let start, let stream, let bytes):
         chunk = SessionChunk(offset: start, content: .bytes(bytes, stream))
       case .gap(let from, let to): chunk = SessionChunk(offset: from, content: .gap(to: to))
+      case .ended(let end, _) where end != position:
+        throw await exchange.violation(.hole(expected: position, found: end))
       case .ended(_, let end): ending = end
-      case .status, .notice: break
+      case .status(let first): status = first
+      case .notice: break
       case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start:
         throw await exchange.unexpected(frame)
       }
@@ -99,6 +107,11 @@ public struct SessionHost: Sendable {
         await exchange.close()
         return (position, nil)
       }
+    }
+    // What the host said it has must have come.
+    let isWhole = status.map { position >= $0.newest && (!follows || $0.state != .running) }
+    guard ending != nil || isWhole == true else {
+      throw .sshProtocolError(host: host, detail: "bridge-host ended before the output was whole")
     }
     return (position, ending)
   }
