@@ -162,6 +162,13 @@ public actor DurableSession {
   /// All input below was written to the program.
   public var inputTaken: UInt64 { machine.inputTaken }
 
+  /// How many bytes were written and not reported as taken by the program: after leaving, those
+  /// that may not have reached it.
+  public var inputUntaken: UInt64 {
+    let end = machine.inputOffset ?? 0
+    return end > machine.inputTaken ? end - machine.inputTaken : 0
+  }
+
   /// The offset of the next byte of input, and the lease it is written under: what to store before
   /// writing. nil before the host's first answer, and for a viewer.
   public var inputPoint: InputPoint? {

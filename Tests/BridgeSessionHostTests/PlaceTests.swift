@@ -77,6 +77,31 @@ import Testing
     #expect(bench.text("runs") == "run\n")
   }
 
+  /// The home directory is full: the other place takes new sessions.
+  @Test(.enabled(if: SmallDisk.canMount)) func aFullHomeDirectoryLeavesTheOtherPlace() throws {
+    let bench = try SessionBench()
+    guard let disk = try SmallDisk(at: bench.folder, size: "1m") else { return }
+    bench.environment["XDG_STATE_HOME"] = disk.path
+    _ = try bench.run(["list"])
+    let ballast = URL(fileURLWithPath: disk.path).appending(path: "ballast")
+    _ = FileManager.default.createFile(atPath: ballast.path, contents: nil)
+    let file = try FileHandle(forWritingTo: ballast)
+    while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
+    let spec = bench.spec("echo run >>\(bench.file("runs")); exit 4")
+    let id = spec.session.description
+    let place = "/var/tmp/bridge-\(Programs.user)/s/\(id)"
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    guard case .status(let status) = try bench.start(spec) else { Issue.record("none"); return }
+    #expect(status.session == spec.session)
+    #expect(FileManager.default.fileExists(atPath: place))
+    #expect(try bench.run(["wait", "--session", id]).status == 0)
+    // Once there is space, the same start is the same session.
+    try file.truncate(atOffset: 0)
+    _ = try bench.start(spec)
+    #expect(bench.text("runs") == "run\n")
+    withExtendedLifetime(disk) {}
+  }
+
   @Test func aSessionsDirectoryThatOthersMayEnterIsNoSession() throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word")
@@ -175,6 +200,28 @@ import Testing
     let open = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")
     // Null three times, directory, lock, socket, children, live, journal (2), pipes (3).
     #expect(open.count <= 13)
+  }
+
+  @Test func killEndsTheProgramOfAKeeperThatDied() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec(
+      "trap '' TERM; echo $$ >\(bench.file("pid")); while :; do sleep 0.05; done")
+    let id = spec.session.description
+    _ = try bench.start(spec)
+    while bench.text("pid").isEmpty { Poller.pause(5) }
+    let process = try #require(
+      Int32(bench.text("pid").trimmingCharacters(in: .whitespacesAndNewlines)))
+    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
+    while try bench.status(spec.session)?.state == .running { Poller.pause(5) }
+    #expect(Programs.startTime(of: process) != nil, "it outlives its keeper")
+    // Delivered, and ignored: what may still run is not called ended.
+    let (frames, status) = try bench.run(["kill", "--session", id, "--signal", "TERM"])
+    guard case .refused(let refusal)? = frames.last else { Issue.record("none"); return }
+    #expect(refusal.code == .outcomeUnknown && status == 74)
+    let (ended, _) = try bench.run(["kill", "--session", id])
+    guard case .status(let last)? = ended.last else { Issue.record("none"); return }
+    #expect(last.state == .keeperDied)
+    while Programs.startTime(of: process) != nil { Poller.pause(5) }
   }
 
   @Test func killEndsAProgramThatIgnoresTheGentleSignals() throws {

@@ -134,7 +134,12 @@ final class DurableWork: LinkWork {
       welcome = try await session.attach()
     } catch {
       guard await mayRunPlainly(session, error) else { return await fail(error) }
-      context.reporter.detail("bridgectl: \(PeerText.escaped(error.shownMessage()))")
+      let reason = PeerText.escaped(error.shownMessage())
+      if case .durableSessionHostUnusable = error {
+        context.reporter.detail("bridgectl: \(reason)")
+      } else {
+        context.reporter.warn("what runs now ends with its link: \(reason)")
+      }
       mode.set(.plain)
       return await plain.run()
     }
@@ -143,10 +148,18 @@ final class DurableWork: LinkWork {
 
   /// Only where no bridge-host answered, or it declined before it started anything.
   private func mayRunPlainly(_ session: DurableSession, _ error: AppError) async -> Bool {
-    guard case .start(_, isOptional: true) = target,
-      case .durableSessionHostUnusable = error
+    guard case .start(_, isOptional: true) = target, Self.isDeclined(error),
+      state.withLock({ $0.gaveUp == nil })
     else { return false }
     return await !session.mayHaveStarted
+  }
+
+  /// No bridge-host there, no space for a session, or too many of them.
+  private static func isDeclined(_ error: AppError) -> Bool {
+    if case .durableSessionHostUnusable = error { return true }
+    if case .fileWriteError = error { return true }
+    if case .sshServerBusy = error { return true }
+    return false
   }
 
   private func configuration(of id: SessionID) -> DurableSession.Configuration {
@@ -188,7 +201,9 @@ final class DurableWork: LinkWork {
     case .failed(let error): await fail(error)
     case .outputClosed:
       // As with SSH, a command whose output has no reader any more does not go on for ever.
-      if isOwn, welcome.kind == .pipes { try? await session.signal(.hangup) }
+      if isOwn, welcome.kind == .pipes, (try? await session.signal(.hangup)) != nil {
+        state.withLock { $0.isGone = true }
+      }
       context.finish(context.outputEnding)
     case .left: return
     }

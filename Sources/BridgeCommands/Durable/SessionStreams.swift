@@ -69,6 +69,11 @@ final class SessionStreams: Sendable {
     let unsent = keyboard.close()
     if context.local.outputIsTerminal { context.reporter.show(keyboard.takeReset()) }
     if unsent > 0 { reportUnsent(unsent) }
+    let untaken = await session.inputUntaken
+    if untaken > 0 {
+      let subject = untaken == 1 ? "typed byte" : "typed bytes"
+      context.reporter.log("bridgectl: \(untaken) \(subject) may not have reached the program.")
+    }
   }
 
   private func reportUnsent(_ count: Int) {

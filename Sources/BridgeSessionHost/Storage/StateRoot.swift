@@ -50,6 +50,11 @@ struct StateRoot {
     return roots
   }
 
+  /// The last place to keep a session, made where it is missing; nil where it cannot be used.
+  static func openLast() -> StateRoot? {
+    places.last.flatMap { try? StateRoot($0, creates: true) }
+  }
+
   private static var places: [Place] {
     var places: [Place] = []
     if let state = Programs.variable("XDG_STATE_HOME"), state.hasPrefix("/") {

@@ -96,6 +96,10 @@ struct Inspection {
     guard let files = SessionFiles(session, in: roots), let status = files.status() else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
+    if status.state == .keeperDied, !endOrphan(of: files, signal) {
+      let text = "The keeper of \(session) died; its program was signaled and may still run."
+      return answer.decline(.outcomeUnknown, text)
+    }
     guard status.state == .running else {
       answer.send(.status(status))
       return exitStatus(of: status)
@@ -108,6 +112,30 @@ struct Inspection {
     answer.send(.status(files.status() ?? status))
     return ExitStatus.success
   }
+}
+
+extension Inspection {
+  /// Signals the program of a keeper that died; false where it still runs. Without a signal it is
+  /// TERM, and KILL where that does not end it.
+  private func endOrphan(of files: SessionFiles, _ signal: SessionSignal?) -> Bool {
+    guard let state = files.state, state.boot == Machine.boot, let process = state.process,
+      let start = state.processStart
+    else { return true }
+    for signal in signal.map({ [$0] }) ?? [.terminate, .kill] {
+      let number = SessionSignalNumber.number(signal.rawValue)
+      // The leader by its start time, since its number may be another's by now; then its group.
+      guard Programs.signal(process: process, startedAt: start, number) else { return true }
+      if let group = Int32(exactly: process) { Programs.signalGroup(group, number) }
+      for _ in 0..<Self.orphanLooks {
+        if Programs.startTime(of: Int32(truncatingIfNeeded: process)) != start { return true }
+        Poller.pause(Self.orphanPause)
+      }
+    }
+    return false
+  }
+
+  private static var orphanLooks: Int { 100 }
+  private static var orphanPause: Int32 { 20 }
 }
 
 extension Answer {

@@ -53,7 +53,8 @@ struct StartVerb {
         continue
       }
       do throws(SystemError) {
-        return try create(spec)
+        guard let claim = try create(spec) else { continue }
+        return claim
       } catch {
         guard error.exists else { return .declined(.storage, error.text) }
         // Another process was first, or a directory that is not safe to use has the name.
@@ -67,11 +68,29 @@ struct StartVerb {
 
   private static let attempts = 20
 
+  /// Claims the id where new sessions are kept, or in the other place where that has no space. Nil
+  /// to look again.
+  private func create(_ spec: SessionSpec) throws(SystemError) -> Claim? {
+    let claim: Claim
+    do throws(SystemError) {
+      claim = try create(spec, in: roots[0].directory)
+    } catch {
+      guard error.isUnsuitablePlace, let other = StateRoot.openLast() else { throw error }
+      claim = try create(spec, in: other.directory)
+    }
+    guard case .ours(let files, _) = claim else { return claim }
+    // Another process may have claimed it in the other place: one of the two sees both.
+    let places = (try? StateRoot.open(creates: false)) ?? []
+    let claims = places.filter { SessionFiles(spec.session, in: [$0]) != nil }
+    guard claims.count > 1 else { return claim }
+    files.remove()
+    return nil
+  }
+
   /// Claims by renaming a complete directory, whose lock is held.
-  private func create(_ spec: SessionSpec) throws(SystemError) -> Claim {
+  private func create(_ spec: SessionSpec, in root: Directory) throws(SystemError) -> Claim {
     let name = spec.session.description
     let temporary = ".new-\(name)-\(Machine.entropy())"
-    let root = roots[0].directory
     try root.makeDirectory(temporary)
     do throws(SystemError) {
       let files = SessionFiles(

@@ -56,7 +56,10 @@ package struct KillCommand: AsyncParsableCommand {
           let signal = try signal.get()
           let id = try await scope.resolve(selector)
           let status = try await scope.sessions.kill(id, signal)
-          if status.state != .running {
+          if status.state == .keeperDied {
+            scope.context.reporter.log(
+              "bridgectl: the keeper of the session had died; nothing of its program is left.")
+          } else if status.state != .running {
             scope.context.reporter.log(
               "bridgectl: the session had ended before: \(SessionText.state(status)).")
           }

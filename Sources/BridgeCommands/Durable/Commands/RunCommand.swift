@@ -11,7 +11,7 @@ package struct RunCommand: AsyncParsableCommand {
     discussion: """
       Prints the id of the durable session that the command runs in. It is started at most once, \
       whatever the link does meanwhile. Its output and its exit status are kept for `logs` and \
-      `wait`; `attach` gives it input, which stays open until then.
+      `wait`; `attach` gives it input, whose end only a terminal can give (Ctrl-D).
 
       EXAMPLES:
           bridgectl run --detach --name build me@build.example -- make -C src test
@@ -76,7 +76,11 @@ package struct RunCommand: AsyncParsableCommand {
           id: "\(status.session)", state: status.state.rawValue, kind: status.kind.rawValue,
           role: nil))
       scope.context.warnOfLogout(status.survivesLogout)
-      return await scope.write("\(status.session)\n")
+      let ending = await scope.write("\(status.session)\n")
+      if case .success(.success) = ending { return ending }
+      // It runs all the same: who starts it again would have it twice.
+      scope.context.reporter.log("bridgectl: session \(status.session) was started.")
+      return ending
     })
   }
 }

@@ -20,12 +20,33 @@ import Testing
       [.posixPermissions: 0o755], ofItemAtPath: "\(bin)/bridge-host")
   }
 
-  /// Refused (3) with code 2, version.
-  private static let otherVersion: [UInt8] = {
-    let text = Array("Only version 0 is spoken here.".utf8)
-    return [3, 0, 0, 0, 0, 0, 0, UInt8(text.count + 2)] + [UInt8](repeating: 0, count: 8) + [0, 2]
-      + text
-  }()
+  /// A frame of type 3, refused.
+  private static func refused(_ code: UInt8, _ text: String) -> [UInt8] {
+    let text = Array(text.utf8)
+    return [3, 0, 0, 0, 0, 0, 0, UInt8(text.count + 2)] + [UInt8](repeating: 0, count: 8)
+      + [0, code] + text
+  }
+
+  private static let otherVersion = refused(2, "Only version 0 is spoken here.")
+
+  /// A full disk is no reason not to let the user in; without the request it is said.
+  @Test(arguments: [
+    (UInt8(10), "mkdir: No space left on device", 73), (3, "Too many sessions.", 75),
+  ])
+  func aHostThatHasNoSpaceForASessionRunsThePlainCommand(
+    _ code: UInt8, _ text: String, _ exit: Int32
+  ) async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      try install(Self.refused(code, text), in: folder)
+      let plain = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 5"])
+      #expect(plain.code == 5 && plain.text == "ran\n", "\(plain.error)")
+      #expect(plain.error.contains("what runs now ends with its link"), "\(plain.error)")
+      let required = try await home.run(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1", "--", "echo ran"])
+      #expect(required.code == exit && required.output.isEmpty, "\(required.error)")
+    }
+  }
 
   @Test func anotherVersionThatStartedNothingIsDoneWithout() async throws {
     try await withSessions(installs: false) { server, home, folder in
