@@ -48,7 +48,10 @@ extension SSHConnection {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)
         if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
-        guard case .done(let bytes) = read, !bytes.isEmpty else { break }
+        guard case .done(let bytes) = read, !bytes.isEmpty else {
+          if channel.native.isWindowDue(before: reactor.scratch) { channel.isReadOut = false }
+          break
+        }
         mailbox.push(bytes)
       }
       if !mailbox.hasSpace { channel.isReadOut = false }

@@ -91,6 +91,16 @@ import CLibSSH2
     }
   }
 
+  /// Whether a read first opens the window: it answers "again", with bytes queued, as long as that
+  /// cannot be sent, while keys are exchanged or the wire takes nothing more. The condition of
+  /// `_libssh2_channel_read`.
+  func isWindowDue(before scratch: ScratchBuffer) -> Bool {
+    guard let channel = unsafe channel else { return false }
+    var initial: UInt = 0
+    let window = unsafe libssh2_channel_window_read_ex(channel, nil, &initial)
+    return window < initial / 4 * 3 + UInt(unsafe scratch.bytes.count)
+  }
+
   /// Lets the library take what is on the wire without taking anything from this channel. Only
   /// where no read of it waits to be resumed.
   func drain() -> Attempt<Void> {

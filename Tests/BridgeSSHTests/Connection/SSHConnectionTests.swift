@@ -96,7 +96,9 @@ import Testing
               var received: [UInt8] = []
               for try await bytes in echo.standardOutput { received += bytes }
               try await written
-              #expect(received == sent)
+              // Not as arrays: of those that differ every step from one to the other is looked for.
+              #expect(received.count == sent.count)
+              #expect(Digest.sha256(received) == Digest.sha256(sent))
               #expect(try await echo.exitStatus() == .status(0))
             }
           }
