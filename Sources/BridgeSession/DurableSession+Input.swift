@@ -88,7 +88,23 @@ extension DurableSession {
 
   /// Leaves the session; the program goes on. What was written and not sent by now is sent first,
   /// where the link is up and the program takes it within a second.
-  public func detach() async { await disconnect(closes: false) }
+  public func detach() async {
+    await settleInput()
+    await disconnect(closes: false)
+  }
+
+  /// Waits until what was written was taken, so that `inputUntaken` counts only what may be lost.
+  private func settleInput() async {
+    guard machine.phase == .attached, inputUntaken > 0, let end = machine.inputOffset else {
+      return
+    }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await self.inputTaken(through: end) }
+      group.addTask { [clock] in await clock.sleep(Self.leaveLimit) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
 
   /// Leaves the session, and removes it where the program has ended and all of its output was
   /// committed.

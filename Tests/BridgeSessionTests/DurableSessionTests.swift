@@ -207,6 +207,20 @@ struct DurableSessionResumeTests {
     await session.detach()
   }
 
+  /// After leaving, what may not have reached the program can be counted.
+  @Test(arguments: [false, true]) func inputThatWasNotTakenIsCounted(isTaken: Bool) async throws {
+    let host = ScriptedHost { channel in channel.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    try await session.write([1, 2, 3])
+    let channel = try #require(await host.channels.first)
+    try await channel.waitForFrame { $0 == .input(offset: 0, bytes: [1, 2, 3]) }
+    #expect(await session.inputUntaken == 3)
+    if isTaken { channel.send(.acknowledge(through: 3, settled: 0)) }
+    await session.detach()
+    #expect(await session.inputUntaken == (isTaken ? 0 : 3))
+  }
+
   @Test func outputGoesOnAtTheByteAndInputIsSentAgain() async throws {
     let host = ScriptedHost(
       ending: .lost(.sshTimeout(seconds: 1)),

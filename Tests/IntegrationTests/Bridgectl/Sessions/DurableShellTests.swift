@@ -88,6 +88,7 @@ import Testing
       #expect(screen.isRestored)
       let short = try #require(scene.folder.ids.first).prefix(12)
       #expect(screen.transcript.contains("detached from session \(short)"))
+      #expect(!screen.transcript.contains("may not have reached"), "it did")
       #expect(scene.folder.keepers.count == 1)
       let terminal = try Terminal()
       var again = try scene.home.start(
