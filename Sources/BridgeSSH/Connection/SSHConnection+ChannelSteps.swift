@@ -49,7 +49,8 @@ extension SSHConnection {
         let read = channel.native.read(stream, through: reactor.scratch)
         if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
         guard case .done(let bytes) = read, !bytes.isEmpty else {
-          if channel.native.isWindowDue(before: reactor.scratch) { channel.isReadOut = false }
+          channel.isReadOut =
+            channel.isReadOut && !channel.native.isWindowDue(before: reactor.scratch)
           break
         }
         mailbox.push(bytes)
