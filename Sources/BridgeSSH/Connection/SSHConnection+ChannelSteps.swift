@@ -44,18 +44,19 @@ extension SSHConnection {
     channel.isReadOut = isClosed
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
+      // Only a read says so: a full mailbox may be emptied between two looks at it.
+      var isEmpty = false
       while mailbox.hasSpace {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)
         if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
         guard case .done(let bytes) = read, !bytes.isEmpty else {
-          channel.isReadOut =
-            channel.isReadOut && !channel.native.isWindowDue(before: reactor.scratch)
+          isEmpty = !channel.native.isWindowDue(before: reactor.scratch)
           break
         }
         mailbox.push(bytes)
       }
-      if !mailbox.hasSpace { channel.isReadOut = false }
+      channel.isReadOut = channel.isReadOut && isEmpty
     }
     // The packet that closes it came with these reads, perhaps behind more output.
     if !isClosed, channel.native.isClosedByServer { return readIncoming(channel) }
