@@ -39,6 +39,31 @@ import Testing
     }
   }
 
+  /// A reader that takes from a full mailbox at any moment of a turn, of a channel that the server
+  /// has closed with most of its output unread.
+  @Test func aReaderBesideTheTurnGetsAllOfAChannelThatTheServerHasClosed() async throws {
+    let (size, commands) = (2_000_000, Self.isLong ? 2_500 : 250)
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        try await withThrowingTaskGroup(of: Void.self) { readers in
+          for _ in 0..<4 {
+            readers.addTask {
+              for _ in 0..<commands {
+                let command = try await connection.execute("head -c \(size) /dev/zero")
+                _ = try await command.exitStatus()
+                var received: [UInt8] = []
+                // Copied, which makes it slower than what fills the mailbox.
+                for try await bytes in command.standardOutput { received += bytes }
+                try #require(received.count == size)
+              }
+            }
+          }
+          try await readers.waitForAll()
+        }
+      }
+    }
+  }
+
   /// What one channel of a run does.
   private struct Traffic: Sendable {
     var command: String
