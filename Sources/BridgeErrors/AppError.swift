@@ -1,8 +1,8 @@
 /// Every way a bridge operation can fail, as one flat vocabulary.
 ///
 /// The first 52 cases and their texts come from the product's error specification (S1-01…S1-52 in
-/// `docs/seeds.md`); six were added by the runtime. What a case says, offers and costs is one row
-/// of the catalogue; what a native failure becomes is decided in `Mapping/`.
+/// `docs/seeds.md`); the others were added by the runtime. The texts, options and exit code of
+/// a case are one row of the catalogue; `Mapping/` decides what a native failure becomes.
 public enum AppError: Error, Sendable, Hashable {
   // Network
   /// No network connectivity available.

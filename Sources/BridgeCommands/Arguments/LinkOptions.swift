@@ -46,7 +46,7 @@ package struct LinkOptions: ParsableArguments {
   @Option(
     name: .customShort("E", allowingJoined: true),
     help: ArgumentHelp(
-      "Append what bridgectl says to FILE instead of standard error.", valueName: "FILE"))
+      "Append messages to FILE instead of standard error.", valueName: "FILE"))
   package var logFile: String?
 
   @Option(
@@ -63,7 +63,7 @@ package struct LinkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What to do about an unknown host key: ask (the default), accept-new or strict.",
+      "Policy for an unknown host key: ask (the default), accept-new or strict.",
       valueName: "POLICY"))
   package var hostKey: String?
 

@@ -6,7 +6,7 @@ import Testing
 /// Every keyword of ssh_config that is read changes what `connect` does, not only what is read.
 @Suite struct KeywordEffectTests {
   /// A value by keyword that neither a default nor the lines of `base` have.
-  private static let values = [
+  static let values = [
     "HostName": "other.example", "User": "bob", "Port": "2222", "HostKeyAlias": "alias",
     "IdentityFile": "/k", "IdentitiesOnly": "yes", "IdentityAgent": "/a",
     "PubkeyAuthentication": "no", "CertificateFile": "/c.pub", "UserKnownHostsFile": "/u",

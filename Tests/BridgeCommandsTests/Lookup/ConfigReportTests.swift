@@ -10,10 +10,11 @@ import Testing
     return try ConfigReport(
       request,
       in: ConnectSettings.Environment(
-        home: "/home/me", user: "me", userID: 1001, hostName: "desk", isReadable: { _ in false },
+        home: "/home/me", user: "me", userID: 1001, hostName: "desk",
+        isReadable: { _ in false },
         files: ClientConfig.Files(
           read: { (path, _) throws(AppError) -> String? in
-            path == "/home/me/.ssh/config" ? config : nil
+            ["/home/me/.ssh/config": config, "/revoked": ""][path]
           }, names: { _ in [] })))
   }
 
@@ -47,6 +48,20 @@ import Testing
     let report = try report(["-p", "2222", "-4", "-L", "1:h:2", "web"], Self.config)
     let lines = report.lines.filter { $0.keyword == keyword }
     #expect(lines.contains { $0.value == value && $0.source == source }, "\(lines)")
+  }
+
+  @Test(arguments: ConfigKeyword.table.map(\.name))
+  func everyKeywordIsPrinted(_ keyword: String) throws {
+    let value = try #require(KeywordEffectTests.values[keyword])
+    do {
+      let lines = try report(["web"], "\(keyword) \(value)\n").lines
+      #expect(
+        lines.contains {
+          $0.keyword == keyword.lowercased() && $0.source == "\(Self.file):1"
+        }, "\(lines)")
+    } catch let failure as CommandFailure {
+      guard case .featureUnavailable = failure.error else { throw failure }
+    }
   }
 
   @Test func aWayInACircleIsAWarning() throws {

@@ -73,7 +73,7 @@ package struct UninstallCommand: AsyncParsableCommand {
     commandName: "uninstall",
     abstract: "Remove bridge-host from a host.",
     discussion: """
-      What `install` has put there is removed. The output of ended sessions stays until it is old. \
+      Removes the files of `install`. The output of ended sessions stays until it is old. \
       While sessions run it is refused: they go on without it, and could not be attached to.
 
       EXAMPLES:

@@ -10,7 +10,7 @@ package struct KillCommand: AsyncParsableCommand {
     abstract: "End the program of a durable session, or send it one signal.",
     discussion: """
       Without --signal: HUP and CONT, TERM after 2 seconds, KILL after 5 more. It returns when the \
-      first was sent; `wait` waits for the end. What was printed is kept.
+      first was sent; `wait` waits for the end. Its output is kept.
 
       EXAMPLES:
           bridgectl kill build.example build

@@ -9,7 +9,7 @@ import BridgeTransport
 package struct LogsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "logs",
-    abstract: "Print what a durable session has printed.",
+    abstract: "Print the output of a durable session.",
     discussion: """
       From the oldest output that is kept, or from the byte at --from: standard output on standard \
       output, standard error on standard error. With -f until the program ends. It attaches to \

@@ -44,5 +44,5 @@ extension FailureRow {
     "internalFault", "A fault of this program.", retry: .reconnectOnce, exit: .internalFault)
 
   static let cancelled = Self(
-    "cancelled", "The caller cancelled.", retry: .never, exit: .interrupted)
+    "cancelled", "The caller canceled.", retry: .never, exit: .interrupted)
 }
