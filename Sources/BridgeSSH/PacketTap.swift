@@ -52,6 +52,8 @@ package struct PacketTap: Sendable {
   package private(set) var endedChannels: Set<UInt32> = []
   /// Channels that the server has closed (SSH_MSG_CHANNEL_CLOSE), by our number.
   package private(set) var closedChannels: Set<UInt32> = []
+  /// An end or a close came since `forgetNewEnd`.
+  package private(set) var hasNewEnd = false
   /// The last refusal of an authentication request.
   package private(set) var refusal: Refusal?
 
@@ -80,6 +82,9 @@ package struct PacketTap: Sendable {
 
   /// The arrival that the last packet told of.
   package mutating func takeArrival() -> Arrival? { arrival.take() }
+
+  /// The ends that came are dealt with.
+  package mutating func forgetNewEnd() { hasNewEnd = false }
 
   /// Its number may be given again.
   package mutating func forgetChannel(_ number: UInt32) {
@@ -129,7 +134,7 @@ package struct PacketTap: Sendable {
 
   private mutating func seeEnd(_ packet: Span<UInt8>) {
     guard let channel = packet.uint32(at: 1), endedChannels.count < 4096 else { return }
-    endedChannels.insert(channel)
+    if endedChannels.insert(channel).inserted { hasNewEnd = true }
     if packet[0] == 97 { closedChannels.insert(channel) }
   }
 

@@ -39,7 +39,8 @@ struct RemoteSession: Sendable {
   }
 
   private enum Step: Sendable {
-    case streamEnded
+    /// At its end, or before it.
+    case streamEnded(Result<Void, AppError>)
     case outputClosed
     case status(Result<ExitStatus, AppError>)
     /// The server said how it ended; more output may follow.
@@ -75,11 +76,14 @@ struct RemoteSession: Sendable {
       defer { group.cancelAll() }
       var openStreams = 2
       var ending: Result<ExitStatus, AppError>?
+      var cut: AppError?
       while let step = await group.next() {
         switch step {
         case .outputClosed: return .outputClosed
         case .idle: continue
-        case .streamEnded: openStreams -= 1
+        case .streamEnded(let end):
+          openStreams -= 1
+          if case .failure(let error) = end { cut = cut ?? error }
         case .status(let status): ending = status
         // As with ssh, the end of the output is the end: a server sends the status before the last
         // of it, and a process in the background may still write.
@@ -90,7 +94,8 @@ struct RemoteSession: Sendable {
             "bridgectl: the command has ended; waiting for the end of its output, which a process "
               + "that it started may keep open.")
         }
-        if openStreams == 0, let ending { return Self.end(ending) }
+        // A status is believed where all of the output came.
+        if openStreams == 0, let ending { return Self.end(cut.map { .failure($0) } ?? ending) }
       }
       return .failed(.cancelled)
     }
@@ -150,9 +155,9 @@ struct RemoteSession: Sendable {
         if !isWritten { return Task.isCancelled ? .idle : .outputClosed }
       }
     } catch {
-      // The exit status reports what happened.
+      return .streamEnded(.failure(error))
     }
-    return .streamEnded
+    return .streamEnded(.success(()))
   }
 
   private func carryInput() async -> Step {

@@ -5,6 +5,7 @@ import BridgeTransport
 /// The steps of one turn for each channel: write, read, detect the end.
 extension SSHConnection {
   func stepChannels() {
+    openWindowsAtEnd()
     for channel in channels.values where session != nil {
       guard writeOutgoing(channel), readIncoming(channel) else { continue }
       if channel.isLetGo { abandon(channel) } else { noticeEnd(channel) }
@@ -67,6 +68,21 @@ extension SSHConnection {
     return true
   }
 
+  /// Behind the end of the output the window is opened once more, so far that all of it can be
+  /// read without the wire.
+  private func openWindowsAtEnd() {
+    for channel in channels.values where channel.native.hasAllOutput && !channel.isOutputHere {
+      switch channel.native.openWindow(before: reactor.scratch) {
+      case .done: channel.isOutputHere = true
+      case .again: break
+      case .failed(let code, let text):
+        _ = lose(channel, code: code, text: text)
+        return
+      }
+    }
+    if session?.hasNewEnd == true { session?.forgetNewEnd() }
+  }
+
   private func noticeEnd(_ channel: ChannelState) {
     report(channel)
     // libssh2 sees no end as long as something is queued that is not read: data of an unknown type,
@@ -114,22 +130,23 @@ extension SSHConnection {
   }
 
   /// Resumes the callers of the exit status with what the server has sent so far. It is an
-  /// outcome only once all of the output is here as well: what is in libssh2's queue then is handed
-  /// out whatever becomes of the link.
+  /// outcome only once all of the output is here as well: that is handed out whatever becomes of
+  /// the link.
   private func report(_ channel: ChannelState) {
     guard let ending = endings[channel.native.number],
       let status = channel.native.reportedStatus
     else { return }
     ending.report(status)
-    if channel.native.hasAllOutput { ending.settle(.success(status)) }
+    if channel.isOutputHere || channel.native.isAtEnd { ending.settle(.success(status)) }
   }
 
   /// Hands out all that libssh2 has queued for channels, whatever a mailbox's limit: nothing more
   /// can come. The windows bound it.
   func drainChannels() {
     guard let session else { return }
-    session.wire.seal()
+    session.wire.seal(.silent)
     for channel in channels.values {
+      channel.native.openWindowWithoutLink(before: reactor.scratch)
       for stream in NativeChannel.Stream.allCases {
         while case .done(let bytes) = channel.native.read(stream, through: reactor.scratch),
           !bytes.isEmpty

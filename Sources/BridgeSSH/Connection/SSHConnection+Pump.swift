@@ -44,7 +44,9 @@ extension SSHConnection {
     if wire.isReading { interest.insert(.readable) }
     watch(for: interest)
     // Writers that found no space get no event from the socket when there is some again.
-    if wire.isBudgetSpent || (!hadSpace && wire.hasSpace) { queueTurn() }
+    // Packets behind the end of a channel wait until its window is open.
+    let isKeptBack = session?.hasNewEnd == true
+    if wire.isBudgetSpent || isKeptBack || (!hadSpace && wire.hasSpace) { queueTurn() }
   }
 
   /// Sends a packet when bytes came and none of them opened the requested channel.

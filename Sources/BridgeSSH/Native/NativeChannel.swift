@@ -101,6 +101,28 @@ import CLibSSH2
     return window < initial / 4 * 3 + UInt(unsafe scratch.bytes.count)
   }
 
+  /// Opens the window so far that no read of what has come opens it again. Only behind the end of
+  /// the output: the server need not count it.
+  func openWindow(before scratch: ScratchBuffer) -> Attempt<Void> {
+    var initial: UInt = 0
+    // What is queued is at most what the window still shows, which each read takes from it.
+    return call { channel in
+      _ = unsafe libssh2_channel_window_read_ex(channel.raw, nil, &initial)
+      let more = unsafe initial + UInt(scratch.bytes.count)
+      return unsafe libssh2_channel_receive_window_adjust2(channel.raw, more, 1, nil)
+    }
+  }
+
+  /// On a link that has ended: opens the window, so that what is queued can be read.
+  ///
+  /// An exchange of keys that is under way holds the adjustment back. It is made to fail, in a few
+  /// calls: where the library resumes it, and where it resumes the packet that began it.
+  func openWindowWithoutLink(before scratch: ScratchBuffer) {
+    session.wire.seal(.failing)
+    for _ in 0..<4 { if case .done = openWindow(before: scratch) { break } }
+    session.wire.seal(.silent)
+  }
+
   /// Lets the library take what is on the wire without taking anything from this channel. Only
   /// where no read of it waits to be resumed.
   func drain() -> Attempt<Void> {

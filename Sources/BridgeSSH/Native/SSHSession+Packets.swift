@@ -4,7 +4,13 @@ import Foundation
 extension SSHSession {
   /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).
   func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
-    if wire.isSealed { return -Int(EAGAIN) }
+    switch wire.seal {
+    case .open: break
+    case .silent: return -Int(EAGAIN)
+    case .failing: return -Int(ECONNRESET)
+    }
+    // A packet that starts an exchange of keys may be next: windows are opened first.
+    if hasNewEnd { return -Int(EAGAIN) }
     if damage != nil { return -Int(EBADMSG) }
     if framing.needsProtection { framing.protect(with: currentProtection()) }
     let allowance = framing.allowance(of: target.count)

@@ -41,8 +41,18 @@ import Foundation
   var reportsEnd = true
   /// Whether reading is paused, because earlier bytes wait for slow readers.
   var isPaused = false
-  /// The library gets no more bytes, and no error either.
-  private(set) var isSealed = false
+  /// What the library gets of a link that has ended.
+  enum Seal: Sendable {
+    /// It has not ended.
+    case open
+    /// No more bytes, and no error either, so that what is queued can be read.
+    case silent
+    /// An error, which ends an exchange of keys that is under way.
+    case failing
+  }
+
+  /// What the library gets in place of the peer's bytes.
+  private(set) var seal = Seal.open
   /// Ask for immediate acknowledgements; off once the first channel is open.
   var acknowledgesAtOnce = true
 
@@ -89,6 +99,9 @@ import Foundation
     isDry = !mayRead
   }
 
+  /// Bytes were kept back that can be taken now.
+  func tryAgain() { generation += 1 }
+
   /// Gives the read buffer back when it is empty: an idle connection holds none.
   func endTurn() {
     guard inboundRange.isEmpty else { return }
@@ -101,15 +114,15 @@ import Foundation
     transcript = []
   }
 
-  /// From now on libssh2 sees a peer that says nothing, so that what it has queued can be read.
-  func seal() {
-    isSealed = true
+  /// From now on libssh2 sees a peer that says nothing, or an error.
+  func seal(_ seal: Seal) {
+    self.seal = seal
   }
 
   /// From now on libssh2 sees a dead peer, so that freeing the session cannot wait for one.
   func cut() {
     isCut = true
-    isSealed = false
+    seal = .open
   }
 
   /// Writes what is waiting; returns whether all of it is out.

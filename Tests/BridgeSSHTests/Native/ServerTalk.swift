@@ -27,12 +27,7 @@ final class ServerTalk {
   /// - Parameter forges: shows the host key without having its private half.
   func agree(forges: Bool = false) throws {
     let version = "SSH-2.0-Scripted_1.0"
-    var offered = SSHAlgorithmOffer()
-    offered.keyExchanges = "curve25519-sha256"
-    offered.hostKeys = "ssh-ed25519"
-    offered.ciphers = "aes128-ctr"
-    offered.macs = "hmac-sha2-256"
-    let offer = SSHPacket.keyExchangeInit(offered).payload
+    let offer = Self.offer
     try write(Array("\(version)\r\n".utf8))
     try send(offer)
     let theirVersion = try readLine()
@@ -126,6 +121,18 @@ final class ServerTalk {
 
   /// Takes what comes until the client goes.
   func listenToTheEnd() throws { while true { _ = try receive() } }
+
+  /// Begins an exchange of keys (RFC 4253, 9), which is never finished.
+  func askForKeys() throws { try send(Self.offer) }
+
+  private static var offer: [UInt8] {
+    var offered = SSHAlgorithmOffer()
+    offered.keyExchanges = "curve25519-sha256"
+    offered.hostKeys = "ssh-ed25519"
+    offered.ciphers = "aes128-ctr"
+    offered.macs = "hmac-sha2-256"
+    return SSHPacket.keyExchangeInit(offered).payload
+  }
 
   /// A positive number of these bytes, as the protocol writes it (RFC 4251, 5).
   private static func mpint(_ bytes: [UInt8]) -> [UInt8] {

@@ -40,14 +40,14 @@ enum Peer {
             d=s.recv(65536)
             if not d: break
             n+=len(d)
-    s.sendall(data); s.shutdown(socket.SHUT_WR)
     try:
+        s.sendall(data); s.shutdown(socket.SHUT_WR)
         while True:
             d=s.recv(65536)
             if not d: break
             n+=len(d); h.update(d)
         print(n,h.hexdigest(),hashlib.sha256(data).hexdigest())
-    except ConnectionResetError: print("reset")
+    except OSError: print("reset")
     """
 
   static func run(_ script: String, _ arguments: String...) async throws -> String {
