@@ -83,7 +83,7 @@ extension SSHConnection {
       wire.carrier.close()
       throw failure(code: .allocation, text: "out of memory", phase: .banner)
     }
-    self.session = session
+    owner.begin(session)
     try offerAlgorithms(known)
   }
 
@@ -104,7 +104,7 @@ extension SSHConnection {
     let family = configuration.addressFamily.networkFamily
     let outcome: Outcome<DialFailure?> = await wait(phase: .dial, within: nil) {
       connection, id, answer in
-      connection.dialing = Task(executorPreference: reactor) { [weak connection] in
+      let task = Task(executorPreference: reactor) { [weak connection] in
         let result = await Self.dial(endpoint, family, on: reactor, timeouts) {
           [weak connection] phase in
           connection?.assumeIsolated { $0.enter(phase) }
@@ -113,10 +113,11 @@ extension SSHConnection {
           connection?.assumeIsolated { $0.dialEnded(result, id, answer) }
         }
       }
+      connection.dialing = .underWay(task)
     }
-    dialing?.cancel()
+    if case .underWay(let task) = dialing { task.cancel() }
     if let dial = try outcome.get() { throw failure(dialing: dial) }
-    guard ending == nil, let socket = dialed.take() else {
+    guard ending == nil, let socket = dialing.takeSocket() else {
       throw ending ?? failure(observation: .cancelled, phase: .dial)
     }
     return socket
@@ -126,11 +127,12 @@ extension SSHConnection {
     _ result: Result<Socket, DialFailure>, _ id: Int,
     _ answer: @Sendable (Outcome<DialFailure?>) -> Void
   ) {
-    dialing = nil
     var failure: DialFailure?
     switch result {
-    case .success(let socket): dialed = socket
-    case .failure(let dial): failure = dial
+    case .success(let socket): dialing = .won(socket)
+    case .failure(let dial):
+      dialing = .none
+      failure = dial
     }
     // The end of the connection waited for this.
     if ending != nil { return release() }
@@ -286,6 +288,25 @@ extension SSHConnection {
 
   private static func typeName(of blob: [UInt8]) -> String {
     HostKey(blob: blob)?.typeName ?? "unknown"
+  }
+}
+
+extension SSHConnection {
+  /// The dial of a connection that leads to its server by itself.
+  enum Dialing {
+    /// None is under way. Can become underWay.
+    case none
+    /// The name is resolved, the addresses are dialed. Can become won, none.
+    case underWay(Task<Void, Never>)
+    /// The socket of a dial that was won, until it has a carrier. Can become none.
+    case won(Socket)
+
+    /// Takes the socket over; nil where no dial was won.
+    mutating func takeSocket() -> Socket? {
+      guard case .won(let socket) = self else { return nil }
+      self = .none
+      return socket
+    }
   }
 }
 

@@ -45,7 +45,7 @@ extension SSHConnection {
       }
       step(.close)
     }
-    guard helperSession != nil || dialing != nil else { return }
+    guard isUsedElsewhere else { return }
     await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
       var caller = Optional(caller)
       let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
@@ -66,25 +66,29 @@ extension SSHConnection {
     for channel in Array(channels.values) { settle(channel, with: ending) }
     for caller in callers.takeAll() { caller.fail(ending) }
     operations.removeAll()
-    unasked?.cancel()
-    unasked = nil
+    turns.readUnrequested()?.cancel()
     closing = []
     listeners = []
-    if let helperSession {
+    if case .helper(let session, _) = owner {
       promptExchange?.cancel()
-      helperSession.session.wire.carrier.shutDown()
-    } else if let dialing {
-      dialing.cancel()
+      session.wire.carrier.shutDown()
+    } else if case .underWay(let task) = dialing {
+      task.cancel()
     } else {
       release()
     }
   }
 
+  /// Whether a helper thread or a dial has what must be released at the end.
+  private var isUsedElsewhere: Bool {
+    if case .helper = owner { return true }
+    if case .underWay = dialing { return true }
+    return false
+  }
+
   func release() {
-    session?.release()
-    session = nil
-    dialed?.close()
-    dialed = nil
+    owner.release()?.release()
+    dialing.takeSocket()?.close()
     let waiters = whenReleased
     whenReleased = []
     for waiter in waiters { waiter() }

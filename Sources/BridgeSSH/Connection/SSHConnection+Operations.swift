@@ -20,7 +20,7 @@ extension SSHConnection {
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
     await wait(phase: phase, within: nil) { connection, id, answer in
-      guard let session = connection.session ?? connection.helperSession?.session else { return }
+      guard let session = connection.owner.held else { return }
       let complete: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
         connection, result in
         switch result {
@@ -192,7 +192,7 @@ extension SSHConnection {
     let observation = observation ?? self.observation(code: code, phase: phase)
     // "No common algorithm" is also what libssh2 makes of an offer that it cannot read.
     let code = observation == nil ? exactCode(code, phase) : code
-    let seen = helperSession?.evidence ?? session?.evidence
+    let seen = owner.evidence ?? session?.evidence
     if observation == nil, seen?.socket != .open, var loss = lossOfBastion {
       loss.phase = phase
       return loss

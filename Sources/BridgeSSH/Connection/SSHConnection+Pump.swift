@@ -10,8 +10,8 @@ extension SSHConnection {
     guard let wire = session?.wire, ending == nil else { return }
     let mayRead = isReadable || wire.isBudgetSpent
     wire.beginTurn(mayRead: mayRead)
-    if mayRead { mayHelp = true }
-    let isAsked = isReading
+    if mayRead { owner.resumeHelp() }
+    let turn = TurnSchedule<LoopTimer>.Turn(isReadable: isReadable, wasAsked: isReading)
     // Any call may read the wire dry and queue packets for other operations, so all try again until
     // libssh2 was given nothing new.
     var seen: Int
@@ -31,13 +31,11 @@ extension SSHConnection {
     guard session != nil else { return }
     if isReadable { promptReply() }
     wire.endTurn()
-    if isAsked {
-      unasked?.cancel()
-      unasked = nil
-    }
+    if turn.wasAsked { turns.readUnrequested()?.cancel() }
     // The last that was waited for may have come together with more.
-    let isLeft = wire.hasInbound && !isReading
-    if isLeft || (isReadable && !isAsked), leaveUnread() { return }
+    if turn.leavesUnread(hasInbound: wire.hasInbound, isReading: isReading), leaveUnread() {
+      return
+    }
     let hadSpace = wire.hasSpace
     let isFlushed = wire.flush()
     var interest: DescriptorWatcher.Readiness = isFlushed ? [] : .writable
@@ -56,20 +54,16 @@ extension SSHConnection {
   /// acknowledged (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its
   /// kernel's to do, and it takes 40 ms unless there is something to send.
   private func promptReply() {
-    guard replyPromptsLeft > 0, operations.first(of: .session)?.phase == .openChannel else {
-      return
-    }
-    replyPromptsLeft -= 1
+    guard turns.promptsReply(in: operations.first(of: .session)?.phase) else { return }
     session?.sendKeepalive()
   }
 
   /// Pumps in the next turn of the loop, after others had theirs.
   func queueTurn() {
-    guard !isTurnQueued else { return }
-    isTurnQueued = true
+    guard turns.queue() else { return }
     reactor.execute { [weak self] in
       self?.assumeIsolated {
-        $0.isTurnQueued = false
+        $0.turns.beginQueued()
         $0.pump()
       }
     }
@@ -92,37 +86,35 @@ extension SSHConnection {
     case .onLoop(let step):
       return step(self)
     case .helped(let work, _):
-      if mayHelp { runOnHelper(work, in: group) }
+      runOnHelper(work, in: group)
       return false
     }
   }
 
-  /// Runs `work` on a helper thread, which owns the session meanwhile; nothing else touches it
-  /// meanwhile.
+  /// Runs `work` on a helper thread, which owns the session meanwhile, when its turn has come.
   private func runOnHelper(_ work: @escaping @Sendable () -> Void, in group: OperationQueue.Group) {
-    guard let session else { return }
-    watch(for: [])
+    guard let session = owner.handToHelper(\.evidence) else { return }
+    session.wire.carrier.watch(for: [])
     session.wire.beginTurn(mayRead: true)
-    helperSession = HelperSession(session: session, evidence: session.evidence)
-    self.session = nil
     reactor.help(work) { [self] in
       assumeIsolated { $0.resumeFromHelper(group) }
     }
   }
 
   private func resumeFromHelper(_ group: OperationQueue.Group) {
-    session = helperSession?.session
-    helperSession = nil
+    owner.takeBack()
     // Closed meanwhile: the session could not be freed under the helper's feet.
     if ending != nil { return release() }
     if case .helped(_, let complete) = operations.first(of: group)?.step, complete(self) {
       operations.removeFirst(of: group)
-      mayHelp = true
-    } else {
-      mayHelp = session?.wire.isBudgetSpent == true
+    } else if session?.wire.isBudgetSpent != true {
+      owner.awaitBytes()
     }
     pump()
   }
+
+  /// The session, unless a helper thread has it.
+  var session: SSHSession? { owner.session }
 
   /// Whether some call in this turn reads the wire.
   private var isReading: Bool {
@@ -142,13 +134,14 @@ extension SSHConnection {
       return false
     }
     watch(for: session.wire.flush() ? [] : .writable)
-    unasked = LoopTimer(after: Self.unreadDelay, on: reactor) { [weak self] in
+    let timer = LoopTimer(after: Self.unreadDelay, on: reactor) { [weak self] in
       self?.assumeIsolated {
-        $0.unasked = nil
+        $0.turns.readUnrequested()?.cancel()
         $0.queueRoundTrip($0.callers.nextID()) {}
         $0.pump(isReadable: true)
       }
     }
+    turns.deferReading(until: timer)?.cancel()
     return true
   }
 

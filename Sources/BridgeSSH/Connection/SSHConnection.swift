@@ -35,14 +35,9 @@ public actor SSHConnection: Connection {
 
   var life = ConnectionLife()
   var phase = ConnectionPhase.resolve
-  /// The session, but while a helper thread uses it.
-  var session: SSHSession?
-  /// The session while a helper thread uses it.
-  var helperSession: HelperSession?
-  /// The dial that is under way.
-  var dialing: Task<Void, Never>?
-  /// The socket of a dial that was won, until there is a session.
-  var dialed: Socket?
+  var dialing = Dialing.none
+  var owner = SessionOwner<SSHSession, SSHSession.Evidence>.none
+  var turns = TurnSchedule<LoopTimer>()
   /// Callers that wait for anything at all from the server.
   var hearers: [(id: Int, heard: () -> Void)] = []
   var operations = OperationQueue()
@@ -53,13 +48,6 @@ public actor SSHConnection: Connection {
   var listeners: [RemoteListener] = []
   /// Channels that are closed for us and not yet for the server.
   var closing: [NativeChannel] = []
-  /// A helped operation may go on: it is its first turn, or bytes came since its last.
-  var mayHelp = true
-  var isTurnQueued = false
-  /// How often the server may still be prompted for a reply.
-  var replyPromptsLeft = 4
-  /// Runs while unrequested bytes wait.
-  var unasked: LoopTimer?
   var ending: SSHFailure?
   var identification = ServerIdentification()
   /// The algorithms offered in the key exchange.
@@ -126,7 +114,7 @@ public actor SSHConnection: Connection {
   // Not `isolated deinit`: Swift 6.3 fails ("circular reference") to optimize modules that import
   // it.
   deinit {
-    guard let session else { return }
+    guard let session = owner.session else { return }
     reactor.execute { session.release() }
   }
 
@@ -135,7 +123,7 @@ public actor SSHConnection: Connection {
 
   /// When the last byte came from the server; nil before the first.
   public var lastHeard: ContinuousClock.Instant? {
-    helperSession?.evidence.lastHeard ?? session?.wire.lastHeard
+    owner.evidence?.lastHeard ?? session?.wire.lastHeard
   }
 
   /// Resolves, dials, checks the host's key, authenticates.
