@@ -1,4 +1,5 @@
 package import ArgumentParser
+import BridgeTerminal
 
 /// The options of `connect` as they are typed; `ConnectRequest` says what they mean.
 @dynamicMemberLookup

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import BridgeTransport
 
 /// The options that every command over a link has: whom to reach, how, and what to say about it.
 package struct LinkOptions: ParsableArguments {
@@ -96,7 +97,7 @@ package struct LinkOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       The silence after which the link is probed \
-      (\(DurationArgument.text(ConnectSettings.defaultKeepalive))); 0s never probes.
+      (\(DurationArgument.text(LivenessPolicy.defaultKeepalive))); 0s never probes.
       """,
       valueName: "DURATION"))
   package var keepalive: String?
@@ -105,7 +106,7 @@ package struct LinkOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       How long an unresponsive connection is kept before it is declared dead \
-      (\(DurationArgument.text(ConnectSettings.defaultDeadAfter)); less where replacing it loses \
+      (\(DurationArgument.text(LivenessPolicy.defaultDeadAfter)); less where replacing it loses \
       nothing).
       """,
       valueName: "DURATION"))

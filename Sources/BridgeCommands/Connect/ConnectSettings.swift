@@ -56,8 +56,8 @@ extension ConnectSettings {
       hostKeys: SSHConfiguration.HostKeys(files: []), algorithms: .standard,
       timeouts: SSHTimeouts(),
       attemptTimeout: request.timeout, terminal: .unwanted, loudness: request.loudness,
-      keepalive: request.recovery.keepalive ?? Self.defaultKeepalive,
-      deadAfter: request.recovery.deadAfter ?? Self.defaultDeadAfter, warnings: [])
+      keepalive: request.recovery.keepalive ?? LivenessPolicy.defaultKeepalive,
+      deadAfter: request.recovery.deadAfter ?? LivenessPolicy.defaultDeadAfter, warnings: [])
   }
 
   /// The facts about the local machine.
@@ -127,7 +127,7 @@ extension ConnectSettings {
       algorithms: config.algorithms, timeouts: timeouts,
       attemptTimeout: request.timeout, terminal: layers.terminal(request),
       loudness: layers.loudness(request), keepalive: layers.keepalive(request),
-      deadAfter: request.recovery.deadAfter ?? layers.deadAfter ?? defaultDeadAfter,
+      deadAfter: request.recovery.deadAfter ?? layers.deadAfter ?? LivenessPolicy.defaultDeadAfter,
       warnings: config.warnings)
     settings.addIdentities(layers.identityFiles(request), config, environment)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
@@ -139,9 +139,6 @@ extension ConnectSettings {
     }
     return (settings, config.proxy)
   }
-
-  package static let defaultKeepalive = LivenessPolicy.defaultKeepalive
-  package static let defaultDeadAfter = LivenessPolicy.defaultDeadAfter
 
   /// As OpenSSH does, an agent is asked for the keys of the files first, and for its others unless
   /// IdentitiesOnly says no. Those come behind files that are named, before the usual ones.
@@ -252,7 +249,7 @@ struct Layers {
 
   func keepalive(_ request: ConnectRequest) -> Duration {
     options.serverAliveInterval ?? request.recovery.keepalive ?? all.serverAliveInterval
-      ?? ConnectSettings.defaultKeepalive
+      ?? LivenessPolicy.defaultKeepalive
   }
 
   /// OpenSSH gives up after so many unanswered probes.

@@ -45,8 +45,7 @@ struct RunLinks: Sendable {
     self.id = id
     let (request, settings) = (context.request, context.settings)
     if let messages = request.messages {
-      let configuration = try await MessageWork.configuration(messages, settings)
-      target = .webSocket(messages.url, configuration)
+      target = .webSocket(messages.url, try await WebSocketConfiguration(messages))
     } else if let descriptor = request.passwordDescriptor {
       let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)

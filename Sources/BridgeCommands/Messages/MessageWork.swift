@@ -40,23 +40,6 @@ final class MessageWork: LinkWork {
     opened.finish()
   }
 
-  /// How the WebSocket server is reached.
-  ///
-  /// - Throws: `validationError` of `--bearer-fd`.
-  static func configuration(
-    _ request: MessageRequest, _ settings: ConnectSettings
-  ) async throws(AppError) -> WebSocketConfiguration {
-    var configuration = WebSocketConfiguration()
-    configuration.headers = request.headers.map { .init($0[0], Secret($0[1])) }
-    configuration.subprotocols = request.subprotocols
-    if let file = request.authorityFile { configuration.trust = .authority(file: file) }
-    if let pin = request.pin { configuration.trust = .pinned(sha256: pin) }
-    if let descriptor = request.bearerDescriptor {
-      configuration.bearer = try await SecretLine.read(descriptor, option: "--bearer-fd")
-    }
-    return configuration
-  }
-
   /// Sends over a generation until it ends; `run` receives the messages.
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let connection = connection as? WebSocketConnection else { return }

@@ -1,4 +1,4 @@
-import BridgeCommands
+import BridgeTerminal
 import Testing
 
 struct ReplayBufferTests {
