@@ -24,7 +24,7 @@ extension Rule {
       keeps: [
         webSocket("await close(code: CloseCode.normal)"), webSocket("let limit = 1_000"),
         library("case 1009: true"),
-        SourceFile("Sources/BridgeWebSocket/Connection/CloseFrame.swift", "let normal = 1000"),
+        SourceFile("Sources/BridgeWebSocket/Protocol/CloseFrame.swift", "let normal = 1000"),
       ]
     ) { file in
       guard file.area == "Sources", file.target == "BridgeWebSocket",
