@@ -122,45 +122,13 @@ enum ConfigEffect {
     "'`\"$\\;&<>|(){}*?~#!".contains(character) || character.isWhitespace
   }
 
-  static func checkLocalForward(_ entry: ConfigEntry) throws(AppError) {
-    _ = try ConfigValue.localForward(entry)
-  }
-
-  static func localForward(
-    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
-  ) throws(AppError) {
-    config.add(try ConfigValue.localForward(entry))
-  }
-
-  static func checkDynamicForward(_ entry: ConfigEntry) throws(AppError) {
-    _ = try ConfigValue.dynamicForward(entry)
-  }
-
-  static func dynamicForward(
-    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
-  ) throws(AppError) {
-    config.add(try ConfigValue.dynamicForward(entry))
-  }
-
-  static func checkRemoteForward(_ entry: ConfigEntry) throws(AppError) {
-    _ = try ConfigValue.remoteForward(entry)
-  }
-
-  static func remoteForward(
-    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
-  ) throws(AppError) {
-    config.add(try ConfigValue.remoteForward(entry))
+  static func add(_ rule: ForwardRule, to config: inout ClientConfig) {
+    if !config.forwards.contains(rule) { config.forwards.append(rule) }
   }
 
   static func gatewayPorts(_ config: inout ClientConfig, isOpen: Bool) {
     guard isOpen else { return }
     config.opensForwards = true
     config.forwards = config.forwards.map(\.opened)
-  }
-}
-
-extension ClientConfig {
-  fileprivate mutating func add(_ rule: ForwardRule) {
-    if !forwards.contains(rule) { forwards.append(rule) }
   }
 }

@@ -1,3 +1,5 @@
+import BridgeErrors
+
 // A new keyword is a row here, with the field of ClientConfig that it sets and what reads that.
 extension ConfigKeyword {
   /// Every keyword that sets something, in the order in which the effects are applied: a line may
@@ -53,15 +55,15 @@ extension ConfigKeyword {
     ConfigKeyword(
       "ProxyCommand", .line, slot: "proxy", isRestriction: true,
       effect: ConfigEffect.proxyCommand),
-    ConfigKeyword(
-      "LocalForward", .several, .all(limit: 256), slot: "forwards",
-      check: ConfigEffect.checkLocalForward, effect: ConfigEffect.localForward),
-    ConfigKeyword(
-      "DynamicForward", .one, .all(limit: 256), slot: "forwards",
-      check: ConfigEffect.checkDynamicForward, effect: ConfigEffect.dynamicForward),
-    ConfigKeyword(
-      "RemoteForward", .several, .all(limit: 256), slot: "forwards",
-      check: ConfigEffect.checkRemoteForward, effect: ConfigEffect.remoteForward),
+    forward("LocalForward", .several) { (text) throws(AppError) in
+      try ForwardRule(local: text, field: "")
+    },
+    forward("DynamicForward", .one) { (text) throws(AppError) in
+      try ForwardRule(dynamic: text, field: "")
+    },
+    forward("RemoteForward", .several) { (text) throws(AppError) in
+      try ForwardRule(remote: text, field: "")
+    },
     ConfigKeyword("GatewayPorts", ConfigValue.flag, effect: ConfigEffect.gatewayPorts),
     ConfigKeyword("ExitOnForwardFailure", ConfigValue.flag, isRestriction: true) {
       $0.exitsOnForwardFailure = $1
@@ -75,6 +77,18 @@ extension ConfigKeyword {
     ConfigKeyword(
       name, isRestriction: true, check: ConfigEffect.checkAlgorithms,
       effect: ConfigEffect.algorithms(kinds))
+  }
+
+  private static func forward(
+    _ name: String, _ arity: Arity,
+    _ read: @escaping @Sendable (String) throws(AppError) -> ForwardRule
+  ) -> ConfigKeyword {
+    ConfigKeyword(
+      name, arity, .all(limit: 256), slot: "forwards",
+      check: { (entry) throws(AppError) in _ = try ConfigValue.forward(entry, read) },
+      effect: { (entry, _, config) throws(AppError) in
+        ConfigEffect.add(try ConfigValue.forward(entry, read), to: &config)
+      })
   }
 
   private static let byName = Dictionary(

@@ -85,33 +85,16 @@ enum ConfigValue {
       + "a changed key is still refused"
   }
 
-  static func localForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
+  /// The rule that `read` makes of the words, with the line in what it throws.
+  static func forward(
+    _ entry: ConfigEntry, _ read: (String) throws(AppError) -> ForwardRule
+  ) throws(AppError) -> ForwardRule {
     do throws(AppError) {
-      return try ForwardRule(local: entry.words.joined(separator: ":"), field: "")
+      return try read(entry.words.joined(separator: ":"))
     } catch {
-      throw located(error, in: entry)
+      guard case .validationError(_, let message) = error else { throw error }
+      throw entry.refusal(message)
     }
-  }
-
-  static func dynamicForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
-    do throws(AppError) {
-      return try ForwardRule(dynamic: entry.text, field: "")
-    } catch {
-      throw located(error, in: entry)
-    }
-  }
-
-  static func remoteForward(_ entry: ConfigEntry) throws(AppError) -> ForwardRule {
-    do throws(AppError) {
-      return try ForwardRule(remote: entry.words.joined(separator: ":"), field: "")
-    } catch {
-      throw located(error, in: entry)
-    }
-  }
-
-  private static func located(_ error: AppError, in entry: ConfigEntry) -> AppError {
-    guard case .validationError(_, let message) = error else { return error }
-    return entry.refusal(message)
   }
 
   static func family(
