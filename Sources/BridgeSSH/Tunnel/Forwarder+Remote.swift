@@ -181,14 +181,7 @@ extension Forwarder {
 
   private func serveRemote(_ id: Int, _ carrier: ChannelCarrier, _ rule: ForwardRule) async {
     var request = SOCKSRequest()
-    let target: TunnelTarget
-    switch rule.destination {
-    case .fixed(let fixed): target = fixed
-    case .dynamic:
-      guard let asked = await readRequest(&request, of: id) else { return }
-      target = .port(asked)
-    }
-    entries[id]?.target = target.description
+    guard let target = await target(of: id, rule, &request) else { return }
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let socket = try await dial(target)

@@ -11,14 +11,7 @@ extension Forwarder {
 
   func serve(_ id: Int, _ rule: ForwardRule) async {
     var request = SOCKSRequest()
-    let target: TunnelTarget
-    switch rule.destination {
-    case .fixed(let fixed): target = fixed
-    case .dynamic:
-      guard let asked = await readRequest(&request, of: id) else { return }
-      target = .port(asked)
-    }
-    entries[id]?.target = target.description
+    guard let target = await target(of: id, rule, &request) else { return }
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let (remote, session) = try await open(target)
@@ -33,6 +26,22 @@ extension Forwarder {
       if isDynamic { send(request.answer(Self.result(of: error)), to: local) }
       refuse(id, target.description, error, hasReply: isDynamic)
     }
+  }
+
+  /// Where a connection leads: to the target of its rule, or to the one that its client names; nil
+  /// when that names none.
+  func target(
+    of id: Int, _ rule: ForwardRule, _ request: inout SOCKSRequest
+  ) async -> TunnelTarget? {
+    let target: TunnelTarget
+    switch rule.destination {
+    case .fixed(let fixed): target = fixed
+    case .dynamic:
+      guard let asked = await readRequest(&request, of: id) else { return nil }
+      target = .port(asked)
+    }
+    entries[id]?.target = target.description
+    return target
   }
 
   static func result(of error: AppError) -> SOCKSRequest.Result {
