@@ -1,11 +1,11 @@
 import Foundation
-package import Glibc
+import Glibc
 
 /// The descriptors that a child process must not inherit: NIO's sockets and Foundation's files are
 /// not close-on-exec, and one that a child holds is not closed, for its peer, by closing ours.
-package enum InheritedDescriptors {
+enum InheritedDescriptors {
   /// Closes all but the standard streams and `kept` in the child to be started.
-  package static func close(
+  static func close(
     in actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, but kept: Int32? = nil
   ) {
     for descriptor in 3..<end where descriptor != kept {

@@ -176,7 +176,7 @@ extension SSHConnection {
   /// Starts the program.
   func start(_ proxy: ProxyCommand) throws(SSHFailure) -> any Carrier {
     enter(.dial)
-    do throws(ProxyProcess.SpawnFailure) {
+    do throws(ChildProgram.StartFailure) {
       return ProxyCarrier(try ProxyProcess(proxy, on: reactor), on: reactor)
     } catch {
       if let shortage = localShortage(error.errno, phase: .dial) { throw shortage }

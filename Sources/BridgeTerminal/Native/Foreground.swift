@@ -1,3 +1,4 @@
+import BridgeTransport
 import Foundation
 
 /// The process in the foreground of a run that goes to the background: a process with threads
@@ -21,12 +22,13 @@ package enum Foreground {
     var pipe: [Int32] = [-1, -1]
     guard unsafe Foundation.pipe(&pipe) == 0 else { Signals.exit(71) }
     _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
-    var child = pid_t()
     _ = unsafe setenv(variable, "\(pipe[1])", 1)
-    guard spawn(CommandLine.arguments, as: &child) == 0 else { Signals.exit(71) }
+    let program = ChildProgram(
+      CommandLine.arguments, path: "/proc/self/exe", signals: .inherited)
+    guard let child = try? program.start() else { Signals.exit(71) }
     close(pipe[1])
     let source = pipe[0]
-    _ = NativeThread.start { [child] in Signals.exit(outcome(of: child, source)) }
+    _ = NativeThread.start { Signals.exit(outcome(of: child, source)) }
     for await event in Signals().events {
       // Of the terminal's signals it has its own.
       if case .end(143) = event { kill(child, SIGTERM) }
@@ -64,11 +66,5 @@ package enum Foreground {
     var status: Int32 = 0
     while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-  }
-
-  private static func spawn(_ words: [String], as child: inout pid_t) -> Int32 {
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe arguments.forEach { unsafe free($0) } }
-    return unsafe posix_spawn(&child, "/proc/self/exe", nil, nil, &arguments, environ)
   }
 }

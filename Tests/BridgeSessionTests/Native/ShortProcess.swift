@@ -1,3 +1,4 @@
+import BridgeFaults
 import Foundation
 import Glibc
 
@@ -10,18 +11,10 @@ enum ShortProcess {
   ) throws -> (output: String, status: Int32) {
     let file = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: file) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY | O_CREAT, 0o600)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { unsafe argv.forEach { unsafe free($0) } }
-    var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { unsafe variables.forEach { unsafe free($0) } }
-    var child = pid_t()
-    guard unsafe posix_spawn(&child, arguments[0], &actions, nil, &argv, &variables) == 0 else {
+    let start = ChildStart(
+      input: .noInput, output: .file(file, O_WRONLY | O_CREAT), error: .noOutput,
+      environment: environment)
+    guard let child = try? start.start(arguments[0], Array(arguments.dropFirst())) else {
       return ("", -1)
     }
     var status: Int32 = 0

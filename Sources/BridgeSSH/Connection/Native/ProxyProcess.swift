@@ -5,14 +5,6 @@ import Foundation
 
 /// A child process for a `ProxyCommand`: started once, reaped once, never signaled after that.
 @safe final class ProxyProcess: @unchecked Sendable {
-  /// The `errno` of why it could not be started.
-  struct SpawnFailure: Error {
-    let errno: Int32
-
-    /// The system's words.
-    var words: String { unsafe String(cString: strerror(errno)) }
-  }
-
   private struct State {
     var status: Int32?
     var isEnding = false
@@ -33,30 +25,34 @@ import Foundation
   private var killing: LoopTimer?
 
   /// Starts `command`.
-  init(_ command: ProxyCommand, on reactor: Reactor) throws(SpawnFailure) {
+  init(_ command: ProxyCommand, on reactor: Reactor) throws(ChildProgram.StartFailure) {
     var ends: [Int32] = [-1, -1]
     var errors: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-      throw SpawnFailure(errno: errno)
+      throw ChildProgram.StartFailure(errno: errno)
     }
     guard unsafe socketpair(AF_UNIX, kind, 0, &errors) == 0 else {
       let code = errno
       for end in ends { close(end) }
-      throw SpawnFailure(errno: code)
+      throw ChildProgram.StartFailure(errno: code)
     }
-    var child = pid_t()
-    let code = Self.spawn(command, stream: ends[1], errors: errors[1], as: &child)
-    close(ends[1])
-    close(errors[1])
-    guard code == 0 else {
+    defer {
+      close(ends[1])
+      close(errors[1])
+    }
+    do throws(ChildProgram.StartFailure) {
+      process = try ChildProgram(
+        [command.shell, "-c", "exec " + command.line],
+        streams: [0: ends[1], 1: ends[1], 2: errors[1]]
+      ).start()
+    } catch {
       close(ends[0])
       close(errors[0])
-      throw SpawnFailure(errno: code)
+      throw error
     }
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     socket = Socket(descriptor: ends[0])
-    process = child
     self.reactor = reactor
     let (descriptor, tell) = (errors[0], command.standardError)
     Self.waiting.start { [self] in reap() }
@@ -146,33 +142,6 @@ import Foundation
       }
     }
     if !line.isEmpty { tell(String(decoding: line, as: UTF8.self)) }
-  }
-
-  /// Returns 0, or the `errno` of why it could not.
-  private static func spawn(
-    _ command: ProxyCommand, stream: Int32, errors: Int32, as child: inout pid_t
-  ) -> Int32 {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, stream, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, stream, 1)
-    unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    var all = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    unsafe posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    let words = [command.shell, "-c", "exec " + command.line]
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe arguments.forEach { unsafe free($0) } }
-    return unsafe posix_spawnp(&child, command.shell, &actions, &attributes, &arguments, environ)
   }
 }
 

@@ -29,45 +29,20 @@ struct Child: Sendable {
     streams: Streams,
     onEnd: @escaping @Sendable () -> Void = {}
   ) throws {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    switch streams {
-    case .descriptors(let input, let output, let error):
-      unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-      unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-      unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
-    case .terminal(let path):
+    let start =
+      switch streams {
+      case .descriptors(let input, let output, let error):
+        ChildStart(
+          input: .descriptor(input), output: .descriptor(output), error: .descriptor(error),
+          group: .session, environment: environment)
       // The first terminal that a session's leader opens becomes its own.
-      unsafe posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0)
-      unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
-      unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    }
-    unsafe InheritedDescriptors.close(in: &actions)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    var all = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80  // POSIX_SPAWN_SETSID
-    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    let words = [program] + arguments
-    let variables = environment.map { "\($0)=\($1)" }
-    var argv = unsafe words.map { unsafe strdup($0) } + [nil]
-    var envp = unsafe variables.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe argv.forEach { unsafe free($0) }
-      unsafe envp.forEach { unsafe free($0) }
-    }
-    var child = pid_t()
-    let code = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp)
-    try #require(code == 0, "\(program) cannot be started: errno \(code)")
-    pid = child
-    ending = Ending(of: child, onEnd)
+      case .terminal(let path):
+        ChildStart(
+          input: .file(path, O_RDWR), output: .same(0), error: .same(0), group: .session,
+          environment: environment)
+      }
+    pid = try start.start(program, arguments)
+    ending = Ending(of: pid, onEnd)
   }
 
   func signal(_ number: Int32) { kill(pid, number) }
