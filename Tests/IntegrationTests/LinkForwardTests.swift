@@ -15,8 +15,10 @@ import Testing
       to: .fixed(.port(Endpoint(host: "127.0.0.1", port: target))), on: side)
   }
 
-  @Test(arguments: [ForwardRule.Side.local, .remote])
-  func aPortOutlivesTheConnectionsOfItsLink(side: ForwardRule.Side) async throws {
+  /// A supervised link to a server.
+  private func withLink(
+    _ body: (SSHServer, Link<SSHConnection>) async throws -> Void
+  ) async throws {
     try await withServer { server, _ in
       let supervisor = Supervisor(clock: ContinuousClock())
       let link = try await supervisor.add(
@@ -27,6 +29,14 @@ import Testing
           configuration: SSHConfiguration(
             user: server.user, credentials: [.keyFile(server.identityFile)], hostKeys: .anyKey))
       }
+      try await body(server, link)
+      await supervisor.shutDown()
+    }
+  }
+
+  @Test(arguments: [ForwardRule.Side.local, .remote])
+  func aPortOutlivesTheConnectionsOfItsLink(side: ForwardRule.Side) async throws {
+    try await withLink { server, link in
       let forwarder = try await link.forward()
       let keeping = Task { await link.keep(forwarder) }
       let port = try await forwarder.listen(rule(server.port, on: side))
@@ -44,24 +54,13 @@ import Testing
       await link.close()
       await keeping.value
       #expect(await forwarder.count == 0)
-      await supervisor.shutDown()
     }
   }
 
   @Test func aPortThatCannotBeHadIsAnErrorThatNamesIt() async throws {
-    try await withServer { server, _ in
-      let supervisor = Supervisor(clock: ContinuousClock())
-      let link = try await supervisor.add(
-        ConnectionID("a"), to: Endpoint(host: "127.0.0.1", port: server.port)
-      ) { endpoint in
-        SSHConnection(
-          to: endpoint,
-          configuration: SSHConfiguration(
-            user: server.user, credentials: [.keyFile(server.identityFile)], hostKeys: .anyKey))
-      }
+    try await withLink { server, link in
       let taken = ForwardRule(from: .port(address: "127.0.0.1", server.port), to: .dynamic)
       await #expect(throws: AppError.self) { try await link.forward(taken) }
-      await supervisor.shutDown()
     }
   }
 }

@@ -50,6 +50,15 @@ enum Peer {
     except OSError: print("reset")
     """
 
+  /// Connects, sends a byte, and prints how the connection ended.
+  static let waiter = """
+    import socket,sys
+    s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+    s.sendall(b"x")
+    try: print("end" if s.recv(1)==b"" else "data")
+    except ConnectionResetError: print("reset")
+    """
+
   static func run(_ script: String, _ arguments: String...) async throws -> String {
     try await Program.output(of: "/usr/bin/env", ["python3", "-c", script] + arguments)
   }
@@ -70,6 +79,38 @@ enum Peer {
       s.serve_forever()
       """)
     return (program, content: String(repeating: "0123456789abcdef", count: 60_000))
+  }
+}
+
+/// From a free port, or from `port`, to one of this machine. Without an address the host listens on
+/// both of loopback, and one that is free is enough.
+func forwardRule(
+  to target: Int, at port: Int = 0, on side: ForwardRule.Side = .local
+) -> ForwardRule {
+  ForwardRule(
+    from: .port(address: port == 0 ? nil : "127.0.0.1", port),
+    to: .fixed(.port(Endpoint(host: "127.0.0.1", port: target))), on: side)
+}
+
+extension Forwarder {
+  /// The next event that `select` has something for.
+  nonisolated func next<Value>(_ select: (Event) -> Value?) async throws -> Value {
+    for await event in events {
+      if let value = select(event) { return value }
+    }
+    throw CancellationError()
+  }
+
+  /// The next port that is listened on.
+  nonisolated func nextPort() async throws -> Int {
+    try await next { if case .listening(_, let port) = $0 { port } else { nil } }
+  }
+
+  /// The next connection that is refused: its target, and why.
+  nonisolated func nextRefusal() async throws -> (target: String?, error: AppError) {
+    try await next {
+      if case .refused(_, let target, let error) = $0 { (target, error) } else { nil }
+    }
   }
 }
 

@@ -23,24 +23,20 @@ import Testing
     open(sys.argv[1],"w").write(h.hexdigest())
     """
 
-  private func rule(_ target: Int) -> ForwardRule {
-    ForwardRule(
-      from: .port(address: nil, 0), to: .fixed(.port(Endpoint(host: "127.0.0.1", port: target))))
-  }
-
-  @Test func eachDirectionEndsByItself() async throws {
+  @Test(arguments: [ForwardRule.Side.local, .remote])
+  func eachDirectionEndsByItself(side: ForwardRule.Side) async throws {
     try await withServer { server in
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
+        let port = try await forwarder.listen(forwardRule(to: echo.port, on: side))
         let words = try await Peer.run(Peer.client, "\(port)", "3000000").split(separator: " ")
         #expect(words.first == "3000000")
         #expect(words.count == 3 && words[1] == words[2].prefix(64))
-        for await event in forwarder.events {
-          guard case .closed(_, let sent, let received, let isWhole) = event else { continue }
-          #expect(sent == 3_000_000 && received == 3_000_000 && isWhole)
-          break
+        let counts = try await forwarder.next { event -> [UInt64]? in
+          guard case .closed(_, let sent, let received, true) = event else { return nil }
+          return [sent, received]
         }
+        #expect(counts == [3_000_000, 3_000_000])
       }
       echo.end()
     }
@@ -51,7 +47,7 @@ import Testing
       let directory = try TemporaryDirectory()
       let peer = try await Program.started("python3", "-c", Self.endFirst, directory.file("digest"))
       try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(rule(peer.port))
+        let port = try await forwarder.listen(forwardRule(to: peer.port))
         let words = try await Peer.run(Peer.client, "\(port)", "2000000", "later").split(
           separator: " ")
         #expect(words.first == "1000000")
@@ -78,7 +74,7 @@ import Testing
     socks=[socket.create_connection(("127.0.0.1",port)) for _ in range(\(many))]
     def step(body):
         try: return body()
-        except ConnectionError: return None
+        except OSError: return None
     def reads(s,n):
         data=b""
         while len(data)<n:
@@ -119,7 +115,7 @@ import Testing
       limits.wait = .seconds(120)
       try await withForwarder(server, limits) { forwarder in
         let dynamic = ForwardRule(from: .port(address: nil, 0), to: .dynamic)
-        let port = try await forwarder.listen(isDynamic ? dynamic : rule(echo.port))
+        let port = try await forwarder.listen(isDynamic ? dynamic : forwardRule(to: echo.port))
         let counts = try await Peer.run(Self.opensMany, "\(port)", isDynamic ? "\(echo.port)" : "0")
         #expect(counts == "\(Self.many) 0\n")
         #expect(await forwarder.sessionCount <= 4)
@@ -135,7 +131,7 @@ import Testing
       limits.waiting = 10
       limits.wait = .seconds(120)
       try await withForwarder(server, limits) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
+        let port = try await forwarder.listen(forwardRule(to: echo.port))
         let counts = try await Peer.run(Self.opensMany, "\(port)", "0").split(separator: " ")
         let numbers = counts.compactMap { Int($0.filter(\.isNumber)) }
         #expect(numbers.count == 2 && numbers[0] > 0 && numbers.reduce(0, +) == Self.many)
@@ -150,7 +146,7 @@ import Testing
       var limits = Forwarder.Limits()
       limits.connections = 2
       try await withForwarder(server, limits) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
+        let port = try await forwarder.listen(forwardRule(to: echo.port))
         let script = """
           import socket,sys
           socks=[socket.create_connection(("127.0.0.1",int(sys.argv[1]))) for _ in range(2)]
@@ -159,11 +155,8 @@ import Testing
           except ConnectionResetError: print("reset")
           """
         #expect(try await Peer.run(script, "\(port)") == "reset\n")
-        for await event in forwarder.events {
-          guard case .refused(_, _, let error) = event else { continue }
-          #expect("\(error)".contains("2 connections are forwarded already"))
-          break
-        }
+        let error = try await forwarder.nextRefusal().error
+        #expect("\(error)".contains("2 connections are forwarded already"))
       }
       echo.end()
     }
@@ -176,16 +169,13 @@ import Testing
       let closed = proxy.port
       await proxy.stop()
       try await withForwarder(server) { forwarder in
-        let bad = try await forwarder.listen(rule(closed))
-        let good = try await forwarder.listen(rule(echo.port))
+        let bad = try await forwarder.listen(forwardRule(to: closed))
+        let good = try await forwarder.listen(forwardRule(to: echo.port))
         #expect(try await Peer.run(Peer.client, "\(bad)", "10") == "reset\n")
         #expect(try await Peer.run(Peer.client, "\(good)", "10").hasPrefix("10 "))
-        for await event in forwarder.events {
-          guard case .refused(_, let target, let error) = event else { continue }
-          #expect(target == "127.0.0.1:\(closed)")
-          #expect("\(error)".contains("Connection refused"))
-          break
-        }
+        let (target, error) = try await forwarder.nextRefusal()
+        #expect(target == "127.0.0.1:\(closed)")
+        #expect("\(error)".contains("Connection refused"))
       }
       echo.end()
     }
@@ -196,8 +186,8 @@ import Testing
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       let swallowing = try FullListener()
       try await withForwarder(server) { forwarder in
-        let bad = try await forwarder.listen(rule(swallowing.port))
-        let good = try await forwarder.listen(rule(echo.port))
+        let bad = try await forwarder.listen(forwardRule(to: swallowing.port))
+        let good = try await forwarder.listen(forwardRule(to: echo.port))
         let waiting = Task { try await Peer.run(Peer.client, "\(bad)", "10") }
         while await forwarder.count == 0 { await Task.yield() }
         for _ in 0..<3 {
@@ -218,7 +208,7 @@ import Testing
       try await withForwarder(
         server, link: { () throws(AppError) in for await _ in up { return } }
       ) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
+        let port = try await forwarder.listen(forwardRule(to: echo.port))
         let waiting = Task { try await Peer.run(Peer.client, "\(port)", "10") }
         while await forwarder.count == 0 { await Task.yield() }
         #expect(await forwarder.sessionCount == 0)
@@ -241,13 +231,10 @@ import Testing
           throw .cancelled
         }
       ) { forwarder in
-        let port = try await forwarder.listen(rule(9))
+        let port = try await forwarder.listen(forwardRule(to: 9))
         #expect(try await Peer.run(Peer.client, "\(port)", "10") == "reset\n")
-        for await event in forwarder.events {
-          guard case .refused(_, _, let error) = event else { continue }
-          #expect("\(error)".contains("did not come back"))
-          break
-        }
+        let error = try await forwarder.nextRefusal().error
+        #expect("\(error)".contains("did not come back"))
       }
       isUp.finish()
     }
@@ -257,15 +244,8 @@ import Testing
     try await withServer { server in
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
-        let script = """
-          import socket,sys
-          s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
-          s.sendall(b"x"); print("sent",file=sys.stderr,flush=True)
-          try: print("end" if s.recv(1)==b"" else "data")
-          except ConnectionResetError: print("reset")
-          """
-        let carried = Task { try await Peer.run(script, "\(port)") }
+        let port = try await forwarder.listen(forwardRule(to: echo.port))
+        let carried = Task { try await Peer.run(Peer.waiter, "\(port)") }
         var events = forwarder.events.makeAsyncIterator()
         guard case .opened? = await events.next(isolation: nil) else { return #expect(Bool(false)) }
         await server.killSessions()
@@ -299,13 +279,10 @@ import Testing
           ForwardRule(from: .port(address: "127.0.0.1", 0), to: .dynamic))
         _ = try? await Program.output(
           of: "/usr/bin/curl", ["-sS", "-m", "20", "http://127.0.0.1:\(port)/"])
-        for await event in forwarder.events {
-          guard case .refused(_, nil, .validationError("SOCKS", let message)) = event else {
-            continue
-          }
-          #expect(message == "What came is no SOCKS request.")
-          break
-        }
+        let (target, error) = try await forwarder.nextRefusal()
+        #expect(target == nil)
+        #expect(
+          error == .validationError(field: "SOCKS", message: "What came is no SOCKS request."))
         #expect(await forwarder.sessionCount == 0)
       }
     }

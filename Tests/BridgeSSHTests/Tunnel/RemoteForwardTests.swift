@@ -8,43 +8,8 @@ import Testing
 
 /// Ports of a real sshd that lead to real programs here.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct RemoteForwardTests {
-  /// Without an address the host listens on both of loopback, and one that is free is enough.
   private func rule(_ target: Int, at port: Int = 0) -> ForwardRule {
-    ForwardRule(
-      from: .port(address: port == 0 ? nil : "127.0.0.1", port),
-      to: .fixed(.port(Endpoint(host: "127.0.0.1", port: target))), on: .remote)
-  }
-
-  /// The next event that `select` has something for.
-  private func next<Value>(
-    of forwarder: Forwarder, _ select: (Forwarder.Event) -> Value?
-  ) async throws -> Value {
-    for await event in forwarder.events {
-      if let value = select(event) { return value }
-    }
-    throw CancellationError()
-  }
-
-  private func nextPort(of forwarder: Forwarder) async throws -> Int {
-    try await next(of: forwarder) { if case .listening(_, let port) = $0 { port } else { nil } }
-  }
-
-  @Test func eachDirectionEndsByItself() async throws {
-    try await withServer { server in
-      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
-        let words = try await Peer.run(Peer.client, "\(port)", "3000000").split(separator: " ")
-        #expect(words.first == "3000000")
-        #expect(words.count == 3 && words[1] == words[2].prefix(64))
-        let counts = try await next(of: forwarder) { event -> [UInt64]? in
-          guard case .closed(_, let sent, let received, true) = event else { return nil }
-          return [sent, received]
-        }
-        #expect(counts == [3_000_000, 3_000_000])
-      }
-      echo.end()
-    }
+    forwardRule(to: target, at: port, on: .remote)
   }
 
   @Test func connectionsToTwoPortsAtOnceAmongProbesAreNotMixedUp() async throws {
@@ -172,12 +137,12 @@ import Testing
       let stale = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       try await withForwarder(server) { forwarder in
         await forwarder.keepTrying(rule(echo.port, at: stale.port))
-        let wait = try await next(of: forwarder) { event -> Duration? in
+        let wait = try await forwarder.next { event -> Duration? in
           if case .unavailable(_, _, let retry) = event { retry } else { nil }
         }
         #expect(wait == ForwardAttempts.waits.first)
         stale.end()
-        #expect(try await nextPort(of: forwarder) == stale.port)
+        #expect(try await forwarder.nextPort() == stale.port)
         #expect(try await Peer.run(Peer.client, "\(stale.port)", "10").hasPrefix("10 "))
       }
       echo.end()
@@ -189,23 +154,16 @@ import Testing
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       try await withForwarder(server) { forwarder in
         let port = try await forwarder.listen(rule(echo.port))
-        #expect(try await nextPort(of: forwarder) == port)
-        let script = """
-          import socket,sys
-          s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
-          s.sendall(b"x")
-          try: print("end" if s.recv(1)==b"" else "data")
-          except ConnectionResetError: print("reset")
-          """
-        let carried = Task { try await Peer.run(script, "\(port)") }
-        _ = try await next(of: forwarder) { if case .opened(let id, _) = $0 { id } else { nil } }
+        #expect(try await forwarder.nextPort() == port)
+        let carried = Task { try await Peer.run(Peer.waiter, "\(port)") }
+        _ = try await forwarder.next { if case .opened(let id, _) = $0 { id } else { nil } }
         await server.killSessions()
         // Of what was carried none hangs.
         #expect(try await carried.value != "data\n")
-        _ = try await next(of: forwarder) { event -> Bool? in
+        _ = try await forwarder.next { event -> Bool? in
           if case .closed(_, _, _, let isWhole) = event { !isWhole } else { nil }
         }
-        #expect(try await nextPort(of: forwarder) == port)
+        #expect(try await forwarder.nextPort() == port)
         #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
       }
       echo.end()
@@ -218,13 +176,13 @@ import Testing
       let proxy = try await FaultProxy(to: server.port)
       try await withForwarder(server, at: proxy.port) { forwarder in
         let port = try await forwarder.listen(rule(web.port))
-        #expect(try await nextPort(of: forwarder) == port)
+        #expect(try await forwarder.nextPort() == port)
         for round in 0..<4 {
           let loaded = try await Program.output(
             of: "/usr/bin/curl", ["-sS", "-m", "60", "http://127.0.0.1:\(port)/"])
           #expect(loaded == content, "round \(round)")
           try await proxy.inject(.reset)
-          #expect(try await nextPort(of: forwarder) == port)
+          #expect(try await forwarder.nextPort() == port)
         }
       }
       await proxy.stop()
@@ -256,9 +214,7 @@ import Testing
           ForwardRule(
             from: .port(address: nil, 0), to: .fixed(.socket(path: path)), on: .remote))
         #expect(try await !Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
-        let (target, error) = try await next(of: forwarder) { event -> (String?, AppError)? in
-          if case .refused(_, let target, let error) = event { (target, error) } else { nil }
-        }
+        let (target, error) = try await forwarder.nextRefusal()
         #expect(target == path)
         #expect("\(error)".contains("No such file"))
         let other = try await forwarder.listen(rule(9))
@@ -281,9 +237,7 @@ import Testing
           except ConnectionResetError: print("end")
           """
         #expect(try await Peer.run(script, "\(port)") == "end\n")
-        let error = try await next(of: forwarder) { event -> AppError? in
-          if case .refused(_, _, let error) = event { error } else { nil }
-        }
+        let error = try await forwarder.nextRefusal().error
         #expect("\(error)".contains("2 connections are forwarded already"))
       }
       echo.end()
@@ -326,16 +280,13 @@ import Testing
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       let other = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       try await withForwarder(server) { forwarder in
-        await forwarder.keepTrying(
-          ForwardRule(
-            from: .port(address: "127.0.0.1", other.port),
-            to: .fixed(.port(Endpoint(host: "127.0.0.1", port: echo.port)))))
-        _ = try await next(of: forwarder) { event -> Bool? in
+        await forwarder.keepTrying(forwardRule(to: echo.port, at: other.port))
+        _ = try await forwarder.next { event -> Bool? in
           if case .unavailable = event { true } else { nil }
         }
         other.end()
         await forwarder.linkIsBack()
-        #expect(try await nextPort(of: forwarder) == other.port)
+        #expect(try await forwarder.nextPort() == other.port)
         #expect(try await Peer.run(Peer.client, "\(other.port)", "10").hasPrefix("10 "))
       }
       echo.end()
@@ -353,9 +304,7 @@ import Testing
         user: server.user, credentials: [.keyFile(try #require(server.identityFile))],
         hostKeys: .anyKey),
       link: { () throws(AppError) in })
-    let target = ForwardRule.Destination.fixed(.port(Endpoint(host: "127.0.0.1", port: web.port)))
-    let port = try await forwarder.listen(
-      ForwardRule(from: .port(address: nil, 0), to: target, on: side))
+    let port = try await forwarder.listen(forwardRule(to: web.port, on: side))
     for _ in 0..<3 {
       let loaded = try await Program.output(
         of: "/usr/bin/curl", ["-sS", "-m", "60", "http://127.0.0.1:\(port)/"])
