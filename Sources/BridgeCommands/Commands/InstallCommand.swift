@@ -32,16 +32,10 @@ package struct InstallCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let (link, binary) = (link, binary)
-    await LinkCommand(options: link).run(
-      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
-      { context in
-        SessionQuery(
-          context,
-          SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-            try await Self.install(try HostProgram(path: binary), scope)
-          }))
-      })
+    let binary = binary
+    await SessionQuery.run(over: link) { scope async throws(AppError) -> RunContext.Ending in
+      try await Self.install(try HostProgram(path: binary), scope)
+    }
   }
 
   private static func install(
@@ -87,10 +81,7 @@ package struct UninstallCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let link = link
-    await LinkCommand(options: link).run(
-      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
-      { SessionQuery($0, SessionQuery.Body(ask: Self.uninstall)) })
+    await SessionQuery.run(over: link, Self.uninstall)
   }
 
   @Sendable private static func uninstall(

@@ -25,10 +25,7 @@ package struct SessionsCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let link = link
-    await LinkCommand(options: link).run(
-      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
-      { SessionQuery($0, SessionQuery.Body(ask: Self.list)) })
+    await SessionQuery.run(over: link, Self.list)
   }
 
   @Sendable private static func list(

@@ -40,6 +40,16 @@ final class SessionQuery: LinkWork {
     self.body = body
   }
 
+  /// Asks the host of `link`, which may be asked again; ends the process with the exit code.
+  static func run(
+    over link: LinkOptions,
+    _ ask: @escaping @Sendable (Scope) async throws(AppError) -> RunContext.Ending
+  ) async -> Never {
+    await LinkCommand(options: link).run(
+      { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
+      { SessionQuery($0, Body(ask: ask)) })
+  }
+
   var losesNothing: Bool { body.unrepeatable == nil }
 
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
