@@ -25,6 +25,13 @@ import Testing
     #expect(package < 20 && command < 40 && supervised < 70)
   }
 
+  @Test(arguments: ["Package.swift", "Benchmarks/Package.swift"])
+  func theReadmeRequiresTheSwiftOfTheManifest(_ manifest: String) throws {
+    let first = try text(manifest).prefix { $0 != "\n" }
+    let tools = try #require(first.wholeMatch(of: /\/\/ swift-tools-version: ([0-9.]+)/))
+    #expect(try text("README.md").contains("Swift \(tools.output.1) or newer"))
+  }
+
   /// The examples are built and run by ExampleTests.
   @Test func theReadmesCodeIsThatOfExamples() throws {
     let blocks = try text("README.md").matches(of: /```swift\n(?s)(.*?)\n```/)
