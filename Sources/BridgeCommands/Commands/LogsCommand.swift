@@ -111,12 +111,22 @@ private struct LogPrinter: Sendable {
     _ session: SessionID, follows: Bool
   ) async throws(AppError) -> RunContext.Ending {
     let context = scope.context
+    // What the link before brought may be in the queues: nothing is read before it is written.
+    await context.reporter.drain()
+    if await context.output.drain() == .queued { throw .cancelled }
+    var last = DescriptorWriter.Outcome.written
     let (_, ending) = try await scope.sessions.read(
       session, from: progress.withLock { $0.position }, follows: follows
     ) { chunk in
-      await take(chunk)
+      last = await take(chunk)
+      return last == .written
     }
-    if context.output.failure != nil { return context.outputEnding }
+    switch last {
+    case .written: break
+    // The link was lost while a reader was slow: reading goes on over the next.
+    case .queued: throw .cancelled
+    case .failed: return context.outputEnding
+    }
     switch ending {
     case .unknownKeeperDied, .unknownRebooted:
       context.reporter.log("bridgectl: \(ending.map(SessionText.end) ?? "")")
@@ -128,23 +138,28 @@ private struct LogPrinter: Sendable {
         error: .durableSessionGap(from: missing.lowerBound, to: missing.upperBound)))
   }
 
-  private func take(_ chunk: SessionChunk) async -> Bool {
+  /// Prints a chunk. What is queued will be written, and counts as printed.
+  private func take(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
     let context = scope.context
+    var outcome = DescriptorWriter.Outcome.written
     switch chunk.content {
-    case .screen: return true
+    case .screen: return .written
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
       _ = progress.withLock { $0.skip(to: end) }
-      return true
-    case .bytes(let bytes, .standardError): _ = await context.reporter.remoteError(bytes)
+      return .written
+    case .bytes(let bytes, .standardError):
+      outcome = await context.reporter.remoteError(bytes)
+      // A closed standard error means that no output is wanted there.
+      if outcome == .failed { outcome = .written }
     case .bytes(let bytes, let stream):
       let isMuted = stream == .terminal && context.local.outputIsTerminal
       let shown = isMuted ? filter.withLock { $0.filter(bytes) } : bytes
       await context.reporter.makeWay()
-      guard await context.output.write(shown) else { return false }
+      outcome = await context.output.write(shown)
     }
-    progress.withLock { $0.print(through: chunk.end) }
-    return true
+    if outcome != .failed { progress.withLock { $0.print(through: chunk.end) } }
+    return outcome
   }
 }
 

@@ -155,6 +155,8 @@ struct ConnectRun: Sendable {
     circumstances.hadKeyboard = keyboard?.wasOpened == true
     circumstances.isTerminal = reporter.style.isTerminal
     let ending = RunEnding(result, signal: signal, circumstances)
+    // What a lost link brought may be queued for a slow reader. A signal ends that, too.
+    await context.output.drain()
     view.end()
     reporter.progress(nil)
     if ending.leavesLine { reporter.leaveLine() }

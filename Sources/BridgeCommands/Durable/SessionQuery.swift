@@ -79,8 +79,11 @@ extension SessionQuery.Scope {
   /// Writes text for a person or a script to standard output.
   func write(_ text: String) async -> RunContext.Ending {
     await context.reporter.makeWay()
-    guard await context.output.write(Array(text.utf8)) else { return context.outputEnding }
-    return .success(.success)
+    switch await context.output.write(Array(text.utf8)) {
+    // The answer is whole: a link that is lost meanwhile is not needed for the rest of it.
+    case .written, .queued: return .success(.success)
+    case .failed: return context.outputEnding
+    }
   }
 
   /// How the run ends that passes on how a program ended.

@@ -86,8 +86,11 @@ final class SessionStreams: Sendable {
   private func carryOutput() async -> Step {
     do throws(AppError) {
       for try await chunk in session.output {
-        guard await show(chunk) else { return Task.isCancelled ? .idle : .end(.outputClosed) }
-        await session.commit(through: chunk.end)
+        switch await show(chunk) {
+        case .written: await session.commit(through: chunk.end)
+        case .queued: return .idle
+        case .failed: return .end(.outputClosed)
+        }
       }
       return .end(.ended(try await session.exitStatus()))
     } catch {
@@ -95,25 +98,24 @@ final class SessionStreams: Sendable {
     }
   }
 
-  /// False when standard output takes no more.
-  private func show(_ chunk: SessionChunk) async -> Bool {
+  private func show(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
     switch chunk.content {
     case .screen(let modes, let live):
       replay.withLock { $0 = welcome.kind == .terminal ? ScreenReplay(live: live) : nil }
       return await write(modes)
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
-      return true
+      return .written
     case .bytes(let bytes, .standardError):
       // A closed standard error means no output is wanted there; the command continues.
-      _ = await context.reporter.remoteError(bytes)
-      return true
+      let outcome = await context.reporter.remoteError(bytes)
+      return outcome == .failed ? .written : outcome
     case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
       return await write(replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes })
     }
   }
 
-  private func write(_ bytes: [UInt8]) async -> Bool {
+  private func write(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
     keyboard?.see(bytes)
     await context.reporter.makeWay()
     return await context.output.write(bytes)

@@ -59,7 +59,11 @@ final class MessageSession: Sendable {
     do throws(AppError) {
       for try await message in connection.messages {
         state.withLock { $0.receipts.recordReceived(generation) }
-        guard await write(message) else { return Task.isCancelled ? nil : .outputClosed }
+        switch await write(message) {
+        case .written: continue
+        case .queued: return nil
+        case .failed: return .outputClosed
+        }
       }
     } catch {
       // The supervisor knows what ended it, and what follows.
@@ -67,8 +71,7 @@ final class MessageSession: Sendable {
     return nil
   }
 
-  /// False when the output is closed, or the task was cancelled.
-  private func write(_ message: WebSocketMessage) async -> Bool {
+  private func write(_ message: WebSocketMessage) async -> DescriptorWriter.Outcome {
     let (encoded, number, isNew) = state.withLock { state in
       state.received += 1
       state.writing += 1
@@ -86,9 +89,9 @@ final class MessageSession: Sendable {
           number: number, bytes: encoded.count, lines: encoded.lines, isBinary: encoded.isBinary))
     }
     await reporter.makeWay()
-    let isWritten = await output.write(encoded.bytes)
+    let outcome = await output.write(encoded.bytes)
     state.withLock { $0.writing -= 1 }
-    return isWritten
+    return outcome
   }
 
   /// Sends what is read until that ends, and lets the peer answer; nil when the connection ended,

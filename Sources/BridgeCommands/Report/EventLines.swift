@@ -22,8 +22,8 @@ package final class EventLines: Sendable {
     }
   }
 
-  /// Writes `line` and waits until it is written; false when the descriptor takes no more.
-  func write(_ line: JSONLine) async -> Bool {
+  /// Writes `line` and waits until it is written.
+  func write(_ line: JSONLine) async -> DescriptorWriter.Outcome {
     let bytes = missed.withLock { missed in
       defer { missed = 0 }
       return Array(text(of: line, after: missed).utf8)

@@ -162,29 +162,30 @@ final class Reporter: Sendable {
     for lines in lines { lines.post(line, isFinal: event.isFinal) }
   }
 
-  /// One JSON line that is waited for: a slow reader holds up what it is about. False when standard
-  /// error takes no more.
+  /// One JSON line that is waited for: a slow reader holds up what it is about.
   @discardableResult
-  func writtenEvent(_ event: CommandEvent) async -> Bool {
-    guard !lines.isEmpty else { return true }
+  func writtenEvent(_ event: CommandEvent) async -> DescriptorWriter.Outcome {
     let line = event.line
-    var isWritten = true
-    for lines in lines { isWritten = await lines.write(line) && isWritten }
-    return isWritten
+    var outcome = DescriptorWriter.Outcome.written
+    for lines in lines { outcome = outcome.worse(await lines.write(line)) }
+    return outcome
   }
 
-  /// Writes the remote command's standard error; false when it has no reader any more.
-  func remoteError(_ bytes: [UInt8]) async -> Bool {
+  /// Writes the remote command's standard error; failed when it has no reader any more.
+  @discardableResult
+  func remoteError(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
     await makeWay()
     progress(nil)
     guard style.isJSON else { return await standardError.write(bytes) }
+    var outcome = DescriptorWriter.Outcome.written
     for start in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
       let piece = bytes[start..<min(bytes.count, start + Self.pieceSize)]
       let text = state.withLock { $0.utf8.take(Array(piece)) }
       guard !text.isEmpty else { continue }
-      guard await writtenEvent(.standardError(text: text)) else { return false }
+      outcome = outcome.worse(await writtenEvent(.standardError(text: text)))
+      if outcome == .failed { return outcome }
     }
-    return true
+    return outcome
   }
 
   /// So much of the remote standard error, in bytes, is one line at most: six times as long where

@@ -136,23 +136,27 @@ struct RemoteSession: Sendable {
   private func carryErrors() async -> Step {
     // A closed standard error means no output is wanted there; the command continues.
     await carry(channel.standardError) { bytes in
-      _ = await reporter.remoteError(bytes)
-      return true
+      let outcome = await reporter.remoteError(bytes)
+      return outcome == .failed ? .written : outcome
     }
   }
 
   private func carry(
-    _ stream: ByteStream, to write: @Sendable ([UInt8]) async -> Bool
+    _ stream: ByteStream, to write: @Sendable ([UInt8]) async -> DescriptorWriter.Outcome
   ) async -> Step {
     do throws(AppError) {
       for try await bytes in stream {
         activity.withLock { $0.writing += 1 }
-        let isWritten = await write(bytes)
+        let outcome = await write(bytes)
         activity.withLock { activity in
           activity.writing -= 1
           activity.chunks += 1
         }
-        if !isWritten { return Task.isCancelled ? .idle : .outputClosed }
+        switch outcome {
+        case .written: continue
+        case .queued: return .idle
+        case .failed: return .outputClosed
+        }
       }
     } catch {
       return .streamEnded(.failure(error))

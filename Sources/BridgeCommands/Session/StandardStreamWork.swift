@@ -15,7 +15,8 @@ final class StandardStreamWork: LinkWork {
 
   private let target: TunnelTarget
   private let context: RunContext
-  private let isBegun = Mutex(false)
+  /// Whether something is carried, which ends the run.
+  private let isCarrying = Mutex(false)
 
   init(to target: TunnelTarget, _ context: RunContext) {
     self.target = target
@@ -24,10 +25,17 @@ final class StandardStreamWork: LinkWork {
 
   var losesNothing: Bool { false }
 
-  func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
+  func giveUp(_ failure: CommandFailure) {
+    // What has come is written first.
+    guard !isCarrying.withLock({ $0 }) else { return }
+    context.finish(.failure(failure))
+  }
 
   func use(_ connection: any Connection, _ generation: Int) async {
-    guard let connection = connection as? SSHConnection else { return }
+    // The next link is of no use to a tunnel that was begun over another.
+    guard let connection = connection as? SSHConnection, !isCarrying.withLock({ $0 }) else {
+      return
+    }
     await context.report(connection)
     let tunnel: any ByteChannel
     do throws(AppError) {
@@ -38,7 +46,10 @@ final class StandardStreamWork: LinkWork {
       return context.fail(error, await connection.lastRefusal)
     }
     context.reporter.event(.started(hasTerminal: false, target: target.description))
-    let end = await carry(tunnel)
+    isCarrying.withLock { $0 = true }
+    // Not cancelled with the generation: what has come is written even so.
+    let carrying = Task.immediate(executorPreference: context.reactor) { await carry(tunnel) }
+    let end = await carrying.value
     await tunnel.close()
     switch end {
     case .inputEnded, .outputEnded: context.finish(.success(.success))
@@ -51,21 +62,19 @@ final class StandardStreamWork: LinkWork {
     }
   }
 
-  /// Until both directions have ended, or one cannot go on.
+  /// Until the target has sent its last byte, as ssh does, or one direction cannot go on.
   private func carry(_ tunnel: any ByteChannel) async -> Step {
     await withTaskGroup(of: Step.self) { group in
       group.addTask { await self.carryInput(to: tunnel) }
       group.addTask { await self.carryOutput(of: tunnel) }
       defer { group.cancelAll() }
-      var last = Step.lost
-      for _ in 0..<2 {
-        last = await group.next() ?? .lost
-        switch last {
-        case .inputEnded, .outputEnded: continue
-        case .outputClosed, .lost: return last
+      while let step = await group.next() {
+        switch step {
+        case .inputEnded: continue
+        case .outputEnded, .outputClosed, .lost: return step
         }
       }
-      return last
+      return .lost
     }
   }
 
@@ -81,15 +90,19 @@ final class StandardStreamWork: LinkWork {
         }
       }
     } catch {
-      // The target takes no more; what it still sends is read.
-      return await tunnel.ending() == .finished(status: nil) ? .inputEnded : .lost
+      // The target takes no more, or the link is lost; what has come is read, and tells which.
+      return .inputEnded
     }
   }
 
   private func carryOutput(of tunnel: any ByteChannel) async -> Step {
     do throws(AppError) {
       while let bytes = try await tunnel.read() {
-        guard await context.output.write(bytes) else { return .outputClosed }
+        switch await context.output.write(bytes) {
+        case .written: continue
+        case .queued: return .lost
+        case .failed: return .outputClosed
+        }
       }
       return .outputEnded
     } catch {

@@ -4,6 +4,25 @@ import Foundation
 /// Writes to a descriptor that may block, in order, on a thread of its own that is started by the
 /// first write.
 package final class DescriptorWriter: Sendable {
+  /// What became of bytes that a caller handed over.
+  package enum Outcome: Sendable, Equatable {
+    /// All of them are written.
+    case written
+    /// The task was canceled; they are queued, and written in their turn.
+    case queued
+    /// They cannot be written: `failure` says why.
+    case failed
+
+    /// What became of these bytes and others.
+    package func worse(_ other: Outcome) -> Outcome {
+      switch (self, other) {
+      case (.failed, _), (_, .failed): .failed
+      case (.queued, _), (_, .queued): .queued
+      case (.written, .written): .written
+      }
+    }
+  }
+
   private struct Chunk {
     let bytes: [UInt8]
     /// The waiting caller; nil where none waits.
@@ -12,7 +31,7 @@ package final class DescriptorWriter: Sendable {
 
   private struct State {
     var queue: [Chunk] = []
-    var callers: [Int: CheckedContinuation<Bool, Never>] = [:]
+    var callers: [Int: CheckedContinuation<Outcome, Never>] = [:]
     var lastCaller = 0
     /// Bytes in the queue without a waiting caller.
     var posted = 0
@@ -30,10 +49,10 @@ package final class DescriptorWriter: Sendable {
   /// A writer to `descriptor`, which stays open after it.
   package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Writes `bytes`; false when they cannot be written (`failure` says why), or the task was
-  /// cancelled (the bytes may go yet).
-  package func write(_ bytes: [UInt8]) async -> Bool {
-    bytes.isEmpty ? true : await queue(bytes)
+  /// Writes `bytes` after all that was handed over before. A canceled task does not wait, and its
+  /// bytes go even so: who is canceled must not hand over more.
+  package func write(_ bytes: [UInt8]) async -> Outcome {
+    bytes.isEmpty ? .written : await queue(bytes)
   }
 
   /// Queues `text` without waiting; false, and `text` is dropped, where 256 KiB of such texts are
@@ -54,35 +73,33 @@ package final class DescriptorWriter: Sendable {
   /// Whether something that was posted is not written yet.
   package var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
 
-  /// Waits until all that was posted is written.
-  package func drain() async {
-    guard state.withLock({ $0.isStarted && !$0.isClosed }) else { return }
-    _ = await queue([])
+  /// Waits until all that was handed over before is written.
+  @discardableResult package func drain() async -> Outcome {
+    let (isStarted, isClosed) = state.withLock { ($0.isStarted, $0.isClosed) }
+    if isClosed { return .failed }
+    return isStarted ? await queue([]) : .written
   }
 
-  private func queue(_ bytes: [UInt8]) async -> Bool {
+  private func queue(_ bytes: [UInt8]) async -> Outcome {
     let id = state.withLock { state in
       state.lastCaller += 1
       return state.lastCaller
     }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Bool, Never>) in
-        let isCancelled = Task.isCancelled
-        if !isCancelled { state.withLock { $0.callers[id] = caller } }
-        if isCancelled || !enqueue(Chunk(bytes: bytes, caller: id)) {
-          if isCancelled { caller.resume(returning: false) } else { answer(id, false) }
-        }
-        // A cancellation that came between the check above and the lock found no caller.
-        if !isCancelled, Task.isCancelled { answer(id, false) }
+      await withCheckedContinuation { (caller: CheckedContinuation<Outcome, Never>) in
+        state.withLock { $0.callers[id] = caller }
+        if !enqueue(Chunk(bytes: bytes, caller: id)) { answer(id, .failed) }
+        // A cancellation that came before the lock found no caller.
+        if Task.isCancelled { answer(id, .queued) }
       }
     } onCancel: {
-      answer(id, false)
+      answer(id, .queued)
     }
   }
 
-  private func answer(_ id: Int, _ isWritten: Bool) {
+  private func answer(_ id: Int, _ outcome: Outcome) {
     let caller = state.withLock { $0.callers.removeValue(forKey: id) }
-    caller?.resume(returning: isWritten)
+    caller?.resume(returning: outcome)
   }
 
   private func enqueue(_ chunk: Chunk) -> Bool {
@@ -113,7 +130,7 @@ package final class DescriptorWriter: Sendable {
       let isWritten = failure == nil
       if !isWritten { state.withLock { $0.failure = failure } }
       if let caller = next.caller {
-        answer(caller, isWritten)
+        answer(caller, isWritten ? .written : .failed)
       } else {
         state.withLock { $0.posted -= next.bytes.count }
       }
@@ -128,7 +145,7 @@ package final class DescriptorWriter: Sendable {
       defer { state.callers = [:] }
       return state.callers.values
     }
-    for caller in callers { caller.resume(returning: false) }
+    for caller in callers { caller.resume(returning: .failed) }
   }
 
   /// Writes without a thread: for a process about to end.

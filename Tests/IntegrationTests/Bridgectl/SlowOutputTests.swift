@@ -1,0 +1,129 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// A link that is lost while the reader of bridgectl's output does not read: what came is printed
+/// once, what did not come is fetched again or said.
+@Suite(.timeLimit(.minutes(2))) struct SlowOutputTests {
+  /// Of a run whose reader waits at a gate.
+  private struct Gated {
+    let home: Home
+    let running: Home.Running
+
+    /// `redirection` sends what is slow into the pipe.
+    init(_ home: Home, _ arguments: [String], _ redirection: String) throws {
+      self.home = home
+      running = try home.start(
+        arguments,
+        through: """
+          mkfifo "$HOME/gate"
+          "$0" "$@" \(redirection) | { read go <"$HOME/gate"; cat; }
+          exit ${PIPESTATUS[0]}
+          """)
+    }
+
+    func open() throws {
+      try FileHandle(forWritingTo: URL(fileURLWithPath: home.file("gate")))
+        .write(contentsOf: Data("go\n".utf8))
+    }
+  }
+
+  private static let numbers = (1...150_000).map { "\($0)\n" }.joined()
+
+  @Test(arguments: ["", "2>&1 >/dev/null"])
+  func logsArePrintedWholeAndOnce(redirection: String) async throws {
+    try await withSessions { server, home, _ in
+      let command = redirection.isEmpty ? "seq 1 150000" : "seq 1 150000 >&2"
+      let link = server.link(home)
+      let started = try await home.run(["run", "--detach"] + link + ["127.0.0.1", "--", command])
+      let id = started.text.trimmingCharacters(in: .newlines)
+      #expect(try await home.run(["wait"] + link + ["127.0.0.1", id]).code == 0)
+      let proxy = try await FaultProxy(to: server.port)
+      // More than pipe and buffers take: the reader is waited for when the link is cut.
+      try await proxy.inject(.cut(after: 300_000), on: .all)
+      let logs = try Gated(
+        home, ["logs"] + server.link(home, port: proxy.port) + ["127.0.0.1", id], redirection)
+      _ = try await proxy.first { $0.connection == 2 && $0.kind == .connected }
+      try await proxy.heal()
+      try logs.open()
+      let outcome = try await logs.running.outcome()
+      #expect(outcome.code == 0, "\(outcome.error.prefix(500))")
+      let lines = outcome.text.replacing(/bridgectl: .*\n/, with: "")
+      let isWhole = lines == Self.numbers
+      #expect(isWhole, "\(lines.utf8.count) of \(Self.numbers.utf8.count) bytes")
+      await proxy.stop()
+    }
+  }
+
+  /// Sends 600,000 bytes to the one who connects, and closes at once or when that does.
+  private final class Target: Sendable {
+    let port: Int
+    private let process = Process()
+
+    init(staysOpen: Bool) throws {
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+      process.arguments = [
+        "-c",
+        """
+        import socket
+        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(1)
+        print(s.getsockname()[1],flush=True)
+        c,_=s.accept(); c.sendall(b"x"*600000)
+        \(staysOpen ? "c.recv(1)" : "c.close()")
+        """,
+      ]
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      port = try #require(Int(text.trimmingCharacters(in: .newlines)))
+    }
+
+    func end() {
+      if process.isRunning { process.terminate() }
+      process.waitUntilExit()
+    }
+  }
+
+  @Test func aTunnelOfStandardStreamsSaysThatItsLinkWasLost() async throws {
+    try await withServer { server, home in
+      let target = try Target(staysOpen: true)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: 300_000), on: .all)
+      let tunnel = try Gated(
+        home,
+        server.options(home, port: proxy.port) + [
+          "--no-reconnect", "--host-key", "accept-new", "-W", "127.0.0.1:\(target.port)",
+          "127.0.0.1",
+        ], "")
+      _ = try await proxy.first { $0.connection == 1 && $0.isClosed }
+      try tunnel.open()
+      let outcome = try await tunnel.running.outcome()
+      #expect(outcome.code == 69, "\(outcome.error)")
+      #expect(outcome.lastLine.contains("The connection was lost."))
+      // All that came before the cut, which counts the login and what belongs to the protocol.
+      #expect(outcome.output.count > 200_000)
+      await proxy.stop()
+      target.end()
+    }
+  }
+
+  /// As with ssh.
+  @Test func aTunnelOfStandardStreamsEndsWithItsTarget() async throws {
+    try await withServer { server, home in
+      let target = try Target(staysOpen: false)
+      let outcome = try await home.start(
+        server.options(home) + ["-W", "127.0.0.1:\(target.port)", "127.0.0.1"],
+        through: #"mkfifo "$HOME/open"; exec "$0" "$@" <>"$HOME/open""#
+      ).outcome()
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.output.count == 600_000)
+      target.end()
+    }
+  }
+}
+
+extension FaultEvent {
+  fileprivate var isClosed: Bool { if case .closed = kind { true } else { false } }
+}
