@@ -90,7 +90,8 @@ import Testing
     try await withServer { server, home in
       let target = try Target(staysOpen: true)
       let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.cut(after: 300_000), on: .all)
+      // In order: a reset takes what is under way with it.
+      try await proxy.inject(.cut(after: 300_000, by: .finish), on: .all)
       let tunnel = try Gated(
         home,
         server.options(home, port: proxy.port) + [
