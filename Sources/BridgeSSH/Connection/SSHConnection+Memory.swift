@@ -24,15 +24,14 @@ extension SSHConnection {
     let wire = session.wire
     let limit = memoryLimit(of: session)
     guard session.blocks.total > limit else { return wire.isPaused = false }
-    var isAnyFull = false
+    var left: Set<Spill> = []
     for channel in channels.values {
-      for stream in NativeChannel.Stream.allCases {
-        isAnyFull = !spill(stream, of: channel) || isAnyFull
-      }
+      for stream in NativeChannel.Stream.allCases { left.insert(spill(stream, of: channel)) }
     }
     guard ending == nil else { return }
-    wire.isPaused = session.blocks.total > limit && isAnyFull
-    guard session.blocks.total > limit, !isAnyFull else { return }
+    let isOver = session.blocks.total > limit
+    wire.isPaused = isOver && left.contains(.queuedForReader)
+    guard isOver, left.isSubset(of: [.nothing]) else { return }
     let code = SSHFailure.Code.outOfBoundary
     let text = "\(session.blocks.total >> 20) MiB came that belong to no channel"
     end(now: failure(code: code, text: text, phase: operationPhase))
@@ -42,20 +41,30 @@ extension SSHConnection {
     operations.first(of: .session)?.phase ?? .stream
   }
 
+  /// What `spill` leaves of a stream in libssh2's queue.
+  private enum Spill {
+    case nothing
+    /// The mailbox is full.
+    case queuedForReader
+    /// Keys are exchanged, and nothing is handed out before that is done.
+    case heldBack
+  }
+
   /// Moves what is queued to the mailbox, beyond its usual limit.
-  /// - Returns: whether the mailbox has space left.
-  private func spill(_ stream: NativeChannel.Stream, of channel: ChannelState) -> Bool {
+  private func spill(_ stream: NativeChannel.Stream, of channel: ChannelState) -> Spill {
     let mailbox = channel.mailbox(stream)
     while mailbox.count < channel.window {
       switch channel.native.read(stream, through: reactor.scratch) {
       case .done(let bytes) where !bytes.isEmpty: mailbox.push(bytes)
-      case .done, .again: return true
+      case .done: return .nothing
+      case .again:
+        return channel.native.isWindowDue(before: reactor.scratch) ? .heldBack : .nothing
       case .failed(let code, let text):
         end(now: failure(code: code, text: text, phase: .stream))
-        return true
+        return .nothing
       }
     }
-    return false
+    return .queuedForReader
   }
 }
 

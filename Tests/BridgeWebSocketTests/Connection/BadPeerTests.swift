@@ -154,6 +154,11 @@ struct BadPeerTests {
     lost(
       "close inside a message",
       .sending(RawFrame([0x61]).with { $0.isFinal = false }, .close(1001)), 1001),
+    // Not as agreed: what is missing of the message never comes.
+    lost(
+      "close 1000 inside a message",
+      .sending(RawFrame([0x61]).with { $0.isFinal = false }, .close(1000)), nil,
+      "It was closed in the middle of a message."),
     masked("text", RawFrame([0x61])),
     masked("text without content", RawFrame()),
     masked("text with a key of zeros", RawFrame([0x61]), key: [0, 0, 0, 0]),
