@@ -20,24 +20,21 @@ extension SSHConnection {
 
   /// Offers the configured credentials until the server is content.
   func authenticate() async throws(SSHFailure) {
-    authenticationLeft = configuration.timeouts.authenticate
+    login = LoginState(within: configuration.timeouts.authenticate)
     var plan = AuthenticationPlan(configuration.credentials)
     // A public key is offered unasked: its refusal brings the list, and sshd lets every question
     // that proves nothing wait for 5 ms and more.
     var methods: [String]?
-    var refusedMethod: String?
-    var hasRefusedRSA = false
     var unusable: SSHFailure?
     while true {
       guard let offer = plan.next(for: methods ?? ["publickey"]) else {
         guard methods == nil else { break }
-        method = "none"
+        login.askForMethods()
         guard let list = try await probeMethods() else { return }
         methods = list
         continue
       }
-      method = offer.method
-      isOfferingRSA = false
+      login.make(by: offer.method)
       switch try await make(offer, in: &plan) {
       case .accepted:
         return
@@ -45,9 +42,8 @@ extension SSHConnection {
         methods = next
       case .refused(let next):
         methods = next
-        refusedMethod = method
+        login.refuse()
         plan.refused(offer)
-        hasRefusedRSA = hasRefusedRSA || isOfferingRSA
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)
@@ -57,10 +53,10 @@ extension SSHConnection {
         break
       }
     }
-    if refusedMethod == nil, let unusable { throw unusable }
-    method = refusedMethod ?? methods.map { PeerText.escaped($0.joined(separator: ",")) } ?? "none"
+    if login.refusedMethod == nil, let unusable { throw unusable }
+    login.end(methods: methods.map { PeerText.escaped($0.joined(separator: ",")) })
     var others = unusable.map { "; not offered: \($0.reasonNotOffered)" } ?? ""
-    if hasRefusedRSA { others += Self.olderServers }
+    if login.hasRefusedRSA { others += Self.olderServers }
     throw failure(
       code: .authenticationFailed, text: "no credential was accepted\(others)", phase: .authenticate
     )
@@ -87,9 +83,9 @@ extension SSHConnection {
     case .agentKey(let key):
       guard plan.isFirst(key.blob) else { return .notAvailable }
       let user = configuration.user
-      let left = authenticationLeft
+      let left = login.timeLeft
       let code = Mutex(Int32(0))
-      isOfferingRSA = key.isRSA
+      if key.isRSA { login.signsByRSA() }
       let request = key.isRSA ? RSARequest(user: user, blob: key.blob) : nil
       guard !key.isRSA || request != nil else { return .notAvailable }
       let answer = try await answer(isHelped: true) { session in
@@ -171,7 +167,7 @@ extension SSHConnection {
     exchange.cancel()
     answering.cancel()
     // People's time is not counted: what was counted of it is given back.
-    authenticationLeft += min(exchange.timeAsked, ContinuousClock.now - begun)
+    login.giveBack(min(exchange.timeAsked, ContinuousClock.now - begun))
     if exchange.isUnanswered, case .success(.refused) = result { return .notAvailable }
     if !exchange.wasAsked, case .success(.refused(let next)) = result {
       return .unaskedRefusal(next)
@@ -203,10 +199,9 @@ extension SSHConnection {
   ) async -> Outcome<Value> {
     let begun = ContinuousClock.now
     let outcome = await perform(
-      in: .session, phase: .authenticate, within: authenticationLeft,
+      in: .session, phase: .authenticate, within: login.timeLeft,
       isHelped: isHelped, attempt)
-    authenticationLeft -= ContinuousClock.now - begun
-    if authenticationLeft <= .zero { authenticationLeft = .milliseconds(1) }
+    login.spend(ContinuousClock.now - begun)
     return outcome
   }
 

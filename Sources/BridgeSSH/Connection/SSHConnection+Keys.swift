@@ -13,11 +13,11 @@ extension SSHConnection {
     let (path, files) = (wanted.socketPath, wanted.preferred)
     let begun = ContinuousClock.now
     // Half of it: an agent that hangs leaves time for the next credential.
-    let timeout = authenticationLeft / 2
+    let timeout = login.timeLeft / 2
     let answer = await elsewhere(phase: .authenticate, within: timeout) {
       await AgentAnswer.read(at: path, preferring: files, within: timeout)
     }
-    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
+    login.spend(ContinuousClock.now - begun)
     switch answer {
     case .failure(let failure):
       guard failure.observation == .deadline else { throw failure }
@@ -78,10 +78,10 @@ extension SSHConnection {
     PrivateKeyInfo, KeyFile.Problem
   > {
     let begun = ContinuousClock.now
-    let read = await elsewhere(phase: .authenticate, within: authenticationLeft) {
+    let read = await elsewhere(phase: .authenticate, within: login.timeLeft) {
       await BlockingThreads.files.run { KeyFile.read(path) }
     }
-    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
+    login.spend(ContinuousClock.now - begun)
     switch read {
     case .success(let result?): return result
     case .success(nil): throw failure(observation: .cancelled, phase: .authenticate)
@@ -128,10 +128,10 @@ extension SSHConnection {
     _ path: String, _ info: PrivateKeyInfo, _ passphrase: Secret?
   ) async throws(SSHFailure) -> Answer? {
     let begun = ContinuousClock.now
-    let found = await elsewhere(phase: .authenticate, within: authenticationLeft) {
+    let found = await elsewhere(phase: .authenticate, within: login.timeLeft) {
       await BlockingThreads.files.run { RSAKey.read(path, info, passphrase: passphrase) }
     }
-    authenticationLeft = max(.milliseconds(1), authenticationLeft - (ContinuousClock.now - begun))
+    login.spend(ContinuousClock.now - begun)
     guard let found = try found.get() else {
       throw failure(observation: .cancelled, phase: .authenticate)
     }
@@ -146,7 +146,7 @@ extension SSHConnection {
       guard let request = RSARequest(user: configuration.user, blob: key.blob) else {
         return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
       }
-      isOfferingRSA = true
+      login.signsByRSA()
       return try await answer(isHelped: true) { session in
         session.authenticate(request) { key.sign($0) }
       }

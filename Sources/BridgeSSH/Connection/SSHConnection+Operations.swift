@@ -202,7 +202,7 @@ extension SSHConnection {
       phase: phase, host: endpoint.host, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
-      method: method, timeout: timeout(of: phase))
+      method: login.method, timeout: timeout(of: phase))
   }
 
   /// What libssh2 hides behind one code: once the host's key is read and nothing is wrong with the

@@ -53,10 +53,7 @@ public actor SSHConnection: Connection {
   /// The algorithms offered in the key exchange.
   var offer: AlgorithmOffer
   let library = LibSSH2.parsedVersion
-  var method = "none"
-  var authenticationLeft: Duration = .zero
-  /// The credential that is offered now is an RSA key.
-  var isOfferingRSA = false
+  var login = LoginState()
   var promptExchange: PromptExchange?
   var questionTime = QuestionTime()
   var whenReleased: [() -> Void] = []

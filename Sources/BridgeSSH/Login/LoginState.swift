@@ -1,0 +1,66 @@
+/// A login under way: what is offered, what was refused, and the time that is left.
+package struct LoginState: Sendable {
+  /// The credential that is offered now.
+  package enum Offer: Sendable, Equatable {
+    /// None: not yet, or the server is asked for its methods. Can become made, over.
+    case none
+    /// One, by this method; `isRSA`: an RSA key signs. Can become none, made, over.
+    case made(method: String, isRSA: Bool)
+    /// There is none left: the method that was refused last, or those that the server takes.
+    case over(methods: String)
+  }
+
+  /// What is offered.
+  package private(set) var offer = Offer.none
+  /// The time that is left for all requests of the login. Never nothing: the next request ends by
+  /// its own deadline.
+  package private(set) var timeLeft: Duration
+  /// The method of the credential that the server refused last.
+  package private(set) var refusedMethod: String?
+  /// Whether an RSA key was among those.
+  package private(set) var hasRefusedRSA = false
+
+  private static let least = Duration.milliseconds(1)
+
+  /// A login that has not begun.
+  package init(within limit: Duration = .zero) { timeLeft = limit }
+
+  /// The method or methods that a failure names.
+  package var method: String {
+    switch offer {
+    case .none: "none"
+    case .made(let method, _): method
+    case .over(let methods): methods
+    }
+  }
+
+  /// The server is asked for its methods.
+  package mutating func askForMethods() { offer = .none }
+
+  /// A credential is offered.
+  package mutating func make(by method: String) { offer = .made(method: method, isRSA: false) }
+
+  /// The credential that is offered is an RSA key's signature.
+  package mutating func signsByRSA() {
+    guard case .made(let method, _) = offer else { return }
+    offer = .made(method: method, isRSA: true)
+  }
+
+  /// The server refused what was offered.
+  package mutating func refuse() {
+    guard case .made(let method, let isRSA) = offer else { return }
+    refusedMethod = method
+    hasRefusedRSA = hasRefusedRSA || isRSA
+  }
+
+  /// No credential is left; `methods` are those that the server takes, where it was asked.
+  package mutating func end(methods: String?) {
+    offer = .over(methods: refusedMethod ?? methods ?? "none")
+  }
+
+  /// Takes `time` from what is left.
+  package mutating func spend(_ time: Duration) { timeLeft = max(Self.least, timeLeft - time) }
+
+  /// Gives back what was counted and is not the peer's.
+  package mutating func giveBack(_ time: Duration) { timeLeft += time }
+}
