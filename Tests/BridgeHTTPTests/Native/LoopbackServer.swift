@@ -51,6 +51,8 @@ final class LoopbackServer: @unchecked Sendable {
         continue
       }
       send(bytes, to: client)
+      // A program that another test started meanwhile may have inherited it: closing is no end.
+      shutdown(client, Int32(SHUT_RDWR))
       close(client)
     }
     for client in silent { close(client) }

@@ -49,7 +49,11 @@ final class ScriptedAgent: Sendable {
   }
 
   private static func talk(_ client: Int32, _ list: Answer, _ sign: Answer) {
-    defer { close(client) }
+    defer {
+      // A program that another test started meanwhile may have inherited it: closing is no end.
+      shutdown(client, Int32(SHUT_RDWR))
+      close(client)
+    }
     var request = [UInt8](repeating: 0, count: 4096)
     while unsafe recv(client, &request, request.count, 0) > 0 {
       // SSH_AGENTC_SIGN_REQUEST

@@ -47,6 +47,8 @@ final class ScriptedSSHServer: Sendable {
           try script(talk) { word in heard.withLock { $0.append(word) } }
         } catch {}
         clients.withLock { $0.removeAll { $0 == client } }
+        // A program that another test started meanwhile may have inherited it: closing is no end.
+        shutdown(client, Int32(SHUT_RDWR))
         close(client)
       }
       isDone.signal()
