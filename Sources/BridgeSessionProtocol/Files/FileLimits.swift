@@ -1,0 +1,29 @@
+/// The bounds of the file stream. Sizes are in bytes.
+package enum FileLimits {
+  /// The version of the stream that this code speaks.
+  package static let version: UInt8 = 1
+  /// Follows the marker before the first frame.
+  package static let greeting = "files 1\n"
+  /// The longest payload of a data frame; a multiple of the blocks of SHA-256.
+  package static let data = 64 << 10
+  /// The blocks of SHA-256: its state is passed on between two of them only.
+  package static let block: UInt64 = 64
+  /// The length of a stored state, and of a digest.
+  package static let state = 32
+  /// The longest name of a file.
+  package static let name = 255
+  /// The longest target of a symbolic link, and the longest path of a request.
+  package static let path = 4095
+  /// Directories inside each other.
+  package static let depth = 128
+  /// Names in one directory.
+  package static let names = 2_000_000
+  /// Entries that were sent and are not settled.
+  package static let entries = 4096
+  /// Marks that were sent and are not acknowledged.
+  package static let marks = 1024
+  /// Settled entries after which an acknowledgement is sent at once.
+  package static let settled: UInt64 = 64
+  /// The longest payload of open, ready and of a fault.
+  package static let fields: UInt32 = 128 << 10
+}

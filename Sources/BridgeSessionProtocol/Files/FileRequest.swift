@@ -1,0 +1,154 @@
+/// What the client asks of `bridge-host files`: the first frame of a stream.
+package struct FileRequest: Sendable, Equatable {
+  /// Which end the host is.
+  package enum Role: UInt8, Sendable {
+    /// The host sends.
+    case get = 1
+    /// The host receives.
+    case put = 2
+  }
+
+  /// Which end the host is.
+  package var role: Role
+  /// The path there: absolute, or from the home directory.
+  package var path: [UInt8]
+  /// With `put`: the name in `path` where that is a directory; nil copies the content into it.
+  package var name: [UInt8]?
+  /// Whether directories are copied.
+  package var isRecursive: Bool
+  /// The same for every attempt at the same copy, in this run and in later ones.
+  package var transfer: Identifier
+  /// With `put`: where the last channel ended.
+  package var point: FilePoint?
+
+  package init(_ role: Role, path: [UInt8], transfer: Identifier) {
+    self.role = role
+    self.path = path
+    self.transfer = transfer
+    isRecursive = false
+  }
+
+  init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
+    let fields = try FieldReader(payload)
+    let version = try fields.required("version", try fields.number("version"))
+    guard version == UInt64(FileLimits.version) else {
+      throw .wrongVersion(UInt8(clamping: version))
+    }
+    let role = try fields.required("role", try fields.number("role"))
+    guard let known = UInt8(exactly: role).flatMap(Role.init) else {
+      throw .malformedFields("role")
+    }
+    self.role = known
+    path = try fields.required("path", try fields.bytes("path"))
+    name = try fields.bytes("name")
+    let isName = name.map { FileName($0) != nil } ?? true
+    guard !path.contains(0), path.count <= FileLimits.path, isName else {
+      throw .malformedFields("path")
+    }
+    isRecursive = try fields.bytes("recursive") != nil
+    let identifier = try fields.bytes("transfer").flatMap { Identifier(bytes: $0) }
+    transfer = try fields.required("transfer", identifier)
+    point = try fields.bytes("point").map { (bytes) throws(ProtocolError) in
+      try FilePoint(bytes[...])
+    }
+  }
+
+  var payload: [UInt8] {
+    var fields = FieldWriter()
+    fields.add("version", number: UInt64(FileLimits.version))
+    fields.add("role", number: UInt64(role.rawValue))
+    fields.add("path", bytes: path)
+    fields.add("name", bytes: name)
+    if isRecursive { fields.add("recursive", bytes: []) }
+    fields.add("transfer", bytes: transfer.bytes)
+    fields.add("point", bytes: point?.payload)
+    return fields.bytes
+  }
+}
+
+/// Where a stream goes on: after an entry, and inside the file that comes next.
+package struct FilePoint: Sendable, Equatable {
+  /// A file of which a part was copied.
+  package struct Part: Sendable, Equatable {
+    /// Its path in the tree.
+    package var path: FilePath
+    /// So many bytes of it are there: a multiple of `FileLimits.block`.
+    package var offset: UInt64
+    /// The state of SHA-256 after them.
+    package var state: [UInt8]
+    /// Which file the sender read; empty where that is not known: then its bytes are compared.
+    package var identity: [UInt8]
+
+    package init(path: FilePath, offset: UInt64, state: [UInt8], identity: [UInt8] = []) {
+      self.path = path
+      self.offset = offset
+      self.state = state
+      self.identity = identity
+    }
+  }
+
+  /// The last entry that is settled; nil where none is.
+  package var after: FilePath?
+  /// The file that was under way.
+  package var part: Part?
+  /// A whole file whose end the sender may not have heard of: its path, length and digest.
+  package var whole: Part?
+  /// The boot of the receiver's machine: what another one left unwritten may be lost.
+  package var boot: [UInt8]
+  /// Whether the copy lies inside the destination, a directory that was there before; nil where
+  /// that is not decided yet.
+  package var isInside: Bool?
+
+  /// The beginning.
+  package init(after: FilePath? = nil, part: Part? = nil, boot: [UInt8] = []) {
+    self.after = after
+    self.part = part
+    self.boot = boot
+  }
+
+  init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
+    let fields = try FieldReader(payload)
+    after = try Self.path(fields, "after")
+    part = try Self.part(fields, "part", isDigest: false)
+    whole = try Self.part(fields, "whole", isDigest: true)
+    isInside = try fields.number("inside").map { $0 != 0 }
+    boot = try fields.bytes("boot") ?? []
+    guard boot.count <= 64 else { throw .malformedFields("boot") }
+  }
+
+  private static func path(
+    _ fields: FieldReader, _ name: String
+  ) throws(ProtocolError) -> FilePath? {
+    guard let bytes = try fields.bytes(name) else { return nil }
+    guard let path = FilePath(joined: bytes) else { throw .malformedFields(name) }
+    return path
+  }
+
+  private static func part(
+    _ fields: FieldReader, _ name: String, isDigest: Bool
+  ) throws(ProtocolError) -> Part? {
+    guard let path = try path(fields, name) else { return nil }
+    let offset = try fields.required(name, try fields.offset("\(name)-offset"))
+    let state = try fields.required(name, try fields.bytes("\(name)-state"))
+    let identity = try fields.bytes("\(name)-identity") ?? []
+    guard state.count == FileLimits.state, identity.count <= 64,
+      isDigest || offset.isMultiple(of: FileLimits.block)
+    else { throw .malformedFields(name) }
+    return Part(path: path, offset: offset, state: state, identity: identity)
+  }
+
+  var payload: [UInt8] {
+    var fields = FieldWriter()
+    fields.add("after", bytes: after?.joined)
+    for (name, part) in [("part", part), ("whole", whole)] {
+      guard let part else { continue }
+      fields.add(name, bytes: part.path.joined)
+      fields.add("\(name)-offset", number: part.offset)
+      fields.add("\(name)-state", bytes: part.state)
+      fields.add("\(name)-identity", bytes: part.identity)
+    }
+    fields.add("inside", number: isInside.map { $0 ? 1 : 0 })
+    fields.add("boot", bytes: boot)
+    return fields.bytes
+  }
+}

@@ -1,0 +1,199 @@
+/// What a sender has sent and the receiver has not settled, and where to go on without it.
+package struct OutgoingFiles: Sendable {
+  /// An entry under way.
+  package struct Entry: Sendable, Equatable {
+    /// Its path in the tree.
+    package var path: FilePath
+    /// Its length; nil for what is no file.
+    package var size: UInt64?
+    /// The offset that it began at.
+    package var offset: UInt64
+    package var identity: [UInt8]
+    /// SHA-256 of all of it, once it was sent.
+    package var digest: [UInt8]?
+    /// Why it is not there.
+    package var fault: FileFault?
+    /// Whether the receiver found that.
+    package var isRefused = false
+    /// Whether it was changed while it was read.
+    package var hasChanged = false
+    /// What was sent before it.
+    fileprivate var sent: UInt64 = 0
+
+    package init(_ path: FilePath, size: UInt64? = nil, offset: UInt64 = 0, identity: [UInt8] = [])
+    {
+      self.path = path
+      self.size = size
+      self.offset = offset
+      self.identity = identity
+    }
+  }
+
+  private struct Mark {
+    var entry: UInt64
+    var offset: UInt64
+    var state: [UInt8]
+    /// What was sent until then.
+    var sent: UInt64
+  }
+
+  /// What is sent, about, and what of that was acknowledged, in bytes.
+  private var sent: UInt64 = 0
+  private var arrived: UInt64 = 0
+  /// How far the one may be ahead of the other. After a break a stream begins with little, and more
+  /// with each answer: else one that always ends before the first answer brings nothing forward.
+  private var lead = UInt64.max
+  /// Entries in order, the first one of number `first`.
+  private var entries: [Entry] = []
+  private var first: UInt64 = 0
+  private var marks: [Mark] = []
+  /// Of the first entry: what is written of it.
+  private var acknowledged: Mark?
+  private var lastAcknowledged: (entry: UInt64, bytes: UInt64) = (0, 0)
+  /// The last entry that is settled.
+  package private(set) var after: FilePath?
+
+  package init() {}
+
+  /// Whether another entry may be sent before one is settled.
+  package var hasSpaceForEntry: Bool {
+    entries.count < FileLimits.entries && sent - arrived < lead
+  }
+
+  /// Whether more bytes may be sent before some are acknowledged.
+  package var hasSpaceForMark: Bool {
+    marks.count < FileLimits.marks && sent - arrived < lead
+  }
+
+  /// The number of the next entry.
+  package var next: UInt64 { first + UInt64(entries.count) }
+
+  /// Whether all is settled.
+  package var isEmpty: Bool { entries.isEmpty }
+
+  /// Bytes of the first entry that the receiver has.
+  package var bytes: UInt64 {
+    guard let entry = entries.first else { return 0 }
+    return max(entry.offset, lastAcknowledged.entry == first ? lastAcknowledged.bytes : 0)
+  }
+
+  /// Adds an entry; returns its number.
+  package mutating func begin(_ entry: Entry) -> UInt64 {
+    entries.append(entry)
+    entries[entries.count - 1].sent = sent
+    sent += Self.entryCost
+    return next - 1
+  }
+
+  /// The state of SHA-256 in the newest entry.
+  package mutating func mark(at offset: UInt64, _ state: [UInt8]) {
+    guard !entries.isEmpty else { return }
+    sent += UInt64(FileLimits.data)
+    marks.append(Mark(entry: next - 1, offset: offset, state: state, sent: sent))
+  }
+
+  /// All of the newest entry was sent.
+  package mutating func end(_ digest: [UInt8], hasChanged: Bool) {
+    guard !entries.isEmpty else { return }
+    entries[entries.count - 1].digest = digest
+    entries[entries.count - 1].hasChanged = hasChanged
+  }
+
+  /// The newest entry is given up.
+  package mutating func giveUp(_ fault: FileFault) {
+    guard !entries.isEmpty else { return }
+    entries[entries.count - 1].fault = fault
+  }
+
+  /// The receiver does not write an entry.
+  ///
+  /// - Throws: where there is none of that number.
+  package mutating func refuse(_ entry: UInt64, _ fault: FileFault) throws(ProtocolError) {
+    guard entry >= first, entry < next else {
+      throw .wrongAcknowledgement(through: entry, sent: next)
+    }
+    let index = Int(entry - first)
+    guard entries[index].fault == nil else { return }
+    entries[index].fault = fault
+    entries[index].isRefused = true
+  }
+
+  /// All below `entry` is settled, and so many bytes of it are written. Returns what was settled.
+  ///
+  /// - Throws: for what was never sent, or was acknowledged before.
+  package mutating func acknowledge(
+    _ entry: UInt64, bytes: UInt64
+  ) throws(ProtocolError) -> [Entry] {
+    guard entry >= first, entry <= next, entry < next || bytes == 0 else {
+      throw .wrongAcknowledgement(through: entry, sent: next)
+    }
+    let settled = Array(entries.prefix(Int(entry - first)))
+    if let last = settled.last { arrive(last.sent + Self.entryCost) }
+    entries.removeFirst(settled.count)
+    first = entry
+    if !settled.isEmpty { acknowledged = nil }
+    // A directory that was entered again is no news.
+    for entry in settled where entry.size != nil || after?.starts(with: entry.path) != true {
+      after = entry.path
+    }
+    guard bytes <= entries.first?.size ?? 0 else {
+      throw .wrongAcknowledgement(through: bytes, sent: entries.first?.size ?? 0)
+    }
+    lastAcknowledged = (entry, bytes)
+    var count = 0
+    while count < marks.count, marks[count].entry < entry || isWritten(marks[count], bytes) {
+      arrive(marks[count].sent)
+      if marks[count].entry == entry { acknowledged = marks[count] }
+      count += 1
+    }
+    marks.removeFirst(count)
+    return settled
+  }
+
+  private mutating func arrive(_ count: UInt64) {
+    guard count > arrived else { return }
+    arrived = count
+    if lead < .max / 2 { lead *= 2 }
+  }
+
+  /// About what the frames of an entry are.
+  private static let entryCost: UInt64 = 256
+  private static let firstLead: UInt64 = 2 * UInt64(FileLimits.data)
+
+  private func isWritten(_ mark: Mark, _ bytes: UInt64) -> Bool {
+    mark.entry == first && mark.offset <= bytes
+  }
+
+  /// Where a receiver that kept nothing in memory can go on.
+  package var point: FilePoint {
+    var point = FilePoint(after: after)
+    guard let entry = entries.first, let size = entry.size, entry.fault == nil else {
+      return point
+    }
+    point.part = FilePoint.Part(
+      path: entry.path, offset: acknowledged?.offset ?? 0,
+      state: acknowledged?.state ?? [UInt8](repeating: 0, count: FileLimits.state),
+      identity: entry.identity)
+    if let digest = entry.digest {
+      point.whole = FilePoint.Part(path: entry.path, offset: size, state: digest)
+    }
+    return point
+  }
+
+  /// A new stream goes on at `point`. Returns the entry that turned out to be settled.
+  package mutating func restart(at point: FilePoint) -> Entry? {
+    var settled: Entry?
+    if let entry = entries.first, point.after == entry.path, after != entry.path {
+      settled = entry
+    }
+    if sent > 0 { lead = Self.firstLead }
+    (sent, arrived) = (0, 0)
+    entries = []
+    marks = []
+    first = 0
+    lastAcknowledged = (0, 0)
+    acknowledged = nil
+    after = point.after
+    return settled
+  }
+}
