@@ -167,15 +167,16 @@ let package = Package(
       dependencies: [
         "BridgeTerminal", "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket",
         "BridgeReactor",
-        "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeSession",
+        "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles", "BridgeSession",
         "BridgeSessionProtocol", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
-        "BridgeCommands", "BridgeRecovery", "BridgeSSH", "BridgeSessionProtocol",
-        "BridgeTestKit", "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeCommands", "BridgeFiles", "BridgeRecovery", "BridgeSSH", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeTestKit", "BridgeWebSocket", "BridgeTransport",
+        "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",
@@ -194,10 +195,14 @@ let package = Package(
     .target(name: "BridgeSessionProtocol"),
     .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
     .systemLibrary(name: "CSessionSystem"),
-    .target(name: "BridgeSessionHost", dependencies: ["BridgeSessionProtocol", "CSessionSystem"]),
+    .target(name: "BridgeFiles", dependencies: ["BridgeSessionProtocol", "CSessionSystem"]),
+    .testTarget(name: "BridgeFilesTests", dependencies: ["BridgeFiles", "BridgeSessionProtocol"]),
+    .target(
+      name: "BridgeSessionHost",
+      dependencies: ["BridgeFiles", "BridgeSessionProtocol", "CSessionSystem"]),
     .target(
       name: "BridgeSession",
-      dependencies: ["BridgeSessionProtocol", "BridgeTransport", "BridgeErrors"]),
+      dependencies: ["BridgeFiles", "BridgeSessionProtocol", "BridgeTransport", "BridgeErrors"]),
     .testTarget(
       name: "BridgeSessionTests",
       dependencies: [

@@ -75,7 +75,8 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeCommands",
       modules: [
-        "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeHTTP",
+        "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles",
+        "BridgeHTTP",
         "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
         "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTransport",
         "BridgeWebSocket", "Foundation", "Logging",
@@ -83,13 +84,17 @@ struct ImportTable: Sendable {
     Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),
-    // One static executable: Foundation would double its size and its memory.
+    // Both are in one static executable: Foundation would double its size and its memory.
     Row(
-      target: "BridgeSessionHost", modules: ["BridgeSessionProtocol"],
+      target: "BridgeFiles", modules: ["BridgeSessionProtocol"],
+      native: ["CSessionSystem"], platform: ["Glibc"]),
+    Row(
+      target: "BridgeSessionHost", modules: ["BridgeFiles", "BridgeSessionProtocol"],
       native: ["CSessionSystem"], platform: ["Glibc"]),
     Row(
       target: "BridgeSession",
-      modules: ["BridgeErrors", "BridgeSessionProtocol", "BridgeTransport"], platform: []),
+      modules: ["BridgeErrors", "BridgeFiles", "BridgeSessionProtocol", "BridgeTransport"],
+      platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [

@@ -1,0 +1,143 @@
+import BridgeSessionProtocol
+
+// The files of a stream.
+extension FileReceiver {
+
+  func begin(_ entry: UInt64, _ name: FileName?, _ start: FileStart) {
+    let path = incoming.directory + (name.map { [$0.bytes] } ?? [])
+    isRefusedEntry = nil
+    if !isRecursive { events.append(.begun(size: start.size)) }
+    guard let target else { return }
+    var directory: OpenFile? = target.directory
+    if name != nil { directory = directories.last ?? nil }
+    guard let directory, let own = name?.bytes ?? target.name else {
+      // Below a directory that could not be made.
+      writing = Writing(
+        file: nil, directory: target.directory, name: [], temporary: [], path: path, start: start,
+        hash: FileHash(), kept: FileHash())
+      if name == nil { refuse(entry, path, FileFault(.isDirectory)) }
+      isRefusedEntry = entry
+      return
+    }
+    let hash = part.map { start.offset > 0 ? FileHash($0.state, count: $0.offset) : FileHash() }
+    var writing = Writing(
+      file: nil, directory: directory, name: own, temporary: temporary(own), path: path,
+      start: start, hash: hash ?? FileHash(), kept: hash ?? FileHash())
+    do throws(FileFault) {
+      let file = try open(writing)
+      writing = Writing(
+        file: file, directory: directory, name: own, temporary: writing.temporary, path: path,
+        start: start, hash: writing.hash, kept: writing.kept)
+      if start.offset > 0 { events.append(.continued(path, at: start.offset)) }
+    } catch {
+      isRefusedEntry = entry
+      refuse(entry, path, error)
+    }
+    self.writing = writing
+  }
+
+  private func open(_ writing: Writing) throws(FileFault) -> OpenFile {
+    let (directory, start) = (writing.directory, writing.start)
+    if let present = try? directory.status(of: writing.name), present.kind == .directory {
+      throw FileFault(.isDirectory)
+    }
+    let needed = start.size - start.offset
+    if needed >= Self.checkedSize, let free = directory.freeSpace, free < needed {
+      throw FileFault(.noSpace, space: .init(required: needed, available: free))
+    }
+    do throws(SystemFailure) {
+      guard start.offset > 0 else { return try create(writing) }
+      let file = try directory.reopen(writing.temporary)
+      guard file.lock() else { throw SystemFailure.locked }
+      try file.truncate(to: start.offset)
+      return file
+    } catch {
+      throw error == .locked ? FileFault(.busy) : error.ofTarget
+    }
+  }
+
+  private func create(_ writing: Writing) throws(SystemFailure) -> OpenFile {
+    let directory = writing.directory
+    do throws(SystemFailure) {
+      let file = try directory.create(writing.temporary)
+      _ = file.lock()
+      return file
+    } catch {
+      guard error.exists else { throw error }
+    }
+    // What an earlier run left, unless another one writes it now.
+    if let old = try? directory.reopen(writing.temporary), !old.lock() { throw .locked }
+    directory.remove(writing.temporary)
+    let file = try directory.create(writing.temporary)
+    _ = file.lock()
+    return file
+  }
+
+  /// From this length on the free space is asked for before the first byte.
+  private static let checkedSize: UInt64 = 1 << 20
+
+  func write(_ bytes: [UInt8], at offset: UInt64) {
+    guard let file = writing?.file else { return }
+    writing?.hash.add(bytes)
+    do throws(SystemFailure) {
+      try file.write(bytes, at: offset)
+    } catch {
+      giveUp(error.ofTarget)
+    }
+  }
+
+  func verify(_ state: [UInt8], at offset: UInt64) {
+    guard let current = writing, current.file != nil else { return }
+    guard current.hash.state == state else { return giveUp(FileFault(.mismatch)) }
+    writing?.kept = current.hash
+    acknowledge()
+  }
+
+  func finish(_ end: FileEnd) {
+    guard let current = writing else { return }
+    guard let file = current.file else {
+      writing = nil
+      isRefusedEntry = nil
+      return settle(current.path)
+    }
+    let digest = current.hash.digest
+    do throws(FileFault) {
+      guard end.digest == nil || end.digest == digest else { throw FileFault(.mismatch) }
+      do throws(SystemFailure) {
+        try file.set(current.start.meta)
+        try current.directory.rename(current.temporary, to: current.name)
+      } catch {
+        throw error.ofTarget
+      }
+      settled.files += 1
+      settled.bytes += current.start.size
+      events.append(
+        .copied(
+          current.path, bytes: current.start.size, digest: end.digest == nil ? nil : digest,
+          hasChanged: end.hasChanged))
+    } catch {
+      current.directory.remove(current.temporary)
+      refuse(entries, current.path, error)
+    }
+    writing = nil
+    settle(current.path)
+  }
+
+  /// The file under way cannot be written: the rest of it is passed over.
+  private func giveUp(_ fault: FileFault) {
+    guard let current = writing else { return }
+    drop()
+    writing = Writing(
+      file: nil, directory: current.directory, name: current.name, temporary: [],
+      path: current.path, start: current.start, hash: FileHash(), kept: FileHash())
+    isRefusedEntry = entries
+    refuse(entries, current.path, fault)
+  }
+
+  /// Removes the file under way.
+  func drop() {
+    guard let current = writing else { return }
+    if current.file != nil { current.directory.remove(current.temporary) }
+    writing = nil
+  }
+}

@@ -1,0 +1,302 @@
+package import BridgeSessionProtocol
+
+/// The end that writes. Each file is written under a temporary name beside its own, and gets that
+/// in one step once all of it is there and its SHA-256 is that of the sender.
+package final class FileReceiver {
+  /// A file under way; without a file its data are passed over.
+  struct Writing {
+    let file: OpenFile?
+    let directory: OpenFile
+    let name: [UInt8]
+    let temporary: [UInt8]
+    let path: FilePath
+    let start: FileStart
+    var hash: FileHash
+    /// The state at the last mark.
+    var kept: FileHash
+  }
+
+  private let path: [UInt8]
+  private let name: [UInt8]?
+  let isRecursive: Bool
+  private let transfer: Identifier
+  private let boot: [UInt8]
+  var target: FileTarget?
+  private var isInside: Bool?
+  var incoming: IncomingFiles
+  /// The directories that are entered; nil below one that could not be.
+  var directories: [OpenFile?] = []
+  var writing: Writing?
+  private var after: FilePath?
+  var part: FilePoint.Part?
+  var entries: UInt64 = 0
+  private var acknowledged: UInt64 = 0
+  var settled = FileProgress()
+  var outbox: [UInt8] = []
+
+  /// What happened since this was emptied.
+  package var events: [FileEvent] = []
+  /// Why either end ended the copy.
+  package private(set) var failure: (fault: FileFault, path: FilePath, isTarget: Bool)?
+  /// Whether all is settled.
+  package private(set) var isFinished = false
+
+  /// Writes to `path`: inside of it, under `name`, where it is a directory; nil copies the content.
+  package init(
+    _ path: [UInt8], name: [UInt8]?, isRecursive: Bool, transfer: Identifier, boot: [UInt8] = []
+  ) {
+    self.path = path
+    self.name = name
+    self.isRecursive = isRecursive
+    self.transfer = transfer
+    self.boot = boot
+    incoming = IncomingFiles(isRecursive: isRecursive)
+  }
+
+  /// What is in place, and written of the file under way.
+  package var progress: FileProgress {
+    var progress = settled
+    progress.bytes += writing.map { $0.hash.count } ?? part?.offset ?? 0
+    return progress
+  }
+
+  /// The events so far; they are forgotten.
+  package func takeEvents() -> [FileEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  // MARK: Streams
+
+  /// A stream begins: returns where the sender has to go on.
+  ///
+  /// - Parameter claim: where the last stream ended, for a receiver that remembers nothing of it.
+  package func connect(_ claim: FilePoint? = nil) throws(FileFault) -> FilePoint {
+    let target = try FileTarget(path, name: name, isInside: claim?.isInside ?? isInside)
+    self.target = target
+    isInside = target.isInside
+    if let claim {
+      after = claim.after
+      part = nil
+      try find(claim)
+    } else if after == nil, part == nil, !isRecursive {
+      try find(FilePoint(part: .init(path: [], offset: 0, state: [])))
+    }
+    if part?.offset == 0 { part = nil }
+    incoming = IncomingFiles(isRecursive: isRecursive, part: part)
+    (entries, acknowledged, directories, outbox) = (0, 0, [], [])
+    var point = FilePoint(after: after, part: part, boot: boot)
+    point.isInside = isInside
+    return point
+  }
+
+  /// The stream is over; another one may begin.
+  package func disconnect() {
+    if let writing, writing.file != nil, writing.kept.count > 0 {
+      part = FilePoint.Part(
+        path: writing.path, offset: writing.kept.count, state: writing.kept.state,
+        identity: writing.start.identity)
+    } else if let writing, writing.file != nil {
+      writing.directory.remove(writing.temporary)
+      part = nil
+    }
+    writing = nil
+    directories = []
+  }
+
+  /// Removes what was written of a file that will not be completed.
+  package func abandon() {
+    disconnect()
+    guard let part, let place = try? place(of: part.path) else { return }
+    place.directory.remove(temporary(place.name))
+    self.part = nil
+  }
+
+  /// What of the claimed file is there: the part that was acknowledged, or another one, whose bytes
+  /// are compared; or all of it, in place.
+  private func find(_ claim: FilePoint) throws(FileFault) {
+    guard let claimed = claim.part, let place = try? place(of: claimed.path) else { return }
+    if let file = try? place.directory.reopen(temporary(place.name)) {
+      guard file.lock() else { throw FileFault(.busy) }
+      guard let size = try? file.status().size else { return }
+      let isKnown = claimed.offset > 0 && claim.boot == boot && size >= claimed.offset
+      if isKnown {
+        part = claimed
+      } else if let hash = try? FileHash(of: file, count: size & ~(FileLimits.block - 1)) {
+        part = .init(path: claimed.path, offset: hash.count, state: hash.state)
+      }
+    } else if let whole = claim.whole, whole.path == claimed.path,
+      let file = try? place.directory.file(place.name),
+      let hash = try? FileHash(of: file, count: whole.offset + 1), hash.count == whole.offset,
+      hash.digest == whole.state
+    {
+      after = whole.path
+    }
+  }
+
+  /// The directory of an entry of an earlier stream, and its name there; nil for the top where that
+  /// is a directory.
+  private func place(
+    of path: FilePath
+  ) throws(SystemFailure) -> (directory: OpenFile, name: [UInt8])? {
+    guard let target else { return nil }
+    guard let last = path.last else { return target.name.map { (target.directory, $0) } }
+    var directory = target.directory
+    if let name = target.name { directory = try directory.directory(name) }
+    for name in path.dropLast() { directory = try directory.directory(name) }
+    return (directory, last)
+  }
+
+  /// Of one copy and one file: what is left of it is found again.
+  func temporary(_ name: [UInt8]) -> [UInt8] {
+    let digest = FileHash.digest(of: transfer.bytes + name).prefix(8)
+    let digits = Array("0123456789abcdef".utf8)
+    return Array(".bridge-copy-".utf8)
+      + digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+  }
+
+  // MARK: Frames
+
+  /// What is to be sent back: acknowledgements that are due, all of them where `isIdle`.
+  package func takeOutbox(isIdle: Bool) -> [UInt8] {
+    if isIdle || entries - acknowledged >= FileLimits.settled { acknowledge() }
+    defer { outbox = [] }
+    return outbox
+  }
+
+  func acknowledge() {
+    guard failure == nil else { return }
+    let bytes = writing.map { $0.file == nil ? 0 : $0.kept.count } ?? 0
+    // The entry under way has its number, and is not settled.
+    let settledEntries = entries
+    guard settledEntries > acknowledged || bytes > lastBytes else { return }
+    acknowledged = settledEntries
+    lastBytes = bytes
+    outbox += FileFrame.acknowledge(entry: settledEntries, bytes: bytes).encoded
+  }
+
+  private var lastBytes: UInt64 = 0
+
+  /// Takes in what the sender says, and writes it.
+  ///
+  /// - Throws: the rule that it breaks.
+  package func take(_ frame: FileFrame) throws(ProtocolError) {
+    guard let step = try incoming.take(frame) else { return }
+    switch step {
+    case .totals(let files, let bytes): events.append(.totals(files: files, bytes: bytes))
+    case .directory(let entry, let name, _): enter(entry, name)
+    case .leave(let meta): finishDirectory(meta)
+    case .file(let entry, let name, let start): begin(entry, name, start)
+    case .write(let bytes, let offset): write(bytes, at: offset)
+    case .verify(let state, let offset): verify(state, at: offset)
+    case .end(let end): finish(end)
+    case .link(let entry, let name, let target): link(entry, name, target)
+    case .missing(let entry, let path, let fault, let isUnderWay):
+      if isUnderWay { drop() }
+      let isRefused = isUnderWay && isRefusedEntry == entry
+      isRefusedEntry = nil
+      if !isRefused { events.append(.missing(path, fault, isTarget: false)) }
+      settle(path)
+    case .done:
+      guard failure == nil else { return }
+      acknowledge()
+      outbox += FileFrame.finished.encoded
+      isFinished = true
+    case .failed(let fault): failure = (fault, incoming.directory, false)
+    }
+  }
+
+  /// The file under way that was refused.
+  var isRefusedEntry: UInt64?
+
+  /// An entry is settled. A directory that is entered again, on the way to what follows, is no
+  /// news.
+  func settle(_ path: FilePath, isDirectory: Bool = false) {
+    entries += 1
+    lastBytes = 0
+    guard !isDirectory else {
+      if after?.starts(with: path) != true { after = path }
+      return
+    }
+    after = path
+    part = nil
+  }
+
+  /// An entry is not written; a reason that holds for all others ends the copy.
+  func refuse(_ entry: UInt64, _ path: FilePath, _ fault: FileFault) {
+    guard !fault.code.endsAll else {
+      failure = (fault, path, true)
+      outbox += FileFrame.failed(fault).encoded
+      return
+    }
+    outbox += FileFrame.refused(entry: entry, fault).encoded
+    events.append(.missing(path, fault, isTarget: true))
+  }
+
+  // MARK: Directories
+
+  private func enter(_ entry: UInt64, _ name: FileName?) {
+    let path = incoming.directory
+    do throws(FileFault) {
+      directories.append(try open(name))
+    } catch {
+      directories.append(nil)
+      refuse(entry, path, error)
+    }
+    settle(path, isDirectory: true)
+  }
+
+  /// Nil below a directory that could not be entered.
+  private func open(_ name: FileName?) throws(FileFault) -> OpenFile? {
+    guard let target else { return nil }
+    let parent: OpenFile
+    let own: [UInt8]
+    if let name {
+      guard let last = directories.last, let directory = last else { return nil }
+      (parent, own) = (directory, name.bytes)
+    } else {
+      guard let name = target.name else { return target.directory }
+      (parent, own) = (target.directory, name)
+    }
+    do throws(SystemFailure) {
+      do throws(SystemFailure) {
+        try parent.makeDirectory(own)
+      } catch {
+        guard error.exists else { throw error }
+      }
+      return try parent.directory(own)
+    } catch {
+      throw error.ofTarget
+    }
+  }
+
+  private func finishDirectory(_ meta: FileMeta) {
+    guard let last = directories.popLast(), let directory = last else { return }
+    // The content of a tree is copied into a directory that has its own.
+    guard !directories.isEmpty || target?.name != nil else { return }
+    try? directory.set(meta)
+  }
+
+  private func link(_ entry: UInt64, _ name: FileName, _ goal: [UInt8]) {
+    let path = incoming.directory + [name.bytes]
+    if let last = directories.last, let directory = last {
+      let temporary = temporary(name.bytes)
+      do throws(SystemFailure) {
+        directory.remove(temporary)
+        try directory.makeLink(temporary, to: goal)
+        try directory.rename(temporary, to: name.bytes)
+      } catch {
+        directory.remove(temporary)
+        refuse(entry, path, error.ofTarget)
+      }
+    }
+    settle(path)
+  }
+}
+
+extension SystemFailure {
+  /// Another open file has the lock.
+  static let locked = SystemFailure(11)
+  /// There is no name.
+  static let missing = SystemFailure(2)
+}

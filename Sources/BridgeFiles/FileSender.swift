@@ -1,0 +1,292 @@
+package import BridgeSessionProtocol
+
+/// The end that reads: a file or a tree as frames. It waits for nothing: `next` reads files, and
+/// returns nil while the receiver has to say something first.
+package final class FileSender {
+  private struct Reading {
+    let file: OpenFile
+    let entry: UInt64
+    let status: FileStatus
+    var offset: UInt64
+    var hash: FileHash
+  }
+
+  private enum Phase {
+    case idle
+    case sending
+    case done
+    case over
+  }
+
+  private let root: [UInt8]
+  private let isRecursive: Bool
+  private let counts: Bool
+  private var walk: TreeWalk
+  private var window = OutgoingFiles()
+  private var part: FilePoint.Part?
+  private var file: Reading?
+  private var phase = Phase.idle
+  private var hasCounted = false
+  private var settled = FileProgress()
+  /// Bytes of frames that are sent at once.
+  private static let batch = 256 << 10
+
+  /// What happened since this was emptied.
+  package private(set) var events: [FileEvent] = []
+  /// Why the receiver ended the copy.
+  package private(set) var failure: FileFault?
+  /// Whether the receiver has settled all.
+  package private(set) var isFinished = false
+
+  /// Sends what is at `root`.
+  ///
+  /// - Parameter counts: whether a tree is counted first, for a receiver that shows progress.
+  package init(_ root: [UInt8], isRecursive: Bool, counts: Bool = true) {
+    self.root = root
+    self.isRecursive = isRecursive
+    self.counts = counts
+    walk = TreeWalk(root, isRecursive: isRecursive)
+  }
+
+  /// What is settled, and written of the first file that is not.
+  package var progress: FileProgress {
+    var progress = settled
+    progress.bytes += window.bytes
+    return progress
+  }
+
+  /// Where a receiver that kept nothing in memory can go on.
+  package var point: FilePoint { window.point }
+
+  /// The events so far; they are forgotten.
+  package func takeEvents() -> [FileEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  /// A stream begins where the receiver is ready.
+  package func connect(_ point: FilePoint) {
+    file = nil
+    if let entry = window.restart(at: point) { settle([entry]) }
+    part = point.part
+    walk = TreeWalk(root, isRecursive: isRecursive, after: point.after)
+    phase = .sending
+  }
+
+  /// The stream is over; another one may begin.
+  package func disconnect() {
+    file = nil
+    phase = .idle
+  }
+
+  // MARK: Receiving
+
+  /// Takes in what the receiver says.
+  ///
+  /// - Throws: the rule that it breaks.
+  package func take(_ frame: FileFrame) throws(ProtocolError) {
+    switch frame {
+    case .acknowledge(let entry, let bytes):
+      settle(try window.acknowledge(entry, bytes: bytes))
+    case .refused(let entry, let fault):
+      try window.refuse(entry, fault)
+      guard let file, file.entry == entry else { return }
+      // Its data are not wanted: the next entry follows.
+      self.file = nil
+      refused = (entry, fault)
+    case .finished:
+      guard phase == .done, window.isEmpty else {
+        throw .unexpectedFrame(type: frame.number)
+      }
+      isFinished = true
+      phase = .over
+    case .failed(let fault):
+      failure = fault
+      phase = .over
+    case .open, .ready, .totals, .directory, .leave, .file, .link, .data, .mark, .end, .skipped,
+      .done:
+      throw .unexpectedFrame(type: frame.number)
+    }
+  }
+
+  /// The file under way, which the receiver does not write.
+  private var refused: (entry: UInt64, fault: FileFault)?
+
+  private func settle(_ entries: [OutgoingFiles.Entry]) {
+    for entry in entries {
+      if let fault = entry.fault {
+        events.append(.missing(entry.path, fault, isTarget: entry.isRefused))
+      } else if let size = entry.size {
+        settled.files += 1
+        settled.bytes += size
+        events.append(
+          .copied(entry.path, bytes: size, digest: entry.digest, hasChanged: entry.hasChanged))
+      }
+    }
+  }
+
+  // MARK: Sending
+
+  /// The next bytes; nil while the receiver has to settle something first, and after the end.
+  package func next() -> [UInt8]? {
+    guard phase == .sending else { return nil }
+    var batch = count()
+    while batch.count < Self.batch, phase == .sending {
+      if let (entry, fault) = refused {
+        refused = nil
+        batch += FileFrame.skipped(entry: entry, name: [], fault).encoded
+      } else if file != nil {
+        guard window.hasSpaceForMark else { return batch.isEmpty ? nil : batch }
+        batch += read()
+      } else if window.hasSpaceForEntry {
+        batch += nextEntry()
+      } else {
+        return batch.isEmpty ? nil : batch
+      }
+    }
+    return batch.isEmpty ? nil : batch
+  }
+
+  /// Once, before a tree: how much there is.
+  private func count() -> [UInt8] {
+    guard counts, isRecursive, !hasCounted else { return [] }
+    hasCounted = true
+    let walk = TreeWalk(root, isRecursive: true)
+    var total = FileProgress()
+    while let item = walk.next() {
+      guard case .file(_, let status) = item else { continue }
+      total.files += 1
+      total.bytes += status.size
+    }
+    events.append(.totals(files: total.files, bytes: total.bytes))
+    return FileFrame.totals(files: total.files, bytes: total.bytes).encoded
+  }
+
+  private func nextEntry() -> [UInt8] {
+    guard let item = walk.next() else {
+      phase = .done
+      return FileFrame.done(entries: window.next).encoded
+    }
+    switch item {
+    case .leave: return FileFrame.leave.encoded
+    case .directory(let path, let meta):
+      let entry = window.begin(.init(path))
+      return FileFrame.directory(entry: entry, name: path.last ?? [], meta).encoded
+    case .fault(let path, let fault): return skip(path, fault)
+    case .link(let path, let target):
+      guard FileName.staysInside(target: target, depth: path.count) else {
+        return skip(path, FileFault(.unsafeLink))
+      }
+      let entry = window.begin(.init(path))
+      return FileFrame.link(entry: entry, name: path.last ?? [], target: target).encoded
+    case .file(let path, _):
+      do throws(SystemFailure) {
+        return begin(path, try walk.open(path))
+      } catch {
+        return skip(path, error.ofSource)
+      }
+    }
+  }
+
+  private func skip(_ path: FilePath, _ fault: FileFault) -> [UInt8] {
+    let entry = window.begin(.init(path))
+    window.giveUp(fault)
+    return FileFrame.skipped(entry: entry, name: path.last ?? [], fault).encoded
+  }
+
+  private func begin(_ path: FilePath, _ file: OpenFile) -> [UInt8] {
+    let status: FileStatus
+    let hash: FileHash
+    do throws(SystemFailure) {
+      status = try file.status()
+      guard status.kind == .file else { return skip(path, FileFault(.special)) }
+      hash = try start(of: path, file, status)
+    } catch {
+      return skip(path, error.ofSource)
+    }
+    part = nil
+    let identity = FileHash.digest(of: status.identity)
+    let entry = window.begin(
+      .init(path, size: status.size, offset: hash.count, identity: identity))
+    if !isRecursive { events.append(.begun(size: status.size)) }
+    if hash.count > 0 {
+      window.mark(at: hash.count, hash.state)
+      events.append(.continued(path, at: hash.count))
+    }
+    self.file = Reading(file: file, entry: entry, status: status, offset: hash.count, hash: hash)
+    let start = FileStart(
+      name: path.last ?? [], size: status.size, offset: hash.count, meta: status.meta,
+      identity: identity)
+    return FileFrame.file(entry: entry, start).encoded
+  }
+
+  /// The state of SHA-256 at the offset to go on at: that of the receiver where this is the file
+  /// that it has a part of, or begins with the same bytes; else at the beginning.
+  private func start(
+    of path: FilePath, _ file: OpenFile, _ status: FileStatus
+  ) throws(SystemFailure) -> FileHash {
+    guard let part, part.path == path, part.offset > 0, part.offset <= status.size else {
+      return FileHash()
+    }
+    if part.identity == FileHash.digest(of: status.identity) {
+      return FileHash(part.state, count: part.offset)
+    }
+    let hash = try FileHash(of: file, count: part.offset)
+    return hash.count == part.offset && hash.state == part.state ? hash : FileHash()
+  }
+
+  /// The next part of the file under way.
+  private func read() -> [UInt8] {
+    guard var reading = file else { return [] }
+    let left = reading.status.size - reading.offset
+    guard left > 0 else { return end(reading) }
+    let count = Int(min(left, UInt64(FileLimits.data)))
+    let header = FileFrame.dataHeader(length: count, offset: reading.offset)
+    var bytes: [UInt8]
+    do throws(SystemFailure) {
+      bytes = try reading.file.read(at: reading.offset, count: count, after: header)
+    } catch {
+      return giveUp(reading, error.ofSource)
+    }
+    guard bytes.count == header.count + count else {
+      return giveUp(reading, FileFault(.shrank))
+    }
+    reading.hash.add(bytes, from: header.count)
+    reading.offset += UInt64(count)
+    file = reading
+    if left > UInt64(count) {
+      window.mark(at: reading.offset, reading.hash.state)
+      bytes += FileFrame.mark(offset: reading.offset, state: reading.hash.state).encoded
+    }
+    return bytes
+  }
+
+  private func end(_ reading: Reading) -> [UInt8] {
+    file = nil
+    let now = try? reading.file.status()
+    let digest = reading.hash.digest
+    let hasChanged = now?.hasChanged(since: reading.status) ?? true
+    window.end(digest, hasChanged: hasChanged)
+    let end = FileEnd(digest: digest, hasChanged: hasChanged)
+    return FileFrame.end(size: reading.status.size, end).encoded
+  }
+
+  private func giveUp(_ reading: Reading, _ fault: FileFault) -> [UInt8] {
+    file = nil
+    window.giveUp(fault)
+    return FileFrame.skipped(entry: reading.entry, name: [], fault).encoded
+  }
+}
+
+extension FileHash {
+  /// The first `count` bytes of a file; fewer where it is shorter.
+  init(of file: OpenFile, count: UInt64) throws(SystemFailure) {
+    self.init()
+    while self.count < count {
+      let piece = Int(min(count - self.count, UInt64(FileLimits.data)))
+      let bytes = try file.read(at: self.count, count: piece)
+      guard !bytes.isEmpty else { return }
+      add(bytes)
+    }
+  }
+}

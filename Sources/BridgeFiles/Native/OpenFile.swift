@@ -1,0 +1,194 @@
+package import BridgeSessionProtocol
+import CSessionSystem
+import Glibc
+
+/// An open file or directory; closed with the last reference to it. Names are of one directory:
+/// none is followed further unless it says so.
+package final class OpenFile {
+  private let number: Int32
+
+  private init(_ number: Int32) { self.number = number }
+
+  deinit { close(number) }
+
+  private static func open(
+    _ path: [UInt8], in directory: OpenFile?, _ flags: Int32, mode: UInt32 = 0o600
+  ) throws(SystemFailure) -> OpenFile {
+    let start = directory?.number ?? AT_FDCWD
+    let name = path.cName
+    return OpenFile(try checked { unsafe bridge_open_at(start, name, flags, mode) })
+  }
+
+  /// Opens a path that the user named: symbolic links in it are followed.
+  package static func named(_ path: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try open(path, in: nil, O_RDONLY | O_NONBLOCK)
+  }
+
+  /// Opens a directory that the user named.
+  package static func directory(named path: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try open(path, in: nil, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Opens a directory of this one, which is no symbolic link.
+  package func directory(_ name: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try Self.open(name, in: self, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  }
+
+  /// Opens a file of this directory for reading; a pipe in its place does not hold the caller.
+  package func file(_ name: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try Self.open(name, in: self, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  }
+
+  /// Creates a file of this directory, which must not be there.
+  package func create(_ name: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try Self.open(name, in: self, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+  }
+
+  /// Opens a file of this directory for writing.
+  package func reopen(_ name: [UInt8]) throws(SystemFailure) -> OpenFile {
+    try Self.open(name, in: self, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+  }
+
+  /// What this is.
+  package func status() throws(SystemFailure) -> FileStatus {
+    var status = stat()
+    _ = try checked { unsafe fstat(number, &status) }
+    return FileStatus(status)
+  }
+
+  /// What a name of this directory is.
+  package func status(of name: [UInt8]) throws(SystemFailure) -> FileStatus {
+    try Self.status(name, in: number, AT_SYMLINK_NOFOLLOW)
+  }
+
+  /// What is at a path that the user named.
+  package static func status(named path: [UInt8]) throws(SystemFailure) -> FileStatus {
+    try status(path, in: AT_FDCWD, 0)
+  }
+
+  private static func status(
+    _ path: [UInt8], in directory: Int32, _ flags: Int32
+  ) throws(SystemFailure) -> FileStatus {
+    var status = stat()
+    let name = path.cName
+    _ = try checked { unsafe fstatat(directory, name, &status, flags) }
+    return FileStatus(status)
+  }
+
+  /// The names in this directory, sorted; nil for more than `limit`.
+  package func names(limit: Int) throws(SystemFailure) -> [[UInt8]]? {
+    let copy = try checked { unsafe bridge_open_at(number, ".", O_RDONLY | O_DIRECTORY, 0) }
+    guard let stream = unsafe fdopendir(copy) else {
+      close(copy)
+      throw SystemFailure()
+    }
+    defer { unsafe closedir(stream) }
+    var names: [[UInt8]] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe Array(bytes.prefix { $0 != 0 })
+      }
+      guard FileName(name) != nil else { continue }
+      guard names.count < limit else { return nil }
+      names.append(name)
+    }
+    names.sort { $0.lexicographicallyPrecedes($1) }
+    return names
+  }
+
+  /// Where a symbolic link of this directory points.
+  package func target(of name: [UInt8]) throws(SystemFailure) -> [UInt8] {
+    var path = [CChar](repeating: 0, count: FileLimits.path + 1)
+    let name = name.cName
+    let count = unsafe readlinkat(number, name, &path, path.count)
+    guard count >= 0 else { throw SystemFailure() }
+    return path.prefix(count).map { UInt8(bitPattern: $0) }
+  }
+
+  package func makeDirectory(_ name: [UInt8]) throws(SystemFailure) {
+    let name = name.cName
+    _ = try checked { unsafe mkdirat(number, name, 0o700) }
+  }
+
+  /// Gives a file of this directory its name, in place of what has it.
+  package func rename(_ old: [UInt8], to new: [UInt8]) throws(SystemFailure) {
+    let (old, new) = (old.cName, new.cName)
+    _ = try checked { unsafe renameat(number, old, number, new) }
+  }
+
+  package func remove(_ name: [UInt8]) {
+    let name = name.cName
+    _ = unsafe unlinkat(number, name, 0)
+  }
+
+  package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(SystemFailure) {
+    let (name, target) = (name.cName, target.cName)
+    _ = try checked { unsafe symlinkat(target, number, name) }
+  }
+
+  /// Sets permission bits and the time of the last change.
+  package func set(_ meta: FileMeta) throws(SystemFailure) {
+    _ = try checked { fchmod(number, mode_t(meta.mode)) }
+    let times = [
+      timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2),  // UTIME_OMIT
+      timespec(tv_sec: Int(meta.seconds), tv_nsec: Int(meta.nanoseconds)),
+    ]
+    _ = try checked { unsafe futimens(number, times) }
+  }
+
+  /// Bytes that a user may still write to this file system; nil where that is not known.
+  package var freeSpace: UInt64? {
+    var status = statvfs()
+    guard unsafe fstatvfs(number, &status) == 0 else { return nil }
+    return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+  }
+
+  package func truncate(to size: UInt64) throws(SystemFailure) {
+    _ = try checked { ftruncate(number, off_t(size)) }
+  }
+
+  /// Takes the lock of the file; false when another open file has it.
+  package func lock() -> Bool { bridge_lock(number) == 0 }
+
+  /// Up to `count` bytes at an offset, after `header`; fewer at the end of the file.
+  package func read(
+    at offset: UInt64, count: Int, after header: [UInt8] = []
+  ) throws(SystemFailure) -> [UInt8] {
+    var failure: Int32 = 0
+    let start = header.count
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: start + count + Self.spare) {
+      buffer, filled in
+      _ = unsafe buffer[..<start].initialize(fromContentsOf: header)
+      filled = start
+      while filled < start + count {
+        let place = off_t(offset) + off_t(filled - start)
+        let result = unsafe pread(
+          number, buffer.baseAddress?.advanced(by: filled), start + count - filled, place)
+        if result < 0, errno == EINTR { continue }
+        if result < 0 { failure = errno }
+        guard result > 0 else { return }
+        filled += result
+      }
+    }
+    guard failure == 0 else { throw SystemFailure(failure) }
+    return bytes
+  }
+
+  /// Space for the frame that follows data, so that it is appended without a copy.
+  private static let spare = 64
+
+  /// Writes all bytes at an offset.
+  package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemFailure) {
+    var written = 0
+    while written < bytes.count {
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe pwrite(
+          number, buffer.baseAddress?.advanced(by: written), bytes.count - written,
+          off_t(offset) + off_t(written))
+      }
+      if result < 0, errno == EINTR { continue }
+      guard result > 0 else { throw SystemFailure(result < 0 ? errno : ENOSPC) }
+      written += result
+    }
+  }
+}

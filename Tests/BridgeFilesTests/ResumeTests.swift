@@ -1,0 +1,124 @@
+import BridgeFiles
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+/// A copy whose stream is cut goes on where it was.
+@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+  private static let size = 3 * FileLimits.data + 12345
+
+  @Test(arguments: [
+    0, 1, 15, 60, 100, FileLimits.data, FileLimits.data + 100, FileLimits.data + 400,
+    2 * FileLimits.data + 300, 3 * FileLimits.data + 12000, 3 * FileLimits.data + 12345 + 400,
+  ])
+  func aFileThatIsCutAnywhereIsWhole(_ limit: Int) throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    _ = try copy.stream(cutAfter: limit)
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("b") == bytes)
+    #expect(place.names("") == ["a", "b"])
+    // What was verified by a mark was not sent again.
+    #expect(copy.sent < Self.size + FileLimits.data + 2000, "\(copy.sent)")
+    #expect(copy.digests == [FileHash.digest(of: bytes)])
+  }
+
+  @Test func manyCutsInOneFile() throws {
+    let place = try Place()
+    let bytes = Place.bytes(4 << 20)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    var streams = 1
+    while try copy.stream(cutAfter: FileLimits.data + 1000) != .finished, streams < 100 {
+      streams += 1
+    }
+    #expect(streams > 10 && streams < 80)
+    #expect(place.read("b") == bytes)
+  }
+
+  @Test func aSourceThatIsAnotherOneIsCopiedFromItsBeginning() throws {
+    let place = try Place()
+    try place.write(Place.bytes(Self.size), to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    #expect(try copy.stream(cutAfter: 2 * FileLimits.data) == .cut)
+    let other = Place.bytes(Self.size, seed: 9)
+    try place.write(other, to: "a")
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("b") == other)
+  }
+
+  /// With another time its bytes are compared, and it goes on.
+  @Test func aSourceThatWasTouchedGoesOn() throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    #expect(try copy.stream(cutAfter: 2 * FileLimits.data + 1000) == .cut)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: place.file("a"))
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("b") == bytes && copy.sent < Self.size + FileLimits.data)
+  }
+
+  /// As where bridgectl was killed: nothing is known but what lies there.
+  @Test func aSingleFileGoesOnInALaterRun() throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var first = Copy(place.file("a"), to: place.file("b"))
+    #expect(try first.stream(cutAfter: 2 * FileLimits.data + 1000) == .cut)
+    var second = Copy(place.file("a"), to: place.file("b"))
+    #expect(try second.stream() == .finished)
+    #expect(place.read("b") == bytes && second.sent < 2 * FileLimits.data)
+    #expect(place.names("") == ["a", "b"])
+  }
+
+  @Test func whatAnEarlierRunLeftIsNotTakenForTheStartOfAnotherFile() throws {
+    let place = try Place()
+    try place.write(Place.bytes(Self.size), to: "a")
+    var first = Copy(place.file("a"), to: place.file("b"))
+    #expect(try first.stream(cutAfter: 2 * FileLimits.data + 1000) == .cut)
+    let other = Place.bytes(Self.size, seed: 5)
+    try place.write(other, to: "a")
+    var second = Copy(place.file("a"), to: place.file("b"))
+    #expect(try second.stream() == .finished)
+    #expect(place.read("b") == other)
+  }
+
+  @Test func aTreeThatIsCutEverywhereIsWhole() throws {
+    let place = try Place()
+    var expected: [String: [UInt8]] = [:]
+    for index in 0..<40 {
+      let name = "d\(index % 3)/e\(index % 5)/f\(index)"
+      expected[name] = Place.bytes(index * 37, seed: index)
+      try place.write(expected[name] ?? [], to: "t/\(name)")
+    }
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    var streams = 1
+    // A little more each time: the cut comes at every kind of frame.
+    while try copy.stream(cutAfter: 900 + 13 * streams) != .finished, streams < 500 {
+      streams += 1
+    }
+    #expect(streams > 10 && streams < 500)
+    for (name, bytes) in expected { #expect(place.read("u/\(name)") == bytes, "\(name)") }
+    #expect(place.names("t") == place.names("u"))
+    // None was copied twice.
+    #expect(copy.digests.count == 40 && copy.receiver.progress.files == 40)
+  }
+
+  @Test func aChangedByteOnTheWayIsFound() throws {
+    let place = try Place()
+    try place.write(Place.bytes(Self.size), to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    var count = 0
+    _ = try? copy.stream { bytes in
+      count += 1
+      if count == 1 { bytes[100_000] ^= 1 }
+    }
+    #expect(place.read("b") == nil)
+    #expect(copy.faults == [.mismatch])
+    #expect(place.names("") == ["a"])
+  }
+}

@@ -1,0 +1,68 @@
+import BridgeFiles
+import BridgeSessionProtocol
+
+/// Both ends of a copy, with the stream between them in memory.
+struct Copy {
+  let sender: FileSender
+  let receiver: FileReceiver
+  var events: [FileEvent] = []
+  /// Bytes that were sent, over all streams.
+  var sent = 0
+
+  init(_ source: String, to target: String, name: String? = nil, isRecursive: Bool = false) {
+    sender = FileSender(Array(source.utf8), isRecursive: isRecursive)
+    receiver = FileReceiver(
+      Array(target.utf8), name: name.map { Array($0.utf8) }, isRecursive: isRecursive,
+      transfer: Identifier(high: 1, low: 2))
+  }
+
+  enum Ending: Equatable {
+    case finished
+    case cut
+    case failed(FileFault.Code)
+  }
+
+  /// One stream that ends after so many bytes from the sender; `alter` changes what passes.
+  mutating func stream(
+    cutAfter limit: Int = .max, alter: (inout [UInt8]) -> Void = { _ in }
+  ) throws -> Ending {
+    var parser = FileFrameParser()
+    var back = FileFrameParser()
+    var passed = 0
+    sender.connect(try receiver.connect())
+    defer {
+      sender.disconnect()
+      receiver.disconnect()
+      sent += passed
+    }
+    while !receiver.isFinished || !sender.isFinished {
+      var isIdle = true
+      if var bytes = sender.next() {
+        isIdle = false
+        alter(&bytes)
+        let part = bytes.prefix(limit - passed)
+        passed += part.count
+        parser.append(Array(part))
+      }
+      while receiver.failure == nil, let frame = try parser.next() { try receiver.take(frame) }
+      back.append(receiver.takeOutbox(isIdle: true))
+      while let frame = try back.next() { try sender.take(frame) }
+      events += receiver.takeEvents()
+      _ = sender.takeEvents()
+      if let failure = receiver.failure { return .failed(failure.fault.code) }
+      if passed >= limit { return .cut }
+      if isIdle, sender.next() == nil, !receiver.isFinished { return .cut }
+    }
+    return .finished
+  }
+
+  var faults: [FileFault.Code] {
+    events.compactMap { if case .missing(_, let fault, _) = $0 { fault.code } else { nil } }
+  }
+
+  var digests: [[UInt8]] {
+    events.compactMap { event in
+      if case .copied(_, _, let digest?, _) = event { digest } else { nil }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import BridgeFiles
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+/// Trees and single files, from one directory to another.
+@Suite(.timeLimit(.minutes(1))) struct TreeTests {
+  @Test func modesAndTimesAreKept() throws {
+    let place = try Place()
+    try place.write([1, 2, 3], to: "t/d/f")
+    FileDetails.setMode(place.file("t/d/f"), 0o640)
+    for name in ["t/d/f", "t/d"] {
+      FileDetails.setTime(place.file(name), seconds: 981_173_106, nanoseconds: 123_456_789)
+    }
+    FileDetails.setMode(place.file("t/d"), 0o750)
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    for name in ["d", "d/f"] {
+      #expect(
+        FileDetails.of(place.file("t/\(name)")) == FileDetails.of(place.file("u/\(name)")))
+    }
+    #expect(FileDetails.of(place.file("u/d/f"))[2] == 123_456_789)
+  }
+
+  @Test func aDestinationThatIsADirectoryGetsTheName() throws {
+    let place = try Place()
+    try place.write([1], to: "t/f")
+    try place.write([], to: "into/x")
+    var copy = Copy(place.file("t"), to: place.file("into"), name: "t", isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    #expect(place.names("into") == ["t", "t/f", "x"])
+    var file = Copy(place.file("t/f"), to: place.file("into"), name: "f")
+    #expect(try file.stream() == .finished)
+    #expect(place.names("into") == ["f", "t", "t/f", "x"])
+  }
+
+  /// A directory that the first stream made is not taken for one that was there before.
+  @Test func aNewDirectoryIsTheSameOneAfterACut() throws {
+    let place = try Place()
+    for index in 0..<20 { try place.write(Place.bytes(500), to: "t/f\(index)") }
+    var copy = Copy(place.file("t"), to: place.file("u"), name: "t", isRecursive: true)
+    #expect(try copy.stream(cutAfter: 3000) == .cut)
+    #expect(try copy.stream() == .finished)
+    #expect(place.names("u") == place.names("t"))
+  }
+
+  @Test func aNameMayHaveEveryByte() throws {
+    let place = try Place()
+    try place.write([], to: "t/x")
+    let name = (UInt8(1)...255).filter { $0 != 47 }.prefix(200)
+    #expect(FileDetails.make(Array(name), in: place.file("t")))
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    let paths = copy.events.compactMap { event -> FilePath? in
+      if case .copied(let path, _, _, _) = event { path } else { nil }
+    }
+    #expect(paths.contains([Array(name)]))
+  }
+
+  @Test func whatIsNoFileIsNamedAndTheRestIsCopied() throws {
+    let place = try Place()
+    try place.write([1], to: "t/a")
+    try place.write([2], to: "t/z")
+    #expect(FileDetails.makePipe(place.file("t/pipe")))
+    try place.link("t/inside", to: "a")
+    try place.link("t/outside", to: "/etc/passwd")
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    #expect(copy.faults == [.unsafeLink, .special])
+    #expect(place.names("u") == ["a", "inside", "z"])
+  }
+
+  @Test func aDirectoryIsNotCopiedWithoutBeingAsked() throws {
+    let place = try Place()
+    try place.write([1], to: "t/a")
+    var copy = Copy(place.file("t"), to: place.file("u"))
+    #expect(try copy.stream() == .finished)
+    #expect(copy.faults == [.needsRecursion])
+    #expect(place.names("") == ["t", "t/a"])
+  }
+
+  @Test func aSourceThatShrinksGivesNoFile() throws {
+    let place = try Place()
+    try place.write(Place.bytes(2 << 20), to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    var count = 0
+    let ending = try copy.stream { _ in
+      count += 1
+      if count == 3 { FileDetails.setSize(place.file("a"), 1 << 20) }
+    }
+    #expect(ending == .finished && copy.faults == [.shrank])
+    #expect(place.names("") == ["a"])
+  }
+
+  @Test func aSourceThatGrowsIsCopiedAsItWas() throws {
+    let place = try Place()
+    let bytes = Place.bytes(2 << 20)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    var count = 0
+    let ending = try copy.stream { _ in
+      count += 1
+      if count == 3 { FileDetails.setSize(place.file("a"), 3 << 20) }
+    }
+    #expect(ending == .finished && place.read("b") == bytes)
+    guard case .copied(_, _, _, hasChanged: true)? = copy.events.last else {
+      Issue.record("\(copy.events)")
+      return
+    }
+  }
+
+  @Test func aFileBeyondFourGibibytesGoesOnBeyondThem() throws {
+    let place = try Place()
+    // Sparse: its end is all that is sent.
+    try place.write([], to: "a")
+    let size = 5 << 30
+    FileDetails.setSize(place.file("a"), size + 100)
+    let sender = FileSender(Array(place.file("a").utf8), isRecursive: false)
+    let identity = FileHash.digest(
+      of: try OpenFile.status(named: Array(place.file("a").utf8)).identity)
+    let state = [UInt8](repeating: 1, count: 32)
+    sender.connect(
+      FilePoint(
+        part: .init(path: [], offset: UInt64(size), state: state, identity: identity)))
+    var parser = FileFrameParser()
+    while let bytes = sender.next() { parser.append(bytes) }
+    guard case .file(0, let start)? = try parser.next(),
+      case .data(let offset, let bytes)? = try parser.next()
+    else {
+      Issue.record("no file")
+      return
+    }
+    #expect(start.offset == UInt64(size) && offset == UInt64(size) && bytes.count == 100)
+  }
+
+  @Test func manyFilesAreOneStream() throws {
+    let place = try Place()
+    for index in 0..<5000 { try place.write([UInt8(index & 255)], to: "t/\(index)") }
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    #expect(copy.digests.count == 5000 && place.names("u").count == 5000)
+  }
+}
