@@ -14,6 +14,7 @@ public enum HostProgram {
            bridge-host read --session ID [--from OFFSET] [--follow] [--marker TEXT]
            bridge-host wait --session ID [--marker TEXT]
            bridge-host kill --session ID [--signal NAME] [--marker TEXT]
+           bridge-host files [--run ID] [--marker TEXT]          a copy, by frames on standard input
            bridge-host version
 
     """
@@ -29,6 +30,11 @@ public enum HostProgram {
       let versions = Limits.versions.map { "\($0)" }.joined(separator: " ")
       Machine.write(Array("bridge-host protocol \(versions)\n".utf8), to: 1)
       return ExitStatus.success
+    case FilesVerb.name:
+      let answer = Answer(marker: options.marker)
+      answer.begin()
+      var files = FilesVerb(answer: answer, run: options.run)
+      return files.serve()
     default: return inspect(verb, options)
     }
   }
@@ -78,6 +84,7 @@ public enum HostProgram {
 struct Options: Equatable {
   var marker: String?
   var session: SessionID?
+  var run: Identifier?
   var from: UInt64 = 0
   var signal: SessionSignal?
   var follows = false
@@ -90,7 +97,7 @@ struct Options: Equatable {
       switch name {
       case "--attach": attaches = true
       case "--follow": follows = true
-      case "--marker", "--session", "--from", "--signal":
+      case "--marker", "--session", "--from", "--signal", "--run":
         guard let value = rest.popFirst(), set(name, value) else { return nil }
       default: return nil
       }
@@ -105,6 +112,9 @@ struct Options: Equatable {
     case "--session":
       session = SessionID(text: value)
       return session != nil
+    case "--run":
+      run = Identifier(text: value)
+      return run != nil
     case "--from":
       guard let offset = UInt64(value), offset < Limits.offset else { return false }
       from = offset

@@ -62,6 +62,25 @@ enum Machine {
     return bytes
   }
 
+  /// Some bytes from a descriptor that waits; nil at its end.
+  static func readSome(from descriptor: Int32) -> [UInt8]? {
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, filled in
+      var result = -1
+      repeat {
+        result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      } while result < 0 && errno == EINTR
+      filled = max(0, result)
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// Whether there is something to read now, or an end.
+  static func isReadable(_ descriptor: Int32) -> Bool {
+    var entries = [PollEntry(token: 0, descriptor: descriptor, reads: true)]
+    Poller.wait(&entries, 0)
+    return entries[0].isReadable || entries[0].isClosed
+  }
+
   /// Points descriptors 0, 1 and 2 at /dev/null.
   static func releaseStandardDescriptors() {
     let null = unsafe bridge_open_at(AT_FDCWD, "/dev/null", O_RDWR, 0)

@@ -114,6 +114,38 @@ enum Programs {
       && bridge_signal_process(descriptor.number, number) == 0
   }
 
+  /// Ends other processes that run a verb of this program with an argument, and waits for their
+  /// ends: what a lost link has left here must not write beside what comes after it.
+  static func endOthers(running verb: String, _ argument: String) {
+    guard let folder = try? Directory("/proc") else { return }
+    for process in folder.names().compactMap({ Int32($0) }) where process != getpid() {
+      let opened = bridge_open_process(process)
+      guard opened >= 0 else { continue }
+      // Read after it was opened: the number is that of no other process then.
+      let descriptor = Descriptor(opened)
+      let words = commandLine(of: process)
+      guard words.first?.hasSuffix("bridge-host") == true, words.dropFirst().first == verb,
+        words.contains(argument), bridge_signal_process(descriptor.number, SIGKILL) == 0
+      else { continue }
+      var entries = [PollEntry(token: 0, descriptor: descriptor.number, reads: true)]
+      Poller.wait(&entries, endLimit)
+    }
+  }
+
+  /// Paths of a user begin in the home directory.
+  static func enterHome() {
+    if let home = variable("HOME") { _ = unsafe chdir(home) }
+  }
+
+  /// How long a process that was killed may take to end, in milliseconds.
+  private static let endLimit: UInt64 = 5000
+
+  private static func commandLine(of process: Int32) -> [String] {
+    let folder = try? Directory("/proc/\(process)")
+    let bytes = try? folder?.open("cmdline", O_RDONLY).read(at: 0, count: 4096)
+    return (bytes ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// Where a program is in PATH.
   static func find(_ name: String) -> String? {
     let folders = (variable("PATH") ?? "/usr/bin:/bin").split(separator: ":")

@@ -1,0 +1,113 @@
+import BridgeFiles
+import BridgeSessionProtocol
+
+/// `files`: one end of a copy. Frames of the file stream on standard input and output, many files
+/// in one stream.
+struct FilesVerb {
+  static let name = "files"
+
+  let answer: Answer
+  /// The run of the client: what an earlier channel of it left running here is ended.
+  let run: Identifier?
+  private var parser = FileFrameParser()
+
+  init(answer: Answer, run: Identifier?) {
+    self.answer = answer
+    self.run = run
+  }
+
+  /// Serves one stream.
+  mutating func serve() -> UInt8 {
+    // An earlier version of this program prints the marker too.
+    Machine.write(Array(FileLimits.greeting.utf8), to: 1)
+    Programs.enterHome()
+    if let run { Programs.endOthers(running: Self.name, "\(run)") }
+    do throws(ProtocolError) {
+      guard case .open(let request)? = try receive() else { return ExitStatus.violation }
+      switch request.role {
+      case .get: return try send(request)
+      case .put: return try store(request)
+      }
+    } catch {
+      send([.failed(FileFault(Self.code(error), "\(error)"))])
+      return ExitStatus.violation
+    }
+  }
+
+  private static func code(_ error: ProtocolError) -> FileFault.Code {
+    if case .wrongVersion = error { .version } else { .violation }
+  }
+
+  // MARK: Both ends
+
+  private mutating func send(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
+    let path = request.path
+    let sender = FileSender(
+      path, isRecursive: request.isRecursive, counts: request.point?.after == nil)
+    guard case .ready(let point)? = try receive() else { return ExitStatus.violation }
+    sender.connect(point)
+    while !sender.isFinished, sender.failure == nil {
+      // The receiver says little: a full pipe to it never waits for what it says.
+      while let frame = try parser.next() { try sender.take(frame) }
+      _ = sender.takeEvents()
+      let bytes = sender.next()
+      if let bytes, !Machine.write(bytes, to: 1) { return ExitStatus.success }
+      if bytes != nil, !Machine.isReadable(0) { continue }
+      if sender.isFinished || sender.failure != nil { break }
+      guard let more = Machine.readSome(from: 0) else { return ExitStatus.success }
+      parser.append(more)
+      while let frame = try parser.next() { try sender.take(frame) }
+    }
+    return ExitStatus.success
+  }
+
+  private mutating func store(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
+    let receiver = FileReceiver(
+      request.path, name: request.name, isRecursive: request.isRecursive,
+      transfer: request.transfer, boot: Machine.boot)
+    do throws(FileFault) {
+      send([.ready(try receiver.connect(request.point ?? FilePoint()))])
+    } catch {
+      send([.failed(error)])
+      return ExitStatus.storage
+    }
+    while !receiver.isFinished, receiver.failure == nil {
+      while receiver.failure == nil, let frame = try parser.next() {
+        try receiver.take(frame)
+        write(receiver.takeOutbox(isIdle: false))
+      }
+      _ = receiver.takeEvents()
+      let isOver = receiver.isFinished || receiver.failure != nil
+      if isOver || !Machine.isReadable(0) { write(receiver.takeOutbox(isIdle: true)) }
+      if isOver { break }
+      guard let more = Machine.readSome(from: 0) else {
+        // The link was lost, and the client may come back: what is there stays.
+        receiver.disconnect()
+        return ExitStatus.success
+      }
+      parser.append(more)
+    }
+    if let failure = receiver.failure {
+      receiver.abandon()
+      return failure.isTarget ? ExitStatus.storage : ExitStatus.success
+    }
+    return ExitStatus.success
+  }
+
+  // MARK: The channel
+
+  /// The next frame; nil at the end of the input.
+  private mutating func receive() throws(ProtocolError) -> FileFrame? {
+    while true {
+      if let frame = try parser.next() { return frame }
+      guard let bytes = Machine.readSome(from: 0) else { return nil }
+      parser.append(bytes)
+    }
+  }
+
+  private func send(_ frames: [FileFrame]) { write(frames.flatMap(\.encoded)) }
+
+  private func write(_ bytes: [UInt8]) {
+    if !bytes.isEmpty { Machine.write(bytes, to: 1) }
+  }
+}
