@@ -154,7 +154,7 @@ private actor Exchange {
     command = HostCommand(verb, program: program, marker: HostCommand.freshMarker())
     self.host = host
     switch verb {
-    case .list, .read, .version: isWhole = true
+    case .list, .read, .files, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
     }
     answer = AnswerReader(marker: command.marker)

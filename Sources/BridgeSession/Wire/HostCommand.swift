@@ -11,6 +11,7 @@ package struct HostCommand: Sendable, Equatable {
     case read(SessionID, from: UInt64, follows: Bool)
     case wait(SessionID)
     case kill(SessionID, SessionSignal?)
+    case files(run: Identifier)
     case version
 
     fileprivate var words: [String] {
@@ -24,6 +25,7 @@ package struct HostCommand: Sendable, Equatable {
       case .wait(let session): ["wait", "--session", "\(session)"]
       case .kill(let session, let signal):
         ["kill", "--session", "\(session)"] + (signal.map { ["--signal", $0.rawValue] } ?? [])
+      case .files(let run): ["files", "--run", "\(run)"]
       case .version: ["version"]
       }
     }

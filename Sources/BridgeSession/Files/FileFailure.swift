@@ -1,0 +1,57 @@
+package import BridgeErrors
+package import BridgeSessionProtocol
+
+/// What goes wrong with a copied file, as errors for people: the one place where they are made.
+package enum FileFailure {
+  /// An entry is not copied.
+  ///
+  /// - Parameters:
+  ///   - path: where it is read, or is to be written, with the host before it where it is there.
+  ///   - isTarget: whether the end that writes has found it.
+  package static func error(
+    _ fault: FileFault, path: String, isTarget: Bool, host: String
+  ) -> AppError {
+    let reason = reason(fault, host: host)
+    switch fault.code {
+    case .notFound: return .fileNotFound(path: path)
+    case .denied: return .filePermissionDenied(path: path)
+    case .noSpace:
+      guard let space = fault.space else { return .fileWriteError(path: path, reason: reason) }
+      return .insufficientDiskSpace(
+        required: Int64(clamping: space.required), available: Int64(clamping: space.available))
+    case .violation: return .sshProtocolError(host: host, detail: "bridge-host: \(fault.text)")
+    case .version: return .durableSessionHostUnusable(host: host, reason: reason)
+    case .isDirectory, .notDirectory, .unwritable, .busy, .mismatch:
+      return .fileWriteError(path: path, reason: reason)
+    case .unreadable, .special, .shrank, .unsafeName, .unsafeLink, .tooLarge, .needsRecursion:
+      return isTarget
+        ? .fileWriteError(path: path, reason: reason) : .fileReadError(path: path, reason: reason)
+    }
+  }
+
+  /// The reason in words.
+  package static func reason(_ fault: FileFault, host: String) -> String {
+    switch fault.code {
+    case .notFound: "there is no such file"
+    case .denied: "permission denied"
+    case .isDirectory: "it is a directory"
+    case .notDirectory: "it, or what leads to it, is not a directory"
+    case .noSpace: fault.text.isEmpty ? "no space left on the device" : fault.text
+    case .unreadable, .unwritable, .violation: fault.text
+    case .special: "it is neither a file nor a directory"
+    case .shrank: "it became shorter while it was read"
+    case .unsafeName: "it has a name that no file can have here"
+    case .unsafeLink: "it is a symbolic link that leads out of the copied directory"
+    case .busy: "another copy is writing it"
+    case .mismatch: "what was written has another SHA-256 than what was read"
+    case .tooLarge: "it has too many directories inside each other, or too many names in one"
+    case .needsRecursion: "it is a directory; -r copies directories"
+    case .version: "its bridge-host speaks another version of the file protocol"
+    }
+  }
+
+  /// The other end broke the protocol.
+  package static func error(_ violation: ProtocolError, host: String) -> AppError {
+    .sshProtocolError(host: host, detail: "the file stream of bridge-host: \(violation)")
+  }
+}

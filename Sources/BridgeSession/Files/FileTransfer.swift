@@ -1,0 +1,332 @@
+package import BridgeErrors
+package import BridgeFiles
+package import BridgeSessionProtocol
+package import BridgeTransport
+
+/// One copy to or from a host, over one channel after the other: each goes on where the last one
+/// ended. It dials nothing and retries nothing by itself.
+package actor FileTransfer {
+  /// What is copied.
+  package struct Job: Sendable {
+    /// Which end the host is.
+    package var role: FileRequest.Role
+    /// The path on this machine.
+    package var local: [UInt8]
+    /// The path on the host: absolute, or from the home directory.
+    package var remote: [UInt8]
+    /// The name inside of a destination that is a directory; nil for the content of a directory.
+    package var name: [UInt8]?
+    /// Whether directories are copied.
+    package var isRecursive: Bool
+    /// The same for every attempt at the same copy, in this run and in later ones.
+    package var transfer: Identifier
+    /// This run.
+    package var run: Identifier
+
+    package init(
+      _ role: FileRequest.Role, local: [UInt8], remote: [UInt8], name: [UInt8]?,
+      isRecursive: Bool, transfer: Identifier, run: Identifier
+    ) {
+      self.role = role
+      self.local = local
+      self.remote = remote
+      self.name = name
+      self.isRecursive = isRecursive
+      self.transfer = transfer
+      self.run = run
+    }
+  }
+
+  /// How a channel ended.
+  package enum Outcome: Sendable, Equatable {
+    /// All is settled.
+    case finished
+    /// The copy goes on over another channel.
+    case ended(ByteChannelEnding)
+    /// The host has no `bridge-host` that copies files.
+    case unavailable(reason: String)
+  }
+
+  /// Reports what happened; it holds the copy up.
+  package typealias Report = @Sendable ([FileEvent]) async -> Void
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.serialExecutor }
+
+  let job: Job
+  let host: String
+  private nonisolated let executor: any PinnedExecutor
+  private let report: Report
+  private let sender: FileSender?
+  private let receiver: FileReceiver?
+  /// What the host said of itself when it was ready.
+  private var remembered = FilePoint()
+  private var claim = FilePoint()
+  private var parser = FileFrameParser()
+  private var answer = MarkedBytes(marker: "")
+  private var opening: [UInt8] = []
+  private var waiting: CheckedContinuation<Void, Never>?
+  /// How often there was something for the sender of frames.
+  private var changes = 0
+  private var isOver = false
+
+  /// A copy that reads and writes files on `executor`, which it holds up.
+  package init(
+    _ job: Job, host: String, on executor: any PinnedExecutor, report: @escaping Report
+  ) {
+    self.job = job
+    self.host = host
+    self.executor = executor
+    self.report = report
+    switch job.role {
+    case .put:
+      sender = FileSender(job.local, isRecursive: job.isRecursive)
+      receiver = nil
+    case .get:
+      sender = nil
+      receiver = FileReceiver(
+        job.local, name: job.name, isRecursive: job.isRecursive, transfer: job.transfer)
+    }
+  }
+
+  /// What is settled, and written of the file under way.
+  package var progress: FileProgress {
+    sender?.progress ?? receiver?.progress ?? FileProgress()
+  }
+
+  /// A command that runs the host's end, with a marker of its own.
+  package nonisolated var command: HostCommand {
+    HostCommand(.files(run: job.run), program: nil, marker: HostCommand.freshMarker())
+  }
+
+  /// Copies until all is settled or the channel ends.
+  ///
+  /// - Throws: what ends the copy for good.
+  package func carry(
+    over channel: any ByteChannel, _ command: HostCommand
+  ) async throws(AppError) -> Outcome {
+    answer = MarkedBytes(marker: command.marker + FileLimits.greeting)
+    parser = FileFrameParser()
+    isOver = false
+    do throws(FileFault) {
+      opening = try open()
+    } catch {
+      await channel.close()
+      throw failure(error, isTarget: true)
+    }
+    let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
+      group.addTask { await self.sendAll(to: channel) }
+      let result = await receiveAll(from: channel)
+      isOver = true
+      resume()
+      if !isFinished { group.cancelAll() }
+      return result
+    }
+    var ending = ByteChannelEnding.closed
+    if case .success = result, !isFinished, !Task.isCancelled { ending = await channel.ending() }
+    await channel.close()
+    sender?.disconnect()
+    receiver?.disconnect()
+    try result.get()
+    if isFinished { return .finished }
+    return unavailable(ending) ?? .ended(ending)
+  }
+
+  /// Removes what cannot be used any more; a part of a single file stays for the next run.
+  package func abandon() { if job.isRecursive { receiver?.abandon() } }
+
+  private var isFinished: Bool { sender?.isFinished ?? receiver?.isFinished ?? false }
+
+  /// The host ended before its first frame, where it is not the link.
+  private func unavailable(_ ending: ByteChannelEnding) -> Outcome? {
+    guard !answer.hasBegun, case .finished(let status) = ending else { return nil }
+    let printed = answer.preamble
+    if SessionFailure.saysMissing(printed) {
+      return .unavailable(reason: SessionFailure.notInstalled)
+    }
+    // A status is the word of a program; without one the host may just be going down.
+    guard let status else { return nil }
+    let isOld = [64, 66, 78].contains(status)
+    let reason = isOld ? "its bridge-host is too old for it" : "bridge-host ended with \(status)"
+    return .unavailable(reason: reason)
+  }
+
+  // MARK: The stream
+
+  private func open() throws(FileFault) -> [UInt8] {
+    var request = FileRequest(job.role, path: job.remote, transfer: job.transfer)
+    request.name = job.name
+    request.isRecursive = job.isRecursive
+    if let receiver {
+      let point = try receiver.connect()
+      request.point = FilePoint(after: point.after)
+      return FileFrame.open(request).encoded + FileFrame.ready(point).encoded
+    }
+    claim = sender?.point ?? FilePoint()
+    claim.boot = remembered.boot
+    claim.isInside = remembered.isInside
+    if claim.after == nil, claim.part == nil, !job.isRecursive {
+      // What an earlier run may have left.
+      let none = [UInt8](repeating: 0, count: FileLimits.state)
+      claim.part = FilePoint.Part(path: [], offset: 0, state: none)
+    }
+    request.point = claim
+    return FileFrame.open(request).encoded
+  }
+
+  private func receiveAll(from channel: any ByteChannel) async -> Result<Void, AppError> {
+    while !isFinished {
+      let bytes: [UInt8]?
+      do throws(AppError) {
+        bytes = try await channel.read()
+      } catch {
+        // The reason of the end is requested next.
+        return .success(())
+      }
+      guard let bytes else { return .success(()) }
+      do throws(AppError) {
+        try await take(bytes)
+      } catch {
+        await channel.close()
+        return .failure(error)
+      }
+    }
+    return .success(())
+  }
+
+  private func take(_ bytes: [UInt8]) async throws(AppError) {
+    guard let bytes = answer.take(bytes) else {
+      throw SessionFailure.error(.noMarker, host: host)
+    }
+    parser.append(bytes)
+    do throws(ProtocolError) {
+      while let frame = try parser.next() { try take(frame) }
+    } catch {
+      throw FileFailure.error(error, host: host)
+    }
+    resume()
+    await reportEvents()
+    if let failure = sender?.failure { throw self.failure(failure, isTarget: true) }
+    if let failure = receiver?.failure {
+      throw self.failure(failure.fault, of: failure.path, isTarget: failure.isTarget)
+    }
+  }
+
+  private func take(_ frame: FileFrame) throws(ProtocolError) {
+    if let receiver { return try receiver.take(frame) }
+    guard case .ready(let point) = frame else { return try sender?.take(frame) ?? () }
+    sender?.connect(try verified(point))
+    remembered = point
+  }
+
+  /// A host can only go on where it was known to be.
+  private func verified(_ point: FilePoint) throws(ProtocolError) -> FilePoint {
+    guard point.after == claim.after || point.after == claim.whole?.path else {
+      throw .malformedFields("after")
+    }
+    var point = point
+    if let part = point.part {
+      let isKnown = part.offset == claim.part?.offset && part.state == claim.part?.state
+      point.part?.identity = isKnown ? claim.part?.identity ?? [] : []
+    }
+    return point
+  }
+
+  private func reportEvents() async {
+    let events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
+    if !events.isEmpty { await report(events) }
+  }
+
+  /// Sends what there is to send: the next bytes are read while the last ones go.
+  private func sendAll(to channel: any ByteChannel) async {
+    var writing: Task<Bool, Never>?
+    while !Task.isCancelled {
+      let seen = changes
+      let bytes = nextBytes()
+      if let last = writing {
+        guard await last.value else { return }
+        writing = nil
+        // Something may have come meanwhile.
+        if bytes.isEmpty { continue }
+      }
+      if !bytes.isEmpty {
+        writing = Task(executorPreference: nil) { await Self.write(bytes, to: channel) }
+      } else if isOver {
+        return
+      } else {
+        await change(after: seen)
+      }
+    }
+    _ = await writing?.value
+  }
+
+  private static func write(_ bytes: [UInt8], to channel: any ByteChannel) async -> Bool {
+    do throws(AppError) {
+      try await channel.write(bytes)
+      return true
+    } catch {
+      // The receiver of the channel sees its end.
+      return false
+    }
+  }
+
+  private func nextBytes() -> [UInt8] {
+    if !opening.isEmpty {
+      defer { opening = [] }
+      return opening
+    }
+    if let receiver { return receiver.takeOutbox(isIdle: true) }
+    return sender?.next() ?? []
+  }
+
+  /// Waits until something was received, or it is over. Each await may be a turn of the executor,
+  /// in which something comes.
+  private func change(after seen: Int) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        if Task.isCancelled || isOver || changes != seen {
+          caller.resume()
+        } else {
+          waiting = caller
+        }
+      }
+    } onCancel: {
+      _ = Task(executorPreference: nil) { await self.resume() }
+    }
+  }
+
+  private func resume() {
+    changes += 1
+    waiting.take()?.resume()
+  }
+
+  // MARK: Failures
+
+  /// A fault of the end that writes, or of the one that reads.
+  private func failure(
+    _ fault: FileFault, of path: FilePath = [], isTarget: Bool
+  ) -> AppError {
+    FileFailure.error(
+      fault, path: place(of: path, isTarget: isTarget), isTarget: isTarget, host: host)
+  }
+
+  private func place(of path: FilePath, isTarget: Bool) -> String {
+    Self.place(of: path, isTarget: isTarget, job: job, host: host)
+  }
+
+  /// Where an entry is, on which machine.
+  package static func place(
+    of path: FilePath, isTarget: Bool, job: Job, host: String
+  ) -> String {
+    let isRemote = isTarget == (job.role == .put)
+    var place = String(decoding: isRemote ? job.remote : job.local, as: UTF8.self)
+    if !path.isEmpty { place += "/" + String(decoding: path.joined, as: UTF8.self) }
+    return isRemote ? "\(host):\(place)" : place
+  }
+
+  /// Bytes as lower-case hexadecimal digits.
+  package static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
