@@ -9,7 +9,8 @@ public struct BridgeCommand: AsyncParsableCommand {
     commandName: "bridgectl", abstract: "Connections that stay up.",
     version: "bridgectl \(VersionCommand.current)",
     subcommands: [
-      ConnectCommand.self, AttachCommand.self, RunCommand.self, SessionsCommand.self,
+      ConnectCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
+      SessionsCommand.self,
       LogsCommand.self,
       WaitCommand.self, KillCommand.self, InstallCommand.self, UninstallCommand.self,
       ConfigCommand.self, ErrorsCommand.self, VersionCommand.self,

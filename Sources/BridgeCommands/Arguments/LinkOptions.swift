@@ -1,8 +1,34 @@
 package import ArgumentParser
 import BridgeTransport
 
-/// The options that every command over a link has: whom to reach, how, and what to say about it.
+/// The host of a command over a link, with the options that every such command has.
+@dynamicMemberLookup
 package struct LinkOptions: ParsableArguments {
+  @OptionGroup
+  package var reach: ReachOptions
+
+  @Argument(
+    help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
+  )
+  package var host: String
+
+  /// None yet.
+  package init() {}
+
+  /// The options of a command that names `host` in another way.
+  package init(_ reach: ReachOptions, host: String) {
+    self.reach = reach
+    self.host = host
+  }
+
+  /// The options beside the host.
+  package subscript<Value>(dynamicMember path: KeyPath<ReachOptions, Value>) -> Value {
+    reach[keyPath: path]
+  }
+}
+
+/// The options that every command over a link has: how to reach a host, and what to say about it.
+package struct ReachOptions: ParsableArguments {
   @Option(
     name: .customShort("p", allowingJoined: true),
     help: ArgumentHelp("The port.", valueName: "PORT"))
@@ -128,11 +154,6 @@ package struct LinkOptions: ParsableArguments {
 
   @Flag(help: "Never prompt.")
   package var batch = false
-
-  @Argument(
-    help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
-  )
-  package var host: String
 
   /// None yet.
   package init() {}

@@ -38,7 +38,9 @@ extension ConnectRun {
     case .redraw: redraw()
     case .giveUp(let failure): await work.giveUp(failure)
     case .view: view.see(event)
-    case .work: work.see(event)
+    case .work:
+      work.see(event)
+      if case .waiting = event.step, await work.hasMoved() { await supervisor.reconnectNow(id) }
     case .loseForwards: await forwards?.linkLost()
     case .retryForwards: await forwards?.linkIsBack()
     }

@@ -21,6 +21,10 @@ protocol LinkWork: Sendable {
   /// Takes an event of the link in, after it was reported.
   func see(_ event: RecoveryEvent)
 
+  /// Whether the work has come further since it was asked last: then the link is worth another
+  /// dial at once.
+  func hasMoved() async -> Bool
+
   /// No other link follows, because of `failure`.
   func giveUp(_ failure: CommandFailure) async
 
@@ -43,6 +47,8 @@ extension LinkWork {
   func hold(_ isHeld: Bool) {}
 
   func see(_ event: RecoveryEvent) {}
+
+  func hasMoved() async -> Bool { false }
 
   func detach() {}
 

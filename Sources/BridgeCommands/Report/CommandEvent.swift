@@ -24,6 +24,8 @@ package enum CommandEvent: Sendable {
   case suspendedSession(id: String)
   /// `bridge-host` was installed.
   case installed(directory: String, sha256: String, version: String)
+  /// A step of a copy.
+  case copy(CopyEvent)
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
   /// A local port or unix socket takes connections.
@@ -69,6 +71,7 @@ package enum CommandEvent: Sendable {
     case .session: "session"
     case .suspendedSession: "suspendedSession"
     case .installed: "installed"
+    case .copy(let event): event.name
     case .gap: "gap"
     case .forward: "forward"
     case .forwarded(.opened): "forwardOpened"
@@ -89,7 +92,7 @@ package enum CommandEvent: Sendable {
     switch self {
     case .counters, .error, .exit: true
     case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
-      .suspendedSession, .installed, .gap, .forward, .forwarded, .missed, .link:
+      .suspendedSession, .installed, .copy, .gap, .forward, .forwarded, .missed, .link:
       false
     }
   }
@@ -135,6 +138,7 @@ package enum CommandEvent: Sendable {
       line.add("directory", PeerText.escaped(directory))
       line.add("sha256", sha256)
       line.add("version", PeerText.escaped(version))
+    case .copy(let event): event.add(to: &line)
     case .gap(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))

@@ -50,25 +50,37 @@ import Testing
   private static let rule = ForwardRule(from: .port(address: nil, 1), to: .dynamic, on: .remote)
 
   /// Every event of the command with every field.
-  private static let events: [CommandEvent] = [
-    .warning(message: "m"),
-    .connected(
-      host: "h", port: 1, user: "u",
-      .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
-    .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
-    .started(hasTerminal: true, target: "t:1"), .standardError(text: "t"),
-    .message(number: 1, bytes: 1, lines: 1, isBinary: false),
-    .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
-    .installed(directory: "/d", sha256: "s", version: "v"),
-    .gap(from: 1, to: 2), .forward(rule, port: 1), .forwarded(.opened(id: 1, target: "t")),
-    .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
-    .forwarded(.refused(id: 1, target: "t", .cancelled)),
-    .forwarded(.listening(rule, port: 1)),
-    .forwarded(.unavailable(rule, .cancelled, retry: .seconds(1))),
-    .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
-    .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
-    .missed(count: 1),
-  ]
+  private static let events: [CommandEvent] =
+    [
+      .warning(message: "m"),
+      .connected(
+        host: "h", port: 1, user: "u",
+        .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
+      .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
+      .started(hasTerminal: true, target: "t:1"), .standardError(text: "t"),
+      .message(number: 1, bytes: 1, lines: 1, isBinary: false),
+      .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
+      .installed(directory: "/d", sha256: "s", version: "v"),
+      .gap(from: 1, to: 2), .forward(rule, port: 1), .forwarded(.opened(id: 1, target: "t")),
+      .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
+      .forwarded(.refused(id: 1, target: "t", .cancelled)),
+      .forwarded(.listening(rule, port: 1)),
+      .forwarded(.unavailable(rule, .cancelled, retry: .seconds(1))),
+      .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
+      .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
+      .missed(count: 1),
+    ] + copyEvents.map { .copy($0) }
+
+  private static var copyEvents: [CopyEvent] {
+    var progress = CopyProgress()
+    (progress.totalFiles, progress.totalBytes, progress.rate) = (1, 1, 1)
+    return [
+      .started(source: "s", destination: "d", tool: "t"), .progress(progress),
+      .continued(path: "p", from: 1),
+      .file(path: "p", bytes: 1, sha256: "s", hasChanged: false), .failed(path: "p", .cancelled),
+      .ended(files: 1, bytes: 1, failed: 1, milliseconds: 1),
+    ]
+  }
 
   private static func number(of event: CommandEvent) -> Int {
     switch event {
@@ -92,7 +104,13 @@ import Testing
     case .error: 17
     case .exit: 18
     case .missed: 19
-    case .link: 20
+    case .copy(.started): 20
+    case .copy(.progress): 21
+    case .copy(.continued): 22
+    case .copy(.file): 23
+    case .copy(.failed): 24
+    case .copy(.ended): 25
+    case .link: 26
     }
   }
 
@@ -149,7 +167,7 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...19))
+    #expect(Self.events.map(Self.number) == Array(0...25))
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

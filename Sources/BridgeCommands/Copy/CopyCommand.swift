@@ -1,0 +1,71 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeSessionProtocol
+import BridgeTerminal
+import Foundation
+
+/// `bridgectl cp`.
+package struct CopyCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "cp",
+    abstract: "Copy files to or from a host, over breaks of the link.",
+    discussion: """
+      One of SRC and DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
+      Permission bits and times of the last change are kept. A file gets its name in one step, \
+      once all of it is there and its SHA-256 is the same on both machines. When the link is lost \
+      the copy goes on at the byte as soon as it is back; of a single file also in a later run. \
+      It needs bridge-host on the host (`bridgectl install`).
+
+      A symbolic link in a tree is copied as one where it stays inside the tree; nothing is \
+      written outside DST. What cannot be copied is named, the rest is copied, and the exit \
+      status says so.
+
+      EXAMPLES:
+          bridgectl cp disk.img build.example:images/
+          bridgectl cp -r build.example:/var/log/app ./logs
+          bridgectl cp -r site/. web:/srv/www
+      """)
+
+  @Flag(name: .customShort("r"), help: "Copy directories with all that is in them.")
+  package var recursive = false
+
+  @OptionGroup package var reach: ReachOptions
+
+  @Argument(help: ArgumentHelp("What is copied: PATH or HOST:PATH.", valueName: "SRC"))
+  package var source: String
+
+  @Argument(
+    help: ArgumentHelp(
+      "Its copy, or the directory for it: PATH or HOST:PATH.", valueName: "DST"))
+  package var destination: String
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    let (reach, source, destination, recursive) = (reach, source, destination, recursive)
+    let request = Result { () throws(AppError) in
+      try CopyRequest(source: source, destination: destination, isRecursive: recursive)
+    }
+    let link = LinkOptions(reach, host: (try? request.get().host) ?? source)
+    await LinkCommand(options: link).run(
+      { () throws(AppError) in
+        let request = try request.get()
+        let connect = try ConnectRequest(link)
+        try request.checkSource()
+        return connect
+      },
+      { context in
+        var generator = SystemRandomNumberGenerator()
+        let settings = context.settings
+        // The request was read before: without one there is no work.
+        let job = (try? request.get())?.job(
+          account: "\(settings.user)@\(settings.endpoint)",
+          directory: FileManager.default.currentDirectoryPath,
+          run: Identifier(using: &generator))
+        guard let job else { return IdleWork(context: context) }
+        return CopyWork(context, job, source: source, destination: destination)
+      })
+  }
+}

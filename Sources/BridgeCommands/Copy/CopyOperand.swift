@@ -1,0 +1,73 @@
+package import BridgeErrors
+import BridgeTerminal
+
+/// SRC or DST as the user typed it: a path on this machine, or `[user@]host:path`.
+package enum CopyOperand: Sendable, Equatable {
+  /// A path on this machine.
+  case local(String)
+  /// A path on a host: absolute, or from the home directory.
+  case remote(host: String, path: String)
+
+  /// Parses `text` as scp(1) does: a colon before the first slash makes it remote, `./a:b` is a
+  /// file here. `ssh://host:port/path` is from the home directory, `ssh://host//path` absolute.
+  ///
+  /// - Throws: `validationError` that names `field`.
+  package init(_ text: String, field: String) throws(AppError) {
+    guard !text.isEmpty else {
+      throw .validationError(field: field, message: "It is empty: a path, or HOST:PATH.")
+    }
+    guard text.utf8.count <= 4095, !text.utf8.contains(0) else {
+      throw .validationError(field: field, message: "It is longer than 4095 bytes.")
+    }
+    guard !["ws://", "wss://"].contains(where: text.lowercased().hasPrefix) else {
+      throw .validationError(field: field, message: "Files are copied over SSH only.")
+    }
+    let scheme = "ssh://"
+    if text.lowercased().hasPrefix(scheme) {
+      let rest = text.dropFirst(scheme.count)
+      let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+      self = .remote(
+        host: scheme + rest[..<slash], path: Self.path(String(rest[slash...].dropFirst())))
+      return
+    }
+    var isBracketed = false
+    for index in text.indices {
+      switch text[index] {
+      case "[": isBracketed = true
+      case "]": isBracketed = false
+      case "/" where !isBracketed:
+        self = .local(text)
+        return
+      case ":" where !isBracketed && index != text.startIndex:
+        let path = String(text[text.index(after: index)...])
+        self = .remote(host: String(text[..<index]), path: Self.path(path))
+        return
+      case _: continue
+      }
+    }
+    self = .local(text)
+  }
+
+  /// The home directory is where a command of the host begins.
+  private static func path(_ text: String) -> String {
+    if text.isEmpty || text == "~" { return "." }
+    guard text.hasPrefix("~/") else { return text }
+    let rest = text.drop { $0 == "~" || $0 == "/" }
+    return rest.isEmpty ? "." : String(rest)
+  }
+
+  /// The path.
+  package var path: String {
+    switch self {
+    case .local(let path), .remote(_, let path): path
+    }
+  }
+
+  /// The name that a copy of it has in a directory; nil where only its content can be meant.
+  package var name: [UInt8]? {
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"))
+    guard let last = parts.last else { return nil }
+    let name = Array(last)
+    return [Array(".".utf8), Array("..".utf8)].contains(name) ? nil : name
+  }
+}

@@ -1,0 +1,217 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+extension SSHServer {
+  /// Runs `cp` to or from it.
+  nonisolated func copy(
+    _ arguments: [String], _ home: Home, port: Int? = nil
+  ) async throws -> Outcome {
+    try await home.run(["cp"] + link(home, port: port) + arguments)
+  }
+}
+
+extension Home {
+  /// Bytes that differ everywhere, as a file of this home.
+  func fill(_ name: String, _ count: Int) throws -> Data {
+    var generator = SplitMix64(seed: UInt64(count))
+    var bytes = Data(capacity: count + 70_000)
+    let words = (0..<(min(count, 1 << 16) / 8 + 1)).map { _ in generator.next() }
+    let block = words.flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+    }
+    var number: UInt8 = 0
+    while bytes.count < count {
+      // No two blocks are the same.
+      bytes.append(contentsOf: block)
+      bytes.append(number)
+      number &+= 1
+    }
+    let data = Data(bytes.prefix(count))
+    try data.write(to: URL(filePath: file(name)))
+    return data
+  }
+
+  func data(_ name: String) -> Data? { FileManager.default.contents(atPath: file(name)) }
+
+  /// What copies have left of their own.
+  func remains(in folder: String = "") -> [String] {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: file(folder))
+    return (names ?? []).filter { $0.hasPrefix(".bridge") }
+  }
+}
+
+/// `bridgectl cp` over a real sshd with `bridge-host`.
+@Suite(.timeLimit(.minutes(3))) struct CopyTests {
+  private let host = "127.0.0.1"
+
+  @Test(arguments: [true, false])
+  func aFileIsCopiedWithItsModeAndTime(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 700_001)
+      FileDetails.setMode(home.file("a"), 0o640)
+      let (from, to) = (home.file("a"), home.file("b"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let outcome = try await server.copy(operands, home)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.error.hasPrefix("bridgectl: copied 1 file, 683.5 KiB"), "\(outcome.error)")
+      #expect(home.data("b") == data)
+      #expect(FileDetails.of(to) == FileDetails.of(from))
+      #expect(FileDetails.of(to)[0] & 0o777 == 0o640)
+      #expect(home.remains().isEmpty)
+    }
+  }
+
+  /// Every connection is reset after 5 MiB, in the middle of the file.
+  @Test(arguments: [true, false])
+  func aCopyGoesOnAtTheByteOverManyBreaks(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 48 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: 5 << 20, isPut ? .toServer : .toClient), on: .all)
+      let (from, to) = (home.file("a"), home.file("b"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let outcome = try await server.copy(operands + ["--json"], home, port: proxy.port)
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      #expect(home.data("b") == data)
+      #expect(home.remains().isEmpty)
+      let continued = try outcome.events("copyContinued").compactMap { $0["from"] as? Int }
+      #expect(continued.count >= 8, "\(continued)")
+      #expect(continued == continued.sorted(), "\(continued)")
+      let file = try #require(try outcome.events("fileCopied").first)
+      #expect(file["bytes"] as? Int == 48 << 20)
+    }
+  }
+
+  /// The link is reset every few hundred milliseconds, once files flow over it.
+  @Test(arguments: [true, false])
+  func aCopyOutlivesResetsEveryFewHundredMilliseconds(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 64 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      // So slow that it lasts for many of them.
+      try await proxy.inject(.bandwidth(40 << 20))
+      let resets = Task {
+        while (try? await ContinuousClock().sleep(for: .milliseconds(300))) != nil {
+          let isFlowing = await proxy.connections.values.contains {
+            $0.toServer + $0.toClient > 2 << 20
+          }
+          if isFlowing { try? await proxy.inject(.reset) }
+        }
+      }
+      let (from, to) = (home.file("a"), home.file("b"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let outcome = try await server.copy(operands + ["--json"], home, port: proxy.port)
+      resets.cancel()
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      #expect(home.data("b") == data)
+      #expect(home.remains().isEmpty)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aTreeIsCopiedOverBreaks(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      for index in 0..<400 {
+        try home.write("file \(index)", to: "t/d\(index % 7)/e\(index % 3)/f\(index)")
+      }
+      _ = try home.fill("t/d0/large", 3 << 20)
+      try FileManager.default.createSymbolicLink(
+        atPath: home.file("t/link"), withDestinationPath: "d0/large")
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: 600_000, isPut ? .toServer : .toClient), on: .all)
+      let (from, to) = (home.file("t"), home.file("u"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let outcome = try await server.copy(["-r", "--json"] + operands, home, port: proxy.port)
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      let compare = try await home.run(
+        ["-r", "--no-dereference", from, to], program: "/usr/bin/diff")
+      #expect(compare.code == 0, "\(compare.text)")
+      let names = try FileManager.default.subpathsOfDirectory(atPath: to)
+      #expect(!names.contains { $0.contains(".bridge") })
+      let ended = try #require(try outcome.events("copyEnded").first)
+      #expect(ended["files"] as? Int == 401 && ended["failed"] as? Int == 0)
+    }
+  }
+
+  @Test func aPathIsFromTheHomeDirectoryAndADirectoryGetsTheName() async throws {
+    try await withSessions { server, home, folder in
+      let data = try home.fill("a", 1000)
+      try FileManager.default.createDirectory(
+        atPath: "\(folder.path)/into", withIntermediateDirectories: true)
+      for destination in ["\(host):into", "\(host):", "\(host):~/into/b"] {
+        let outcome = try await server.copy([home.file("a"), destination], home)
+        #expect(outcome.code == 0, "\(outcome.error)")
+      }
+      for name in ["into/a", "a", "into/b"] {
+        #expect(FileManager.default.contents(atPath: "\(folder.path)/\(name)") == data)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["/nothing-there", "127.0.0.1:x"], 66, "fileNotFound"),
+      (["127.0.0.1:nothing-there", "x"], 66, "fileNotFound"),
+      (["/tmp", "127.0.0.1:x"], 66, "fileReadError"),
+      (["127.0.0.1:/tmp", "x"], 66, "fileReadError"),
+      (["/etc/passwd", "127.0.0.1:/no-such/place"], 73, "fileWriteError"),
+      (["127.0.0.1:/etc/passwd", "/no-such/place"], 73, "fileWriteError"),
+      (["/etc/passwd", "127.0.0.1:/proc/x"], 73, "fileWriteError"),
+      (["a", "b"], 64, "validationError"), (["127.0.0.1:a", "127.0.0.1:b"], 64, "validationError"),
+    ] as [([String], Int32, String)])
+  func whatCannotBeCopiedIsNamed(
+    _ operands: [String], _ code: Int32, _ name: String
+  ) async throws {
+    try await withSessions { server, home, _ in
+      let outcome = try await server.copy(operands, home)
+      #expect(outcome.code == code, "\(outcome.error)")
+      #expect(outcome.lastLine.contains("[\(name)]"), "\(outcome.error)")
+    }
+  }
+
+  @Test func aDirectoryInPlaceOfTheFileStays() async throws {
+    try await withSessions { server, home, folder in
+      try home.write("x", to: "f")
+      try FileManager.default.createDirectory(
+        atPath: "\(folder.path)/into/f/kept", withIntermediateDirectories: true)
+      let outcome = try await server.copy([home.file("f"), "\(host):into"], home)
+      #expect(outcome.code == 73, "\(outcome.error)")
+      #expect(outcome.error.contains("it is a directory"), "\(outcome.error)")
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func aFullDiskIsSaidBeforeAByteIsSent() async throws {
+    try await withSessions { server, home, folder in
+      let disk = "\(folder.path)/disk"
+      try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+      let mount = try await home.run(
+        ["-t", "tmpfs", "-o", "size=4m", "none", disk], program: "/bin/mount")
+      guard mount.code == 0 else { return }
+      _ = try home.fill("a", 8 << 20)
+      let outcome = try await server.copy([home.file("a"), "\(host):disk/a"], home)
+      // Small ones, until it is full.
+      try home.write("", to: "t/empty")
+      for index in 0..<20 { _ = try home.fill("t/f\(index)", 500_000) }
+      let tree = try await server.copy(["-r", home.file("t"), "\(host):disk/t"], home)
+      _ = try await home.run(["-l", disk], program: "/bin/umount")
+      #expect(outcome.code == 73)
+      #expect(outcome.lastLine.contains("[insufficientDiskSpace]"), "\(outcome.error)")
+      #expect(tree.code == 73)
+      #expect(tree.lastLine.contains("No space left on device"), "\(tree.error)")
+    }
+  }
+}
+
+extension Outcome {
+  /// The lines of one event.
+  func events(_ name: String) throws -> [[String: Any]] {
+    try error.split(separator: "\n").compactMap {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+    }.filter { $0["event"] as? String == name }
+  }
+}

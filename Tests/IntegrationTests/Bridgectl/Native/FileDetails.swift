@@ -1,0 +1,21 @@
+import Foundation
+
+/// Calls about files that Foundation has not.
+enum FileDetails {
+  /// Mode, seconds and nanoseconds of the last change; a symbolic link is not followed.
+  static func of(_ path: String) -> [Int] {
+    var status = stat()
+    unsafe lstat(path, &status)
+    return [Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+  }
+
+  static func setMode(_ path: String, _ mode: mode_t) { _ = unsafe chmod(path, mode) }
+
+  /// Makes an empty file whose name is these bytes.
+  static func make(_ name: [UInt8], in folder: String) -> Bool {
+    let path = (Array("\(folder)/".utf8) + name + [0]).map { CChar(bitPattern: $0) }
+    let descriptor = unsafe creat(path, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+    return descriptor >= 0
+  }
+}
