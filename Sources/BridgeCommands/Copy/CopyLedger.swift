@@ -27,7 +27,8 @@ package struct CopyLedger: Sendable {
     let tenths = time.milliseconds / 100
     var text =
       "copied \(files), \(CopyProgress.size(progress.bytes)) in \(tenths / 10).\(tenths % 10) s "
-      + "(\(CopyProgress.size(rate))/s), SHA-256 verified"
+      + "(\(CopyProgress.size(rate))/s)"
+    if copied > 0 { text += ", SHA-256 verified" }
     if failed > 0 { text += "; \(failed) not copied" }
     return text + "."
   }

@@ -18,6 +18,8 @@ final class CopyWork: LinkWork {
     /// What ended the link for good.
     var gaveUp: CommandFailure?
     var isDown = false
+    /// Whether all is settled.
+    var isOver = false
     var progress = CopyProgress()
     var rate = CopyRate()
     var ledger = CopyLedger()
@@ -80,6 +82,11 @@ final class CopyWork: LinkWork {
     }
   }
 
+  var farewell: String? {
+    let isKept = state.withLock { !$0.isOver && $0.progress.bytes > 0 } && !job.isRecursive
+    return isKept ? "what was copied is kept; the same command goes on with it." : nil
+  }
+
   // MARK: The copy
 
   func run() async {
@@ -127,7 +134,9 @@ final class CopyWork: LinkWork {
     let channel = try await links.channel(running: command.text)
     switch try await transfer.carry(over: channel, command) {
     case .finished: return true
-    case .unavailable(let reason): throw .durableSessionHostUnusable(host: host, reason: reason)
+    case .unavailable(let reason):
+      reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
+      throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
       if Task.isCancelled { throw .cancelled }
       guard attempts.goesOn(after: ending, await transfer.progress) else {
@@ -146,7 +155,11 @@ final class CopyWork: LinkWork {
         .ended(
           files: progress.files, bytes: progress.bytes, failed: ledger.failed,
           milliseconds: time.milliseconds)))
-    reporter.log("bridgectl: " + ledger.summary(progress, after: time))
+    state.withLock { $0.isOver = true }
+    // Of a single file the error says all.
+    if ledger.copied > 0 || job.isRecursive {
+      reporter.log("bridgectl: " + ledger.summary(progress, after: time))
+    }
     guard let first = ledger.first else { return context.finish(.success(.success)) }
     context.fail(first)
   }

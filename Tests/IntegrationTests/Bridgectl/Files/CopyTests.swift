@@ -174,6 +174,44 @@ extension Home {
     }
   }
 
+  @Test func aHostWithoutBridgeHostIsNamedWithWhatHelps() async throws {
+    try await withSessions(installs: false) { server, home, _ in
+      try home.write("x", to: "f")
+      let outcome = try await server.copy([home.file("f"), "\(host):f"], home)
+      #expect(outcome.code == 78, "\(outcome.error)")
+      #expect(outcome.lastLine.contains("[featureUnavailable]"), "\(outcome.error)")
+      #expect(outcome.error.contains("`bridgectl install 127.0.0.1`"), "\(outcome.error)")
+    }
+  }
+
+  /// As where bridgectl is ended: the same command goes on, and an old process of the host does not
+  /// write beside the new one.
+  @Test func anEndedCopyGoesOnInALaterRun() async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 24 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(8 << 20))
+      let operands = [home.file("a"), "\(host):\(home.file("b"))"]
+      let running = try home.start(["cp"] + server.link(home, port: proxy.port) + operands)
+      // Once a part of it is there.
+      while home.remains().allSatisfy({ (home.data($0)?.count ?? 0) < 1 << 20 }) {
+        try await ContinuousClock().sleep(for: .milliseconds(20))
+      }
+      running.child.signal(SIGTERM)
+      let first = try await running.outcome()
+      #expect(first.code == 143)
+      #expect(first.error.contains("the same command goes on with it"), "\(first.error)")
+      #expect(home.data("b") == nil)
+      try await proxy.heal()
+      let second = try await server.copy(operands + ["--json"], home, port: proxy.port)
+      await proxy.stop()
+      #expect(second.code == 0 && home.data("b") == data, "\(second.error)")
+      let continued = try #require(try second.events("copyContinued").first)
+      #expect(continued["from"] as? Int ?? 0 >= 1 << 20)
+      #expect(home.remains().isEmpty)
+    }
+  }
+
   @Test func aDirectoryInPlaceOfTheFileStays() async throws {
     try await withSessions { server, home, folder in
       try home.write("x", to: "f")
