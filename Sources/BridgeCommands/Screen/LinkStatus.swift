@@ -105,11 +105,16 @@ package struct LinkStatus: Sendable {
 
   private func suspicion(at now: Moment, held: Int, hasKeyboard: Bool) -> [String] {
     guard let heard else { return [] }
-    var line = "\(host) has not responded for \((now - heard).components.seconds) s."
+    var line = "\(host) has not responded for \(Self.seconds(now - heard))."
     if hasKeyboard {
       line += " \(Self.held(held)) ~r reconnects, ~. disconnects."
     }
     return [line]
+  }
+
+  /// Whole seconds, or milliseconds where that is none.
+  private static func seconds(_ time: Duration) -> String {
+    time < .seconds(1) ? "\(time.milliseconds) ms" : "\(time.components.seconds) s"
   }
 
   private static func held(_ count: Int) -> String { "Typed input is held (\(count) bytes)." }
@@ -142,7 +147,7 @@ package struct LinkStatus: Sendable {
       lastError = failure.error
       return nil
     case .suspected(let silent):
-      return "\(host) has not responded for \(silent.components.seconds) s."
+      return "\(host) has not responded for \(Self.seconds(silent))."
     case .cleared:
       return "\(host) responds again."
     case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,

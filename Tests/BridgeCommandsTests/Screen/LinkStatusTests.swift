@@ -105,6 +105,8 @@ import Testing
       ])
     status.see(event(.cleared, after: .seconds(13), generation: 1))
     #expect(lines(status, after: .seconds(13)).isEmpty)
+    let early = event(.suspected(silentFor: .milliseconds(500)), after: .seconds(14), generation: 1)
+    #expect(status.message(for: early) == "h has not responded for 500 ms.")
   }
 
   @Test func theEndOfAnotherGenerationChangesNothing() {
