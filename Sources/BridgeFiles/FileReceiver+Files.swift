@@ -49,6 +49,7 @@ extension FileReceiver {
       guard start.offset > 0 else { return try create(writing) }
       let file = try directory.reopen(writing.temporary)
       guard file.lock() else { throw SystemFailure.locked }
+      guard try file.status().size >= start.offset else { throw SystemFailure.missing }
       try file.truncate(to: start.offset)
       return file
     } catch {

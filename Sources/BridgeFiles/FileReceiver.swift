@@ -29,6 +29,8 @@ package final class FileReceiver {
   var writing: Writing?
   private var after: FilePath?
   var part: FilePoint.Part?
+  /// The file of the part as the last stream left it.
+  private var partIdentity: [UInt8]?
   var entries: UInt64 = 0
   private var acknowledged: UInt64 = 0
   var settled = FileProgress()
@@ -72,19 +74,26 @@ package final class FileReceiver {
   ///
   /// - Parameter claim: where the last stream ended, for a receiver that remembers nothing of it.
   package func connect(_ claim: FilePoint? = nil) throws(FileFault) -> FilePoint {
-    let target = try FileTarget(path, name: name, isInside: claim?.isInside ?? isInside)
+    let target = try FileTarget(
+      path, name: name, isInside: claim?.isInside ?? isInside,
+      isRecursive: isRecursive)
     self.target = target
     isInside = target.isInside
     if let claim {
       after = claim.after
       part = nil
       try find(claim)
+    } else if let part, !isUntouched(part) {
+      // Something else wrote it meanwhile: its bytes are compared, as those of an earlier run.
+      self.part = nil
+      try find(FilePoint(part: .init(path: part.path, offset: 0, state: [])))
     } else if after == nil, part == nil, !isRecursive {
       try find(FilePoint(part: .init(path: [], offset: 0, state: [])))
     }
     if part?.offset == 0 { part = nil }
     incoming = IncomingFiles(isRecursive: isRecursive, part: part)
     (entries, acknowledged, directories, outbox) = (0, 0, [], [])
+    lastBytes = 0
     var point = FilePoint(after: after, part: part, boot: boot)
     point.isInside = isInside
     return point
@@ -92,7 +101,8 @@ package final class FileReceiver {
 
   /// The stream is over; another one may begin.
   package func disconnect() {
-    if let writing, writing.file != nil, writing.kept.count > 0 {
+    if let writing, let file = writing.file, writing.kept.count > 0 {
+      partIdentity = try? file.status().identity
       part = FilePoint.Part(
         path: writing.path, offset: writing.kept.count, state: writing.kept.state,
         identity: writing.start.identity)
@@ -112,8 +122,17 @@ package final class FileReceiver {
     self.part = nil
   }
 
+  /// Whether the file of a part is the one that the last stream left, as that left it.
+  private func isUntouched(_ part: FilePoint.Part) -> Bool {
+    guard let partIdentity, let place = try? place(of: part.path),
+      let file = try? place.directory.reopen(temporary(place.name))
+    else { return false }
+    return (try? file.status().identity) == partIdentity
+  }
+
   /// What of the claimed file is there: the part that was acknowledged, or another one, whose bytes
-  /// are compared; or all of it, in place.
+  /// are compared. A whole file in its place is copied again: that its content is the same says
+  /// nothing of its mode and time.
   private func find(_ claim: FilePoint) throws(FileFault) {
     guard let claimed = claim.part, let place = try? place(of: claimed.path) else { return }
     if let file = try? place.directory.reopen(temporary(place.name)) {
@@ -125,12 +144,6 @@ package final class FileReceiver {
       } else if let hash = try? FileHash(of: file, count: size & ~(FileLimits.block - 1)) {
         part = .init(path: claimed.path, offset: hash.count, state: hash.state)
       }
-    } else if let whole = claim.whole, whole.path == claimed.path,
-      let file = try? place.directory.file(place.name),
-      let hash = try? FileHash(of: file, count: whole.offset + 1), hash.count == whole.offset,
-      hash.digest == whole.state
-    {
-      after = whole.path
     }
   }
 

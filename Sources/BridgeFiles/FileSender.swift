@@ -200,6 +200,11 @@ package final class FileSender {
     do throws(SystemFailure) {
       status = try file.status()
       guard status.kind == .file else { return skip(path, FileFault(.special)) }
+      // A file of /proc: the system says its length only to who reads it.
+      let first = status.size == 0 ? try file.read(at: 0, count: 1) : []
+      guard first.isEmpty else {
+        return skip(path, FileFault(.unreadable, "its length is not known"))
+      }
       hash = try start(of: path, file, status)
     } catch {
       return skip(path, error.ofSource)

@@ -13,8 +13,15 @@ struct FileTarget {
   ///   - path: the destination.
   ///   - name: the name inside of it where it is a directory; nil for its content.
   ///   - isInside: what an earlier channel of the same copy decided.
-  init(_ path: [UInt8], name: [UInt8]?, isInside: Bool?) throws(FileFault) {
+  ///   - isRecursive: whether it becomes a directory where nothing is there.
+  init(
+    _ path: [UInt8], name: [UInt8]?, isInside: Bool?, isRecursive: Bool
+  ) throws(FileFault) {
     let (before, last) = Self.split(path)
+    // As cp(1): a name with a slash behind it is that of a directory.
+    if path.last == UInt8(ascii: "/"), !isRecursive, !Self.isDirectory(path) {
+      throw FileFault(.notDirectory)
+    }
     do throws(SystemFailure) {
       if isInside ?? Self.isDirectory(path) {
         self.isInside = true

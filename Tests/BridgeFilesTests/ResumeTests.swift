@@ -49,6 +49,44 @@ import Testing
     #expect(place.read("b") == other)
   }
 
+  /// Beyond what the sender sends without an answer: the count of the stream before is forgotten.
+  @Test func aLargeSourceThatIsAnotherOneIsAcknowledgedFromItsBeginning() throws {
+    let place = try Place()
+    let size = FileLimits.data * (2 * FileLimits.marks + 100)
+    try place.write([], to: "a")
+    let file = try FileHandle(forWritingTo: URL(filePath: place.file("a")))
+    try file.truncate(atOffset: UInt64(size))
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    #expect(try copy.stream(cutAfter: size - 1000) == .cut)
+    try file.write(contentsOf: Data([7]))
+    try file.close()
+    #expect(try copy.stream() == .finished)
+    #expect(FileManager.default.contentsEqual(atPath: place.file("a"), andPath: place.file("b")))
+  }
+
+  /// Its temporary file is cut, removed, or has other bytes, when the next stream begins.
+  @Test(arguments: ["cut", "removed", "altered", "empty"])
+  func aPartThatSomethingElseWroteIsCompared(_ what: String) throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    #expect(try copy.stream(cutAfter: 3 * FileLimits.data) == .cut)
+    let part = try #require(place.names("").first { $0.hasPrefix(".bridge-copy-") })
+    switch what {
+    case "removed": try FileManager.default.removeItem(atPath: place.file(part))
+    case "empty": try place.write([], to: part)
+    case _:
+      let file = try FileHandle(forUpdating: URL(filePath: place.file(part)))
+      if what == "cut" { try file.truncate(atOffset: 1000) }
+      if what == "altered" { try file.write(contentsOf: Data([1, 2, 3])) }
+      try file.close()
+    }
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("b") == bytes)
+    #expect(place.names("") == ["a", "b"])
+  }
+
   /// With another time its bytes are compared, and it goes on.
   @Test func aSourceThatWasTouchedGoesOn() throws {
     let place = try Place()

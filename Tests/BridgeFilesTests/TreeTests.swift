@@ -57,6 +57,31 @@ import Testing
     #expect(paths.contains([Array(name)]))
   }
 
+  /// Its length is 0 for stat(2), and it has content.
+  @Test func aFileOfTheSystemIsNotCopiedAsAnEmptyOne() throws {
+    let place = try Place()
+    var copy = Copy("/proc/cpuinfo", to: place.file("a"))
+    _ = try copy.stream()
+    #expect(copy.faults == [.unreadable])
+    #expect(place.names("") == [])
+  }
+
+  /// As with cp(1).
+  @Test func aNameWithASlashBehindItIsThatOfADirectory() throws {
+    let place = try Place()
+    try place.write([1], to: "a")
+    try place.write([2], to: "b")
+    for target in ["b/", "new/"] {
+      var copy = Copy(place.file("a"), to: place.file(target), name: "a")
+      #expect(throws: FileFault.self) { _ = try copy.stream() }
+    }
+    #expect(place.names("") == ["a", "b"] && place.read("b") == [2])
+    try place.write([3], to: "t/x")
+    var tree = Copy(place.file("t"), to: place.file("new/"), name: "t", isRecursive: true)
+    #expect(try tree.stream() == .finished)
+    #expect(place.names("new") == ["x"])
+  }
+
   @Test func whatIsNoFileIsNamedAndTheRestIsCopied() throws {
     let place = try Place()
     try place.write([1], to: "t/a")
