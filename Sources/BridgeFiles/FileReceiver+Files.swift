@@ -103,7 +103,7 @@ extension FileReceiver {
     }
     let digest = current.hash.digest
     do throws(FileFault) {
-      guard end.digest == nil || end.digest == digest else { throw FileFault(.mismatch) }
+      guard end.digest == digest else { throw FileFault(.mismatch) }
       do throws(SystemFailure) {
         try file.set(current.start.meta)
         try current.directory.rename(current.temporary, to: current.name)
@@ -114,7 +114,7 @@ extension FileReceiver {
       settled.bytes += current.start.size
       events.append(
         .copied(
-          current.path, bytes: current.start.size, digest: end.digest == nil ? nil : digest,
+          current.path, bytes: current.start.size, digest: digest,
           hasChanged: end.hasChanged))
     } catch {
       current.directory.remove(current.temporary)

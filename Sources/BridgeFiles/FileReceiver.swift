@@ -212,6 +212,8 @@ package final class FileReceiver {
       settle(path)
     case .done:
       guard failure == nil else { return }
+      // Nothing at all is no copy.
+      guard incoming.hasTop || after != nil else { throw .unexpectedFrame(type: frame.number) }
       acknowledge()
       outbox += FileFrame.finished.encoded
       isFinished = true

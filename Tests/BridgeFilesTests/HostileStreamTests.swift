@@ -48,6 +48,23 @@ import Testing
     #expect(faults == [.notDirectory])
   }
 
+  @Test func anEndWithoutAnythingIsNoCopy() throws {
+    let receiver = try receiver(Place())
+    #expect(throws: ProtocolError.self) { try receiver.take(.done(entries: 0)) }
+    #expect(!receiver.isFinished)
+  }
+
+  @Test func aFileWithoutADigestIsNotPutInPlace() throws {
+    let place = try Place()
+    let receiver = try receiver(place)
+    let start = FileStart(name: [102], size: 1, offset: 0, meta: Self.meta, identity: [])
+    let end = FileEnd(digest: nil, hasChanged: false)
+    for frame in [
+      top, .file(entry: 1, start), .data(offset: 0, [1]), .end(size: 1, end),
+    ] { try receiver.take(frame) }
+    #expect(place.names("in") == [])
+  }
+
   @Test func aLinkOfThePeerDoesNotLeadOut() throws {
     let place = try Place()
     try place.write([1], to: "outside/kept")

@@ -40,9 +40,7 @@ package struct FileStatus: Equatable {
     }
   }
 
-  /// Whether the content may be another one.
-  package func hasChanged(since other: FileStatus) -> Bool {
-    size != other.size || meta.seconds != other.meta.seconds
-      || meta.nanoseconds != other.meta.nanoseconds
-  }
+  /// Whether the content may be another one: a program can set back the time of its last change,
+  /// but not that of its status (stat(2)).
+  package func hasChanged(since other: FileStatus) -> Bool { identity != other.identity }
 }

@@ -32,7 +32,8 @@ package struct IncomingFiles: Sendable {
   private let part: FilePoint.Part?
   private var metas: [FileMeta] = []
   private var file: Open?
-  private var hasTop = false
+  /// Whether the top of the copy came.
+  package private(set) var hasTop = false
   private var isOver = false
   /// The directory that was entered last.
   package private(set) var directory: FilePath = []
