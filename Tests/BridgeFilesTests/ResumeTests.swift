@@ -87,6 +87,27 @@ import Testing
     #expect(place.names("") == ["a", "b"])
   }
 
+  /// Its owner would own the copy, or have it under another name.
+  @Test(arguments: geteuid() == 0 ? ["owner", "name"] : ["name"])
+  func aPartThatAnotherUserHasIsNotContinued(_ what: String) throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var first = Copy(place.file("a"), to: place.file("b"))
+    #expect(try first.stream(cutAfter: 3 * FileLimits.data) == .cut)
+    let part = try #require(place.names("").first { $0.hasPrefix(".bridge-copy-") })
+    if what == "owner" {
+      try FileManager.default.setAttributes(
+        [.ownerAccountID: 65534], ofItemAtPath: place.file(part))
+    } else {
+      try FileManager.default.linkItem(atPath: place.file(part), toPath: place.file("other"))
+    }
+    var second = Copy(place.file("a"), to: place.file("b"))
+    #expect(try second.stream() == .finished)
+    #expect(second.sent >= Self.size)
+    #expect(place.read("b") == bytes && FileDetails.owner(place.file("b")) == geteuid())
+  }
+
   /// With another time its bytes are compared, and it goes on.
   @Test func aSourceThatWasTouchedGoesOn() throws {
     let place = try Place()

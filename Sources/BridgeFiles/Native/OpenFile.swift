@@ -44,9 +44,19 @@ package final class OpenFile {
     try Self.open(name, in: self, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
 
-  /// Opens a file of this directory for writing.
+  /// Opens a file of this directory for writing, which only this user has: in a directory where
+  /// others may write, one of them could have put it there, and keep it open.
+  ///
+  /// - Throws: EPERM for any other file.
   package func reopen(_ name: [UInt8]) throws(SystemFailure) -> OpenFile {
-    try Self.open(name, in: self, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+    let file = try Self.open(name, in: self, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+    var status = stat()
+    _ = try checked { unsafe fstat(file.number, &status) }
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    guard isFile, status.st_uid == geteuid(), status.st_nlink == 1 else {
+      throw SystemFailure(EPERM)
+    }
+    return file
   }
 
   /// What this is.

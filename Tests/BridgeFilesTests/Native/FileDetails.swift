@@ -9,6 +9,12 @@ enum FileDetails {
     return [Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 
+  static func owner(_ path: String) -> uid_t {
+    var status = stat()
+    unsafe lstat(path, &status)
+    return status.st_uid
+  }
+
   static func setMode(_ path: String, _ mode: mode_t) { _ = unsafe chmod(path, mode) }
 
   static func setTime(_ path: String, seconds: Int, nanoseconds: Int) {
