@@ -15,8 +15,10 @@ extension FileReceiver {
       writing = Writing(
         file: nil, directory: target.directory, name: [], temporary: [], path: path, start: start,
         hash: FileHash(), kept: FileHash())
-      if name == nil { refuse(entry, path, FileFault(.isDirectory)) }
       isRefusedEntry = entry
+      refuse(
+        entry, path,
+        name == nil ? FileFault(.isDirectory) : FileFault(.unwritable, Self.noDirectory))
       return
     }
     let hash = part.map { start.offset > 0 ? FileHash($0.state, count: $0.offset) : FileHash() }
@@ -35,6 +37,9 @@ extension FileReceiver {
     }
     self.writing = writing
   }
+
+  /// Said of what would lie in a directory that could not be made.
+  static let noDirectory = "its directory could not be made"
 
   private func open(_ writing: Writing) throws(FileFault) -> OpenFile {
     let (directory, start) = (writing.directory, writing.start)

@@ -304,6 +304,8 @@ package final class FileReceiver {
         directory.remove(temporary)
         refuse(entry, path, error.ofTarget)
       }
+    } else {
+      refuse(entry, path, FileFault(.unwritable, Self.noDirectory))
     }
     settle(path)
   }

@@ -45,7 +45,7 @@ import Testing
     let faults = receiver.takeEvents().compactMap { event -> FileFault.Code? in
       if case .missing(_, let fault, _) = event { fault.code } else { nil }
     }
-    #expect(faults == [.notDirectory])
+    #expect(faults == [.notDirectory, .unwritable])
   }
 
   @Test func anEndWithoutAnythingIsNoCopy() throws {

@@ -82,6 +82,22 @@ import Testing
     #expect(place.names("new") == ["x"])
   }
 
+  /// A file is where their directory is to be.
+  @Test func filesBelowADirectoryThatCannotBeMadeAreNotCopied() throws {
+    let place = try Place()
+    for name in ["d/a", "d/b", "z"] { try place.write([1], to: "t/\(name)") }
+    try place.link("t/d/l", to: "a")
+    try place.write([2], to: "u/d")
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    #expect(copy.faults == [.notDirectory, .unwritable, .unwritable, .unwritable])
+    let copied = copy.sentEvents.compactMap { event -> FilePath? in
+      if case .copied(let path, _, _, _) = event { path } else { nil }
+    }
+    #expect(copied == [[Array("z".utf8)]])
+    #expect(place.names("u") == ["d", "z"] && place.read("u/d") == [2])
+  }
+
   @Test func whatIsNoFileIsNamedAndTheRestIsCopied() throws {
     let place = try Place()
     try place.write([1], to: "t/a")

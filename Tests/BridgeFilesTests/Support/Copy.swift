@@ -6,6 +6,8 @@ struct Copy {
   let sender: FileSender
   let receiver: FileReceiver
   var events: [FileEvent] = []
+  /// Of the sender, which is all that a client knows that puts.
+  var sentEvents: [FileEvent] = []
   /// Bytes that were sent, over all streams.
   var sent = 0
 
@@ -48,7 +50,7 @@ struct Copy {
       back.append(receiver.takeOutbox(isIdle: true))
       while let frame = try back.next() { try sender.take(frame) }
       events += receiver.takeEvents()
-      _ = sender.takeEvents()
+      sentEvents += sender.takeEvents()
       if let failure = receiver.failure { return .failed(failure.fault.code) }
       if passed >= limit { return .cut }
       if isIdle, sender.next() == nil, !receiver.isFinished { return .cut }
