@@ -66,7 +66,7 @@ import Testing
   @Test(
     arguments: [
       (["conect", "h"], "\"conect\" is no command. Did you mean connect?"),
-      (["h.example"], "\"h.example\" is no command. The commands are connect, attach, run, "),
+      (["h.example"], "\"h.example\" is no command. The commands are connect, cp, attach, run, "),
     ])
   func anUnknownCommandGetsTheRightOne(_ arguments: [String], _ words: String) async throws {
     let outcome = try await Home().run(arguments)
