@@ -58,21 +58,29 @@ import Testing
     try file.truncate(atOffset: UInt64(size))
     var copy = Copy(place.file("a"), to: place.file("b"))
     #expect(try copy.stream(cutAfter: size - 1000) == .cut)
+    try file.seek(toOffset: 0)
     try file.write(contentsOf: Data([7]))
     try file.close()
     #expect(try copy.stream() == .finished)
     #expect(FileManager.default.contentsEqual(atPath: place.file("a"), andPath: place.file("b")))
   }
 
-  /// Its temporary file is cut, removed, or has other bytes, when the next stream begins.
-  @Test(arguments: ["cut", "removed", "altered", "empty"])
-  func aPartThatSomethingElseWroteIsCompared(_ what: String) throws {
+  /// A copy of `a` to `b` that was cut, and the name of its temporary file.
+  private func cutCopy(of bytes: [UInt8]) throws -> (place: Place, copy: Copy, part: String) {
     let place = try Place()
-    let bytes = Place.bytes(Self.size)
     try place.write(bytes, to: "a")
     var copy = Copy(place.file("a"), to: place.file("b"))
     #expect(try copy.stream(cutAfter: 3 * FileLimits.data) == .cut)
     let part = try #require(place.names("").first { $0.hasPrefix(".bridge-copy-") })
+    return (place, copy, part)
+  }
+
+  /// Its temporary file is cut, removed, or has other bytes, when the next stream begins.
+  @Test(arguments: ["cut", "removed", "altered", "empty"])
+  func aPartThatSomethingElseWroteIsCompared(_ what: String) throws {
+    let bytes = Place.bytes(Self.size)
+    let (place, started, part) = try cutCopy(of: bytes)
+    var copy = started
     switch what {
     case "removed": try FileManager.default.removeItem(atPath: place.file(part))
     case "empty": try place.write([], to: part)
@@ -90,12 +98,8 @@ import Testing
   /// Its owner would own the copy, or have it under another name.
   @Test(arguments: geteuid() == 0 ? ["owner", "name"] : ["name"])
   func aPartThatAnotherUserHasIsNotContinued(_ what: String) throws {
-    let place = try Place()
     let bytes = Place.bytes(Self.size)
-    try place.write(bytes, to: "a")
-    var first = Copy(place.file("a"), to: place.file("b"))
-    #expect(try first.stream(cutAfter: 3 * FileLimits.data) == .cut)
-    let part = try #require(place.names("").first { $0.hasPrefix(".bridge-copy-") })
+    let (place, _, part) = try cutCopy(of: bytes)
     if what == "owner" {
       try FileManager.default.setAttributes(
         [.ownerAccountID: 65534], ofItemAtPath: place.file(part))

@@ -220,9 +220,7 @@ package actor FileTransfer {
 
   /// A host can only go on where it was known to be.
   private func verified(_ point: FilePoint) throws(ProtocolError) -> FilePoint {
-    guard point.after == claim.after || point.after == claim.whole?.path else {
-      throw .malformedFields("after")
-    }
+    guard point.after == claim.after else { throw .malformedFields("after") }
     var point = point
     if let part = point.part {
       let isKnown = part.offset == claim.part?.offset && part.state == claim.part?.state

@@ -91,8 +91,6 @@ package struct FilePoint: Sendable, Equatable {
   package var after: FilePath?
   /// The file that was under way.
   package var part: Part?
-  /// A whole file whose end the sender may not have heard of: its path, length and digest.
-  package var whole: Part?
   /// The boot of the receiver's machine: what another one left unwritten may be lost.
   package var boot: [UInt8]
   /// Whether the copy lies inside the destination, a directory that was there before; nil where
@@ -109,8 +107,7 @@ package struct FilePoint: Sendable, Equatable {
   init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
     let fields = try FieldReader(payload)
     after = try Self.path(fields, "after")
-    part = try Self.part(fields, "part", isDigest: false)
-    whole = try Self.part(fields, "whole", isDigest: true)
+    part = try Self.part(fields)
     isInside = try fields.number("inside").map { $0 != 0 }
     boot = try fields.bytes("boot") ?? []
     guard boot.count <= 64 else { throw .malformedFields("boot") }
@@ -124,28 +121,25 @@ package struct FilePoint: Sendable, Equatable {
     return path
   }
 
-  private static func part(
-    _ fields: FieldReader, _ name: String, isDigest: Bool
-  ) throws(ProtocolError) -> Part? {
-    guard let path = try path(fields, name) else { return nil }
-    let offset = try fields.required(name, try fields.offset("\(name)-offset"))
-    let state = try fields.required(name, try fields.bytes("\(name)-state"))
-    let identity = try fields.bytes("\(name)-identity") ?? []
+  private static func part(_ fields: FieldReader) throws(ProtocolError) -> Part? {
+    guard let path = try path(fields, "part") else { return nil }
+    let offset = try fields.required("part", try fields.offset("part-offset"))
+    let state = try fields.required("part", try fields.bytes("part-state"))
+    let identity = try fields.bytes("part-identity") ?? []
     guard state.count == FileLimits.state, identity.count <= 64,
-      isDigest || offset.isMultiple(of: FileLimits.block)
-    else { throw .malformedFields(name) }
+      offset.isMultiple(of: FileLimits.block)
+    else { throw .malformedFields("part") }
     return Part(path: path, offset: offset, state: state, identity: identity)
   }
 
   var payload: [UInt8] {
     var fields = FieldWriter()
     fields.add("after", bytes: after?.joined)
-    for (name, part) in [("part", part), ("whole", whole)] {
-      guard let part else { continue }
-      fields.add(name, bytes: part.path.joined)
-      fields.add("\(name)-offset", number: part.offset)
-      fields.add("\(name)-state", bytes: part.state)
-      fields.add("\(name)-identity", bytes: part.identity)
+    if let part {
+      fields.add("part", bytes: part.path.joined)
+      fields.add("part-offset", number: part.offset)
+      fields.add("part-state", bytes: part.state)
+      fields.add("part-identity", bytes: part.identity)
     }
     fields.add("inside", number: isInside.map { $0 ? 1 : 0 })
     fields.add("boot", bytes: boot)

@@ -167,16 +167,11 @@ package struct OutgoingFiles: Sendable {
   /// Where a receiver that kept nothing in memory can go on.
   package var point: FilePoint {
     var point = FilePoint(after: after)
-    guard let entry = entries.first, let size = entry.size, entry.fault == nil else {
-      return point
-    }
+    guard let entry = entries.first, entry.size != nil, entry.fault == nil else { return point }
     point.part = FilePoint.Part(
       path: entry.path, offset: acknowledged?.offset ?? 0,
       state: acknowledged?.state ?? [UInt8](repeating: 0, count: FileLimits.state),
       identity: entry.identity)
-    if let digest = entry.digest {
-      point.whole = FilePoint.Part(path: entry.path, offset: size, state: digest)
-    }
     return point
   }
 

@@ -58,7 +58,7 @@ import Testing
     try await withScript(Self.script(ending, goesOn: goesOn)) { server in
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port),
-        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+        configuration: SSHConfiguration(user: "user", credentials: [], hostKeys: .anyKey))
       try await connection.connect()
       let channel = try await connection.execute("print")
       channel.standardError.discard()

@@ -15,7 +15,6 @@ import Testing
       after: [[97], [98]],
       part: .init(path: [[99]], offset: 1 << 40, state: state, identity: [1, 2]), boot: [9])
     point.isInside = true
-    point.whole = .init(path: [[99]], offset: 77, state: state)
     request.point = point
     return request
   }

@@ -16,9 +16,6 @@ import Testing
     #expect(files.point.after == [[97]])
     #expect(
       files.point.part == .init(path: [[98]], offset: 512, state: state(2), identity: [1]))
-    #expect(files.point.whole == nil)
-    files.end(state(9), hasChanged: false)
-    #expect(files.point.whole == .init(path: [[98]], offset: 1000, state: state(9)))
   }
 
   @Test func aFileWhoseEndWasNotHeardOfIsSettledByTheNextStream() throws {
