@@ -52,9 +52,11 @@ package struct CommandLedger: Sendable, Equatable {
     self.isIdempotent = isIdempotent
   }
 
-  /// A generation sends it.
-  package mutating func send() {
-    if phase != .over { phase = .sent }
+  /// A generation sends it; returns whether it may: not while another one has it.
+  package mutating func send() -> Bool {
+    guard phase == .unsent else { return false }
+    phase = .sent
+    return true
   }
 
   /// The server started it; returns whether it runs for another time.

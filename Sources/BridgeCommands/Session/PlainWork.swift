@@ -12,10 +12,14 @@ final class PlainWork: LinkWork {
     let channel: SSHChannel
     let connection: SSHConnection
     let generation: Int
+    /// Set when its end, or its loss, is in the ledger.
+    let isOver: OnceValue<Void>
   }
 
   private struct State {
     var ledger: CommandLedger
+    /// Of the last one that was sent: its output may still be written when the next link is up.
+    var isOver: OnceValue<Void>?
     /// How the run ends if the command just being sent turns out not to have been.
     var heldBack: CommandFailure?
     /// Why it does not outlive its link, until that was shown.
@@ -44,7 +48,10 @@ final class PlainWork: LinkWork {
   var losesNothing: Bool { context.request.recovery.isIdempotent }
 
   func run() async {
-    for await session in sessions { await carry(session) }
+    for await session in sessions {
+      await carry(session)
+      session.isOver.set(())
+    }
   }
 
   func hold(_ isHeld: Bool) { context.keyboard?.hold(isHeld) }
@@ -62,7 +69,15 @@ final class PlainWork: LinkWork {
 
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let connection = connection as? SSHConnection else { return }
-    state.withLock { $0.ledger.send() }
+    // Whether the one before may have run is known when the last of its output is written.
+    if let before = state.withLock({ $0.isOver }), await before.value() == nil { return }
+    let isOver = OnceValue<Void>()
+    let isSent = state.withLock { state in
+      guard state.ledger.send() else { return false }
+      state.isOver = isOver
+      return true
+    }
+    guard isSent else { return }
     // Not cancelled with the generation: how far it came must be known. At once: the round trip
     // that proves the link is requested next, and the second caller waits for its answer.
     let starting = Task.immediate(executorPreference: context.reactor) {
@@ -70,8 +85,12 @@ final class PlainWork: LinkWork {
     }
     switch await starting.value {
     case .success(let channel):
-      started.yield(Started(channel: channel, connection: connection, generation: generation))
-    case .failure(let error): await lost(error, connection, nil)
+      started.yield(
+        Started(
+          channel: channel, connection: connection, generation: generation, isOver: isOver))
+    case .failure(let error):
+      await lost(error, connection, nil)
+      isOver.set(())
     }
   }
 

@@ -13,6 +13,7 @@ import Testing
 
   private enum Answer: Equatable {
     case none
+    case sent(Bool)
     case repeated(Bool)
     case consequence(CommandLedger.Consequence)
     case endsNow(Bool)
@@ -21,9 +22,7 @@ import Testing
   private func answers(_ ledger: inout CommandLedger, _ steps: [Step]) -> [Answer] {
     steps.map { step in
       switch step {
-      case .send:
-        ledger.send()
-        return .none
+      case .send: return .sent(ledger.send())
       case .start: return .repeated(ledger.start())
       case .lose(let loss, let again):
         return .consequence(ledger.lose(loss, mayRunAgain: again))
@@ -54,6 +53,14 @@ import Testing
     #expect(
       command(.send, .start, .lose(.mayHaveRun), ends: .outcomeUnknown)
         == .consequence(.endsUnknown))
+  }
+
+  /// Its output may still be written when the next link is up.
+  @Test func aCommandThatIsOutIsNotSentOnAnotherLink() {
+    #expect(command(.send, .send, ends: .sent) == .sent(false))
+    #expect(command(.send, .start, .send, ends: .started) == .sent(false))
+    let lost = command(.send, .start, .lose(.mayHaveRun), .send, ends: .outcomeUnknown)
+    #expect(lost == .sent(false))
   }
 
   @Test func theLastLinkIsReportedByWhatLosesTheCommand() {
@@ -88,7 +95,7 @@ import Testing
   @Test func aRunThatIsOverHasNoConsequences() {
     #expect(
       command(.send, .start, .end, .lose(.mayHaveRun), ends: .over) == .consequence(.continues))
-    #expect(command(.end, .send, ends: .over) == Answer.none)
+    #expect(command(.end, .send, ends: .over) == .sent(false))
     #expect(command(.end, .start, ends: .over) == .repeated(false))
     #expect(command(.end, .giveUp, ends: .over) == .endsNow(false))
   }

@@ -55,6 +55,39 @@ import Testing
     }
   }
 
+  /// Returns when `isSo`; the suite's limit bounds it.
+  private func wait(until isSo: () async -> Bool) async throws {
+    while await !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+  }
+
+  /// The output of a run of which the link is lost is still being written when the next link is
+  /// up: the command is not sent again.
+  @Test(arguments: [(rest: "sleep 60", code: Int32(74)), (rest: "exit 7", code: 7)])
+  func aPlainCommandRunsOnce(row: (rest: String, code: Int32)) async throws {
+    try await withServer { server, home in
+      let marks = home.file("runs")
+      let command = "echo run >>\(marks); head -c 600000 /dev/zero; echo >>\(marks); \(row.rest)"
+      let run = try Gated(
+        home,
+        server.options(home) + [
+          "--durable=never", "--host-key", "accept-new", "127.0.0.1", "--", command,
+        ], "")
+      try await wait {
+        (try? String(contentsOfFile: marks, encoding: .utf8)) == "run\n\n"
+      }
+      // What is under way comes, and the next link would have time to start it.
+      try await Task.sleep(for: .milliseconds(500))
+      await server.killSessions()
+      try await wait { await server.log.ranges(of: "Accepted publickey for").count == 2 }
+      try await Task.sleep(for: .milliseconds(500))
+      try run.open()
+      let outcome = try await run.running.outcome()
+      #expect(outcome.code == row.code, "\(outcome.error.prefix(500))")
+      #expect(outcome.output.count == 600_000)
+      #expect(try String(contentsOfFile: marks, encoding: .utf8) == "run\n\n")
+    }
+  }
+
   /// Sends 600,000 bytes to the one who connects, and closes at once or when that does.
   private final class Target: Sendable {
     let port: Int
