@@ -24,6 +24,8 @@ final class ChannelState {
   var sent: UInt64 = 0
   /// It has ended; nothing more is read or written.
   var isOver = false
+  /// It has ended with its link.
+  var isLost = false
   /// Nothing is wanted of it any more; it is closed when what can be written at once is written.
   var isLetGo = false
   /// Called when a turn may have brought bytes, buffer space or the end.

@@ -126,6 +126,7 @@ extension SSHConnection {
       if failure == nil { done(false) } else { caller.fail(last) }
     }
     channel.isOver = true
+    channel.isLost = failure != nil
     channel.onTurn?()
   }
 

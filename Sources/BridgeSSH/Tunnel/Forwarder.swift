@@ -33,7 +33,7 @@ public actor Forwarder {
   public enum Event: Sendable, Equatable {
     /// It is carried to its target.
     case opened(id: Int, target: String)
-    /// It is over, after so many bytes; `isWhole` where both directions ended with an end of file.
+    /// It is over, after so many bytes; `isWhole` where none that came from either side was lost.
     case closed(id: Int, sent: UInt64, received: UInt64, isWhole: Bool)
     /// It was refused or given up before it was carried.
     case refused(id: Int, target: String?, AppError)

@@ -108,6 +108,10 @@ extension Program {
 
   /// Starts a program that prints a port as its first line.
   static func started(_ arguments: String...) async throws -> RunningProgram {
+    try await started(arguments)
+  }
+
+  static func started(_ arguments: [String]) async throws -> RunningProgram {
     try await onThread { try start(arguments) }
   }
 

@@ -29,13 +29,17 @@ enum Peer {
         threading.Thread(target=serve,args=(c,),daemon=True).start()
     """
 
-  /// Connects, sends `count` bytes and its end, and prints the digest of what it got.
+  /// Connects, sends `count` bytes and its end, and prints the digest of what it got. It reads
+  /// before that with the argument "later", and slowly with "slow".
   static let client = """
-    import socket,sys,hashlib,threading
+    import socket,sys,hashlib,threading,time
     data=bytes((i*31+(i>>8))&255 for i in range(int(sys.argv[2])))
-    s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+    how=sys.argv[3:]
+    s=socket.socket()
+    if how==["slow"]: s.setsockopt(socket.SOL_SOCKET,socket.SO_RCVBUF,8192)
+    s.connect(("127.0.0.1",int(sys.argv[1])))
     h=hashlib.sha256(); n=0
-    if len(sys.argv)>3:
+    if how==["later"]:
         while True:
             d=s.recv(65536)
             if not d: break
@@ -43,9 +47,10 @@ enum Peer {
     try:
         s.sendall(data); s.shutdown(socket.SHUT_WR)
         while True:
-            d=s.recv(65536)
+            d=s.recv(8192 if how==["slow"] else 65536)
             if not d: break
             n+=len(d); h.update(d)
+            if how==["slow"]: time.sleep(.001)
         print(n,h.hexdigest(),hashlib.sha256(data).hexdigest())
     except OSError: print("reset")
     """
@@ -60,6 +65,10 @@ enum Peer {
     """
 
   static func run(_ script: String, _ arguments: String...) async throws -> String {
+    try await run(script, arguments)
+  }
+
+  static func run(_ script: String, _ arguments: [String]) async throws -> String {
     try await Program.output(of: "/usr/bin/env", ["python3", "-c", script] + arguments)
   }
 
@@ -121,9 +130,18 @@ func withForwarder(
   link: @escaping @Sendable () async throws(AppError) -> Void = { () throws(AppError) in },
   _ body: (Forwarder) async throws -> Void
 ) async throws {
+  try await withForwarder(
+    Endpoint(host: "127.0.0.1", port: port ?? server.port), trusting(server), limits, link: link,
+    body)
+}
+
+/// Runs `body` with a forwarder through the server at `endpoint`.
+func withForwarder(
+  _ endpoint: Endpoint, _ configuration: SSHConfiguration, _ limits: Forwarder.Limits = .init(),
+  link: @escaping @Sendable () async throws(AppError) -> Void = { () throws(AppError) in },
+  _ body: (Forwarder) async throws -> Void
+) async throws {
   let reactor = ReactorGroup.shared.next()
-  let configuration = trusting(server)
-  let endpoint = Endpoint(host: "127.0.0.1", port: port ?? server.port)
   let forwarder = Forwarder(
     through: "127.0.0.1", limits: limits, on: reactor, link: link,
     session: { () async throws(AppError) -> SSHConnection in

@@ -8,18 +8,21 @@ import Testing
 
 /// Local ports that lead through a real sshd to real programs.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ForwarderTests {
-  /// Sends its end first, and then what it was sent after that.
+  /// Sends its end first, and then reads what it is sent after that, slowly with a second argument.
   private static let endFirst = """
-    import socket,hashlib,sys
-    s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(8)
+    import socket,hashlib,sys,time
+    s=socket.socket()
+    if sys.argv[2:]: s.setsockopt(socket.SOL_SOCKET,socket.SO_RCVBUF,8192)
+    s.bind(("127.0.0.1",0)); s.listen(8)
     print(s.getsockname()[1],flush=True)
     c,_=s.accept()
     c.sendall(b"y"*1000000); c.shutdown(socket.SHUT_WR)
     h=hashlib.sha256()
     while True:
-        d=c.recv(65536)
+        d=c.recv(8192 if sys.argv[2:] else 65536)
         if not d: break
         h.update(d)
+        if sys.argv[2:]: time.sleep(.001)
     open(sys.argv[1],"w").write(h.hexdigest())
     """
 
@@ -44,22 +47,53 @@ import Testing
 
   @Test func theFarSideMayEndFirst() async throws {
     try await withServer { server in
-      let directory = try TemporaryDirectory()
-      let peer = try await Program.started("python3", "-c", Self.endFirst, directory.file("digest"))
-      try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(forwardRule(to: peer.port))
-        let words = try await Peer.run(Peer.client, "\(port)", "2000000", "later").split(
-          separator: " ")
-        #expect(words.first == "1000000")
-        var digest = ""
-        while digest.isEmpty {
-          await Task.yield()
-          digest = (try? directory.text("digest")) ?? ""
-        }
-        #expect(words.last?.prefix(64) == digest[...])
-      }
-      peer.end()
+      try await withForwarder(server) { try await Self.expectWhole(2_000_000, through: $0) }
     }
+  }
+
+  /// Its window is small: it is shut when the last bytes and the end of one direction come, while
+  /// the other direction has ended already.
+  @Test(arguments: [ForwardRule.Side.local, .remote])
+  func whatTheServerHasNoWindowForYetArrives(side: ForwardRule.Side) async throws {
+    guard await SSHServer.canReplacePasswords() else { return }
+    let server = try await DropbearServer(admits: true)
+    let configuration = SSHConfiguration(
+      user: server.user, credentials: [.keyFile(try #require(server.identityFile))],
+      hostKeys: .anyKey)
+    try await withForwarder(Endpoint(host: "127.0.0.1", port: server.port), configuration) {
+      switch side {
+      case .local: try await Self.expectWhole(700_000, through: $0, slowly: true)
+      case .remote:
+        let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
+        let port = try await $0.listen(forwardRule(to: echo.port, on: side))
+        let words = try await Peer.run(Peer.client, "\(port)", "700000", "slow")
+          .split(separator: " ")
+        #expect(words.first == "700000")
+        #expect(words.count == 3 && words[1] == words[2].prefix(64))
+        echo.end()
+      }
+    }
+    await server.stop()
+  }
+
+  /// Sends `count` bytes to a program that has sent its end before.
+  private static func expectWhole(
+    _ count: Int, through forwarder: Forwarder, slowly: Bool = false
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let peer = try await Program.started(
+      ["python3", "-c", endFirst, directory.file("digest")] + (slowly ? ["slowly"] : []))
+    let port = try await forwarder.listen(forwardRule(to: peer.port))
+    let words = try await Peer.run(Peer.client, "\(port)", "\(count)", "later").split(
+      separator: " ")
+    #expect(words.first == "1000000")
+    var digest = ""
+    while digest.isEmpty {
+      await Task.yield()
+      digest = (try? directory.text("digest")) ?? ""
+    }
+    #expect(words.last?.prefix(64) == digest[...])
+    peer.end()
   }
 
   /// Two hundred beside the other tests; a thousand in `scripts/integrity`.

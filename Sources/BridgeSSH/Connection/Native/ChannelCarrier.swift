@@ -24,6 +24,8 @@ import Foundation
   private var isTurnQueued = false
   /// `ready` was called because the channel is over.
   private var isEndTold = false
+  /// `ready` was called because the end of what this side sends has left.
+  private var isFinishTold = false
   private var isClosed = false
 
   init(_ channel: ChannelState, _ ending: ChannelEnding, of connection: SSHConnection) {
@@ -39,6 +41,8 @@ import Foundation
   var number: UInt32 { channel.native.number }
   /// Whether nothing more is read or written.
   var isOver: Bool { channel.isOver }
+  /// Whether it ended with its link, and not by the server.
+  var isLost: Bool { channel.isLost }
   /// What arrives.
   var output: ByteMailbox { channel.output }
 
@@ -83,6 +87,9 @@ import Foundation
     connection.assumeIsolated { $0.queueTurn() }
   }
 
+  /// Whether nothing that was sent would be lost by closing.
+  var hasSentAll: Bool { channel.outgoing.isEmpty && channel.isInputFinished == channel.isEndSent }
+
   func isAtEnd() -> Bool { rest.isEmpty && channel.output.isAtEnd }
 
   func acknowledgeAtOnce() {}
@@ -125,18 +132,22 @@ import Foundation
     return state
   }
 
+  /// What is said once, whatever is watched for.
+  private var isNews: Bool {
+    channel.isOver && !isEndTold || channel.isEndSent && !isFinishTold
+  }
+
   /// Calls `ready` in the next turn of the loop, if something that is watched for is true.
   private func arm() {
-    let isNews = channel.isOver && !isEndTold
     guard !isTurnQueued, ready != nil, isNews || !interest.isDisjoint(with: state) else { return }
     isTurnQueued = true
     connection.reactor.execute { [weak self] in
       guard let self else { return }
       isTurnQueued = false
       let seen = interest.intersection(state)
-      let isNews = channel.isOver && !isEndTold
       guard let ready, isNews || !seen.isEmpty else { return }
       isEndTold = channel.isOver
+      isFinishTold = channel.isEndSent
       ready(seen)
       arm()
     }

@@ -6,7 +6,7 @@ import BridgeReactor
 /// It reads from one side only what the other has taken, so that a slow reader holds back the
 /// sender from end to end. On the reactor's thread.
 @safe final class Splice: @unchecked Sendable {
-  /// What went through, and whether each direction ended by an end of file.
+  /// What went through, and whether nothing that was read is lost.
   struct Summary: Sendable, Equatable {
     var sent: UInt64 = 0
     var received: UInt64 = 0
@@ -56,10 +56,10 @@ import BridgeReactor
     return isWatched
   }
 
-  /// Ends both sides; the local one sees an error unless all is through.
-  func end(isWhole: Bool = false) {
+  /// Ends both sides; the local one sees an error unless they ended `isInOrder`.
+  func end(isWhole: Bool = false, isInOrder: Bool = false) {
     guard let whenOver = whenOver.take() else { return }
-    if isWhole { local.close() } else { local.reset() }
+    if isInOrder { local.close() } else { local.reset() }
     remote.close()
     whenOver(Summary(sent: up.count, received: down.count, isWhole: isWhole))
   }
@@ -69,8 +69,12 @@ import BridgeReactor
     guard Self.carry(&up, from: local, to: remote, scratch),
       Self.carry(&down, from: remote, to: local, scratch)
     else { return end() }
-    let isOver = down.isFinished && (up.isFinished || remote.isOver)
-    if isOver { return end(isWhole: true) }
+    // Handed to a channel is not yet sent: its window may be shut.
+    let isUpSent = up.pending.isEmpty && remote.hasSentAll
+    if down.isFinished, (up.isFinished && isUpSent) || remote.isOver {
+      // A target that takes no more has closed its end: as with ssh, all that it sent is delivered.
+      return end(isWhole: isUpSent, isInOrder: isUpSent || !remote.isLost)
+    }
     local.watch(for: Self.interest(reading: up, writing: down))
     remote.watch(for: Self.interest(reading: down, writing: up))
   }
