@@ -35,7 +35,7 @@ extension WireHelloError: EnvelopeError {
     case .notAHello:
       "The first message must be a hello."
     case .tooNew(let theirs, let ours):
-      "Version \(theirs) of the contract is not spoken here, only versions up to \(ours)."
+      "Version \(theirs) of the contract is not supported here, only versions up to \(ours)."
     }
   }
 }

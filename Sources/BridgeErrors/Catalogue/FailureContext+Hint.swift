@@ -19,7 +19,7 @@ extension FailureContext {
     }
     return """
       The connection ended after \(CatalogueRow.named(command)) reported \(detail), and before all \
-      of its output came: what you have of it is incomplete.
+      of its output came: the output you have is incomplete.
       """
   }
 }

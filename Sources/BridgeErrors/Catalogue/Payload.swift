@@ -11,7 +11,7 @@ enum Payload {
   }
 
   /// As much of a long text as can be shown after redaction, so that a megabyte costs no more. It
-  /// ends between words: half of a `user:password@host` would not be recognised.
+  /// ends between words: half of a `user:password@host` would not be recognized.
   private static func head(_ text: String) -> String {
     let limit = 4 * PeerText.limit
     guard text.utf8.count > limit else { return text }

@@ -39,7 +39,7 @@ extension ConnectionPhase {
     switch self {
     case .resolve: "while the name was resolved"
     case .dial: "while connecting"
-    case .banner: "before it said its version"
+    case .banner: "before it sent its version"
     case .keyExchange: "during key exchange"
     case .hostKey: "while its host key was checked"
     case .authenticate: "during authentication"

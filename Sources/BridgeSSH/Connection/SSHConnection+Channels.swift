@@ -48,7 +48,7 @@ extension SSHConnection {
     _ command: String?, terminal: PseudoTerminal?
   ) async throws(AppError) -> SSHChannel {
     guard life.state == .connected || ending != nil else {
-      throw .internalError(detail: "A channel was asked for before the connection was there.")
+      throw .internalError(detail: "A channel was requested before the connection was up.")
     }
     let window = WindowPolicy.window(for: roundTrip)
     let opened = await perform(

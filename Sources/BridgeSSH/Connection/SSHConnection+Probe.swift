@@ -6,7 +6,7 @@ extension SSHConnection {
   func measureRoundTrip(within deadline: Duration) async throws(AppError) -> Duration {
     if let ending { throw AppError(sshError: ending) }
     guard life.state == .connected else {
-      throw .internalError(detail: "A probe was asked for before the connection was there.")
+      throw .internalError(detail: "A probe was requested before the connection was up.")
     }
     let begun = ContinuousClock.now
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
@@ -34,7 +34,7 @@ extension SSHConnection {
   /// A round trip where an open holds the session's one place for questions and its answer depends
   /// on a third machine, perhaps for minutes: a global request that the server refuses.
   ///
-  /// libssh2 1.10 keeps the refusal for ever, so this is not the usual way.
+  /// libssh2 1.10 keeps the refusal forever, so this is not the usual way.
   private func listen(_ id: Int, heard: @escaping () -> Void) {
     hearers.append((id, heard))
     session?.sendKeepalive(wantsReply: true)

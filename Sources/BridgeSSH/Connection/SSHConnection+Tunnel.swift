@@ -29,7 +29,7 @@ extension SSHConnection {
     guard life.state == .connected || ending != nil else {
       return .failure(
         failure(
-          code: .badUse, text: "a tunnel was asked for before the connection was there",
+          code: .badUse, text: "a tunnel was requested before the connection was up",
           phase: .openChannel))
     }
     let window = WindowPolicy.window(for: roundTrip)

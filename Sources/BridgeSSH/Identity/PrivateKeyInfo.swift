@@ -129,7 +129,7 @@ package enum KeyFileProblem: Error, Sendable, Hashable, CaseIterable {
         + "ssh-agent that holds it."
     case .putty:
       "This is a PuTTY key; convert it: puttygen KEY.ppk -O private-openssh-new -o KEY"
-    case .ssh1: "This is an SSH 1 key, which nothing accepts any more."
+    case .ssh1: "This is an SSH 1 key, which servers no longer accept."
     case .notAKey: "The file holds no private key."
     case .damaged: "The key file is damaged or cut off."
     case .exposed: "Others can read this private key, so it is not used."
@@ -143,7 +143,7 @@ extension PrivateKeyInfo {
     switch kind {
     case .dsa: return "This is a DSA key (ssh-dss), which servers refuse; use an ed25519 key."
     case .securityKey:
-      return "This key lives on a security key (FIDO), which libssh2 \(library) cannot use here; "
+      return "This key is on a security key (FIDO), which libssh2 \(library) cannot use here; "
         + "use an ed25519 or ECDSA key."
     case .other(let name): return "Keys of type \(name) are not supported by libssh2 \(library)."
     case .rsa, .ed25519, .ecdsa, .hidden: break
@@ -153,7 +153,7 @@ extension PrivateKeyInfo {
     }
     if rounds > Self.roundLimit {
       return "The passphrase of this key is hashed \(rounds) times; "
-        + "at most \(Self.roundLimit) are waited for."
+        + "at most \(Self.roundLimit) are accepted."
     }
     return nil
   }

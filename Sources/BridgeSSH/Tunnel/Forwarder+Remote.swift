@@ -25,7 +25,7 @@ extension Forwarder {
       throw .featureUnavailable(feature: "\(rule.name) (a unix socket of the host)")
     }
     guard remote.callers[rule] == nil else {
-      throw .validationError(field: "-R", message: "\(rule) is asked for already.")
+      throw .validationError(field: "-R", message: "\(rule) is already requested.")
     }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { (caller: CheckedContinuation<Result<Int, AppError>, Never>) in

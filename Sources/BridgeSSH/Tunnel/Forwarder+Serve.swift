@@ -129,7 +129,7 @@ extension Forwarder {
   ) async throws(AppError) -> (ChannelCarrier, ForwardSession) {
     guard waiting < limits.waiting else {
       throw .sshConnectionFailed(
-        host: host, reason: "\(limits.waiting) forwarded connections wait already.")
+        host: host, reason: "\(limits.waiting) forwarded connections are waiting already.")
     }
     waiting += 1
     defer { waiting -= 1 }
@@ -278,7 +278,7 @@ extension SOCKSRequest.Refusal {
   /// As a sentence.
   fileprivate var words: String {
     switch self {
-    case .notSOCKS: "What came is no SOCKS request."
+    case .notSOCKS: "The request is not a SOCKS request."
     case .authentication: "The client does not connect without authentication."
     case .command: "Only CONNECT is available."
     case .address: "The target has no usable address or port."

@@ -245,7 +245,8 @@ public actor Forwarder {
     for number in numbers {
       guard let address = NetworkAddress(numeric: number) else {
         throw .validationError(
-          field: "address", message: "\"\(PeerText.escaped(number, limit: 128))\" is no address.")
+          field: "address",
+          message: "\"\(PeerText.escaped(number, limit: 128))\" is not an address.")
       }
       do throws(ListeningSocket.Failure) {
         opened.append(try ListeningSocket(address, port: opened.first?.port ?? port))

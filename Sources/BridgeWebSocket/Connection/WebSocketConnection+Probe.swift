@@ -9,7 +9,7 @@ extension WebSocketConnection {
   func measureRoundTrip(within deadline: Duration) async throws(AppError) -> Duration {
     if let ending { throw AppError(webSocketFailure: ending) }
     guard life.state == .connected else {
-      throw .internalError(detail: "A probe was asked for before the connection was there.")
+      throw .internalError(detail: "A probe was requested before the connection was up.")
     }
     let begun = ContinuousClock.now
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {

@@ -189,7 +189,7 @@ final class SendQueue: Sendable {
   }
 
   private static let notConnected = AppError.internalError(
-    detail: "A message was sent before the connection was there.")
+    detail: "A message was sent before the connection was up.")
 }
 
 extension SendQueue.State {

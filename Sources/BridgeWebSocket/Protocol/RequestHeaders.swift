@@ -41,7 +41,7 @@ enum RequestHeaders {
       throw refused("Authorization", "holds characters that no header field may hold")
     }
     for name in configuration.subprotocols where !isToken(name) {
-      throw refused("Sec-WebSocket-Protocol", "holds a name that is none")
+      throw refused("Sec-WebSocket-Protocol", "has an invalid name")
     }
     let size = configuration.headers.reduce(0) {
       $0 + $1.name.utf8.count + $1.value.reveal(\.count) + 4

@@ -53,7 +53,7 @@ struct WireHelloTests {
       (.notAHello, 400, "HELLO_EXPECTED", "The first message must be a hello."),
       (
         .tooNew(theirs: 9, ours: 1), 426, "VERSION_UNSUPPORTED",
-        "Version 9 of the contract is not spoken here, only versions up to 1."
+        "Version 9 of the contract is not supported here, only versions up to 1."
       ),
     ]
     for (error, status, code, message) in rows {

@@ -256,7 +256,7 @@ private let added: [Row] = [
     "h cannot keep durable sessions: bridge-host is not installed.",
     [.checkSettings, .dismiss], icon: "terminal", exit: 78),
   Row(
-    .cancelled, "Cancelled", "It was cancelled before it had finished.", icon: "xmark",
+    .cancelled, "Canceled", "It was canceled before it finished.", icon: "xmark",
     severity: .info, automatic: .never, exit: 130),
 ]
 

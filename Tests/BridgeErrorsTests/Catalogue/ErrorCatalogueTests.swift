@@ -68,7 +68,7 @@ struct ErrorCatalogueTests {
         for word in ["try again", "retry", "reconnect", "again"] {
           #expect(!text.lowercased().contains(word), "\(text)")
         }
-        #expect(text.contains("Do not go on"))
+        #expect(text.contains("Do not continue"))
       }
     }
   }

@@ -60,8 +60,8 @@ enum FailureDocument {
       - **errors**: the cases of `AppError` that a connection ends with; `bridgectl errors CASE`
         prints one.
       - **first dial**, **later**: what happens by itself (`RetryClass`, below). First dials are
-        retried only where the application asks for it.
-      - **exit**, **session lost**: the exit code of a program that had nothing else to do, and
+        retried where `retriesFirstDial` is set: a link's default; in `bridgectl` only `--wait`.
+      - **exit**, **session lost**: the exit code of a program that ends with this failure, and
         where a running shell or command was lost with the connection.
       - **cost**: what the failed dial costs the retry budget of its host (`DialCost`).
       - **stops**: what is not dialed any more until a person has decided.

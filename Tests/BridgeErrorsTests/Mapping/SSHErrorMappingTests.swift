@@ -113,7 +113,7 @@ struct SSHErrorMappingTests {
       -43, .banner, "Failed getting banner",
       .sshConnectionFailed(
         host: "h",
-        reason: "The server closed the connection before it said its version"
+        reason: "The server closed the connection before it sent its version"
           + " (Failed getting banner).")
     ),
   ]

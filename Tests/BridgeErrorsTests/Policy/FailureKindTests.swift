@@ -129,10 +129,10 @@ struct HintTests {
   func aRefusedRequestIsNotBlamedOnTheServersHealth(status: Int) throws {
     let context = FailureContext(kind: .refusedUpgrade(status: status), phase: .upgrade, host: "h")
     let hint = try #require(AppError.serverError(status: status, message: nil).hint(in: context))
-    #expect(hint.hasPrefix("The server refused it: look at the address"))
+    #expect(hint.hasPrefix("The server refused it: check the address"))
     for down in [0, 408, 500, 503] {
       let hint = AppError.serverError(status: down, message: nil).hint
-      #expect(try #require(hint).hasPrefix("The fault is the server's"))
+      #expect(try #require(hint).hasPrefix("The problem is on the server"))
     }
   }
 
@@ -144,7 +144,7 @@ struct HintTests {
     let changed = FailureContext(
       kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "line 3")
     let mismatch = try #require(AppError.sshHostKeyMismatch(host: "h").hint(in: changed))
-    #expect(mismatch.contains("(line 3) Do not go on"))
+    #expect(mismatch.contains("(line 3) Do not continue"))
   }
 
   @Test func aKeyOfANewTypeHasItsOwnWords() throws {
@@ -192,10 +192,10 @@ struct HintTests {
   }
 
   @Test(arguments: [
-    (1000, "ended the connection"), (1001, "goes away"), (1002, "protocol was broken"),
-    (1003, "does not take this kind"), (1007, "could not read"), (1008, "against the server's"),
-    (1009, "too big"), (1010, "extension"), (1011, "failed"), (1012, "restarts"),
-    (1013, "too busy"), (1014, "behind it"), (4000, "ended the connection"),
+    (1000, "ended the connection"), (1001, "is going away"), (1002, "a protocol error"),
+    (1003, "does not accept this kind"), (1007, "could not read"), (1008, "violated the server's"),
+    (1009, "too big"), (1010, "extension"), (1011, "failed"), (1012, "restarting"),
+    (1013, "too busy"), (1014, "an upstream server"), (4000, "ended the connection"),
   ])
   func aCloseCodeIsTold(code: Int, words: String) {
     let told = AppError.webSocketDisconnected(code: code, reason: nil).shownMessage()

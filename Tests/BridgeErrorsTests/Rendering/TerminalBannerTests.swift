@@ -97,7 +97,7 @@ struct TerminalBannerTests {
       ])
     #expect(
       TerminalBanner.lastLines(.cancelled, program: "agent") == [
-        "agent: [cancelled] Cancelled: It was cancelled before it had finished."
+        "agent: [cancelled] Canceled: It was canceled before it finished."
       ])
   }
 

@@ -26,7 +26,7 @@ import Testing
     agent.standardOutput = output
     agent.standardError = FileHandle.nullDevice
     try agent.run()
-    // A thread that blocks signals may have started it: SIGTERM would wait for ever.
+    // A thread that blocks signals may have started it: SIGTERM would wait forever.
     defer { kill(agent.processIdentifier, SIGKILL) }
     // Its first words come when it listens; the socket's file is there before that.
     try #require(!output.fileHandleForReading.availableData.isEmpty)
@@ -169,7 +169,7 @@ import Testing
     ("empty", .bytes(ScriptedAgent.identities([])), "holds no keys"),
     ("DSA only", .bytes(ScriptedAgent.identities([Keys.blob("ssh-dss", 4)])), "ssh-dss"),
     ("ends", .end, "stopped answering"),
-    ("no agent", .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), "is no ssh-agent"),
+    ("no agent", .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)), "is not an ssh-agent"),
     ("silent", .silence, "stopped answering"),
     ("half an answer", .bytes([0, 0, 1, 0, 12]), "stopped answering"),
   ]

@@ -316,7 +316,7 @@ import Testing
         let (target, error) = try await forwarder.nextRefusal()
         #expect(target == nil)
         #expect(
-          error == .validationError(field: "SOCKS", message: "What came is no SOCKS request."))
+          error == .validationError(field: "SOCKS", message: "The request is not a SOCKS request."))
         #expect(await forwarder.sessionCount == 0)
       }
     }

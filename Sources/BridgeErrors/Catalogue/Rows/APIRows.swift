@@ -7,14 +7,14 @@ extension CatalogueRow {
   static func apiNotFound(_ endpoint: String) -> Self {
     Self(
       "apiNotFound", .api, cause: "The server has nothing at that address (404).",
-      remedy: "Check the address, and that client and server are of matching versions.",
+      remedy: "Check the address, and that the versions of client and server match.",
       fact: "The server does not know \(Payload.shown(endpoint)).", exit: .unreachable)
   }
 
   static func apiBadRequest(_ message: String) -> Self {
     Self(
       "apiBadRequest", .api, cause: "The server does not understand or accept the request (400).",
-      remedy: "Correct what it names; the same request fails again.",
+      remedy: "Correct the request; the same one fails again.",
       fact: "The server did not accept the request: \(Payload.sentence(message))")
   }
 
@@ -29,7 +29,7 @@ extension CatalogueRow {
     let isBounded = retryAfter.map { $0 <= AppError.longestWait } ?? false
     return Self(
       "apiRateLimited", .api, cause: "More requests were sent than the server allows (429).",
-      remedy: "Wait; asking sooner only makes the wait longer.",
+      remedy: "Wait; an earlier request only makes the wait longer.",
       message: rateLimit(retryAfter), automatic: isBounded ? .waitThenRepeat : .needsPerson,
       exit: .busy, tool: .network)
   }

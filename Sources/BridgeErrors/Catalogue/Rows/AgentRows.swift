@@ -1,7 +1,7 @@
 extension CatalogueRow {
   static func agentBusy() -> Self {
     Self(
-      "agentBusy", .agent, cause: "The agent does one thing at a time, and is not done yet.",
+      "agentBusy", .agent, cause: "The agent handles one request at a time and has not finished.",
       remedy: "Wait for it to finish, or abort what it is doing.",
       title: "Agent Busy",
       message: """
@@ -27,8 +27,8 @@ extension CatalogueRow {
 
   static func agentExecutionError(_ message: String) -> Self {
     Self(
-      "agentExecutionError", .agent, cause: "The agent, or a tool it used, failed at its work.",
-      remedy: "See how far it came before you let it go on.",
+      "agentExecutionError", .agent, cause: "The agent, or a tool that it used, failed.",
+      remedy: "Check how far it got before you let it continue.",
       fact: "The agent failed while it was working: \(Payload.sentence(message))")
   }
 
@@ -41,15 +41,16 @@ extension CatalogueRow {
 
   static func agentModelUnavailable(_ model: String) -> Self {
     Self(
-      "agentModelUnavailable", .agent, cause: "The model is misspelt, retired, or not for you.",
+      "agentModelUnavailable", .agent,
+      cause: "The model's name is misspelled, or it is retired or not available to you.",
       remedy: "Choose another model, or check that your account may use this one.",
       fact: "The model \(Payload.shown(model)) is not available.")
   }
 
   static func permissionDenied(_ tool: String) -> Self {
     Self(
-      "permissionDenied", .permission, cause: "You, or a rule, did not allow a tool.",
-      remedy: "Grant the permission if it shall go on, or skip the tool.",
+      "permissionDenied", .permission, cause: "You, or a rule, did not allow the tool.",
+      remedy: "Grant the permission to continue, or skip the tool.",
       title: "Permission Denied", message: "Permission to use \(Payload.exact(tool)) was denied.",
       icon: "lock.shield", options: [.retryWithPermission, .skipTool], exit: .refused,
       tool: .permission)
@@ -65,9 +66,9 @@ extension CatalogueRow {
 
   static func permissionSystemError(_ detail: String) -> Self {
     Self(
-      "permissionSystemError", .permission, cause: "Permissions could not be asked for or read.",
-      remedy: "Nothing was allowed meanwhile. Restart the agent host.",
-      fact: "The permission could not be asked for: \(Payload.sentence(detail))",
+      "permissionSystemError", .permission, cause: "Permissions could not be requested or read.",
+      remedy: "Nothing was allowed. Restart the agent host.",
+      fact: "The permission could not be requested: \(Payload.sentence(detail))",
       tool: .permission)
   }
 }

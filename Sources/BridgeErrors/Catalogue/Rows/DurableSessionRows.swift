@@ -17,7 +17,7 @@ extension CatalogueRow {
   static func durableSessionConflict(_ host: String, _ id: String) -> Self {
     Self(
       "durableSessionConflict", .session,
-      cause: "A session with this id exists and runs another program, or is another run.",
+      cause: "The session with this id has another program, or the offsets are of another run.",
       remedy: "Start the program under a new id, or attach to the session that is there.",
       title: "Session Conflict",
       message: """
@@ -44,8 +44,8 @@ extension CatalogueRow {
   static func durableSessionGap(_ from: UInt64, _ to: UInt64) -> Self {
     Self(
       "durableSessionGap", .session,
-      cause: "The program printed more than is kept, and the oldest output was not committed.",
-      remedy: "Read earlier, or start the program with a larger cap or so that it waits when full.",
+      cause: "The program printed more than is kept, or the session ended too long ago.",
+      remedy: "Read sooner, or start the program with a larger cap, or so that it waits when full.",
       title: "Output No Longer Kept",
       message: "Bytes \(from) to \(to) of the session are no longer kept.",
       icon: "terminal", automatic: .never, exit: .outcomeUnknown)
@@ -56,8 +56,8 @@ extension CatalogueRow {
       "durableSessionOutcomeUnknown", .session,
       cause: "The session's keeper died or its machine was restarted before the end was recorded.",
       remedy: """
-        Read the output that is kept, and see on the host what the program has done before you \
-        run it again.
+        Read the output that is kept, and check on the host what the program has done before \
+        you run it again.
         """,
       title: "Outcome Unknown",
       message: """

@@ -4,7 +4,7 @@ extension CatalogueRow {
       "networkUnavailable", .network,
       cause: "This machine has no working network: no interface is up, or its link was lost.",
       remedy: """
-        Look at the cable, the Wi-Fi or the VPN. A connection that waits goes on by itself when \
+        Check the cable, the Wi-Fi or the VPN. A waiting connection continues by itself when \
         the network is back.
         """,
       title: "No Connection", message: "Check your internet connection and try again.",
@@ -16,7 +16,7 @@ extension CatalogueRow {
     Self(
       "timeout", .network,
       cause: "The other side took longer than the time allowed for one request.",
-      remedy: "See whether the host is up and not overloaded, or allow more time.",
+      remedy: "Check that the host is up and not overloaded, or allow more time.",
       title: "Request Timeout",
       message: "The request took longer than \(seconds) seconds. Please try again.",
       icon: "clock.badge.exclamationmark", options: [.retry, .cancel],
@@ -28,12 +28,12 @@ extension CatalogueRow {
     return Self(
       "serverError", .network,
       cause: """
-        The server failed (status 500 and above), or refused what was asked for (below: look at \
-        the address and the headers, and whether you may).
+        The server failed (status 500 and above), or refused the request (below: check the \
+        address, the headers and your permissions).
         """,
       remedy: isTransient
-        ? "The fault is the server's: wait, and look at its log."
-        : "The server refused it: look at the address and the headers, and whether you may.",
+        ? "The problem is on the server: wait, and check its log."
+        : "The server refused it: check the address, the headers and your permissions.",
       title: "Server Error",
       message: message.map { "Server returned error \(status): \(Payload.exact($0))" }
         ?? "The server encountered an error (\(status)). Please try again later.",
@@ -45,10 +45,12 @@ extension CatalogueRow {
   static func sslError(_ description: String) -> Self {
     Self(
       "sslError", .network,
-      cause: "The server's certificate is unknown, expired, for another name, or not the pinned.",
+      cause: """
+        The server's certificate is unknown, expired, for another name, or not the pinned one.
+        """,
       remedy: """
-        Do not go on before you know why: check the name you typed, this machine's clock and its \
-        CA certificates, and ask the server's administrator.
+        Do not continue before you know why: check the name you typed, this machine's clock and \
+        its CA certificates, and ask the server's administrator.
         """,
       fact: "The server could not prove who it is: \(Payload.sentence(description))",
       exit: .hostIdentity, tool: .network)

@@ -34,8 +34,8 @@ extension CatalogueRow {
 
   static func sessionArchived(_ id: String) -> Self {
     Self(
-      "sessionArchived", .session, cause: "The session was put away; it can only be read.",
-      remedy: "Restore it before you go on with it.",
+      "sessionArchived", .session, cause: "The session is archived and can only be read.",
+      remedy: "Restore it before you continue it.",
       fact: "Session \(Payload.shown(id)) is archived.")
   }
 
@@ -71,21 +71,21 @@ extension CatalogueRow {
     Self(
       "projectAlreadyExists", .project, cause: "The folder already holds a project.",
       remedy: "Open that one, or choose another folder.",
-      fact: "There already is a project at \(Payload.shown(path)).", exit: .fileNotWritable)
+      fact: "There is already a project at \(Payload.shown(path)).", exit: .fileNotWritable)
   }
 
   static func unknown(_ message: String) -> Self {
     Self(
-      "unknown", .general, cause: "Something failed that has no name of its own here.",
+      "unknown", .general, cause: "An error that has no case of its own.",
       remedy: "If it happens again, report it with this text.",
-      fact: "Something unforeseen failed: \(Payload.sentence(message))")
+      fact: "Something unexpected happened: \(Payload.sentence(message))")
   }
 
   static func internalError(_ detail: String) -> Self {
     Self(
-      "internalError", .general, cause: "A fault in this program.",
-      remedy: "Report it with this text; if nothing moves any more, start the program again.",
-      fact: "The program has a fault: \(Payload.sentence(detail))", severity: .critical)
+      "internalError", .general, cause: "A bug in this program.",
+      remedy: "Report it with this text; if the program no longer responds, restart it.",
+      fact: "The program has a bug: \(Payload.sentence(detail))", severity: .critical)
   }
 
   static func featureUnavailable(_ feature: String) -> Self {

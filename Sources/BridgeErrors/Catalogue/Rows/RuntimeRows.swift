@@ -19,7 +19,7 @@ extension CatalogueRow {
   static func sshServerBusy(_ host: String, _ retryAfter: Int?) -> Self {
     Self(
       "sshServerBusy", .ssh,
-      cause: "The server limits new connections (MaxStartups), or penalises this address.",
+      cause: "The server limits new connections (MaxStartups), or penalizes this address.",
       remedy: "Wait; connecting more often only makes the wait longer.",
       title: "Server Busy",
       message: """
@@ -34,7 +34,7 @@ extension CatalogueRow {
       "sshOutcomeUnknown", .ssh,
       cause: "The connection ended after the command was sent and before its status came back.",
       remedy: """
-        See on the host what it has done. A command that may run twice can be declared \
+        Check on the host what it has done. A command that may run twice can be declared \
         idempotent: then it is run again automatically.
         """,
       title: "Outcome Unknown",
@@ -66,8 +66,8 @@ extension CatalogueRow {
       "sshProtocolError", .ssh,
       cause: "Something else listens on the port, or the server broke the protocol.",
       remedy: """
-        Look at the host name and the port: a web server, a proxy or the login page of a \
-        network may be answering instead.
+        Check the host name and the port: a web server, a proxy or the login page of a network \
+        may be answering instead.
         """,
       title: "Not an SSH Server",
       message: """
@@ -79,9 +79,9 @@ extension CatalogueRow {
 
   static func cancelled() -> Self {
     Self(
-      "cancelled", .general, cause: "You, or the program that asked for it, ended it.",
-      remedy: "Nothing is wrong; start it again when you are ready.", title: "Cancelled",
-      message: "It was cancelled before it had finished.", icon: "xmark", severity: .info,
+      "cancelled", .general, cause: "You, or the program that started it, canceled it.",
+      remedy: "Nothing is wrong; start it again when you are ready.", title: "Canceled",
+      message: "It was canceled before it finished.", icon: "xmark", severity: .info,
       automatic: .never, exit: .interrupted)
   }
 

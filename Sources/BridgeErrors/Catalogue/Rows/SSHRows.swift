@@ -51,8 +51,8 @@ extension CatalogueRow {
       "sshKeyInvalid", .ssh,
       cause: "The key file is unreadable, damaged, of an unsupported type, or locked.",
       remedy: """
-        Check the file, its passphrase and its type: Ed25519 and ECDSA keys work, RSA keys need \
-        libssh2 1.11.
+        Check the file, its passphrase and its type: Ed25519, ECDSA and RSA keys work; DSA keys \
+        and keys on a security key (FIDO) do not.
         """,
       fact: "The key cannot be used: \(Payload.sentence(reason))", exit: .keyUnusable)
   }
@@ -67,7 +67,7 @@ extension CatalogueRow {
   }
 
   static let hostKeyRemedy = """
-    Do not go on: no credential was sent. Ask the host's administrator whether its key was \
+    Do not continue: no credential was sent. Ask the host's administrator whether its key was \
     changed. Only if it was, and the new fingerprint is theirs, remove the old key \
     (`ssh-keygen -R HOST`).
     """

@@ -15,8 +15,8 @@ extension CatalogueRow {
       "webSocketDisconnected", .webSocket,
       cause: "The link was cut, or the server closed it.",
       remedy: """
-        Where reconnecting can help it happens by itself. If it keeps happening, look at the \
-        server's log and at proxies in between.
+        Where reconnecting can help, it happens by itself. If the connection is lost again and \
+        again, check the server's log and any proxies in between.
         """,
       title: "Connection Lost",
       message: reason.map(Payload.exact) ?? "The connection was lost. Reconnecting...",
@@ -28,7 +28,7 @@ extension CatalogueRow {
   static func webSocketMessageInvalid(_ detail: String) -> Self {
     Self(
       "webSocketMessageInvalid", .webSocket,
-      cause: "The peer broke the protocol, sent bad UTF-8, or a message over the size limit.",
+      cause: "The peer broke the protocol, sent invalid UTF-8, or exceeded the size limit.",
       remedy: """
         A new connection is tried once. If it happens again, the peer or a proxy in between is \
         faulty: tell its administrator.
@@ -54,17 +54,17 @@ extension CatalogueRow {
     guard let code else { return "The connection was lost." }
     let words =
       switch code {
-      case 1001: "The server goes away"
-      case 1002: "The server says that the protocol was broken"
-      case 1003: "The server does not take this kind of message"
+      case 1001: "The server is going away"
+      case 1002: "The server reported a protocol error"
+      case 1003: "The server does not accept this kind of message"
       case 1007: "The server could not read a message"
-      case 1008: "A message was against the server's rules"
+      case 1008: "A message violated the server's policy"
       case 1009: "A message was too big for the server"
-      case 1010: "An extension that was asked for is missing"
+      case 1010: "A requested extension is missing"
       case 1011: "The server failed"
-      case 1012: "The server restarts"
+      case 1012: "The server is restarting"
       case 1013: "The server is too busy"
-      case 1014: "The server got no good answer from the one behind it"
+      case 1014: "The server received an invalid answer from an upstream server"
       default: "The server ended the connection"
       }
     return "\(words) (close code \(code))."

@@ -29,9 +29,9 @@ extension FailureRow {
       "No route leads there: check the network or VPN, and that the address is right.")
 
   static let dialTimeout = Self(
-    "dialTimeout", "Nothing came back before the deadline of the dial.", exit: .timedOut,
+    "dialTimeout", "No answer came before the deadline of the dial.", exit: .timedOut,
     remedy: """
-      Nothing came back at all: the host is down, or a firewall drops the packets. Check address \
+      No answer came at all: the host is down, or a firewall drops the packets. Check address \
       and port; on a slow network allow more time.
       """)
 
@@ -41,7 +41,7 @@ extension FailureRow {
     remedy: "Close connections or programs on this machine, or raise its limits (`ulimit -n`).")
 
   static let internalFault = Self(
-    "internalFault", "A fault of this program.", retry: .reconnectOnce, exit: .internalFault)
+    "internalFault", "A bug in this program.", retry: .reconnectOnce, exit: .internalFault)
 
   static let cancelled = Self(
     "cancelled", "The caller canceled.", retry: .never, exit: .interrupted)

@@ -1,11 +1,11 @@
 // Failures between the first byte and a usable connection, of any transport.
 extension FailureRow {
   static let silent = Self(
-    "silent", "The peer accepted the connection and then said nothing in time.", exit: .timedOut,
+    "silent", "The peer accepted the connection and then sent nothing in time.", exit: .timedOut,
     advice: {
       """
-      It took the connection and then said nothing \($0.phase.during): it is overloaded, or \
-      something else listens on that port.
+      It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
+      or something else listens on that port.
       """
     })
 
@@ -25,7 +25,7 @@ extension FailureRow {
       }
       return """
         The server drops us \(context.phase.during), \(context.times) times in a row: it turns \
-        this address away (a firewall, fail2ban, MaxStartups), or it cannot serve anybody. Its log \
+        this address away (a firewall, fail2ban, MaxStartups), or it can serve no client. Its log \
         says which.
         """
     })
@@ -49,7 +49,7 @@ extension FailureRow {
 
   static let corrupted = Self(
     "corrupted", "The data violates the protocol.", retry: .reconnectOnce, exit: .protocolBroken,
-    remedy: "The data was damaged on the way, or the peer has a fault. One new session is tried.")
+    remedy: "The data was damaged on the way, or the peer is faulty. One new session is tried.")
 
   static let rejected = Self(
     "rejected", "The peer ended the connection and said that it will not accept it.",

@@ -1,19 +1,19 @@
 // Failures of SSH alone.
 extension FailureRow {
   static let algorithmMismatch = Self(
-    "algorithmMismatch", "Client and server have no algorithm of some sort in common.", .ssh,
+    "algorithmMismatch", "Client and server have no algorithm of one kind in common.", .ssh,
     retry: .never, exit: .protocolBroken)
 
   static let hostKeyProof = Self(
     "hostKeyProof", "The host could not prove that it owns the key that it shows.", .ssh,
     retry: .needsPerson, exit: .hostIdentity,
     remedy: """
-      The host could not prove that the key it shows is its own. Do not go on before you know why: \
-      the connection may be intercepted.
+      The host could not prove that the key it shows is its own. Do not continue before you know \
+      why: the connection may be intercepted.
       """)
 
   static let hostKeyUnknown = Self(
-    "hostKeyUnknown", "The host key is on no record.", .ssh, retry: .needsPerson,
+    "hostKeyUnknown", "The host key is not on record.", .ssh, retry: .needsPerson,
     exit: .hostIdentity)
 
   static let hostKeyChanged = Self(
@@ -37,7 +37,7 @@ extension FailureRow {
     retry: .needsPerson, exit: .refused,
     advice: { context in
       guard context.native?.symbol == SSHFailure.Code.passwordExpired.symbol else { return nil }
-      return "The password has expired: choose another where the host lets you, then come back."
+      return "The password has expired: choose a new one where the host lets you, then reconnect."
     })
 
   static let keyUnusable = Self(
@@ -52,12 +52,12 @@ extension FailureRow {
   static let channelDenied = Self(
     "channelDenied", "The server refused a channel or a request on it.", .ssh, retry: .never,
     exit: .protocolBroken,
-    remedy: "The server does not allow it; look for ForceCommand, MaxSessions and PermitTTY there.")
+    remedy: "The server does not allow it; check ForceCommand, MaxSessions and PermitTTY there.")
 
   static let targetRefused = Self(
     "targetRefused", "The server could not reach the target of a forward.", .ssh,
     retry: .reconnectSoon, exit: .unreachable,
-    remedy: "The host is fine; what the tunnel leads to does not answer.")
+    remedy: "The host is up; the target of the tunnel does not answer.")
 
   static let outcomeUnknown = Self(
     "outcomeUnknown", "The connection ended before the outcome of a started command was known.",

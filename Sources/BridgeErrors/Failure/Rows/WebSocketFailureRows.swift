@@ -13,7 +13,7 @@ extension FailureRow {
     case 403:
       Self(
         name, meaning, .webSocket, retry: .needsPerson, exit: .refused,
-        remedy: "You are known to the server, and may not do this: ask its owner.")
+        remedy: "The server knows who you are and does not allow this: ask its owner.")
     case 404: Self(name, meaning, .webSocket, retry: .never, exit: .unreachable)
     case 429: Self(name, meaning, .webSocket, retry: .reconnectLater, exit: .busy)
     case 500...599:
@@ -27,8 +27,8 @@ extension FailureRow {
   }
 
   static let closedByPeer = Self(
-    "closedByPeer", "The peer closed as agreed (close code 1000).", .webSocket, retry: .never,
-    exit: .success, remedy: "The peer ended the connection, as agreed.")
+    "closedByPeer", "The peer closed the connection normally (close code 1000).", .webSocket,
+    retry: .never, exit: .success, remedy: "The peer closed the connection normally.")
 
   static let closedByApplication = Self(
     "closedByApplication", "The peer's application closed with a code of its own.", .webSocket,

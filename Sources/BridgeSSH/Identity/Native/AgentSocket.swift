@@ -15,10 +15,10 @@ struct AgentSocket {
     let descriptor = Foundation.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      throw AgentProblem(reason: "There is no socket to ask it by.", errno: Foundation.errno)
+      throw AgentProblem(reason: "No socket to the ssh-agent can be made.", errno: Foundation.errno)
     }
     socket = Socket(descriptor: descriptor)
-    // Zero would mean for ever.
+    // Zero would mean forever.
     let microseconds = max(1000, Int(timeout / .microseconds(1)))
     var limit = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
     let size = socklen_t(MemoryLayout<timeval>.size)
@@ -61,7 +61,8 @@ struct AgentSocket {
     while true {
       switch AgentReply.parse(reply) {
       case .reply(let answer, _): return answer
-      case .malformed: throw AgentProblem(reason: "What answers at SSH_AUTH_SOCK is no ssh-agent.")
+      case .malformed:
+        throw AgentProblem(reason: "The program at SSH_AUTH_SOCK is not an ssh-agent.")
       case .needMore: reply += try receive()
       }
     }
