@@ -55,10 +55,10 @@ public struct BridgeCommand: AsyncParsableCommand {
       near.isEmpty
       ? "The commands are \(names.joined(separator: ", "))."
       : "Did you mean \(near.joined(separator: ", "))?"
-    throw ValidationError("\"\(PeerText.escaped(first, limit: 64))\" is no command. \(hint)")
+    throw ValidationError("\"\(PeerText.escaped(first, limit: 64))\" is not a command. \(hint)")
   }
 
-  /// The parser does not know that `--wait` alone means for ever, that `-oKEY=VALUE` is
+  /// The parser does not know that `--wait` alone means forever, that `-oKEY=VALUE` is
   /// `-o KEY=VALUE`, that `-V` is `--version`, and where COMMAND begins without `--`.
   package static func normalized(_ arguments: [String]) -> [String] {
     if arguments == ["-V"] { return ["--version"] }

@@ -78,7 +78,7 @@ package struct ReachOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write how the run ended to FILE, as one line of JSON: the remote status apart from ours.",
+      "Write how the run ended to FILE, as one line of JSON with both exit statuses.",
       valueName: "FILE"))
   package var exitStatusFile: String?
 

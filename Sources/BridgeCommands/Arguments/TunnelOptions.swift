@@ -25,7 +25,7 @@ package struct TunnelOptions: ParsableArguments {
   @Option(
     name: .customShort("D", allowingJoined: true), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Carry connections to a local port to where each asks to, by SOCKS 4, 4a or 5.",
+      "Carry connections to a local port to the target that each requests (SOCKS 4, 4a or 5).",
       valueName: "[ADDRESS:]PORT"))
   package var dynamic: [String] = []
 
@@ -34,8 +34,8 @@ package struct TunnelOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Carry connections to a port of the host (0 for any; its GatewayPorts decides on ADDRESS) to \
-      HOST:HOSTPORT or a unix socket, as this machine reaches it, or without them to where each \
-      asks to, by SOCKS; may be repeated.
+      HOST:HOSTPORT or a unix socket, as this machine reaches it, or without them to the target \
+      that each requests (SOCKS); may be repeated.
       """,
       valueName: "[ADDRESS:]PORT[:HOST:HOSTPORT]"))
   package var remote: [String] = []
@@ -78,7 +78,7 @@ package struct TunnelOptions: ParsableArguments {
     guard isAlone else {
       throw .validationError(
         field: "-W",
-        message: "It excludes COMMAND, -N and -t: its input and output are the target's.")
+        message: "It cannot be combined with COMMAND, -N or -t: input and output are the target's.")
     }
     return try ForwardRule.target(carried, field: "-W")
   }

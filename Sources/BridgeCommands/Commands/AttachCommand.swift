@@ -8,11 +8,11 @@ package struct AttachCommand: AsyncParsableCommand {
     commandName: "attach",
     abstract: "Return to a durable session.",
     discussion: """
-      Without SESSION: the only one that runs. A terminal shows its screen again; a command on \
-      pipes prints all that is kept, and goes on. ~d detaches: the program goes on, and the exit \
-      status is 0. When the program ends, its status is the exit status.
+      Without SESSION: the only running one. A session on a terminal shows its screen again; one \
+      on pipes prints all output that is kept and continues. ~d detaches: the program keeps \
+      running, and the exit status is 0. When the program ends, its status is the exit status.
 
-      One client writes. While another one does, you read along; --take takes over.
+      One client writes. While another client does, you only read; --take takes over.
 
       EXAMPLES:
           bridgectl attach build.example
@@ -20,7 +20,7 @@ package struct AttachCommand: AsyncParsableCommand {
           bridgectl attach --view build.example build
       """)
 
-  @Flag(help: "Read along only.")
+  @Flag(help: "Only read.")
   package var view = false
 
   @Flag(help: "Take over from the client that writes.")

@@ -10,20 +10,20 @@ package struct ConnectCommand: AsyncParsableCommand {
       "Run a command or a shell on a host, over a connection that is restored when it breaks.",
     discussion: """
       Standard output is what the remote side wrote and nothing else. The exit status is the \
-      remote one (128 + n after signal n), or says why there is none; `bridgectl errors` has them.
+      remote one (128 + n after signal n), or says why there is none; `bridgectl errors` lists them.
 
       EXAMPLES:
         A shell; ~. disconnects, ~? lists the other escapes:
           bridgectl connect me@build.example
         One command, with its output and exit status:
           bridgectl connect build -- make test
-        One that may run again when the link breaks meanwhile:
+        A command that may run again when the link breaks:
           bridgectl connect --idempotent build -- ./sync.sh
         A shell that must outlive the link; ~d detaches, `bridgectl attach build` returns:
           bridgectl connect --durable=require build
         A host that is still booting, with events for a script:
           bridgectl connect --wait=10m --json build -- uptime
-        A line of input is a message, and a message a line of output:
+        Each line of input is a message, and each message a line of output:
           bridgectl connect --ca ca.pem wss://agent.example/chat
 
       DURATION is a number and its unit: 300ms, 5s, 2m, 1h.

@@ -8,12 +8,12 @@ import BridgeTransport
 package struct InstallCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "install",
-    abstract: "Put bridge-host on a host: durable sessions need it there.",
+    abstract: "Install bridge-host on a host: durable sessions and cp need it there.",
     discussion: """
       It is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a symbolic link beside it, \
-      or to /var/tmp/bridge-UID where programs of the home directory may not be executed. Length \
-      and SHA-256 are verified on the host, and it is run once, before it gets its name. No root, \
-      no port, no service. Sessions that run keep the program they have.
+      or below /var/tmp/bridge-UID where the home directory cannot hold or execute programs. \
+      Length and SHA-256 are verified on the host, and it is run once, before it gets its name. No \
+      root, no port, no service. Running sessions keep the version that they have.
 
       EXAMPLES:
           bridgectl install build.example
@@ -67,8 +67,8 @@ package struct UninstallCommand: AsyncParsableCommand {
     commandName: "uninstall",
     abstract: "Remove bridge-host from a host.",
     discussion: """
-      Removes the files of `install`. The output of ended sessions stays until it is old. \
-      While sessions run it is refused: they go on without it, and could not be attached to.
+      Removes the files of `install`. The output of ended sessions stays until it expires. It is \
+      refused while sessions run: they would continue, but no client could attach to them.
 
       EXAMPLES:
           bridgectl uninstall build.example

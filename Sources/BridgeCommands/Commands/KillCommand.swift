@@ -9,8 +9,8 @@ package struct KillCommand: AsyncParsableCommand {
     commandName: "kill",
     abstract: "End the program of a durable session, or send it one signal.",
     discussion: """
-      Without --signal: HUP and CONT, TERM after 2 seconds, KILL after 5 more. It returns when the \
-      first was sent; `wait` waits for the end. Its output is kept.
+      Without --signal: HUP and CONT, TERM after 2 seconds, KILL after 5 more. It returns when \
+      the first was sent; `wait` waits for the end. The output is kept.
 
       EXAMPLES:
           bridgectl kill build.example build
@@ -58,7 +58,7 @@ package struct KillCommand: AsyncParsableCommand {
           let status = try await scope.sessions.kill(id, signal)
           if status.state == .keeperDied {
             scope.context.reporter.log(
-              "bridgectl: the keeper of the session had died; nothing of its program is left.")
+              "bridgectl: the keeper of the session had died; its program no longer runs.")
           } else if status.state != .running {
             scope.context.reporter.log(
               "bridgectl: the session had ended before: \(SessionText.state(status)).")

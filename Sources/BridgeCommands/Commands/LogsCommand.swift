@@ -11,9 +11,10 @@ package struct LogsCommand: AsyncParsableCommand {
     commandName: "logs",
     abstract: "Print the output of a durable session.",
     discussion: """
-      From the oldest output that is kept, or from the byte at --from: standard output on standard \
-      output, standard error on standard error. With -f until the program ends. It attaches to \
-      nothing and commits nothing. A lost link is restored, and printing goes on at the byte.
+      Prints from the oldest output that is kept, or from the offset of --from: standard output \
+      on standard output, standard error on standard error. With -f until the program ends. It \
+      attaches to nothing and commits nothing. A lost link is restored, and printing continues at \
+      the next byte.
 
       The exit status is 0, or 74 where requested bytes are no longer kept.
 
@@ -23,10 +24,10 @@ package struct LogsCommand: AsyncParsableCommand {
           bridgectl logs --from 1048576 build.example build
       """)
 
-  @Flag(name: .customShort("f"), help: "Go on until the program ends.")
+  @Flag(name: .customShort("f"), help: "Follow the output until the program ends.")
   package var follow = false
 
-  @Option(help: ArgumentHelp("The offset of the first byte.", valueName: "OFFSET"))
+  @Option(help: ArgumentHelp("The offset of the first byte to print.", valueName: "OFFSET"))
   package var from: String?
 
   @OptionGroup package var link: LinkOptions
@@ -46,7 +47,7 @@ package struct LogsCommand: AsyncParsableCommand {
       offset < Limits.offset
     else {
       throw .validationError(
-        field: "--from", message: "\"\(PeerText.escaped(text, limit: 64))\" is no offset.")
+        field: "--from", message: "\"\(PeerText.escaped(text, limit: 64))\" is not an offset.")
     }
     return offset
   }

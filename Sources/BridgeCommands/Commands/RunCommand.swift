@@ -11,7 +11,7 @@ package struct RunCommand: AsyncParsableCommand {
     discussion: """
       Prints the id of the durable session that the command runs in. It is started at most once, \
       whatever the link does meanwhile. Its output and its exit status are kept for `logs` and \
-      `wait`; `attach` gives it input, whose end only a terminal can give (Ctrl-D).
+      `wait`; `attach` sends it input; only a terminal can end that input (Ctrl-D).
 
       EXAMPLES:
           bridgectl run --detach --name build me@build.example -- make -C src test
@@ -23,7 +23,7 @@ package struct RunCommand: AsyncParsableCommand {
   package var detach = false
 
   @Flag(
-    name: .customShort("t"), help: "Give it a terminal of its own, of 80 columns and 24 rows.")
+    name: .customShort("t"), help: "Run it on a terminal of 80 columns and 24 rows.")
   package var terminal = false
 
   @OptionGroup package var start: StartOptions
@@ -50,7 +50,7 @@ package struct RunCommand: AsyncParsableCommand {
         field: "--detach", message: "Without it, `bridgectl connect` runs a command and stays.")
     }
     guard request.command != nil else {
-      throw .validationError(field: "COMMAND", message: "What to run is missing.")
+      throw .validationError(field: "COMMAND", message: "The command to run is missing.")
     }
     return request
   }

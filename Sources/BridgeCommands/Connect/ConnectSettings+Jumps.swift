@@ -15,7 +15,7 @@ extension ConnectSettings {
     seen: [String] = []
   ) throws(CommandFailure) {
     let seen = seen + [name]
-    guard !seen.dropLast().contains(name) else { throw Self.refused(seen, "goes in a circle") }
+    guard !seen.dropLast().contains(name) else { throw Self.refused(seen, "is circular") }
     guard seen.count <= JumpHost.limit else { throw Self.refused(seen, "is too long") }
     switch proxy {
     case nil: return
@@ -29,7 +29,7 @@ extension ConnectSettings {
         jumps += settings.jumps + [settings.alone]
       }
       let names = jumps.map(\.name) + [name]
-      guard Set(names).count == names.count else { throw Self.refused(names, "goes in a circle") }
+      guard Set(names).count == names.count else { throw Self.refused(names, "is circular") }
       guard jumps.count <= JumpHost.limit else { throw Self.refused(names, "is too long") }
     }
   }
@@ -47,7 +47,7 @@ extension ConnectSettings {
     let way = names.map { PeerText.escaped($0, limit: 128) }.joined(separator: ", ")
     return CommandFailure(
       error: .validationError(
-        field: "ProxyJump", message: "The way to the host \(problem): \(way)."), isInFile: true)
+        field: "ProxyJump", message: "The chain of jump hosts \(problem): \(way)."), isInFile: true)
   }
 }
 

@@ -101,7 +101,7 @@ struct RunLinks: Sendable {
   /// A connection to the host beside its link, not opened.
   func anotherConnection() async throws(AppError) -> SSHConnection {
     guard case .ssh(let configuration) = target else {
-      throw .internalError(detail: "a session for forwards is no SSH connection")
+      throw .internalError(detail: "a session for forwards is not an SSH connection")
     }
     let hop = Self.hops(of: settings).last
     return try await maker(of: settings, configuration, through: hop)(settings.endpoint)
@@ -133,7 +133,7 @@ struct RunLinks: Sendable {
     if let hop {
       return { [supervisor] (endpoint: Endpoint) async throws(AppError) -> SSHConnection in
         guard let bastion = try await supervisor.connection(hop.id) as? SSHConnection else {
-          throw .internalError(detail: "\(hop.id) is no SSH connection")
+          throw .internalError(detail: "\(hop.id) is not an SSH connection")
         }
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }

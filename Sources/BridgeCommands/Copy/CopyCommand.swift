@@ -8,7 +8,7 @@ import Foundation
 package struct CopyCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cp",
-    abstract: "Copy files to or from a host, over breaks of the link.",
+    abstract: "Copy files to or from a host; a lost link only interrupts the copy.",
     discussion: """
       One of SRC and DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
       Permission bits and times of the last change are kept. A file gets its name in one step, \

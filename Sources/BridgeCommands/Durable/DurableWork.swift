@@ -200,7 +200,7 @@ final class DurableWork: LinkWork {
       context.finish(context.ending(end))
     case .failed(let error): await fail(error)
     case .outputClosed:
-      // As with SSH, a command whose output has no reader any more does not go on for ever.
+      // As with SSH, a command whose output has no reader any more does not go on forever.
       if isOwn, welcome.kind == .pipes, (try? await session.signal(.hangup)) != nil {
         state.withLock { $0.isGone = true }
       }
@@ -219,7 +219,7 @@ final class DurableWork: LinkWork {
     if context.keyboard != nil { context.view.change { $0.isDurable = true } }
     guard case .attach(_, .writer, _) = target, welcome.role == .viewer else { return }
     let other = welcome.writer.map { "client \($0)" } ?? "another client"
-    reporter.log("bridgectl: \(other) writes to this session; you read along. --take takes over.")
+    reporter.log("bridgectl: \(other) writes to this session; you only read. --take takes over.")
   }
 
   /// Says how to return to shells that go on without a client: this run has started another one.

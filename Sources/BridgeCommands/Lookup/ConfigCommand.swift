@@ -8,8 +8,8 @@ package struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Print the settings for a host, each with the file and line it comes from.",
     discussion: """
-      Nothing is dialed. The options are those of connect, and have the effect that they have \
-      there; with --json each line is an object.
+      Nothing is dialed. The options are those of connect and have the same effect; with --json \
+      each line is an object.
       """)
 
   @OptionGroup package var options: ConnectOptions

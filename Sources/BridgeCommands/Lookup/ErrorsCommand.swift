@@ -9,7 +9,7 @@ package struct ErrorsCommand: ParsableCommand {
     commandName: "errors",
     abstract: "List every error with its texts, recovery options and exit code.")
 
-  @Argument(help: "One error, by the name in brackets on the last line of a failure.")
+  @Argument(help: "The name of one error: the one in brackets on the last line of a failed run.")
   package var name: String?
 
   @Flag(help: "As JSON.")

@@ -298,7 +298,7 @@ import Testing
       return failure?.exitCode == 78
         && failure?.error
           == .validationError(
-            field: "ProxyJump", message: "The way to the host goes in a circle: \(way).")
+            field: "ProxyJump", message: "The chain of jump hosts is circular: \(way).")
     }
   }
 

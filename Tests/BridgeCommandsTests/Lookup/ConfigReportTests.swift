@@ -67,7 +67,7 @@ import Testing
   @Test func aWayInACircleIsAWarning() throws {
     let report = try report(["web"], "ProxyJump hop\n")
     #expect(report.lines.contains { $0.keyword == "proxyjump" && $0.value == "hop" })
-    #expect(report.warnings.contains { $0.contains("goes in a circle") })
+    #expect(report.warnings.contains { $0.contains("is circular") })
   }
 
   @Test func textAndJSONSayTheSame() throws {

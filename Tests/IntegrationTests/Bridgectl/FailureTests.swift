@@ -65,8 +65,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["conect", "h"], "\"conect\" is no command. Did you mean connect?"),
-      (["h.example"], "\"h.example\" is no command. The commands are connect, cp, attach, run, "),
+      (["conect", "h"], "\"conect\" is not a command. Did you mean connect?"),
+      (["h.example"], "\"h.example\" is not a command. The commands are connect, cp, attach, "),
     ])
   func anUnknownCommandGetsTheRightOne(_ arguments: [String], _ words: String) async throws {
     let outcome = try await Home().run(arguments)

@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  /// As with SSH: `yes | head` does not go on for ever.
+  /// As with SSH: `yes | head` does not go on forever.
   @Test func aClosedOutputEndsTheCommand() async throws {
     try await withSessions { server, home, folder in
       let ends = try ClosedPipe()

@@ -153,7 +153,7 @@ import Testing
       let terminal = try Terminal()
       var other = try scene.home.start(
         ["attach"] + scene.link + ["127.0.0.1"], on: terminal)
-      try await other.see("writes to this session; you read along")
+      try await other.see("writes to this session; you only read")
       screen.type("echo from''first\r")
       try await other.see("fromfirst")
       other.type("echo ignored\r\r~d")
