@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func aClientReadsCodesAndStatusesAsItSays() {
-    let heading = "### What a client makes of them"
+    let heading = "### How a client maps them"
     func name(_ code: String?, _ status: Int) -> String {
       let response = ErrorResponse(error: .init(code: code, message: "m"))
       let error = APIError.fromErrorResponse(response, statusCode: status)
