@@ -84,7 +84,7 @@ struct Operations: Sendable {
   private static let pace = Duration.milliseconds(200)
   private static let graceTime = Duration.seconds(5)
 
-  /// Runs one after another over all links until the task is cancelled.
+  /// Runs one after another over all links until the task is canceled.
   func run() async {
     var turn = 0
     while !Task.isCancelled {

@@ -7,7 +7,7 @@ import BridgeWebSocket
 import Narration
 
 /// A server that accepts connections and does not upgrade them: it is silent, it stops in the
-/// middle of its answer, it is busy. A handshake without a deadline of its own would hang for ever.
+/// middle of its answer, it is busy. A handshake without a deadline of its own would hang forever.
 @main
 enum HandshakeStall {
   static let deadline = Duration.milliseconds(500)

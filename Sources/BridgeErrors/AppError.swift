@@ -159,6 +159,6 @@ public enum AppError: Error, Sendable, Hashable {
   case durableSessionOutcomeUnknown(host: String, reason: String)
   /// `bridge-host` is not there, is of another version, or cannot be used.
   case durableSessionHostUnusable(host: String, reason: String)
-  /// The caller cancelled. Never shown, queued, retried, or logged above debug.
+  /// The caller canceled. Never shown, queued, retried, or logged above debug.
   case cancelled
 }

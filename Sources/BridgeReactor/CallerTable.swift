@@ -8,7 +8,7 @@ package struct CallerTable<Failure: Error> {
     /// Resumes with a failure; a success is resumed by the code that has the value.
     package let fail: (Failure) -> Void
 
-    /// Waits until taken out; `deadline` is cancelled then.
+    /// Waits until taken out; `deadline` is canceled then.
     package init(deadline: LoopTimer?, fail: @escaping (Failure) -> Void) {
       self.deadline = deadline
       self.fail = fail

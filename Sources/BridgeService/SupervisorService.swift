@@ -14,7 +14,7 @@ public struct SupervisorService<C: Clock>: Service where C.Duration == Duration 
 
   /// Runs until a graceful shutdown or a cancellation.
   ///
-  /// - Throws: `CancellationError` when it was cancelled rather than shut down; the connections are
+  /// - Throws: `CancellationError` when it was canceled rather than shut down; the connections are
   ///   being closed then, but not waited for.
   public func run() async throws {
     let events = supervisor.events()

@@ -31,7 +31,7 @@ final class Waiters {
 
 /// How often an attachment may end without having brought anything. A link that was lost is the
 /// business of the caller that retries; a host whose program ends again and again is not attached
-/// to for ever.
+/// to forever.
 struct AttachProgress: Sendable, Equatable {
   /// Ends in a row without anything new.
   static let limit = 5

@@ -14,7 +14,7 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
   /// The connection in use, as soon as there is one.
   ///
   /// - Throws: what the link gave up with, or what something that it depends on gave up with;
-  ///   `cancelled` when it is closed, or when the calling task is cancelled.
+  ///   `cancelled` when it is closed, or when the calling task is canceled.
   public var connection: Transport {
     get async throws(AppError) {
       let connection = try await owner.connection(id)

@@ -27,7 +27,7 @@ public struct LinkEvents: AsyncSequence, Sendable {
       self.source = source
     }
 
-    /// The next event; nil when the link is closed, or the task is cancelled.
+    /// The next event; nil when the link is closed, or the task is canceled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Never) -> RecoveryEvent? {

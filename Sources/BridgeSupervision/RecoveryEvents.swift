@@ -24,7 +24,7 @@ public struct RecoveryEvents: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription
 
-    /// The next event; nil when the supervisor is gone or the task is cancelled.
+    /// The next event; nil when the supervisor is gone or the task is canceled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Never) -> RecoveryEvent? {

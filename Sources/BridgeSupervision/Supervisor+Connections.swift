@@ -8,7 +8,7 @@ extension Supervisor {
   /// - Throws: what it gave up with, or what something that it depends on gave up with; the
   ///   mismatch where its host showed another key and is not dialed any more; `cancelled` when it,
   ///   or something that it depends on, is closed, when it is unknown, or when the calling task is
-  ///   cancelled.
+  ///   canceled.
   public nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
     let ticket = await ticket()
     let result = await withTaskCancellationHandler {

@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeRecovery
 
 // `onConnected` runs for one generation at a time, so that what came over the last one is read
-// before what comes over the next. A handler that does not return when its task is cancelled is
+// before what comes over the next. A handler that does not return when its task is canceled is
 // waited for until the limit.
 extension Supervisor {
   /// Calls `onConnected` for a generation, after the call for the one before it has returned.

@@ -10,7 +10,7 @@ extension Supervisor {
   ///   - endpoint: where it leads. Links to one endpoint share a retry budget and take turns to
   ///     dial.
   ///   - options: how it is kept up.
-  ///   - onConnected: called with each connection that is in use from now on. Its task is cancelled
+  ///   - onConnected: called with each connection that is in use from now on. Its task is canceled
   ///     when that ends; what came before can still be read then. One call at a time: the next
   ///     waits until this one has returned, but at most `RecoveryDefaults.handOverLimit`.
   ///   - make: makes a connection to the endpoint that has not been opened: the place to fetch a

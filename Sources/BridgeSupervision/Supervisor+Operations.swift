@@ -13,7 +13,7 @@ extension Supervisor {
   ///     effect, as when a request timed out.
   ///   - operation: what is run.
   /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
-  ///   cancelled or the operation says that it was.
+  ///   canceled or the operation says that it was.
   public nonisolated func run<T: Sendable>(
     source: String? = nil, _ repetition: Repetition = .idempotent,
     _ operation: @escaping @Sendable () async throws -> T

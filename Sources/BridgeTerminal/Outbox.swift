@@ -52,7 +52,7 @@ package final class Outbox: Sendable {
     if isFull { await waitForSpace() }
   }
 
-  /// All that waits, as soon as there is some; nil once closed, or when the task is cancelled.
+  /// All that waits, as soon as there is some; nil once closed, or when the task is canceled.
   package func take() async -> [UInt8]? {
     while !Task.isCancelled {
       let (bytes, givers, isClosed) = state.withLock { state in

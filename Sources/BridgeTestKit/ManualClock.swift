@@ -55,7 +55,7 @@ public final class ManualClock: Clock, Sendable {
 
   /// Returns when the clock has been moved to `deadline`.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled first.
+  /// - Throws: `CancellationError` when the task is canceled first.
   public func sleep(
     until deadline: Instant, tolerance: Duration? = nil
   ) async throws(CancellationError) {

@@ -14,7 +14,7 @@ public protocol Connection: Actor {
 
   /// Resolves, dials, negotiates and authenticates.
   ///
-  /// - Throws: the failure with its context; `cancelled` when the calling task is cancelled. Until
+  /// - Throws: the failure with its context; `cancelled` when the calling task is canceled. Until
   ///   it has returned this is the one way by which a failure is reported; later ones are events.
   nonisolated func open() async throws(ConnectionError)
 
@@ -57,7 +57,7 @@ extension Connection {
 
   /// Resolves, dials, negotiates and authenticates.
   ///
-  /// - Throws: what the failure maps to; `cancelled` when the calling task is cancelled.
+  /// - Throws: what the failure maps to; `cancelled` when the calling task is canceled.
   public nonisolated func connect() async throws(AppError) {
     do throws(ConnectionError) {
       try await open()

@@ -144,7 +144,7 @@ import Testing
         gate.wait()
         return reactor.isCurrent
       }
-      // Without a turn of the loop meanwhile the helper would wait for ever.
+      // Without a turn of the loop meanwhile the helper would wait forever.
       reactor.execute { gate.open() }
       #expect(await !isOnLoop)
     }

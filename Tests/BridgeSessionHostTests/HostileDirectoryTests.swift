@@ -74,7 +74,7 @@ import Testing
     #expect(try bench.status(spec.session)?.end == .signaled(number: 1, dumpedCore: false))
   }
 
-  /// The end has no place to be kept, and no client can come: the keeper must not stay for ever.
+  /// The end has no place to be kept, and no client can come: the keeper must not stay forever.
   @Test func theKeeperOfARemovedDirectoryEndsWithItsProgram() throws {
     let bench = try SessionBench()
     let gate = bench.file("gate")

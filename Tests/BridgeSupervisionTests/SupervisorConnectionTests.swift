@@ -171,7 +171,7 @@ import Testing
     link.onConnected = { [scene] _, _ in
       let clock = scene.clock
       try? await clock.sleep(until: clock.now + .seconds(3_600))
-      // Cancelled by now, and it takes its time even so.
+      // Canceled by now, and it takes its time even so.
       await Task(executorPreference: scene.executor) {
         try? await clock.sleep(until: clock.now + .seconds(5))
       }.value

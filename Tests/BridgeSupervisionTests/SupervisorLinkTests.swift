@@ -92,7 +92,7 @@ import Testing
       try await scene.supervisor.add(
         "a", to: host.endpoint, LinkOptions(liveness: nil),
         make: { (_: Endpoint) async throws(AppError) -> ScriptedConnection in
-          // It takes its time although it is cancelled.
+          // It takes its time although it is canceled.
           await Task(executorPreference: scene.executor) {
             try? await clock.sleep(until: clock.now + .seconds(2))
           }.value
@@ -174,7 +174,7 @@ import Testing
   private let scene = Scene()
   private let log = EventRecorder<String>()
 
-  /// A link whose handler goes on for `time` after it was cancelled.
+  /// A link whose handler goes on for `time` after it was canceled.
   private func start(readingOnFor time: Duration) throws {
     let (host, clock, log) = (scene.host, scene.clock, log)
     _ = try scene.run { [scene] in

@@ -163,7 +163,7 @@ struct WebSocketBench {
     }
   }
 
-  /// Until cancelled.
+  /// Until canceled.
   private func echoes(on connection: WebSocketConnection) async -> Beside {
     let echoes = connection.messages.makeAsyncIterator()
     var (count, longest) = (0, 0.0)

@@ -54,7 +54,7 @@ final class MessageSession: Sendable {
   }
 
   /// Writes out what came and comes over `connection`, to the last message; nil when that was it,
-  /// or when cancelled.
+  /// or when canceled.
   func receive(from connection: WebSocketConnection, _ generation: Int) async -> End? {
     do throws(AppError) {
       for try await message in connection.messages {
@@ -95,7 +95,7 @@ final class MessageSession: Sendable {
   }
 
   /// Sends what is read until that ends, and lets the peer answer; nil when the connection ended,
-  /// or the task was cancelled.
+  /// or the task was canceled.
   func send(to connection: WebSocketConnection, _ generation: Int) async -> End? {
     gate.open(for: generation)
     let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -204,7 +204,7 @@ final class MessageSession: Sendable {
   /// In bytes: less may be the pings alone.
   private static let leastProgress: UInt64 = 16 << 10
 
-  /// False when the task was cancelled.
+  /// False when the task was canceled.
   private func readMore() async -> Bool {
     switch await input.read() {
     case .cancelled: return false
@@ -227,7 +227,7 @@ final class MessageSession: Sendable {
     state.withLock { $0.framing.fault }.map { .badInput($0) } ?? .finished
   }
 
-  /// True when nothing has come for a while, false when cancelled. A message that has begun gets as
+  /// True when nothing has come for a while, false when canceled. A message that has begun gets as
   /// long as a confirmation.
   private func isQuiet(_ connection: WebSocketConnection) async -> Bool {
     var (seen, slices) = (state.withLock { $0.received }, 0)

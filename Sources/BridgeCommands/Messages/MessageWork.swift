@@ -81,7 +81,7 @@ final class MessageWork: LinkWork {
   }
 
   /// Writes out the messages of all generations, one after the other and each to its last: not
-  /// cancelled when a generation ends, for what has come is written even so. Then says how the run
+  /// canceled when a generation ends, for what has come is written even so. Then says how the run
   /// ended, where there is no more to come.
   func run() async {
     var last: Opened?

@@ -119,7 +119,7 @@ final class Keyboard: Sendable {
     }
   }
 
-  /// Reads the keyboard from the first shell on, until cancelled or hung up.
+  /// Reads the keyboard from the first shell on, until canceled or hung up.
   func listen(
     to input: DescriptorReader, now: @Sendable () -> Moment,
     _ act: @Sendable (Command) async -> Void

@@ -78,7 +78,7 @@ final class PlainWork: LinkWork {
       return true
     }
     guard isSent else { return }
-    // Not cancelled with the generation: how far it came must be known. At once: the round trip
+    // Not canceled with the generation: how far it came must be known. At once: the round trip
     // that proves the link is requested next, and the second caller waits for its answer.
     let starting = Task.immediate(executorPreference: context.reactor) {
       await start(on: connection)
@@ -107,7 +107,7 @@ final class PlainWork: LinkWork {
     }
   }
 
-  /// Carries the streams until the end. Not cancelled when the generation ends: what has come is
+  /// Carries the streams until the end. Not canceled when the generation ends: what has come is
   /// written even so.
   private func carry(_ session: Started) async {
     let (channel, connection) = (session.channel, session.connection)

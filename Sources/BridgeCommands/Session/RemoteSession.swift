@@ -15,7 +15,7 @@ enum SessionEnd: Sendable {
 
 /// One shell or command and this process's standard streams, until it ends.
 ///
-/// Every wait can be cancelled; what blocks does so on the threads of `output`, `input` and the
+/// Every wait can be canceled; what blocks does so on the threads of `output`, `input` and the
 /// reporter.
 struct RemoteSession: Sendable {
   let channel: SSHChannel

@@ -47,7 +47,7 @@ final class StandardStreamWork: LinkWork {
     }
     context.reporter.event(.started(hasTerminal: false, target: target.description))
     isCarrying.withLock { $0 = true }
-    // Not cancelled with the generation: what has come is written even so.
+    // Not canceled with the generation: what has come is written even so.
     let carrying = Task.immediate(executorPreference: context.reactor) { await carry(tunnel) }
     let end = await carrying.value
     await tunnel.close()

@@ -57,10 +57,10 @@ public struct APIFailure: Error, Sendable, Equatable {
       status: statusCode)
   }
 
-  /// The caller cancelled. Never shown, retried or logged above debug.
+  /// The caller canceled. Never shown, retried or logged above debug.
   public static let cancelled = APIFailure(error: .unknownError(0, "cancelled"), code: "CANCELLED")
 
-  /// Whether the caller cancelled.
+  /// Whether the caller canceled.
   public var isCancellation: Bool {
     self == .cancelled
   }

@@ -16,7 +16,7 @@ public struct ConnectionError: Error, Sendable, Equatable {
     self.context = context
   }
 
-  /// The caller cancelled.
+  /// The caller canceled.
   public static let cancelled = Self(.cancelled)
 
   /// The row of the failure table; nil without a context.

@@ -64,7 +64,7 @@ public enum FailureKind: Sendable, Hashable {
   case closedByPeer
   /// A WebSocket close code of the application's own (3000–4999).
   case closedByApplication
-  /// The caller cancelled.
+  /// The caller canceled.
   case cancelled
 
   /// Why a TLS peer could not be trusted, as the certificate verification reported it.

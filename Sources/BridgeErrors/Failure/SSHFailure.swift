@@ -57,7 +57,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     /// The link was lost after the server had reported how the command ended (`ending`, for
     /// instance "exit status 0") and before all of its output came.
     case outputCut(command: String, ending: String)
-    /// The caller cancelled.
+    /// The caller canceled.
     case cancelled
   }
 

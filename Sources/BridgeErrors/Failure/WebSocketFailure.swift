@@ -28,7 +28,7 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case invalidMessage(detail: String)
     /// The library refused a call that should have worked.
     case internalFault(detail: String)
-    /// The caller cancelled.
+    /// The caller canceled.
     case cancelled
   }
 

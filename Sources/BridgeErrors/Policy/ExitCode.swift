@@ -38,7 +38,7 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
   public static let hostIdentity = Self(rawValue: 79)
   /// No answer came in time.
   public static let timedOut = Self(rawValue: 124)
-  /// Cancelled, as by Ctrl-C.
+  /// Canceled, as by Ctrl-C.
   public static let interrupted = Self(rawValue: 130)
 
   /// The code that passes on a remote exit status, 1…255.

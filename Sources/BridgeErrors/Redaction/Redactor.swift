@@ -1,10 +1,10 @@
 /// Takes secrets out of text before it is shown or logged (G-12, S3-93…S3-97).
 ///
-/// Recognised are: PEM blocks; Authorization, Cookie and API-key headers; assignments and flags
+/// Recognized are: PEM blocks; Authorization, Cookie and API-key headers; assignments and flags
 /// whose name holds password, passphrase, token, secret, credential or API key; signatures in
 /// query strings; bearer tokens; `user:password@` in URLs and elsewhere; the usual shapes of access
 /// tokens; e-mail addresses. A
-/// bare word that only its owner knows to be a password cannot be recognised: that is what `Secret`
+/// bare word that only its owner knows to be a password cannot be recognized: that is what `Secret`
 /// is for.
 public enum Redactor {
   /// The replacement of a secret.

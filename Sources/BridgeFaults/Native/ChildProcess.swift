@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import NIOCore
 
-/// A program this process started: signalled by its pid only while it is not yet reaped.
+/// A program this process started: signaled by its pid only while it is not yet reaped.
 struct ChildProcess: Sendable {
   /// Valid until `status` is known.
   let pid: pid_t

@@ -62,7 +62,7 @@ public actor ScriptedTCPPeer: Journaling {
 
   /// The first event of the log that matches, once there is one.
   ///
-  /// - Throws: `stopped` when the peer stops, or the task is cancelled, before it came.
+  /// - Throws: `stopped` when the peer stops, or the task is canceled, before it came.
   public func first(
     where matches: @escaping @Sendable (PeerEvent) -> Bool
   ) async throws(FaultError) -> PeerEvent { try await awaitEvent(where: matches) }

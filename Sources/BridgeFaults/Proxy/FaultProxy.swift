@@ -73,7 +73,7 @@ public actor FaultProxy: Journaling {
 
   /// The first event of the log that matches, once there is one.
   ///
-  /// - Throws: `stopped` when the proxy stops, or the task is cancelled, before it came.
+  /// - Throws: `stopped` when the proxy stops, or the task is canceled, before it came.
   public func first(
     where matches: @escaping @Sendable (FaultEvent) -> Bool
   ) async throws(FaultError) -> FaultEvent { try await awaitEvent(where: matches) }

@@ -33,7 +33,7 @@ final class RelayHandler: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // Space towards this socket is space for the other one's bytes.
+    // Space toward this socket is space for the other one's bytes.
     guard context.channel.isWritable else { return }
     report { proxy, relay, direction in
       proxy.readMore(of: relay, direction.opposite)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A server program with its sessions: started, watched until it listens, signalled, ended by pid.
+/// A server program with its sessions: started, watched until it listens, signaled, ended by pid.
 struct ServerProcess: Sendable {
   private let program: String
   private var child: ChildProcess

@@ -14,7 +14,7 @@ public struct DialFailure: Error, Sendable, Equatable {
     case failed(errno: Int32)
     /// The deadline of the dial passed while an attempt was under way.
     case deadline
-    /// The calling task was cancelled.
+    /// The calling task was canceled.
     case cancelled
   }
 

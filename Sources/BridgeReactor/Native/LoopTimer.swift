@@ -15,7 +15,7 @@ import CLibUV
   }
 
   /// Calls `fire` on `reactor` after `delay` (in whole milliseconds, rounded up, at least one),
-  /// unless cancelled before.
+  /// unless canceled before.
   public init(after delay: Duration, on reactor: Reactor, _ fire: @escaping () -> Void) {
     reactor.preconditionIsolated()
     self.reactor = reactor

@@ -223,7 +223,7 @@ public import BridgeTransport
 
   private func take() {
     position = 0
-    // What a burst needed once is not kept for ever.
+    // What a burst needed once is not kept forever.
     taken.removeAll(keepingCapacity: taken.capacity <= 4 * Self.workPerTurn)
     inbox.withLock { inbox in
       inbox.isWakePending = false

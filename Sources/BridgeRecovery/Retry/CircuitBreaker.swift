@@ -1,7 +1,7 @@
 /// Stops what fails too often, and lets one deadline-bound probe through at a time until one works.
 ///
 /// A probe that is never answered for loses its permit at its deadline, so the breaker cannot stay
-/// half open for ever.
+/// half open forever.
 public struct CircuitBreaker: Sendable, Equatable {
   /// The right to try, or how long there is none.
   public enum Admission: Sendable, Equatable {

@@ -4,7 +4,7 @@ public import BridgeErrors
 ///
 /// A bucket of tokens: a dial takes 10 and gives them back when it is proven that nothing was sent,
 /// half of them when the server was too busy; proof of life fills it; one token comes back in 3 s.
-/// One dial in 30 s is always allowed, so that no outage is for ever.
+/// One dial in 30 s is always allowed, so that no outage is forever.
 public struct RetryBudget: Sendable, Equatable {
   /// The answer to a wish to dial.
   public enum Admission: Sendable, Equatable {

@@ -14,7 +14,7 @@ public struct RetryPolicy: Sendable, Equatable {
     case turnedAway
   }
 
-  /// Retries before giving up; nil for ever.
+  /// Retries before giving up; nil for no limit.
   public var retries: Int?
   /// Delays after an ordinary failure.
   public var backoff: Backoff

@@ -13,7 +13,7 @@ public struct ByteStream: AsyncSequence, Sendable {
   public typealias Failure = AppError
 
   let mailbox: ByteMailbox
-  /// The channel that fills the mailbox: without it a reader would wait for ever.
+  /// The channel that fills the mailbox: without it a reader would wait forever.
   let connection: SSHConnection
 
   /// Takes the bytes in order.

@@ -85,7 +85,7 @@ extension SSHConnection {
   }
 
   /// Waits for `work`, which needs nothing of libssh2, for as long as the connection lives and the
-  /// caller waits; then it is cancelled, and its result is dropped.
+  /// caller waits; then it is canceled, and its result is dropped.
   func elsewhere<Value: Sendable>(
     phase: ConnectionPhase, within deadline: Duration? = nil,
     on executor: any TaskExecutor = globalConcurrentExecutor,

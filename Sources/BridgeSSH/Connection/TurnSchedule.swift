@@ -72,7 +72,7 @@ package struct TurnSchedule<Timer> {
     return true
   }
 
-  /// Leaves what came unread until `timer` fires; returns a timer that is to be cancelled.
+  /// Leaves what came unread until `timer` fires; returns a timer that is to be canceled.
   package mutating func deferReading(until timer: Timer) -> Timer? {
     let last = readUnrequested()
     unrequested = .deferred(timer)
@@ -80,7 +80,7 @@ package struct TurnSchedule<Timer> {
   }
 
   /// Some call reads what came, or nothing is read any more; returns the timer that is to be
-  /// cancelled.
+  /// canceled.
   package mutating func readUnrequested() -> Timer? {
     guard case .deferred(let timer) = unrequested else { return nil }
     unrequested = .none

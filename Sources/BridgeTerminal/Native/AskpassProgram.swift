@@ -8,7 +8,7 @@ package enum AskpassProgram {
   package enum Answer: Equatable {
     /// The first line it wrote.
     case given([UInt8])
-    /// The program declined (a status other than 0), or the task was cancelled.
+    /// The program declined (a status other than 0), or the task was canceled.
     case declined
     /// The program could not be started; with the system's text.
     case notStarted(String)

@@ -12,7 +12,7 @@ package final class DescriptorReader: Sendable {
     case bytes([UInt8])
     /// All was read. A read that failed is no end: what was read may be a part only.
     case end
-    /// The task that waited was cancelled, or the reader was stopped. Nothing is lost.
+    /// The task that waited was canceled, or the reader was stopped. Nothing is lost.
     case cancelled
   }
 

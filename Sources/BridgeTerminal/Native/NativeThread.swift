@@ -62,7 +62,7 @@ final class Wake: Sendable {
     _ = unsafe write(source, &byte, 1)
   }
 
-  /// The next byte; nil when none has come for so long (-1: for ever).
+  /// The next byte; nil when none has come for so long (-1: forever).
   func wait(milliseconds: Int32) -> UInt8? {
     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     var byte: UInt8 = 0

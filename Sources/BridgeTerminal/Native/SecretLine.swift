@@ -13,7 +13,7 @@ package enum SecretLine {
   }
 
   /// Reads up to a line feed or the end, one byte at a time: what follows is left for other readers
-  /// of the descriptor. Not cancelled: where nothing comes, it waits until the process ends.
+  /// of the descriptor. Not canceled: where nothing comes, it waits until the process ends.
   ///
   /// - Throws: `validationError` that names `option` and the descriptor, which cannot be read, or
   ///   whose line is empty or too long.

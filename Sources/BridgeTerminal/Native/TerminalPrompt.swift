@@ -15,7 +15,7 @@ package enum TerminalPrompt {
   private static let pending = Mutex(Question?.none)
 
   /// The answer without its line feed; nil when there is no terminal, the input ended, or the task
-  /// was cancelled. The terminal is as it was after it.
+  /// was canceled. The terminal is as it was after it.
   package static func ask(_ question: String, isEchoed: Bool) async -> [UInt8]? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return nil }
@@ -44,7 +44,7 @@ package enum TerminalPrompt {
     }
   }
 
-  /// Bytes up to a line feed or the end; nil where the end comes first, or the task was cancelled.
+  /// Bytes up to a line feed or the end; nil where the end comes first, or the task was canceled.
   private static func line(from reader: DescriptorReader) async -> [UInt8]? {
     var line: [UInt8] = []
     while line.count <= limit {

@@ -59,7 +59,7 @@ import Testing
     #expect(ledger.summary(progress, after: .zero).hasSuffix("; 2 not copied."))
   }
 
-  /// A program that ends at once does not run for ever; a link that is lost does not count.
+  /// A program that ends at once does not run forever; a link that is lost does not count.
   @Test func aHostThatBringsNothingForwardIsGivenUp() {
     var attempts = CopyAttempts()
     let ended = ByteChannelEnding.finished(status: 1)

@@ -5,7 +5,7 @@ import BridgeSSH
 import BridgeTransport
 import Testing
 
-/// The task that connects is cancelled, or the connection closed, at each step.
+/// The task that connects is canceled, or the connection closed, at each step.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
   private static let phases: [ConnectionPhase] = [
     .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate,
@@ -57,7 +57,7 @@ import Testing
       var configuration = trusting(server)
       let wait: @Sendable () async -> Void = {
         asked.continuation.yield()
-        // A task of its own is not cancelled with the one that waits for it.
+        // A task of its own is not canceled with the one that waits for it.
         await Task { for await _ in never.stream {} }.value
       }
       switch question {
@@ -110,7 +110,7 @@ import Testing
     let connection = stranger(to: peer.port)
     let never = AsyncStream<Void>.makeStream()
     let connecting = Task {
-      // Ends when the task is cancelled.
+      // Ends when the task is canceled.
       for await _ in never.stream {}
       return await failure { try await connection.connect() }
     }

@@ -95,7 +95,7 @@ import Testing
       ]
       for operation in operations {
         let waiting = Task { await failure { try await operation() } }
-        // Some are cancelled before they began to wait, some while they do.
+        // Some are canceled before they began to wait, some while they do.
         for _ in 0..<3 { await Task.yield() }
         waiting.cancel()
         #expect(await waiting.value == .cancelled)

@@ -87,7 +87,7 @@ struct Driver: Sendable {
     cancel(waiting, after: limit)
   }
 
-  /// An operation that fails in passing and may be cancelled anywhere.
+  /// An operation that fails in passing and may be canceled anywhere.
   private func operate(atMost limit: Duration) {
     let running = Task(executorPreference: simulation.executor) {
       _ = try? await supervisor.run { throw AppError.networkUnavailable }

@@ -77,7 +77,7 @@ public actor ScriptedWebSocketPeer: Journaling {
 
   /// The first event of the log that matches, once there is one.
   ///
-  /// - Throws: `stopped` when the peer stops, or the task is cancelled, before it came.
+  /// - Throws: `stopped` when the peer stops, or the task is canceled, before it came.
   public func first(
     where matches: @escaping @Sendable (WebSocketPeerEvent) -> Bool
   ) async throws(FaultError) -> WebSocketPeerEvent { try await awaitEvent(where: matches) }
