@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An answer as it came, before anybody looked at what it means.
+/// An answer as it came, before it is interpreted.
 public struct HTTPAnswer: Sendable {
   /// The HTTP status; nil where what came is not HTTP.
   public var status: Int?

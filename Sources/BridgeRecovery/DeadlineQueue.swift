@@ -13,7 +13,7 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   private var live: [Key: (at: Moment, stamp: UInt64)] = [:]
   private var stamps: UInt64 = 0
 
-  /// Nothing due, ever.
+  /// An empty queue.
   public init() {}
 
   /// How many keys have a deadline.

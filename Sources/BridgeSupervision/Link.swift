@@ -30,7 +30,7 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
     get async { await owner.state(of: id) }
   }
 
-  /// Tries now what waits or has given up, and probes what is up.
+  /// Dials now where it waits or has given up, and probes where it is up.
   public func retryNow() async {
     await owner.reconnectNow(id)
   }

@@ -24,7 +24,7 @@ extension Supervisor {
     receive(.close(id))
   }
 
-  /// Tries now what waits or has given up: one connection, or all.
+  /// Dials now what waits or has given up: one connection, or all.
   public func reconnectNow(_ id: ConnectionID? = nil) {
     if id == nil { endPauses(also: true) }
     receive(.reconnectNow(id))

@@ -1,9 +1,9 @@
-/// Notices that the machine was suspended, by a clock that counts that time beside one that does
+/// Detects that the machine was suspended, by a clock that counts that time beside one that does
 /// not (CLOCK_BOOTTIME and CLOCK_MONOTONIC, clock_gettime(2)).
 public struct SuspensionWatch: Sendable, Equatable {
   /// A shorter difference is a rounding error, not a sleep.
   public static let tolerance = Duration.milliseconds(500)
-  /// How often to look, so that a sleep is noticed well within 2 s of waking.
+  /// The interval of checks: a sleep is detected well within 2 s of waking.
   public static let interval = Duration.seconds(1)
 
   private var suspended: Duration
@@ -13,7 +13,7 @@ public struct SuspensionWatch: Sendable, Equatable {
     self.suspended = suspended
   }
 
-  /// How long the machine slept since the last look; nil when it did not.
+  /// How long the machine slept since the last check; nil when it did not.
   public mutating func check(suspended now: Duration) -> Duration? {
     let slept = now - suspended
     suspended = now

@@ -138,7 +138,7 @@ struct RunForwards: Sendable {
   /// A link that was lost may have taken the sessions with it.
   func linkLost() async { await forwarder.linkLost() }
 
-  /// What could not be had before is tried again.
+  /// Ports that could not be opened before are tried again.
   func linkIsBack() async { await forwarder.linkIsBack() }
 
   /// Closes the ports, and what was forwarded.

@@ -2,7 +2,7 @@ public import BridgeErrors
 
 /// A user's id that cannot be turned back: HMAC-SHA-256 under a key of this installation, in hex.
 ///
-/// A plain hash would not do: ids are few or guessable, and anybody could try them all.
+/// A plain hash would not suffice: ids are few or guessable, and all of them could be tried.
 public struct HashedUserID: Sendable, Hashable, CustomStringConvertible {
   /// 64 hexadecimal digits.
   public let description: String

@@ -1,4 +1,4 @@
-/// Every error there is, for people who look one up and for tests that hold whole tables.
+/// Every error, for people who look one up and for tests that compare whole tables.
 public enum ErrorCatalogue {
   /// One value of every case in the order of their declaration, payloads in angle brackets.
   public static let examples: [AppError] = [
@@ -52,7 +52,7 @@ public enum ErrorCatalogue {
   /// Every case as a page of a manual.
   public static var entries: [Entry] { examples.map(Entry.init) }
 
-  /// The page of the case with this name, letter by letter or in any case; nil where there is none.
+  /// The page of the case with this name, in exact or other case; nil where there is none.
   public static func entry(named name: String) -> Entry? {
     let entries = entries
     return entries.first { $0.caseName == name }

@@ -16,7 +16,7 @@ public enum FailureKind: Sendable, Hashable {
   case dialTimeout
   /// This machine ran out of descriptors, ports or memory.
   case localResource
-  /// The peer accepted the connection and said nothing before a deadline of the handshake.
+  /// The peer accepted the connection and sent nothing before a deadline of the handshake.
   case silent
   /// The server has too many connections, or turns this address away for a time.
   case throttled

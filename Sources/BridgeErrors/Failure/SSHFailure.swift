@@ -29,7 +29,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     case nameTimeout
     /// No interface is up (ENETDOWN).
     case offline
-    /// The phase's total deadline passed and the peer said nothing that ended it.
+    /// The phase's total deadline passed and the peer sent nothing that ended it.
     case deadline
     /// Declared dead: no byte was received for so many seconds.
     case silent(seconds: Int)

@@ -18,7 +18,7 @@ extension AppError {
 
   /// The typed error of an error that came up while another one was being handled (S1-164, G-40).
   ///
-  /// Only the names of the two cases are kept: their payloads may be anybody's.
+  /// Only the names of the two cases are kept: their payloads may come from anywhere.
   public init(wrapping error: any Error, whileHandling outer: AppError) {
     let inner = AppError(wrapping: error)
     self = .internalError(detail: "\(inner.caseName) while handling \(outer.caseName)")

@@ -1,7 +1,7 @@
 /// Servers before the key exchange: scripts for a peer that only looks like a
 /// server. Identification and packets by RFC 4253.
 extension PeerScript {
-  /// Accepts and never says a word.
+  /// Accepts and sends nothing.
   public static let silent: PeerScript = []
 
   /// A well-behaved identification line, to put before other steps.

@@ -19,10 +19,10 @@ package struct AddressRace {
     /// Report `delayElapsed` after `attemptDelay`, counted from now; an armed delay starts over.
     case armDelay
     case disarmDelay
-    /// Close the attempt's socket; nothing more is wanted from it.
+    /// Close the attempt's socket; it is no longer needed.
     case abandon(Int)
     case win(Int)
-    /// Every address failed; this is the error that says most.
+    /// Every address failed; this is the most informative error.
     case lose(errno: Int32)
   }
 

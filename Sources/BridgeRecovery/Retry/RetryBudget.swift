@@ -6,7 +6,7 @@ public import BridgeErrors
 /// half of them when the server was too busy; proof of life fills it; one token comes back in 3 s.
 /// One dial in 30 s is always allowed, so that no outage is forever.
 public struct RetryBudget: Sendable, Equatable {
-  /// The answer to a wish to dial.
+  /// The answer to a request to dial.
   public enum Admission: Sendable, Equatable {
     /// Go; so many tokens were taken, to be named when the dial is settled.
     case granted(charge: Int)

@@ -42,7 +42,7 @@ public struct RetryPolicy: Sendable, Equatable {
     retries: RecoveryDefaults.requestRetries,
     backoff: Backoff(base: RecoveryDefaults.requestBase, cap: RecoveryDefaults.throttledCap))
 
-  /// For ever: at once after a healthy time, then full jitter from 100 ms to 30 s, at most 1 s
+  /// Forever: at once after a healthy time, then full jitter from 100 ms to 30 s, at most 1 s
   /// while nothing answers.
   public static let persistent = RetryPolicy(
     retries: nil,

@@ -1,4 +1,4 @@
-/// How a remote command ended, as the server said it (RFC 4254, 6.10).
+/// How a remote command ended, as the server reported it (RFC 4254, 6.10).
 public enum ExitStatus: Sendable, Equatable {
   /// It exited with this status.
   case status(Int)

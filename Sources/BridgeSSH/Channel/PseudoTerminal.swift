@@ -1,4 +1,4 @@
-/// A terminal to ask the server for (RFC 4254, 6.2).
+/// A terminal to request from the server (RFC 4254, 6.2).
 public struct PseudoTerminal: Sendable, Equatable {
   /// The terminal's type, as in `TERM`.
   public var type: String

@@ -3,7 +3,7 @@ import BridgeTransport
 
 /// A command or a shell that runs on the server.
 ///
-/// Letting go of it does not end it; `close` does.
+/// Releasing it does not end it; `close` does.
 public final class SSHChannel: Sendable {
   /// Its standard output.
   public let standardOutput: ByteStream
@@ -41,7 +41,7 @@ public final class SSHChannel: Sendable {
     try await connection.finishInput(of: number)
   }
 
-  /// Tells it that its terminal's size changed.
+  /// Sends it the new size of its terminal.
   ///
   /// - Throws: what ended the connection; `cancelled` when the task is canceled or the channel was
   ///   closed meanwhile.
@@ -53,10 +53,10 @@ public final class SSHChannel: Sendable {
     }
   }
 
-  /// How it ended, once the server has said it and has sent the last byte of its output: what both
-  /// streams bring then is whole, whatever becomes of the link.
+  /// How it ended, once the server has reported that and has sent the last byte of its output: both
+  /// streams are then complete, even when the link is lost afterward.
   ///
-  /// Something that the command left behind can hold its output open for long; see
+  /// A process that the command left behind can hold its output open for long; see
   /// `reportedStatus`.
   /// - Throws: `sshOutcomeUnknown` when the channel or the link ended before that, for a command;
   ///   what ended the link for a shell; `cancelled`.
@@ -64,7 +64,7 @@ public final class SSHChannel: Sendable {
     try await ending.wait()
   }
 
-  /// How it ended, as soon as the server says it: more output may follow, or be lost with the link.
+  /// How it ended, as soon as that is reported: more output may follow, or be lost with the link.
   ///
   /// - Throws: as `exitStatus`.
   public func reportedStatus() async throws(AppError) -> ExitStatus {

@@ -1,10 +1,10 @@
-/// How to reach, trust and convince a server.
+/// How to reach a server, verify it and log in.
 public struct SSHConfiguration: Sendable {
   /// The policy for a host key that is in no known_hosts file. A changed one is always refused.
   public enum UnknownHostKey: Sendable, Equatable {
-    /// `SSHInteraction.trust` decides; a trusted key is written down.
+    /// `SSHInteraction.trust` decides; a trusted key is recorded.
     case ask
-    /// Trust it and write it down (trust on first use), unless the host is known by a key of
+    /// Trust it and record it (trust on first use), unless the host is known by a key of
     /// another type.
     case acceptNew
     /// Refuse it.

@@ -13,6 +13,6 @@ public struct KeyboardInteractiveRequest: Sendable, Equatable {
   public var name: String
   /// The text to show before the prompts; often empty.
   public var instruction: String
-  /// The questions; none when the server only tells something.
+  /// The questions; none when the server only sends a notice.
   public var prompts: [Prompt]
 }

@@ -1,6 +1,6 @@
 import CLibCrypto
 
-/// The C libraries that SSH stands on, as they are linked into this process.
+/// The C libraries for SSH, as they are linked into this process.
 public enum SSHLibraries {
   /// The version of libssh2: `1.10.0`.
   public static var libssh2: String { LibSSH2.version }

@@ -26,7 +26,7 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
   public enum Destination: Sendable, Hashable {
     /// To one place.
     case fixed(TunnelTarget)
-    /// Where each asks to, by SOCKS 4, 4a or 5.
+    /// To the target that each requests by SOCKS 4, 4a or 5.
     case dynamic
   }
 

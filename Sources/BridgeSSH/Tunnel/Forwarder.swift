@@ -9,7 +9,7 @@ public import BridgeTransport
 /// for minutes: so forwarded connections never go over the session that runs commands. Sessions are
 /// made when they are needed. The local ports stay open while the link is down; what connects then
 /// waits for it, bounded in number and time. The ports of the host have one session of their own,
-/// over which no tunnel is opened, and are asked for again over each new one.
+/// over which no tunnel is opened, and are requested again over each new one.
 public actor Forwarder {
   /// The bounds.
   public struct Limits: Sendable, Equatable {
@@ -158,7 +158,7 @@ public actor Forwarder {
 
   /// Takes connections from now on as `rule` says; returns the TCP port, 0 for a unix socket.
   ///
-  /// A port of the host is asked for when the link is up, and again whenever its session was lost.
+  /// A port of the host is requested when the link is up, and again whenever its session was lost.
   ///
   /// - Throws: `sshConnectionFailed` with the local address for one that is in use or cannot be
   ///   listened on, with the host where that refuses; `validationError` for an address that is
@@ -172,7 +172,7 @@ public actor Forwarder {
   }
 
   /// Takes connections as `rule` says as soon as that is possible: it is tried with a growing wait,
-  /// and at once when the link is back. `events` tell.
+  /// and at once when the link is back. `events` reports it.
   public nonisolated func keepTrying(_ rule: ForwardRule) async {
     await withTaskExecutorPreference(reactor) { await self.keepTryingHere(rule) }
   }
@@ -204,7 +204,7 @@ public actor Forwarder {
     }
   }
 
-  /// The link is back: what could not be had before is tried at once.
+  /// The link is back: ports that could not be opened before are tried at once.
   public func linkIsBack() {
     localAttempts.retryNow(at: .now)
     tryLocal()

@@ -1,14 +1,14 @@
 public import BridgeErrors
 public import BridgeTransport
 
-/// Puts `bridge-host` on a host and takes it away: over exec channels, with a POSIX shell and
+/// Installs `bridge-host` on a host and removes it: over exec channels, with a POSIX shell and
 /// nothing else on the other side.
 public struct HostInstaller: Sendable {
   /// Where programs can be installed on a host.
   public struct Place: Sendable, Equatable {
     /// The directory.
     public var directory: String
-    /// The system and the processor, as uname(1) says them.
+    /// The system and the processor, as uname(1) prints them.
     public var machine: String
     /// Whether the program is there and runs.
     public var hasIt: Bool
@@ -46,7 +46,7 @@ public struct HostInstaller: Sendable {
   /// Writes the program under a temporary name, verifies its length and its hash there, runs it
   /// once and renames it.
   ///
-  /// - Returns: what it says of its version.
+  /// - Returns: the version that it printed.
   /// - Throws: `durableSessionHostUnusable` where it does not run there; `fileWriteError` where it
   ///   cannot be written, or what arrived is not what was sent; what ended the link; `cancelled`.
   public func install(

@@ -1,7 +1,7 @@
 import BridgeTransport
 import CLibWebSockets
 
-/// The C library that WebSockets stand on, as it is linked into this process.
+/// The C library for WebSockets, as it is linked into this process.
 public enum WebSocketLibraries {
   /// The version of libwebsockets: `4.1.6`.
   public static var libwebsockets: String {

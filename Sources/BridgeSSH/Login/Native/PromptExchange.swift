@@ -48,7 +48,7 @@ final class PromptExchange: Sendable {
 
   /// On the helper thread: waits for the answers. Empty ones when none were given.
   func ask(_ request: KeyboardInteractiveRequest) -> [Secret] {
-    // A request without prompts only tells something, or ends the conversation (RFC 4256, 3.4).
+    // A request without prompts is only a notice, or ends the conversation (RFC 4256, 3.4).
     if request.prompts.isEmpty && request.instruction.isEmpty { return [] }
     if state.withLock({ $0.isCancelled }) { return [] }
     if !request.prompts.isEmpty { state.withLock { $0.wasAsked = true } }
