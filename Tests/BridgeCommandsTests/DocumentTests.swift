@@ -1,6 +1,7 @@
 import ArgumentParser
 import BridgeCommands
 import BridgeErrors
+import BridgeSSH
 import BridgeTransport
 import Foundation
 import Testing
@@ -33,6 +34,11 @@ import Testing
       cell.matches(of: /`(-[a-zA-Z0-9]|--[a-z-]+)/).map { String($0.output.1) }
     }
     #expect(Set(written) == Set(options).subtracting(["-h", "--help", "--version"]))
+  }
+
+  @Test(arguments: ConfigKeyword.table.map(\.name))
+  func itNamesEveryKeywordOfTheConfiguration(_ name: String) throws {
+    #expect(try Self.text().contains("`\(name)`"))
   }
 
   @Test func theDefaultsOfLivenessAreThoseOfThePolicy() throws {
