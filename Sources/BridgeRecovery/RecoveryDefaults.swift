@@ -19,7 +19,7 @@ public enum RecoveryDefaults {
   /// Least delay after the server reported that it is too busy.
   public static let throttledBase = Duration.seconds(15)
   /// Highest delay after the server reported that it is too busy, and the most that a delay given
-  /// by a server is believed.
+  /// by a server is obeyed.
   public static let throttledCap = Duration.seconds(600)
   /// Highest delay after the server turned a connection away before it was authenticated
   /// (MaxStartups): no longer than what makes it too busy can last.

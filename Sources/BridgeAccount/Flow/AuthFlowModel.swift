@@ -1,6 +1,6 @@
 /// The account flow: choice, login, signup and reset, over a backend.
 ///
-/// Decisions are `AuthFlowState`'s; this actor asks the backend and publishes every new state.
+/// Decisions are `AuthFlowState`'s; this actor calls the backend and publishes every new state.
 public actor AuthFlowModel {
   /// The current state.
   public private(set) var state = AuthFlowState() {
@@ -43,7 +43,7 @@ public actor AuthFlowModel {
     state.clearMessages()
   }
 
-  /// Checks the form and, where nothing is wrong with it, asks the backend. Does nothing while a
+  /// Checks the form and, where it is valid, calls the backend. Does nothing while a
   /// request is under way.
   public func submit() async {
     guard !state.isLoading, let request = state.submitted() else { return }

@@ -32,13 +32,13 @@ public enum NetworkStatus: Sendable, Hashable {
 
 /// A message that is no error (S0-55).
 public struct AuthBanner: Sendable, Equatable {
-  /// How it looks.
+  /// Its appearance.
   public enum Kind: Sendable, Hashable {
     /// Neutral information.
     case info
   }
 
-  /// How it looks.
+  /// Its appearance.
   public var type: Kind
   /// The text.
   public var message: String

@@ -94,7 +94,7 @@ struct RemoteSession: Sendable {
             "bridgectl: the command has ended; waiting for the end of its output, which a process "
               + "that it started may keep open.")
         }
-        // A status is believed where all of the output came.
+        // A status is accepted where all of the output came.
         if openStreams == 0, let ending { return Self.end(cut.map { .failure($0) } ?? ending) }
       }
       return .failed(.cancelled)

@@ -6,7 +6,7 @@ enum APIText {
   static let unexpected = CatalogueRow.defaultMessage
   /// How much of a body without an envelope is kept, in bytes (G-31).
   static let bodyLimit = 1024
-  /// The longest code that is believed, in bytes.
+  /// The longest code that is accepted, in bytes.
   static let codeLimit = 64
 
   /// A peer's text as it may be shown; never empty.

@@ -19,7 +19,7 @@ public enum ErrorEnvelope {
   /// Status and envelope for `error`.
   ///
   /// A typed error gives its own code and text, from status 500 on the text of
-  /// `SecureError.operationFailed` instead; any other error is a 500 that says nothing (G-33). The
+  /// `SecureError.operationFailed` instead; any other error is a 500 without details (G-33). The
   /// correlation id is the request's where it is harmless, else the current task's, else a new one.
   public static func outgoing(
     for error: any Error, correlationHeader: String?, route: Route = .other

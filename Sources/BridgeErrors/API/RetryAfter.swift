@@ -2,7 +2,7 @@ public import Foundation
 
 /// The `Retry-After` header: seconds, or a date (RFC 9110, 10.2.3).
 public enum RetryAfter {
-  /// The longest wait that is believed, in seconds: a day. A longer one says the same.
+  /// The longest wait that is accepted, in seconds: a day. A longer one counts as this.
   public static let maximum = 86_400
 
   /// How many seconds to wait from `now`, between 0 and `maximum`; nil where the header says

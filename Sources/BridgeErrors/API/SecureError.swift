@@ -2,7 +2,7 @@ public import Foundation
 
 /// Failures that disclose nothing about accounts or infrastructure to a client (S3-87…S3-91).
 public enum SecureError: Error, Sendable, Equatable, CaseIterable {
-  /// Signing in failed; which half was wrong stays unsaid.
+  /// Signing in failed; which half was wrong is not disclosed.
   case authenticationFailed
   /// Something inside failed; what, stays inside.
   case operationFailed

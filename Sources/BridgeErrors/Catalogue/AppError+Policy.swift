@@ -15,7 +15,7 @@ extension AppError {
     return isProtocolClose ? .reconnectOnce : context.kind.retryClass(isFirstDial: isFirstDial)
   }
 
-  /// How a program ends that had nothing else to do.
+  /// The exit code of a program that ends with this error.
   ///
   /// - Parameters:
   ///   - context: what is known about a connection's failure; nil for an operation.

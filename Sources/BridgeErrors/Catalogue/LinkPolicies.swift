@@ -7,7 +7,7 @@ extension ErrorCatalogue {
     public let kind: String
     /// What happens by itself (`RetryClass`).
     public let retry: String
-    /// The exit code of a program that had nothing else to do.
+    /// The exit code of a program that ends with this failure.
     public let exitCode: Int
 
     /// Nil for an error without a kind.

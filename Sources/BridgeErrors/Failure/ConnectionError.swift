@@ -29,7 +29,7 @@ public struct ConnectionError: Error, Sendable, Equatable {
     chosenClass ?? error.retryClass(in: context, isFirstDial: isFirstDial)
   }
 
-  /// How a program ends that had nothing else to do.
+  /// The exit code of a program that ends with this failure.
   ///
   /// - Parameter endsSession: whether a running shell or command was lost with the connection.
   public func exitCode(endsSession: Bool = false) -> ExitCode {

@@ -11,7 +11,7 @@ package struct FailureRow: Sendable {
   package let retry: RetryClass
   /// What happens by itself after the first dial.
   package let firstRetry: RetryClass
-  /// How a program ends that had nothing else to do.
+  /// The exit code of a program that ends with this failure.
   package let exit: ExitCode
   /// How a program ends that lost a running shell or command with the connection.
   package let sessionExit: ExitCode

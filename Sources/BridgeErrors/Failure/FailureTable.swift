@@ -45,7 +45,7 @@ extension FailureKind {
     isFirstDial ? row.firstRetry : row.retry
   }
 
-  /// How a program ends that had nothing else to do.
+  /// The exit code of a program that ends with this failure.
   ///
   /// - Parameter endsSession: whether a running shell or command was lost with the connection.
   public func exitCode(endsSession: Bool = false) -> ExitCode {

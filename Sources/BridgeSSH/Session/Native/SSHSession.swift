@@ -20,7 +20,7 @@ import Foundation
   /// What packets from the server are protected with, and the names the library gave for it.
   var protection: (names: (UInt, UInt), value: PacketProtection?) = ((0, 0), nil)
   private(set) var disconnect: Disconnect?
-  /// Why nothing that comes from now on is believed; the first cause counts.
+  /// Why all data from now on is untrusted; the first cause counts.
   private(set) var damage: Damage?
   /// Called when the server's DISCONNECT came, before the library refuses all further calls: the
   /// last moment in which its queues can be read.

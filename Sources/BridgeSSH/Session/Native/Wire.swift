@@ -114,7 +114,7 @@ import Foundation
     transcript = []
   }
 
-  /// From now on libssh2 sees a peer that says nothing, or an error.
+  /// From now on libssh2 sees a peer that sends nothing, or an error.
   func seal(_ seal: Seal) {
     self.seal = seal
   }
