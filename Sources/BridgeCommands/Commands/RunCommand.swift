@@ -47,7 +47,8 @@ package struct RunCommand: AsyncParsableCommand {
     request.command = try ConnectRequest.joined(command)
     guard detach else {
       throw .validationError(
-        field: "--detach", message: "Without it, `bridgectl connect` runs a command and stays.")
+        field: "--detach",
+        message: "It is required; `bridgectl connect` runs a command and waits for it.")
     }
     guard request.command != nil else {
       throw .validationError(field: "COMMAND", message: "The command to run is missing.")
