@@ -18,8 +18,8 @@ public enum RecoveryDefaults {
   public static let backoffFactor = 2
   /// Least delay after the server reported that it is too busy.
   public static let throttledBase = Duration.seconds(15)
-  /// Highest delay after the server reported that it is too busy, and the most that a delay given
-  /// by a server is obeyed.
+  /// Highest delay after the server reported that it is too busy, and the longest delay given by a
+  /// server that is obeyed.
   public static let throttledCap = Duration.seconds(600)
   /// Highest delay after the server turned a connection away before it was authenticated
   /// (MaxStartups): no longer than what makes it too busy can last.
