@@ -59,6 +59,8 @@ public struct WebSocketConfiguration: Sendable {
   public var receiveBuffer = 1 << 20
   /// How many bytes wait to be written before `send` waits.
   public var sendBuffer = 256 << 10
+  /// Takes the facts of the connection, on the reactor's thread: it must not block.
+  package var observer: (@Sendable (WebSocketFact) -> Void)?
 
   /// The defaults.
   public init() {}

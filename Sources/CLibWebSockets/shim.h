@@ -16,6 +16,9 @@
 // import.
 static const int bridge_lws_pre = LWS_PRE;
 
+// A name as X509_NAME_print_ex() writes it in one line; likewise.
+static const unsigned long bridge_name_in_one_line = XN_FLAG_ONELINE;
+
 // Whether the frame that came last was masked, which a server's must not be (RFC 6455, 5.1).
 //
 // libwebsockets 4.1 unmasks such a frame with a key that its own sending overwrites, and has no

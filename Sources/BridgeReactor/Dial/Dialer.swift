@@ -24,11 +24,13 @@ public enum Dialer {
   package static func dial(
     _ endpoint: Endpoint, over family: NetworkAddress.Family?, on reactor: Reactor,
     resolveTimeout: Duration, dialTimeout: Duration,
+    observe: @escaping DialFact.Observer = { _ in },
     entered: @Sendable (ConnectionPhase) -> Void
   ) async throws(DialFailure) -> Socket {
     try await Route(endpoint, on: reactor)
       .dial(
-        over: family, resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, entered: entered)
+        over: family, resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, observe: observe,
+        entered: entered)
   }
 
   /// The addresses of `endpoint`'s host in the order in which a dial would try them.

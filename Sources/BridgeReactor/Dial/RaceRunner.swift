@@ -25,6 +25,7 @@ actor RaceRunner {
   private let reactor: Reactor
   private let port: Int
   private let hasInterface: @Sendable () -> Bool
+  private let observe: DialFact.Observer
   private var race: AddressRace
   private var attempts: [Int: Attempt] = [:]
   private var delay: LoopTimer?
@@ -35,12 +36,13 @@ actor RaceRunner {
 
   init(
     _ race: AddressRace, port: Int, on reactor: Reactor,
-    hasInterface: @escaping @Sendable () -> Bool
+    hasInterface: @escaping @Sendable () -> Bool, observe: @escaping DialFact.Observer = { _ in }
   ) {
     self.race = race
     self.port = port
     self.reactor = reactor
     self.hasInterface = hasInterface
+    self.observe = observe
   }
 
   /// Runs the race once.
@@ -85,9 +87,11 @@ actor RaceRunner {
       delay?.cancel()
     case .abandon(let index):
       attempts.removeValue(forKey: index)?.close()
+      observe(.ended(race.order[index], .abandoned))
     case .win(let index):
       guard let attempt = attempts.removeValue(forKey: index) else { return nil }
       attempt.watcher.close()
+      observe(.ended(race.order[index], .connected))
       end(.success(Winner(socket: attempt.socket, address: race.order[index])))
     case .lose(let errno):
       end(.failure(.dial(errno: errno, hasInterface: hasInterface)))
@@ -97,10 +101,12 @@ actor RaceRunner {
 
   /// Starts an attempt; the event is that it failed at once.
   private func connect(_ index: Int) -> AddressRace.Event? {
+    observe(.began(race.order[index]))
     let socket: Socket
     do throws(Socket.CallFailure) {
       socket = try Socket.connecting(to: race.order[index], port: port)
     } catch {
+      observe(.ended(race.order[index], .failed(errno: error.errno)))
       return .failed(index, errno: error.errno)
     }
     let watcher = DescriptorWatcher(socket.descriptor, on: reactor) { _ in
@@ -120,6 +126,7 @@ actor RaceRunner {
     let errno = attempt.socket.connectOutcome()
     guard errno != 0 else { return take(.connected(index)) }
     attempts.removeValue(forKey: index)?.close()
+    observe(.ended(race.order[index], .failed(errno: errno)))
     take(.failed(index, errno: errno))
   }
 
@@ -128,7 +135,10 @@ actor RaceRunner {
     self.caller = nil
     delay?.cancel()
     deadline?.cancel()
-    for attempt in attempts.values { attempt.close() }
+    for (index, attempt) in attempts {
+      attempt.close()
+      observe(.ended(race.order[index], .unanswered))
+    }
     attempts = [:]
     caller.resume(returning: result)
   }

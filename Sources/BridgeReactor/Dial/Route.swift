@@ -31,14 +31,17 @@ package struct Route: Sendable {
   /// Resolves the name, races the addresses and returns the winner's socket.
   package func dial(
     over family: NetworkAddress.Family? = nil,
-    resolveTimeout: Duration, dialTimeout: Duration, entered: @Sendable (ConnectionPhase) -> Void
+    resolveTimeout: Duration, dialTimeout: Duration,
+    observe: @escaping DialFact.Observer = { _ in },
+    entered: @Sendable (ConnectionPhase) -> Void
   ) async throws(DialFailure) -> Socket {
     entered(.resolve)
     let addresses = try await resolve(within: resolveTimeout)
       .filter { family == nil || $0.family == family }
     guard !addresses.isEmpty else { throw DialFailure(phase: .resolve, cause: .nameUnknown) }
+    observe(.resolved(addresses))
     entered(.dial)
-    return try await race(addresses, within: dialTimeout).socket
+    return try await race(addresses, within: dialTimeout, observe).socket
   }
 
   /// The addresses of the host, in the order in which they would be tried.
@@ -55,18 +58,20 @@ package struct Route: Sendable {
 
   /// Races `addresses`, closes the winner's socket and returns its address.
   package func probe(
-    _ addresses: [NetworkAddress], within timeout: Duration
+    _ addresses: [NetworkAddress], within timeout: Duration,
+    observe: @escaping DialFact.Observer = { _ in }
   ) async throws(DialFailure) -> NetworkAddress {
-    let winner = try await race(addresses, within: timeout)
+    let winner = try await race(addresses, within: timeout, observe)
     winner.socket.close()
     return winner.address
   }
 
   private func race(
-    _ addresses: [NetworkAddress], within timeout: Duration
+    _ addresses: [NetworkAddress], within timeout: Duration, _ observe: @escaping DialFact.Observer
   ) async throws(DialFailure) -> RaceRunner.Winner {
     let race = AddressRace(addresses, favorite: favorite)
-    let runner = RaceRunner(race, port: endpoint.port, on: reactor, hasInterface: hasInterface)
+    let runner = RaceRunner(
+      race, port: endpoint.port, on: reactor, hasInterface: hasInterface, observe: observe)
     let winner = try await withTaskExecutorPreference(reactor) {
       () async throws(DialFailure) -> RaceRunner.Winner in
       try await runner.winner(within: timeout)

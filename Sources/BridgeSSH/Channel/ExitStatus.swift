@@ -6,7 +6,7 @@ public enum ExitStatus: Sendable, Equatable {
   case signal(String)
 
   /// As words in a sentence: "exit status 3", "signal TERM". A signal's name is the server's: raw.
-  var words: String {
+  package var words: String {
     switch self {
     case .status(let status): "exit status \(status)"
     case .signal(let name): "signal \(name)"

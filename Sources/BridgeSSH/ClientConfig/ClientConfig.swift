@@ -46,6 +46,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var user: String
   /// IdentityFile, in order; nil where none is set (then the defaults hold), empty for `none`.
   package var identityFiles: [String]?
+  /// Where each of them is written, by its path.
+  package var identityLocations: [String: ConfigLocation] = [:]
   /// Whether only these identities are offered, and no others of the agent.
   package var identitiesOnly: Bool?
   /// The socket of the ssh-agent: that of IdentityAgent, else SSH_AUTH_SOCK; nil for none.

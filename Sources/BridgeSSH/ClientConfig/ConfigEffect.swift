@@ -28,6 +28,7 @@ enum ConfigEffect {
     if !entry.isNone {
       let path = try names.path(entry)
       if !files.contains(path) { files.append(path) }
+      config.identityLocations[path] = config.identityLocations[path] ?? entry.location
     }
     config.identityFiles = files
   }

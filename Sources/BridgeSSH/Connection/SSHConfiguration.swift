@@ -66,6 +66,8 @@ public struct SSHConfiguration: Sendable {
   public var interaction: SSHInteraction
   /// The addresses that are dialed.
   public var addressFamily = AddressFamily.any
+  /// Takes the facts of the connection, on the reactor's thread: it must not block.
+  package var observer: (@Sendable (SSHFact) -> Void)?
 
   /// A configuration for `user`.
   public init(

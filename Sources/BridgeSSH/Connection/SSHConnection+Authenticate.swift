@@ -32,10 +32,14 @@ extension SSHConnection {
         login.askForMethods()
         guard let list = try await probeMethods() else { return }
         methods = list
+        configuration.observer?(.methods(list.map { PeerText.escaped($0, limit: 64) }))
         continue
       }
       login.make(by: offer.method)
-      switch try await make(offer, in: &plan) {
+      let asked = timeAsked
+      let answer = try await make(offer, in: &plan)
+      report(offer, answer, asked: timeAsked - asked)
+      switch answer {
       case .accepted:
         return
       case .partial(let next):
@@ -62,6 +66,36 @@ extension SSHConnection {
     )
   }
 
+  private func report(
+    _ offer: AuthenticationPlan.Offer, _ answer: Answer, asked: Duration
+  ) {
+    guard let observer = configuration.observer else { return }
+    let shown = { (methods: [String]) in methods.map { PeerText.escaped($0, limit: 64) } }
+    let outcome: OfferFact.Outcome
+    switch answer {
+    case .accepted: outcome = .accepted
+    case .partial(let methods): outcome = .partial(shown(methods))
+    case .refused(let methods), .unaskedRefusal(let methods): outcome = .refused(shown(methods))
+    case .unusable(let failure): outcome = .unusable(failure.reasonNotOffered)
+    case .notAvailable:
+      if let (held, offered) = login.listed {
+        outcome = .listed(held: held, offered: offered)
+      } else if let reason = login.reason {
+        outcome = .notOffered(reason)
+      } else if case .keyFile = offer {
+        // It has its turn after the agent's keys.
+        return
+      } else {
+        outcome = .notOffered("No answer was given.")
+      }
+    }
+    observer(
+      .offered(
+        OfferFact(
+          offer.credential, keyType: login.key?.typeName, fingerprint: login.key?.fingerprint,
+          outcome, asked: asked)))
+  }
+
   private static let olderServers =
     "; an RSA key is offered by rsa-sha2-256, which servers before OpenSSH 7.2 and Dropbear "
     + "2020.79 do not have: use an ed25519 or ECDSA key there"
@@ -81,7 +115,11 @@ extension SSHConnection {
     case .agentKeys(let wanted):
       return try await askAgent(wanted, plan: &plan)
     case .agentKey(let key):
-      guard plan.isFirst(key.blob) else { return .notAvailable }
+      login.show(key.blob)
+      guard plan.isFirst(key.blob) else {
+        login.passOver("The key was offered before.")
+        return .notAvailable
+      }
       let user = configuration.user
       let left = login.timeLeft
       let code = Mutex(Int32(0))

@@ -56,6 +56,7 @@ extension SSHConnection {
       abandoned: { connection, channel in connection.closing.append(channel) },
       { $0.openChannel(window: window) })
     let native = try value(of: opened)
+    configuration.observer?(.channelOpened)
     session?.wire.acknowledgesAtOnce = false
     if let terminal {
       let asked = await request(of: native) { $0.requestTerminal(terminal) }

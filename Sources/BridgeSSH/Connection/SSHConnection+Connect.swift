@@ -68,6 +68,7 @@ extension SSHConnection {
 
   func enter(_ next: ConnectionPhase) {
     phase = next
+    configuration.observer?(.entered(next))
     step(.enter(next))
   }
 
@@ -102,11 +103,13 @@ extension SSHConnection {
     let timeouts = configuration.timeouts
     let (endpoint, reactor) = (endpoint, reactor)
     let family = configuration.addressFamily.networkFamily
+    let observer = configuration.observer
     let outcome: Outcome<DialFailure?> = await wait(phase: .dial, within: nil) {
       connection, id, answer in
       let task = Task(executorPreference: reactor) { [weak connection] in
-        let result = await Self.dial(endpoint, family, on: reactor, timeouts) {
-          [weak connection] phase in
+        let result = await Self.dial(
+          endpoint, family, on: reactor, timeouts, { observer?(.dial($0)) }
+        ) { [weak connection] phase in
           connection?.assumeIsolated { $0.enter(phase) }
         }
         reactor.execute { [weak connection] in
@@ -141,15 +144,14 @@ extension SSHConnection {
 
   private static func dial(
     _ endpoint: Endpoint, _ family: NetworkAddress.Family?, on reactor: Reactor,
-    _ timeouts: SSHTimeouts,
+    _ timeouts: SSHTimeouts, _ observe: @escaping DialFact.Observer,
     entered: @escaping @Sendable (ConnectionPhase) -> Void
   ) async -> Result<Socket, DialFailure> {
     do throws(DialFailure) {
       return .success(
         try await Dialer.dial(
           endpoint, over: family, on: reactor, resolveTimeout: timeouts.resolve,
-          dialTimeout: timeouts.dial,
-          entered: entered))
+          dialTimeout: timeouts.dial, observe: observe, entered: entered))
     } catch {
       return .failure(error)
     }
@@ -193,6 +195,7 @@ extension SSHConnection {
       session?.wire.handshakeDone()
       if let time = session?.wire.lastAnswerTime { record(roundTrip: time) }
       agreement = session?.agreement()
+      if let agreement { configuration.observer?(.agreed(agreement)) }
     case .failure(let failure):
       throw failure
     }
@@ -201,7 +204,10 @@ extension SSHConnection {
   /// Bytes of the handshake, before libssh2 gets them; false when there is no point in going on.
   private func see(_ bytes: Span<UInt8>) -> Bool {
     let isAlive = identification.see(bytes)
-    if identification.hasVersion && phase == .banner { enter(.keyExchange) }
+    if phase == .banner, let line = identification.versionLine {
+      configuration.observer?(.identified(line))
+      enter(.keyExchange)
+    }
     return isAlive
   }
 
@@ -214,6 +220,7 @@ extension SSHConnection {
   private func verifyHostKey(_ known: KnownHosts) async throws(SSHFailure) {
     enter(.hostKey)
     let blob = session?.hostKey() ?? []
+    if let observer = configuration.observer { observer(.hostKey(known.finding(about: blob))) }
     switch known.check(blob) {
     case .trusted:
       return

@@ -6,6 +6,8 @@ extension SSHConnection {
   /// How often a passphrase is requested.
   private static let passphraseTries = 3
 
+  private static let offeredBefore = "The key was offered before."
+
   /// Asks the agent for its keys; they take its place in the plan.
   func askAgent(
     _ wanted: AuthenticationPlan.AgentKeys, plan: inout AuthenticationPlan
@@ -33,6 +35,7 @@ extension SSHConnection {
       let preferred = answer.preferred.compactMap { blob in usable.first { $0.blob == blob } }
       let others = wanted.isLimited ? [] : usable.filter { !preferred.contains($0) }
       plan.insert(preferred, others: others, behind: wanted.behind)
+      login.list(held: keys.count, offered: preferred.count + others.count)
       guard usable.isEmpty else { return .notAvailable }
       let types = Set(keys.map(\.type)).sorted().joined(separator: ", ")
       let reason =
@@ -60,15 +63,22 @@ extension SSHConnection {
     case .failure(let problem):
       if let shortage = localShortage(problem.errno) { throw shortage }
       // A public key stands for the agent's, which was offered before.
-      if let blob = problem.publicBlob, plan.hasOffered(blob) { return .notAvailable }
+      if let blob = problem.publicBlob, plan.hasOffered(blob) {
+        login.passOver(Self.offeredBefore)
+        return .notAvailable
+      }
       return .unusable(observed(.keyUnusable(reason: problem.reason)))
     case .success(let key): info = key
     }
+    login.show(info.publicBlob)
     if let reason = info.refusal(library: library, hasPassphrase: true) {
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
     if info.isEncrypted, plan.postpone(keyFile: path) { return .notAvailable }
-    if let blob = info.publicBlob, !plan.isFirst(blob) { return .notAvailable }
+    if let blob = info.publicBlob, !plan.isFirst(blob) {
+      login.passOver(Self.offeredBefore)
+      return .notAvailable
+    }
     guard info.isEncrypted else { return try await offer(path, info, passphrase: nil) }
     return try await offerEncrypted(path, info)
   }

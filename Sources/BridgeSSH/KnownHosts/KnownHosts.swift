@@ -119,6 +119,26 @@ package struct KnownHosts: Sendable {
     return .changed(detail: HostKeyWording.changed(host: host, key: key, entry: changed))
   }
 
+  /// The result of `check` with the lines that led to it.
+  package func finding(about blob: [UInt8]) -> HostKeyFinding {
+    let key = HostKey(blob: blob)
+    return HostKeyFinding(
+      keyType: key?.typeName ?? "unknown", fingerprint: key?.fingerprint ?? "",
+      status: check(blob), lines: key.map { lines(deciding: $0).map(\.description) } ?? [],
+      skipped: warnings)
+  }
+
+  /// The lines that decide about `key`, the first of them in words of `check`.
+  private func lines(deciding key: HostKey) -> [SourceLocation] {
+    let equal = entries.filter { $0.key == key }
+    if let entry = equal.first(where: \.isRevoked) { return [entry.location] }
+    if let location = revoked.first(where: { $0.key == key })?.location { return [location] }
+    if let entry = equal.first { return [entry.location] }
+    let known = entries.filter { $0.isOwn && !$0.isRevoked }
+    let same = known.filter { $0.key.typeName == key.typeName }
+    return (same.isEmpty ? known : same).prefix(8).map(\.location)
+  }
+
   /// `offered` (names of host-key algorithms, best first) with those that are known for the host
   /// first, so that a host with several keys shows the one that can be compared.
   package func preferredTypes(offered: [String]) -> [String] {

@@ -17,6 +17,12 @@ package struct LoginState: Sendable {
   package private(set) var timeLeft: Duration
   /// The method of the credential that the server refused last.
   package private(set) var refusedMethod: String?
+  /// The key that is offered, where its public half is known.
+  package private(set) var key: HostKey?
+  /// Why a credential is not offered, where nothing is wrong with it.
+  package private(set) var reason: String?
+  /// The number of keys that an agent holds, and of those that are offered.
+  package private(set) var listed: (held: Int, offered: Int)?
   /// Whether an RSA key was among those.
   package private(set) var hasRefusedRSA = false
 
@@ -38,7 +44,19 @@ package struct LoginState: Sendable {
   package mutating func askForMethods() { offer = .none }
 
   /// A credential is offered.
-  package mutating func make(by method: String) { offer = .made(method: method, isRSA: false) }
+  package mutating func make(by method: String) {
+    offer = .made(method: method, isRSA: false)
+    (key, reason, listed) = (nil, nil, nil)
+  }
+
+  /// The credential that is offered is the key with this public half.
+  package mutating func show(_ blob: [UInt8]?) { key = blob.flatMap { HostKey(blob: $0) } }
+
+  /// The credential is passed over.
+  package mutating func passOver(_ reason: String) { self.reason = reason }
+
+  /// An agent has listed its keys.
+  package mutating func list(held: Int, offered: Int) { listed = (held, offered) }
 
   /// The credential that is offered is an RSA key's signature.
   package mutating func signsByRSA() {

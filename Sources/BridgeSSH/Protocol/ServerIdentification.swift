@@ -9,9 +9,11 @@ package struct ServerIdentification {
   package init() {}
 
   /// Whether the server has said that it speaks SSH 2.
-  package var hasVersion: Bool {
-    if case .version = greeting.outcome { return true }
-    return false
+  package var hasVersion: Bool { versionLine != nil }
+
+  /// The version line of a server that speaks SSH 2, escaped and bounded; nil before it came.
+  package var versionLine: String? {
+    if case .version(let line) = greeting.outcome { line } else { nil }
   }
 
   /// The text before the version line, raw.

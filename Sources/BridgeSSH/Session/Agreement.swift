@@ -8,4 +8,12 @@ public struct Agreement: Sendable, Equatable {
   public var cipher: String
   /// The integrity algorithm, client to server.
   public var mac: String
+
+  /// The result with these names.
+  package init(keyExchange: String, hostKey: String, cipher: String, mac: String) {
+    self.keyExchange = keyExchange
+    self.hostKey = hostKey
+    self.cipher = cipher
+    self.mac = mac
+  }
 }

@@ -21,6 +21,7 @@ extension WebSocketConnection {
 
   func enter(_ next: ConnectionPhase) {
     phase = next
+    configuration.observer?(.entered(next))
     step(.enter(next))
   }
 
@@ -35,7 +36,9 @@ extension WebSocketConnection {
     }
     if let ending { throw ending }
     switch answer {
-    case .success(let addresses): return addresses
+    case .success(let addresses):
+      configuration.observer?(.dial(.resolved(addresses)))
+      return addresses
     case .failure(let failure): throw self.failure(dialing: failure)
     }
   }
@@ -67,7 +70,9 @@ extension WebSocketConnection {
     let winner: Result<NetworkAddress, DialFailure>
     do throws(DialFailure) {
       winner = .success(
-        try await route.probe(addresses, within: left))
+        try await route.probe(addresses, within: left) { [observer = configuration.observer] in
+          observer?(.dial($0))
+        })
     } catch {
       winner = .failure(error)
     }
@@ -83,7 +88,9 @@ extension WebSocketConnection {
   private func attempt(
     _ address: NetworkAddress, _ trust: TrustStore?, since begun: ContinuousClock.Instant
   ) async -> Result<Void, WebSocketFailure> {
-    await wait(phase: .dial, within: nil) { connection, id, answer in
+    dialed = address
+    configuration.observer?(.dial(.began(address)))
+    return await wait(phase: .dial, within: nil) { connection, id, answer in
       connection.dialer = id
       connection.answerDial = { answer(.success(())) }
       connection.startLink(
@@ -127,6 +134,7 @@ extension WebSocketConnection {
     switch step {
     case .connected:
       guard ending == nil else { return }
+      if let dialed { configuration.observer?(.dial(.ended(dialed, .connected))) }
       enter(.upgrade)
       limitDial(configuration.timeouts.upgrade, of: .upgrade)
     case .established(let chosen):

@@ -29,6 +29,8 @@ public actor WebSocketConnection: Connection {
   var phase = ConnectionPhase.resolve
   var webSocket: NativeWebSocket?
   var callers = CallerTable<WebSocketFailure>()
+  /// The address that libwebsockets dials, or dialed last.
+  var dialed: NetworkAddress?
   /// The caller that waits for the end of the dial.
   var dialer: Int?
   var answerDial: (@Sendable () -> Void)?

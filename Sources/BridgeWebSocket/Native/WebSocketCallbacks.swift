@@ -96,6 +96,11 @@ func serveLink(
 
   private func verify() -> Bool {
     guard let user = unsafe user else { return false }
+    if let observer = webSocket.configuration.observer,
+      let text = unsafe CertificateText(OpaquePointer(user))
+    {
+      observer(.certificate(text.details))
+    }
     let isGood = unsafe webSocket.certificate.verify(OpaquePointer(user), isValid: length == 1)
     webSocket.recordVerification()
     return isGood
@@ -108,6 +113,13 @@ func serveLink(
       let position = unsafe input.baseAddress?.assumingMemoryBound(
         to: UnsafeMutablePointer<UInt8>?.self)
     else { return false }
+    if let observer = webSocket.configuration.observer, let session = unsafe lws_get_ssl(connection)
+    {
+      unsafe observer(
+        .secured(
+          version: String(cString: SSL_get_version(session)),
+          cipher: String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(session)))))
+    }
     let lines = RequestHeaders.lines(for: webSocket.configuration)
     guard lines.count < length, let start = unsafe position.pointee else { return false }
     unsafe lines.withUnsafeBufferPointer { lines in

@@ -107,6 +107,44 @@ import Testing
     }
   }
 
+  @Test func eachAddressIsReportedWithItsEnding() async throws {
+    let listener = try LoopbackListener(at: .loopback)
+    defer { withExtendedLifetime(listener) {} }
+    let port = listener.port
+    try await withReactor { reactor in
+      let facts = Log<DialFact>()
+      let route = Route(
+        Endpoint(host: "all.example", port: port), on: reactor,
+        resolver: Resolver(lookup: ScriptedLookup.answering([.unroutable, .loopback])),
+        winners: Mutex(WinnerMemory()))
+      _ = try await route.dial(
+        resolveTimeout: .seconds(5), dialTimeout: .seconds(10), observe: { facts.append($0) },
+        entered: { _ in })
+      #expect(
+        facts.all == [
+          .resolved([.unroutable, .loopback]), .began(.unroutable),
+          .ended(.unroutable, .failed(errno: 101)), .began(.loopback),
+          .ended(.loopback, .connected),
+        ])
+    }
+  }
+
+  @Test func anAddressThatDoesNotAnswerIsReportedAtTheDeadline() async throws {
+    let hole = try BlackHole(at: .loopback(9))
+    defer { withExtendedLifetime(hole) {} }
+    await withReactor { reactor in
+      let facts = Log<DialFact>()
+      let route = Route(
+        Endpoint(host: "127.0.0.9", port: hole.port), on: reactor, winners: Mutex(WinnerMemory()))
+      await #expect(throws: DialFailure.self) {
+        try await route.dial(
+          resolveTimeout: .seconds(5), dialTimeout: .milliseconds(300),
+          observe: { facts.append($0) }, entered: { _ in })
+      }
+      #expect(facts.all.last == .ended(.loopback(9), .unanswered))
+    }
+  }
+
   @Test(arguments: [true, false])
   func withoutARouteAnInterfaceDecidesWhetherWeAreOffline(isUp: Bool) async throws {
     await withReactor { reactor in

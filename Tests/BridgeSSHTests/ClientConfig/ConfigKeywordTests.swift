@@ -53,6 +53,7 @@ import Testing
   private static func values(of config: ClientConfig) -> ClientConfig {
     var config = config
     config.entries = []
+    config.identityLocations = [:]
     return config
   }
 

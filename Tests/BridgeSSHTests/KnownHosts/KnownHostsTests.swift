@@ -11,6 +11,21 @@ struct KnownHostsTests {
     return known
   }
 
+  /// The lines that a diagnosis names.
+  @Test(arguments: [
+    ("", []), ("other.example.org ED1", []), ("# one\nweb.example.org ED1", [2]),
+    ("web.example.org ECDSA\nweb.example.org ED1\n*.example.org ED1", [2]),
+    ("web.example.org ECDSA\nweb.example.org ED2", [2]),
+    ("web.example.org ECDSA\nweb.example.org RSA", [1, 2]),
+    ("web.example.org ED1\n@revoked * ED1", [2]),
+  ])
+  func theLinesThatDecideAreNamed(_ text: String, _ lines: [Int]) {
+    let finding = known(filled(text)).finding(about: Keys.ed1)
+    #expect(finding.lines == lines.map { "/k:\($0)" })
+    #expect(finding.keyType == "ED25519" && finding.fingerprint.hasPrefix("SHA256:"))
+    #expect(finding.status == known(filled(text)).check(Keys.ed1))
+  }
+
   private func kind(_ status: HostKeyStatus) -> String {
     switch status {
     case .trusted: "trusted"
