@@ -174,9 +174,9 @@ let package = Package(
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
-        "BridgeCommands", "BridgeFiles", "BridgeRecovery", "BridgeSSH", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeTestKit", "BridgeWebSocket", "BridgeTransport",
-        "BridgeErrors", argumentParser,
+        "BridgeCommands", "BridgeFiles", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
+        "BridgeSession", "BridgeSessionProtocol", "BridgeTestKit", "BridgeWebSocket",
+        "BridgeTransport", "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

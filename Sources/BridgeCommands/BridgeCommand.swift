@@ -13,7 +13,7 @@ public struct BridgeCommand: AsyncParsableCommand {
       SessionsCommand.self,
       LogsCommand.self,
       WaitCommand.self, KillCommand.self, InstallCommand.self, UninstallCommand.self,
-      ConfigCommand.self, ErrorsCommand.self, VersionCommand.self,
+      DoctorCommand.self, ConfigCommand.self, ErrorsCommand.self, VersionCommand.self,
     ])
 
   /// Creates the command with its defaults.

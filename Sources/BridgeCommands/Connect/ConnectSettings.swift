@@ -46,6 +46,10 @@ package struct ConnectSettings: Sendable, Equatable {
   package var addressFamily = SSHConfiguration.AddressFamily.any
   /// Whether a forward that cannot be had ends the run.
   package var exitsOnForwardFailure = false
+  /// The lines of ssh_config and the options that decided.
+  package var entries: [ConfigEntry] = []
+  /// Where each key file of them is written, by its path.
+  package var identityLocations: [String: ConfigLocation] = [:]
 }
 
 extension ConnectSettings {
@@ -131,6 +135,8 @@ extension ConnectSettings {
       warnings: config.warnings)
     settings.addIdentities(layers.identityFiles(request), config, environment)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
+    settings.entries = config.entries
+    settings.identityLocations = config.identityLocations
     if let typed = request.forwards {
       let isOpen = request.isGateway || config.opensForwards
       let all = typed + config.forwards.filter { !typed.contains($0) }

@@ -18,6 +18,15 @@ struct LinkCommand: Sendable {
 
   /// Ends the process with the exit code.
   func run(_ request: Request, _ work: Work) async -> Never {
+    await run(request) { request, local, reporter in
+      await connect(request, local, reporter, work)
+    }
+  }
+
+  /// Ends the process with the exit code of what `body` does.
+  func run(
+    _ request: Request, as body: (ConnectRequest, LocalEnvironment, Reporter) async -> ExitReport
+  ) async -> Never {
     let local = LocalEnvironment.current()
     var style = Reporter.Style()
     style.isJSON = options.json
@@ -31,7 +40,8 @@ struct LinkCommand: Sendable {
       let request = try request()
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
-      style.usesColor = request.color.isGranted(by: local)
+      style.usesColor = request.color.isGranted(
+        isTerminal: local.errorIsTerminal, local.variables)
       statusFile = try ConnectRequest.map(request.exitStatusFile) { (path) throws(AppError) in
         try LocalEnvironment.openFile(path, appends: false)
       }
@@ -40,7 +50,7 @@ struct LinkCommand: Sendable {
       }
       reporter = Reporter(
         style, eventsDescriptor: request.eventsDescriptor, logDescriptor: log)
-      report = await connect(request, local, reporter, work)
+      report = await body(request, local, reporter)
     } catch {
       reporter = Reporter(style)
       reporter.fail(CommandFailure(error: error))
@@ -61,7 +71,7 @@ struct LinkCommand: Sendable {
       request.messages?.bearerDescriptor, of: "--bearer-fd", isWritten: false)
   }
 
-  private static func requireDescriptors(_ request: ConnectRequest) throws(CommandFailure) {
+  static func requireDescriptors(_ request: ConnectRequest) throws(CommandFailure) {
     guard !LocalEnvironment.hasDescriptors else { return }
     let reason = "This machine has no file descriptors left."
     let host = request.host.host
@@ -75,7 +85,7 @@ struct LinkCommand: Sendable {
   /// A key that lives on a FIDO device needs more of a signature than libssh2 sends. One that is
   /// named on the command line is refused before anything is dialed; of several that a
   /// configuration names, others may do.
-  private static func refuseSecurityKeys(of request: ConnectRequest) throws(CommandFailure) {
+  static func refuseSecurityKeys(of request: ConnectRequest) throws(CommandFailure) {
     for path in request.identities {
       guard case .success(let info) = KeyFile.read(path), info.kind == .securityKey else {
         continue
@@ -114,12 +124,13 @@ struct LinkCommand: Sendable {
 }
 
 extension ConnectRequest.ColorWish {
-  fileprivate func isGranted(by local: LocalEnvironment) -> Bool {
+  /// Whether colors are used.
+  func isGranted(isTerminal: Bool, _ variables: [String: String]) -> Bool {
     switch self {
     case .always: true
     case .never: false
     case .automatic:
-      TerminalBanner.usesColor(isTerminal: local.errorIsTerminal, environment: local.variables)
+      TerminalBanner.usesColor(isTerminal: isTerminal, environment: variables)
     }
   }
 }

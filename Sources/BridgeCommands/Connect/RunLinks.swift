@@ -21,7 +21,7 @@ struct RunLinks: Sendable {
   }
 
   /// How often a password may be typed, as OpenSSH has it (NumberOfPasswordPrompts).
-  private static let passwordPrompts = 3
+  static let passwordPrompts = 3
 
   let context: RunContext
   let supervisor: Supervisor<ContinuousClock>
@@ -138,7 +138,7 @@ struct RunLinks: Sendable {
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }
     }
-    let proxy = proxyCommand(of: settings)
+    let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
     return { [reactor = context.reactor] (endpoint: Endpoint) async throws(AppError) in
       guard let proxy else {
         return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
@@ -148,19 +148,21 @@ struct RunLinks: Sendable {
   }
 
   /// The program that leads to the host of `settings` in place of a TCP connection.
-  private func proxyCommand(of settings: ConnectSettings) -> ProxyCommand? {
+  static func proxyCommand(
+    of settings: ConnectSettings, _ local: LocalEnvironment, _ reporter: Reporter
+  ) -> ProxyCommand? {
     settings.proxyCommand.map { line in
-      let shell = context.local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
-      return ProxyCommand(line: line, shell: shell ?? "/bin/sh") { [reporter = context.reporter] in
+      let shell = local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
+      return ProxyCommand(line: line, shell: shell ?? "/bin/sh") {
         reporter.log(PeerText.escaped($0, limit: 2048))
       }
     }
   }
 
   /// The configuration of the connection to the host of `settings`: credentials, trust, prompts.
-  private static func configuration(
+  static func configuration(
     of settings: ConnectSettings, _ prompter: Prompter, _ interaction: SSHInteraction,
-    password: Secret? = nil
+    password: Secret? = nil, passwordPrompts: Int = passwordPrompts
   ) -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {

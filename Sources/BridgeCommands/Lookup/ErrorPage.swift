@@ -37,17 +37,7 @@ package enum ErrorPage {
 
   private static func field(_ name: String, _ value: String) -> String {
     guard !value.isEmpty else { return "" }
-    var lines = [""]
-    for word in value.split(separator: " ") {
-      let last = lines[lines.count - 1]
-      if last.isEmpty {
-        lines[lines.count - 1] = String(word)
-      } else if margin + last.count + 1 + word.count > width {
-        lines.append(String(word))
-      } else {
-        lines[lines.count - 1] = last + " " + word
-      }
-    }
+    let lines = Paragraph.lines(of: value, width: width - margin)
     let label = "  " + name + String(repeating: " ", count: margin - 2 - name.count)
     let indent = String(repeating: " ", count: margin)
     return label + lines.joined(separator: "\n" + indent) + "\n"

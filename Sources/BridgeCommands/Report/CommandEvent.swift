@@ -26,6 +26,8 @@ package enum CommandEvent: Sendable {
   case installed(directory: String, sha256: String, version: String)
   /// A step of a copy.
   case copy(CopyEvent)
+  /// A step of a diagnosis.
+  case step(DoctorStep)
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
   /// A local port or unix socket takes connections.
@@ -72,6 +74,7 @@ package enum CommandEvent: Sendable {
     case .suspendedSession: "suspendedSession"
     case .installed: "installed"
     case .copy(let event): event.name
+    case .step: "step"
     case .gap: "gap"
     case .forward: "forward"
     case .forwarded(.opened): "forwardOpened"
@@ -92,7 +95,7 @@ package enum CommandEvent: Sendable {
     switch self {
     case .counters, .error, .exit: true
     case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
-      .suspendedSession, .installed, .copy, .gap, .forward, .forwarded, .missed, .link:
+      .suspendedSession, .installed, .copy, .step, .gap, .forward, .forwarded, .missed, .link:
       false
     }
   }
@@ -139,6 +142,7 @@ package enum CommandEvent: Sendable {
       line.add("sha256", sha256)
       line.add("version", PeerText.escaped(version))
     case .copy(let event): event.add(to: &line)
+    case .step(let step): step.add(to: &line)
     case .gap(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))

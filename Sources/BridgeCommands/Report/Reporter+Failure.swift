@@ -7,6 +7,16 @@ extension Reporter {
     let lines = TerminalBanner.lastLines(
       failure.error, context: failure.context,
       advice: CommandAdvice.text(for: failure.error, in: failure.context))
+    end(with: lines)
+  }
+
+  /// Likewise, where the hint was given before.
+  func conclude(_ failure: CommandFailure) {
+    event(.error(failure))
+    end(with: TerminalBanner.lastLines(failure.error, context: failure.context).suffix(1))
+  }
+
+  private func end(with lines: some Sequence<String>) {
     let end = style.isTerminal ? "\r\n" : "\n"
     show(lines.map { $0 + end }.joined())
   }

@@ -29,8 +29,12 @@ import Testing
     """
 
   private func settings(_ line: String) throws -> ConnectSettings {
-    try ConnectSettingsTests().settings(
+    var settings = try ConnectSettingsTests().settings(
       ["h"], config: "Host h\n\(line)\n" + Self.base, environment: ["SSH_AUTH_SOCK": "/agent"])
+    // Where a value comes from has no effect.
+    settings.entries = []
+    settings.identityLocations = [:]
+    return settings
   }
 
   @Test(arguments: ConfigKeyword.table.map(\.name))

@@ -69,7 +69,11 @@ import Testing
       .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
       .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
       .missed(count: 1),
-    ] + copyEvents.map { .copy($0) }
+    ] + copyEvents.map { .copy($0) } + [.step(step)]
+
+  private static let step = DoctorStep(
+    .connect, of: "h:22", .failed, tried: "a", "m", duration: .seconds(1), sources: ["s"],
+    remedy: "r", failure: CommandFailure(error: failure.error, context: failure.context))
 
   private static var copyEvents: [CopyEvent] {
     var progress = CopyProgress()
@@ -110,7 +114,8 @@ import Testing
     case .copy(.file): 23
     case .copy(.failed): 24
     case .copy(.ended): 25
-    case .link: 26
+    case .step: 26
+    case .link: 27
     }
   }
 
@@ -167,7 +172,7 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...25))
+    #expect(Self.events.map(Self.number) == Array(0...26))
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

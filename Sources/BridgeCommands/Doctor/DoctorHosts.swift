@@ -1,0 +1,202 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTerminal
+import BridgeTransport
+
+/// The SSH part of a diagnosis: the hosts on the way, the host, and what it can do.
+struct DoctorHosts: Sendable {
+  private let run: DoctorRun
+  private let settings: ConnectSettings
+  private let prompter: Prompter
+
+  init(_ run: DoctorRun, _ settings: ConnectSettings) {
+    self.run = run
+    self.settings = settings
+    let local = run.local
+    // SSH_ASKPASS is not used: a diagnosis asks where its reader is, or not at all.
+    let canAsk = local.hasTerminal && !run.request.isBatch
+    prompter = Prompter(
+      route: canAsk
+        ? .terminal : .nowhere("A diagnosis prompts on a terminal only. Use --password-fd N."),
+      hasTerminal: canAsk, reporter: run.reporter, input: DescriptorReader(0) { _ in })
+  }
+
+  /// Connects to each in turn and looks at the last.
+  func open() async throws(CommandFailure) {
+    var bastion: SSHConnection?
+    for hop in settings.jumps {
+      var site = DoctorSite(hop)
+      site.isHop = true
+      bastion = try await connect(
+        hop, site, prompter.interaction(ofHop: hop.endpoint.host), bastion)
+    }
+    var secret: Secret?
+    if let descriptor = run.request.passwordDescriptor {
+      do throws(AppError) {
+        secret = try await SecretLine.read(descriptor, option: "--password-fd")
+      } catch {
+        throw CommandFailure(error: error)
+      }
+      prompter.give(secret)
+    }
+    let site = DoctorSite(settings, typed: run.request.identities)
+    let connection = try await connect(settings, site, prompter.interaction, bastion, secret)
+    try await runCommand(on: connection)
+    await findHostProgram(on: connection)
+  }
+
+  private func connect(
+    _ settings: ConnectSettings, _ site: DoctorSite, _ interaction: SSHInteraction,
+    _ bastion: SSHConnection?, _ secret: Secret? = nil
+  ) async throws(CommandFailure) -> SSHConnection {
+    var site = site
+    if let bastion { site.through = "\(bastion.endpoint)" }
+    var configuration = RunLinks.configuration(
+      of: settings, prompter, interaction, password: secret,
+      passwordPrompts: prompter.route.canAsk ? 1 : 0)
+    configuration.observer = { [run] fact in run.record { $0.take(fact, at: $1) } }
+    let connection: SSHConnection
+    if let bastion {
+      connection = SSHConnection(
+        to: settings.endpoint, configuration: configuration, through: bastion)
+    } else if let proxy = RunLinks.proxyCommand(of: settings, run.local, run.reporter) {
+      connection = SSHConnection(
+        to: settings.endpoint, configuration: configuration, by: proxy, on: run.reactor)
+    } else {
+      connection = SSHConnection(
+        to: settings.endpoint, configuration: configuration, on: run.reactor)
+    }
+    run.begin(site)
+    try await run.open(connection)
+    return connection
+  }
+
+  /// More than this of the output of `true` is not read.
+  private static let outputLimit = 64 << 10
+
+  /// Runs `true`, as the login shell does.
+  private func runCommand(on connection: SSHConnection) async throws(CommandFailure) {
+    run.record {
+      $0.enter(.openChannel, at: $1)
+      return []
+    }
+    let result = await limited { () -> Result<(ExitStatus, Int), AppError> in
+      await Result.of { () async throws(AppError) in
+        let command = try await connection.execute("true")
+        command.standardError.discard()
+        var printed = 0
+        for try await bytes in command.standardOutput {
+          printed += bytes.count
+          if printed > Self.outputLimit { break }
+        }
+        if printed > Self.outputLimit { command.standardOutput.discard() }
+        return (try await command.reportedStatus(), printed)
+      }
+    }
+    switch result {
+    case nil: throw CommandFailure(connection.timeout(in: .execute, after: limitInSeconds))
+    case .failure(let error)?:
+      let lost = await connection.lastFailure
+      let refused = await connection.lastRefusal
+      throw run.failure(
+        CommandFailure(error: error, context: lost ?? refused), of: connection)
+    case .success((let status, let printed))?:
+      run.record { [Self.step(status, printed, &$0, at: $1)] }
+    }
+  }
+
+  private static func step(
+    _ status: ExitStatus, _ printed: Int, _ report: inout DoctorReport, at now: Duration
+  ) -> DoctorStep {
+    guard status == .status(0) else {
+      return report.step(
+        .command, .warning, tried: "true",
+        "it ended with \(PeerText.escaped(status.words, limit: 64))",
+        remedy: "A forced command or the login shell answers in its place: commands may not run.",
+        at: now)
+    }
+    guard printed == 0 else {
+      return report.step(
+        .command, .warning, tried: "true", "it printed \(printed) bytes",
+        remedy: "The login shell writes to every command's output: let .bashrc print only where "
+          + "the shell is interactive.",
+        at: now)
+    }
+    return report.step(.command, .ok, tried: "true", "it ran", at: now)
+  }
+
+  /// Asks for the version of `bridge-host`.
+  private func findHostProgram(on connection: SSHConnection) async {
+    let sessions = SessionHost(connection, host: settings.endpoint.host)
+    let result = await limited { () -> Result<String, AppError> in
+      await Result.of { () async throws(AppError) in try await sessions.version() }
+    }
+    switch result {
+    case .success(let text)?:
+      run.record { [$0.hostProgram(text, at: $1)] }
+    case .failure(.cancelled)?: return
+    case .failure(let error)?:
+      let remedy = CommandAdvice.text(for: error) ?? error.hint
+      run.record {
+        [$0.step(.bridgeHost, .warning, error.shownMessage(), remedy: remedy, at: $1)]
+      }
+    case nil:
+      run.record { [$0.step(.bridgeHost, .warning, "it did not answer", at: $1)] }
+    }
+  }
+
+  private var limitInSeconds: Int { Int(settings.timeouts.channel / .seconds(1)) }
+
+  /// What `work` returns, or nil where that takes too long.
+  private func limited<Value: Sendable>(
+    _ work: @escaping @Sendable () async -> Value
+  ) async -> Value? {
+    let limit = settings.timeouts.channel
+    return await withTaskGroup(of: Value?.self) { group in
+      group.addTask { await work() }
+      group.addTask {
+        try? await ContinuousClock().sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next().flatMap(\.self)
+    }
+  }
+}
+
+extension Result where Failure == AppError {
+  /// The result of `work`.
+  fileprivate static func of(
+    _ work: () async throws(AppError) -> Success
+  ) async -> Result<Success, AppError> {
+    do throws(AppError) {
+      return .success(try await work())
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension DoctorReport {
+  /// What `bridge-host version` printed.
+  mutating func hostProgram(_ text: String, at now: Duration) -> DoctorStep {
+    let shown = PeerText.escaped(text.trimmingSpace, limit: 128)
+    let versions = text.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
+    guard versions.contains(where: { version in Limits.versions.contains { $0 == version } }) else {
+      let own = Limits.versions.map { "\($0)" }.joined(separator: ", ")
+      return step(
+        .bridgeHost, .warning, tried: shown, "this bridgectl has protocol \(own)",
+        remedy: "`bridgectl install HOST` installs the one that fits.", at: now)
+    }
+    return step(.bridgeHost, .ok, shown, at: now)
+  }
+}
+
+extension String {
+  fileprivate var trimmingSpace: String {
+    split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+}
