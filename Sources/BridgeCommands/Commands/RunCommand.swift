@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import BridgeErrors
+import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 
@@ -92,6 +93,7 @@ extension RunContext {
     var generator = SystemRandomNumberGenerator()
     var spec = SessionSpec(session: Identifier(using: &generator))
     spec.command = request.command.map { Array($0.utf8) }
+    spec.environment = settings.environment.map { Array($0.assignment.utf8) }
     spec.name = request.start.name.map { Array($0.utf8) }
     spec.whenFull = request.start.whenFull
     return spec

@@ -46,6 +46,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var addressFamily = SSHConfiguration.AddressFamily.any
   /// Whether a forward that cannot be had ends the run.
   package var exitsOnForwardFailure = false
+  /// The variables for what runs on the host.
+  package var environment: [EnvironmentVariable] = []
   /// The lines of ssh_config and the options that decided.
   package var entries: [ConfigEntry] = []
   /// Where each key file of them is written, by its path.
@@ -135,6 +137,9 @@ extension ConnectSettings {
       warnings: config.warnings)
     settings.addIdentities(layers.identityFiles(request), config, environment)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
+    let variables = RemoteEnvironment(config, of: environment.environment)
+    settings.environment = variables.variables
+    settings.warnings += variables.warnings
     settings.entries = config.entries
     settings.identityLocations = config.identityLocations
     if let typed = request.forwards {

@@ -33,9 +33,10 @@ extension RunContext {
   /// Whether the remote side gets a terminal.
   var wantsTerminal: Bool { Self.wantsTerminal(request, settings, local) }
 
-  /// The type of the user's terminal.
+  /// The type of the user's terminal, or the one that SetEnv gives it.
   var terminalType: String {
-    local.variables["TERM"].flatMap { $0.isEmpty ? nil : $0 } ?? "dumb"
+    let given = settings.environment.first { $0.name == "TERM" }?.value
+    return [given, local.variables["TERM"]].compactMap(\.self).first { !$0.isEmpty } ?? "dumb"
   }
 
   /// The terminal to request; nil for none.

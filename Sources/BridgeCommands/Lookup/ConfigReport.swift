@@ -151,6 +151,13 @@ package struct ConfigReport: Sendable, Equatable {
       case .unwanted: "false"
       }
     add("requesttty", terminal)
+    for (keyword, words) in [
+      ("sendenv", config.sentEnvironment), ("setenv", config.setEnvironment),
+    ] {
+      for word in words {
+        lines.append(Line(keyword: keyword, value: word.text, source: "\(word.location)"))
+      }
+    }
     add("loglevel", (config.logLevel ?? .info).rawValue.uppercased())
   }
 

@@ -98,10 +98,12 @@ final class PlainWork: LinkWork {
     context.warnOfMissingTerminal()
     let terminal = context.pseudoTerminal
     do throws(AppError) {
+      let environment = context.settings.environment
       guard let command = context.request.command else {
-        return .success(try await connection.shell(in: terminal))
+        return .success(try await connection.shell(in: terminal, environment: environment))
       }
-      return .success(try await connection.execute(command, terminal: terminal))
+      return .success(
+        try await connection.execute(command, terminal: terminal, environment: environment))
     } catch {
       return .failure(error)
     }

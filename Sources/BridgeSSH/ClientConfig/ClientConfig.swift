@@ -86,6 +86,10 @@ package struct ClientConfig: Sendable, Equatable {
   package var opensForwards = false
   /// AddressFamily.
   package var addressFamily = SSHConfiguration.AddressFamily.any
+  /// SendEnv: patterns of names, in order, those left out that a later `-PATTERN` takes back.
+  package var sentEnvironment: [ConfigWord] = []
+  /// SetEnv: NAME=VALUE, each name once.
+  package var setEnvironment: [ConfigWord] = []
   /// ExitOnForwardFailure.
   package var exitsOnForwardFailure = false
   /// One sentence for each keyword that has no effect, each skipped Match block and each

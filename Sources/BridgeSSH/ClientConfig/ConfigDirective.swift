@@ -33,8 +33,8 @@ enum ConfigDirective {
     "forwardx11trusted", "gssapiauthentication", "gssapidelegatecredentials",
     "gssapikexalgorithms", "gssapikeyexchange", "gssapirenewalforcesrekey",
     "gssapiserveridentity", "gssapitrustdns", "hashknownhosts", "hostbasedauthentication",
-    "ignoreunknown", "ipqos", "permitlocalcommand", "requiredrsasize", "rsaminsize", "sendenv",
-    "setenv", "tcpkeepalive", "tunnel", "updatehostkeys", "verifyhostkeydns", "visualhostkey",
+    "ignoreunknown", "ipqos", "permitlocalcommand", "requiredrsasize", "rsaminsize",
+    "tcpkeepalive", "tunnel", "updatehostkeys", "verifyhostkeydns", "visualhostkey",
     "xauthlocation",
   ]
 }

@@ -123,6 +123,38 @@ enum ConfigEffect {
     "'`\"$\\;&<>|(){}*?~#!".contains(character) || character.isWhitespace
   }
 
+  static func checkSendEnv(_ entry: ConfigEntry) throws(AppError) {
+    for word in entry.words where word.contains("=") || word.utf8.contains(0) {
+      throw entry.refusal("\"\(PeerText.escaped(word, limit: 128))\" is not a variable's name")
+    }
+  }
+
+  static func sendEnv(_ entry: ConfigEntry, _: ConfigNames, _ config: inout ClientConfig) {
+    for word in entry.words {
+      if word.hasPrefix("-") {
+        config.sentEnvironment.removeAll { HostPattern.fits($0.text, String(word.dropFirst())) }
+      } else {
+        config.sentEnvironment.append(ConfigWord(text: word, location: entry.location))
+      }
+    }
+  }
+
+  static func checkSetEnv(_ entry: ConfigEntry) throws(AppError) {
+    for word in entry.words
+    where EnvironmentVariable(assignment: word) == nil || word.utf8.contains(0) {
+      throw entry.refusal("\"\(PeerText.escaped(word, limit: 128))\" is not NAME=VALUE")
+    }
+  }
+
+  static func setEnv(_ entry: ConfigEntry, _: ConfigNames, _ config: inout ClientConfig) {
+    for word in entry.words {
+      let name = word.prefix { $0 != "=" }
+      let isNew = !config.setEnvironment.contains { $0.text.prefix { $0 != "=" } == name }
+      guard isNew else { continue }
+      config.setEnvironment.append(ConfigWord(text: word, location: entry.location))
+    }
+  }
+
   static func add(_ rule: ForwardRule, to config: inout ClientConfig) {
     if !config.forwards.contains(rule) { config.forwards.append(rule) }
   }

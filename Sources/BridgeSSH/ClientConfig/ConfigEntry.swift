@@ -23,6 +23,14 @@ package struct ConfigEntry: Sendable, Equatable {
   }
 }
 
+/// One word of a line with several.
+package struct ConfigWord: Sendable, Equatable {
+  /// The word.
+  package let text: String
+  /// Where it is written.
+  package let location: ConfigLocation
+}
+
 /// Where something is written.
 package enum ConfigLocation: Sendable, Equatable, CustomStringConvertible {
   /// A line of a file; the first is 1.

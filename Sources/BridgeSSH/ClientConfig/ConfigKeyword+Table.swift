@@ -47,6 +47,11 @@ extension ConfigKeyword {
     },
     ConfigKeyword("ServerAliveInterval", ConfigValue.time, field: \.serverAliveInterval),
     ConfigKeyword("ServerAliveCountMax", ConfigValue.count, field: \.serverAliveCountMax),
+    ConfigKeyword(
+      "SendEnv", .several, .every(limit: 256), check: ConfigEffect.checkSendEnv,
+      effect: ConfigEffect.sendEnv),
+    ConfigKeyword(
+      "SetEnv", .several, check: ConfigEffect.checkSetEnv, effect: ConfigEffect.setEnv),
     ConfigKeyword("RequestTTY", ConfigValue.terminal, field: \.requestTTY),
     ConfigKeyword("LogLevel", ConfigValue.level, field: \.logLevel),
     ConfigKeyword(

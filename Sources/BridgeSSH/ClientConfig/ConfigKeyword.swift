@@ -18,6 +18,9 @@ package struct ConfigKeyword: Sendable {
     case first
     /// All of them, each once, up to a number.
     case all(limit: Int)
+    /// All of them as often as they are read, up to a number: a later one may take an earlier one
+    /// back.
+    case every(limit: Int)
   }
 
   /// What a line does once the names of host, port and user are known.

@@ -31,6 +31,11 @@ struct ConfigSettings {
         throw entry.refusal("more than \(limit) \(keyword.slot)")
       }
       lines[keyword.slot] = earlier + [line]
+    case .every(let limit):
+      guard earlier.count < limit else {
+        throw entry.refusal("more than \(limit) \(keyword.slot) lines")
+      }
+      lines[keyword.slot] = earlier + [line]
     }
     return keyword.warning(entry)
   }

@@ -10,11 +10,13 @@ extension SSHConnection {
 
   /// Runs `command` as the server's login shell would, with a terminal when one is given.
   ///
+  /// Each variable of `environment` costs a round trip; one that the server does not take
+  /// (AcceptEnv of sshd) is left out.
   /// - Throws: `validationError` for a NUL byte, more than 32,000 bytes, or a control character in
   ///   the terminal's type; `sshConnectionFailed`
   ///   when the server refuses; what ended the connection; `cancelled`.
   public nonisolated func execute(
-    _ command: String, terminal: PseudoTerminal? = nil
+    _ command: String, terminal: PseudoTerminal? = nil, environment: [EnvironmentVariable] = []
   ) async throws(AppError) -> SSHChannel {
     guard !command.utf8.contains(0) else {
       throw .validationError(field: "command", message: "It contains a NUL byte.")
@@ -25,9 +27,10 @@ extension SSHConnection {
         message: "It is longer than \(Self.longestCommand) bytes; send it as input to a shell.")
     }
     try SSHInput.check(terminal)
+    try SSHInput.check(environment)
     return try await withTaskExecutorPreference(reactor) {
       () async throws(AppError) -> SSHChannel in
-      try await self.open(command, terminal: terminal)
+      try await self.open(command, terminal: terminal, environment)
     }
   }
 
@@ -35,17 +38,18 @@ extension SSHConnection {
   ///
   /// - Throws: as `execute`.
   public nonisolated func shell(
-    in terminal: PseudoTerminal? = PseudoTerminal()
+    in terminal: PseudoTerminal? = PseudoTerminal(), environment: [EnvironmentVariable] = []
   ) async throws(AppError) -> SSHChannel {
     try SSHInput.check(terminal)
+    try SSHInput.check(environment)
     return try await withTaskExecutorPreference(reactor) {
       () async throws(AppError) -> SSHChannel in
-      try await self.open(nil, terminal: terminal)
+      try await self.open(nil, terminal: terminal, environment)
     }
   }
 
   private func open(
-    _ command: String?, terminal: PseudoTerminal?
+    _ command: String?, terminal: PseudoTerminal?, _ environment: [EnvironmentVariable]
   ) async throws(AppError) -> SSHChannel {
     guard life.state == .connected || ending != nil else {
       throw .internalError(detail: "A channel was requested before the connection was up.")
@@ -63,6 +67,7 @@ extension SSHConnection {
       // A command that was not sent has not run.
       try value(of: asked.mapError(\.ofTheLink))
     }
+    for variable in environment { try await send(variable, to: native) }
     let started = await request(of: native) { $0.start(command) }
     if case .failure(let failure) = started,
       ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
@@ -92,6 +97,24 @@ extension SSHConnection {
       native, command: command, window: window,
       output: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain),
       error: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain))
+  }
+
+  /// Asks for a variable; that the server leaves it out is no failure.
+  private func send(
+    _ variable: EnvironmentVariable, to native: NativeChannel
+  ) async throws(AppError) {
+    let outcome = await perform(
+      in: .requests, channel: native.number, phase: .execute, within: configuration.timeouts.channel
+    ) { _ in native.set(variable) }
+    guard case .failure(let failure) = outcome else { return }
+    let isRefusal = failure.code == .channelRequestDenied && !native.isClosedUnanswered
+    guard !isRefusal || ending != nil else { return }
+    if ending == nil {
+      closing.append(native)
+      pump()
+    }
+    // A command that was not sent has not run.
+    throw AppError(sshError: failure.ofTheLink)
   }
 
   /// A request on a channel that the server answers. One that fails closes the channel.

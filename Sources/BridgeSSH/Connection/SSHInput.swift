@@ -34,6 +34,23 @@ enum SSHInput {
     if let terminal { try check(terminal.type, field: "terminal") }
   }
 
+  /// More does not go into one packet with the rest of a request.
+  private static let longestVariable = 32_000
+
+  /// - Throws: `validationError`.
+  static func check(_ environment: [EnvironmentVariable]) throws(AppError) {
+    for variable in environment {
+      let bytes = variable.assignment.utf8
+      guard !variable.name.isEmpty, !variable.name.utf8.contains(UInt8(ascii: "=")),
+        !bytes.contains(0), bytes.count <= longestVariable
+      else {
+        let name = PeerText.escaped(variable.name, limit: 64)
+        throw .validationError(
+          field: "environment", message: "\"\(name)\" cannot be sent as a variable.")
+      }
+    }
+  }
+
   private static func check(_ text: String, field: String) throws(AppError) {
     guard !text.isEmpty else { throw .validationError(field: field, message: "It is empty.") }
     guard text.utf8.count <= longestName else {

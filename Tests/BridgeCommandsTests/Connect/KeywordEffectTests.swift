@@ -17,7 +17,8 @@ import Testing
     "LogLevel": "QUIET", "ProxyJump": "hop", "ProxyCommand": "nc %h %p",
     "LocalForward": "80 web:80", "DynamicForward": "1080",
     "RemoteForward": "80 web:80", "AddressFamily": "inet6", "GatewayPorts": "yes",
-    "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes",
+    "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes", "SendEnv": "SSH_AUTH_*",
+    "SetEnv": "A=1",
   ]
 
   /// What some keywords say something about.

@@ -36,6 +36,7 @@ private struct Numbers: RandomNumberGenerator {
     "hostkeyalias", "stricthostkeychecking", "connecttimeout", "serveraliveinterval",
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
+    "sendenv", "setenv",
   ]
   private static let values: [(String, [String])] = [
     ("HostName", ["real.example", "%h.example", "10.0.0.1"]), ("User", ["bob", "ann", "\"c d\""]),
@@ -54,6 +55,8 @@ private struct Numbers: RandomNumberGenerator {
     ("ExitOnForwardFailure", ["yes", "no"]), ("PubkeyAuthentication", ["yes", "no"]),
     ("UserKnownHostsFile", ["/kh", "/kh /kh2", "\"/k h\""]), ("GlobalKnownHostsFile", ["/gk"]),
     ("ClearAllForwardings", ["yes", "no", "no"]),
+    ("SendEnv", ["LANG LC_*", "A", "-L* B", "\"C D\"", "-A", "B?"]),
+    ("SetEnv", ["A=1", "B=2 \"C=x y\"", "A=1 A=2", "D= E=="]),
   ]
   private static let blocks = [
     "Host web", "Host *", "Host w?b other", "Host !web *", "Host *.example", "Host real.example",

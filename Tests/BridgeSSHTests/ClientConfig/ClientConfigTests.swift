@@ -305,20 +305,20 @@ struct ClientConfigTests {
   @Test func aSecondReadingRepeatsNoWarningAndNoIdentity() throws {
     let config = try resolve(
       "Match final host web\nIdentityFile /late\nHost *\nIdentityFile /a\nIdentityFile /b\n"
-        + "SendEnv X\nMatch exec true")
+        + "ForwardX11 yes\nMatch exec true")
     #expect(config.identityFiles == ["/a", "/b", "/late"])
     #expect(config.warnings.count == 2)
   }
 
   @Test func everyOtherKeywordIsNamedOnce() throws {
     let config = try resolve(
-      "SendEnv LANG\nForwardAgent yes\nsendenv LC_*\nHost web\n"
-        + "  Bo\u{1b}gus \"x\nMatch exec x\nSendEnv",
+      "Compression yes\nForwardAgent yes\ncompression no\nHost web\n"
+        + "  Bo\u{1b}gus \"x\nMatch exec x\nCompression",
       options: ["RekeyLimit=1G"])
     #expect(
       config.warnings == [
         "-o RekeyLimit=1G: RekeyLimit is not supported and was ignored",
-        "/c:1: SendEnv is not supported and was ignored",
+        "/c:1: Compression is not supported and was ignored",
         "/c:2: ForwardAgent is not supported and was ignored",
         "/c:5: Bo\\x1bgus is not supported and was ignored",
         "/c:6: Match exec is not supported; the block was skipped",

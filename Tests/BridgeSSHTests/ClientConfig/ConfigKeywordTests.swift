@@ -16,7 +16,8 @@ import Testing
     "proxycommand": "nc %h %p", "certificatefile": "/c.pub",
     "localforward": "80 web:80", "dynamicforward": "1080",
     "remoteforward": "80 web:80", "addressfamily": "inet6", "gatewayports": "yes",
-    "exitonforwardfailure": "yes", "clearallforwardings": "yes",
+    "exitonforwardfailure": "yes", "clearallforwardings": "yes", "sendenv": "LANG",
+    "setenv": "A=1",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

@@ -219,3 +219,20 @@ import Testing
     }
   }
 }
+
+/// The environment of a remote command.
+@Suite(.timeLimit(.minutes(2))) struct CommandEnvironmentTests {
+  @Test func variablesOfTheConfigurationReachTheCommand() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.lines = ["AcceptEnv MINE_*"]
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(
+        server.options(home) + [
+          "-o", "SendEnv=MINE_* OTHER", "-o", "SetEnv=MINE_B=\"two words\"", "127.0.0.1", "--",
+          #"echo "$MINE_A-$MINE_B-$OTHER""#,
+        ], environment: ["MINE_A": "one", "MINE_B": "local", "OTHER": "x"])
+      #expect(outcome.text == "one-two words-\n", "\(outcome.error)")
+      #expect(outcome.code == 0 && outcome.error.isEmpty, "\(outcome.error)")
+    }
+  }
+}

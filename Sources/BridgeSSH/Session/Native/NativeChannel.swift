@@ -64,6 +64,15 @@ import CLibSSH2
     }
   }
 
+  /// Asks for a variable in the environment of what is started next.
+  func set(_ variable: EnvironmentVariable) -> Attempt<Void> {
+    request {
+      unsafe libssh2_channel_setenv_ex(
+        $0.raw, variable.name, UInt32(variable.name.utf8.count), variable.value,
+        UInt32(variable.value.utf8.count))
+    }
+  }
+
   /// Starts a shell, or `command` as it is.
   func start(_ command: String?) -> Attempt<Void> {
     request { channel in

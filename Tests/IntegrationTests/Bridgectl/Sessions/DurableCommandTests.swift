@@ -31,6 +31,17 @@ import Testing
     }
   }
 
+  /// `bridge-host` passes on what sshd would not take.
+  @Test func variablesOfTheConfigurationReachADurableCommand() async throws {
+    try await withSessions { server, home, _ in
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + [
+          "-o", "SetEnv=MINE_A=\"two words\"", "127.0.0.1", "--", "echo \"$MINE_A\"",
+        ])
+      #expect(outcome.text == "two words\n" && outcome.code == 0, "\(outcome.error)")
+    }
+  }
+
   @Test func muchInputGoesThereAndComesBackWhole() async throws {
     try await withSessions { server, home, _ in
       var generator = SeededNumbers(seed: 1)
