@@ -138,8 +138,17 @@ extension ConnectRequest.ColorWish {
 extension ConnectSettings.Environment {
   /// This machine's facts.
   static func current(_ local: LocalEnvironment) -> ConnectSettings.Environment {
-    ConnectSettings.Environment(
+    var files = ClientConfig.Files.local
+    // A file is read more than once; what a command of it says holds for the whole run.
+    let known = Mutex([String: Result<Bool, ShellCondition.Problem>]())
+    files.execute = { command, shell in
+      if let result = known.withLock({ $0[command] }) { return result }
+      let result = ShellCondition.holds(command, shell: shell)
+      known.withLock { $0[command] = result }
+      return result
+    }
+    return ConnectSettings.Environment(
       home: local.home, user: local.user, userID: local.userID, hostName: local.hostName,
-      environment: local.variables, isReadable: { LocalEnvironment.isReadable($0) }, files: .local)
+      environment: local.variables, isReadable: { LocalEnvironment.isReadable($0) }, files: files)
   }
 }

@@ -159,16 +159,20 @@ extension ClientConfig {
     package var names: @Sendable (_ directory: String) -> [String]
     /// The home directory of a user, nil where there is no such user.
     package var home: @Sendable (_ user: String) -> String?
+    /// Runs the commands of `Match exec`; nil where none may run.
+    package var execute: ShellCondition.Runner?
 
     /// Files reached through these.
     package init(
       read: @escaping @Sendable (_ path: String, _ isChecked: Bool) throws(AppError) -> String?,
       names: @escaping @Sendable (_ directory: String) -> [String],
-      home: @escaping @Sendable (_ user: String) -> String? = { _ in nil }
+      home: @escaping @Sendable (_ user: String) -> String? = { _ in nil },
+      execute: ShellCondition.Runner? = nil
     ) {
       self.read = read
       self.names = names
       self.home = home
+      self.execute = execute
     }
 
     /// The machine's files, up to 1 MiB each.
@@ -181,7 +185,8 @@ extension ClientConfig {
             reason: "Bad owner or permissions: others could have written it (chmod go-w).")
         }
         return content.text
-      }, names: { LocalFile.names(in: $0) }, home: { LocalFile.home(of: $0) })
+      }, names: { LocalFile.names(in: $0) }, home: { LocalFile.home(of: $0) },
+      execute: { ShellCondition.holds($0, shell: $1) })
   }
 
   /// A configuration file to read, and what is expected of it.

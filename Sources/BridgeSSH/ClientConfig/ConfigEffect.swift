@@ -104,19 +104,24 @@ enum ConfigEffect {
     config.proxy = .jump(try JumpHost.list(text, entry.refusal))
   }
 
-  /// A shell reads the line, and a name may come from a stranger.
   static func proxyCommand(
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {
     guard !entry.isNone else { return }
-    let tokens = names.tokens
-    let mentioned = tokens.filter { entry.text.contains("%\($0.key)") }.values
+    config.proxy = .command(try shellLine(entry.text, names.tokens, entry.refusal))
+  }
+
+  /// `text` with its tokens replaced, for a shell: a name may come from a stranger.
+  static func shellLine(
+    _ text: String, _ tokens: [Character: String], _ refuse: (String) -> AppError
+  ) throws(AppError) -> String {
+    let mentioned = tokens.filter { text.contains("%\($0.key)") }.values
     for name in [tokens["h"], tokens["n"], tokens["r"], tokens["k"]].compactMap(\.self)
     where mentioned.contains(name) && name.contains(where: isForShell) {
       let shown = PeerText.escaped(name, limit: 128)
-      throw entry.refusal("\"\(shown)\" has characters that a shell acts on")
+      throw refuse("\"\(shown)\" has characters that a shell acts on")
     }
-    config.proxy = .command(try ConfigPath.replaced(entry.text, tokens: tokens, entry.refusal))
+    return try ConfigPath.replaced(text, tokens: tokens, refuse)
   }
 
   private static func isForShell(_ character: Character) -> Bool {

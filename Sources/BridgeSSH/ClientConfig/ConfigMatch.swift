@@ -21,6 +21,8 @@ struct ConfigMatch {
     case applies(Bool)
     /// It depends on a criterion that is not supported.
     case unsupported(String)
+    /// A command had no result.
+    case failed(AppError)
   }
 
   /// Why a line cannot be read.
@@ -35,12 +37,20 @@ struct ConfigMatch {
 
   /// The outcome for `words`, everything after the keyword.
   ///
-  /// Every criterion must fit; one that is not supported decides only where all others fit, as
-  /// OpenSSH runs a command only then.
-  mutating func evaluate(_ words: [String], _ facts: Facts) throws(Malformed) -> Outcome {
-    var words = words.flatMap(Self.divided)[...]
+  /// Every criterion must fit; one that is not supported decides only where all others fit. As with
+  /// OpenSSH, a command runs only where all criteria before it fit.
+  ///
+  /// - Parameter execute: the result of a command of `exec`; nil where none may run.
+  mutating func evaluate(
+    _ words: [String], _ facts: Facts, execute: (String) -> Result<Bool, AppError>?
+  ) throws(Malformed) -> Outcome {
+    var words = words[...]
     var count = 0
-    while let word = words.popFirst() {
+    while let first = words.popFirst() {
+      // `host=web` is two words.
+      let divided = Self.divided(first)
+      let word = divided[0]
+      words = divided.dropFirst() + words
       let isNegated = word.hasPrefix("!")
       let name = (isNegated ? String(word.dropFirst()) : word).lowercased()
       if name == "all" {
@@ -58,6 +68,14 @@ struct ConfigMatch {
       }
       guard let argument = words.popFirst() else {
         throw Malformed(reason: "\(PeerText.escaped(word, limit: 64)) has no argument")
+      }
+      if name == "exec", !result || unsupported != nil { continue }
+      if name == "exec", let outcome = execute(argument) {
+        switch outcome {
+        case .success(let fits): result = fits != isNegated
+        case .failure(let error): return .failed(error)
+        }
+        continue
       }
       guard let fits = Self.fits(name, argument, facts) else {
         unsupported = unsupported ?? PeerText.escaped(name, limit: 64)
@@ -82,7 +100,6 @@ struct ConfigMatch {
     }
   }
 
-  /// `host=web` is two words.
   private static func divided(_ word: String) -> [String] {
     guard let equals = word.firstIndex(of: "="), equals != word.startIndex,
       word[..<equals].allSatisfy({ $0.isLetter || $0 == "!" }), !word[equals...].dropFirst().isEmpty

@@ -33,6 +33,15 @@ struct ConfigNames {
     self.files = files
   }
 
+  /// The names that a command of `Match exec` may use, as far as they are known then.
+  init(
+    whileReading config: ClientConfig, jump: String, query: ClientConfig.Query,
+    files: ClientConfig.Files
+  ) {
+    self.init(for: config, jump: jump, query: query, files: files)
+    tokens["h"] = config.hostName
+  }
+
   /// The file that `entry` names.
   func path(_ entry: ConfigEntry) throws(AppError) -> String {
     try path(entry.text, of: entry)

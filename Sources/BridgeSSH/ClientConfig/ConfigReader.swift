@@ -136,16 +136,37 @@ struct ConfigReader {
     var match = ConfigMatch()
     let outcome: ConfigMatch.Outcome
     do throws(ConfigMatch.Malformed) {
-      outcome = try match.evaluate(criteria, facts)
+      outcome = try match.evaluate(criteria, facts) { command in
+        execute(command, config, location)
+      }
     } catch {
       throw bad(line.name, error.reason, location)
     }
     needsFinalPass = needsFinalPass || match.needsFinalPass
     switch outcome {
     case .applies(let applies): return applies ? .applies : .doesNotApply
+    case .failed(let error): throw error
     case .unsupported(let name):
       warn("\(location): Match \(name) is not supported; the block was skipped")
       return .skipped(location)
+    }
+  }
+
+  /// Runs a command of `Match exec`; nil where none may run.
+  private func execute(
+    _ command: String, _ config: ClientConfig, _ location: ConfigLocation
+  ) -> Result<Bool, AppError>? {
+    guard let execute = files.execute else { return nil }
+    let shell = query.environment["SHELL"].flatMap { $0.isEmpty ? nil : $0 } ?? "/bin/sh"
+    let refuse = { (reason: String) in location.refusal(of: "Match exec", reason) }
+    do throws(AppError) {
+      let names = ConfigNames(whileReading: config, jump: settings.jump, query: query, files: files)
+      let line = try ConfigEffect.shellLine(command, names.tokens, refuse)
+      return execute(line, shell).mapError {
+        refuse("\"\(PeerText.escaped(line, limit: 256))\" \($0.reason)")
+      }
+    } catch {
+      return .failure(error)
     }
   }
 

@@ -65,7 +65,8 @@ struct ConfigSettings {
     return config
   }
 
-  private var jump: String {
+  /// The text of ProxyJump; empty without one.
+  var jump: String {
     guard let entry = lines["proxy"]?.first?.entry, entry.keyword == "ProxyJump", !entry.isNone
     else { return "" }
     return entry.text

@@ -22,9 +22,20 @@ package struct ChildProgram {
     package var words: String { unsafe String(cString: strerror(errno)) }
   }
 
+  /// How a program ended.
+  package enum Ending: Sendable, Equatable {
+    /// By itself, with this status.
+    case exited(Int32)
+    /// By this signal.
+    case signaled(Int32)
+    /// It was killed with all that it had started, for its time was over.
+    case overdue
+  }
+
   private let words: [String]
   private let path: String
   private let streams: KeyValuePairs<Int32, Int32>
+  private let empty: [Int32]
   private let signals: Signals
 
   /// A program that is not started.
@@ -34,13 +45,15 @@ package struct ChildProgram {
   ///   - path: its file; nil for its name, which is looked for in PATH.
   ///   - streams: its descriptors, each with the one of this process that it is; the others are
   ///     inherited unless they are close-on-exec.
+  ///   - empty: its descriptors that are `/dev/null`.
   package init(
     _ words: [String], path: String? = nil, streams: KeyValuePairs<Int32, Int32> = [:],
-    signals: Signals = .unset
+    empty: [Int32] = [], signals: Signals = .unset
   ) {
     self.words = words
     self.path = path ?? words.first ?? ""
     self.streams = streams
+    self.empty = empty
     self.signals = signals
   }
 
@@ -50,6 +63,9 @@ package struct ChildProgram {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for (its, ours) in streams { unsafe posix_spawn_file_actions_adddup2(&actions, ours, its) }
+    for its in empty {
+      unsafe posix_spawn_file_actions_addopen(&actions, its, "/dev/null", O_RDWR, 0)
+    }
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -63,6 +79,38 @@ package struct ChildProgram {
     let code = unsafe posix_spawnp(&child, path, &actions, &attributes, &arguments, environ)
     guard code == 0 else { throw StartFailure(errno: code) }
     return child
+  }
+
+  /// Starts it and waits for its end, at most for `limit`. It blocks.
+  package func run(within limit: Duration) throws(StartFailure) -> Ending {
+    let child = try start()
+    let status = Mutex(Int32(0))
+    let ended = DispatchSemaphore(value: 0)
+    // This thread reaps it: until then the number belongs to no other process.
+    Thread {
+      var value: Int32 = 0
+      while unsafe waitpid(child, &value, 0) < 0, errno == EINTR {}
+      status.withLock { $0 = value }
+      ended.signal()
+    }.start()
+    let time = DispatchTimeInterval.milliseconds(Int(limit / .milliseconds(1)))
+    guard ended.wait(timeout: .now() + time) == .timedOut else {
+      let value = status.withLock { $0 }
+      return value & 0x7F == 0 ? .exited(value >> 8 & 0xFF) : .signaled(value & 0x7F)
+    }
+    Self.killTree(child)
+    ended.wait()
+    return .overdue
+  }
+
+  /// Kills a child and what it has started, from the leaves on.
+  private static func killTree(_ process: Int32, depth: Int = 0) {
+    let path = "/proc/\(process)/task/\(process)/children"
+    let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    for child in children.split(separator: " ").compactMap({ Int32($0) }) where depth < 32 {
+      killTree(child, depth: depth + 1)
+    }
+    kill(process, SIGKILL)
   }
 
   private func unsetSignals(in attributes: inout posix_spawnattr_t) {

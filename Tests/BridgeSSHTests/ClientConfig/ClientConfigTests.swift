@@ -6,7 +6,7 @@ import Testing
 struct ClientConfigTests {
   func resolve(
     _ text: String, host: String = "web", options: [String] = [], more: [String: String] = [:],
-    user: String? = nil, port: Int? = nil
+    user: String? = nil, port: Int? = nil, execute: ShellCondition.Runner? = nil
   ) throws(AppError) -> ClientConfig {
     let tree = more.merging(["/c": text]) { first, _ in first }
     let query = ClientConfig.Query(
@@ -14,12 +14,14 @@ struct ClientConfigTests {
       localUserID: 1001, localHost: "desk.example.net", environment: Self.environment)
     return try ClientConfig.resolve(
       query, options: options, sources: [.user("/c"), .system("/etc/ssh/ssh_config")],
-      files: Self.files(tree))
+      files: Self.files(tree, execute: execute))
   }
 
   static let environment = ["KEYS": "/keys", "SSH_AUTH_SOCK": "/agent", "OTHER": "/other"]
 
-  static func files(_ tree: [String: String]) -> ClientConfig.Files {
+  static func files(
+    _ tree: [String: String], execute: ShellCondition.Runner? = nil
+  ) -> ClientConfig.Files {
     ClientConfig.Files(
       read: { (path, isChecked) throws(AppError) -> String? in
         if tree[path] == "unreadable" { throw .filePermissionDenied(path: path) }
@@ -32,7 +34,7 @@ struct ClientConfigTests {
         tree.keys.filter { $0.hasPrefix(directory + "/") }
           .compactMap { $0.dropFirst(directory.count + 1).split(separator: "/").first }
           .map(String.init)
-      }, home: { $0 == "bob" ? "/home/bob" : nil })
+      }, home: { $0 == "bob" ? "/home/bob" : nil }, execute: execute)
   }
 
   @Test func nothingSaidMeansDefaults() throws {

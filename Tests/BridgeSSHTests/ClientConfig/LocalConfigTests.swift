@@ -67,6 +67,14 @@ struct LocalConfigTests {
       "Match host=we? # why\nPort 2200\nMatch canonical all\nUser x\nMatch !final all\nUser y",
       "Host web\nHostName real\nMatch final host real\nPort 5\nHost real\nUser bob\nPort 6",
       "User bob\nMatch user b* host web\nPort 2200\nMatch !user bob\nServerAliveCountMax 8",
+      "Match exec true\nPort 2200\nMatch exec false\nUser x\nMatch !exec false\nUser y",
+      "Match !exec true\nPort 5\nMatch exec \"exit 3\"\nPort 6\nMatch exec=true host web\nPort 7",
+      "HostName Real\nMatch exec \"test %h = Real\"\nPort 8\nMatch exec \"test %h = real\"\nPort 9",
+      "User bob\nPort 3\nMatch exec \"test %r-%n-%p = bob-web-3\"\nServerAliveCountMax 8",
+      "Match exec \"A=1 sh -c 'test $A = 1'\"\nPort 8\nMatch exec \"read x\"\nUser x",
+      "HostKeyAlias k\nMatch exec \"test %k%% = k%%\"\nPort 4",
+      "Match host other exec \"exit 1\"\nUser x\nMatch !host other exec \"exit 0\"\nPort 4",
+      "Match final exec true\nPort 11\nMatch !final exec true\nUser x",
       "Match host other exec false\nPort 5\nMatch !all\nPort 6\nMatch originalhost web all\nPort 7",
     ])
   func opensshReadsTheSame(text: String) throws {

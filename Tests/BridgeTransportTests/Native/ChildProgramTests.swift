@@ -35,6 +35,32 @@ import Testing
     #expect(run.status == 7)
   }
 
+  @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("read x", 1), ("echo x; exit 3", 3)])
+  func theStatusOfARunIsReturned(_ script: String, _ status: Int32) throws {
+    let program = ChildProgram(["sh", "-c", script], empty: [0, 1])
+    #expect(try program.run(within: .seconds(60)) == .exited(status))
+  }
+
+  @Test func aSignalIsNoStatus() throws {
+    let program = ChildProgram(["sh", "-c", "kill -USR1 $$"], empty: [0, 1])
+    #expect(try program.run(within: .seconds(60)) == .signaled(SIGUSR1))
+  }
+
+  @Test func whatIsOverdueIsKilledWithAllThatItStarted() throws {
+    // A descriptor that all of them hold open: its end says that none is left.
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let isMade = unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0
+    try #require(isMade)
+    defer { close(ends[0]) }
+    let program = ChildProgram(
+      ["sh", "-c", "(sleep 1000; true) & sleep 1000; true"], streams: [5: ends[1]], empty: [0, 1])
+    #expect(try program.run(within: .milliseconds(300)) == .overdue)
+    close(ends[1])
+    var byte: UInt8 = 0
+    #expect(unsafe read(ends[0], &byte, 1) == 0)
+  }
+
   @Test func theFileMayHaveAnotherNameThanTheProgram() throws {
     #expect(try run(["other", "-c", #"printf %s "$0""#], path: "/bin/sh").output == "other")
   }

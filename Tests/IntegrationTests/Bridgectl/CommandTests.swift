@@ -220,6 +220,44 @@ import Testing
   }
 }
 
+/// `Match exec`, read by connect as by config.
+@Suite(.timeLimit(.minutes(2))) struct MatchExecCommandTests {
+  @Test func theCommandDecidesForConfigAsForConnect() async throws {
+    try await withServer { server, home in
+      try home.write(
+        """
+        Match originalhost web exec "echo x >>\(home.file("ran")); test -e \(home.file("flag"))"
+          HostName 127.0.0.1
+          Port \(server.port)
+          User \(server.user)
+          IdentityFile \(server.identityFile)
+          UserKnownHostsFile \(home.file("known_hosts"))
+        Match originalhost web !exec "test -e \(home.file("flag"))"
+          HostName name.invalid
+        """, to: "config")
+      let options = ["-F", home.file("config"), "web"]
+      let without = try await home.run(["config"] + options)
+      #expect(without.text.contains("\nhostname name.invalid "))
+      #expect(try await home.run(["connect"] + options + ["true"]).code == 68)
+      try home.write("", to: "flag")
+      let with = try await home.run(["config"] + options)
+      #expect(with.text.contains("\nport \(server.port)  # \(home.file("config")):3\n"))
+      #expect(home.read("ran") == "x\nx\nx\n", "once a run")
+      let outcome = try await home.run(["connect"] + options + ["echo", "there"])
+      #expect(outcome.text == "there\n" && outcome.code == 0, "\(outcome.error)")
+    }
+  }
+
+  @Test func whatACommandWritesIsNoOutput() async throws {
+    let home = try Home()
+    try home.write("Match exec \"echo out; echo err >&2; kill -KILL $$\"\n", to: "config")
+    let outcome = try await home.run(["connect", "-F", home.file("config"), "h", "true"])
+    #expect(outcome.code == 78 && outcome.output.isEmpty, "\(outcome.error)")
+    #expect(outcome.error.hasPrefix("err\n"))
+    #expect(outcome.lastLine.contains("ended by signal 9 (\(home.file("config")):1)"))
+  }
+}
+
 /// The environment of a remote command.
 @Suite(.timeLimit(.minutes(2))) struct CommandEnvironmentTests {
   @Test func variablesOfTheConfigurationReachTheCommand() async throws {
