@@ -82,17 +82,21 @@ struct LinkCommand: Sendable {
       context: FailureContext(kind: .localResource, phase: .dial, host: host))
   }
 
-  /// A key that lives on a FIDO device needs more of a signature than libssh2 sends. One that is
-  /// named on the command line is refused before anything is dialed; of several that a
-  /// configuration names, others may do.
-  static func refuseSecurityKeys(of request: ConnectRequest) throws(CommandFailure) {
-    for path in request.identities {
-      guard case .success(let info) = KeyFile.read(path), info.kind == .securityKey else {
-        continue
-      }
-      let shown = PeerText.escaped(path, limit: 1024)
-      throw CommandFailure(
-        error: .featureUnavailable(feature: "The security key \(shown) (sk-) with this libssh2"))
+  /// Adds warnings about keys of FIDO devices; where nothing else could be offered they are
+  /// refused before anything is dialed.
+  static func checkSecurityKeys(
+    of request: ConnectRequest, _ settings: inout ConnectSettings, _ local: LocalEnvironment
+  ) throws(CommandFailure) {
+    let route = PromptRoute.choose(
+      isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables)
+    for (index, host) in (settings.jumps + [settings]).enumerated() {
+      let isLast = index == settings.jumps.count
+      let keys = SecurityKeys(
+        host, typed: isLast ? request.identities : [],
+        canAskPassword: route.canAsk || (isLast && request.passwordDescriptor != nil),
+        isSecurityKey: SecurityKeys.isSecurityKey)
+      if let error = keys.error { throw CommandFailure(error: error) }
+      settings.warnings += keys.warnings.filter { !settings.warnings.contains($0) }
     }
   }
 
@@ -101,13 +105,13 @@ struct LinkCommand: Sendable {
   ) async -> ExitReport {
     do throws(CommandFailure) {
       try Self.requireDescriptors(request)
-      let settings =
+      var settings =
         if let messages = request.messages {
           ConnectSettings(request, messages)
         } else {
           try ConnectSettings.resolve(request, in: .current(local))
         }
-      try Self.refuseSecurityKeys(of: request)
+      try Self.checkSecurityKeys(of: request, &settings, local)
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
       let context = RunContext(

@@ -107,7 +107,6 @@ struct DoctorRun: Sendable {
         try await open(messages)
       } else {
         let settings = try configure()
-        try LinkCommand.refuseSecurityKeys(of: request)
         try await DoctorHosts(self, settings).open()
       }
     } catch {
@@ -125,7 +124,8 @@ struct DoctorRun: Sendable {
       if text != nil { files.withLock { if !$0.contains(path) { $0.append(path) } } }
       return text
     }
-    let settings = try ConnectSettings.resolve(request, in: environment)
+    var settings = try ConnectSettings.resolve(request, in: environment)
+    try LinkCommand.checkSecurityKeys(of: request, &settings, local)
     let names = files.withLock { $0 }
     record { $0.configured(from: names, warnings: settings.warnings, in: $1) }
     return settings

@@ -84,5 +84,16 @@ import Testing
     #expect(outcome.code == 78, "\(outcome.error)")
     #expect(outcome.lastLine.contains("security key"), "\(outcome.error)")
     #expect(outcome.lastLine.contains(home.file("sk")))
+    try home.write("IdentityFile \(home.file("sk"))\n", to: "config")
+    let configured = ["-p", "1", "-F", home.file("config"), "127.0.0.1"]
+    for command in ["connect", "doctor"] {
+      let outcome = try await home.run([command] + configured)
+      #expect(outcome.code == 78, "\(outcome.error)")
+      #expect(outcome.lastLine.contains("(\(home.file("config")):1)"), "\(outcome.error)")
+    }
+    try home.write("IdentityFile \(home.file("other"))\n" + home.read("config"), to: "config")
+    let beside = try await home.run(["connect"] + configured)
+    #expect(beside.code == 69, "\(beside.error)")
+    #expect(beside.error.contains("sk is a security key (sk-)"))
   }
 }
