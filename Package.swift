@@ -195,7 +195,9 @@ let package = Package(
     .target(name: "BridgeSessionProtocol"),
     .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
     .systemLibrary(name: "CSessionSystem"),
-    .target(name: "BridgeFiles", dependencies: ["BridgeSessionProtocol", "CSessionSystem"]),
+    .target(
+      name: "BridgeFiles",
+      dependencies: ["BridgeSessionProtocol", "CLibCrypto", "CSessionSystem"]),
     .testTarget(name: "BridgeFilesTests", dependencies: ["BridgeFiles", "BridgeSessionProtocol"]),
     .target(
       name: "BridgeSessionHost",

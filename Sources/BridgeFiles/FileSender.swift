@@ -28,8 +28,9 @@ package final class FileSender {
   private var phase = Phase.idle
   private var hasCounted = false
   private var settled = FileProgress()
-  /// Bytes of frames that are sent at once.
+  /// Bytes of frames that are sent at once; the last of them may go beyond by one frame.
   private static let batch = 256 << 10
+  private static let space = batch + FileLimits.data + 4096
 
   /// What happened since this was emptied.
   package private(set) var events: [FileEvent] = []
@@ -131,13 +132,14 @@ package final class FileSender {
   package func next() -> [UInt8]? {
     guard phase == .sending else { return nil }
     var batch = count()
+    if file != nil { batch.reserveCapacity(Self.space) }
     while batch.count < Self.batch, phase == .sending {
       if let (entry, fault) = refused {
         refused = nil
         batch += FileFrame.skipped(entry: entry, name: [], fault).encoded
       } else if file != nil {
         guard window.hasSpaceForMark else { return batch.isEmpty ? nil : batch }
-        batch += read()
+        read(into: &batch)
       } else if window.hasSpaceForEntry {
         batch += nextEntry()
       } else {
@@ -201,7 +203,8 @@ package final class FileSender {
       status = try file.status()
       guard status.kind == .file else { return skip(path, FileFault(.special)) }
       // A file of /proc: the system says its length only to who reads it.
-      let first = status.size == 0 ? try file.read(at: 0, count: 1) : []
+      var first: [UInt8] = []
+      if status.size == 0 { try file.read(at: 0, count: 1, into: &first) }
       guard first.isEmpty else {
         return skip(path, FileFault(.unreadable, "its length is not known"))
       }
@@ -240,30 +243,36 @@ package final class FileSender {
     return hash.count == part.offset && hash.state == part.state ? hash : FileHash()
   }
 
-  /// The next part of the file under way.
-  private func read() -> [UInt8] {
-    guard var reading = file else { return [] }
+  /// Adds the next part of the file under way: its bytes are read where they are sent from.
+  private func read(into batch: inout [UInt8]) {
+    guard var reading = file else { return }
     let left = reading.status.size - reading.offset
-    guard left > 0 else { return end(reading) }
+    guard left > 0 else {
+      batch += end(reading)
+      return
+    }
     let count = Int(min(left, UInt64(FileLimits.data)))
-    let header = FileFrame.dataHeader(length: count, offset: reading.offset)
-    var bytes: [UInt8]
+    let before = batch.count
+    batch += FileFrame.dataHeader(length: count, offset: reading.offset)
+    let start = batch.count
+    var fault: FileFault?
     do throws(SystemFailure) {
-      bytes = try reading.file.read(at: reading.offset, count: count, after: header)
+      try reading.file.read(at: reading.offset, count: count, into: &batch)
+      if batch.count < start + count { fault = FileFault(.shrank) }
     } catch {
-      return giveUp(reading, error.ofSource)
+      fault = error.ofSource
     }
-    guard bytes.count == header.count + count else {
-      return giveUp(reading, FileFault(.shrank))
+    if let fault {
+      batch.removeSubrange(before...)
+      batch += giveUp(reading, fault)
+      return
     }
-    reading.hash.add(bytes, from: header.count)
+    reading.hash.add(batch, from: start)
     reading.offset += UInt64(count)
     file = reading
-    if left > UInt64(count) {
-      window.mark(at: reading.offset, reading.hash.state)
-      bytes += FileFrame.mark(offset: reading.offset, state: reading.hash.state).encoded
-    }
-    return bytes
+    guard left > UInt64(count) else { return }
+    window.mark(at: reading.offset, reading.hash.state)
+    batch += FileFrame.mark(offset: reading.offset, state: reading.hash.state).encoded
   }
 
   private func end(_ reading: Reading) -> [UInt8] {
@@ -287,9 +296,11 @@ extension FileHash {
   /// The first `count` bytes of a file; fewer where it is shorter.
   init(of file: OpenFile, count: UInt64) throws(SystemFailure) {
     self.init()
+    var bytes: [UInt8] = []
     while self.count < count {
+      bytes.removeAll(keepingCapacity: true)
       let piece = Int(min(count - self.count, UInt64(FileLimits.data)))
-      let bytes = try file.read(at: self.count, count: piece)
+      try file.read(at: self.count, count: piece, into: &bytes)
       guard !bytes.isEmpty else { return }
       add(bytes)
     }

@@ -84,3 +84,35 @@ static inline long bridge_sign_sha256(EVP_PKEY *key, const unsigned char *data, 
   ERR_clear_error();
   return isSigned ? (long)length : -1;
 }
+
+// SHA-256 by the functions whose state is a plain struct: between two blocks it can be stored and
+// taken up again, which EVP_MD_CTX does not allow. They read no configuration and load no provider.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline void bridge_sha256_begin(SHA256_CTX *hash) { SHA256_Init(hash); }
+
+static inline void bridge_sha256_add(SHA256_CTX *hash, const void *bytes, size_t length) {
+  SHA256_Update(hash, bytes, length);
+}
+
+static inline void bridge_sha256_end(const SHA256_CTX *hash, unsigned char digest[32]) {
+  SHA256_CTX copy = *hash;
+  SHA256_Final(digest, &copy);
+}
+#pragma clang diagnostic pop
+
+static inline void bridge_sha256_store(const SHA256_CTX *hash, unsigned char bytes[32]) {
+  for (int i = 0; i < 32; i++) bytes[i] = (unsigned char)(hash->h[i / 4] >> (24 - i % 4 * 8));
+}
+
+// Takes up what `store` wrote after `count` bytes, a multiple of 64.
+static inline void bridge_sha256_load(SHA256_CTX *hash, const unsigned char bytes[32],
+                                      unsigned long long count) {
+  bridge_sha256_begin(hash);
+  hash->Nl = (SHA_LONG)(count << 3);
+  hash->Nh = (SHA_LONG)(count >> 29);
+  for (int i = 0; i < 8; i++) {
+    hash->h[i] = (SHA_LONG)bytes[4 * i] << 24 | (SHA_LONG)bytes[4 * i + 1] << 16 |
+                 (SHA_LONG)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
+  }
+}

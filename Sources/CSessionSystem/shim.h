@@ -21,10 +21,6 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
 
 // Declared by the headers for _GNU_SOURCE only, which Swift's own view of them does not set.
 extern char **environ;
@@ -63,6 +59,9 @@ static inline int bridge_set_nonblocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
+
+// Lets a pipe hold 1 MiB, where it is one and that is allowed: its two ends wait less for each other.
+static inline void bridge_widen_pipe(int fd) { (void)fcntl(fd, 1031 /* F_SETPIPE_SZ */, 1 << 20); }
 
 static inline int bridge_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
@@ -318,153 +317,4 @@ static inline int bridge_set_modes(int fd, const uint8_t *modes, size_t length) 
   }
 #undef BRIDGE_FLAGS
   return tcsetattr(fd, TCSANOW, &state);
-}
-
-// SHA-256 (FIPS 180-4), whose state between two blocks can be stored and taken up again.
-struct bridge_sha256 {
-  uint32_t state[8];
-  uint64_t count;
-  uint8_t block[64];
-};
-
-static const uint32_t bridge_sha256_constants[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-#define BRIDGE_ROTATE(value, by) ((value) >> (by) | (value) << (32 - (by)))
-static inline void bridge_sha256_plain(uint32_t state[8], const uint8_t *bytes, size_t blocks) {
-  for (; blocks > 0; blocks--, bytes += 64) {
-    uint32_t w[64], s[8];
-    for (int i = 0; i < 16; i++) {
-      w[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 |
-             (uint32_t)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
-    }
-    for (int i = 16; i < 64; i++) {
-      uint32_t a = w[i - 15], b = w[i - 2];
-      w[i] = w[i - 16] + (BRIDGE_ROTATE(a, 7) ^ BRIDGE_ROTATE(a, 18) ^ a >> 3) + w[i - 7] +
-             (BRIDGE_ROTATE(b, 17) ^ BRIDGE_ROTATE(b, 19) ^ b >> 10);
-    }
-    memcpy(s, state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-      uint32_t e = s[4], a = s[0];
-      uint32_t first = s[7] + (BRIDGE_ROTATE(e, 6) ^ BRIDGE_ROTATE(e, 11) ^ BRIDGE_ROTATE(e, 25)) +
-                       ((e & s[5]) ^ (~e & s[6])) + bridge_sha256_constants[i] + w[i];
-      uint32_t second = (BRIDGE_ROTATE(a, 2) ^ BRIDGE_ROTATE(a, 13) ^ BRIDGE_ROTATE(a, 22)) +
-                        ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-      s[7] = s[6], s[6] = s[5], s[5] = s[4], s[4] = s[3] + first;
-      s[3] = s[2], s[2] = s[1], s[1] = s[0], s[0] = first + second;
-    }
-    for (int i = 0; i < 8; i++) state[i] += s[i];
-  }
-}
-#undef BRIDGE_ROTATE
-
-#if defined(__x86_64__)
-// With the instructions of the processor for it.
-__attribute__((target("sha,sse4.1,ssse3"))) static inline void bridge_sha256_fast(
-    uint32_t state[8], const uint8_t *bytes, size_t blocks) {
-  const __m128i order = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-  __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[0]), 0xB1);
-  __m128i cdgh = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)&state[4]), 0x1B);
-  __m128i abef = _mm_alignr_epi8(low, cdgh, 8);
-  cdgh = _mm_blend_epi16(cdgh, low, 0xF0);
-  for (; blocks > 0; blocks--, bytes += 64) {
-    __m128i first = abef, second = cdgh, words[4];
-    for (int i = 0; i < 4; i++) {
-      words[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(bytes + 16 * i)), order);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; i++) {
-      __m128i *w = &words[i & 3], last = words[(i + 3) & 3];
-      __m128i k = _mm_add_epi32(
-          *w, _mm_loadu_si128((const __m128i *)&bridge_sha256_constants[4 * i]));
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, k);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(k, 0x0E));
-      if (i >= 12) continue;
-      __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(*w, words[(i + 1) & 3]),
-                                  _mm_alignr_epi8(last, words[(i + 2) & 3], 4));
-      *w = _mm_sha256msg2_epu32(sum, last);
-    }
-    abef = _mm_add_epi32(abef, first);
-    cdgh = _mm_add_epi32(cdgh, second);
-  }
-  low = _mm_shuffle_epi32(abef, 0x1B);
-  cdgh = _mm_shuffle_epi32(cdgh, 0xB1);
-  _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(low, cdgh, 0xF0));
-  _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(cdgh, low, 8));
-}
-
-// Bit 9 and 19 of ECX of leaf 1: SSSE3 and SSE4.1; bit 29 of EBX of leaf 7: SHA.
-static inline int bridge_sha256_has_fast(void) {
-  unsigned a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & 1u << 9) || !(c & 1u << 19)) return 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 29) != 0;
-}
-#endif
-
-static inline void bridge_sha256_blocks(uint32_t state[8], const uint8_t *bytes, size_t blocks,
-                                        int fast) {
-#if defined(__x86_64__)
-  if (fast) {
-    bridge_sha256_fast(state, bytes, blocks);
-    return;
-  }
-#endif
-  (void)fast;
-  bridge_sha256_plain(state, bytes, blocks);
-}
-
-static inline void bridge_sha256_begin(struct bridge_sha256 *hash) {
-  static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  memcpy(hash->state, start, sizeof start);
-  hash->count = 0;
-  memset(hash->block, 0, sizeof hash->block);
-}
-
-static inline void bridge_sha256_add(struct bridge_sha256 *hash, const uint8_t *bytes,
-                                     size_t length, int fast) {
-  size_t held = hash->count & 63;
-  hash->count += length;
-  if (held > 0) {
-    size_t part = length < 64 - held ? length : 64 - held;
-    memcpy(hash->block + held, bytes, part);
-    if (held + part < 64) return;
-    bridge_sha256_blocks(hash->state, hash->block, 1, fast);
-    bytes += part;
-    length -= part;
-  }
-  bridge_sha256_blocks(hash->state, bytes, length / 64, fast);
-  if (length & 63) memcpy(hash->block, bytes + (length & ~(size_t)63), length & 63);
-}
-
-static inline void bridge_sha256_store(const struct bridge_sha256 *hash, uint8_t bytes[32]) {
-  for (int i = 0; i < 32; i++) bytes[i] = (uint8_t)(hash->state[i / 4] >> (24 - i % 4 * 8));
-}
-
-// Takes up what `store` wrote after `count` bytes, a multiple of 64.
-static inline void bridge_sha256_load(struct bridge_sha256 *hash, const uint8_t bytes[32],
-                                      uint64_t count) {
-  bridge_sha256_begin(hash);
-  hash->count = count;
-  for (int i = 0; i < 8; i++) {
-    hash->state[i] = (uint32_t)bytes[4 * i] << 24 | (uint32_t)bytes[4 * i + 1] << 16 |
-                     (uint32_t)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
-  }
-}
-
-static inline void bridge_sha256_end(const struct bridge_sha256 *hash, uint8_t digest[32]) {
-  struct bridge_sha256 copy = *hash;
-  uint8_t tail[72] = {0x80};
-  size_t held = copy.count & 63, filled = held < 56 ? 56 - held : 120 - held;
-  uint64_t bits = copy.count * 8;
-  for (int i = 0; i < 8; i++) tail[filled + (size_t)i] = (uint8_t)(bits >> (56 - 8 * i));
-  bridge_sha256_add(&copy, tail, filled + 8, 0);
-  bridge_sha256_store(&copy, digest);
 }

@@ -87,7 +87,7 @@ struct ImportTable: Sendable {
     // Both are in one static executable: Foundation would double its size and its memory.
     Row(
       target: "BridgeFiles", modules: ["BridgeSessionProtocol"],
-      native: ["CSessionSystem"], platform: ["Glibc"]),
+      native: ["CLibCrypto", "CSessionSystem"], platform: ["Glibc"]),
     Row(
       target: "BridgeSessionHost", modules: ["BridgeFiles", "BridgeSessionProtocol"],
       native: ["CSessionSystem"], platform: ["Glibc"]),

@@ -1,10 +1,12 @@
 import BridgeSessionProtocol
-import CSessionSystem
+import CLibCrypto
 
 /// SHA-256 of bytes that come one after the other; its state between two blocks can be stored and
 /// taken up again.
 package struct FileHash: Sendable {
-  private var hash = bridge_sha256()
+  private var hash = SHA256_CTX()
+  /// Bytes so far.
+  package private(set) var count: UInt64 = 0
 
   /// Of no bytes yet.
   package init() { unsafe bridge_sha256_begin(&hash) }
@@ -14,19 +16,18 @@ package struct FileHash: Sendable {
     self.init()
     guard state.count == FileLimits.state, count.isMultiple(of: FileLimits.block) else { return }
     unsafe bridge_sha256_load(&hash, state, count)
+    self.count = count
   }
 
   /// Adds bytes from `start` on.
   package mutating func add(_ bytes: [UInt8], from start: Int = 0) {
     guard start < bytes.count else { return }
-    unsafe bytes.withUnsafeBufferPointer { buffer in
+    unsafe bytes.withUnsafeBytes { buffer in
       unsafe bridge_sha256_add(
-        &hash, buffer.baseAddress?.advanced(by: start), bytes.count - start, Self.isFast)
+        &hash, buffer.baseAddress?.advanced(by: start), bytes.count - start)
     }
+    count += UInt64(bytes.count - start)
   }
-
-  /// Bytes so far.
-  package var count: UInt64 { hash.count }
 
   /// Its state; of use after a whole number of blocks.
   package var state: [UInt8] {
@@ -48,12 +49,4 @@ package struct FileHash: Sendable {
     hash.add(bytes)
     return hash.digest
   }
-
-  private static let isFast: Int32 = {
-    #if arch(x86_64)
-      return bridge_sha256_has_fast()
-    #else
-      return 0
-    #endif
-  }()
 }

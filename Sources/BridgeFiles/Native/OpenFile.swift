@@ -160,32 +160,26 @@ package final class OpenFile {
   /// Takes the lock of the file; false when another open file has it.
   package func lock() -> Bool { bridge_lock(number) == 0 }
 
-  /// Up to `count` bytes at an offset, after `header`; fewer at the end of the file.
+  /// Adds up to `count` bytes from an offset on to `bytes`; fewer at the end of the file.
   package func read(
-    at offset: UInt64, count: Int, after header: [UInt8] = []
-  ) throws(SystemFailure) -> [UInt8] {
+    at offset: UInt64, count: Int, into bytes: inout [UInt8]
+  ) throws(SystemFailure) {
     var failure: Int32 = 0
-    let start = header.count
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: start + count + Self.spare) {
-      buffer, filled in
-      _ = unsafe buffer[..<start].initialize(fromContentsOf: header)
-      filled = start
-      while filled < start + count {
-        let place = off_t(offset) + off_t(filled - start)
-        let result = unsafe pread(
-          number, buffer.baseAddress?.advanced(by: filled), start + count - filled, place)
-        if result < 0, errno == EINTR { continue }
-        if result < 0 { failure = errno }
-        guard result > 0 else { return }
-        filled += result
+    bytes.append(addingCapacity: count) { span in
+      unsafe span.withUnsafeMutableBufferPointer { buffer, filled in
+        while filled < count {
+          let place = off_t(offset) + off_t(filled)
+          let result = unsafe pread(
+            number, buffer.baseAddress?.advanced(by: filled), count - filled, place)
+          if result < 0, errno == EINTR { continue }
+          if result < 0 { failure = errno }
+          guard result > 0 else { return }
+          filled += result
+        }
       }
     }
     guard failure == 0 else { throw SystemFailure(failure) }
-    return bytes
   }
-
-  /// Space for the frame that follows data, so that it is appended without a copy.
-  private static let spare = 64
 
   /// Writes all bytes at an offset.
   package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemFailure) {

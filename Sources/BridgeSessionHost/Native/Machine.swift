@@ -81,6 +81,9 @@ enum Machine {
     return entries[0].isReadable || entries[0].isClosed
   }
 
+  /// Standard input and output hold more, where they are pipes.
+  static func widenPipes() { for number in Int32(0)...1 { bridge_widen_pipe(number) } }
+
   /// Points descriptors 0, 1 and 2 at /dev/null.
   static func releaseStandardDescriptors() {
     let null = unsafe bridge_open_at(AT_FDCWD, "/dev/null", O_RDWR, 0)
