@@ -36,6 +36,8 @@ package final class FileReceiver {
   var settled = FileProgress()
   var outbox: [UInt8] = []
 
+  /// Whether a file may be without the sender's digest: that of a host which has no tool for it.
+  package var acceptsNoDigest = false
   /// What happened since this was emptied.
   package var events: [FileEvent] = []
   /// Why either end ended the copy.
@@ -161,7 +163,10 @@ package final class FileReceiver {
   }
 
   /// Of one copy and one file: what is left of it is found again.
-  func temporary(_ name: [UInt8]) -> [UInt8] {
+  func temporary(_ name: [UInt8]) -> [UInt8] { Self.temporary(name, of: transfer) }
+
+  /// The name of a part of `name`, in the same directory.
+  package static func temporary(_ name: [UInt8], of transfer: Identifier) -> [UInt8] {
     let digest = FileHash.digest(of: transfer.bytes + name).prefix(8)
     let digits = Array("0123456789abcdef".utf8)
     return Array(".bridge-copy-".utf8)

@@ -240,7 +240,8 @@ package final class FileSender {
       return FileHash(part.state, count: part.offset)
     }
     let hash = try FileHash(of: file, count: part.offset)
-    return hash.count == part.offset && hash.state == part.state ? hash : FileHash()
+    guard hash.count == part.offset else { return FileHash() }
+    return [hash.state, hash.digest].contains(part.state) ? hash : FileHash()
   }
 
   /// Adds the next part of the file under way: its bytes are read where they are sent from.

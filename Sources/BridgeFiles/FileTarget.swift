@@ -1,7 +1,7 @@
 import BridgeSessionProtocol
 
 /// Where the top of a copy lies: a name in a directory that the user named.
-struct FileTarget {
+package struct FileTarget {
   /// The directory around it.
   var directory: OpenFile
   /// Its name there; nil where it is that directory itself.
@@ -44,7 +44,7 @@ struct FileTarget {
   }
 
   /// The directory of a path and the name in it; nil for what ends in no name.
-  private static func split(_ path: [UInt8]) -> (directory: [UInt8], name: [UInt8]?) {
+  package static func split(_ path: [UInt8]) -> (directory: [UInt8], name: [UInt8]?) {
     let slash = UInt8(ascii: "/")
     var path = path[...]
     while path.count > 1, path.last == slash { path.removeLast() }

@@ -14,7 +14,7 @@ package struct CopyCommand: AsyncParsableCommand {
       Permission bits and times of the last change are kept. A file gets its name in one step, \
       once all of it is there and its SHA-256 is the same on both machines. When the link is lost \
       the copy goes on at the byte as soon as it is back; of a single file also in a later run. \
-      It needs bridge-host on the host (`bridgectl install`).
+      Without bridge-host on the host (`bridgectl install`) the usual tools there do it.
 
       A symbolic link in a tree is copied as one where it stays inside the tree; nothing is \
       written outside DST. What cannot be copied is named, the rest is copied, and the exit \

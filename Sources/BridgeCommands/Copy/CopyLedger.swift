@@ -6,6 +6,8 @@ package import BridgeTransport
 package struct CopyLedger: Sendable {
   /// Files in place.
   package var copied = 0
+  /// Of those, files that were not compared, for lack of a tool on the host.
+  package var unverified = 0
   /// Entries that are not.
   package private(set) var failed = 0
   /// Why the first one is not.
@@ -19,6 +21,17 @@ package struct CopyLedger: Sendable {
     if first == nil { first = error }
   }
 
+  /// What a host cannot do that copies with its own tools.
+  package static func limits(_ host: String, digests: Bool, times: Bool) -> String {
+    var text =
+      "\(host) copies with its own tools (`bridgectl install \(host)` puts bridge-host there): "
+    text += times ? "times in whole seconds" : "times are not kept"
+    if !digests {
+      text += ", no tool for SHA-256: nothing is verified, and a file begins again after a break"
+    }
+    return text + "."
+  }
+
   /// The last line for a person.
   package func summary(_ progress: CopyProgress, after time: Duration) -> String {
     let seconds = max(1, time.milliseconds)
@@ -28,7 +41,7 @@ package struct CopyLedger: Sendable {
     var text =
       "copied \(files), \(CopyProgress.size(progress.bytes)) in \(tenths / 10).\(tenths % 10) s "
       + "(\(CopyProgress.size(rate))/s)"
-    if copied > 0 { text += ", SHA-256 verified" }
+    if copied > 0 { text += unverified == 0 ? ", SHA-256 verified" : ", SHA-256 not verified" }
     if failed > 0 { text += "; \(failed) not copied" }
     return text + "."
   }

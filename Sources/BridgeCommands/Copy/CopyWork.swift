@@ -18,6 +18,12 @@ final class CopyWork: LinkWork {
     /// What ended the link for good.
     var gaveUp: CommandFailure?
     var isDown = false
+    /// Whether the host copies with its own tools.
+    var usesTools = false
+    /// Whether it was reported what it copies with.
+    var hasStarted = false
+    /// Whether a part of a file is of use to a later run.
+    var goesOn = true
     /// Whether all is settled.
     var isOver = false
     var progress = CopyProgress()
@@ -83,7 +89,7 @@ final class CopyWork: LinkWork {
   }
 
   var farewell: String? {
-    let isKept = state.withLock { !$0.isOver && $0.progress.bytes > 0 } && !job.isRecursive
+    let isKept = state.withLock { !$0.isOver && $0.hasStarted && $0.goesOn } && !job.isRecursive
     return isKept ? "what was copied is kept; the same command goes on with it." : nil
   }
 
@@ -112,10 +118,6 @@ final class CopyWork: LinkWork {
   }
 
   private func copy(_ transfer: FileTransfer) async -> Result<Void, AppError> {
-    reporter.event(
-      .copy(
-        .started(
-          source: operands.source, destination: operands.destination, tool: "bridge-host")))
     var attempts = CopyAttempts()
     do throws(AppError) {
       while try await !carry(transfer, &attempts) {}
@@ -130,11 +132,15 @@ final class CopyWork: LinkWork {
     _ transfer: FileTransfer, _ attempts: inout CopyAttempts
   ) async throws(AppError) -> Bool {
     let host = context.settings.endpoint.host
-    let command = transfer.command
+    let usesTools = state.withLock { $0.usesTools }
+    let command = transfer.command(usesTools: usesTools)
     let channel = try await links.channel(running: command.text)
-    switch try await transfer.carry(over: channel, command) {
+    switch try await transfer.carry(over: channel, command, usesTools: usesTools) {
     case .finished: return true
-    case .unavailable(let reason):
+    case .unavailable(_, isMissing: true) where !usesTools:
+      state.withLock { $0.usesTools = true }
+      return false
+    case .unavailable(let reason, _):
       reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
       throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
@@ -147,7 +153,22 @@ final class CopyWork: LinkWork {
     }
   }
 
+  /// The first thing that is reported: what the host copies with.
+  private func begin() {
+    let (isFirst, usesTools) = state.withLock { state in
+      defer { state.hasStarted = true }
+      return (!state.hasStarted, state.usesTools)
+    }
+    guard isFirst else { return }
+    reporter.event(
+      .copy(
+        .started(
+          source: operands.source, destination: operands.destination,
+          tool: usesTools ? "shell" : "bridge-host")))
+  }
+
   private func finish() async {
+    begin()
     let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
     let time = ContinuousClock.now - start
     reporter.event(
@@ -174,6 +195,7 @@ final class CopyWork: LinkWork {
   // MARK: What is said
 
   private func report(_ events: [FileEvent]) async {
+    begin()
     for event in events {
       switch event {
       case .totals(let files, let bytes):
@@ -181,6 +203,10 @@ final class CopyWork: LinkWork {
           state.progress.totalFiles = Int(clamping: files)
           state.progress.totalBytes = Int(clamping: bytes)
         }
+      case .hostTools(let digests, let times):
+        state.withLock { $0.goesOn = digests }
+        reporter.log(
+          "bridgectl: " + CopyLedger.limits(context.shownHost, digests: digests, times: times))
       case .begun(let size):
         guard !job.isRecursive else { continue }
         state.withLock { $0.progress.totalBytes = Int(clamping: size) }
@@ -199,7 +225,10 @@ final class CopyWork: LinkWork {
   private func report(
     _ path: FilePath, _ bytes: UInt64, _ digest: [UInt8]?, _ hasChanged: Bool
   ) async {
-    state.withLock { $0.ledger.copied += 1 }
+    state.withLock { state in
+      state.ledger.copied += 1
+      if digest == nil { state.ledger.unverified += 1 }
+    }
     if hasChanged {
       reporter.warn(
         "\(shown(path, isTarget: false)) was changed while it was read: "

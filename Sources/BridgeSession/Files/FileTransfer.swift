@@ -43,8 +43,9 @@ package actor FileTransfer {
     case finished
     /// The copy goes on over another channel.
     case ended(ByteChannelEnding)
-    /// The host has no `bridge-host` that copies files.
-    case unavailable(reason: String)
+    /// The host has no `bridge-host` that copies files; where it is not there at all, or is too
+    /// old, other tools of the host may do.
+    case unavailable(reason: String, isMissing: Bool)
   }
 
   /// Reports what happened; it holds the copy up.
@@ -68,6 +69,9 @@ package actor FileTransfer {
   /// How often there was something for the sender of frames.
   private var changes = 0
   private var isOver = false
+  /// The host's own tools, in place of `bridge-host`.
+  private var plain: PlainChannel?
+  private var hasReportedTools = false
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   package init(
@@ -94,17 +98,26 @@ package actor FileTransfer {
   }
 
   /// A command that runs the host's end, with a marker of its own.
-  package nonisolated var command: HostCommand {
-    HostCommand(.files(run: job.run), program: nil, marker: HostCommand.freshMarker())
+  package nonisolated func command(usesTools: Bool) -> HostCommand {
+    guard !usesTools else { return PlainChannel.command() }
+    return HostCommand(.files(run: job.run), program: nil, marker: HostCommand.freshMarker())
   }
 
   /// Copies until all is settled or the channel ends.
   ///
   /// - Throws: what ends the copy for good.
   package func carry(
-    over channel: any ByteChannel, _ command: HostCommand
+    over channel: any ByteChannel, _ command: HostCommand, usesTools: Bool = false
   ) async throws(AppError) -> Outcome {
-    answer = MarkedBytes(marker: command.marker + FileLimits.greeting)
+    plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.run) : nil
+    receiver?.acceptsNoDigest = usesTools
+    return try await carry(over: plain ?? channel, marker: command.marker)
+  }
+
+  private func carry(
+    over channel: any ByteChannel, marker: String
+  ) async throws(AppError) -> Outcome {
+    answer = MarkedBytes(marker: marker + FileLimits.greeting)
     parser = FileFrameParser()
     isOver = false
     do throws(FileFault) {
@@ -141,13 +154,14 @@ package actor FileTransfer {
     guard !answer.hasBegun, case .finished(let status) = ending else { return nil }
     let printed = answer.preamble
     if SessionFailure.saysMissing(printed) {
-      return .unavailable(reason: SessionFailure.notInstalled)
+      return .unavailable(reason: SessionFailure.notInstalled, isMissing: true)
     }
     // A status is the word of a program; without one the host may just be going down.
     guard let status else { return nil }
     let isOld = [64, 66, 78].contains(status)
-    let reason = isOld ? "its bridge-host is too old for it" : "bridge-host ended with \(status)"
-    return .unavailable(reason: reason)
+    let program = plain == nil ? "bridge-host" : "a shell without it"
+    let reason = isOld ? "its bridge-host is too old for it" : "\(program) ended with \(status)"
+    return .unavailable(reason: reason, isMissing: isOld)
   }
 
   // MARK: The stream
@@ -230,7 +244,14 @@ package actor FileTransfer {
   }
 
   private func reportEvents() async {
-    let events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
+    var events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
+    if let tools = await plain?.tools {
+      if !tools.digests { events = events.map(\.withoutDigest) }
+      if !hasReportedTools {
+        events.insert(.hostTools(digests: tools.digests, times: tools.times), at: 0)
+      }
+      hasReportedTools = true
+    }
     if !events.isEmpty { await report(events) }
   }
 
@@ -326,5 +347,13 @@ package actor FileTransfer {
     let digits = Array("0123456789abcdef".utf8)
     return String(
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+extension FileEvent {
+  /// Of a host that has no tool for one: what was read was hashed, what was written was not.
+  fileprivate var withoutDigest: FileEvent {
+    guard case .copied(let path, let bytes, _, let hasChanged) = self else { return self }
+    return .copied(path, bytes: bytes, digest: nil, hasChanged: hasChanged)
   }
 }

@@ -56,6 +56,12 @@ package struct HostCommand: Sendable, Equatable {
       + "[ -x \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say)exec \"$p\" \(words)'"
   }
 
+  /// Another program, which prints the marker before its answer.
+  init(text: String, marker: String) {
+    self.text = text
+    self.marker = marker
+  }
+
   /// A marker that no start-up file knows: of the time and the process's hash seed.
   static func freshMarker() -> Identifier {
     var hasher = Hasher()

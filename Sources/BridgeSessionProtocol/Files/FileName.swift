@@ -12,7 +12,7 @@ package struct FileName: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  static let slash = UInt8(ascii: "/")
+  package static let slash = UInt8(ascii: "/")
   static let dot = UInt8(ascii: ".")
 
   /// Whether a symbolic link leads to a place inside the copied tree, whatever other links like it

@@ -74,7 +74,8 @@ package struct FilePoint: Sendable, Equatable {
     package var path: FilePath
     /// So many bytes of it are there: a multiple of `FileLimits.block`.
     package var offset: UInt64
-    /// The state of SHA-256 after them.
+    /// The state of SHA-256 after them; from a host that has no `bridge-host`, where the bytes are
+    /// compared, their digest.
     package var state: [UInt8]
     /// Which file the sender read; empty where that is not known: then its bytes are compared.
     package var identity: [UInt8]

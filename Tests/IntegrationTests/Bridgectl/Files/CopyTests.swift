@@ -174,8 +174,11 @@ extension Home {
     }
   }
 
-  @Test func aHostWithoutBridgeHostIsNamedWithWhatHelps() async throws {
-    try await withSessions(installs: false) { server, home, _ in
+  /// A forced command that is no shell: neither bridge-host nor anything else answers.
+  @Test func aHostThatRunsNothingIsNamedWithWhatHelps() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo bridge-host-is-not-installed; exit 127"
+    try await withServer(configuration) { server, home in
       try home.write("x", to: "f")
       let outcome = try await server.copy([home.file("f"), "\(host):f"], home)
       #expect(outcome.code == 78, "\(outcome.error)")

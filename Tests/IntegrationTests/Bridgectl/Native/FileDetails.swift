@@ -18,4 +18,9 @@ enum FileDetails {
     if descriptor >= 0 { close(descriptor) }
     return descriptor >= 0
   }
+
+  static func setTime(_ path: String, seconds: Int, nanoseconds: Int) {
+    let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+    _ = unsafe utimensat(AT_FDCWD, path, [time, time], 0)
+  }
 }

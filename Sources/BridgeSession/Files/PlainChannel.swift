@@ -1,0 +1,190 @@
+package import BridgeErrors
+import BridgeFiles
+package import BridgeSessionProtocol
+package import BridgeTransport
+
+/// Stands for the `bridge-host` of a host that has none: what a client of it sends and receives,
+/// over the usual tools of that host.
+package actor PlainChannel: ByteChannel {
+  /// What the host has tools for.
+  package struct Tools: Sendable, Equatable {
+    /// SHA-256.
+    package var digests: Bool
+    /// The time of the last change, in seconds.
+    package var times: Bool
+
+    package init(digests: Bool, times: Bool) {
+      (self.digests, self.times) = (digests, times)
+    }
+  }
+
+  private enum End {
+    case put(PlainPut)
+    case get(PlainGet)
+  }
+
+  private let channel: any ByteChannel
+  private let marker: String
+  private var answer: MarkedBytes
+  private var greeting = PlainInput()
+  private var parser = FileFrameParser()
+  private var request: FileRequest?
+  private var end: End?
+  /// Frames from before the host answered.
+  private var held: [FileFrame] = []
+  private var toHost: [UInt8]
+  private var toClient: [UInt8] = []
+  private var isFlushing = false
+  private var isOver = false
+  /// What the host has; nil before it answered.
+  package private(set) var tools: Tools?
+
+  /// The command that `channel` has to run.
+  package static func command() -> HostCommand {
+    let marker = "bridge-\(HostCommand.freshMarker())"
+    return HostCommand(text: PlainScript.command(marker: marker), marker: marker)
+  }
+
+  /// - Parameters:
+  ///   - marker: that of the command.
+  ///   - run: the same for every channel of one run.
+  package init(_ channel: any ByteChannel, marker: String, run: Identifier) {
+    self.channel = channel
+    toHost = Array(PlainScript.text(run: run).utf8)
+    self.marker = marker
+    answer = MarkedBytes(marker: marker)
+  }
+
+  package func read() async throws(AppError) -> [UInt8]? {
+    while toClient.isEmpty {
+      guard !isOver, let bytes = try await channel.read() else { return nil }
+      do throws(ProtocolError) {
+        try take(bytes)
+      } catch {
+        isOver = true
+        toClient += FileFrame.failed(FileFault(.violation, "\(error)")).encoded
+      }
+      try await flush()
+    }
+    defer { toClient = [] }
+    return toClient
+  }
+
+  package func write(_ bytes: [UInt8]) async throws(AppError) {
+    parser.append(bytes)
+    do throws(ProtocolError) {
+      while let frame = try parser.next() {
+        held.append(frame)
+      }
+      try takeHeld()
+    } catch {
+      throw FileFailure.error(error, host: "")
+    }
+    try await flush()
+  }
+
+  package func finish() async throws(AppError) { try await channel.finish() }
+
+  package func close() async { await channel.close() }
+
+  package func ending() async -> ByteChannelEnding { await channel.ending() }
+
+  /// One at a time: requests and data go in order.
+  private func flush() async throws(AppError) {
+    guard !isFlushing else { return }
+    isFlushing = true
+    defer { isFlushing = false }
+    while !toHost.isEmpty {
+      let bytes = toHost
+      toHost = []
+      try await channel.write(bytes)
+    }
+  }
+
+  // MARK: The host
+
+  private func take(_ bytes: [UInt8]) throws(ProtocolError) {
+    guard let bytes = answer.take(bytes) else { throw PlainInput.violation }
+    guard tools == nil else { return try takeAnswers(bytes) }
+    greeting.append(bytes)
+    guard let words = try greeting.line() else { return }
+    guard words.first == PlainScript.greeting[...], words.count == 3 else {
+      throw PlainInput.violation
+    }
+    tools = Tools(digests: words[1] == "y", times: words[2] == "y")
+    toClient += Array((marker + FileLimits.greeting).utf8)
+    try takeHeld()
+    try takeAnswers(greeting.bytes(.max))
+  }
+
+  private func takeAnswers(_ bytes: [UInt8]) throws(ProtocolError) {
+    guard !bytes.isEmpty else { return }
+    switch end {
+    case .put(var put):
+      end = nil
+      try put.take(bytes)
+      restore(put)
+    case .get(var get):
+      end = nil
+      try get.take(bytes)
+      restore(get)
+    case nil: throw PlainInput.violation
+    }
+  }
+
+  private func restore(_ put: PlainPut) {
+    var put = put
+    toHost += put.toHost
+    toClient += put.toClient
+    (put.toHost, put.toClient) = ([], [])
+    end = .put(put)
+  }
+
+  private func restore(_ get: PlainGet) {
+    var get = get
+    toHost += get.toHost
+    toClient += get.toClient
+    (get.toHost, get.toClient) = ([], [])
+    end = .get(get)
+  }
+
+  // MARK: The client
+
+  private func takeHeld() throws(ProtocolError) {
+    guard let tools else { return }
+    let frames = held
+    held = []
+    for frame in frames { try take(frame, tools) }
+    guard case .put(var put) = end else { return }
+    end = nil
+    // The sender may wait for what is acknowledged.
+    put.flush()
+    restore(put)
+  }
+
+  private func take(_ frame: FileFrame, _ tools: Tools) throws(ProtocolError) {
+    switch end {
+    case .put(var put):
+      end = nil
+      try put.send(frame)
+      restore(put)
+    // What the receiver acknowledges is of no use for it.
+    case .get: break
+    case nil: try begin(frame, tools)
+    }
+  }
+
+  private func begin(_ frame: FileFrame, _ tools: Tools) throws(ProtocolError) {
+    switch frame {
+    case .open(let request):
+      self.request = request
+      if request.role == .put { restore(PlainPut(request)) }
+    case .ready(let point):
+      guard let request else { throw .unexpectedFrame(type: frame.number) }
+      restore(PlainGet(request, at: point, hasDigests: tools.digests))
+    case .acknowledge, .refused, .totals, .directory, .leave, .file, .link, .data, .mark, .end,
+      .skipped, .done, .finished, .failed:
+      throw .unexpectedFrame(type: frame.number)
+    }
+  }
+}

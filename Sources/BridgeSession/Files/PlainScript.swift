@@ -1,0 +1,197 @@
+import BridgeSessionProtocol
+
+/// The program that a host without `bridge-host` runs for a copy: POSIX sh and its usual tools, one
+/// request a line on its input, one answer to each. Paths come and go so that any byte may be in
+/// them: as octal escapes of printf to the host, ended by a zero byte from it.
+enum PlainScript {
+  /// The command of an exec request, in one line that every login shell reads the same way: it
+  /// reads the program from its input, as many bytes as it has, and no more.
+  static func command(marker: String) -> String {
+    // The name of a run is as long as that of any other.
+    let count = text(run: Identifier(high: 0, low: 0)).utf8.count
+    return "exec /bin/sh -c 'printf %s \(marker); eval \"$(dd bs=1 count=\(count) 2>/dev/null)\"'"
+  }
+
+  /// Begins the first line of the program's output; what it has follows.
+  static let greeting = "tools"
+  /// `dd` has what no pipe divides.
+  static let block = 64 << 10
+
+  static func text(run: Identifier) -> String {
+    "run=${TMPDIR:-/tmp}/bridge-copy-\(run)\n" + start + reading + writing + requests
+  }
+
+  /// What a lost link of this run has left running is ended: it would go on with what it has read.
+  /// Then what there is: a tool for SHA-256, one for times, one that reads a number of bytes.
+  private static let start = #"""
+    LC_ALL=C TZ=UTC0; export LC_ALL TZ; unset CDPATH; umask 077; set -f; exec 5>&1 2>/dev/null
+    cd || exit 1
+    me=$(id -u) bad=0 t= time=y nl='
+    '
+    if [ -f "$run" ]; then
+      p=$(cat "$run")
+      case $(cat "/proc/$p/cmdline" || ps -o args= -p "$p") in *"%s bridge-"*) kill "$p" ;; esac
+      rm -f "$run"
+    fi
+    (set -C; echo $$ > "$run")
+    trap '[ "$(cat "$run")" != $$ ] || rm -f "$run"' EXIT
+    has() { command -v "$1" >/dev/null; }
+    say() { printf '%s\n' "$*"; }
+    u() { v=$(printf %b. "$1"); v=${v%.}; }
+    hash=y
+    if has sha256sum; then sum() { sha256sum; }
+    elif has shasum; then sum() { shasum -a 256; }
+    elif has openssl; then sum() { openssl dgst -sha256 -r; }
+    else hash=; fi
+    case $hash$(printf abc | sum) in yba7816bf*) ;; *) hash= ;; esac
+    if stat -c %Y . >/dev/null; then when() { stat $2 -c %Y "$1"; }
+    elif stat -f %m . >/dev/null; then when() { stat $2 -f %m "$1"; }
+    else time=; when() { say -; }; fi
+    full=; dd if=/dev/null of=/dev/null bs=1 iflag=fullblock && full=y
+    take() {
+      [ "$full" ] || { dd ibs=1 obs=65536 count=$1; return; }
+      [ $1 -lt 65536 ] || dd bs=65536 count=$(($1 / 65536)) iflag=fullblock || return
+      [ $(($1 % 65536)) = 0 ] || dd bs=$(($1 % 65536)) count=1 iflag=fullblock
+    }
+    no() {
+      c=other e=${1%%"$nl"*}
+      case $e in
+      *"o space"*|*uota*) c=space ;; *"ermission denied"*|*"not permitted"*) c=denied ;;
+      *"o such file"*) c=missing ;;
+      esac
+      say "${2:-no}" $c $e
+    }
+
+    """#
+
+  /// What is there, and its bytes.
+  private static let reading = #"""
+    info() {
+      q=$1 w=$(when "$1" "$2") || w=-
+      set -- $(ls -ldn $2 "$q"); [ $# -gt 4 ] || return 1
+      printf '%s %s %s' "$1" "$5" "$w"
+    }
+    mine() {
+      set -- $(ls -ldn "$1")
+      case $1 in -*) [ "$2" = 1 ] && [ "$3" = "$me" ] ;; *) false ;; esac
+    }
+    list() {
+      [ -r "$v" ] && [ -x "$v" ] || { say no denied; return; }
+      say k; set +f
+      for f in "$v"/* "$v"/.[!.]* "$v"/..?*; do
+        set -f; i=$(info "$f") || continue
+        l=; case $i in l*) l=$(readlink "$f"; say .); l=${l%.}; l=${l%"$nl"} ;; esac
+        printf 'i %s\n%s\000%s\000' "$i" "${f##*/}" "$l"
+      done
+      set -f; say k
+    }
+    give() {
+      i=$(info "$v" $c) || { no "$(ls -ldn "$v" 2>&1)"; return; }
+      [ -f "$v" ] || { say no special; return; }
+      [ -r "$v" ] || { say no denied; return; }
+      set -- $i; n=$2
+      if [ $n = 0 ] && [ "$(head -c 1 < "$v" | wc -c)" -gt 0 ]; then say no length; return; fi
+      [ $b -le $n ] || b=0
+      say k $i $b; r=0
+      [ $n = $b ] || r=$({ { tail -c +$((b + 1)) < "$v"; say $? >&4; cat /dev/zero; } |
+        head -c $((n - b)) >&5; } 4>&1)
+      h=-; [ -z "$hash" ] || h=$(head -c $n < "$v" | sum)
+      say k $r ${h%% *} $(info "$v" $c)
+    }
+
+    """#
+
+  /// A part of a file, and its place. The name of a part ends in the number of the process: what a
+  /// lost link has left running finds its part gone, and does not touch that of the next one.
+  private static let writing = #"""
+    part() {
+      n=0 h=- w=
+      set +f
+      for p in "$v"-*; do
+        if [ "$hash" ] && [ -z "$w" ] && mine "$p"; then w=$p; else rm -f "$p"; fi
+      done
+      set -f
+      v=$v-$$
+      if [ "$w" ] && mv "$w" "$v"; then
+        set -- $(ls -ldn "$v"); n=$(($5 / 65536 * 65536))
+        if dd if=/dev/null of="$v" bs=65536 seek=$((n / 65536)); then h=$(sum < "$v"); else n=0; fi
+      fi
+      say k $n ${h%% *}
+    }
+    enter() {
+      n=./$v
+      if [ $bad -gt 0 ]; then bad=$((bad + 1)); say no above
+      elif [ -L "$n" ]; then bad=1; say no file
+      elif e=$(mkdir "$n" 2>&1) || [ -d "$n" ]; then
+        if e=$(cd "$n" 2>&1); then cd "$n"; say k; else bad=1; no "$e"; fi
+      elif [ -e "$n" ]; then bad=1; say no file
+      else bad=1; no "$e"; fi
+    }
+    begin() {
+      if [ $bad -gt 0 ]; then t=; say no above
+      elif [ -d "$n" ] && [ ! -L "$n" ]; then t=; say no directory
+      elif [ $c -gt 0 ]; then say k
+      else
+        rm -f "$t"
+        [ -z "$d" ] || { set +f; for p in "${t%-*}"-*; do rm -f "$p"; done; set -f; }
+        if e=$( (set -C; : > "$t") 2>&1 ); then say k; else t=; no "$e"; fi
+      fi
+      if [ "$t" ]; then exec 3>>"$t"; else exec 3>/dev/null; fi
+    }
+    place() {
+      if [ -d "$n" ] && [ ! -L "$n" ]; then e="Is a directory"
+      else
+        [ ! -L "$n" ] || rm -f "$n"
+        if e=$(mv -f "$t" "$n" 2>&1); then say k; return; fi
+      fi
+      rm -f "$t"; no "$e"
+    }
+    finish() {
+      exec 3>&-
+      [ "$t" ] || { say k; return; }
+      h=; [ -z "$hash" ] || { h=$(sum < "$t"); h=${h%% *}; }
+      set -- $(ls -ldn "$t")
+      if [ "$5" != "$c" ] || [ "${h:-$d}" != "$d" ]; then rm -f "$t"; say no mismatch
+      elif e=$(chmod $a "$t" 2>&1); then touch -t $b "$t"; place
+      else rm -f "$t"; no "$e"; fi
+      t=
+    }
+    link() {
+      if [ $bad -gt 0 ]; then say no above; return; fi
+      rm -f "$t"
+      if [ ! -e "$t" ] && e=$(ln -s -- "$v" "$t" 2>&1); then place; else no "$e"; fi
+      t=
+    }
+
+    """#
+
+  private static let requests = #"""
+    say tools ${hash:--} ${time:--}
+    while read -r op a b c d; do
+      case $op in
+      s) u "$a"; if i=$(info "$v" -L); then say k $i; else no "$(ls -ldn "$v" 2>&1)"; fi ;;
+      w) u "$a"; list ;;
+      h) u "$a"; h=$(head -c $b < "$v" | sum); say k ${h%% *} ;;
+      g) u "$a"; give ;;
+      o)
+        u "$a"; i=i
+        if [ "$c" = o ] || { [ "$c" = - ] && [ ! -d "$v" ]; }; then u "$b"; i=o; fi
+        if e=$(cd "$v" 2>&1); then cd "$v"; say k $i; else no "$e"; fi ;;
+      q) u "$a"; part ;;
+      m) u "$a"; enter ;;
+      x)
+        if [ $bad -gt 0 ]; then bad=$((bad - 1))
+        else u "$a"; cd -P .. && chmod $b "./$v" && touch -t $c "./$v"; fi
+        say k ;;
+      f) u "$a"; t=./$v-$$; u "$b"; n=./$v; begin ;;
+      b) if e=$(take $a 2>&1 >&3); then say k; else exec 3>&-; rm -f "$t"; no "$e" end; exit; fi ;;
+      e) finish ;;
+      a) exec 3>&-; [ -z "$t" ] || rm -f "$t"; t=; say k ;;
+      l) u "$a"; t=./$v-$$; u "$b"; n=./$v; u "$c"; link ;;
+      k) say k ;;
+      z) say k; exit ;;
+      esac
+    done
+
+    """#
+}

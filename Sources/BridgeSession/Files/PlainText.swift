@@ -1,0 +1,148 @@
+import BridgeFiles
+import BridgeSessionProtocol
+
+/// The words of requests to `PlainScript`, and of its answers.
+enum PlainText {
+  /// A request of one line.
+  static func line(_ words: [String]) -> [UInt8] {
+    Array((words.joined(separator: " ") + "\n").utf8)
+  }
+
+  /// Bytes as `printf %b` reads them: whatever has a meaning for a shell as an octal number.
+  static func escaped(_ bytes: [UInt8]) -> String {
+    var text = ""
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "/"),
+        UInt8(ascii: "_"), UInt8(ascii: "-"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      case _:
+        let digits = String(byte, radix: 8)
+        text += "\\0" + String(repeating: "0", count: 3 - digits.count) + digits
+      }
+    }
+    return text
+  }
+
+  /// A path that no tool takes for an option.
+  static func path(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.first == UInt8(ascii: "/") ? bytes : Array("./".utf8) + bytes
+  }
+
+  /// Permission bits for chmod(1).
+  static func mode(_ meta: FileMeta) -> String { "0" + String(meta.mode, radix: 8) }
+
+  /// Permission bits as ls(1) prints them, after the letter of the kind.
+  static func mode(_ letters: some Collection<UInt8>) -> UInt32 {
+    letters.dropFirst().prefix(9).reduce(0) { bits, letter in
+      // Capital letters are setuid and its like without the right to execute.
+      let isSet = letter != UInt8(ascii: "-") && !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= letter)
+      return bits << 1 | (isSet ? 1 : 0)
+    }
+  }
+
+  /// A time for touch(1), in UTC: year to minute, a point, seconds.
+  static func time(_ meta: FileMeta) -> String {
+    let seconds = min(max(meta.seconds, -62_135_596_800), 253_402_300_799)
+    var days = seconds / 86_400
+    if seconds % 86_400 < 0 { days -= 1 }
+    let rest = seconds - days * 86_400
+    // Days since 1 March of the year 0, in eras of 400 years.
+    let shifted = days + 719_468
+    let era = shifted / 146_097
+    let day = shifted - era * 146_097
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
+    let ofYear = day - (365 * year + year / 4 - year / 100)
+    let shiftedMonth = (5 * ofYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    let date = [
+      (year + era * 400 + (month <= 2 ? 1 : 0), 4), (month, 2),
+      (ofYear - (153 * shiftedMonth + 2) / 5 + 1, 2), (rest / 3600, 2), (rest / 60 % 60, 2),
+    ]
+    return date.map { padded($0.0, $0.1) }.joined() + "." + padded(rest % 60, 2)
+  }
+
+  private static func padded(_ number: Int64, _ count: Int) -> String {
+    let digits = "\(number)"
+    return String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+
+  /// The 32 bytes of a digest in hexadecimal digits; nil for anything else.
+  static func digest(_ text: some StringProtocol) -> [UInt8]? {
+    let digits = text.utf8.compactMap { byte -> UInt8? in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+      case _: nil
+      }
+    }
+    guard text.utf8.count == 64, digits.count == 64 else { return nil }
+    return (0..<32).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
+  }
+
+  /// Why a request failed: the word of the program, and what a tool printed.
+  static func fault(_ words: ArraySlice<Substring>, isTarget: Bool) -> FileFault {
+    let word = words.first ?? ""
+    let printed = words.dropFirst().joined(separator: " ")
+    let text = printed.split(separator: ": ").last.map(String.init) ?? "the host refused it"
+    switch word {
+    case "space": return FileFault(.noSpace, text)
+    case "file": return FileFault(.notDirectory)
+    case "directory": return FileFault(.isDirectory)
+    case "above": return FileFault(.unwritable, FileReceiver.noDirectory)
+    case "mismatch": return FileFault(.mismatch)
+    case "special": return FileFault(.special)
+    case "length": return FileFault(.unreadable, "its length is not known")
+    case "denied" where !isTarget: return FileFault(.denied)
+    case "missing" where !isTarget: return FileFault(.notFound)
+    case _: return FileFault(isTarget ? .unwritable : .unreadable, text)
+    }
+  }
+}
+
+/// What the program has printed and is not read yet.
+struct PlainInput: Sendable {
+  private var buffer: [UInt8] = []
+  private var head = 0
+  private static let limit = 16 << 10
+
+  var isEmpty: Bool { head == buffer.count }
+
+  mutating func append(_ bytes: [UInt8]) {
+    if isEmpty {
+      buffer = bytes
+    } else {
+      buffer = Array(buffer[head...]) + bytes
+    }
+    head = 0
+  }
+
+  /// What is there, at most so many bytes.
+  mutating func bytes(_ limit: Int) -> [UInt8] {
+    let end = head + min(limit, buffer.count - head)
+    defer { head = end }
+    return Array(buffer[head..<end])
+  }
+
+  /// The words of the next line; nil until all of it is there.
+  mutating func line() throws(ProtocolError) -> [Substring]? {
+    guard let bytes = try piece(endedBy: UInt8(ascii: "\n")) else { return nil }
+    return String(decoding: bytes, as: UTF8.self).split(separator: " ")
+  }
+
+  /// What comes before the next zero byte.
+  mutating func text() throws(ProtocolError) -> [UInt8]? { try piece(endedBy: 0) }
+
+  private mutating func piece(endedBy byte: UInt8) throws(ProtocolError) -> [UInt8]? {
+    guard let end = buffer[head...].firstIndex(of: byte) else {
+      guard buffer.count - head < Self.limit else { throw Self.violation }
+      return nil
+    }
+    defer { head = end + 1 }
+    return Array(buffer[head..<end])
+  }
+
+  /// An answer that is none.
+  static let violation = ProtocolError.malformedFields("an answer of the host's tools")
+}
