@@ -11,7 +11,7 @@
 #include <openssl/sha.h>
 #include <string.h>
 
-// RSA keys, by functions whose parameters are macros or arrays that Swift does not import.
+// Private keys, by functions whose parameters are macros or arrays that Swift does not import.
 
 static inline int bridge_passphrase(char *buffer, int size, int writes, void *given) {
   (void)writes;
@@ -31,8 +31,6 @@ static inline EVP_PKEY *bridge_read_key(const void *text, int length, const char
   ERR_clear_error();
   return key;
 }
-
-static inline int bridge_is_rsa(const EVP_PKEY *key) { return EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA; }
 
 // An RSA key of modulus, public and private exponent, each most significant byte first.
 static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, const unsigned char *e,
@@ -61,6 +59,40 @@ static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, con
   return key;
 }
 
+// An ECDSA key of a named curve, its private number and its public point.
+static inline EVP_PKEY *bridge_make_ec(const char *curve, const unsigned char *d, int dLength,
+                                       const unsigned char *point, size_t pointLength) {
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = NULL;
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+  BIGNUM *secret = BN_bin2bn(d, dLength, NULL);
+  if (builder && context && secret &&
+      OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) &&
+      OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, pointLength) &&
+      OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, secret) &&
+      (parameters = OSSL_PARAM_BLD_to_param(builder)) && EVP_PKEY_fromdata_init(context) == 1) {
+    if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters) != 1) key = NULL;
+  }
+  for (OSSL_PARAM *one = parameters; one && one->key; one++) OPENSSL_cleanse(one->data, one->data_size);
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  EVP_PKEY_CTX_free(context);
+  BN_clear_free(secret);
+  ERR_clear_error();
+  return key;
+}
+
+// The public point of an ECDSA key, not compressed; its length, or -1.
+static inline long bridge_ec_point(EVP_PKEY *key, unsigned char *out, size_t space) {
+  size_t length = 0;
+  int isFound = EVP_PKEY_set_utf8_string_param(key, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
+                                               OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED) == 1 &&
+                EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, out, space, &length) == 1;
+  ERR_clear_error();
+  return isFound ? (long)length : -1;
+}
+
 // The modulus (which 0) or public exponent (1), most significant byte first; its length, or -1 where
 // it has no space.
 static inline int bridge_rsa_number(const EVP_PKEY *key, int which, unsigned char *out, int space) {
@@ -73,12 +105,13 @@ static inline int bridge_rsa_number(const EVP_PKEY *key, int which, unsigned cha
   return length;
 }
 
-// A signature with SHA-256 and the padding of PKCS #1 1.5; its length, or -1.
-static inline long bridge_sign_sha256(EVP_PKEY *key, const unsigned char *data, size_t count,
-                                      unsigned char *out, size_t space) {
+// A signature with the named hash, or with the key's own where it is NULL (Ed25519); by RSA with the
+// padding of PKCS #1 1.5. Its length, or -1.
+static inline long bridge_sign(EVP_PKEY *key, const char *hash, const unsigned char *data, size_t count,
+                               unsigned char *out, size_t space) {
   EVP_MD_CTX *context = EVP_MD_CTX_new();
   size_t length = space;
-  int isSigned = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+  int isSigned = context && EVP_DigestSignInit_ex(context, NULL, hash, NULL, NULL, key, NULL) == 1 &&
                  EVP_DigestSign(context, out, &length, data, count) == 1;
   EVP_MD_CTX_free(context);
   ERR_clear_error();

@@ -125,35 +125,36 @@ extension SSHConnection {
   private func offer(
     _ path: String, _ info: PrivateKeyInfo, passphrase: Secret?
   ) async throws(SSHFailure) -> Answer {
-    if info.mayBeRSA, let answer = try await offerRSA(path, info, passphrase) { return answer }
-    let user = configuration.user
-    // Deriving a key from a passphrase takes 100 ms and more, on purpose.
-    return try await answer(isHelped: passphrase != nil) {
-      $0.authenticate(user: user, keyFile: path, passphrase: passphrase)
-    }
-  }
-
-  /// An RSA key signs here, by rsa-sha2-256; nil for a key of another kind.
-  private func offerRSA(
-    _ path: String, _ info: PrivateKeyInfo, _ passphrase: Secret?
-  ) async throws(SSHFailure) -> Answer? {
     let begun = ContinuousClock.now
     let found = await elsewhere(phase: .authenticate, within: login.timeLeft) {
-      await BlockingThreads.files.run { RSAKey.read(path, info, passphrase: passphrase) }
+      await BlockingThreads.files.run { PrivateKey.read(path, info, passphrase: passphrase) }
     }
     login.spend(ContinuousClock.now - begun)
     guard let found = try found.get() else {
       throw failure(observation: .cancelled, phase: .authenticate)
     }
     switch found {
-    case .other: return nil
+    case .key(let key): return try await offer(key)
+    case .other:
+      let reason = "The key is of a kind that SSH does not use; use an ed25519 or ECDSA key."
+      return .unusable(observed(.keyUnusable(reason: reason)))
     case .wrongPassphrase:
       let reason = "The passphrase does not open the key file."
       return .unusable(observed(.keyUnusable(reason: reason)))
     case .damaged:
       return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
-    case .key(let key):
-      guard let request = RSARequest(user: configuration.user, blob: key.blob) else {
+    }
+  }
+
+  private func offer(_ key: PrivateKey) async throws(SSHFailure) -> Answer {
+    let user = configuration.user
+    switch key.kind {
+    case .ecdsa, .ed25519:
+      return try await answer(isHelped: false) { session in
+        session.authenticate(user: user, publicKey: key.blob) { key.sign($0) }
+      }
+    case .rsa:
+      guard let request = RSARequest(user: user, blob: key.blob) else {
         return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
       }
       login.signsByRSA()

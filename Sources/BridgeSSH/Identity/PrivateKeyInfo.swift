@@ -158,9 +158,6 @@ extension PrivateKeyInfo {
     return nil
   }
 
-  /// Whether it signs by rsa-sha2-256, which is not left to libssh2.
-  var mayBeRSA: Bool { kind == .rsa || kind == .hidden }
-
   private var kindWords: String {
     switch kind {
     case .ed25519: "ed25519 "

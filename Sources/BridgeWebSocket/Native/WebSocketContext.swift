@@ -68,8 +68,9 @@ import CLibWebSockets
     unsafe info.port = CONTEXT_PORT_NO_LISTEN
     unsafe info.protocols = UnsafePointer(LibWebSockets.protocols.first)
     unsafe info.foreign_loops = loop
-    unsafe info.gid = gid_t.max.asSigned
-    unsafe info.uid = uid_t.max.asSigned
+    // -1, "leave as it is": an int in libwebsockets 4.1, a gid_t and a uid_t since 4.2.
+    unsafe info.gid = .init(truncatingIfNeeded: -1)
+    unsafe info.uid = .init(truncatingIfNeeded: -1)
     unsafe info.fd_limit_per_thread = LibWebSockets.descriptorLimit()
     unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
     unsafe info.max_http_header_data2 = 16 << 10
@@ -108,8 +109,4 @@ import CLibWebSockets
     hosts[key] = host
     return host
   }
-}
-
-extension UInt32 {
-  fileprivate var asSigned: Int32 { Int32(bitPattern: self) }
 }

@@ -13,23 +13,8 @@ extension SSHSession {
     return methods.map { $0 }
   }
 
-  /// A private key file; libssh2 derives the public half. Blocks for the key derivation of an
-  /// encrypted one.
-  func authenticate(user: String, keyFile: String, passphrase: Secret?) -> Attempt<Void> {
-    call { session in
-      guard let passphrase else {
-        return unsafe libssh2_userauth_publickey_fromfile_ex(
-          session.raw, user, UInt32(user.utf8.count), nil, keyFile, nil)
-      }
-      return unsafe passphrase.withText { text in
-        unsafe libssh2_userauth_publickey_fromfile_ex(
-          session.raw, user, UInt32(user.utf8.count), nil, keyFile, text)
-      }
-    }
-  }
-
-  /// A public key whose private half signs elsewhere (ssh-agent), through `signer`, which may
-  /// block.
+  /// A public key whose private half signs outside libssh2 (a file's here, an agent's there),
+  /// through `signer`, which may block.
   func authenticate(
     user: String, publicKey: [UInt8], signer: @escaping ([UInt8]) -> [UInt8]?
   ) -> Attempt<Void> {

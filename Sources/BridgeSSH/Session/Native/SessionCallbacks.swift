@@ -43,11 +43,11 @@ enum SessionCallbacks {
   private static func set(
     _ kind: Int32, in session: OpaquePointer, _ callback: UnsafeMutableRawPointer
   ) {
-    _ = unsafe libssh2_session_callback_set(session, kind, callback)
+    unsafe bridge_set_callback(session, kind, callback)
   }
 
-  /// A bounded copy of a peer's text.
-  static func text(_ pointer: UnsafePointer<CChar>?, _ length: Int32) -> String {
+  /// A bounded copy of a peer's text, which is `char` or `unsigned char` by version of the library.
+  static func text(_ pointer: UnsafeRawPointer?, _ length: Int32) -> String {
     guard let pointer = unsafe pointer, length > 0 else { return "" }
     let bytes = unsafe UnsafeRawBufferPointer(start: pointer, count: min(Int(length), 4096))
     return unsafe String(decoding: bytes, as: UTF8.self)
