@@ -56,6 +56,7 @@ struct LinkCommand: Sendable {
       reporter.fail(CommandFailure(error: error))
       report = ExitReport(code: error.exitCode().rawValue, caseName: error.caseName)
     }
+    reporter.endRemoteError()
     reporter.event(.exit(code: report.code))
     await reporter.drain()
     if let statusFile {

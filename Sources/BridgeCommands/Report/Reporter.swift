@@ -188,6 +188,12 @@ final class Reporter: Sendable {
     return outcome
   }
 
+  /// No more comes of the remote standard error: an event of what was not yet a whole character.
+  func endRemoteError() {
+    let text = state.withLock { $0.utf8.end() }
+    if !text.isEmpty { event(.standardError(text: text)) }
+  }
+
   /// So much of the remote standard error, in bytes, is one line at most: six times as long where
   /// every byte is escaped.
   private static let pieceSize = 16 << 10 - 4
@@ -223,6 +229,12 @@ package struct PartialText: Sendable {
       all.removeLast(tail.offset + 1)
     }
     return String(decoding: all, as: UTF8.self)
+  }
+
+  /// The end: U+FFFD where a character is not complete.
+  package mutating func end() -> String {
+    defer { rest = [] }
+    return String(decoding: rest, as: UTF8.self)
   }
 
   private static func length(_ lead: UInt8) -> Int {

@@ -38,6 +38,9 @@ import Testing
   @Test func whatIsNoTextIsReplaced() {
     var text = PartialText()
     #expect(text.take([0xFF, 0x61, 0x80]) == "\u{FFFD}a\u{FFFD}")
+    #expect(text.take([0x61, 0xC3]) == "a")
+    #expect(text.end() == "\u{FFFD}")
+    #expect(text.end() == "")
   }
 
   @Test(

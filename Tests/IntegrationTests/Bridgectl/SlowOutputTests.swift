@@ -17,7 +17,7 @@ import Testing
         arguments,
         through: """
           mkfifo "$HOME/gate"
-          "$0" "$@" \(redirection) | { read go <"$HOME/gate"; cat; }
+          "$0" "$@" \(redirection) | { read go <"$HOME/gate"; sleep 0.5; cat; }
           exit ${PIPESTATUS[0]}
           """)
     }
@@ -57,7 +57,7 @@ import Testing
 
   /// Returns when `isSo`; the suite's limit bounds it.
   private func wait(until isSo: () async -> Bool) async throws {
-    while await !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+    while await !isSo() { await Task.yield() }
   }
 
   /// The output of a run of which the link is lost is still being written when the next link is
@@ -66,7 +66,9 @@ import Testing
   func aPlainCommandRunsOnce(row: (rest: String, code: Int32)) async throws {
     try await withServer { server, home in
       let marks = home.file("runs")
-      let command = "echo run >>\(marks); head -c 600000 /dev/zero; echo >>\(marks); \(row.rest)"
+      // Half a second for what is under way.
+      let mark = "(sleep 0.5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
+      let command = "echo run >>\(marks); head -c 600000 /dev/zero; \(mark) \(row.rest)"
       let run = try Gated(
         home,
         server.options(home) + [
@@ -75,11 +77,8 @@ import Testing
       try await wait {
         (try? String(contentsOfFile: marks, encoding: .utf8)) == "run\n\n"
       }
-      // What is under way comes, and the next link would have time to start it.
-      try await Task.sleep(for: .milliseconds(500))
       await server.killSessions()
       try await wait { await server.log.ranges(of: "Accepted publickey for").count == 2 }
-      try await Task.sleep(for: .milliseconds(500))
       try run.open()
       let outcome = try await run.running.outcome()
       #expect(outcome.code == row.code, "\(outcome.error.prefix(500))")
