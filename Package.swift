@@ -208,9 +208,9 @@ let package = Package(
     .testTarget(
       name: "BridgeSessionTests",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTestKit", "BridgeTransport",
-        "bridge-host",
+        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
+        "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision", "BridgeTestKit",
+        "BridgeTransport", "bridge-host",
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

@@ -10,6 +10,8 @@ package enum FileEvent: Sendable, Equatable {
   case copied(FilePath, bytes: UInt64, digest: [UInt8]?, hasChanged: Bool)
   /// An entry is not copied.
   case missing(FilePath, FileFault, isTarget: Bool)
+  /// Whether the copy lies inside the destination, a directory that was there.
+  case placed(isInside: Bool)
   /// The host copies with its own tools, and has one for SHA-256, one for times.
   case hostTools(digests: Bool, times: Bool)
   /// A file goes on at an offset, where a part of it was there.

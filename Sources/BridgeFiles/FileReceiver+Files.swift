@@ -22,6 +22,7 @@ extension FileReceiver {
       return
     }
     let hash = part.map { start.offset > 0 ? FileHash($0.state, count: $0.offset) : FileHash() }
+    if part?.path == path { part = nil }
     var writing = Writing(
       file: nil, directory: directory, name: own, temporary: temporary(own), path: path,
       start: start, hash: hash ?? FileHash(), kept: hash ?? FileHash())
@@ -33,6 +34,9 @@ extension FileReceiver {
       if start.offset > 0 { events.append(.continued(path, at: start.offset)) }
     } catch {
       isRefusedEntry = entry
+      if start.offset > 0, isRecursive, !error.code.endsAll {
+        directory.remove(writing.temporary)
+      }
       refuse(entry, path, error)
     }
     self.writing = writing
@@ -53,7 +57,7 @@ extension FileReceiver {
     do throws(SystemFailure) {
       guard start.offset > 0 else { return try create(writing) }
       let file = try directory.reopen(writing.temporary)
-      guard file.lock() else { throw SystemFailure.locked }
+      try hold(file, writing)
       guard try file.status().size >= start.offset else { throw SystemFailure.missing }
       try file.truncate(to: start.offset)
       return file
@@ -66,7 +70,7 @@ extension FileReceiver {
     let directory = writing.directory
     do throws(SystemFailure) {
       let file = try directory.create(writing.temporary)
-      _ = file.lock()
+      try hold(file, writing)
       return file
     } catch {
       guard error.exists else { throw error }
@@ -75,8 +79,15 @@ extension FileReceiver {
     if let old = try? directory.reopen(writing.temporary), !old.lock() { throw .locked }
     directory.remove(writing.temporary)
     let file = try directory.create(writing.temporary)
-    _ = file.lock()
+    try hold(file, writing)
     return file
+  }
+
+  /// Locks a part. Before that another run may have taken its name, or given it to another file.
+  private func hold(_ file: OpenFile, _ writing: Writing) throws(SystemFailure) {
+    guard file.lock(), file.isNamed(writing.temporary, in: writing.directory) else {
+      throw .locked
+    }
   }
 
   /// From this length on the free space is asked for before the first byte.
@@ -104,6 +115,11 @@ extension FileReceiver {
     guard let file = current.file else {
       writing = nil
       isRefusedEntry = nil
+      return settle(current.path)
+    }
+    guard file.isNamed(current.temporary, in: current.directory) else {
+      writing = nil
+      refuse(entries, current.path, FileFault(.unwritable, "another program replaced its part"))
       return settle(current.path)
     }
     let digest = current.hash.digest
@@ -144,7 +160,9 @@ extension FileReceiver {
   /// Removes the file under way.
   func drop() {
     guard let current = writing else { return }
-    if current.file != nil { current.directory.remove(current.temporary) }
+    if current.file?.isNamed(current.temporary, in: current.directory) == true {
+      current.directory.remove(current.temporary)
+    }
     writing = nil
   }
 }

@@ -33,6 +33,8 @@ package final class FileReceiver {
   private var partIdentity: [UInt8]?
   var entries: UInt64 = 0
   private var acknowledged: UInt64 = 0
+  /// Whether an earlier stream settled something.
+  private var isContinued = false
   var settled = FileProgress()
   var outbox: [UInt8] = []
 
@@ -93,6 +95,7 @@ package final class FileReceiver {
       try find(FilePoint(part: .init(path: [], offset: 0, state: [])))
     }
     if part?.offset == 0 { part = nil }
+    isContinued = after != nil
     incoming = IncomingFiles(isRecursive: isRecursive, part: part)
     (entries, acknowledged, directories, outbox) = (0, 0, [], [])
     lastBytes = 0
@@ -109,7 +112,7 @@ package final class FileReceiver {
         path: writing.path, offset: writing.kept.count, state: writing.kept.state,
         identity: writing.start.identity)
     } else if let writing, writing.file != nil {
-      writing.directory.remove(writing.temporary)
+      drop()
       part = nil
     }
     writing = nil
@@ -119,9 +122,15 @@ package final class FileReceiver {
   /// Removes what was written of a file that will not be completed.
   package func abandon() {
     disconnect()
-    guard let part, let place = try? place(of: part.path) else { return }
-    place.directory.remove(temporary(place.name))
+    removePart()
+  }
+
+  /// Removes what an earlier stream wrote of a file.
+  func removePart() {
+    guard let part else { return }
     self.part = nil
+    guard let place = try? place(of: part.path) else { return }
+    place.directory.remove(temporary(place.name))
   }
 
   /// Whether the file of a part is the one that the last stream left, as that left it.
@@ -219,6 +228,7 @@ package final class FileReceiver {
       guard failure == nil else { return }
       // Nothing at all is no copy.
       guard incoming.hasTop || after != nil else { throw .unexpectedFrame(type: frame.number) }
+      if isRecursive { removePart() }
       acknowledge()
       outbox += FileFrame.finished.encoded
       isFinished = true
@@ -239,12 +249,16 @@ package final class FileReceiver {
       return
     }
     after = path
-    part = nil
+    // What comes before the file of the part is new in the source.
+    guard let part, !path.precedes(part.path) else { return }
+    if isRecursive { removePart() }
+    self.part = nil
   }
 
   /// An entry is not written; a reason that holds for all others ends the copy.
   func refuse(_ entry: UInt64, _ path: FilePath, _ fault: FileFault) {
     guard !fault.code.endsAll else {
+      acknowledge()
       failure = (fault, path, true)
       outbox += FileFrame.failed(fault).encoded
       return
@@ -284,7 +298,10 @@ package final class FileReceiver {
       } catch {
         guard error.exists else { throw error }
       }
-      return try parent.directory(own)
+      let directory = try parent.directory(own)
+      // The stream before may have given it a mode that allows no more.
+      if isContinued { directory.allowNames() }
+      return directory
     } catch {
       throw error.ofTarget
     }
@@ -313,6 +330,13 @@ package final class FileReceiver {
       refuse(entry, path, FileFault(.unwritable, Self.noDirectory))
     }
     settle(path)
+  }
+}
+
+extension FilePath {
+  /// Whether it comes first in the order of a walk.
+  fileprivate func precedes(_ other: FilePath) -> Bool {
+    lexicographicallyPrecedes(other) { $0.lexicographicallyPrecedes($1) }
   }
 }
 

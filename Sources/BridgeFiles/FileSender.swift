@@ -36,6 +36,8 @@ package final class FileSender {
   package private(set) var events: [FileEvent] = []
   /// Why the receiver ended the copy.
   package private(set) var failure: FileFault?
+  /// The entry that it ended it at; empty for the destination.
+  package private(set) var failurePath: FilePath = []
   /// Whether the receiver has settled all.
   package private(set) var isFinished = false
 
@@ -68,6 +70,7 @@ package final class FileSender {
   /// A stream begins where the receiver is ready.
   package func connect(_ point: FilePoint) {
     file = nil
+    refused = nil
     if let entry = window.restart(at: point) { settle([entry]) }
     part = point.part
     walk = TreeWalk(root, isRecursive: isRecursive, after: point.after)
@@ -103,6 +106,7 @@ package final class FileSender {
       phase = .over
     case .failed(let fault):
       failure = fault
+      failurePath = window.current ?? []
       phase = .over
     case .open, .ready, .totals, .directory, .leave, .file, .link, .data, .mark, .end, .skipped,
       .done:
@@ -252,7 +256,7 @@ package final class FileSender {
       batch += end(reading)
       return
     }
-    let count = Int(min(left, UInt64(FileLimits.data)))
+    let count = Int(min(left, UInt64(window.piece)))
     let before = batch.count
     batch += FileFrame.dataHeader(length: count, offset: reading.offset)
     let start = batch.count

@@ -24,6 +24,8 @@ final class CopyWork: LinkWork {
     var hasStarted = false
     /// Whether a part of a file is of use to a later run.
     var goesOn = true
+    /// Whether the copy lies inside the destination.
+    var isInside = false
     /// Whether all is settled.
     var isOver = false
     var progress = CopyProgress()
@@ -63,8 +65,8 @@ final class CopyWork: LinkWork {
   func giveUp(_ failure: CommandFailure) async {
     state.withLock { $0.gaveUp = failure }
     await links.fail(failure.error)
-    // Before the first link nothing waits for one.
-    context.finish(.failure(failure))
+    // A copy ends by itself then.
+    if state.withLock({ $0.transfer == nil }) { context.finish(.failure(failure)) }
   }
 
   func see(_ event: RecoveryEvent) {
@@ -146,8 +148,8 @@ final class CopyWork: LinkWork {
     case .ended(let ending):
       if Task.isCancelled { throw .cancelled }
       guard attempts.goesOn(after: ending, await transfer.progress) else {
-        throw .durableSessionHostUnusable(
-          host: host, reason: "its bridge-host ends as soon as it begins to copy")
+        throw .featureUnavailable(
+          feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
       }
       return false
     }
@@ -168,14 +170,9 @@ final class CopyWork: LinkWork {
   }
 
   private func finish() async {
-    begin()
     let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
     let time = ContinuousClock.now - start
-    reporter.event(
-      .copy(
-        .ended(
-          files: progress.files, bytes: progress.bytes, failed: ledger.failed,
-          milliseconds: time.milliseconds)))
+    reportEnd()
     state.withLock { $0.isOver = true }
     // Of a single file the error says all.
     if ledger.copied > 0 || job.isRecursive {
@@ -185,10 +182,26 @@ final class CopyWork: LinkWork {
     context.fail(first)
   }
 
+  /// The last event of a copy, however it ended.
+  private func reportEnd() {
+    begin()
+    let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
+    let time = ContinuousClock.now - start
+    reporter.event(
+      .copy(
+        .ended(
+          files: progress.files, bytes: progress.bytes, failed: ledger.failed,
+          milliseconds: time.milliseconds)))
+  }
+
   private func fail(_ error: AppError) async {
     let (gaveUp, newest) = state.withLock { ($0.gaveUp, $0.newest) }
-    if let gaveUp, gaveUp.error == error { return context.finish(.failure(gaveUp)) }
+    if let gaveUp, gaveUp.error == error {
+      reportEnd()
+      return context.finish(.failure(gaveUp))
+    }
     guard error != .cancelled else { return }
+    reportEnd()
     context.fail(error, await newest?.lastRefusal)
   }
 
@@ -203,6 +216,7 @@ final class CopyWork: LinkWork {
           state.progress.totalFiles = Int(clamping: files)
           state.progress.totalBytes = Int(clamping: bytes)
         }
+      case .placed(let isInside): state.withLock { $0.isInside = isInside }
       case .hostTools(let digests, let times):
         state.withLock { $0.goesOn = digests }
         reporter.log(
@@ -258,8 +272,10 @@ final class CopyWork: LinkWork {
   }
 
   private func shown(_ path: FilePath, isTarget: Bool) -> String {
-    let transfer = FileTransfer.place(of: path, isTarget: isTarget, job: job, host: context.host)
-    return PeerText.escaped(transfer, limit: 1024)
+    let isInside = state.withLock { $0.isInside }
+    let place = FileTransfer.place(
+      of: path, isTarget: isTarget, job: job, host: context.host, isInside: isInside)
+    return PeerText.escaped(place, limit: 1024)
   }
 
   private func showProgress(of transfer: FileTransfer) async {

@@ -146,6 +146,19 @@ package final class OpenFile {
     _ = try checked { unsafe futimens(number, times) }
   }
 
+  /// Whether a name of a directory is that of this file.
+  package func isNamed(_ name: [UInt8], in directory: OpenFile) -> Bool {
+    guard let own = try? status(), let named = try? directory.status(of: name) else { return false }
+    // Device and number.
+    return own.identity.prefix(16) == named.identity.prefix(16)
+  }
+
+  /// Lets its owner make names in this directory, whatever its mode says.
+  package func allowNames() {
+    guard let mode = try? status().meta.mode, mode & 0o700 != 0o700 else { return }
+    _ = fchmod(number, mode_t(mode | 0o700))
+  }
+
   /// Bytes that a user may still write to this file system; nil where that is not known.
   package var freeSpace: UInt64? {
     var status = statvfs()

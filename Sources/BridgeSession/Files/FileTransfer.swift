@@ -72,11 +72,21 @@ package actor FileTransfer {
   /// The host's own tools, in place of `bridge-host`.
   private var plain: PlainChannel?
   private var hasReportedTools = false
+  /// Whether the copy lies inside the destination; nil where that is not known yet.
+  private(set) var isInside: Bool?
+  private var hasReportedPlace = false
+  private let clock: SessionClock
+  /// Whether the host's end has said anything on this channel.
+  private var isAnswered = false
 
   /// A copy that reads and writes files on `executor`, which it holds up.
-  package init(
-    _ job: Job, host: String, on executor: any PinnedExecutor, report: @escaping Report
-  ) {
+  ///
+  /// - Parameter clock: for the time that the host has for its first answer.
+  package init<C: Clock>(
+    _ job: Job, host: String, on executor: any PinnedExecutor, clock: C = ContinuousClock(),
+    report: @escaping Report
+  ) where C.Duration == Duration {
+    self.clock = SessionClock(clock)
     self.job = job
     self.host = host
     self.executor = executor
@@ -119,7 +129,7 @@ package actor FileTransfer {
   ) async throws(AppError) -> Outcome {
     answer = MarkedBytes(marker: marker + FileLimits.greeting)
     parser = FileFrameParser()
-    isOver = false
+    (isOver, isAnswered) = (false, false)
     do throws(FileFault) {
       opening = try open()
     } catch {
@@ -127,11 +137,9 @@ package actor FileTransfer {
       throw failure(error, isTarget: true)
     }
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
-      group.addTask { await self.sendAll(to: channel) }
-      let result = await receiveAll(from: channel)
-      isOver = true
-      resume()
-      if !isFinished { group.cancelAll() }
+      group.addTask { await self.limitFirstAnswer(of: channel) }
+      let result = await exchange(over: channel)
+      group.cancelAll()
       return result
     }
     var ending = ByteChannelEnding.closed
@@ -141,7 +149,42 @@ package actor FileTransfer {
     receiver?.disconnect()
     try result.get()
     if isFinished { return .finished }
+    guard !isLate else { throw .sshTimeout(seconds: Int(clamping: answerLimit / 1000)) }
     return unavailable(ending) ?? .ended(ending)
+  }
+
+  private func exchange(over channel: any ByteChannel) async -> Result<Void, AppError> {
+    await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
+      group.addTask { await self.sendAll(to: channel) }
+      let result = await receiveAll(from: channel)
+      isOver = true
+      resume()
+      if !isFinished { group.cancelAll() }
+      return result
+    }
+  }
+
+  /// The host's end has its time until it says something: it may have to hash what is there of a
+  /// file, or to count a tree.
+  private func limitFirstAnswer(of channel: any ByteChannel) async {
+    await clock.sleep(answerLimit)
+    guard !Task.isCancelled, !isAnswered, !isOver else { return }
+    isLate = true
+    await channel.close()
+  }
+
+  private var isLate = false
+
+  /// In milliseconds: a minute, what 8 MiB a second hash, ten minutes for a tree of the host.
+  private var answerLimit: Milliseconds {
+    let part = receiver?.progress.bytes ?? sender?.progress.bytes ?? 0
+    let compared = max(part, job.isRecursive ? 0 : compared)
+    return 60_000 + compared / 8389 + (job.isRecursive && job.role == .get ? 600_000 : 0)
+  }
+
+  /// The length of a single file that is here: its part there may be as long.
+  private var compared: UInt64 {
+    job.role == .put ? (try? OpenFile.status(named: job.local))?.size ?? 0 : 0
   }
 
   /// Removes what cannot be used any more; a part of a single file stays for the next run.
@@ -172,6 +215,7 @@ package actor FileTransfer {
     request.isRecursive = job.isRecursive
     if let receiver {
       let point = try receiver.connect()
+      isInside = point.isInside
       request.point = FilePoint(after: point.after)
       return FileFrame.open(request).encoded + FileFrame.ready(point).encoded
     }
@@ -213,13 +257,18 @@ package actor FileTransfer {
     }
     parser.append(bytes)
     do throws(ProtocolError) {
-      while let frame = try parser.next() { try take(frame) }
+      while let frame = try parser.next() {
+        isAnswered = true
+        try take(frame)
+      }
     } catch {
       throw FileFailure.error(error, host: host)
     }
     resume()
     await reportEvents()
-    if let failure = sender?.failure { throw self.failure(failure, isTarget: true) }
+    if let failure = sender?.failure {
+      throw self.failure(failure, of: sender?.failurePath ?? [], isTarget: true)
+    }
     if let failure = receiver?.failure {
       throw self.failure(failure.fault, of: failure.path, isTarget: failure.isTarget)
     }
@@ -230,6 +279,7 @@ package actor FileTransfer {
     guard case .ready(let point) = frame else { return try sender?.take(frame) ?? () }
     sender?.connect(try verified(point))
     remembered = point
+    isInside = point.isInside
   }
 
   /// A host can only go on where it was known to be.
@@ -245,6 +295,10 @@ package actor FileTransfer {
 
   private func reportEvents() async {
     var events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
+    if let isInside, !hasReportedPlace {
+      hasReportedPlace = true
+      events.insert(.placed(isInside: isInside), at: 0)
+    }
     if let tools = await plain?.tools {
       if !tools.digests { events = events.map(\.withoutDigest) }
       if !hasReportedTools {
@@ -316,37 +370,6 @@ package actor FileTransfer {
   private func resume() {
     changes += 1
     waiting.take()?.resume()
-  }
-
-  // MARK: Failures
-
-  /// A fault of the end that writes, or of the one that reads.
-  private func failure(
-    _ fault: FileFault, of path: FilePath = [], isTarget: Bool
-  ) -> AppError {
-    FileFailure.error(
-      fault, path: place(of: path, isTarget: isTarget), isTarget: isTarget, host: host)
-  }
-
-  private func place(of path: FilePath, isTarget: Bool) -> String {
-    Self.place(of: path, isTarget: isTarget, job: job, host: host)
-  }
-
-  /// Where an entry is, on which machine.
-  package static func place(
-    of path: FilePath, isTarget: Bool, job: Job, host: String
-  ) -> String {
-    let isRemote = isTarget == (job.role == .put)
-    var place = String(decoding: isRemote ? job.remote : job.local, as: UTF8.self)
-    if !path.isEmpty { place += "/" + String(decoding: path.joined, as: UTF8.self) }
-    return isRemote ? "\(host):\(place)" : place
-  }
-
-  /// Bytes as lower-case hexadecimal digits.
-  package static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 }
 

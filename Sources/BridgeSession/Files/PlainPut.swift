@@ -66,7 +66,10 @@ struct PlainPut: Sendable {
     case .directory(let entry, let name, let meta):
       let own = levels.isEmpty ? top : name
       levels.append((own, meta))
-      send(own.map { ["m", PlainText.escaped($0)] } ?? ["k"], .settled(entry: entry))
+      // One that an earlier stream has left may not allow what follows.
+      let isContinued = request.point?.after != nil
+      let words = own.map { ["m", PlainText.escaped($0)] + (isContinued ? ["y"] : []) }
+      send(words ?? ["k"], .settled(entry: entry))
     case .leave: finishDirectory()
     case .file(let entry, let start): begin(entry, start)
     case .data(_, let bytes):

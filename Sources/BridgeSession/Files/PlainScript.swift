@@ -123,6 +123,7 @@ enum PlainScript {
       if [ $bad -gt 0 ]; then bad=$((bad + 1)); say no above
       elif [ -L "$n" ]; then bad=1; say no file
       elif e=$(mkdir "$n" 2>&1) || [ -d "$n" ]; then
+        [ -z "$b" ] || [ -w "$n" ] || chmod u+rwx "$n"
         if e=$(cd "$n" 2>&1); then cd "$n"; say k; else bad=1; no "$e"; fi
       elif [ -e "$n" ]; then bad=1; say no file
       else bad=1; no "$e"; fi

@@ -34,6 +34,7 @@ package struct IncomingFiles: Sendable {
   private var file: Open?
   /// Whether the top of the copy came.
   package private(set) var hasTop = false
+  private var hasTotals = false
   private var isOver = false
   /// The directory that was entered last.
   package private(set) var directory: FilePath = []
@@ -95,7 +96,10 @@ package struct IncomingFiles: Sendable {
 
   private mutating func takeOutsideFiles(_ frame: FileFrame) throws(ProtocolError) -> Step? {
     switch frame {
-    case .totals(let files, let bytes): return .totals(files: files, bytes: bytes)
+    case .totals(let files, let bytes):
+      guard !hasTotals else { throw .unexpectedFrame(type: frame.number) }
+      hasTotals = true
+      return .totals(files: files, bytes: bytes)
     case .directory(let entry, let name, let meta):
       let name = try begin(entry, name, frame)
       guard isRecursive, metas.count < FileLimits.depth else {

@@ -43,12 +43,19 @@ package struct OutgoingFiles: Sendable {
   /// How far the one may be ahead of the other. After a break a stream begins with little, and more
   /// with each answer: else one that always ends before the first answer brings nothing forward.
   private var lead = UInt64.max
+  /// The lead of the next stream: less each time that one ended without any answer.
+  private var nextLead = firstLead
+  private var isAnswered = false
+  /// What of the newest entry is counted as sent.
+  private var counted: UInt64 = 0
   /// Entries in order, the first one of number `first`.
   private var entries: [Entry] = []
   private var first: UInt64 = 0
   private var marks: [Mark] = []
   /// Of the first entry: what is written of it.
   private var acknowledged: Mark?
+  /// The part that this stream began with, until its file is settled or begins elsewhere.
+  private var resumed: FilePoint.Part?
   private var lastAcknowledged: (entry: UInt64, bytes: UInt64) = (0, 0)
   /// The last entry that is settled.
   package private(set) var after: FilePath?
@@ -64,6 +71,15 @@ package struct OutgoingFiles: Sendable {
   package var hasSpaceForMark: Bool {
     marks.count < FileLimits.marks && sent - arrived < lead
   }
+
+  /// The longest part of a file to send at once: a link that carries little may carry a short one.
+  package var piece: Int {
+    guard lead < Self.firstLead else { return FileLimits.data }
+    return min(FileLimits.data, max(4096, Int(lead / FileLimits.block * FileLimits.block)))
+  }
+
+  /// The first entry that is not settled.
+  package var current: FilePath? { entries.first?.path }
 
   /// The number of the next entry.
   package var next: UInt64 { first + UInt64(entries.count) }
@@ -81,6 +97,8 @@ package struct OutgoingFiles: Sendable {
   package mutating func begin(_ entry: Entry) -> UInt64 {
     entries.append(entry)
     entries[entries.count - 1].sent = sent
+    counted = entry.offset
+    if entry.path == resumed?.path, entry.offset != resumed?.offset { resumed = nil }
     sent += Self.entryCost
     return next - 1
   }
@@ -88,13 +106,20 @@ package struct OutgoingFiles: Sendable {
   /// The state of SHA-256 in the newest entry.
   package mutating func mark(at offset: UInt64, _ state: [UInt8]) {
     guard !entries.isEmpty else { return }
-    sent += UInt64(FileLimits.data)
+    count(through: offset)
     marks.append(Mark(entry: next - 1, offset: offset, state: state, sent: sent))
+  }
+
+  private mutating func count(through offset: UInt64) {
+    guard offset > counted else { return }
+    sent += offset - counted
+    counted = offset
   }
 
   /// All of the newest entry was sent.
   package mutating func end(_ digest: [UInt8], hasChanged: Bool) {
-    guard !entries.isEmpty else { return }
+    guard let size = entries.last?.size else { return }
+    count(through: size)
     entries[entries.count - 1].digest = digest
     entries[entries.count - 1].hasChanged = hasChanged
   }
@@ -128,10 +153,11 @@ package struct OutgoingFiles: Sendable {
       throw .wrongAcknowledgement(through: entry, sent: next)
     }
     let settled = Array(entries.prefix(Int(entry - first)))
-    if let last = settled.last { arrive(last.sent + Self.entryCost) }
     entries.removeFirst(settled.count)
+    if !settled.isEmpty { arrive(entries.first?.sent ?? sent) }
     first = entry
     if !settled.isEmpty { acknowledged = nil }
+    if settled.contains(where: { $0.path == resumed?.path }) { resumed = nil }
     // A directory that was entered again is no news.
     for entry in settled where entry.size != nil || after?.starts(with: entry.path) != true {
       after = entry.path
@@ -153,6 +179,7 @@ package struct OutgoingFiles: Sendable {
   private mutating func arrive(_ count: UInt64) {
     guard count > arrived else { return }
     arrived = count
+    isAnswered = true
     if lead < .max / 2 { lead *= 2 }
   }
 
@@ -167,7 +194,12 @@ package struct OutgoingFiles: Sendable {
   /// Where a receiver that kept nothing in memory can go on.
   package var point: FilePoint {
     var point = FilePoint(after: after)
-    guard let entry = entries.first, entry.size != nil, entry.fault == nil else { return point }
+    guard let entry = entries.first, entry.size != nil, entry.fault == nil,
+      acknowledged != nil || entry.path != resumed?.path
+    else {
+      point.part = resumed
+      return point
+    }
     point.part = FilePoint.Part(
       path: entry.path, offset: acknowledged?.offset ?? 0,
       state: acknowledged?.state ?? [UInt8](repeating: 0, count: FileLimits.state),
@@ -181,14 +213,21 @@ package struct OutgoingFiles: Sendable {
     if let entry = entries.first, point.after == entry.path, after != entry.path {
       settled = entry
     }
-    if sent > 0 { lead = Self.firstLead }
-    (sent, arrived) = (0, 0)
+    if sent > 0 {
+      let isFirst = lead > .max / 4
+      let less = isAnswered ? min(Self.firstLead, nextLead * 2) : max(1, nextLead / 4)
+      if !isFirst { nextLead = less }
+      lead = nextLead
+    }
+    (sent, arrived, counted) = (0, 0, 0)
+    isAnswered = false
     entries = []
     marks = []
     first = 0
     lastAcknowledged = (0, 0)
     acknowledged = nil
     after = point.after
+    resumed = point.part
     return settled
   }
 }

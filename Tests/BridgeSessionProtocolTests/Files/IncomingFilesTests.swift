@@ -104,4 +104,10 @@ import Testing
       try take([Self.file(0, "", size: 200, from: 128)], part: part)
     }
   }
+
+  @Test func totalsComeOnce() throws {
+    var files = IncomingFiles(isRecursive: true)
+    _ = try files.take(.totals(files: 1, bytes: 1))
+    #expect(throws: ProtocolError.self) { try files.take(.totals(files: 1, bytes: 1)) }
+  }
 }

@@ -215,6 +215,20 @@ extension Home {
     }
   }
 
+  @Test(arguments: [true, false])
+  func eventsNameTheFileInADestinationThatIsADirectory(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      try home.write("x", to: "s/big")
+      try home.write("", to: "d/other")
+      let (from, to) = (home.file("s"), home.file("d"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let outcome = try await server.copy(["-r", "--json"] + operands, home)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      let paths = try outcome.events("fileCopied").compactMap { $0["path"] as? String }
+      #expect(paths == [(isPut ? "\(host):" : "") + home.file("d/s/big")])
+    }
+  }
+
   @Test func aDirectoryInPlaceOfTheFileStays() async throws {
     try await withSessions { server, home, folder in
       try home.write("x", to: "f")
@@ -238,12 +252,21 @@ extension Home {
       // Small ones, until it is full.
       try home.write("", to: "t/empty")
       for index in 0..<20 { _ = try home.fill("t/f\(index)", 500_000) }
-      let tree = try await server.copy(["-r", home.file("t"), "\(host):disk/t"], home)
+      let operands = ["-r", home.file("t"), "\(host):disk/t"]
+      let tree = try await server.copy(operands, home)
+      try FileManager.default.removeItem(atPath: "\(disk)/t")
+      let events = try await server.copy(operands + ["--json"], home)
       _ = try await home.run(["-l", disk], program: "/bin/umount")
       #expect(outcome.code == 73)
       #expect(outcome.lastLine.contains("[insufficientDiskSpace]"), "\(outcome.error)")
       #expect(tree.code == 73)
       #expect(tree.lastLine.contains("No space left on device"), "\(tree.error)")
+      // The file that had no space, those that are in place, and the end.
+      #expect(tree.lastLine.contains("disk/t/f"), "\(tree.error)")
+      let copied = try events.events("fileCopied").count
+      #expect(copied >= 4, "\(events.error)")
+      let ended = try #require(try events.events("copyEnded").first)
+      #expect(ended["files"] as? Int == copied)
     }
   }
 }

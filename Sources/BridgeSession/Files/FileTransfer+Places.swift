@@ -1,0 +1,38 @@
+import BridgeErrors
+package import BridgeSessionProtocol
+
+// Where an entry is, and what is said of it.
+extension FileTransfer {
+  /// A fault of the end that writes, or of the one that reads.
+  func failure(
+    _ fault: FileFault, of path: FilePath = [], isTarget: Bool
+  ) -> AppError {
+    FileFailure.error(
+      fault, path: place(of: path, isTarget: isTarget), isTarget: isTarget, host: host)
+  }
+
+  private func place(of path: FilePath, isTarget: Bool) -> String {
+    Self.place(of: path, isTarget: isTarget, job: job, host: host, isInside: isInside ?? false)
+  }
+
+  /// Where an entry is, on which machine.
+  package static func place(
+    of path: FilePath, isTarget: Bool, job: Job, host: String, isInside: Bool
+  ) -> String {
+    let isRemote = isTarget == (job.role == .put)
+    var place = String(decoding: isRemote ? job.remote : job.local, as: UTF8.self)
+    let name = isTarget && isInside ? job.name.map { [$0] } ?? [] : []
+    let below = name + path
+    if !below.isEmpty {
+      place += (place.hasSuffix("/") ? "" : "/") + String(decoding: below.joined, as: UTF8.self)
+    }
+    return isRemote ? "\(host):\(place)" : place
+  }
+
+  /// Bytes as lower-case hexadecimal digits.
+  package static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,154 @@
+import BridgeFiles
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+/// What a break of the link leaves at both ends.
+@Suite(.timeLimit(.minutes(1))) struct BreakTests {
+  private static let meta = FileMeta(mode: 0o644, seconds: 1, nanoseconds: 0)
+
+  /// One stream to a receiver that remembers nothing; it is cut after so many bytes, and what the
+  /// receiver answers to the last of them is lost with it. True at the end of the copy.
+  private func put(_ sender: FileSender, to target: String, cutAfter limit: Int) throws -> Bool {
+    let receiver = FileReceiver(
+      Array(target.utf8), name: nil, isRecursive: true, transfer: Identifier(high: 1, low: 2))
+    defer {
+      sender.disconnect()
+      receiver.disconnect()
+    }
+    sender.connect(try receiver.connect(sender.point))
+    var (parser, back) = (FileFrameParser(), FileFrameParser())
+    var passed = 0
+    while !sender.isFinished {
+      let bytes = sender.next() ?? []
+      let part = Array(bytes.prefix(limit - passed))
+      passed += part.count
+      parser.append(part)
+      while let frame = try parser.next() { try receiver.take(frame) }
+      let answer = receiver.takeOutbox(isIdle: true)
+      if passed >= limit { return false }
+      if bytes.isEmpty, answer.isEmpty { return false }
+      back.append(answer)
+      while let frame = try back.next() { try sender.take(frame) }
+    }
+    return true
+  }
+
+  /// However little each connection carries, the copy comes further.
+  @Test func smallFilesComeForwardOverLinksThatCarryLittle() throws {
+    let place = try Place()
+    for index in 0..<60 { try place.write(Place.bytes(1000, seed: index), to: "t/f\(index)") }
+    let sender = FileSender(Array(place.file("t").utf8), isRecursive: true, counts: false)
+    var streams = 1
+    while try !put(sender, to: place.file("u"), cutAfter: 8000), streams < 200 { streams += 1 }
+    #expect(streams < 60, "\(sender.progress)")
+    #expect(place.names("u").count == 60)
+    for index in 0..<60 {
+      #expect(place.read("u/f\(index)") == Place.bytes(1000, seed: index))
+    }
+  }
+
+  @Test func aLargeFileComesForwardOverLinksThatCarryLessThanAFrame() throws {
+    let place = try Place()
+    let bytes = Place.bytes(300_000)
+    try place.write(bytes, to: "t/f")
+    let sender = FileSender(Array(place.file("t").utf8), isRecursive: true, counts: false)
+    var streams = 1
+    while try !put(sender, to: place.file("u"), cutAfter: 20_000), streams < 200 { streams += 1 }
+    #expect(streams < 100)
+    #expect(place.read("u/f") == bytes && place.names("u") == ["f"])
+  }
+
+  @Test(arguments: ["removed", "unreadable"])
+  func aPartWhoseSourceIsGoneIsRemoved(_ what: String) throws {
+    let place = try Place()
+    try place.write(Place.bytes(300_000), to: "t/a")
+    try place.write([1], to: "t/z")
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream(cutAfter: 200_000) == .cut)
+    #expect(place.names("u").contains { $0.hasPrefix(".bridge-copy-") })
+    try FileManager.default.removeItem(atPath: place.file("t/a"))
+    if what == "unreadable" { #expect(FileDetails.makePipe(place.file("t/a"))) }
+    #expect(try copy.stream() == .finished)
+    #expect(place.names("u") == ["z"])
+  }
+
+  @Test func aPartWhoseSourceIsGoneIsRemovedAtTheEndToo() throws {
+    let place = try Place()
+    try place.write([1], to: "t/a")
+    try place.write(Place.bytes(300_000), to: "t/z")
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream(cutAfter: 200_000) == .cut)
+    try FileManager.default.removeItem(atPath: place.file("t/z"))
+    #expect(try copy.stream() == .finished)
+    #expect(place.names("u") == ["a"])
+  }
+
+  /// A receiver that refuses a file while its data are on the way, and then the link is lost.
+  @Test func aRefusalOfAnEarlierStreamIsForgotten() throws {
+    let place = try Place()
+    try place.write(Place.bytes(2_000_000), to: "a")
+    let sender = FileSender(Array(place.file("a").utf8), isRecursive: false)
+    sender.connect(FilePoint())
+    _ = sender.next()
+    try sender.take(.refused(entry: 0, FileFault(.unwritable)))
+    sender.disconnect()
+    sender.connect(FilePoint())
+    var parser = FileFrameParser()
+    parser.append(sender.next() ?? [])
+    guard case .file? = try parser.next() else {
+      Issue.record("A stream begins with its file.")
+      return
+    }
+  }
+
+  /// As by another run, between the creation of the part and its lock.
+  @Test func aPartThatWasReplacedIsNotPutInPlace() throws {
+    let place = try Place()
+    let receiver = FileReceiver(
+      Array(place.file("in").utf8), name: nil, isRecursive: true,
+      transfer: Identifier(high: 1, low: 1))
+    _ = try receiver.connect()
+    let start = FileStart(name: [102], size: 3, offset: 0, meta: Self.meta, identity: [])
+    try receiver.take(.directory(entry: 0, name: [], Self.meta))
+    try receiver.take(.file(entry: 1, start))
+    try receiver.take(.data(offset: 0, [1, 2, 3]))
+    let part = try #require(place.names("in").first)
+    try FileManager.default.removeItem(atPath: place.file("in/\(part)"))
+    try place.write([9], to: "in/\(part)")
+    let end = FileEnd(digest: FileHash.digest(of: [1, 2, 3]), hasChanged: false)
+    try receiver.take(.end(size: 3, end))
+    #expect(place.names("in") == [part] && place.read("in/\(part)") == [9])
+  }
+
+  /// The stream before has put a directory in its place, and its mode allows no new names.
+  @Test func aDirectoryThatWasClosedTakesWhatComesAfterABreak() throws {
+    let place = try Place()
+    try place.write([1], to: "in/d/a")
+    FileDetails.setMode(place.file("in/d"), 0o555)
+    let receiver = FileReceiver(
+      Array(place.file("in").utf8), name: nil, isRecursive: true,
+      transfer: Identifier(high: 1, low: 1))
+    var claim = FilePoint(after: [[100], [97]])
+    claim.isInside = true
+    _ = try receiver.connect(claim)
+    let closed = FileMeta(mode: 0o555, seconds: 1, nanoseconds: 0)
+    try receiver.take(.directory(entry: 0, name: [], Self.meta))
+    try receiver.take(.directory(entry: 1, name: [100], closed))
+    #expect(FileDetails.of(place.file("in/d"))[0] & 0o777 == 0o755)
+    try receiver.take(.leave)
+    #expect(FileDetails.of(place.file("in/d"))[0] & 0o777 == 0o555)
+  }
+
+  @Test func aFullDiskLeavesWhatIsInPlaceReported() throws {
+    let place = try Place()
+    try place.write([1], to: "t/a")
+    try place.write([], to: "t/z")
+    // More than any file system here has.
+    FileDetails.setSize(place.file("t/z"), 1 << 43)
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .failed(.noSpace))
+    let files = copy.sentEvents.filter { if case .copied = $0 { true } else { false } }
+    #expect(files.count == 1, "\(copy.sentEvents)")
+  }
+}

@@ -1,0 +1,32 @@
+import BridgeErrors
+import BridgeReactor
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTestKit
+import Foundation
+import Testing
+
+/// A copy whose other end is the test.
+@Suite(.timeLimit(.minutes(1))) struct FileTransferTests {
+  private func transfer(_ role: FileRequest.Role, _ clock: ManualClock) -> FileTransfer {
+    let local = NSTemporaryDirectory() + "/bridge-transfer-\(UUID().uuidString)"
+    let job = FileTransfer.Job(
+      role, local: Array(local.utf8), remote: [97], name: nil, isRecursive: false,
+      transfer: Identifier(high: 1, low: 2), run: Identifier(high: 3, low: 4))
+    return FileTransfer(job, host: "far", on: Reactor(name: "files"), clock: clock) { _ in }
+  }
+
+  /// The link may go on for ever: the program at its other end is what says nothing.
+  @Test(arguments: [FileRequest.Role.get, .put], [true, false])
+  func aHostThatSaysNothingHasAMinute(_ role: FileRequest.Role, greets: Bool) async throws {
+    let clock = ManualClock()
+    let transfer = transfer(role, clock)
+    let command = transfer.command(usesTools: false)
+    let channel = ScriptedChannel(command.text)
+    if greets { channel.send(Array((command.marker + FileLimits.greeting).utf8)) }
+    async let error = failure { try await transfer.carry(over: channel, command) }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(60))
+    #expect(await error == .sshTimeout(seconds: 60))
+  }
+}
