@@ -208,6 +208,8 @@ package final class FileReceiver {
   ///
   /// - Throws: the rule that it breaks.
   package func take(_ frame: FileFrame) throws(ProtocolError) {
+    // What was on the way when the copy ended.
+    guard failure == nil else { return }
     guard let step = try incoming.take(frame) else { return }
     switch step {
     case .totals(let files, let bytes): events.append(.totals(files: files, bytes: bytes))

@@ -151,4 +151,21 @@ import Testing
     let files = copy.sentEvents.filter { if case .copied = $0 { true } else { false } }
     #expect(files.count == 1, "\(copy.sentEvents)")
   }
+
+  /// What the sender has sent meanwhile is of no use, and no other reason.
+  @Test func theFirstFileWithoutSpaceIsTheReason() throws {
+    let place = try Place()
+    let receiver = FileReceiver(
+      Array(place.file("in").utf8), name: nil, isRecursive: true,
+      transfer: Identifier(high: 1, low: 1))
+    _ = try receiver.connect()
+    try receiver.take(.directory(entry: 0, name: [], Self.meta))
+    for entry in UInt64(1)...2 {
+      let name = [UInt8(96 + entry)]
+      let start = FileStart(name: name, size: 1 << 60, offset: 0, meta: Self.meta, identity: [])
+      try receiver.take(.file(entry: entry, start))
+      try receiver.take(.skipped(entry: entry, name: [], FileFault(.shrank)))
+    }
+    #expect(receiver.failure?.path == [[97]])
+  }
 }
