@@ -59,7 +59,8 @@ static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, con
   return key;
 }
 
-// An ECDSA key of a named curve, its private number and its public point.
+// An ECDSA key of a named curve, its private number and its public point; NULL where these do not
+// belong together.
 static inline EVP_PKEY *bridge_make_ec(const char *curve, const unsigned char *d, int dLength,
                                        const unsigned char *point, size_t pointLength) {
   EVP_PKEY *key = NULL;
@@ -74,6 +75,12 @@ static inline EVP_PKEY *bridge_make_ec(const char *curve, const unsigned char *d
       (parameters = OSSL_PARAM_BLD_to_param(builder)) && EVP_PKEY_fromdata_init(context) == 1) {
     if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters) != 1) key = NULL;
   }
+  EVP_PKEY_CTX *check = key ? EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL) : NULL;
+  if (key && (!check || EVP_PKEY_pairwise_check(check) != 1)) {
+    EVP_PKEY_free(key);
+    key = NULL;
+  }
+  EVP_PKEY_CTX_free(check);
   for (OSSL_PARAM *one = parameters; one && one->key; one++) OPENSSL_cleanse(one->data, one->data_size);
   OSSL_PARAM_free(parameters);
   OSSL_PARAM_BLD_free(builder);

@@ -15,7 +15,7 @@ public actor SSHServer {
   private var server: ServerProcess?
   private var isStopped = false
 
-  private static let program = "/usr/sbin/sshd"
+  static let program = "/usr/sbin/sshd"
 
   /// Makes keys, starts sshd and returns once it listens.
   ///

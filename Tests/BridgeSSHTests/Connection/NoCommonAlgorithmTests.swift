@@ -54,7 +54,9 @@ import Testing
     await peer.stop()
   }
 
-  @Test func aRealServerWithAnRSAKeyOnlyIsNamedToo() async throws {
+  /// libssh2 1.11 verifies such a key.
+  @Test(.enabled(if: !LibraryVersion.linked.hasRSAWithSHA2))
+  func aRealServerWithAnRSAKeyOnlyIsNamedToo() async throws {
     var configuration = SSHServerConfiguration()
     configuration.hostKeys = [.rsa]
     try await withServer(configuration) { server in

@@ -99,7 +99,25 @@ extension PrivateKey {
       let number = cursor.string(in: bytes), (1...133).contains(point.count),
       (1...67).contains(number.count)
     else { return nil }
-    return unsafe bytes.withUnsafeBufferPointer { bytes in
+    if let key = unsafe ecdsa(curve, number, point, in: bytes) { return unsafe key }
+    // libssh2 1.11 with OpenSSL 3 leaves the number that it decrypted with its bytes in reverse,
+    // behind the zero that may stand before an mpint (openssl.c).
+    for digits in [number, number.dropFirst()] {
+      let reversed = WipedBytes(capacity: bytes.count)
+      for index in 0..<bytes.count {
+        let isDigit = digits.contains(index)
+        reversed.append(bytes[isDigit ? digits.lowerBound + digits.upperBound - 1 - index : index])
+      }
+      let key = unsafe reversed.withSpan { unsafe ecdsa(curve, digits, point, in: $0) }
+      if let key = unsafe key { return unsafe key }
+    }
+    return nil
+  }
+
+  private static func ecdsa(
+    _ curve: ECDSACurve, _ number: Range<Int>, _ point: Range<Int>, in bytes: Span<UInt8>
+  ) -> OpaquePointer? {
+    unsafe bytes.withUnsafeBufferPointer { bytes in
       guard let base = bytes.baseAddress else { return nil }
       return unsafe bridge_make_ec(
         curve.nameInOpenSSL, base + number.lowerBound, Int32(number.count),
