@@ -103,14 +103,28 @@ package struct ChildProgram {
     return .overdue
   }
 
-  /// Kills a child and what it has started, from the leaves on.
+  /// Kills a child and what it has started, from the leaves on. Not by its process group: it is in
+  /// ours, so that Ctrl-C reaches it and it may ask on the terminal.
   private static func killTree(_ process: Int32, depth: Int = 0) {
+    stop(process)
     let path = "/proc/\(process)/task/\(process)/children"
     let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     for child in children.split(separator: " ").compactMap({ Int32($0) }) where depth < 32 {
       killTree(child, depth: depth + 1)
     }
     kill(process, SIGKILL)
+  }
+
+  /// Stops a process, which starts no other one then.
+  private static func stop(_ process: Int32) {
+    kill(process, SIGSTOP)
+    for _ in 0..<10_000 {
+      let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      // The state follows the name, which is in parentheses (proc(5)).
+      let state = text.split(separator: ")").last?.dropFirst().first
+      guard let state, "RSD".contains(state) else { return }
+      sched_yield()
+    }
   }
 
   private func unsetSignals(in attributes: inout posix_spawnattr_t) {
