@@ -55,7 +55,7 @@ struct DoctorHosts: Sendable {
     var site = site
     if let bastion { site.through = "\(bastion.endpoint)" }
     var configuration = RunLinks.configuration(
-      of: settings, prompter, interaction, password: secret,
+      of: settings, prompter, afterSteps(interaction), password: secret,
       passwordPrompts: prompter.route.canAsk ? 1 : 0)
     configuration.observer = { [run] fact in run.record { $0.take(fact, at: $1) } }
     let connection: SSHConnection
@@ -72,6 +72,27 @@ struct DoctorHosts: Sendable {
     run.begin(site)
     try await run.open(connection)
     return connection
+  }
+
+  /// `interaction`, whose questions come after the steps so far.
+  private func afterSteps(_ interaction: SSHInteraction) -> SSHInteraction {
+    SSHInteraction(
+      passphrase: { path in
+        await run.flush()
+        return await interaction.passphrase(path)
+      },
+      password: { user, host in
+        await run.flush()
+        return await interaction.password(user, host)
+      },
+      answers: { request in
+        await run.flush()
+        return await interaction.answers(request)
+      },
+      trust: { question in
+        await run.flush()
+        return await interaction.trust(question)
+      })
   }
 
   /// More than this of the output of `true` is not read.

@@ -78,6 +78,9 @@ package struct DoctorReport: Sendable {
     case .hostKey(let finding):
       self.finding = finding
       return []
+    case .asked(let time):
+      since += time
+      return []
     case .methods: return []
     case .offered(let offer): return [offered(offer, at: now)]
     case .channelOpened:

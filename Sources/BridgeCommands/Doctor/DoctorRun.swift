@@ -150,6 +150,9 @@ struct DoctorRun: Sendable {
 
 // What the parts of a diagnosis use.
 extension DoctorRun {
+  /// Waits until the steps so far are printed: a question comes after them.
+  func flush() async { await output.drain() }
+
   /// Begins with a host.
   func begin(_ site: DoctorSite) {
     show("\n\(site.heading)\n")

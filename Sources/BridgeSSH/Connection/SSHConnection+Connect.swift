@@ -262,7 +262,10 @@ extension SSHConnection {
       keyType: Self.typeName(of: blob), fingerprint: fingerprint, doubt: doubt,
       isKnownByOtherTypes: isKnownByOtherTypes)
     let trust = configuration.interaction.trust
-    return try await self.ask(phase: .hostKey) { await trust(question) }
+    let before = timeAsked
+    let isAccepted = try await self.ask(phase: .hostKey) { await trust(question) }
+    configuration.observer?(.asked(timeAsked - before))
+    return isAccepted
   }
 
   /// Adds a trusted key to known_hosts. A file that cannot be written does not undo the trust; it

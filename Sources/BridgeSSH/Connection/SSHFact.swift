@@ -13,6 +13,8 @@ package enum SSHFact: Sendable, Equatable {
   case agreed(Agreement)
   /// The host key, compared with known_hosts.
   case hostKey(HostKeyFinding)
+  /// A person was asked about the host key for so long.
+  case asked(Duration)
   /// The methods of authentication that the server takes, before anything was offered.
   case methods([String])
   /// A credential and the answer to it.

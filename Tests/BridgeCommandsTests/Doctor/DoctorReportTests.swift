@@ -188,6 +188,14 @@ import Testing
     var talk = Talk(Self.site)
     talk.take(.offered(OfferFact(.password, .accepted, asked: .milliseconds(8))))
     #expect(talk.last?.duration == .milliseconds(2))
+    talk.take(
+      .entered(.hostKey),
+      .hostKey(
+        HostKeyFinding(
+          keyType: "ED25519", fingerprint: "SHA256:a",
+          status: .unknown(fingerprint: "SHA256:a", doubt: nil))),
+      .asked(.milliseconds(25)), .entered(.authenticate))
+    #expect(talk.last?.duration == .milliseconds(5))
   }
 
   @Test func theTextIsAlignedAndEscaped() {

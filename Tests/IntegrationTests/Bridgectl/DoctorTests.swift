@@ -228,6 +228,54 @@ import Testing
     server.stop()
   }
 
+  @Test func onATerminalAnUnknownHostKeyAndAPassphraseAreAskedForOnce() async throws {
+    try await withServer(isKnown: false) { server, home in
+      let key = try await server.makeIdentity(
+        .ed25519, name: "locked", passphrase: "open sesame", isAuthorized: true)
+      let terminal = try Terminal()
+      var screen = try home.start(
+        [
+          "doctor", "-p", "\(server.port)", "-i", key, "--known-hosts", home.file("known_hosts"),
+          "127.0.0.1",
+        ], on: terminal)
+      try await screen.see("Trust it? [yes/NO/fingerprint] ")
+      screen.type("yes\r")
+      try await screen.see("not known, and is now")
+      try await screen.see("\nPassphrase of the key")
+      try await screen.see(": ")
+      screen.type("open sesame\r")
+      try await screen.see("accepted")
+      #expect(await screen.end() == 0)
+      #expect(!screen.transcript.contains("sesame"))
+      #expect(screen.isRestored)
+      #expect(!home.read("known_hosts").isEmpty)
+    }
+  }
+
+  @Test func aServerThatAnswersNoCommandIsGivenUp() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "sleep 600"
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(
+        options(server, home) + ["--json", "--timeout", "3s", "127.0.0.1"])
+      #expect(outcome.code == 124, "\(outcome.error)")
+      let step = try #require(try steps(outcome).last)
+      #expect(step.brief == "command failed" && step.phase == "execute")
+    }
+  }
+
+  @Test func aForcedCommandIsAWarning() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo no shell for you; exit 3"
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(options(server, home) + ["--json", "127.0.0.1"])
+      #expect(outcome.code == 0, "\(outcome.error)")
+      let last = try steps(outcome).suffix(2)
+      #expect(last.map(\.brief) == ["command warning", "bridgeHost warning"])
+      #expect(last.first?.message == "it ended with exit status 3")
+    }
+  }
+
   @Test func aCommandIsRefused() async throws {
     let outcome = try await Home().run(["doctor", "h", "--", "true"])
     #expect(outcome.code == 64 && outcome.lastLine.contains("doctor runs no COMMAND"))
