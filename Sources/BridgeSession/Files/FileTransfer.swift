@@ -302,7 +302,9 @@ package actor FileTransfer {
     if let tools = await plain?.tools {
       if !tools.digests { events = events.map(\.withoutDigest) }
       if !hasReportedTools {
-        events.insert(.hostTools(digests: tools.digests, times: tools.times), at: 0)
+        // A time can be set without a tool that reads one.
+        let times = tools.times || job.role == .put
+        events.insert(.hostTools(digests: tools.digests, times: times), at: 0)
       }
       hasReportedTools = true
     }

@@ -44,9 +44,15 @@ enum PlainScript {
     elif has openssl; then sum() { openssl dgst -sha256 -r; }
     else hash=; fi
     case $hash$(printf abc | sum) in yba7816bf*) ;; *) hash= ;; esac
-    if stat -c %Y . >/dev/null; then when() { stat $2 -c %Y "$1"; }
-    elif stat -f %m . >/dev/null; then when() { stat $2 -f %m "$1"; }
-    else time=; when() { say -; }; fi
+    if stat -c %A . >/dev/null; then info() { stat $2 -c '%A %s %Y' "$1"; }
+    elif stat -f %Sp . >/dev/null; then info() { stat $2 -f '%Sp %z %m' "$1"; }
+    else
+      time=
+      info() {
+        set -- $(ls -ldn $2 "$1"); [ $# -gt 4 ] || return 1
+        say "$1 $5 $(date +%s)"
+      }
+    fi
     full=; dd if=/dev/null of=/dev/null bs=1 iflag=fullblock && full=y
     take() {
       [ "$full" ] || { dd ibs=1 obs=65536 count=$1; return; }
@@ -66,11 +72,6 @@ enum PlainScript {
 
   /// What is there, and its bytes.
   private static let reading = #"""
-    info() {
-      q=$1 w=$(when "$1" "$2") || w=-
-      set -- $(ls -ldn $2 "$q"); [ $# -gt 4 ] || return 1
-      printf '%s %s %s' "$1" "$5" "$w"
-    }
     mine() {
       set -- $(ls -ldn "$1")
       case $1 in -*) [ "$2" = 1 ] && [ "$3" = "$me" ] ;; *) false ;; esac
