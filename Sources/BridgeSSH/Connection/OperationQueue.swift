@@ -93,7 +93,7 @@ package struct OperationQueue {
   /// waits for it to end.
   package func timeLimit(of group: Group) -> Duration? {
     if first(of: group)?.isFar == true { return nil }
-    return groups[group]?.lazy.compactMap(\.timeout).first
+    return groups[group]?.compactMap(\.timeout).first
   }
 
   /// Gives the first of `group` a later deadline.

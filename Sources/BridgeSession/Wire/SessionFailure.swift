@@ -25,7 +25,7 @@ package enum SessionFailure {
 
   /// The client that a text of the host names; empty where it names none.
   private static func client(in text: String) -> String {
-    text.split(separator: " ").lazy.compactMap { Identifier(text: $0) }.first.map { "\($0)" } ?? ""
+    text.split(separator: " ").compactMap { Identifier(text: $0) }.first.map { "\($0)" } ?? ""
   }
 
   /// The answer broke the protocol.

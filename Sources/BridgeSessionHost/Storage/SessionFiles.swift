@@ -7,15 +7,15 @@ struct SessionFiles {
 
   /// Opens a session's directory; nil when there is none or it is not this user's only.
   init?(_ session: SessionID, in roots: [StateRoot]) {
-    let found = roots.lazy.compactMap { root -> Directory? in
+    for root in roots {
       guard let found = try? Directory(session.description, in: root.directory),
         let info = try? found.descriptor.info(), info.user == Programs.user, info.isPrivate
-      else { return nil }
-      return found
+      else { continue }
+      self.session = session
+      directory = found
+      return
     }
-    guard let directory = found.first else { return nil }
-    self.session = session
-    self.directory = directory
+    return nil
   }
 
   init(_ session: SessionID, directory: Directory) {

@@ -22,7 +22,7 @@ package struct LocalEnvironment: Sendable {
 
   /// Whether the terminal shows more than ASCII (locale(7)).
   package var isUnicode: Bool {
-    let names = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { variables[$0] }
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { variables[$0] }
     let locale = names.first { !$0.isEmpty }?.lowercased() ?? ""
     return locale.contains("utf-8") || locale.contains("utf8")
   }

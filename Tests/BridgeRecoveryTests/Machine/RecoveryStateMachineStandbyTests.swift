@@ -44,7 +44,7 @@ import Testing
 
   /// How long the newest outage was, as the event has it.
   private func outage(_ link: Link) -> Duration? {
-    link.outputs.lazy.compactMap { output -> Duration? in
+    link.outputs.compactMap { output -> Duration? in
       if case .emit(.recovered(let time, _, _), _) = output { time } else { nil }
     }.first
   }

@@ -99,7 +99,7 @@ final class SessionBench {
 
   func status(_ session: SessionID) throws -> SessionStatus? {
     let (frames, _) = try run(["list"])
-    return frames.lazy.compactMap { frame -> SessionStatus? in
+    return frames.compactMap { frame -> SessionStatus? in
       guard case .status(let status) = frame, status.session == session else { return nil }
       return status
     }.first
