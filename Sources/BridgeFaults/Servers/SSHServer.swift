@@ -15,8 +15,6 @@ public actor SSHServer {
   private var server: ServerProcess?
   private var isStopped = false
 
-  static let program = "/usr/sbin/sshd"
-
   /// Makes keys, starts sshd and returns once it listens.
   ///
   /// - Throws: `cannotStart`, `notReady` with sshd's log, `fileUnusable`, `cannotListen`.
@@ -149,10 +147,10 @@ public actor SSHServer {
         MountNamespace.program,
         MountNamespace.arguments(
           showing: folder.file("shadow"), at: MountNamespace.passwords,
-          to: [Self.program] + arguments),
+          to: [SSHServerProgram.path] + arguments),
         in: folder)
     } else {
-      server = try await ServerProcess(Self.program, arguments, in: folder)
+      server = try await ServerProcess(SSHServerProgram.path, arguments, in: folder)
     }
     // A stop during the start found nothing to kill yet.
     if isStopped {

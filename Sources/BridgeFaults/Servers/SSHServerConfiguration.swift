@@ -1,5 +1,3 @@
-import Foundation
-
 /// The settings of sshd_config(5); nil leaves sshd's default.
 public struct SSHServerConfiguration: Sendable {
   /// Host keys it makes and offers, first one first.
@@ -68,7 +66,7 @@ public struct SSHServerConfiguration: Sendable {
     ]
     all += hostKeys.map { "HostKey \(folder.file(Self.hostKeyFile($0)))" }
     // Links are broken on purpose here; since OpenSSH 9.8 their address would be refused for that.
-    if Self.hasPenalties { all.append("PerSourcePenalties no") }
+    if SSHServerProgram.hasPenalties { all.append("PerSourcePenalties no") }
     all += optional("HostKeyAlgorithms", hostKeyAlgorithms)
     all += optional("KexAlgorithms", keyExchanges)
     all += optional("Ciphers", ciphers)
@@ -83,11 +81,6 @@ public struct SSHServerConfiguration: Sendable {
     if banner != nil { all.append("Banner \(folder.file("banner"))") }
     return (all + lines).joined(separator: "\n") + "\n"
   }
-
-  /// Whether this sshd knows the keyword: an older one does not start with it.
-  private static let hasPenalties =
-    (try? Data(contentsOf: URL(fileURLWithPath: SSHServer.program)))?
-    .range(of: Data("persourcepenalties".utf8)) != nil
 
   /// The shell that runs it is a child of the session's process.
   private var forcedCommand: String? {
