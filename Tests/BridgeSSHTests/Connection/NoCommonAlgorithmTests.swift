@@ -27,9 +27,13 @@ import Testing
       "key exchange", \.keyExchanges, "diffie-hellman-group1-sha1,sntrup761x25519-sha512",
       says: ["key exchange method", "curve25519-sha256", "ecdh-sha2-nistp521"]),
     Row("host key", \.hostKeys, "ssh-dss", says: ["host key type", "ssh-ed25519"]),
+    // libssh2 1.11 has rsa-sha2-512.
     Row(
-      "RSA host key", \.hostKeys, "rsa-sha2-512,ssh-rsa",
-      says: ["only RSA host keys", "libssh2 \(LibraryVersion.linked)", "ed25519"]),
+      "RSA host key", \.hostKeys,
+      LibraryVersion.linked.hasRSAWithSHA2 ? "ssh-rsa" : "rsa-sha2-512,ssh-rsa",
+      says: LibraryVersion.linked.hasRSAWithSHA2
+        ? ["host key type", "ssh-ed25519"]
+        : ["only RSA host keys", "libssh2 \(LibraryVersion.linked)", "ed25519"]),
     Row(
       "cipher", \.ciphers, "chacha20-poly1305@openssh.com,3des-cbc",
       says: ["cipher to the server", "cipher from the server", "aes128-ctr"]),
