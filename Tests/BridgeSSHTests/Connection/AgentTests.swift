@@ -20,19 +20,39 @@ import Testing
   private func withAgent(_ keys: [String], _ body: (String) async throws -> Void) async throws {
     let directory = try TemporaryDirectory()
     let agent = Process()
-    agent.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-agent")
-    agent.arguments = ["-D", "-a", directory.file("agent")]
+    // Foundation takes a process that closes what it inherited, as the ssh-agent of OpenSSH 10
+    // does, for one that has ended, and then sees the end of no other until it has. A shell closes
+    // nothing.
+    agent.executableURL = URL(fileURLWithPath: "/bin/sh")
+    agent.arguments = ["-c", #"ssh-agent -D -a "$0" & echo $!; wait"#, directory.file("agent")]
     let output = Pipe()
     agent.standardOutput = output
     agent.standardError = FileHandle.nullDevice
     try agent.run()
-    // A thread that blocks signals may have started it: SIGTERM would wait forever.
-    defer { kill(agent.processIdentifier, SIGKILL) }
-    // Its first words come when it listens; the socket's file is there before that.
-    try #require(!output.fileHandleForReading.availableData.isEmpty)
+    var text = ""
+    // The shell's line with the agent's number, once it is there to its end.
+    var number: Int32? {
+      text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .compactMap { Int32($0) }.first
+    }
+    // A thread that blocks signals may have started them: SIGTERM would wait forever, and so does
+    // the shell for the end of its child. An agent that stayed would keep Foundation from seeing
+    // the shell's end, and a child that is not reaped keeps the tests that run in a process of
+    // their own from ever ending: Swift Testing's waitid(2) finds that child each time.
+    defer {
+      kill(agent.processIdentifier, SIGKILL)
+      if let number { kill(number, SIGKILL) }
+    }
+    // Its first words come when it listens; the socket's file is there before that. The shell's
+    // line may come before them or after them.
+    while !text.contains("SSH_AUTH_SOCK") || number == nil {
+      let more = output.fileHandleForReading.availableData
+      try #require(!more.isEmpty)
+      text += String(decoding: more, as: UTF8.self)
+    }
     for key in keys {
-      _ = try Program.run(
-        "/usr/bin/env", ["SSH_AUTH_SOCK=\(directory.file("agent"))", "ssh-add", key])
+      _ = try await Program.output(
+        of: "/usr/bin/env", ["SSH_AUTH_SOCK=\(directory.file("agent"))", "ssh-add", key])
     }
     try await body(directory.file("agent"))
   }
