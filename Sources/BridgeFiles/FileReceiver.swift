@@ -33,7 +33,7 @@ package final class FileReceiver {
   private var partIdentity: [UInt8]?
   var entries: UInt64 = 0
   private var acknowledged: UInt64 = 0
-  /// Whether an earlier stream settled something.
+  /// Whether a stream of this copy came before.
   private var isContinued = false
   var settled = FileProgress()
   var outbox: [UInt8] = []
@@ -78,9 +78,10 @@ package final class FileReceiver {
   ///
   /// - Parameter claim: where the last stream ended, for a receiver that remembers nothing of it.
   package func connect(_ claim: FilePoint? = nil) throws(FileFault) -> FilePoint {
-    let target = try FileTarget(
-      path, name: name, isInside: claim?.isInside ?? isInside,
-      isRecursive: isRecursive)
+    let known = claim?.isInside ?? isInside
+    // Whether a stream came before, also where nothing that it sent was acknowledged.
+    isContinued = known != nil
+    let target = try FileTarget(path, name: name, isInside: known, isRecursive: isRecursive)
     self.target = target
     isInside = target.isInside
     if let claim {
@@ -95,7 +96,6 @@ package final class FileReceiver {
       try find(FilePoint(part: .init(path: [], offset: 0, state: [])))
     }
     if part?.offset == 0 { part = nil }
-    isContinued = after != nil
     incoming = IncomingFiles(isRecursive: isRecursive, part: part)
     (entries, acknowledged, directories, outbox) = (0, 0, [], [])
     lastBytes = 0

@@ -91,7 +91,10 @@ final class CopyWork: LinkWork {
   }
 
   var farewell: String? {
-    let isKept = state.withLock { !$0.isOver && $0.hasStarted && $0.goesOn } && !job.isRecursive
+    guard !job.isRecursive else { return nil }
+    let isKept = state.withLock { state in
+      !state.isOver && state.hasStarted && state.goesOn && state.progress.bytes > 0
+    }
     return isKept ? "what was copied is kept; the same command goes on with it." : nil
   }
 
@@ -201,6 +204,8 @@ final class CopyWork: LinkWork {
       return context.finish(.failure(gaveUp))
     }
     guard error != .cancelled else { return }
+    // Either end removes the part of a file that it could not copy.
+    state.withLock { $0.goesOn = false }
     reportEnd()
     context.fail(error, await newest?.lastRefusal)
   }

@@ -78,6 +78,8 @@ package actor FileTransfer {
   private let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
+  /// Whether it was closed since the host's end had not said anything in time.
+  private var isLate = false
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
@@ -129,7 +131,7 @@ package actor FileTransfer {
   ) async throws(AppError) -> Outcome {
     answer = MarkedBytes(marker: marker + FileLimits.greeting)
     parser = FileFrameParser()
-    (isOver, isAnswered) = (false, false)
+    (isOver, isAnswered, isLate) = (false, false, false)
     do throws(FileFault) {
       opening = try open()
     } catch {
@@ -172,8 +174,6 @@ package actor FileTransfer {
     isLate = true
     await channel.close()
   }
-
-  private var isLate = false
 
   /// In milliseconds: a minute, what 8 MiB a second hash, ten minutes for a tree of the host.
   private var answerLimit: Milliseconds {

@@ -18,18 +18,13 @@ package actor PlainChannel: ByteChannel {
     }
   }
 
-  private enum End {
-    case put(PlainPut)
-    case get(PlainGet)
-  }
-
   private let channel: any ByteChannel
   private let marker: String
   private var answer: MarkedBytes
   private var greeting = PlainInput()
   private var parser = FileFrameParser()
   private var request: FileRequest?
-  private var end: End?
+  private var end: (any PlainEnd)?
   /// Frames from before the host answered.
   private var held: [FileFrame] = []
   private var toHost: [UInt8]
@@ -119,33 +114,17 @@ package actor PlainChannel: ByteChannel {
 
   private func takeAnswers(_ bytes: [UInt8]) throws(ProtocolError) {
     guard !bytes.isEmpty else { return }
-    switch end {
-    case .put(var put):
-      end = nil
-      try put.take(bytes)
-      restore(put)
-    case .get(var get):
-      end = nil
-      try get.take(bytes)
-      restore(get)
-    case nil: throw PlainInput.violation
-    }
+    guard end != nil else { throw PlainInput.violation }
+    try end?.take(bytes)
+    collect()
   }
 
-  private func restore(_ put: PlainPut) {
-    var put = put
-    toHost += put.toHost
-    toClient += put.toClient
-    (put.toHost, put.toClient) = ([], [])
-    end = .put(put)
-  }
-
-  private func restore(_ get: PlainGet) {
-    var get = get
-    toHost += get.toHost
-    toClient += get.toClient
-    (get.toHost, get.toClient) = ([], [])
-    end = .get(get)
+  /// What the end has to send.
+  private func collect() {
+    toHost += end?.toHost ?? []
+    toClient += end?.toClient ?? []
+    end?.toHost = []
+    end?.toClient = []
   }
 
   // MARK: The client
@@ -155,36 +134,43 @@ package actor PlainChannel: ByteChannel {
     let frames = held
     held = []
     for frame in frames { try take(frame, tools) }
-    guard case .put(var put) = end else { return }
-    end = nil
     // The sender may wait for what is acknowledged.
-    put.flush()
-    restore(put)
+    end?.flush()
+    collect()
   }
 
   private func take(_ frame: FileFrame, _ tools: Tools) throws(ProtocolError) {
-    switch end {
-    case .put(var put):
-      end = nil
-      try put.send(frame)
-      restore(put)
-    // What the receiver acknowledges is of no use for it.
-    case .get: break
-    case nil: try begin(frame, tools)
-    }
+    guard end != nil else { return try begin(frame, tools) }
+    try end?.send(frame)
+    collect()
   }
 
   private func begin(_ frame: FileFrame, _ tools: Tools) throws(ProtocolError) {
     switch frame {
     case .open(let request):
       self.request = request
-      if request.role == .put { restore(PlainPut(request)) }
+      if request.role == .put { end = PlainPut(request) }
     case .ready(let point):
       guard let request else { throw .unexpectedFrame(type: frame.number) }
-      restore(PlainGet(request, at: point, hasDigests: tools.digests))
+      end = PlainGet(request, at: point, hasDigests: tools.digests)
+      collect()
     case .acknowledge, .refused, .totals, .directory, .leave, .file, .link, .data, .mark, .end,
       .skipped, .done, .finished, .failed:
       throw .unexpectedFrame(type: frame.number)
     }
   }
+}
+
+/// One direction of a copy over the host's own tools: what `bridge-host` does for it there.
+protocol PlainEnd: Sendable {
+  /// What is to be sent to the program on the host.
+  var toHost: [UInt8] { get set }
+  /// What is to be handed to the client.
+  var toClient: [UInt8] { get set }
+  /// Takes a frame of the client.
+  mutating func send(_ frame: FileFrame) throws(ProtocolError)
+  /// Takes what the program on the host answered.
+  mutating func take(_ bytes: [UInt8]) throws(ProtocolError)
+  /// Acknowledges what was taken so far.
+  mutating func flush()
 }

@@ -3,7 +3,7 @@ import BridgeSessionProtocol
 
 /// The host's end of a copy from it, without `bridge-host`: asks `PlainScript` for one directory
 /// and file after the other, and makes frames of the answers, which come in that order.
-struct PlainGet: Sendable {
+struct PlainGet: PlainEnd {
   /// What comes next in the stream, some of it after an answer of the host.
   private enum Step {
     case top
@@ -58,6 +58,12 @@ struct PlainGet: Sendable {
   }
 
   private mutating func reply(_ frame: FileFrame) { toClient += frame.encoded }
+
+  /// What the receiver acknowledges is of no use for it.
+  mutating func send(_ frame: FileFrame) {}
+
+  /// The receiver waits for nothing.
+  mutating func flush() {}
 
   /// What the program printed.
   mutating func take(_ bytes: [UInt8]) throws(ProtocolError) {
@@ -281,23 +287,26 @@ struct PlainGet: Sendable {
     return true
   }
 
-  /// The status of what read it, its digest, and what the file is now.
+  /// How many bytes were missing (see `PlainScript`), its digest, and what the file is now.
   private mutating func readTrailer(_ info: [Substring]) throws(ProtocolError) -> Bool {
     guard let words = try input.line() else { return false }
     guard words.first == "k", words.count >= 3 else { throw PlainInput.violation }
     let now = Array(words.dropFirst(3))
     let hasChanged = now != info
     let size = now.dropFirst().first.flatMap { UInt64($0) } ?? 0
-    if size < hash.count {
+    let digest = PlainText.digest(words[2])
+    // Of what it is now, which may not be what was read.
+    let isSame = digest == hash.digest
+    let isCounted = !words[1].hasPrefix("-")
+    let isPart = isCounted ? words[1] != "0" : hasChanged ? !isSame : words[1] != "-0"
+    if size < hash.count || isCounted && isPart && hasChanged {
       reply(.skipped(entry: entries, name: [], FileFault(.shrank)))
-    } else if words[1] != "0", !hasChanged {
-      let fault = FileFault(.unreadable, "reading it failed on the host")
-      reply(.skipped(entry: entries, name: [], fault))
+    } else if isPart {
+      let reason = hasChanged ? "it was changed while it was read" : "reading it failed on the host"
+      reply(.skipped(entry: entries, name: [], FileFault(.unreadable, reason)))
     } else {
-      var digest = PlainText.digest(words[2])
-      // Of what it is now, which is not what was read.
-      if hasChanged, digest != hash.digest { digest = nil }
-      reply(.end(size: hash.count, FileEnd(digest: digest, hasChanged: hasChanged)))
+      let end = FileEnd(digest: hasChanged && !isSame ? nil : digest, hasChanged: hasChanged)
+      reply(.end(size: hash.count, end))
     }
     entries += 1
     pass()

@@ -3,7 +3,7 @@ import BridgeSessionProtocol
 
 /// The host's end of a copy to it, without `bridge-host`: frames become requests to `PlainScript`,
 /// its answers frames. The answers come in the order of the requests.
-struct PlainPut: Sendable {
+struct PlainPut: PlainEnd {
   private enum Awaited {
     case target
     case part
@@ -67,7 +67,6 @@ struct PlainPut: Sendable {
       let own = levels.isEmpty ? top : name
       levels.append((own, meta))
       // One that an earlier stream has left may not allow what follows.
-      let isContinued = request.point?.after != nil
       let words = own.map { ["m", PlainText.escaped($0)] + (isContinued ? ["y"] : []) }
       send(words ?? ["k"], .settled(entry: entry))
     case .leave: finishDirectory()
@@ -93,7 +92,7 @@ struct PlainPut: Sendable {
   /// A directory that is complete gets its own mode and time; the destination has them.
   private mutating func finishDirectory() {
     guard let level = levels.popLast(), let name = level.name else { return }
-    let words = [PlainText.escaped(name), PlainText.mode(level.meta), PlainText.time(level.meta)]
+    let words = [PlainText.escaped(name), PlainText.mode(level.meta), level.meta.touchTime]
     send(["x"] + words, .passed(entry: 0))
   }
 
@@ -106,10 +105,12 @@ struct PlainPut: Sendable {
     send(words + (mayBePart(entry) ? ["y"] : []), .passed(entry: entry))
   }
 
+  /// Whether a stream of this copy came before, also where nothing that it sent was answered.
+  private var isContinued: Bool { request.point?.isInside != nil }
+
   /// Whether the stream before may have begun this file: it sent so many entries ahead.
   private func mayBePart(_ entry: UInt64) -> Bool {
-    request.isRecursive && entry < FileLimits.entries + FileLimits.depth
-      && (request.point?.after ?? request.point?.part?.path) != nil
+    isContinued && request.isRecursive && entry < FileLimits.entries + FileLimits.depth
   }
 
   /// What was held back to be sent in fewer pieces.
@@ -129,7 +130,7 @@ struct PlainPut: Sendable {
     let meta = current.start.meta
     let digest = end.digest.map(FileTransfer.hexadecimal) ?? "-"
     send(
-      ["e", PlainText.mode(meta), PlainText.time(meta), "\(size)", digest],
+      ["e", PlainText.mode(meta), meta.touchTime, "\(size)", digest],
       .settled(entry: current.entry))
   }
 

@@ -22,6 +22,7 @@ enum PlainScript {
   }
 
   /// What a lost link of this run has left running is ended: it would go on with what it has read.
+  /// One that has not said yet that it runs removes its part when it finds another in its place.
   /// Then what there is: a tool for SHA-256, one for times, one that reads a number of bytes.
   private static let start = #"""
     LC_ALL=C TZ=UTC0; export LC_ALL TZ; unset CDPATH; umask 077; set -f; exec 5>&1 2>/dev/null
@@ -30,11 +31,12 @@ enum PlainScript {
     '
     if [ -f "$run" ]; then
       p=$(cat "$run")
-      case $(cat "/proc/$p/cmdline" || ps -o args= -p "$p") in *"%s bridge-"*) kill "$p" ;; esac
+      case $(cat "/proc/$p/cmdline" || ps -o args= -p "$p") in *"%s bridge-"*) kill -9 "$p" ;; esac
       rm -f "$run"
     fi
     (set -C; echo $$ > "$run")
-    trap '[ "$(cat "$run")" != $$ ] || rm -f "$run"' EXIT
+    trap 'case $(cat "$run") in $$) rm -f "$run" ;; ?*) [ -z "$t" ] || rm -f "$t" ;; esac' EXIT
+    trap 'exit 1' HUP INT PIPE TERM
     has() { command -v "$1" >/dev/null; }
     say() { printf '%s\n' "$*"; }
     u() { v=$(printf %b. "$1"); v=${v%.}; }
@@ -47,12 +49,13 @@ enum PlainScript {
     if stat -c %A . >/dev/null; then info() { stat $2 -c '%A %s %Y' "$1"; }
     elif stat -f %Sp . >/dev/null; then info() { stat $2 -f '%Sp %z %m' "$1"; }
     else
-      time=
+      time= now=$(date +%s)
       info() {
         set -- $(ls -ldn $2 "$1"); [ $# -gt 4 ] || return 1
-        say "$1 $5 $(date +%s)"
+        say "$1 $5 $now"
       }
     fi
+    count=; case $(say abc | dd 2>&1 >/dev/null) in *"${nl}4 bytes"*) count=y ;; esac
     full=; dd if=/dev/null of=/dev/null bs=1 iflag=fullblock && full=y
     take() {
       [ "$full" ] || { dd ibs=1 obs=65536 count=$1; return; }
@@ -70,7 +73,9 @@ enum PlainScript {
 
     """#
 
-  /// What is there, and its bytes.
+  /// What is there, and its bytes: as many as were promised, zeros in place of those that a file
+  /// had not any more. How many of these there are follows; where dd does not count, - and the
+  /// status of tail, which fails where the file has grown, too.
   private static let reading = #"""
     mine() {
       set -- $(ls -ldn "$1")
@@ -94,8 +99,15 @@ enum PlainScript {
       if [ $n = 0 ] && [ "$(head -c 1 < "$v" | wc -c)" -gt 0 ]; then say no length; return; fi
       [ $b -le $n ] || b=0
       say k $i $b; r=0
-      [ $n = $b ] || r=$({ { tail -c +$((b + 1)) < "$v"; say $? >&4; cat /dev/zero; } |
-        head -c $((n - b)) >&5; } 4>&1)
+      if [ $n = $b ]; then :
+      elif [ "$count" ]; then
+        r=$({ tail -c +$((b + 1)) < "$v" | head -c $((n - b)) | dd bs=65536 2>&4 >&5; } 4>&1)
+        r=${r##*"$nl"}; r=$((n - b - ${r%% *})); [ $r = 0 ] || head -c $r /dev/zero
+      else
+        r=$({ { tail -c +$((b + 1)) < "$v"; say $? >&4; cat /dev/zero; } |
+          head -c $((n - b)) >&5; } 4>&1)
+        r=-$r
+      fi
       h=-; [ -z "$hash" ] || h=$(head -c $n < "$v" | sum)
       say k $r ${h%% *} $(info "$v" $c)
     }
@@ -103,17 +115,29 @@ enum PlainScript {
     """#
 
   /// A part of a file, and its place. The name of a part ends in the number of the process: what a
-  /// lost link has left running finds its part gone, and does not touch that of the next one.
+  /// lost link or another run has left running finds its part gone. The longest one is continued;
+  /// in a copy where a process, such as a child of a shell that has ended, may still have it open.
   private static let writing = #"""
+    closed() {
+      [ -d /proc/self/fd ] || return
+      case $(ls -l /proc/[0-9]*/fd) in *"/${1##*/}"*) false ;; esac
+    }
     part() {
-      n=0 h=- w=
+      n=0 h=- w= m=0
       set +f
       for p in "$v"-*; do
-        if [ "$hash" ] && [ -z "$w" ] && mine "$p"; then w=$p; else rm -f "$p"; fi
+        if [ "$hash" ] && mine "$p"; then
+          set -- $(ls -ldn "$p")
+          if [ "$5" -ge $m ]; then [ -z "$w" ] || rm -f "$w"; w=$p m=$5; else rm -f "$p"; fi
+        else rm -f "$p"; fi
       done
-      set -f
       v=$v-$$
-      if [ "$w" ] && mv "$w" "$v"; then
+      if [ -z "$w" ]; then :
+      elif closed "$w"; then mv "$w" "$v" || w=
+      elif (set -C; cat < "$w" > "$v"); then rm -f "$w"
+      else rm -f "$v"; w=; fi
+      set -f
+      if [ "$w" ]; then
         set -- $(ls -ldn "$v"); n=$(($5 / 65536 * 65536))
         if dd if=/dev/null of="$v" bs=65536 seek=$((n / 65536)); then h=$(sum < "$v"); else n=0; fi
       fi
@@ -151,6 +175,7 @@ enum PlainScript {
     finish() {
       exec 3>&-
       [ "$t" ] || { say k; return; }
+      [ -e "$t" ] || { t=; say no taken; return; }
       h=; [ -z "$hash" ] || { h=$(sum < "$t"); h=${h%% *}; }
       set -- $(ls -ldn "$t")
       if [ "$5" != "$c" ] || [ "${h:-$d}" != "$d" ]; then rm -f "$t"; say no mismatch

@@ -42,32 +42,6 @@ enum PlainText {
     }
   }
 
-  /// A time for touch(1), in UTC: year to minute, a point, seconds.
-  static func time(_ meta: FileMeta) -> String {
-    let seconds = min(max(meta.seconds, -62_135_596_800), 253_402_300_799)
-    var days = seconds / 86_400
-    if seconds % 86_400 < 0 { days -= 1 }
-    let rest = seconds - days * 86_400
-    // Days since 1 March of the year 0, in eras of 400 years.
-    let shifted = days + 719_468
-    let era = shifted / 146_097
-    let day = shifted - era * 146_097
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
-    let ofYear = day - (365 * year + year / 4 - year / 100)
-    let shiftedMonth = (5 * ofYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    let date = [
-      (year + era * 400 + (month <= 2 ? 1 : 0), 4), (month, 2),
-      (ofYear - (153 * shiftedMonth + 2) / 5 + 1, 2), (rest / 3600, 2), (rest / 60 % 60, 2),
-    ]
-    return date.map { padded($0.0, $0.1) }.joined() + "." + padded(rest % 60, 2)
-  }
-
-  private static func padded(_ number: Int64, _ count: Int) -> String {
-    let digits = "\(number)"
-    return String(repeating: "0", count: max(0, count - digits.count)) + digits
-  }
-
   /// The 32 bytes of a digest in hexadecimal digits; nil for anything else.
   static func digest(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.compactMap { byte -> UInt8? in
@@ -92,6 +66,7 @@ enum PlainText {
     case "directory": return FileFault(.isDirectory)
     case "above": return FileFault(.unwritable, FileReceiver.noDirectory)
     case "mismatch": return FileFault(.mismatch)
+    case "taken": return FileFault(.busy)
     case "special": return FileFault(.special)
     case "length": return FileFault(.unreadable, "its length is not known")
     case "denied" where !isTarget: return FileFault(.denied)

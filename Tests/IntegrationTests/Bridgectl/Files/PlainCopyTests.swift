@@ -139,6 +139,7 @@ extension Home {
       let failed = try outcome.events("fileFailed").compactMap { $0["path"] as? String }
       #expect(failed.count == 1 && failed[0].hasSuffix("/a/up"), "\(failed)")
       try manager.removeItem(atPath: home.file("a/up"))
+      print("EV", outcome.error.suffix(3000))
       let compare = try await home.run(
         ["-r", "--no-dereference", home.file("a"), home.file("b")], program: "/usr/bin/diff")
       #expect(compare.code == 0, "\(compare.text)")
@@ -172,6 +173,28 @@ extension Home {
     }
   }
 
+  /// What an earlier run has left running on the host may still write to its part.
+  @Test func aPartThatIsStillWrittenIsContinuedInACopyOfIt() async throws {
+    try await PlainHost.usual.with { server, home in
+      let data = try home.fill("a", 8 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: 5 << 20, .toServer))
+      let operands = operands(home, isPut: true)
+      let first = try await server.copy(
+        ["--no-reconnect"] + operands, home, port: proxy.port)
+      #expect(first.code == 69, "\(first.error)")
+      let part = try #require(home.remains().first)
+      let open = try FileHandle(forWritingTo: URL(fileURLWithPath: home.file(part)))
+      try open.seekToEnd()
+      let second = try await server.copy(operands + ["--json"], home, port: proxy.port)
+      #expect(second.code == 0, "\(second.error)")
+      #expect(try !second.events("copyContinued").isEmpty)
+      try open.write(contentsOf: [1])
+      #expect(home.data("b") == data)
+      await proxy.stop()
+    }
+  }
+
   @Test(arguments: [true, false])
   func withoutAHashACopyBeginsAgainAfterABreak(isPut: Bool) async throws {
     try await PlainHost.poor.with { server, home in
@@ -200,6 +223,7 @@ extension Home {
         ["-r", "--json"] + operands(home, isPut: isPut), home, port: proxy.port)
       await proxy.stop()
       #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      print("EV", outcome.error.suffix(3000))
       let compare = try await home.run(
         ["-r", home.file("a"), home.file("b")], program: "/usr/bin/diff")
       #expect(compare.code == 0, "\(compare.text)")
@@ -207,6 +231,27 @@ extension Home {
       #expect(ended["files"] as? Int == 61 && ended["failed"] as? Int == 0)
       let left = try FileManager.default.subpathsOfDirectory(atPath: home.file("b"))
       #expect(!left.contains { $0.contains(".bridge") })
+    }
+  }
+
+  /// The link breaks in the middle of small files, before an answer to any of them has arrived.
+  @Test(arguments: [60_000, 90_000])
+  func whatALinkWithoutAnAnswerLeftIsRemoved(count: Int) async throws {
+    try await PlainHost.usual.with { server, home in
+      for index in 0..<60 {
+        try home.write(String(repeating: "\(index) ", count: 3000), to: "a/f\(index)")
+      }
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.latency(.milliseconds(600), [.toClient]), on: .next)
+      try await proxy.inject(.bandwidth(400_000, [.toServer]), on: .next)
+      try await proxy.inject(.cut(after: count, .toServer), on: .next)
+      let outcome = try await server.copy(
+        ["-r", "--json"] + operands(home, isPut: true), home, port: proxy.port)
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      let compare = try await home.run(
+        ["-r", home.file("a"), home.file("b")], program: "/usr/bin/diff")
+      #expect(compare.code == 0, "\(compare.text)")
     }
   }
 
@@ -304,6 +349,7 @@ extension Home {
       _ = try await home.run(["-l", home.file("disk")], program: "/bin/umount")
       #expect(outcome.code == 73)
       #expect(outcome.lastLine.contains("No space left on device"), "\(outcome.error)")
+      #expect(!outcome.error.contains("what was copied is kept"), "\(outcome.error)")
       #expect(left.isEmpty)
     }
   }

@@ -1,0 +1,217 @@
+import BridgeFiles
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSession
+
+/// The program for a host without `bridge-host`, run by the shell of this machine.
+@Suite(.timeLimit(.minutes(1))) struct PlainScriptTests {
+  /// The shell that runs the program in a folder of its own, where copies go.
+  private final class Shell {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID())").path
+    let run = Identifier(high: 1, low: 2)
+    private let process = Process()
+    private let (input, output) = (Pipe(), Pipe())
+
+    /// - Parameter tools: shell scripts in place of the programs of these names.
+    init(tools: [String: String] = [:]) throws {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/tools", withIntermediateDirectories: true)
+      for (name, text) in tools {
+        let path = "\(folder)/tools/\(name)"
+        try "#!/bin/sh\n\(text)\n".write(toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      }
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", PlainScript.command(marker: "bridge-marker")]
+      process.environment = [
+        "PATH": "\(folder)/tools:/usr/bin:/bin", "TMPDIR": folder, "HOME": folder,
+      ]
+      (process.standardInput, process.standardOutput) = (input, output)
+      try process.run()
+      try send(PlainScript.text(run: run) + "o \(folder) . -\n")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func send(_ text: String) throws {
+      try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    }
+
+    /// The next lines; the first has the greeting behind the marker.
+    func answers(_ count: Int) throws -> [Substring] {
+      var text = ""
+      while text.count(where: { $0 == "\n" }) < count {
+        let bytes = output.fileHandleForReading.availableData
+        try #require(!bytes.isEmpty)
+        text += String(decoding: bytes, as: UTF8.self)
+      }
+      return text.split(separator: "\n")
+    }
+
+    /// What it has said by now; waits for something.
+    func read() throws -> [UInt8] {
+      let bytes = output.fileHandleForReading.availableData
+      try #require(!bytes.isEmpty)
+      return Array(bytes)
+    }
+
+    /// Closes the reading end of its output.
+    func stopReading() throws { try output.fileHandleForReading.close() }
+
+    func end() throws {
+      try input.fileHandleForWriting.close()
+      _ = try? output.fileHandleForReading.readToEnd()
+      process.waitUntilExit()
+    }
+
+    func parts() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("part-") }
+    }
+  }
+
+  /// A part stays for the next run, but where another process of this run has taken over, which
+  /// never looks at it. Where it is not known, it stays.
+  @Test(arguments: [("1\n", 0), ("", 1), (nil, 1)] as [(String?, Int)])
+  func aPartIsRemovedWhereAnotherHasTakenOver(process: String?, count: Int) throws {
+    let shell = try Shell()
+    try shell.send("f part file 0\n")
+    _ = try shell.answers(3)
+    if let process {
+      try process.write(
+        toFile: "\(shell.folder)/bridge-copy-\(shell.run)", atomically: false, encoding: .utf8)
+    }
+    try shell.end()
+    #expect(try shell.parts().count == count)
+  }
+
+  @Test func theLongestPartIsContinued() throws {
+    let shell = try Shell()
+    _ = try shell.answers(2)
+    for (name, count) in [("part-1", 65_536), ("part-2", 200_000), ("part-3", 65_536)] {
+      try Data(count: count).write(to: URL(fileURLWithPath: "\(shell.folder)/\(name)"))
+    }
+    try shell.send("q part\n")
+    #expect(try shell.answers(1).first?.hasPrefix("k 196608 ") == true)
+    #expect(try shell.parts().count == 1)
+    try shell.end()
+  }
+
+  /// As after a lost link: the first answer that cannot be written ends the shell.
+  @Test func aPartIsRemovedByAShellThatCannotAnswer() throws {
+    let shell = try Shell()
+    try shell.send("f part file 0\n")
+    _ = try shell.answers(3)
+    try "1\n".write(
+      toFile: "\(shell.folder)/bridge-copy-\(shell.run)", atomically: false, encoding: .utf8)
+    try shell.stopReading()
+    try shell.send("k\n")
+    try shell.end()
+    #expect(try shell.parts().isEmpty)
+  }
+
+  /// The link broke before any answer came, so that the next stream begins at the beginning.
+  @Test(arguments: [true, false])
+  func whatAStreamWithoutAnAnswerLeftIsRemoved(isContinued: Bool) throws {
+    let shell = try Shell()
+    _ = try shell.answers(2)
+    let transfer = Identifier(high: 3, low: 4)
+    let part = FileReceiver.temporary([102], of: transfer) + Array("-1".utf8)
+    let left = "\(shell.folder)/copy/\(String(decoding: part, as: UTF8.self))"
+    try FileManager.default.createDirectory(
+      atPath: "\(shell.folder)/copy", withIntermediateDirectories: false)
+    try Data(count: 1000).write(to: URL(fileURLWithPath: left))
+
+    var request = FileRequest(.put, path: Array("\(shell.folder)/copy".utf8), transfer: transfer)
+    request.isRecursive = true
+    var point = FilePoint()
+    // Known since the first stream of a copy was ready.
+    point.isInside = isContinued ? false : nil
+    request.point = point
+    var put = PlainPut(request)
+    try shell.send(String(decoding: put.toHost, as: UTF8.self))
+    put.toHost = []
+    try put.take(Array("\(shell.answers(1)[0])\n".utf8))
+    let meta = FileMeta(mode: 0o755, seconds: 1, nanoseconds: 0)
+    let start = FileStart(name: [102], size: 0, offset: 0, meta: meta, identity: [])
+    try put.send(.directory(entry: 0, name: [], meta))
+    try put.send(.file(entry: 1, start))
+    try shell.send(String(decoding: put.toHost, as: UTF8.self))
+    _ = try shell.answers(2)
+    #expect(FileManager.default.fileExists(atPath: left) != isContinued)
+    try shell.end()
+  }
+
+  /// Emptied while it was read, and as long as before when it is looked at again: what it lacked
+  /// meanwhile was never in it. With a `dd` that counts, and with one that does not.
+  @Test(arguments: [true, false])
+  func aFileThatWasEmptiedWhileItWasReadIsNotCopied(isCounted: Bool) throws {
+    let shell = try Shell(tools: isCounted ? [:] : ["dd": "exec /usr/bin/dd \"$@\" status=noxfer"])
+    _ = try shell.answers(2)
+    let path = "\(shell.folder)/log"
+    let size = 2 << 20
+    try Data(repeating: 1, count: size).write(to: URL(fileURLWithPath: path))
+    let request = FileRequest(.get, path: Array(path.utf8), transfer: Identifier(high: 3, low: 4))
+    var get = PlainGet(request, at: FilePoint(), hasDigests: true)
+    try shell.send(String(decoding: get.toHost, as: UTF8.self))
+    get.toHost = []
+    // The pipes hold less than lies between these two, and than what follows.
+    var changes = [(at: 100_000, Data()), (at: 1_200_000, Data(repeating: 2, count: size))]
+    while !get.isOver {
+      try get.take(shell.read())
+      try shell.send(String(decoding: get.toHost, as: UTF8.self))
+      get.toHost = []
+      if let change = changes.first, get.toClient.count > change.at {
+        try change.1.write(to: URL(fileURLWithPath: path))
+        // In another second than it was begun in.
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+        changes.removeFirst()
+      }
+    }
+    var parser = FileFrameParser()
+    parser.append(get.toClient)
+    var faults: [FileFault] = []
+    while let frame = try parser.next() {
+      if case .skipped(_, _, let fault) = frame { faults.append(fault) }
+    }
+    #expect(changes.isEmpty && faults.count == 1, "\(faults)")
+    try shell.end()
+  }
+
+  /// A log: what it had when it was begun is copied, with or without a `dd` that counts.
+  @Test(arguments: [true, false])
+  func aFileThatGrowsWhileItIsReadIsCopied(isCounted: Bool) throws {
+    let shell = try Shell(
+      tools: isCounted ? [:] : ["dd": "exec /usr/bin/dd \"$@\" status=noxfer"])
+    _ = try shell.answers(2)
+    let path = "\(shell.folder)/log"
+    let size = 2 << 20
+    try Data(repeating: 1, count: size).write(to: URL(fileURLWithPath: path))
+    let request = FileRequest(.get, path: Array(path.utf8), transfer: Identifier(high: 3, low: 4))
+    var get = PlainGet(request, at: FilePoint(), hasDigests: true)
+    try shell.send(String(decoding: get.toHost, as: UTF8.self))
+    get.toHost = []
+    var hasGrown = false
+    while !get.isOver {
+      try get.take(shell.read())
+      try shell.send(String(decoding: get.toHost, as: UTF8.self))
+      get.toHost = []
+      guard !hasGrown, get.toClient.count > 100_000 else { continue }
+      hasGrown = true
+      let log = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+      try log.seekToEnd()
+      try log.write(contentsOf: Data(repeating: 2, count: 1 << 20))
+      try log.close()
+    }
+    var parser = FileFrameParser()
+    parser.append(get.toClient)
+    var ends: [UInt64] = []
+    while let frame = try parser.next() {
+      if case .end(let size, _) = frame { ends.append(size) }
+    }
+    #expect(hasGrown && ends == [UInt64(size)])
+    try shell.end()
+  }
+}
