@@ -31,7 +31,7 @@ public struct WebSocketConfiguration: Sendable {
   public struct Timeouts: Sendable, Equatable {
     /// Name resolution.
     public var resolve: Duration = .seconds(5)
-    /// TCP, all addresses together.
+    /// TCP, all addresses together. Through a proxy: to the proxy, and again from there.
     public var dial: Duration = .seconds(10)
     /// TLS and the upgrade together.
     public var upgrade: Duration = .seconds(10)
@@ -51,6 +51,8 @@ public struct WebSocketConfiguration: Sendable {
   public var subprotocols: [String] = []
   /// The trust anchors; not used for `ws`.
   public var trust = Trust.system
+  /// The HTTP proxy to go through; nil connects directly.
+  public var proxy: WebSocketProxy?
   /// How long each phase may take.
   public var timeouts = Timeouts()
   /// The longest message that is taken, in bytes; a longer one ends the connection (close 1009).

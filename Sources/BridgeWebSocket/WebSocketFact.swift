@@ -7,6 +7,8 @@ package enum WebSocketFact: Sendable, Equatable {
   case entered(ConnectionPhase)
   /// A step of the dial.
   case dial(DialFact)
+  /// A proxy answered the request for a tunnel.
+  case tunnel(status: Int)
   /// The certificate that the server shows, not verified yet.
   case certificate(CertificateDetails)
   /// The server is identified and TLS is up; the version and the cipher as OpenSSL names them.

@@ -1,4 +1,5 @@
 #pragma once
+#include <fcntl.h>
 #include <malloc.h>
 #include <libwebsockets.h>
 #include <netinet/in.h>
@@ -62,6 +63,13 @@ static inline bool bridge_tcp_look(int descriptor, struct bridge_tcp *seen) {
   seen->bytes = info.received;
   seen->acknowledged = info.acked;
   return true;
+}
+
+// Declared by the system for GNU sources only. Descriptor `old` becomes one of the open socket that
+// `made` is one of; what it was before is closed.
+extern int dup3(int, int, int);
+static inline bool bridge_replace(int old, int made) {
+  return dup3(made, old, O_CLOEXEC) == old;
 }
 
 // Macros with casts, which Swift does not import.

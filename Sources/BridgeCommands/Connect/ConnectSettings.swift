@@ -1,7 +1,7 @@
 import BridgeErrors
 package import BridgeSSH
 package import BridgeTransport
-import BridgeWebSocket
+package import BridgeWebSocket
 
 /// All that one `connect` needs to know: command line, configuration file and defaults together.
 package struct ConnectSettings: Sendable, Equatable {
@@ -40,6 +40,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var jumps: [ConnectSettings] = []
   /// The line for the user's shell that leads to the first of `jumps`, or else to the host.
   package var proxyCommand: String?
+  /// The HTTP proxy that a WebSocket goes through.
+  package var proxy: WebSocketProxy?
   /// What is forwarded.
   package var forwards: [ForwardRule] = []
   /// The addresses to dial.
@@ -55,8 +57,18 @@ package struct ConnectSettings: Sendable, Equatable {
 }
 
 extension ConnectSettings {
-  /// For a WebSocket, of which ssh_config says nothing.
-  init(_ request: ConnectRequest, _ messages: MessageRequest) {
+  /// For a WebSocket, of which ssh_config says nothing, and `variables` name the proxy.
+  ///
+  /// - Throws: `validationError` of a variable, as a fault of the configuration.
+  package init(
+    _ request: ConnectRequest, _ messages: MessageRequest, _ variables: [String: String]
+  ) throws(CommandFailure) {
+    let proxy: WebSocketProxy?
+    do throws(AppError) {
+      proxy = try ProxyEnvironment(variables).proxy(for: messages.url)
+    } catch {
+      throw CommandFailure(error: error, isInFile: true)
+    }
     self.init(
       endpoint: messages.url.endpoint, user: "", identities: [],
       hostKeys: SSHConfiguration.HostKeys(files: []), algorithms: .standard,
@@ -64,6 +76,7 @@ extension ConnectSettings {
       attemptTimeout: request.timeout, terminal: .unwanted, loudness: request.loudness,
       keepalive: request.recovery.keepalive ?? LivenessPolicy.defaultKeepalive,
       deadAfter: request.recovery.deadAfter ?? LivenessPolicy.defaultDeadAfter, warnings: [])
+    self.proxy = proxy
   }
 
   /// The facts about the local machine.

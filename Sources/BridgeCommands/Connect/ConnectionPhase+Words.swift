@@ -4,6 +4,15 @@ import BridgeTransport
 extension ConnectionPhase {
   /// A description of the current phase, for display.
   func words(_ settings: ConnectSettings) -> String {
+    if let proxy = settings.proxy {
+      switch self {
+      case .resolve: return "resolving the proxy \(proxy)"
+      case .dial: return "dialing through the proxy \(proxy)"
+      case .banner, .keyExchange, .hostKey, .authenticate, .openChannel, .execute, .stream,
+        .upgrade, .close:
+        break
+      }
+    }
     let host = PeerText.escaped(settings.endpoint.host, limit: 128)
     switch self {
     case .resolve: return "resolving \(host)"

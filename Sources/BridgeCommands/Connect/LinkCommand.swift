@@ -108,13 +108,14 @@ struct LinkCommand: Sendable {
       try Self.requireDescriptors(request)
       var settings =
         if let messages = request.messages {
-          ConnectSettings(request, messages)
+          try ConnectSettings(request, messages, local.variables)
         } else {
           try ConnectSettings.resolve(request, in: .current(local))
         }
       try Self.checkSecurityKeys(of: request, &settings, local)
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
+      if let proxy = settings.proxy { reporter.report(proxy) }
       let context = RunContext(
         request: request, settings: settings, local: local, reporter: reporter,
         reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))

@@ -67,7 +67,7 @@ package struct LinkFacts: Sendable {
     switch place {
     case .host:
       let isBack = if case .recovered = step { true } else { false }
-      return first + [.view, .work] + (Self.losesForwards(step) ? [.loseForwards] : [])
+      return first + [.view, .work] + (step.isCut ? [.loseForwards] : [])
         + (isBack ? [.retryForwards] : [])
     case .hop:
       if case .recovered = step { return first }
@@ -96,16 +96,6 @@ package struct LinkFacts: Sendable {
     case .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched, .surfaced,
       .withdrawn, .lingered, .changed, .closed, .missed:
       return []
-    }
-  }
-
-  /// A link that was lost may have taken the sessions of forwards with it.
-  private static func losesForwards(_ step: RecoveryEvent.Step) -> Bool {
-    switch step {
-    case .failed, .suspended, .switched: true
-    case .attempted, .entered, .recovered, .becameHealthy, .classified, .waiting, .resumed,
-      .suspected, .cleared, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
-      false
     }
   }
 

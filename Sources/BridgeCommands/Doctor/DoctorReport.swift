@@ -95,6 +95,11 @@ package struct DoctorReport: Sendable {
     switch fact {
     case .entered(let phase): return entered(phase, at: now)
     case .dial(let fact): return take(fact, at: now)
+    case .tunnel(let status):
+      guard (200..<300).contains(status) else { return [] }
+      return [
+        step(.connect, .ok, tried: site.name, "the proxy opened a tunnel to it", at: now)
+      ]
     case .certificate(let details):
       certificate = details
       return []

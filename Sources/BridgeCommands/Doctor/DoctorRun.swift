@@ -135,12 +135,18 @@ struct DoctorRun: Sendable {
   private func open(_ messages: MessageRequest) async throws(CommandFailure) {
     var site = DoctorSite(name: "\(messages.url.endpoint)", port: messages.url.endpoint.port)
     site.isSecure = messages.url.isSecure
+    let proxy = try ConnectSettings(request, messages, local.variables).proxy
+    if let proxy {
+      site.through = "the proxy \(proxy)"
+      site.port = proxy.endpoint.port
+    }
     var configuration: WebSocketConfiguration
     do throws(AppError) {
       configuration = try await WebSocketConfiguration(messages)
     } catch {
       throw CommandFailure(error: error)
     }
+    configuration.proxy = proxy
     configuration.observer = { fact in record { $0.take(fact, at: $1) } }
     begin(site)
     try await open(

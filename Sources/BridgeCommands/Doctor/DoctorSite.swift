@@ -44,7 +44,8 @@ package struct DoctorSite: Sendable, Equatable {
     return entries.filter { keywords.contains($0.keyword) }.map(\.source)
   }
 
-  private static func keywords(of kind: DoctorStep.Kind) -> Set<String> {
+  /// The keywords of ssh_config with a part in `kind`.
+  package static func keywords(of kind: DoctorStep.Kind) -> Set<String> {
     switch kind {
     case .resolve: ["HostName", "AddressFamily"]
     case .connect: ["Port", "ProxyJump", "ProxyCommand", "ConnectTimeout"]
@@ -91,11 +92,13 @@ extension DoctorSite {
       let text = entry.words.joined(separator: ",")
       guard !text.hasPrefix("-") else { return nil }
       let names = text.split(separator: ",").map { String($0.drop { "+^".contains($0) }) }
-      let doubtful = names.filter { name in
+      let kind: AlgorithmKind = entry.keyword == "Ciphers" ? .cipherToServer : .macToServer
+      // A pattern asks for them, too.
+      let offered = settings.algorithms[kind].filter { !names.contains($0) }
+      let doubtful = (names + offered).filter { name in
         name.contains("gcm") || name.contains("chacha20") || name.contains("-etm")
       }
       guard !doubtful.isEmpty else { return nil }
-      let kind: AlgorithmKind = entry.keyword == "Ciphers" ? .cipherToServer : .macToServer
       let isOffered = doubtful.contains { settings.algorithms[kind].contains($0) }
       let shown = doubtful.map { PeerText.escaped($0, limit: 64) }.joined(separator: ", ")
       let message =

@@ -7,7 +7,15 @@ package enum CommandAdvice {
   package static func text(for error: AppError, in context: FailureContext? = nil) -> String? {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
+    if let context, context.proxy != nil { return ofProxy(context.kind) }
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
+  }
+
+  private static func ofProxy(_ kind: FailureKind) -> String {
+    guard kind != .proxyRefused(status: 407) else {
+      return "The variable has them as http://USER:PASSWORD@HOST:PORT."
+    }
+    return "NO_PROXY lists hosts that are reached without a proxy."
   }
 
   /// The names of options in backticks, as the help spells them.

@@ -8,6 +8,8 @@ import Foundation
 package enum CommandEvent: Sendable {
   /// A setting was ignored or changed.
   case warning(message: String)
+  /// The connection goes through this proxy, which the environment variable `source` names.
+  case proxy(host: String, port: Int, source: String)
   /// Logged in, with what was negotiated; a WebSocket has neither user nor algorithms.
   case connected(host: String, port: Int, user: String?, Algorithms?)
   /// The key of an unknown host was added to a file.
@@ -65,6 +67,7 @@ package enum CommandEvent: Sendable {
   package var name: String {
     switch self {
     case .warning: "warning"
+    case .proxy: "proxy"
     case .connected: "connected"
     case .hostKeyAdded: "hostKeyAdded"
     case .started: "started"
@@ -82,6 +85,7 @@ package enum CommandEvent: Sendable {
     case .forwarded(.refused): "forwardRefused"
     case .forwarded(.listening): "forward"
     case .forwarded(.unavailable): "forwardUnavailable"
+    case .forwarded(.missed): "missed"
     case .counters: "counters"
     case .error: "error"
     case .exit: "exit"
@@ -94,7 +98,7 @@ package enum CommandEvent: Sendable {
   package var isFinal: Bool {
     switch self {
     case .counters, .error, .exit: true
-    case .warning, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
+    case .warning, .proxy, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
       .suspendedSession, .installed, .copy, .step, .gap, .forward, .forwarded, .missed, .link:
       false
     }
@@ -110,6 +114,9 @@ package enum CommandEvent: Sendable {
   private func add(to line: inout JSONLine) {
     switch self {
     case .warning(let message): line.add("message", message)
+    case .proxy(let host, let port, let source):
+      line.addSite(host, port)
+      line.add("source", PeerText.escaped(source))
     case .connected(let host, let port, let user, let algorithms):
       line.addSite(host, port)
       line.add("user", user.map { PeerText.escaped($0) })
@@ -188,6 +195,7 @@ extension JSONLine {
     add("phase", context?.phase.rawValue)
     add("host", context.map { PeerText.escaped($0.host) })
     add("port", context?.port)
+    add("proxy", context?.proxy)
   }
 
   fileprivate mutating func add(_ event: Forwarder.Event) {
@@ -211,6 +219,7 @@ extension JSONLine {
       add("case", error.caseName)
       add("message", PeerText.escaped(error.shownMessage()))
       add("milliseconds", retry.milliseconds)
+    case .missed(let count): add("count", count)
     }
   }
 

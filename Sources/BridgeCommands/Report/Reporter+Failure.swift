@@ -1,4 +1,6 @@
 import BridgeErrors
+import BridgeTransport
+import BridgeWebSocket
 
 extension Reporter {
   /// The last words: the hint, then `bridgectl: [caseName] Title: message`.
@@ -8,6 +10,13 @@ extension Reporter {
       failure.error, context: failure.context,
       advice: CommandAdvice.text(for: failure.error, in: failure.context))
     end(with: lines)
+  }
+
+  /// Says once that the connection goes through `proxy`.
+  func report(_ proxy: WebSocketProxy) {
+    log("bridgectl: connecting through the proxy \(proxy)")
+    event(
+      .proxy(host: proxy.endpoint.host, port: proxy.endpoint.port, source: proxy.source ?? ""))
   }
 
   /// Likewise, where the hint was given before.

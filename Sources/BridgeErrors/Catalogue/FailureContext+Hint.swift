@@ -1,6 +1,13 @@
 extension FailureContext {
   /// The remedy of this kind of failure; nil where the catalogue's row has it as well.
-  var remedy: String? { kind.row.remedy(in: self) }
+  var remedy: String? {
+    if case .proxyRefused = kind { return kind.row.remedy(in: self) }
+    // Of a server's failure the row would say what is to be done there.
+    guard proxy != nil, detail == nil else { return kind.row.remedy(in: self) }
+    return """
+      This is about the proxy, not the server: check the proxy's address and port, and that it runs.
+      """
+  }
 
   /// The cause, where the context has more details than the error's own message.
   func fact(of error: AppError) -> String? {

@@ -41,10 +41,14 @@ extension ErrorCatalogue {
     [
       .nameUnknown, .nameTimeout, .offline, .dial(errno: ECONNREFUSED), .dial(errno: EHOSTUNREACH),
       .dial(errno: EMFILE),
-      .deadline, .notWebSocket(seen: "", location: nil), .dropped, .pingTimeout,
+      .deadline, .notWebSocket(seen: "", location: nil), .notProxy(seen: "", location: nil),
+      .dropped, .pingTimeout,
       .invalidMessage(detail: ""), .internalFault(detail: ""), .cancelled,
     ] + FailureKind.TLSCause.allCases.map { .tls($0) }
     + [401, 403, 404, 407, 429, 500, 503].map {
       .refusedUpgrade(status: $0, retryAfter: nil, message: nil, location: nil)
+    }
+    + [403, 407, 429, 502].map {
+      .refusedTunnel(status: $0, reason: "", retryAfter: nil, sentCredentials: false)
     } + [nil, 1000, 1001, 1002, 1003, 1011, 4000].map { .closed(code: $0, reason: "") }
 }

@@ -22,12 +22,14 @@ public struct FailureContext: Sendable, Equatable {
   /// How many dials in a row ended like this in this phase, or how many connections in a row right
   /// after they came up, this one included; nil for one, and where this is not counted.
   public var repeats: Int?
+  /// The proxy that the failure is about, where it is about one: escaped and bounded.
+  public var proxy: String?
 
   /// A context of `kind` in `phase` at `host`.
   public init(
     kind: FailureKind, phase: ConnectionPhase, host: String, port: Int? = nil,
     native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil,
-    retryAfter: Int? = nil, repeats: Int? = nil
+    retryAfter: Int? = nil, repeats: Int? = nil, proxy: String? = nil
   ) {
     self.kind = kind
     self.phase = phase
@@ -38,5 +40,6 @@ public struct FailureContext: Sendable, Equatable {
     self.detail = detail
     self.retryAfter = retryAfter
     self.repeats = repeats
+    self.proxy = proxy
   }
 }

@@ -60,6 +60,8 @@ public enum FailureKind: Sendable, Hashable {
   case tls(TLSCause)
   /// The WebSocket upgrade was answered with an HTTP error.
   case refusedUpgrade(status: Int)
+  /// The HTTP proxy answered CONNECT with an HTTP error (RFC 9110, 9.3.6).
+  case proxyRefused(status: Int)
   /// The peer closed as agreed (close code 1000).
   case closedByPeer
   /// A WebSocket close code of the application's own (3000–4999).
@@ -99,6 +101,8 @@ public enum FailureKind: Sendable, Hashable {
 extension FailureKind: CaseIterable {
   /// The HTTP statuses whose rows differ from each other.
   private static let statuses = [401, 403, 404, 429, 503]
+  /// Likewise of a proxy.
+  private static let proxyStatuses = [403, 407, 429, 502]
 
   /// Every kind in the order of its declaration, with every payload whose row differs.
   public static let allCases: [FailureKind] =
@@ -109,5 +113,7 @@ extension FailureKind: CaseIterable {
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
       .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }
-    + [.closedByPeer, .closedByApplication, .cancelled]
+    + proxyStatuses.map { .proxyRefused(status: $0) } + [
+      .closedByPeer, .closedByApplication, .cancelled,
+    ]
 }

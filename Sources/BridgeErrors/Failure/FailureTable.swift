@@ -32,6 +32,7 @@ extension FailureKind {
     case .internalFault: .internalFault
     case .tls(let cause): .tls(cause)
     case .refusedUpgrade(let status): .refusedUpgrade(status)
+    case .proxyRefused(let status): .proxyRefused(status)
     case .closedByPeer: .closedByPeer
     case .closedByApplication: .closedByApplication
     case .cancelled: .cancelled

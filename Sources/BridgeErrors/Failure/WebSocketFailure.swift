@@ -18,6 +18,10 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case refusedUpgrade(status: Int, retryAfter: Int?, message: String?, location: String?)
     /// The answer is no WebSocket handshake, or not the requested one.
     case notWebSocket(seen: String, location: String?)
+    /// The proxy answered CONNECT with an HTTP error; whether credentials were sent.
+    case refusedTunnel(status: Int, reason: String, retryAfter: Int?, sentCredentials: Bool)
+    /// The answer to CONNECT is not one of an HTTP proxy.
+    case notProxy(seen: String, location: String?)
     /// FIN or RST before the upgrade was done.
     case dropped
     /// The peer closed the connection; `code` is nil where no close frame (or an empty one) came.
@@ -44,11 +48,13 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   public var timeout: Int
   /// What our own socket saw last.
   public var socket: SocketCondition
+  /// The proxy that failed, as it is shown; nil where the server did, or what leads to it.
+  public var proxy: String?
 
   /// A failure in `phase` at `host`.
   public init(
     observation: Observation, phase: ConnectionPhase, host: String = "", port: Int? = nil,
-    timeout: Int = 10, socket: SocketCondition = .open
+    timeout: Int = 10, socket: SocketCondition = .open, proxy: String? = nil
   ) {
     self.observation = observation
     self.phase = phase
@@ -56,5 +62,6 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     self.port = port
     self.timeout = timeout
     self.socket = socket
+    self.proxy = proxy
   }
 }

@@ -12,7 +12,8 @@ extension WebSocketFailure {
     case .tls(let cause): .tls(cause)
     case .refusedUpgrade(let status, _, _, _):
       status >= 400 ? .refusedUpgrade(status: status) : .notTheProtocol
-    case .notWebSocket: .notTheProtocol
+    case .refusedTunnel(let status, _, _, _): .proxyRefused(status: status)
+    case .notWebSocket, .notProxy: .notTheProtocol
     case .dropped: .dropped
     case .closed(let code, _): Self.kind(ofCloseCode: code)
     case .pingTimeout: .linkSilent
@@ -37,6 +38,10 @@ extension AppError {
   /// The typed error of a WebSocket failure. Name, timeout and offline failures go through
   /// `URLError`, so that a host sees the same errors from URLSession and from here.
   public init(webSocketFailure failure: WebSocketFailure) {
+    if let reason = failure.proxyWords {
+      self = .webSocketConnectionFailed(reason: reason)
+      return
+    }
     switch failure.observation {
     case .nameUnknown: self.init(urlCode: .cannotFindHost, failure)
     case .nameTimeout: self.init(urlCode: .dnsLookupFailed, failure)
@@ -53,7 +58,7 @@ extension AppError {
     case .notWebSocket(let seen, let location):
       self = .webSocketConnectionFailed(
         reason: WebSocketFailure.notWebSocket(seen: seen, location: location))
-    case .dropped:
+    case .dropped, .refusedTunnel, .notProxy:
       self = .webSocketConnectionFailed(
         reason: "The server closed the connection \(failure.phase.during).")
     case .closed(let code, let reason):

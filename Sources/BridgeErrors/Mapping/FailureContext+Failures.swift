@@ -12,7 +12,8 @@ extension FailureContext {
     self.init(
       kind: failure.kind, phase: failure.phase, host: failure.host, port: failure.port,
       native: NativeFailure(failure), detail: failure.contextDetail,
-      retryAfter: failure.retryAfter)
+      retryAfter: failure.retryAfter,
+      proxy: failure.proxyWords == nil ? nil : failure.proxy.map { Payload.shown($0, limit: 320) })
   }
 }
 
@@ -45,16 +46,23 @@ extension WebSocketFailure {
   }
 
   fileprivate var retryAfter: Int? {
-    if case .refusedUpgrade(_, let retryAfter, _, _) = observation { retryAfter } else { nil }
+    switch observation {
+    case .refusedUpgrade(_, let retryAfter, _, _), .refusedTunnel(_, _, let retryAfter, _):
+      retryAfter
+    case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .notWebSocket, .notProxy,
+      .dropped, .closed, .pingTimeout, .invalidMessage, .internalFault, .cancelled:
+      nil
+    }
   }
 
   fileprivate var contextDetail: String? {
     switch observation {
-    case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?):
+    case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?),
+      .notProxy(_, let location?):
       Payload.shown(location)
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
-      .notWebSocket, .dropped, .closed, .pingTimeout, .invalidMessage, .internalFault,
-      .cancelled:
+      .notWebSocket, .refusedTunnel, .notProxy, .dropped, .closed, .pingTimeout, .invalidMessage,
+      .internalFault, .cancelled:
       nil
     }
   }
@@ -84,7 +92,7 @@ extension NativeFailure {
     case .offline, .deadline, .refusedUpgrade, .notWebSocket, .dropped, .pingTimeout,
       .invalidMessage, .internalFault:
       self.init(library: .libwebsockets, code: 0, socket: failure.socket)
-    case .cancelled: return nil
+    case .refusedTunnel, .notProxy, .cancelled: return nil
     }
   }
 

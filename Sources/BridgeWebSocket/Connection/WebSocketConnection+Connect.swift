@@ -11,8 +11,12 @@ extension WebSocketConnection {
     }
     step(.connect)
     do throws(WebSocketFailure) {
-      let addresses = try await resolve()
-      try await dial(addresses, trust)
+      if let proxy = configuration.proxy {
+        try await dial(through: proxy, trust)
+      } else {
+        let addresses = try await resolve()
+        try await dial(addresses, trust)
+      }
     } catch {
       end(error)
       throw AppError(webSocketFailure: ending ?? error)
@@ -52,15 +56,27 @@ extension WebSocketConnection {
     let begun = ContinuousClock.now
     var address = addresses[0]
     if addresses.hasTwoFamilies { address = try await race(addresses, since: begun) }
-    let first = await attempt(address, trust, since: begun)
+    let first = await attempt(.address(address), trust, since: begun)
     guard case .failure(let failure) = first else { return }
     guard case .dial = failure.observation, ending == nil else { throw failure }
     // Nothing but "no": our own connect says why, or finds an address that answers after all.
     address = try await race(addresses, since: begun)
-    let second = await attempt(address, trust, since: begun)
+    let second = await attempt(.address(address), trust, since: begun)
     guard case .failure(let failure) = second else { return }
     guard case .dial = failure.observation else { throw failure }
     throw self.failure(.dropped, in: .dial)
+  }
+
+  private func dial(
+    through proxy: WebSocketProxy, _ trust: TrustStore?
+  ) async throws(WebSocketFailure) {
+    let tunnel = try await openTunnel(by: proxy)
+    let result = await attempt(.tunnel(tunnel), trust, since: ContinuousClock.now)
+    guard case .failure(let failure) = result else { return }
+    guard case .dial = failure.observation, ending == nil else { throw failure }
+    // No address is left to try: the tunnel is gone, or there was no descriptor for it.
+    throw Socket.shortage().map { self.failure(.dial(errno: $0), in: .dial) }
+      ?? self.failure(.dropped, in: .upgrade)
   }
 
   private func race(
@@ -83,23 +99,32 @@ extension WebSocketConnection {
     }
   }
 
+  /// What leads to the server.
+  private enum Way {
+    case address(NetworkAddress)
+    /// A socket that is connected to it through a proxy.
+    case tunnel(Socket)
+  }
+
   /// One dial of the library's, to its end: upgraded, or failed. A failure to reach the address at
   /// all is `.dial(0)`, and does not end this connection yet.
   private func attempt(
-    _ address: NetworkAddress, _ trust: TrustStore?, since begun: ContinuousClock.Instant
+    _ way: Way, _ trust: TrustStore?, since begun: ContinuousClock.Instant
   ) async -> Result<Void, WebSocketFailure> {
-    dialed = address
-    configuration.observer?(.dial(.began(address)))
+    if case .address(let address) = way {
+      dialed = address
+      configuration.observer?(.dial(.began(address)))
+    }
     return await wait(phase: .dial, within: nil) { connection, id, answer in
       connection.dialer = id
       connection.answerDial = { answer(.success(())) }
       connection.startLink(
-        address, trust, within: configuration.timeouts.dial - (ContinuousClock.now - begun))
+        way, trust, within: configuration.timeouts.dial - (ContinuousClock.now - begun))
     }
   }
 
   private func startLink(
-    _ address: NetworkAddress, _ trust: TrustStore?, within time: Duration
+    _ way: Way, _ trust: TrustStore?, within time: Duration
   ) {
     let webSocket = NativeWebSocket(
       to: url, configuration: configuration, on: reactor, mailbox: mailbox, sendQueue: sendQueue
@@ -114,7 +139,13 @@ extension WebSocketConnection {
       self.webSocket = nil
       return end(failure(.internalFault(detail: Self.noContext), in: .dial))
     }
-    guard !webSocket.start(address.description, in: context, trust: trust) else { return }
+    let isStarted =
+      switch way {
+      case .address(let address):
+        webSocket.start(address.description, in: context, trust: trust)
+      case .tunnel(let socket): webSocket.start(over: socket, in: context, trust: trust)
+      }
+    guard !isStarted else { return }
     // Its own end may still come, when another native WebSocket has taken its place.
     webSocket.detach()
     take(.gone)

@@ -63,6 +63,7 @@ extension WebSocketConnection {
   /// Resumes all callers and starts the end in the library; the rest is done when it comes.
   private func tearDown() {
     guard let ending else { return }
+    if let handshake { reactor.execute { handshake.assumeIsolated { $0.cancel() } } }
     webSocket?.deadline = nil
     keepTraffic()
     let error = AppError(webSocketFailure: ending)
@@ -159,7 +160,8 @@ extension WebSocketConnection {
     WebSocketFailure(
       observation: observation, phase: phase, host: endpoint.host, port: endpoint.port,
       timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
-      socket: webSocket?.facts.condition ?? .open)
+      socket: webSocket?.facts.condition ?? .open,
+      proxy: isAtProxy ? configuration.proxy?.description : nil)
   }
 
   func failure(dialing dial: DialFailure) -> WebSocketFailure {

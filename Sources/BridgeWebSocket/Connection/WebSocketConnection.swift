@@ -34,6 +34,10 @@ public actor WebSocketConnection: Connection {
   /// The caller that waits for the end of the dial.
   var dialer: Int?
   var answerDial: (@Sendable () -> Void)?
+  /// Whether what fails is the proxy, or the way to it.
+  var isAtProxy = false
+  /// The request for a tunnel that is under way.
+  var handshake: ProxyHandshake?
   var probes = ProbeTable()
   var ending: WebSocketFailure?
   /// The code of the close handshake that this side began.
@@ -51,8 +55,8 @@ public actor WebSocketConnection: Connection {
     to url: WebSocketEndpoint, configuration: WebSocketConfiguration = WebSocketConfiguration(),
     on reactor: Reactor = ReactorGroup.shared.next()
   ) {
-    self.init(
-      to: url, configuration: configuration, by: Route(url.endpoint, on: reactor), on: reactor)
+    let first = configuration.proxy?.endpoint ?? url.endpoint
+    self.init(to: url, configuration: configuration, by: Route(first, on: reactor), on: reactor)
   }
 
   /// The same with its own way to the server, for tests that answer for a name server.
@@ -105,7 +109,8 @@ public actor WebSocketConnection: Connection {
     lastTraffic = webSocket?.traffic ?? lastTraffic
   }
 
-  /// Resolves, dials, identifies the server, upgrades.
+  /// Resolves, dials, identifies the server, upgrades. A proxy is resolved and dialed in place of
+  /// the server, whose name it resolves.
   ///
   /// - Throws: what `AppError.init(webSocketFailure:)` makes of the failure; `fileReadError` for an
   ///   authority file, `validationError` for a header field; `cancelled`.
@@ -124,6 +129,7 @@ public actor WebSocketConnection: Connection {
     let trust: TrustStore?
     do throws(AppError) {
       try RequestHeaders.check(configuration)
+      if let proxy = configuration.proxy { try ProxyRequest.check(proxy) }
       trust = url.isSecure ? try TrustStore.store(for: configuration.trust) : nil
     } catch {
       throw ConnectionError(error)

@@ -49,6 +49,8 @@ enum NativeWebSocketStep {
   var isBodyComplete = false
   private(set) var connection: OpaquePointer?
   private var context: WebSocketContext?
+  /// What came over the socket before the library got it.
+  var bytesBefore: UInt64 = 0
   private(set) var report: ((NativeWebSocketStep) -> Void)?
   private var life = Life.alive
   var pings: [Int] = []
@@ -236,7 +238,8 @@ enum NativeWebSocketStep {
       default: .open
       }
     // The kernel counts a FIN as a byte.
-    facts.bytesHeard = seen.bytes - (facts.socket == .finished ? min(1, seen.bytes) : 0)
+    let bytes = seen.bytes - (facts.socket == .finished ? min(1, seen.bytes) : 0)
+    facts.bytesHeard = bytes - min(bytes, bytesBefore)
     acknowledged = seen.acknowledged
     if seen.bytes > 0 { heard = ContinuousClock.now - .milliseconds(Int(seen.silence)) }
   }

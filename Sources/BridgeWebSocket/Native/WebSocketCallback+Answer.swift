@@ -17,7 +17,7 @@ extension WebSocketCallback {
     answer.subprotocol = header(WSI_TOKEN_PROTOCOL)
     answer.location = header(WSI_TOKEN_HTTP_LOCATION)
     answer.retryAfter = header(WSI_TOKEN_HTTP_RETRY_AFTER)
-      .flatMap { RetryAfter.seconds(from: $0, now: Date()) }
+      .flatMap { RetryAfter.secondsFromNow($0) }
     if status != 101 {
       // The library forgets the headers with the end of the body.
       let isPlain =

@@ -52,12 +52,19 @@ import Testing
     #expect(facts.see(step, of: .host) == first + [.view, .work])
   }
 
+  private static func ended(_ kind: FailureKind) -> RecoveryEvent.Step {
+    .failed(
+      ConnectionError(refused, context: FailureContext(kind: kind, phase: .stream, host: "h")))
+  }
+
+  /// A link that went silent says nothing of the sessions of forwards: ssh would wait, too.
   @Test(
     arguments: [
-      (failed, true), (.suspended(by: ConnectionID("hop")), true), (.switched, true),
-      (.cleared, false), (recovered(isFirst: false), false),
+      (ended(.linkLost), true), (ended(.linkSilent), false), (ended(.refused), false),
+      (.suspended(by: ConnectionID("hop")), false), (.switched, false), (.cleared, false),
+      (recovered(isFirst: false), false),
     ] as [(RecoveryEvent.Step, Bool)])
-  func theSessionsOfForwardsGoWithTheLink(step: RecoveryEvent.Step, areLost: Bool) {
+  func theSessionsOfForwardsMayGoWithALinkThatIsCut(step: RecoveryEvent.Step, areLost: Bool) {
     var facts = Self.up
     #expect((facts.see(step, of: .host).last == .loseForwards) == areLost)
   }

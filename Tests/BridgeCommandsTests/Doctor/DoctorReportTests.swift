@@ -174,6 +174,20 @@ import Testing
     #expect(step.message.hasSuffix("for DNS:other, issued by CN = ca, valid until 2099."))
   }
 
+  @Test func aTunnelIsAStepOfItsOwn() throws {
+    var site = DoctorSite(name: "h:443", port: 3128)
+    site.through = "the proxy p:3128 (HTTPS_PROXY)"
+    #expect(site.heading == "h:443, by the proxy p:3128 (HTTPS_PROXY)")
+    let four = try #require(Self.four)
+    var talk = Talk(site)
+    talk.see(
+      .entered(.dial), .dial(.began(four)), .dial(.ended(four, .connected)), .tunnel(status: 403))
+    #expect(talk.steps.map(\.tried) == ["192.0.2.1:3128"])
+    talk.see(.tunnel(status: 200))
+    #expect(talk.brief.last == "connect ok the proxy opened a tunnel to it")
+    #expect(talk.last?.tried == "h:443")
+  }
+
   @Test func afterTLSAFailureIsOneOfTheUpgrade() {
     var site = DoctorSite(name: "h:443", port: 443)
     site.isSecure = true

@@ -36,6 +36,14 @@ import Testing
     #expect(others.allSatisfy { site.sources(of: $0).isEmpty })
   }
 
+  /// Else a line would be left out of its step without a word.
+  @Test func eachKeywordOfAStepIsOneThatHasAnEffect() {
+    let known = Set(ConfigKeyword.table.map(\.name))
+    let named = DoctorStep.Kind.allCases.flatMap(DoctorSite.keywords)
+    #expect(named.filter { !known.contains($0) }.isEmpty)
+    #expect(named.count > 10)
+  }
+
   @Test func aKeyFileHasTheLineThatNamesIt() throws {
     let site = try site(
       "Host web\nIdentityFile ~/a\nHost *\nIdentityFile ~/a\nIdentityFile %d/b\n", ["-i", "/c"])

@@ -9,7 +9,7 @@ import Testing
 @Suite("docs/events.md") struct CommandEventTests {
   private static let failure = ConnectionError(
     .sshTimeout(seconds: 1),
-    context: FailureContext(kind: .silent, phase: .banner, host: "h", port: 22))
+    context: FailureContext(kind: .silent, phase: .banner, host: "h", port: 22, proxy: "p"))
   private static let plan = RecoveryPlan(
     next: .reconnect, at: .seconds(1), attempt: 2, attemptsLeft: 3, isSkippable: true)
 
@@ -69,7 +69,9 @@ import Testing
       .counters(retries: 1, reconnects: 1, queueDrops: 1, errors: ["a": 1]),
       .error(CommandFailure(error: failure.error, context: failure.context)), .exit(code: 1),
       .missed(count: 1),
-    ] + copyEvents.map { .copy($0) } + [.step(step)]
+    ] + copyEvents.map { .copy($0) } + [
+      .step(step), .proxy(host: "p", port: 1, source: "s"), .forwarded(.missed(count: 1)),
+    ]
 
   private static let step = DoctorStep(
     .connect, of: "h:22", .failed, tried: "a", "m", duration: .seconds(1), sources: ["s"],
@@ -115,7 +117,9 @@ import Testing
     case .copy(.failed): 24
     case .copy(.ended): 25
     case .step: 26
-    case .link: 27
+    case .proxy: 27
+    case .forwarded(.missed): 28
+    case .link: 29
     }
   }
 
@@ -172,7 +176,7 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...26))
+    #expect(Self.events.map(Self.number) == Array(0...28))
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

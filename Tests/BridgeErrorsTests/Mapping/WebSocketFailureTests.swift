@@ -13,10 +13,10 @@ struct WebSocketRow: Sendable {
   init(
     _ seen: WebSocketFailure.Observation, _ kind: FailureKind, _ error: AppError,
     _ retry: RetryClass, _ exit: Int32,
-    in phase: ConnectionPhase = .upgrade
+    in phase: ConnectionPhase = .upgrade, at proxy: String? = nil
   ) {
     failure = WebSocketFailure(
-      observation: seen, phase: phase, host: "ws.example", port: 443, timeout: 7)
+      observation: seen, phase: phase, host: "ws.example", port: 443, timeout: 7, proxy: proxy)
     self.kind = kind
     self.error = error
     self.retry = retry
@@ -119,6 +119,79 @@ private let upgrades: [WebSocketRow] = [
     .reconnect, 69),
 ]
 
+private func tunnel(
+  _ status: Int, _ reason: String = "", sentCredentials: Bool = false
+) -> WebSocketFailure.Observation {
+  .refusedTunnel(status: status, reason: reason, retryAfter: 9, sentCredentials: sentCredentials)
+}
+
+private func atProxy(
+  _ seen: WebSocketFailure.Observation, _ kind: FailureKind, _ words: String, _ retry: RetryClass,
+  _ exit: Int32, in phase: ConnectionPhase = .dial
+) -> WebSocketRow {
+  WebSocketRow(seen, kind, failed("The proxy p:1 \(words)"), retry, exit, in: phase, at: "p:1")
+}
+
+private let proxies: [WebSocketRow] =
+  [
+    atProxy(
+      .nameUnknown, .nameUnknown, "has a name that is unknown.", .reconnect, 68, in: .resolve),
+    atProxy(
+      .nameTimeout, .nameTimeout, "has a name that was not resolved in time.", .reconnect, 68,
+      in: .resolve),
+    atProxy(
+      .deadline, .nameTimeout, "has a name that was not resolved in time.", .reconnect, 68,
+      in: .resolve),
+    atProxy(
+      .dial(errno: ECONNREFUSED), .refused, "cannot be reached: nothing listens on that port.",
+      .reconnectSoon, 69),
+    atProxy(
+      .dial(errno: EHOSTUNREACH), .unreachable, "cannot be reached: no route leads there.",
+      .reconnectSoon, 69),
+    atProxy(
+      .dial(errno: ETIMEDOUT), .dialTimeout, "cannot be reached: it did not answer within 7 s.",
+      .reconnect, 124),
+    atProxy(
+      .dial(errno: ECONNRESET), .dropped, "closed the connection while connecting.", .reconnect,
+      69),
+    atProxy(
+      .deadline, .silent, "did not open a tunnel to ws.example:443 within 7 s: no answer came.",
+      .reconnect, 124),
+    atProxy(.dropped, .dropped, "closed the connection before it had answered.", .reconnect, 69),
+    atProxy(
+      .notProxy(seen: "x", location: nil), .notTheProtocol, "did not answer as an HTTP proxy (x).",
+      .reconnectLater, 76),
+    atProxy(
+      .notProxy(seen: "x", location: "/y"), .notTheProtocol,
+      "did not answer as an HTTP proxy (x, redirects to /y).", .reconnectLater, 76),
+    atProxy(
+      tunnel(407), .proxyRefused(status: 407),
+      "requires credentials for ws.example:443 (HTTP status 407).", .needsPerson, 77),
+    atProxy(
+      tunnel(407, "No", sentCredentials: true), .proxyRefused(status: 407),
+      "did not accept the credentials for ws.example:443 (HTTP status 407: No).", .needsPerson, 77),
+    atProxy(
+      tunnel(429), .proxyRefused(status: 429),
+      "has too many requests to open a tunnel to ws.example:443 (HTTP status 429).",
+      .reconnectLater, 75),
+  ]
+  + [400, 403, 405].map {
+    atProxy(
+      tunnel($0), .proxyRefused(status: $0),
+      "does not allow a tunnel to ws.example:443 (HTTP status \($0)).", .needsPerson, 77)
+  }
+  + [408, 500, 502, 503, 504].map {
+    atProxy(
+      tunnel($0), .proxyRefused(status: $0),
+      "could not open a tunnel to ws.example:443 (HTTP status \($0)).", .reconnect, 69)
+  } + [
+    // This machine's own, whatever was dialed.
+    WebSocketRow(.offline, .offline, .networkUnavailable, .awaitNetwork, 69, in: .dial, at: "p:1"),
+    WebSocketRow(
+      .dial(errno: EMFILE), .localResource, failed("This machine has no file descriptors left."),
+      .reconnect, 75, in: .dial, at: "p:1"),
+  ]
+
 private let closes: [WebSocketRow] =
   [
     WebSocketRow(
@@ -162,7 +235,7 @@ private let closes: [WebSocketRow] =
 
 @Suite("A WebSocket failure becomes what the failure table says")
 struct WebSocketFailureTests {
-  @Test(arguments: dials + tls + upgrades + closes)
+  @Test(arguments: dials + tls + upgrades + proxies + closes)
   func everyRow(_ row: WebSocketRow) {
     let (error, context) = (row.failure.typed.error, FailureContext(webSocketFailure: row.failure))
     #expect(error == row.error)
@@ -193,6 +266,26 @@ struct WebSocketFailureTests {
     #expect(AppError.sshServerBusy(host: "h", retryAfter: nil).retryAfter() == nil)
   }
 
+  @Test func aProxyIsInTheContextOfItsFailuresAlone() throws {
+    for row in proxies {
+      let context = FailureContext(webSocketFailure: row.failure)
+      let isOwn = row.kind != .offline && row.kind != .localResource
+      #expect(context.proxy == (isOwn ? "p:1" : nil), "\(row.kind)")
+    }
+    func hint(_ seen: WebSocketFailure.Observation, _ proxy: String?) throws -> String {
+      let failure = WebSocketFailure(observation: seen, phase: .dial, host: "h", proxy: proxy)
+      return try #require(failure.typed.error.hint(in: failure.typed.context))
+    }
+    #expect(try hint(.dropped, "p\u{1B}").contains("about the proxy, not the server"))
+    #expect(try !hint(.dropped, nil).contains("proxy"))
+    #expect(try hint(tunnel(407), "p").contains("user name and a password"))
+    #expect(try hint(tunnel(403), "p").contains("does not allow this host"))
+    #expect(
+      try hint(.notProxy(seen: "", location: "http://portal/"), "p").contains("browser first"))
+    let busy = WebSocketFailure(observation: tunnel(429), phase: .dial, host: "h", proxy: "p\u{1B}")
+    #expect(busy.typed.context?.retryAfter == 9 && busy.typed.context?.proxy == "p\\x1b")
+  }
+
   @Test func theNativeSideIsKept() {
     typealias Library = NativeFailure.Library
     let table: [(WebSocketFailure.Observation, Library?, Int)] = [
@@ -200,7 +293,8 @@ struct WebSocketFailureTests {
       (.closed(code: 1001, reason: "bye"), .libwebsockets, 1001),
       (.closed(code: nil, reason: ""), .libwebsockets, 0), (.nameUnknown, .resolver, 0),
       (.nameTimeout, .resolver, 0), (.tls(.expired), .openssl, 0),
-      (.offline, .libwebsockets, 0), (.cancelled, nil, 0),
+      (.offline, .libwebsockets, 0), (.cancelled, nil, 0), (tunnel(407), nil, 0),
+      (.notProxy(seen: "", location: nil), nil, 0),
     ]
     for (seen, library, code) in table {
       let failure = WebSocketFailure(observation: seen, phase: .dial, host: "h")

@@ -54,11 +54,17 @@ func failures(carrying text: String) -> [ConnectionError] {
     .nameUnknown, .refusedUpgrade(status: 500, retryAfter: nil, message: text, location: text),
     .refusedUpgrade(status: 302, retryAfter: nil, message: text, location: text),
     .notWebSocket(seen: text, location: nil), .notWebSocket(seen: text, location: text),
+    .notProxy(seen: text, location: text),
+    .refusedTunnel(status: 403, reason: text, retryAfter: nil, sentCredentials: false),
     .closed(code: 1011, reason: text), .invalidMessage(detail: text),
     .internalFault(detail: text),
   ]
   return ssh
-    + web.map { WebSocketFailure(observation: $0, phase: .upgrade, host: text).typed }
+    + web.flatMap { seen in
+      [nil, text].map { proxy in
+        WebSocketFailure(observation: seen, phase: .upgrade, host: text, proxy: proxy).typed
+      }
+    }
 }
 
 /// Every text that leaves the runtime for an error: screen, page, log line and metadata.

@@ -102,6 +102,8 @@ struct BadPeerTests {
     var kind: FailureKind
     /// The close frame that the peer gets, where it gets one.
     var code: UInt16?
+    /// The library refuses it, and the peer's end may come before that is seen.
+    var mayBeLost = false
   }
 
   private static let broken = AppError.webSocketMessageInvalid(
@@ -116,11 +118,19 @@ struct BadPeerTests {
       code: code)
   }
 
+  /// Later ones know more codes, and refuse a mask by themselves, not always with a close frame.
+  private static let isOldLibrary = WebSocketLibraries.libwebsockets.hasPrefix("4.1.")
+
   private static func masked(
     _ name: String, _ frame: RawFrame, key: [UInt8] = [1, 2, 3, 4], then next: RawFrame? = nil
   ) -> Stream {
-    var stream = invalid(
-      "a masked frame: \(name)", frame, "A frame is masked, as only a client's may be.", code: 1002)
+    var stream = invalid("a masked frame: \(name)", frame)
+    stream.mayBeLost = !isOldLibrary
+    if isOldLibrary {
+      stream = invalid(
+        "a masked frame: \(name)", frame, "A frame is masked, as only a client's may be.",
+        code: 1002)
+    }
     stream.script = WebSocketScript([
       .raw(frame.with { $0.mask = key }.bytes + (next?.bytes ?? []))
     ])
@@ -144,8 +154,8 @@ struct BadPeerTests {
     lost("close 1008", .closing(1008, "policy"), 1008, "policy", kind: .rejected),
     lost("close 4000", .closing(4000, "mine"), 4000, "mine", kind: .closedByApplication),
     // libwebsockets 4.1 knows neither, and says 1002.
-    lost("close 1012", .closing(1012, "restart"), 1002, "restart"),
-    lost("close 1013", .closing(1013), 1002),
+    lost("close 1012", .closing(1012, "restart"), isOldLibrary ? 1002 : 1012, "restart"),
+    lost("close 1013", .closing(1013), isOldLibrary ? 1002 : 1013),
     lost(
       "close with an escape", .closing(4001, "\u{1B}[2J"), 4001, "\\x1b[2J",
       kind: .closedByApplication),
@@ -204,8 +214,10 @@ struct BadPeerTests {
     #expect(try await iterator.next() == .text("before"))
     try? await connection.send(text: "go on")
     let error = await #expect(throws: AppError.self) { try await iterator.next() }
-    #expect(error == expected.error)
-    #expect(await connection.lastFailure?.kind == expected.kind)
+    let kind = await connection.lastFailure?.kind
+    let isLost = expected.mayBeLost && kind == .linkLost
+    #expect(error == (isLost ? .webSocketDisconnected(code: nil, reason: nil) : expected.error))
+    #expect(isLost || kind == expected.kind)
     for await _ in connection.events {}
     if let code = expected.code {
       let told = try await peer.first { if case .close = $0.kind { true } else { false } }

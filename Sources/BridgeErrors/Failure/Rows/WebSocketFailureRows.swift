@@ -26,6 +26,35 @@ extension FailureRow {
     }
   }
 
+  static func proxyRefused(_ status: Int) -> Self {
+    let name = "proxyRefused.\(status)"
+    let meaning = "The proxy answered CONNECT with HTTP status \(status)."
+    return switch status {
+    case 407:
+      Self(
+        name, meaning, .webSocket, retry: .needsPerson, exit: .refused,
+        remedy: """
+          The proxy requires a user name and a password, or does not accept the given ones. They \
+          are not tried again by themselves: many a proxy locks an account.
+          """)
+    case 429: Self(name, meaning, .webSocket, retry: .reconnectLater, exit: .busy)
+    case 408, 500...599:
+      Self(
+        name, meaning, .webSocket, exit: .unreachable,
+        remedy: """
+          The proxy answers, and does not reach the server at this time: the server is down, or \
+          its name is unknown to the proxy.
+          """)
+    default:
+      Self(
+        name, meaning, .webSocket, retry: .needsPerson, exit: .refused,
+        remedy: """
+          The proxy does not allow this host or this port (often only 443 is allowed): ask its \
+          administrator.
+          """)
+    }
+  }
+
   static let closedByPeer = Self(
     "closedByPeer", "The peer closed the connection normally (close code 1000).", .webSocket,
     retry: .never, exit: .success, remedy: "The peer closed the connection normally.")
