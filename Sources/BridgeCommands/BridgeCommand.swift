@@ -1,5 +1,6 @@
 public import ArgumentParser
 import BridgeErrors
+import BridgeSSH
 import BridgeTerminal
 
 /// `bridgectl`: links that stay up, from a command line.
@@ -7,7 +8,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Its name and what it can do.
   public static let configuration = CommandConfiguration(
     commandName: "bridgectl", abstract: "Connections that stay up.",
-    version: "bridgectl \(VersionCommand.current)",
+    version: VersionCommand.summary,
     subcommands: [
       ConnectCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
       SessionsCommand.self,
@@ -33,14 +34,29 @@ public struct BridgeCommand: AsyncParsableCommand {
       }
       try checkCommand(arguments)
       var command = try parseAsRoot(arguments)
+      if let refusal = refusal(of: command) {
+        await fail(with: CommandFailure(error: refusal), isJSON: isJSON(arguments))
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
       }
     } catch {
-      await end(with: error, isJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+      await end(with: error, isJSON: isJSON(arguments))
     }
+  }
+
+  private static func isJSON(_ arguments: [String]) -> Bool {
+    arguments.prefix { $0 != "--" }.contains("--json")
+  }
+
+  /// Why `command` is not run with the libssh2 that is linked; nil where it may be, and for one
+  /// that only looks something up.
+  private static func refusal(of command: any ParsableCommand) -> AppError? {
+    let lookups = [ErrorsCommand.self, VersionCommand.self] as [any ParsableCommand.Type]
+    let connecting = configuration.subcommands.filter { one in !lookups.contains { $0 == one } }
+    return connecting.contains { $0 == type(of: command) } ? SSHLibraries.refusal : nil
   }
 
   /// Refuses a first word that is no command.
@@ -80,13 +96,18 @@ public struct BridgeCommand: AsyncParsableCommand {
     }
     let error = AppError.validationError(
       field: "command line", message: PeerText.escaped(message(for: parsing), limit: 1024))
-    let failure = CommandFailure(error: error)
-    var style = Reporter.Style()
-    style.isJSON = isJSON
-    let reporter = Reporter(style)
     // The last line repeats the first.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let usage = lines.drop { !$0.hasPrefix("Usage:") }
+    await fail(with: CommandFailure(error: error), usage: usage, isJSON: isJSON)
+  }
+
+  private static func fail(
+    with failure: CommandFailure, usage: ArraySlice<Substring> = [], isJSON: Bool
+  ) async -> Never {
+    var style = Reporter.Style()
+    style.isJSON = isJSON
+    let reporter = Reporter(style)
     if !usage.isEmpty { reporter.show(usage.joined(separator: "\n") + "\n") }
     reporter.fail(failure)
     reporter.event(.exit(code: failure.exitCode))

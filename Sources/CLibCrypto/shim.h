@@ -32,6 +32,13 @@ static inline EVP_PKEY *bridge_read_key(const void *text, int length, const char
   return key;
 }
 
+// A private key that is not encrypted: DER of PKCS#8 or of the key's own type.
+static inline EVP_PKEY *bridge_read_der_key(const unsigned char *bytes, long length) {
+  EVP_PKEY *key = d2i_AutoPrivateKey(NULL, &bytes, length);
+  ERR_clear_error();
+  return key;
+}
+
 // An RSA key of modulus, public and private exponent, each most significant byte first.
 static inline EVP_PKEY *bridge_make_rsa(const unsigned char *n, int nLength, const unsigned char *e,
                                         int eLength, const unsigned char *d, int dLength) {

@@ -16,6 +16,12 @@ package struct VersionCommand: ParsableCommand {
   /// Ours (semver.org).
   package static let current = "0.1.0"
 
+  /// The line of `--version`.
+  static var summary: String {
+    "bridgectl \(current), libssh2 \(SSHLibraries.libssh2) (built with "
+      + "\(SSHLibraries.libssh2Headers))"
+  }
+
   /// Creates the command with its defaults.
   package init() {}
 
@@ -23,6 +29,7 @@ package struct VersionCommand: ParsableCommand {
   package func run() throws {
     let versions = [
       ("bridgectl", Self.current), ("libssh2", SSHLibraries.libssh2),
+      ("libssh2Headers", SSHLibraries.libssh2Headers),
       ("libwebsockets", WebSocketLibraries.libwebsockets), ("libuv", Reactor.libraryVersion),
       ("openssl", SSHLibraries.openSSL),
     ]

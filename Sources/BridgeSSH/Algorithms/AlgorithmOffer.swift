@@ -3,18 +3,21 @@ public import BridgeErrors
 /// The algorithms we offer, best first.
 public struct AlgorithmOffer: Sendable, Equatable {
   private var lists: [[String]]
+  private let library: LibraryVersion
 
   /// The offer for the linked library.
   public static var standard: AlgorithmOffer { AlgorithmOffer(library: LibSSH2.parsedVersion) }
 
   /// The offer unless a configuration asks otherwise: nothing weak, nothing that Terrapin
-  /// (CVE-2023-48795) applies to. `library` decides on RSA host keys.
+  /// (CVE-2023-48795) applies to, nothing in which libssh2 has known flaws. `library`
+  /// decides on RSA host keys.
   package init(library: LibraryVersion) {
+    self.library = library
     let hostKeys =
       ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]
       + (library.hasRSAWithSHA2 ? ["rsa-sha2-512", "rsa-sha2-256"] : [])
-    let ciphers = Cipher.names(standard: true)
-    let macs = MessageAuthentication.names(standard: true)
+    let ciphers = Cipher.names(standard: true, in: library)
+    let macs = MessageAuthentication.names(standard: true, in: library)
     lists = [
       [
         "curve25519-sha256", "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256",
@@ -74,14 +77,20 @@ public struct AlgorithmOffer: Sendable, Equatable {
   }
 
   /// All algorithms that can be offered for `kind`, best first.
-  func available(_ kind: AlgorithmKind) -> [String] {
-    let standard = AlgorithmOffer.standard[kind]
-    return self[kind] + (standard + Self.onRequest(kind)).filter { !self[kind].contains($0) }
+  package func available(_ kind: AlgorithmKind) -> [String] {
+    let standard = AlgorithmOffer(library: library)[kind]
+    return self[kind] + (standard + onRequest(kind)).filter { !self[kind].contains($0) }
   }
 
-  /// The algorithms that libssh2 1.10 has besides (kex.c, hostkey.c, crypt.c, mac.c), on request
-  /// only.
-  private static func onRequest(_ kind: AlgorithmKind) -> [String] {
+  /// Whether the two lists of ciphers differ though one has an AEAD. libssh2 1.11 then protects the
+  /// packets of one direction by the rules of the other's cipher (CRYPT_FLAG_R in transport.c).
+  package var isLopsided: Bool {
+    let (out, back) = (self[.cipherToServer], self[.cipherToClient])
+    return out != back && (out + back).contains { Cipher.named($0)?.integrated != nil }
+  }
+
+  /// The algorithms that libssh2 has besides (kex.c, hostkey.c, crypt.c, mac.c), on request only.
+  private func onRequest(_ kind: AlgorithmKind) -> [String] {
     switch kind {
     case .keyExchange:
       [
@@ -91,8 +100,8 @@ public struct AlgorithmOffer: Sendable, Equatable {
         "diffie-hellman-group-exchange-sha1",
       ]
     case .hostKey: ["ssh-rsa", "ssh-dss"]
-    case .cipherToServer, .cipherToClient: Cipher.names(standard: false)
-    case .macToServer, .macToClient: MessageAuthentication.names(standard: false)
+    case .cipherToServer, .cipherToClient: Cipher.names(standard: false, in: library)
+    case .macToServer, .macToClient: MessageAuthentication.names(standard: false, in: library)
     case .compressionToServer, .compressionToClient: []
     }
   }

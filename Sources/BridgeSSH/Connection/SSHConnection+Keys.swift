@@ -6,7 +6,8 @@ extension SSHConnection {
   /// How often a passphrase is requested.
   private static let passphraseTries = 3
 
-  private static let offeredBefore = "The key was offered before."
+  static let offeredBefore = "The key was offered before."
+  private static let wrongPassphrase = "The passphrase does not open the key file."
 
   /// Asks the agent for its keys; they take its place in the plan.
   func askAgent(
@@ -116,8 +117,7 @@ extension SSHConnection {
         last = try await offer(path, info, passphrase: given)
         guard case .unusable = last else { return last }
       }
-      last = .unusable(
-        observed(.keyUnusable(reason: "The passphrase does not open the key file.")))
+      last = .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
     }
     return last
   }
@@ -139,8 +139,7 @@ extension SSHConnection {
       let reason = "The key is of a kind that SSH does not use; use an ed25519 or ECDSA key."
       return .unusable(observed(.keyUnusable(reason: reason)))
     case .wrongPassphrase:
-      let reason = "The passphrase does not open the key file."
-      return .unusable(observed(.keyUnusable(reason: reason)))
+      return .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
     case .damaged:
       return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
     }

@@ -8,9 +8,17 @@ enum LibSSH2 {
   /// configured first not to clean up when the process exits: a reactor may be in the middle of a
   /// packet then.
   static let isReady: Bool = {
+    guard refusal == nil else { return false }
     let isKept = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
     return libssh2_init(0) == 0 && isKept
   }()
+
+  /// Why the library must not be used; nil where it is the one that this was built with.
+  static let refusal = LibraryVersion.refusal(
+    built: Int(LIBSSH2_VERSION_NUM), running: version)
+
+  /// The version of the headers, for instance `1.10.0`.
+  static var builtVersion: LibraryVersion { LibraryVersion(number: Int(LIBSSH2_VERSION_NUM)) }
 
   /// The version that is linked, to compare; the one this was written for where it cannot be read.
   static var parsedVersion: LibraryVersion { LibraryVersion(version) ?? LibraryVersion(1, 10, 0) }

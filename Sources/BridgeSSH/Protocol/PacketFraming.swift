@@ -1,24 +1,28 @@
-/// Where the server's packets end (RFC 4253, 6), as libssh2 1.10 shows it without being asked.
+/// Where the server's packets end (RFC 4253, 6), as libssh2 shows it without being asked.
 ///
 /// Its `decrypt` ends the process by an assertion when a length inside an encrypted packet was
 /// damaged or forged so that it is no multiple of the cipher's block, and nothing in its interface
-/// can be asked before. But it reads a packet in two steps: first one block, for the length, then
-/// it asks for space for the rest. Given that one block and no more, what it asks for next is the
+/// can be asked before. But it reads a packet in two steps: first what it needs for the length,
+/// then it asks for space for the rest. Given that much and no more, what it asks for next is the
 /// length, and space for a wrong one can be refused.
+///
+/// It also shows what became of a packet that was handed over whole: by what it does next.
 package struct PacketFraming: Sendable {
   private enum Position: Equatable {
     /// Version lines, which the library reads a byte at a time.
     case versionLines
-    /// At a packet's start, so much of its first block handed over.
+    /// At a packet's start, so much handed over of what its length needs.
     case firstBlock(passed: Int)
-    /// The library has the first block: what it allocates next is for the rest.
+    /// The library can tell the length: what it allocates next is for the rest.
     case length
-    /// In what follows the first block, of known length.
+    /// In what follows, of known length.
     case rest(left: Int, of: Int)
   }
 
   /// A length was no length: nothing after it can be read.
   package private(set) var isDamaged = false
+  /// A tag was wrong: the packet was changed on its way.
+  package private(set) var isForged = false
 
   private var position = Position.versionLines
   /// The protection of the current packet; nil in clear.
@@ -26,6 +30,11 @@ package struct PacketFraming: Sendable {
   private var isEncrypted = false
   /// The packet under way is SSH_MSG_NEWKEYS, in clear: the next one is encrypted.
   private var isLastInClear = false
+  /// The space that the library has for the packet under way.
+  private var space = 0
+  /// The space of the packet that was handed over whole, while the library has done nothing since:
+  /// its tag may still be found wrong.
+  private var unchecked: Int?
 
   /// Creates an empty parser.
   package init() {}
@@ -40,18 +49,37 @@ package struct PacketFraming: Sendable {
     if protection == nil { isDamaged = true }
   }
 
-  /// Whether the library has a packet's first block: what it allocates next is for the packet.
-  package var awaitsPacket: Bool { position == .length }
+  /// Whether the block of `count` bytes that the library allocates next is for a packet's content.
+  package func isPacket(_ count: Int) -> Bool {
+    guard protection?.layout == .macOfCiphertext else { return position == .length }
+    // What was received stays encrypted, and is decrypted to another place.
+    return unchecked.map { protection?.length(allocating: $0) == count } ?? false
+  }
+
+  /// Whether the packet that the library frees now may be a forged one: GCM's is decrypted before
+  /// its tag is checked, and freed if that is wrong.
+  package var mayFreeForged: Bool { protection?.layout == .gcm && unchecked != nil }
+
+  /// The library has used what it was given last: it was genuine.
+  package mutating func confirm() { unchecked = nil }
+
+  /// A call of the library failed.
+  package mutating func callFailed() {
+    // It does not get past a length that it finds impossible.
+    if position == .length { isDamaged = true }
+    if mayFreeForged { isForged = true }
+  }
 
   /// How many bytes the library may have now of the `wanted` ones; none when it is over.
   package mutating func allowance(of wanted: Int) -> Int {
-    if isDamaged { return 0 }
+    if isDamaged || isForged { return 0 }
+    confirm()
     switch position {
     case .versionLines:
       guard wanted > 1 else { return wanted }
       position = .firstBlock(passed: 0)
-      return min(wanted, blockSize)
-    case .firstBlock(let passed): return min(wanted, blockSize - passed)
+      return min(wanted, firstRead)
+    case .firstBlock(let passed): return min(wanted, firstRead - passed)
     case .length:
       // It found the length impossible by itself.
       isDamaged = true
@@ -66,7 +94,7 @@ package struct PacketFraming: Sendable {
     case .versionLines, .length: break
     case .firstBlock(let passed):
       let now = passed + bytes.count
-      position = now < blockSize ? .firstBlock(passed: now) : .length
+      position = now < firstRead ? .firstBlock(passed: now) : .length
     case .rest(let left, let whole):
       if !isEncrypted, left == whole, bytes.count > 0 { isLastInClear = bytes[0] == 21 }
       position = .rest(left: left - bytes.count, of: whole)
@@ -75,16 +103,28 @@ package struct PacketFraming: Sendable {
   }
 
   /// Whether the library may have a block of `count` bytes. False for the rest of a packet whose
-  /// length is wrong.
+  /// length is wrong, and for a packet that it would read once more.
   package mutating func mayAllocate(_ count: Int) -> Bool {
-    guard position == .length else { return true }
-    let left = Self.lengthFields + count - blockSize
-    let clear = Self.lengthFields + count - (protection?.macLength ?? 0)
-    guard left > 0, protection == nil || clear % blockSize == 0 else {
-      isDamaged = true
-      return false
+    guard position == .length else {
+      // Finding a wrong tag, chacha20 answers with a number that means a packet, and starts again
+      // with the same bytes, for ever. No other block for a packet's content is as large.
+      isForged = isForged || (protection?.layout == .chachaPoly && unchecked == count)
+      confirm()
+      return !isForged
     }
+    let whole: Int
+    if let protection {
+      let length = protection.length(allocating: count)
+      isDamaged = isDamaged || !protection.isWhole(length)
+      whole = 4 + length + protection.macLength
+    } else {
+      whole = Self.lengthFields + count
+    }
+    let left = whole - firstRead
+    isDamaged = isDamaged || left <= 0
+    guard !isDamaged else { return false }
     position = .rest(left: left, of: left)
+    space = count
     return true
   }
 
@@ -92,9 +132,10 @@ package struct PacketFraming: Sendable {
   private static let lengthFields = 5
 
   /// The number of bytes that libssh2 reads before it checks the length.
-  private var blockSize: Int { protection?.blockSize ?? Self.lengthFields }
+  private var firstRead: Int { protection?.firstRead ?? Self.lengthFields }
 
   private mutating func endPacket() {
+    unchecked = space
     isEncrypted = isEncrypted || isLastInClear
     position = .firstBlock(passed: 0)
   }

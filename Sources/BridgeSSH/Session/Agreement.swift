@@ -6,7 +6,7 @@ public struct Agreement: Sendable, Equatable {
   public var hostKey: String
   /// The cipher, client to server.
   public var cipher: String
-  /// The integrity algorithm, client to server.
+  /// The integrity algorithm, client to server; `<implicit>` where the cipher is an AEAD.
   public var mac: String
 
   /// The result with these names.

@@ -4,7 +4,7 @@ import Testing
 
 struct AlgorithmTests {
   private let old = LibraryVersion(1, 10, 0)
-  private let new = LibraryVersion(1, 11, 0)
+  private let new = LibraryVersion(1, 11, 1)
 
   /// A KEXINIT payload with OpenSSH-like lists, where `changes` does not say otherwise.
   private func payload(_ changes: [AlgorithmKind: String] = [:]) -> [UInt8] {
@@ -44,7 +44,10 @@ struct AlgorithmTests {
   }
 
   @Test func nothingWeakIsOffered() {
-    let weak = ["dss", "group1-", "sha1", "arcfour", "3des", "cbc", "md5", "zlib", "ripemd", "etm"]
+    let weak = [
+      "dss", "group1-", "sha1", "arcfour", "3des", "cbc", "md5", "zlib", "ripemd", "etm", "gcm",
+      "chacha",
+    ]
     for library in [old, new] {
       let offer = AlgorithmOffer(library: library)
       for kind in AlgorithmKind.allCases {
@@ -140,6 +143,42 @@ struct AlgorithmTests {
   func versionsAreRead(text: String, version: LibraryVersion?) {
     #expect(LibraryVersion(text) == version)
   }
+
+  @Test(arguments: [
+    (0x010a00, "1.10.0"), (0x010a00, "1.10.7"), (0x010b01, "1.11.0"), (0x010b01, "1.11.1_DEV"),
+    (0x010b01, "1.11.1-2+deb13u2"), (0x020000, "2.0.9"),
+  ])
+  func aLibraryOfTheSameMinorVersionIsUsed(built: Int, running: String) {
+    #expect(LibraryVersion.refusal(built: built, running: running) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (0x010a00, "1.11.1", "libssh2 1.11.1 (", "1.10.0", "1.10)"),
+      (0x010b01, "1.10.0", "libssh2 1.10.0 (", "1.11.1", "1.11)"),
+      (0x010b01, "1.12.0_DEV", "libssh2 1.12.0_DEV (", "1.11.1", "1.11)"),
+      (0x010a00, "2.10.0", "libssh2 2.10.0 (", "1.10.0", "1.10)"),
+      (0x010a00, "0.10.0", "libssh2 0.10.0 (", "1.10.0", "1.10)"),
+      (0x010a00, "1.100.0", "libssh2 1.100.0 (", "1.10.0", "1.10)"),
+      (0x010a00, "1.10", "libssh2 1.10 (", "1.10.0", "1.10)"),
+      (0x010a00, "unknown\u{1b}", "libssh2 unknown\\x1b (", "1.10.0", "1.10)"),
+      (0x010a00, "", "libssh2 of an unknown version (", "1.10.0", "1.10)"),
+      (0x010a00, nil, "libssh2 of an unknown version (", "1.10.0", "1.10)"),
+    ] as [(Int, String?, String, String, String)])
+  func anotherMinorVersionIsRefused(
+    built: Int, running: String?, found: String, headers: String, series: String
+  ) throws {
+    let error = try #require(LibraryVersion.refusal(built: built, running: running))
+    #expect(
+      error
+        == .featureUnavailable(
+          feature:
+            "SSH with \(found)this program was built with libssh2 \(headers): build it again "
+            + "on this machine, or install libssh2 \(series)"))
+    #expect(error.exitCode(in: nil) == .configuration)
+  }
+
+  @Test func theLibraryOfThisRunIsUsed() { #expect(SSHLibraries.refusal == nil) }
 
   @Test func theListsAreFoundInATranscript() throws {
     let lists = try #require(KexInit(payload: payload()))

@@ -162,7 +162,6 @@ extension ClientConfigTests {
   }
 
   @Test(arguments: [
-    ("Ciphers chacha20-poly1305@openssh.com", "Ciphers chacha20-poly1305@openssh.com (/c:1)"),
     ("\nciphers -aes*", "ciphers -aes* (/c:2)"),
     ("MACs umac-128@openssh.com,x", "MACs umac-128@openssh.com,x (/c:1)"),
     ("KexAlgorithms sntrup761x25519-sha512", "KexAlgorithms sntrup761x25519-sha512 (/c:1)"),
@@ -174,5 +173,26 @@ extension ClientConfigTests {
       try resolve(text, more: ["/krl": "SSHKRL\n\0\0\0\0\u{1}"])
     }
     #expect(throws: Never.self) { try resolve("Host other\n\(text)") }
+  }
+
+  /// They work where libssh2 has them, and are refused where nothing else is left.
+  @Test(arguments: [
+    ("Ciphers", "chacha20-poly1305@openssh.com", AlgorithmKind.cipherToClient),
+    ("Ciphers", "aes128-gcm@openssh.com", .cipherToServer),
+    ("MACs", "hmac-sha2-256-etm@openssh.com", .macToClient),
+  ])
+  func aNewerAlgorithmIsRefusedByNameOrOffered(
+    keyword: String, name: String, kind: AlgorithmKind
+  ) throws {
+    let standard = AlgorithmOffer.standard[kind]
+    guard LibraryVersion.linked.hasModernProtection else {
+      #expect(throws: AppError.featureUnavailable(feature: "\(keyword) \(name) (/c:1)")) {
+        try resolve("\(keyword) \(name)")
+      }
+      #expect(try resolve("\(keyword) +\(name)").algorithms[kind] == standard)
+      return
+    }
+    #expect(try resolve("\(keyword) \(name)").algorithms[kind] == [name])
+    #expect(try resolve("\(keyword) +\(name)").algorithms[kind] == standard + [name])
   }
 }

@@ -81,10 +81,7 @@ import Testing
   func anImpossibleLengthInAPacketIsTheServers(length: UInt32) async throws {
     try await withScript({ client, _ in
       try client.admit()
-      let number = try client.openRequest()
-      try client.confirmChannel(number)
-      _ = try client.expect(98)
-      try client.say(99) { $0.uint32(number) }
+      let number = try client.startCommand()
       try client.say(98) {
         $0.uint32(number)
         $0.string("exit-signal")
@@ -114,10 +111,7 @@ import Testing
     let total = 300_000
     try await withScript({ client, _ in
       try client.admit()
-      let number = try client.openRequest()
-      try client.confirmChannel(number)
-      _ = try client.expect(98)
-      try client.say(99) { $0.uint32(number) }
+      let number = try client.startCommand()
       for index in 0..<total {
         try client.say(94) {
           $0.uint32(number)

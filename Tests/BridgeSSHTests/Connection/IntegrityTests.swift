@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Whether `scripts/integrity` asks for all rows.
-private let wantsAllRows = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY"] == "full"
+let wantsAllRows = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY"] == "full"
 
 /// What a command's caller may believe when the link ends, or a bit of it changes, at any byte:
 /// success is all of the output and the status that the server sent, and everything else is a typed
@@ -16,7 +16,7 @@ private let wantsAllRows = ProcessInfo.processInfo.environment["BRIDGE_INTEGRITY
 @Suite(.serialized, .timeLimit(.minutes(30)))
 struct IntegrityTests {
   /// What a run came to.
-  private struct Run {
+  struct Run {
     var output = 0
     var streamError: AppError?
     var status: BridgeSSH.ExitStatus?
@@ -101,10 +101,7 @@ struct IntegrityTests {
     let portion = [UInt8](repeating: 7, count: 30_000)
     try await withScript({ client, _ in
       try client.admit()
-      let number = try client.openRequest()
-      try client.confirmChannel(number)
-      _ = try client.expect(98)
-      try client.say(99) { $0.uint32(number) }
+      let number = try client.startCommand()
       func status() throws {
         try client.say(98) {
           $0.uint32(number)
@@ -169,7 +166,7 @@ struct IntegrityTests {
     }
   }
 
-  private static func check(_ run: Run, size: Int, status: BridgeSSH.ExitStatus, _ what: String) {
+  static func check(_ run: Run, size: Int, status: BridgeSSH.ExitStatus, _ what: String) {
     if let seen = run.status {
       #expect(seen == status, "\(what): another status")
       #expect(run.output == size, "\(what): success with \(run.output) of \(size) bytes")
@@ -192,7 +189,7 @@ struct IntegrityTests {
     Issue.record("\(what): exit code \(code.rawValue) for \(error)")
   }
 
-  private static func run(
+  static func run(
     _ command: String, _ port: Int, _ configuration: SSHConfiguration, isProbed: Bool = false
   ) async -> Run {
     var run = Run()
@@ -226,9 +223,11 @@ struct IntegrityTests {
     return run
   }
 
-  private static func bytes(_ server: SSHServer, of command: String) async throws -> Int {
+  static func bytes(
+    _ server: SSHServer, of command: String, _ configuration: SSHConfiguration? = nil
+  ) async throws -> Int {
     let proxy = try await FaultProxy(to: server.port)
-    let run = await run(command, proxy.port, trusting(server))
+    let run = await run(command, proxy.port, configuration ?? trusting(server))
     #expect(run.status == .status(3))
     let closed = try await proxy.first { if case .closed = $0.kind { true } else { false } }
     await proxy.stop()
@@ -239,7 +238,7 @@ struct IntegrityTests {
   /// So many sessions at once.
   private static let workers = 4
 
-  private static func inGroups<Row: Sendable>(
+  static func inGroups<Row: Sendable>(
     _ rows: [Row], _ body: @escaping @Sendable (Row) async throws -> Void
   ) async {
     await withTaskGroup(of: Void.self) { group in

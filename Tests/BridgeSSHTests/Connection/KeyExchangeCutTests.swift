@@ -34,10 +34,7 @@ import Testing
   private static func script(_ ending: Ending, goesOn: Bool) -> ScriptedSSHServer.Script {
     { client, _ in
       try client.admit()
-      let number = try client.openRequest()
-      try client.confirmChannel(number)
-      _ = try client.expect(98)
-      try client.say(99) { $0.uint32(number) }
+      let number = try client.startCommand()
       for _ in 0..<(size / chunk.count) {
         try client.say(94) {
           $0.uint32(number)

@@ -19,8 +19,12 @@ final class ScriptedSSHServer: Sendable {
 
   /// Serves one client after the other: keys first, then what `script` does.
   ///
-  /// - Parameter forges: shows a host key without having its private half.
-  init(forges: Bool = false, _ script: @escaping Script) throws {
+  /// - Parameters:
+  ///   - forges: shows a host key without having its private half.
+  ///   - manner: how strict it is about the exchange of keys.
+  init(
+    forges: Bool = false, manner: ServerTalk.KeyExchangeManner = .lax, _ script: @escaping Script
+  ) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -43,7 +47,7 @@ final class ScriptedSSHServer: Sendable {
         clients.withLock { $0.append(client) }
         let talk = ServerTalk(client)
         do {
-          try talk.agree(forges: forges)
+          try talk.agree(forges: forges, manner: manner)
           try script(talk) { word in heard.withLock { $0.append(word) } }
         } catch {}
         clients.withLock { $0.removeAll { $0 == client } }

@@ -7,6 +7,17 @@ import Glibc
 /// Blocking, on a thread of its own. What it does wrong or the client does otherwise than expected
 /// ends it, which the client sees as the end of the connection.
 final class ServerTalk {
+  /// How a server exchanges its first keys (PROTOCOL of OpenSSH, 1.10).
+  enum KeyExchangeManner: Sendable {
+    /// Without strict key exchange.
+    case lax
+    /// With it: the numbers of packets begin anew behind the keys.
+    case strict
+    /// It promises that, and then sends a packet that must not be there: what an attacker does who
+    /// wants to take another away unseen (Terrapin, CVE-2023-48795).
+    case strictInWord
+  }
+
   /// Why a conversation ended early.
   enum End: Error {
     case closed
@@ -19,19 +30,24 @@ final class ServerTalk {
   private var readPackets: UInt32 = 0
   private var toClient: ServerCrypto.Direction?
   private var fromClient: ServerCrypto.Direction?
+  /// The key exchange methods that the client offers, with what it signals among them.
+  private(set) var clientMethods: [String] = []
 
   init(_ socket: Int32) { self.socket = socket }
 
   /// Versions and keys: curve25519-sha256, ssh-ed25519, aes128-ctr, hmac-sha2-256.
   ///
-  /// - Parameter forges: shows the host key without having its private half.
-  func agree(forges: Bool = false) throws {
+  /// - Parameters:
+  ///   - forges: shows the host key without having its private half.
+  ///   - manner: how strict it is about the exchange.
+  func agree(forges: Bool = false, manner: KeyExchangeManner = .lax) throws {
     let version = "SSH-2.0-Scripted_1.0"
-    let offer = Self.offer
+    let offer = Self.offer(isStrict: manner != .lax)
     try write(Array("\(version)\r\n".utf8))
     try send(offer)
     let theirVersion = try readLine()
     let theirOffer = try expect(20)
+    clientMethods = KexInit(payload: theirOffer)?[.keyExchange] ?? []
     var request = WireReader(Array(try expect(30).dropFirst()))
     guard let half = request.string(), let hostKey = ServerCrypto.PrivateKey.signing(),
       let ours = ServerCrypto.PrivateKey.exchange()
@@ -52,9 +68,12 @@ final class ServerTalk {
     var reply = WireWriter()
     reply.byte(31)
     for part in [blob.bytes, ours.publicHalf, signature.bytes] { reply.string(part) }
+    if manner == .strictInWord { try send([2, 0, 0, 0, 0]) }
     try send(reply.bytes)
     try send([21])
+    if manner != .lax { sentPackets = 0 }
     _ = try expect(21)
+    if manner != .lax { readPackets = 0 }
 
     func key(_ letter: Character) -> [UInt8] {
       Digest.sha256(secret + hash + [letter.asciiValue ?? 0] + hash)
@@ -123,11 +142,12 @@ final class ServerTalk {
   func listenToTheEnd() throws { while true { _ = try receive() } }
 
   /// Begins an exchange of keys (RFC 4253, 9), which is never finished.
-  func askForKeys() throws { try send(Self.offer) }
+  func askForKeys() throws { try send(Self.offer()) }
 
-  private static var offer: [UInt8] {
+  private static func offer(isStrict: Bool = false) -> [UInt8] {
     var offered = SSHAlgorithmOffer()
-    offered.keyExchanges = "curve25519-sha256"
+    offered.keyExchanges =
+      isStrict ? "curve25519-sha256,kex-strict-s-v00@openssh.com" : "curve25519-sha256"
     offered.hostKeys = "ssh-ed25519"
     offered.ciphers = "aes128-ctr"
     offered.macs = "hmac-sha2-256"

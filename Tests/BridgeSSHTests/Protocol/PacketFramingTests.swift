@@ -128,4 +128,131 @@ struct PacketFramingTests {
     #expect(framing.isDamaged)
     #expect(framing.allowance(of: 1000) == 0)
   }
+
+  /// A cipher and a MAC, what libssh2 reads before it knows the length, and what it allocates for a
+  /// packet of 48 bytes behind the length.
+  static let modern = [
+    ("aes128-gcm@openssh.com", "INTEGRATED-AES-GCM", 16, 48 - 1 + 16),
+    ("chacha20-poly1305@openssh.com", "hmac-sha2-256", 8, 4 + 48 + 16),
+    ("aes128-ctr", "hmac-sha2-256-etm@openssh.com", 4, 4 + 48 + 32),
+    ("3des-cbc", "hmac-sha2-512-etm@openssh.com", 4, 4 + 48 + 64),
+    ("aes128-ctr", "hmac-sha2-256", 16, 44 - 1 + 32),
+  ]
+
+  /// At a packet whose length the library can tell.
+  private func atLength(_ cipher: String, _ mac: String) throws -> PacketFraming {
+    var framing = encrypted()
+    let protection = try #require(PacketProtection(cipher: cipher, mac: mac))
+    framing.protect(with: protection)
+    _ = pass([UInt8](repeating: 9, count: protection.firstRead), through: &framing)
+    return framing
+  }
+
+  @Test(arguments: modern.prefix(4))
+  func eachProtectionHasItsOwnStart(
+    cipher: String, mac: String, first: Int, space: Int
+  ) throws {
+    let protection = try #require(PacketProtection(cipher: cipher, mac: mac))
+    var framing = encrypted()
+    for _ in 0..<3 {
+      framing.protect(with: protection)
+      #expect(pass([UInt8](repeating: 9, count: first), through: &framing) == [first])
+      let spaceIsGiven = framing.mayAllocate(space)
+      #expect(spaceIsGiven)
+      let rest = 4 + 48 + protection.macLength - first
+      #expect(pass([UInt8](repeating: 9, count: rest), through: &framing) == [rest])
+      #expect(framing.needsProtection)
+    }
+    #expect(!framing.isDamaged && !framing.isForged)
+  }
+
+  @Test(arguments: modern.prefix(4))
+  func aLengthThatIsNoMultipleOfTheBlockIsRefusedInEach(
+    cipher: String, mac: String, first: Int, space: Int
+  ) throws {
+    let protection = try #require(PacketProtection(cipher: cipher, mac: mac))
+    for length in -20...200 {
+      var framing = try atLength(cipher, mac)
+      let isWhole = length > 0 && length % protection.blockSize == 0
+      let spaceIsGiven = framing.mayAllocate(space - 48 + length)
+      #expect(spaceIsGiven == isWhole, "\(length)")
+      #expect(framing.isDamaged == !isWhole, "\(length)")
+    }
+  }
+
+  /// It is collected in a buffer, in which there is no space for the rest.
+  @Test func aSealedPacketThatIsLargerThanTheBufferIsRefused() throws {
+    for (length, fits) in [(34_976, true), (34_984, false)] {
+      var framing = try atLength("chacha20-poly1305@openssh.com", "hmac-sha1")
+      let spaceIsGiven = framing.mayAllocate(4 + length + 16)
+      #expect(spaceIsGiven == fits)
+      #expect(framing.isDamaged == !fits)
+    }
+  }
+
+  /// As transport.c of 1.11.1 does: it takes the code of the failure for a packet's number.
+  @Test func aSealedPacketThatIsReadOnceMoreIsForged() throws {
+    var framing = try atLength("chacha20-poly1305@openssh.com", "hmac-sha1")
+    let spaceIsGiven = framing.mayAllocate(4 + 48 + 16)
+    #expect(spaceIsGiven)
+    _ = pass([UInt8](repeating: 9, count: 60), through: &framing)
+    var accepted = framing
+    let againIsGiven = framing.mayAllocate(4 + 48 + 16)
+    #expect(!againIsGiven)
+    #expect(framing.isForged && !framing.isDamaged)
+    #expect(framing.allowance(of: 1000) == 0)
+    // What the library keeps of a packet is of another size, and then anything goes.
+    for count in [48, 4 + 48 + 16] {
+      let spaceIsGiven = accepted.mayAllocate(count)
+      #expect(spaceIsGiven)
+    }
+    #expect(!accepted.isForged)
+  }
+
+  /// It is freed either way, decrypted; which it was shows only when the call is over.
+  @Test func aCallThatFailsAtTheEndOfAPacketShowsThatItIsForged() throws {
+    for (cipher, mac, _, space) in Self.modern {
+      for isConfirmed in [true, false] {
+        var framing = try atLength(cipher, mac)
+        #expect(!framing.mayFreeForged)
+        let spaceIsGiven = framing.mayAllocate(space)
+        #expect(spaceIsGiven)
+        for _ in 0..<200 where !framing.needsProtection { _ = pass([9], through: &framing) }
+        let isGCM = cipher.contains("gcm")
+        #expect(framing.mayFreeForged == isGCM)
+        // Asking for more, the library has accepted it.
+        if isConfirmed { _ = framing.allowance(of: 1000) }
+        framing.callFailed()
+        #expect(framing.isForged == (isGCM && !isConfirmed), "\(cipher)")
+        #expect(!framing.isDamaged)
+      }
+    }
+  }
+
+  @Test(arguments: modern)
+  func aCallThatFailsAtALengthShowsThatItIsImpossible(
+    cipher: String, mac: String, first: Int, space: Int
+  ) throws {
+    var framing = try atLength(cipher, mac)
+    framing.callFailed()
+    #expect(framing.isDamaged)
+  }
+
+  @Test func theBlockWithThePacketsContentIsKnown() throws {
+    for (cipher, mac, _, space) in Self.modern {
+      var framing = try atLength(cipher, mac)
+      let isOfCiphertext = mac.contains("etm")
+      #expect(framing.isPacket(space) == !isOfCiphertext, "\(cipher) \(mac)")
+      let spaceIsGiven = framing.mayAllocate(space)
+      #expect(spaceIsGiven)
+      #expect(!framing.isPacket(48))
+      for _ in 0..<200 where !framing.needsProtection { _ = pass([9], through: &framing) }
+      // It is decrypted to a block of its own.
+      #expect(framing.isPacket(48) == isOfCiphertext, "\(cipher) \(mac)")
+      #expect(!framing.isPacket(40))
+      let copyIsGiven = framing.mayAllocate(48)
+      #expect(copyIsGiven)
+      #expect(!framing.isPacket(48))
+    }
+  }
 }

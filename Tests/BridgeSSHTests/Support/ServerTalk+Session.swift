@@ -51,6 +51,16 @@ extension ServerTalk {
     try welcome()
   }
 
+  /// Confirms the channel that the client asks for, and starts what it requests there; returns the
+  /// client's number of it.
+  func startCommand() throws -> UInt32 {
+    let number = try openRequest()
+    try confirmChannel(number)
+    _ = try expect(98)
+    try say(99) { $0.uint32(number) }
+    return number
+  }
+
   /// The client's number of the channel it asks for.
   func openRequest() throws -> UInt32 {
     var reader = WireReader(Array(try expect(90).dropFirst()))

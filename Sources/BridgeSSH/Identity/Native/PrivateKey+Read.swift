@@ -16,7 +16,8 @@ extension PrivateKey {
   /// key from the passphrase.
   static func read(_ path: String, _ info: PrivateKeyInfo, passphrase: Secret?) -> Found {
     switch info.format {
-    case .pem, .pkcs8: return readPEM(path, isEncrypted: info.isEncrypted, passphrase)
+    case .pem, .pkcs8:
+      return info.isEncrypted ? decryptPEM(path, passphrase) : readPEM(path)
     case .openSSH where info.isEncrypted: return decrypt(path, passphrase)
     case .openSSH: return readContainer(path)
     }
@@ -26,26 +27,39 @@ extension PrivateKey {
     (try? LocalFile.readSecret(path, limit: PrivateKeyInfo.limit))?.bytes
   }
 
-  private static func readPEM(_ path: String, isEncrypted: Bool, _ passphrase: Secret?) -> Found {
+  private static func decryptPEM(_ path: String, _ passphrase: Secret?) -> Found {
+    guard let passphrase else { return .wrongPassphrase }
     guard let file = file(path) else { return .damaged }
     let key = unsafe file.withSpan { text in
       unsafe text.withUnsafeBufferPointer { bytes in
-        guard let passphrase else {
-          return unsafe bridge_read_key(bytes.baseAddress, Int32(bytes.count), nil)
-        }
-        return unsafe passphrase.withText {
+        unsafe passphrase.withText {
           unsafe bridge_read_key(bytes.baseAddress, Int32(bytes.count), $0)
         }
       }
     }
-    guard let key = unsafe key else { return isEncrypted ? .wrongPassphrase : .damaged }
+    guard let key = unsafe key else { return .wrongPassphrase }
     return unsafe PrivateKey(key).map { .key($0) } ?? .other
   }
 
+  /// The text is decoded here, because OpenSSL would leave its decoded form in memory.
+  private static func readPEM(_ path: String) -> Found {
+    guard let body = body(path) else { return .damaged }
+    let key = unsafe body.withSpan { bytes in
+      unsafe bytes.withUnsafeBufferPointer {
+        unsafe bridge_read_der_key($0.baseAddress, $0.count)
+      }
+    }
+    guard let key = unsafe key else { return .damaged }
+    return unsafe PrivateKey(key).map { .key($0) } ?? .other
+  }
+
+  /// The decoded body; nil where the file cannot be read or is damaged.
+  private static func body(_ path: String) -> WipedBytes? {
+    file(path)?.withSpan { text in (try? KeyArmor(text))?.decoded(in: text) }
+  }
+
   private static func readContainer(_ path: String) -> Found {
-    guard let file = file(path) else { return .damaged }
-    let body = file.withSpan { text in (try? KeyArmor(text))?.decoded(in: text) }
-    let key = body?.withSpan { bytes in
+    let key = body(path)?.withSpan { bytes in
       OpenSSHKey.secret(in: bytes).flatMap { PrivateKey(secret: $0, in: bytes) }
     }
     return key.flatMap { $0 }.map { .key($0) } ?? .damaged

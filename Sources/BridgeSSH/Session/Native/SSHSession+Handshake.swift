@@ -33,7 +33,11 @@ extension SSHSession {
     guard let keyExchange = name(.keyExchange), let hostKey = name(.hostKey),
       let cipher = name(.cipherToServer), let mac = name(.macToServer)
     else { return nil }
-    return Agreement(keyExchange: keyExchange, hostKey: hostKey, cipher: cipher, mac: mac)
+    // What is agreed on besides an AEAD, if anything, is not used.
+    let isImplicit = Cipher.named(cipher)?.integrated != nil
+    return Agreement(
+      keyExchange: keyExchange, hostKey: hostKey, cipher: cipher,
+      mac: isImplicit ? "<implicit>" : mac)
   }
 
   /// The name agreed on; nil before the key exchange.

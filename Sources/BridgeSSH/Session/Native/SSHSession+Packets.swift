@@ -4,6 +4,7 @@ import Foundation
 extension SSHSession {
   /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).
   func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
+    confirmPacket()
     switch wire.seal {
     case .open: break
     case .silent: return -Int(EAGAIN)
@@ -11,7 +12,7 @@ extension SSHSession {
     }
     // A packet that starts an exchange of keys may be next: windows are opened first.
     if hasNewEnd { return -Int(EAGAIN) }
-    if damage != nil { return -Int(EBADMSG) }
+    if brokenBy != nil { return -Int(EBADMSG) }
     if framing.needsProtection { framing.protect(with: currentProtection()) }
     let allowance = framing.allowance(of: target.count)
     guard allowance > 0 else { return -Int(EBADMSG) }
@@ -34,9 +35,11 @@ extension SSHSession {
     }
     guard case .done(let names) = found else { return nil }
     if names != protection.names {
-      let value = PacketProtection(
-        cipher: name(.cipherToClient) ?? "", mac: name(.macToClient) ?? "")
-      protection = (names, value)
+      let (cipher, back) = (name(.cipherToClient) ?? "", name(.cipherToServer) ?? "")
+      // One AEAD is not enough (`AlgorithmOffer.isLopsided`).
+      let isEven = Cipher.named(cipher)?.integrated == Cipher.named(back)?.integrated
+      let value = PacketProtection(cipher: cipher, mac: name(.macToClient) ?? "")
+      protection = (names, isEven ? value : nil)
     }
     return protection.value
   }

@@ -20,6 +20,8 @@ import Foundation
   /// What packets from the server are protected with, and the names the library gave for it.
   var protection: (names: (UInt, UInt), value: PacketProtection?) = ((0, 0), nil)
   private(set) var disconnect: Disconnect?
+  /// The start of a packet that the library has freed, maybe because its tag is wrong.
+  private var doubtful: [UInt8]?
   /// Why all data from now on is untrusted; the first cause counts.
   private(set) var damage: Damage?
   /// Called when the server's DISCONNECT came, before the library refuses all further calls: the
@@ -47,7 +49,7 @@ import Foundation
   enum Damage: Sendable, Equatable {
     /// A packet's length cannot be one.
     case length
-    /// A packet's MAC is wrong (RFC 4253, 6.4).
+    /// A packet's MAC or tag is wrong (RFC 4253, 6.4).
     case mac
     /// A length inside of a packet asks for more memory than any real one.
     case size
@@ -87,6 +89,7 @@ import Foundation
   }
 
   func attempt(_ code: Int32) -> Attempt<Void> {
+    conclude(hasFailed: code < 0 && code != LIBSSH2_ERROR_EAGAIN)
     if code < 0, let broken = brokenBy { return .failed(broken.code, broken.text) }
     if code == LIBSSH2_ERROR_EAGAIN { return .again }
     return code < 0 ? .failed(SSHFailure.Code(rawValue: Int(code)), lastMessage()) : .done(())
@@ -95,9 +98,13 @@ import Foundation
   /// For calls that return a pointer: nil means look at the session's last error.
   func callForPointer<Value>(_ body: (LibraryPointer) -> Value?) -> Attempt<Value> {
     guard let session = unsafe session else { return .failed(.badUse, "session is freed") }
-    if let value = unsafe body(LibraryPointer(session)) { return .done(value) }
-    if let broken = brokenBy { return .failed(broken.code, broken.text) }
+    if let value = unsafe body(LibraryPointer(session)) {
+      confirmPacket()
+      return .done(value)
+    }
     let code = unsafe libssh2_session_last_errno(session)
+    conclude(hasFailed: code != LIBSSH2_ERROR_EAGAIN)
+    if let broken = brokenBy { return .failed(broken.code, broken.text) }
     return code == LIBSSH2_ERROR_EAGAIN
       ? .again : .failed(SSHFailure.Code(rawValue: Int(code)), lastMessage())
   }
@@ -116,6 +123,7 @@ import Foundation
   /// The damage that makes further packets unreadable; nil while they can be used.
   var brokenBy: (code: SSHFailure.Code, text: String)? {
     if framing.isDamaged { recordDamage(.length) }
+    if framing.isForged { recordDamage(.mac) }
     return damage?.failure
   }
 
@@ -200,7 +208,7 @@ import Foundation
       return nil
     }
     rsaRequest?.libraryAllocates(count)
-    let isPacket = framing.awaitsPacket
+    let isPacket = framing.isPacket(count)
     guard framing.mayAllocate(count) else { return nil }
     return unsafe blocks.allocate(count, isPacket: isPacket)
   }
@@ -208,8 +216,30 @@ import Foundation
   /// libssh2's freeing. A packet that it accepted is looked at on its way.
   func deallocate(_ block: UnsafeMutableRawPointer) {
     let (bytes, isPacket) = unsafe LibraryBlocks.contents(of: block)
-    if isPacket, damage == nil, !isFreeing { unsafe see(freed: UnsafeRawBufferPointer(bytes)) }
+    if isPacket, damage == nil, !isFreeing {
+      let head = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(PacketTap.reach))
+      if framing.mayFreeForged {
+        unsafe doubtful = Array(head)
+      } else {
+        unsafe see(head.bindMemory(to: UInt8.self).span)
+      }
+    }
     unsafe blocks.deallocate(block)
+  }
+
+  /// The library has accepted the packet that it was given last.
+  func confirmPacket() {
+    framing.confirm()
+    if let packet = doubtful.take() { see(packet.span) }
+  }
+
+  /// A call of the library is over: it shows whether the packet given last was genuine.
+  private func conclude(hasFailed: Bool) {
+    if hasFailed {
+      framing.callFailed()
+      if framing.isForged { doubtful = nil }
+    }
+    confirmPacket()
   }
 
   /// Frees what the library gave away to its caller.
@@ -218,13 +248,13 @@ import Foundation
     unsafe libssh2_free(session, block)
   }
 
-  private func see(freed bytes: UnsafeRawBufferPointer) {
-    let block = unsafe bytes.prefix(PacketTap.reach)
-    unsafe tap.see(UnsafeRawBufferPointer(rebasing: block).bindMemory(to: UInt8.self).span)
+  private func see(_ packet: Span<UInt8>) {
+    tap.see(packet)
     if let arrival = tap.takeArrival() { arrivals.see(arrival) }
   }
 
   func record(_ disconnect: Disconnect) {
+    confirmPacket()
     self.disconnect = disconnect
     willDisconnect?()
   }

@@ -5,8 +5,7 @@ import Foundation
 ///
 /// The largest block of a normal session is 55 KB; a length that a peer invented is refused.
 /// libssh2 frees password packets unwiped, and loses a block now and then (the host key, at each
-/// key exchange after the first; the private key of one that is given up): `LibraryBlocks`
-/// remembers every block that was allocated.
+/// key exchange after the first): `LibraryBlocks` remembers every block that was allocated.
 enum SessionMemory {
   static let largestBlock = 512 << 10
 
