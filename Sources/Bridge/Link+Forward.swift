@@ -31,13 +31,14 @@ extension Link where Transport == SSHConnection {
   }
 
   /// Tells `forwarder` what happens to this link until it is closed: without it, the sessions of a
-  /// lost link are found dead by their own probes only.
+  /// link that was cut are found dead by their own probes only.
   public func keep(_ forwarder: Forwarder) async {
     for await event in events() {
       switch event.step {
-      case .failed, .suspended, .switched: await forwarder.linkLost()
+      case .failed: if event.step.isCut { await forwarder.linkLost() }
       case .recovered: await forwarder.linkIsBack()
-      case .attempted, .entered, .becameHealthy, .classified, .waiting, .resumed, .suspected,
+      case .suspended, .switched, .attempted, .entered, .becameHealthy, .classified, .waiting,
+        .resumed, .suspected,
         .cleared, .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
         break
       }

@@ -54,6 +54,8 @@ struct ConnectRun: Sendable {
   enum Step: Sendable {
     case ended(RunContext.Ending)
     case signal(Int32)
+    /// The last forwarded connection has ended.
+    case carried
     case closed
     case over
   }
@@ -94,16 +96,7 @@ struct ConnectRun: Sendable {
           return .over
         }
       }
-      if let forwards {
-        group.addTask(executorPreference: reactor) {
-          await forwards.report()
-          return .over
-        }
-        group.addTask(executorPreference: reactor) {
-          await forwards.askForPorts()
-          return .over
-        }
-      }
+      if let forwards { keep(forwards, in: &group) }
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
@@ -112,9 +105,20 @@ struct ConnectRun: Sendable {
         switch step {
         case .over: continue
         case .closed: group.cancelAll()
-        case .ended(let first):
-          ending = ending ?? first
-          await shutDown(forwards)
+        case .ended(let next):
+          let isFirst = ending == nil
+          ending = ending ?? next
+          guard isFirst, let forwards, await waits(for: forwards, next) else {
+            await shutDown(forwards)
+            continue
+          }
+          group.addTask(executorPreference: reactor) {
+            await forwards.untilIdle()
+            return .carried
+          }
+          // What the user asks for, or that the link has given up.
+          group.addTask(executorPreference: reactor) { await watchEnd() }
+        case .carried: await shutDown(forwards)
         case .signal(let code):
           signal = signal ?? code
           await shutDown(forwards)
@@ -123,6 +127,17 @@ struct ConnectRun: Sendable {
     }
     await reportCounters()
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
+  }
+
+  private func keep(_ forwards: RunForwards, in group: inout TaskGroup<Step>) {
+    group.addTask(executorPreference: reactor) {
+      await forwards.report()
+      return .over
+    }
+    group.addTask(executorPreference: reactor) {
+      await forwards.askForPorts()
+      return .over
+    }
   }
 
   private func begin(_ links: RunLinks) async {
@@ -138,6 +153,18 @@ struct ConnectRun: Sendable {
     context.detachment?.loggedIn(reporter)
     await work.use(connection, generation)
     await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
+  }
+
+  /// As with ssh, what is forwarded outlives the shell or the command; the terminal is the user's
+  /// again, so that Ctrl-C ends it.
+  private func waits(for forwards: RunForwards, _ ending: RunContext.Ending) async -> Bool {
+    let hasEnded = context.facts.withLock { $0.remote != nil }
+    let count = await forwards.count
+    guard case .success = ending, hasEnded, count > 0 else { return false }
+    TerminalModes.restore()
+    let subject = count == 1 ? "forwarded connection" : "forwarded connections"
+    reporter.log("bridgectl: waiting for the end of \(count) \(subject); Ctrl-C ends them.")
+    return true
   }
 
   private func shutDown(_ forwards: RunForwards?) async {

@@ -7,13 +7,15 @@ import BridgeTransport
 struct RunForwards: Sendable {
   private let context: RunContext
   private let forwarder: Forwarder
+  private let links: RunLinks
 
   /// Nil where nothing is forwarded.
   init?(_ context: RunContext, _ prompter: Prompter, over links: RunLinks) {
     guard !context.settings.forwards.isEmpty else { return nil }
-    self.context = context
+    (self.context, self.links) = (context, links)
     var limits = Forwarder.Limits()
     limits.keepalive = context.settings.keepalive
+    limits.deadAfter = context.settings.deadAfter
     forwarder = Forwarder(
       through: context.settings.endpoint.host, limits: limits, on: context.reactor,
       link: { () async throws(AppError) in
@@ -72,7 +74,8 @@ struct RunForwards: Sendable {
         _ = try await forwarder.listen(rule)
       } catch {
         // Of a link that has given up the run ends by itself.
-        guard error != .cancelled, context.facts.withLock({ $0.wasUp }) else { return }
+        guard error != .cancelled, (try? await links.supervisor.connection(links.id)) != nil
+        else { return }
         return context.finish(Self.ending(rule, error))
       }
     }
@@ -114,6 +117,8 @@ struct RunForwards: Sendable {
       } else {
         reporter.detail("bridgectl: \(words)")
       }
+    case .missed(let count):
+      reporter.detail("bridgectl: \(count) events of forwarded connections were missed")
     }
   }
 
@@ -134,6 +139,12 @@ struct RunForwards: Sendable {
         return "  \(connection.id) to \(target) (\(counts))"
       }
   }
+
+  /// How many connections are carried or wait.
+  var count: Int { get async { await forwarder.count } }
+
+  /// Returns when none is carried or waits any more.
+  func untilIdle() async { await forwarder.untilIdle() }
 
   /// A link that was lost may have taken the sessions with it.
   func linkLost() async { await forwarder.linkLost() }

@@ -45,7 +45,9 @@ struct RunLinks: Sendable {
     self.id = id
     let (request, settings) = (context.request, context.settings)
     if let messages = request.messages {
-      target = .webSocket(messages.url, try await WebSocketConfiguration(messages))
+      var configuration = try await WebSocketConfiguration(messages)
+      configuration.proxy = settings.proxy
+      target = .webSocket(messages.url, configuration)
     } else if let descriptor = request.passwordDescriptor {
       let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)

@@ -55,6 +55,34 @@ import Foundation
     }
   }
 
+  /// Writes what the kernel takes of `bytes`.
+  package func send(_ bytes: [UInt8]) -> Transfer {
+    unsafe bytes.withUnsafeBytes { unsafe send($0) }
+  }
+
+  /// At most `limit` bytes that have come, which stay where they are.
+  package func peek(_ limit: Int) -> (bytes: [UInt8], transfer: Transfer) {
+    var bytes = [UInt8](repeating: 0, count: max(1, limit))
+    while true {
+      let count = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_PEEK))
+      if count > 0 { return (Array(bytes.prefix(count)), .bytes(count)) }
+      if count == 0 {
+        record(.endOfFile)
+        return ([], .ended)
+      }
+      if errno == EINTR { continue }
+      if errno == EAGAIN || errno == EWOULDBLOCK { return ([], .wouldBlock) }
+      record(.failed(errno: errno))
+      return ([], .ended)
+    }
+  }
+
+  /// Takes the first `count` bytes of what `peek` showed.
+  package func discard(_ count: Int) {
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe bytes.withUnsafeMutableBytes { _ = unsafe receive(into: $0) }
+  }
+
   /// Whether the peer has closed or the connection failed, with nothing left to read. Takes nothing
   /// and records nothing: the next read does.
   package func isAtEnd() -> Bool {
@@ -76,14 +104,31 @@ import Foundation
     setOption(TCP_NODELAY, 1)
   }
 
+  /// Takes few bytes more than are on their way (tcp(7), TCP_NOTSENT_LOWAT): what is sent next on a
+  /// slow way waits for a quarter of a megabyte, and not for all that a send buffer holds.
+  package func keepBacklogShort() {
+    setOption(TCP_NOTSENT_LOWAT, 256 << 10)
+  }
+
   /// Bytes that the peer's kernel has acknowledged; 0 where the socket is closed or is no TCP one.
-  package var acknowledged: UInt64 {
-    // tcpi_bytes_acked lies 120 bytes into struct tcp_info (linux/tcp.h, since 4.1; glibc's is
-    // shorter), which never changes but at its end.
+  package var acknowledged: UInt64 { information?.acknowledged ?? 0 }
+
+  /// Bytes, and the end, that were sent and that the peer's kernel has not taken (tcp(7),
+  /// SIOCOUTQ); nil where it will never take them, 0 where that is not known.
+  package var unsent: Int? {
+    var count: Int32 = 0
+    guard unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0, count > 0 else { return 0 }
+    return information?.state == UInt8(TCP_CLOSE) ? nil : Int(count)
+  }
+
+  /// Of a TCP socket. tcpi_state is the first byte of struct tcp_info, tcpi_bytes_acked lies 120
+  /// bytes into it (linux/tcp.h, since 4.1; glibc's is shorter); it never changes but at its end.
+  private var information: (state: UInt8, acknowledged: UInt64)? {
     var info = [UInt64](repeating: 0, count: 16)
     var size = socklen_t(info.count * MemoryLayout<UInt64>.size)
     let isKnown = unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0
-    return isKnown && size >= 128 ? info[15] : 0
+    guard isKnown, size >= 128 else { return nil }
+    return (UInt8(truncatingIfNeeded: info[0].littleEndian), info[15])
   }
 
   /// Takes a waiting connection; nil, with `errno`, when there is none.

@@ -44,6 +44,12 @@ public struct RecoveryEvent: Sendable {
     case closed
     /// A slow reader lost so many events that stood here.
     case missed(count: Int)
+
+    /// Whether a connection that was up was cut: others on the same way may have been cut without
+    /// a sign. Silence, or a dial that failed, says nothing of them that their own probes do not.
+    package var isCut: Bool {
+      if case .failed(let failure) = self { failure.kind == .linkLost } else { false }
+    }
   }
 
   /// Counts all events of a supervisor, from 1; a reader that lost some sees a gap.

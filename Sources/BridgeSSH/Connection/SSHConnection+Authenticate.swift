@@ -117,7 +117,7 @@ extension SSHConnection {
     case .agentKey(let key):
       login.show(key.blob)
       guard plan.isFirst(key.blob) else {
-        login.passOver("The key was offered before.")
+        login.passOver(Self.offeredBefore)
         return .notAvailable
       }
       let user = configuration.user

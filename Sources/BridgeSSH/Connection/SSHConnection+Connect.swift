@@ -6,6 +6,7 @@ extension SSHConnection {
   /// Connects: from the name to a connection that can open channels.
   func establish() async throws(AppError) {
     try checkUnused()
+    if let refusal = LibSSH2.refusal { throw refusal }
     let known = try await loadKnownHosts()
     try checkUnused()
     step(.connect)
@@ -93,6 +94,7 @@ extension SSHConnection {
     if let proxy { return try start(proxy) }
     let socket = try await dial()
     socket.sendAtOnce()
+    socket.keepBacklogShort()
     socket.acknowledgeAtOnce()
     return SocketCarrier(socket, on: reactor)
   }
@@ -160,6 +162,10 @@ extension SSHConnection {
   private func offerAlgorithms(_ known: KnownHosts) throws(SSHFailure) {
     let types = known.preferredTypes(offered: configuration.algorithms[.hostKey])
     offer = configuration.algorithms.preferring(hostKeys: types)
+    guard !offer.isLopsided else {
+      let detail = "An AEAD cipher (AES-GCM, ChaCha20-Poly1305) needs the same ciphers both ways."
+      throw failure(observation: .algorithmMismatch(detail: detail), phase: .keyExchange)
+    }
     for kind in AlgorithmKind.allCases {
       guard case .failed(let code, let text) = session?.prefer(offer[kind], for: kind) else {
         continue

@@ -11,7 +11,7 @@ extension SSHConnection {
     let begun = ContinuousClock.now
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
       connection, id, answer in
-      if connection.operations.hasFar {
+      if connection.operations.hasFar || connection.hasBacklog {
         connection.listen(id) { answer(.success(())) }
       } else {
         connection.queueRoundTrip(id) { answer(.success(())) }
@@ -31,8 +31,17 @@ extension SSHConnection {
     }
   }
 
+  /// Whether a question would wait behind so much that its answer may take a minute.
+  private var hasBacklog: Bool {
+    session?.wire.carrier.unsent ?? 0 > Self.mostBacklog
+  }
+
+  /// Bytes before a question that a slow way of 2 kB/s takes in half of that minute.
+  private static let mostBacklog = 64 << 10
+
   /// A round trip where an open holds the session's one place for questions and its answer depends
-  /// on a third machine, perhaps for minutes: a global request that the server refuses.
+  /// on a third machine, perhaps for minutes, or on a slow way: a global request that the server
+  /// refuses.
   ///
   /// libssh2 1.10 keeps the refusal forever, so this is not the usual way.
   private func listen(_ id: Int, heard: @escaping () -> Void) {

@@ -13,6 +13,12 @@ final class ForwardSession {
   var carried = 0
   /// Runs while nothing uses it.
   var idle: LoopTimer?
+  /// Whether its host is alive, as long as that is evaluated.
+  var liveness: Liveness?
+  /// When it is evaluated next.
+  var watch: LoopTimer?
+  /// Waits for the answer to the newest probe.
+  var probe: Task<Void, Never>?
 
   init(_ connection: SSHConnection, number: Int) {
     self.connection = connection
@@ -27,4 +33,14 @@ final class ForwardSession {
   var isFree: Bool { !isOpening && !connection.assumeIsolated { $0.operations.hasFar } }
 
   var isUnused: Bool { !isOpening && carried == 0 }
+
+  /// Whether its host has left a probe without an answer for long.
+  var isSuspected: Bool { liveness?.isSuspecting ?? false }
+
+  /// Ends the evaluation of its host.
+  func stopWatching() {
+    watch?.cancel()
+    probe?.cancel()
+    (liveness, watch, probe) = (nil, nil, nil)
+  }
 }

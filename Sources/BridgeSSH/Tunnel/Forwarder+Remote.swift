@@ -109,6 +109,7 @@ extension Forwarder {
         wait = ForwardAttempts.waits.first
       }
       await connection.close()
+      remote.session?.stopWatching()
       remote.session = nil
       remote.attempts.lost(at: .now)
     }
@@ -118,7 +119,7 @@ extension Forwarder {
   private func serveRemote(over connection: SSHConnection) async {
     let session = ForwardSession(connection, number: 0)
     remote.session = session
-    watchSessions()
+    watch(session)
     let watching = Task(executorPreference: reactor) {
       for await _ in connection.events {}
       await self.wakeKeeper()

@@ -57,6 +57,7 @@ extension Forwarder {
   }
 
   func carry(_ id: Int, _ splice: Splice) {
+    splice.whenDelivering = { [weak self] in self?.assumeIsolated { $0.resumeIfIdle() } }
     entries[id]?.splice = splice
     if !splice.start() { splice.end() }
   }
@@ -133,24 +134,30 @@ extension Forwarder {
     }
     waiting += 1
     defer { waiting -= 1 }
-    let deadline = ContinuousClock.now + limits.wait
+    var deadline = ContinuousClock.now + limits.wait
+    var hasLost = false
     while true {
       try await untilUp(deadline)
       let session = try await takeSession(deadline)
       let limit = session.connection.configuration.timeouts.channel
+      let late = probeIfLate(session.connection)
       let opened = await session.connection.openTunnel(to: target, within: limit)
+      late.cancel()
       session.isOpening = false
       resumeNext()
       switch opened {
       case .success(let carrier):
         session.carried += 1
+        watch(session)
         return (carrier, session)
       case .failure(let failure):
         watchIdle(session)
-        // The session went, and not the target: once more, while there is time.
-        guard session.isOver, ContinuousClock.now < deadline, !Task.isCancelled else {
+        // The session went, and not the target: once more, with time for another session.
+        guard session.isOver, !hasLost || .now < deadline, !Task.isCancelled else {
           throw AppError(sshError: failure)
         }
+        if !hasLost { deadline = max(deadline, .now + limits.wait / 2) }
+        hasLost = true
       }
     }
   }
@@ -181,20 +188,18 @@ extension Forwarder {
     while true {
       guard !isClosed, !Task.isCancelled else { throw .cancelled }
       forgetEnded()
-      if let session = sessions.first(where: \.isFree) {
+      if let session = sessions.first(where: { $0.isFree && !$0.isSuspected }) {
         session.isOpening = true
         session.idle?.cancel()
         session.idle = nil
         return session
       }
-      if let making {
-        try await making.value.get()
-      } else if sessions.isEmpty {
-        try await makeOne()
+      if making != nil || sessions.allSatisfy(\.isSuspected) && sessions.count < limits.sessions {
+        try await makeOne(by: deadline)
       } else if await isFreed() {
         continue
       } else if sessions.count < limits.sessions, making == nil {
-        try await makeOne()
+        try await makeOne(by: deadline)
       } else if ContinuousClock.now >= deadline || Task.isCancelled {
         throw .sshConnectionFailed(
           host: host, reason: "The targets of earlier forwarded connections did not answer.")
@@ -222,16 +227,34 @@ extension Forwarder {
     queue.removeValue(forKey: first)?.resume(returning: true)
   }
 
-  private func makeOne() async throws(AppError) {
-    let task = Task(executorPreference: reactor) { () async -> Result<Void, AppError> in
-      await self.dialOne()
+  /// Waits until a session was made, which others may wait for as well. Its dial goes on after
+  /// `deadline`: a host on the way may be down for long.
+  private func makeOne(by deadline: ContinuousClock.Instant) async throws(AppError) {
+    if making == nil { making = Task(executorPreference: reactor) { await self.dialOne() } }
+    lastWaiter += 1
+    let id = lastWaiter
+    let timer = LoopTimer(after: max(.milliseconds(1), deadline - .now), on: reactor) {
+      [weak self] in
+      self?.assumeIsolated { $0.makers.removeValue(forKey: id)?.resume(returning: nil) }
     }
-    making = task
-    try await task.value.get()
+    let result = await withCheckedContinuation { makers[id] = $0 }
+    timer.cancel()
+    guard let result else {
+      throw .sshConnectionFailed(
+        host: host,
+        reason: "No session for it could be opened while the forwarded connection waited.")
+    }
+    try result.get()
   }
 
-  private func dialOne() async -> Result<Void, AppError> {
-    defer { making = nil }
+  private func dialOne() async {
+    let result = await dialed()
+    making = nil
+    for caller in makers.values { caller.resume(returning: result) }
+    makers = [:]
+  }
+
+  private func dialed() async -> Result<Void, AppError> {
     do throws(AppError) {
       let connection = try await makeSession()
       guard connection.reactor === reactor else {
@@ -252,7 +275,10 @@ extension Forwarder {
 
   /// Forgets sessions that have ended.
   func forgetEnded() {
-    for session in sessions where session.isOver { session.idle?.cancel() }
+    for session in sessions where session.isOver {
+      session.idle?.cancel()
+      session.stopWatching()
+    }
     sessions.removeAll(where: \.isOver)
   }
 

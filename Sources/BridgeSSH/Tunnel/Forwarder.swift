@@ -24,6 +24,9 @@ public actor Forwarder {
     /// The silence after which an SSH connection is probed that carries something or listens; zero
     /// never probes.
     public var keepalive = Duration.seconds(15)
+    /// How long such a connection is kept after a probe while its host neither answers nor takes
+    /// bytes.
+    public var deadAfter = LivenessPolicy.defaultDeadAfter
 
     /// The defaults.
     public init() {}
@@ -42,6 +45,8 @@ public actor Forwarder {
     case listening(ForwardRule, port: Int)
     /// Nothing takes connections as `rule` says; it is tried again after `retry`.
     case unavailable(ForwardRule, AppError, retry: Duration)
+    /// A reader that was too slow lost so many events that stood here.
+    case missed(count: Int)
   }
 
   struct Entry {
@@ -57,32 +62,36 @@ public actor Forwarder {
 
   /// The reactor that everything of it runs on: the sessions must be on it as well.
   public nonisolated let reactor: Reactor
-  /// What happens, newest 256. One reader.
+  /// What happens, for one reader; one that is thousands behind finds `missed` in place of the
+  /// oldest.
   public nonisolated let events: AsyncStream<Event>
   nonisolated let host: String
   nonisolated let limits: Limits
   nonisolated let link: @Sendable () async throws(AppError) -> Void
   nonisolated let makeSession: @Sendable () async throws(AppError) -> SSHConnection
 
-  private let sink: AsyncStream<Event>.Continuation
+  private let sink = ForwardEvents()
   private var listeners: [ListeningSocket] = []
-  var entries: [Int: Entry] = [:]
+  var entries: [Int: Entry] = [:] { didSet { resumeIfIdle() } }
   var sessions: [ForwardSession] = []
-  /// Sessions that are being made.
-  var making: Task<Result<Void, AppError>, Never>?
+  /// A session is being made.
+  var making: Task<Void, Never>?
+  /// Connections that wait for it; nil where their time is up.
+  var makers: [Int: CheckedContinuation<Result<Void, AppError>?, Never>] = [:]
   var waiting = 0
   var lastSession = 0
   /// Connections that wait for a session, by age.
   var queue: [Int: CheckedContinuation<Bool, Never>] = [:]
   var lastWaiter = 0
   private var lastID = 0
+  /// Callers that wait until nothing is carried.
+  private var idleCallers: [CheckedContinuation<Void, Never>] = []
   var isClosed = false
   /// Local ports that are not to be had yet, and when they are tried.
   private var localAttempts = ForwardAttempts()
   private var localTimer: LoopTimer?
   /// Ports of the host.
   var remote = RemoteForwards()
-  private var keepaliveTimer: LoopTimer?
 
   /// A forwarder without a port.
   ///
@@ -100,7 +109,7 @@ public actor Forwarder {
     self.reactor = reactor
     self.link = link
     makeSession = session
-    (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+    events = sink.stream
   }
 
   /// A forwarder without a port, through the host at `endpoint`, which is reached with
@@ -148,6 +157,27 @@ public actor Forwarder {
       return Connection(
         id: id, target: entry.target, sent: counts?.sent ?? 0, received: counts?.received ?? 0)
     }
+  }
+
+  /// Returns when no connection is carried or waits any more, and at the latest after `close`. One
+  /// whose local side has yet to take what came is not waited for.
+  public nonisolated func untilIdle() async {
+    await withTaskExecutorPreference(reactor) { await self.waitForIdle() }
+  }
+
+  private func waitForIdle() async {
+    guard !isIdle else { return }
+    await withCheckedContinuation { idleCallers.append($0) }
+  }
+
+  /// What is only kept for slow readers is the kernel's with the end of the run.
+  private var isIdle: Bool { entries.values.allSatisfy { $0.splice?.isDelivering ?? false } }
+
+  func resumeIfIdle() {
+    guard !idleCallers.isEmpty, isIdle else { return }
+    let callers = idleCallers
+    idleCallers = []
+    for caller in callers { caller.resume() }
   }
 
   /// How many connections are carried or wait.
@@ -282,11 +312,10 @@ public actor Forwarder {
       return nil
     }
     entries[lastID] = Entry(near: near)
-    watchSessions()
     return lastID
   }
 
-  func tell(_ event: Event) { sink.yield(event) }
+  func tell(_ event: Event) { sink.add(event) }
 
   /// Ends an entry that was never carried; where it has its reply, that must arrive.
   func refuse(_ id: Int, _ target: String?, _ error: AppError, hasReply: Bool = false) {
@@ -294,45 +323,6 @@ public actor Forwarder {
     entry.reader?.resume()
     if hasReply { entry.near.close() } else { entry.near.reset() }
     tell(.refused(id: id, target: target, error))
-  }
-
-  /// A generation of the link was lost: its sessions are probed, and those that do not answer are
-  /// closed, with what they carry.
-  public func linkLost(within deadline: Duration = .seconds(2)) {
-    for session in allSessions { probe(session, within: deadline) }
-  }
-
-  private var allSessions: [ForwardSession] { sessions + [remote.session].compactMap(\.self) }
-
-  private func probe(_ session: ForwardSession, within deadline: Duration) {
-    let connection = session.connection
-    _ = Task(executorPreference: reactor) {
-      do throws(AppError) {
-        _ = try await connection.probe(within: deadline)
-      } catch {
-        await connection.close()
-        await self.forgetEnded()
-      }
-    }
-  }
-
-  /// Probes what has been silent, as long as there is anything to keep.
-  func watchSessions() {
-    guard keepaliveTimer == nil, limits.keepalive > .zero, !isClosed else { return }
-    guard !allSessions.isEmpty || !entries.isEmpty else { return }
-    keepaliveTimer = LoopTimer(after: limits.keepalive, on: reactor) { [weak self] in
-      self?.assumeIsolated { $0.probeSilent() }
-    }
-  }
-
-  private func probeSilent() {
-    keepaliveTimer = nil
-    let silence = ContinuousClock.now - limits.keepalive
-    for session in allSessions where session.carried > 0 || session === remote.session {
-      let heard = session.connection.assumeIsolated { $0.lastHeard }
-      if heard.map({ $0 <= silence }) == true { probe(session, within: limits.keepalive) }
-    }
-    watchSessions()
   }
 
   /// Closes the ports, every connection and every session. Safe to call again.
@@ -345,8 +335,6 @@ public actor Forwarder {
     for listener in listeners { listener.close() }
     listeners = []
     localTimer?.cancel()
-    keepaliveTimer?.cancel()
-    keepaliveTimer = nil
     for (id, entry) in entries {
       entry.task?.cancel()
       if let splice = entry.splice { splice.end() } else { refuse(id, nil, .cancelled) }
@@ -358,6 +346,7 @@ public actor Forwarder {
     sessions = []
     for session in ending {
       session.idle?.cancel()
+      session.stopWatching()
       await session.connection.close()
     }
     sink.finish()

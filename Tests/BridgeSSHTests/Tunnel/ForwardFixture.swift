@@ -64,6 +64,29 @@ enum Peer {
     except ConnectionResetError: print("reset")
     """
 
+  /// Carries connections to a port; so many bytes a second go there, and no more are taken from the
+  /// one who sends them.
+  static let slowWay = """
+    import socket,sys,threading,time
+    port,rate=int(sys.argv[1]),int(sys.argv[2])
+    s=socket.socket(); s.setsockopt(socket.SOL_SOCKET,socket.SO_RCVBUF,8192)
+    s.bind(("127.0.0.1",0)); s.listen(8)
+    print(s.getsockname()[1],flush=True)
+    def carry(a,b,rate):
+        try:
+            while True:
+                d=a.recv(1024 if rate else 65536)
+                if not d: break
+                if rate: time.sleep(len(d)/rate)
+                b.sendall(d)
+            b.shutdown(socket.SHUT_WR)
+        except OSError: pass
+    while True:
+        c,_=s.accept()
+        t=socket.create_connection(("127.0.0.1",port))
+        for x in ((c,t,rate),(t,c,0)): threading.Thread(target=carry,args=x,daemon=True).start()
+    """
+
   static func run(_ script: String, _ arguments: String...) async throws -> String {
     try await run(script, arguments)
   }

@@ -322,6 +322,26 @@ import Testing
     }
   }
 
+  /// As behind a host on the way that is down: its dial goes on, and what waits for it ends.
+  @Test func whatWaitsForASessionThatIsNeverOpenIsRefusedInTime() async throws {
+    var limits = Forwarder.Limits()
+    limits.wait = .milliseconds(100)
+    let forwarder = Forwarder(
+      through: "behind", limits: limits, on: ReactorGroup.shared.next(),
+      link: { () async throws(AppError) in },
+      session: { () async throws(AppError) -> SSHConnection in
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+        throw .cancelled
+      })
+    let port = try await forwarder.listen(forwardRule(to: 1))
+    for _ in 0..<2 {
+      #expect(try await Peer.run(Peer.waiter, "\(port)") == "reset\n")
+      let (_, error) = try await forwarder.nextRefusal()
+      #expect("\(error)".contains("while the forwarded connection waited"))
+    }
+    await forwarder.close()
+  }
+
   @Test func aPortInUseIsNamed() async throws {
     try await withServer { server in
       try await withForwarder(server) { forwarder in

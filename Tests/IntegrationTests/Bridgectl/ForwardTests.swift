@@ -50,6 +50,57 @@ import Testing
     }
   }
 
+  /// As with ssh; here the one that waits for more, of a server that answers and ends it.
+  @Test(arguments: ["--durable=never", "--durable=auto"])
+  func aForwardedConnectionOutlivesTheCommand(durable: String) async throws {
+    try await withSessions { server, home, _ in
+      let port = try await freePort()
+      let terminal = try Terminal()
+      let (opened, goesOn) = (home.file("opened"), home.file("goes-on"))
+      var screen = try home.start(
+        server.options(home) + [
+          durable, "-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1", "--",
+          "until [ -e \(opened) ]; do sleep 0.1; done; exit 3",
+        ], on: terminal)
+      let script = """
+        until exec 3<>/dev/tcp/127.0.0.1/\(port); do sleep 0.1; done 2>/dev/null
+        head -c 7 <&3; echo >\(opened)
+        until [ -e \(goesOn) ]; do sleep 0.1; done
+        echo x >&3; cat <&3
+        """
+      let client = Task { try await home.run(["-c", script], program: "/bin/bash") }
+      try await screen.see("waiting for the end of 1 forwarded connection; Ctrl-C ends them.")
+      try home.write("", to: "goes-on")
+      #expect(try await client.value.text.contains("Invalid SSH identification string"))
+      #expect(await screen.end() == 3)
+    }
+  }
+
+  /// With `~.` the status stays that of the shell.
+  @Test(arguments: ["~.", "SIGINT"])
+  func theUserEndsWhatIsForwardedAfterTheShell(how: String) async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let terminal = try Terminal()
+      let opened = home.file("opened")
+      var screen = try home.start(
+        server.options(home) + [
+          "--durable=never", "-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1",
+        ], on: terminal)
+      screen.type("PS1=; stty -echo; until [ -e \(opened) ]; do sleep 0.1; done; exit 3\r")
+      let script = """
+        until exec 3<>/dev/tcp/127.0.0.1/\(port); do sleep 0.1; done 2>/dev/null
+        head -c 7 <&3; echo >\(opened); cat <&3
+        """
+      let client = Task { try await home.run(["-c", script], program: "/bin/bash") }
+      try await screen.see("waiting for the end of 1 forwarded connection; Ctrl-C ends them.")
+      if how == "~." { screen.type("\r~.\r") } else { screen.signal(SIGINT) }
+      #expect(await screen.end() == (how == "~." ? 3 : 130))
+      #expect(screen.isRestored)
+      _ = try await client.value
+    }
+  }
+
   @Test func aPortInUseEndsTheRunOnlyWhereThatIsAskedFor() async throws {
     try await withServer { server, home in
       let forward = ["-L", "127.0.0.1:\(server.port):127.0.0.1:1", "127.0.0.1", "echo", "ran"]

@@ -95,7 +95,7 @@ extension Socket {
   }
 
   /// The `errno` of a shortage of descriptors or memory, nil while there is none.
-  static func shortage() -> Int32? {
+  package static func shortage() -> Int32? {
     let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue
     let descriptor = Foundation.socket(AF_UNIX, Int32(kind), 0)
     guard descriptor < 0 else {

@@ -53,6 +53,8 @@ import Foundation
   /// has handed the bytes on.
   var acknowledged: UInt64 { channel.native.taken(of: channel.sent) }
 
+  var unsent: Int? { channel.outgoing.count }
+
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     guard buffer.count > 0 else { return .bytes(0) }
     if isShut.withLock({ $0 }) { return ended(.endOfFile) }

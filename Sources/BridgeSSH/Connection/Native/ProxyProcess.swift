@@ -171,6 +171,7 @@ import Foundation
   var descriptor: Int32 { socket.descriptor }
   var condition: SocketCondition { isHolding ? .open : socket.condition }
   var acknowledged: UInt64 { 0 }
+  var unsent: Int? { socket.unsent }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let result = unsafe socket.receive(into: buffer)

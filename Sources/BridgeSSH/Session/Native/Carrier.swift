@@ -11,6 +11,8 @@ protocol Carrier: AnyObject {
   var condition: SocketCondition { get }
   /// Bytes of ours that have left for good, as far as the next machine says so.
   var acknowledged: UInt64 { get }
+  /// Bytes that were sent and have not reached the next machine; nil where they never will.
+  var unsent: Int? { get }
 
   /// Takes what has come.
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer
@@ -79,6 +81,7 @@ final class SocketCarrier: Carrier {
   var descriptor: Int32 { socket.descriptor }
   var condition: SocketCondition { socket.condition }
   var acknowledged: UInt64 { socket.acknowledged }
+  var unsent: Int? { socket.unsent }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     unsafe socket.receive(into: buffer)

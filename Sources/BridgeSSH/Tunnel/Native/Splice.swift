@@ -6,7 +6,8 @@ import BridgeReactor
 /// It reads from one side only what the other has taken, so that a slow reader holds back the
 /// sender from end to end. On the reactor's thread.
 @safe final class Splice: @unchecked Sendable {
-  /// What went through, and whether nothing that was read is lost.
+  /// What went through, and whether nothing that was read is lost on the way: the host confirms
+  /// that with the end of its channel, which it sends when its target has taken all, or no more.
   struct Summary: Sendable, Equatable {
     var sent: UInt64 = 0
     var received: UInt64 = 0
@@ -21,15 +22,33 @@ import BridgeReactor
     var isFinished = false
   }
 
+  /// What is left to do: the local side takes what came from `remote`.
+  private struct Drain {
+    var isWhole: Bool
+    /// How much it had taken, and since when.
+    var taken: Int64 = 0
+    var since = ContinuousClock.now
+    var timer: LoopTimer?
+  }
+
+  /// How long what came is kept for a local side that takes nothing of it: with the end of it,
+  /// which the kernel delivers after that, or before an error.
+  private static let drainLimit = (toEnd: Duration.seconds(60), toError: Duration.seconds(600))
+  /// How often it is looked at whether it has taken all.
+  private static let drainInterval = Duration.milliseconds(50)
   /// How much one direction carries before others have their turn.
   private static let turnBudget = 256 << 10
 
   private let local: any Carrier
   private let remote: ChannelCarrier
-  private let scratch: ScratchBuffer
+  private let reactor: Reactor
+  /// Set once nothing more goes to `remote`.
+  private var drain: Drain?
   private var up = Direction()
   private var down = Direction()
   private var whenOver: ((Summary) -> Void)?
+  /// Called when nothing more goes to `remote`.
+  var whenDelivering: (() -> Void)?
 
   /// `up` goes to `remote` before what comes from `local`, `down` the other way.
   init(
@@ -38,7 +57,7 @@ import BridgeReactor
   ) {
     self.local = local
     self.remote = remote
-    scratch = reactor.scratch
+    self.reactor = reactor
     self.up.pending = up
     self.down.pending = down
     self.whenOver = whenOver
@@ -46,6 +65,9 @@ import BridgeReactor
 
   /// The bytes that went through so far.
   var counts: (sent: UInt64, received: UInt64) { (up.count, down.count) }
+
+  /// Whether nothing more goes to `remote`, and the local side has not taken all that came.
+  var isDelivering: Bool { drain != nil }
 
   /// Begins; false where the sockets cannot be watched.
   func start() -> Bool {
@@ -56,9 +78,18 @@ import BridgeReactor
     return isWatched
   }
 
-  /// Ends both sides; the local one sees an error unless they ended `isInOrder`.
-  func end(isWhole: Bool = false, isInOrder: Bool = false) {
+  /// Ends both sides at once. What the local side has not taken is left to the kernel, as with ssh;
+  /// where nothing is, it sees an error.
+  func end() {
+    _ = discardInput()
+    if !down.isFinished { _ = Self.carry(&down, from: remote, to: local, reactor.scratch) }
+    let isWhole = down.isFinished && drain?.isWhole ?? false
+    end(isWhole: isWhole, isInOrder: local.unsent ?? 0 > 0)
+  }
+
+  private func end(isWhole: Bool, isInOrder: Bool) {
     guard let whenOver = whenOver.take() else { return }
+    drain?.timer?.cancel()
     if isInOrder { local.close() } else { local.reset() }
     remote.close()
     whenOver(Summary(sent: up.count, received: down.count, isWhole: isWhole))
@@ -66,17 +97,68 @@ import BridgeReactor
 
   private func turn() {
     guard whenOver != nil else { return }
+    guard drain == nil else { return deliverRest() }
+    let scratch = reactor.scratch
     guard Self.carry(&up, from: local, to: remote, scratch),
       Self.carry(&down, from: remote, to: local, scratch)
-    else { return end() }
-    // Handed to a channel is not yet sent: its window may be shut.
-    let isUpSent = up.pending.isEmpty && remote.hasSentAll
-    if down.isFinished, (up.isFinished && isUpSent) || remote.isOver {
-      // A target that takes no more has closed its end: as with ssh, all that it sent is delivered.
-      return end(isWhole: isUpSent, isInOrder: isUpSent || !remote.isLost)
+    else { return finish(isWhole: false) }
+    // A local side that takes nothing hides the end of the channel behind what came before it.
+    if remote.isOver, remote.isLost { return finish(isWhole: false) }
+    if down.isFinished, remote.isOver {
+      // Handed to a channel is not yet sent: its window may be shut. A target that takes no more
+      // has closed its end: as with ssh, all that it sent is delivered.
+      let isUpSent = up.pending.isEmpty && remote.hasSentAll
+      return finish(isWhole: isUpSent)
     }
+    // Sent is not yet received: it waits for the end of the channel, as ssh does, however slowly
+    // the target reads. The loss of its connection ends that.
     local.watch(for: Self.interest(reading: up, writing: down))
     remote.watch(for: Self.interest(reading: down, writing: up))
+  }
+
+  private func finish(isWhole: Bool) {
+    if case .failed = local.condition { return end(isWhole: false, isInOrder: false) }
+    drain = Drain(isWhole: isWhole)
+    whenDelivering?()
+    deliverRest()
+  }
+
+  /// An error or a close would overtake what came from `remote` before: that is written first, and
+  /// taken by the kernel of the local side's peer.
+  private func deliverRest() {
+    // What the local side sent last is lost.
+    if discardInput() { drain?.isWhole = false }
+    if !down.isFinished {
+      let isCarried = Self.carry(&down, from: remote, to: local, reactor.scratch)
+      // The local side takes no more at all.
+      if !isCarried, !down.pending.isEmpty { return end(isWhole: false, isInOrder: false) }
+    }
+    guard let unsent = local.unsent else { return end(isWhole: false, isInOrder: false) }
+    let taken = Int64(down.count) - Int64(unsent)
+    let now = ContinuousClock.now
+    if taken > drain?.taken ?? 0 {
+      drain?.taken = taken
+      drain?.since = now
+    }
+    let isDelivered = unsent == 0 && down.pending.isEmpty && (down.isFinished || remote.isAtEnd())
+    let limit = down.isFinished ? Self.drainLimit.toEnd : Self.drainLimit.toError
+    guard !isDelivered, now < (drain?.since ?? now) + limit else {
+      let isInOrder = down.isFinished && (!remote.isLost || !isDelivered)
+      return end(isWhole: drain?.isWhole ?? false, isInOrder: isInOrder)
+    }
+    local.watch(for: down.pending.isEmpty ? [] : .writable)
+    remote.watch(for: [])
+    drain?.timer = LoopTimer(after: Self.drainInterval, on: reactor) { [weak self] in self?.turn() }
+  }
+
+  /// What comes from the local side goes nowhere any more: unread, it would turn a close into an
+  /// error, and a peer that only writes would never read. True where there was something.
+  private func discardInput() -> Bool {
+    var budget = Self.turnBudget
+    while budget > 0, case .bytes(let count) = unsafe local.receive(into: reactor.scratch.bytes) {
+      budget -= count
+    }
+    return budget < Self.turnBudget
   }
 
   private static func interest(
