@@ -56,16 +56,18 @@ enum AgentSession {
     var status: Int32 = 0
     for death in deaths.map(Optional.some) + [nil] {
       let client = try Client(settings: settings)
+      while client.isRunning, try ApprovalState(at: settings).answered < death ?? requests {
+        try await ContinuousClock().sleep(for: .milliseconds(2))
+      }
       if let death {
-        while try ApprovalState(at: settings).answered < death {
-          try await ContinuousClock().sleep(for: .milliseconds(2))
-        }
         client.kill()
         await story.say(.fault, "the client was killed after \(death) recorded answers")
+      } else {
+        // What the end of a session needs takes longer than a link lives, on a slow machine.
+        breaking.cancel()
       }
       status = await client.end()
     }
-    breaking.cancel()
     let dials = await proxy.log.compactMap(\.connection).max() ?? 0
     await story.say(.recovery, "\(dials) links")
     await story.hold("the exit status is that of the agent", status == 6)
@@ -89,7 +91,7 @@ enum AgentSession {
       else { continue }
       last = number
       try? await ContinuousClock().sleep(for: .milliseconds(200))
-      try? await proxy.inject(.reset)
+      if !Task.isCancelled { try? await proxy.inject(.reset) }
     }
   }
 }
@@ -111,6 +113,8 @@ private final class Client: Sendable {
     }
     try process.run()
   }
+
+  var isRunning: Bool { process.isRunning }
 
   /// Without a word to the host: as when the machine loses power.
   func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }

@@ -187,7 +187,10 @@ actor Recorder {
       if let generation = event.generation { record.dials[generation]?.proving = event.at }
     case .failed(let failure):
       count(failure.error, source)
-      if case .sshAuthenticationFailed = failure.error { refuse(&record, source) }
+      // An operation repeats what its link has ended with, and offers nothing.
+      if case .sshAuthenticationFailed = failure.error, event.generation != nil {
+        refuse(&record, source)
+      }
       lose(&record, event)
     case .recovered:
       record.live = event.generation

@@ -150,7 +150,8 @@ import Testing
       """
     let process = try RunningProcess(
       ["/usr/bin/unshare", "-m", "/bin/sh", "-c", machine], environment: bench.environment)
-    let (output, _) = process.finish(Frame.start(spec).encoded)
+    let (output, code) = process.finish(Frame.start(spec).encoded)
+    try #require(code == 0, "it was not started")
     while bench.text("runs").isEmpty { Poller.pause(5) }
     guard case .status(let status)? = try SessionBench.frames(in: output).last else { return nil }
     return status

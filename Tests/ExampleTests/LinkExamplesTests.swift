@@ -35,8 +35,8 @@ struct LinkExample: Sendable, CustomTestStringConvertible {
         "kept: 1000, done: it is not tried again by itself",
         "kept: 1001, going away: it comes back",
         "kept: 1008, against the rules: it is not tried again by itself",
-        "tries once more on a new session, then asks", "kept: 1012, restart: it comes back",
-        "kept: RST: it comes back", "kept: text that is no UTF-8: it comes back",
+        "kept: 1012, restart: it comes back", "kept: RST: it comes back",
+        "tries once more on a new session, then asks", "kept: text that is no UTF-8: it comes back",
         "all 14 promises kept",
       ]),
     LinkExample(

@@ -26,6 +26,9 @@ package struct ConnectCommand: AsyncParsableCommand {
         Each line of input is a message, and each message a line of output:
           bridgectl connect --ca ca.pem wss://agent.example/chat
 
+      ws:// and wss:// go through the HTTP proxy of http_proxy, HTTPS_PROXY or ALL_PROXY, except \
+      to the hosts of NO_PROXY.
+
       DURATION is a number and its unit: 300ms, 5s, 2m, 1h.
       """)
 

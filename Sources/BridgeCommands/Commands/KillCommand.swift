@@ -49,11 +49,10 @@ package struct KillCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let (link, session, name) = (link, session, signal)
-    let signal = Result { () throws(AppError) in try Self.signal(name) }
-    await SessionArgument.run(link, session) { selector in
+    let options = { () throws(AppError) in try Self.signal(name) }
+    await SessionArgument.run(link, session, options) { (selector, signal) in
       SessionQuery.Body(
         ask: { scope async throws(AppError) -> RunContext.Ending in
-          let signal = try signal.get()
           let id = try await scope.resolve(selector)
           let status = try await scope.sessions.kill(id, signal)
           if status.state == .keeperDied {
@@ -64,7 +63,7 @@ package struct KillCommand: AsyncParsableCommand {
               "bridgectl: the session had ended before: \(SessionText.state(status)).")
           }
           return .success(.success)
-        }, unrepeatable: Self.isHarmlessTwice(try? signal.get()) ? nil : "kill")
+        }, unrepeatable: Self.isHarmlessTwice(signal) ? nil : "kill")
     }
   }
 

@@ -55,12 +55,11 @@ package struct LogsCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let (link, session, from, follow) = (link, session, from, follow)
-    let offset = Result { () throws(AppError) in try Self.offset(from) }
+    let options = { () throws(AppError) in try Self.offset(from) }
     // Over all generations of the link.
     let progress = Mutex(LogProgress())
-    await SessionArgument.run(link, session) { selector in
+    await SessionArgument.run(link, session, options) { (selector, start) in
       SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-        let start = try offset.get()
         let id = try await scope.resolve(selector)
         progress.withLock { $0.begin(at: start) }
         return try await LogPrinter(scope: scope, progress: progress)

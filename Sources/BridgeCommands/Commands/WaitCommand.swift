@@ -46,15 +46,24 @@ enum SessionArgument {
     _ link: LinkOptions, _ text: String,
     _ body: @escaping @Sendable (SessionSelector) -> SessionQuery.Body
   ) async -> Never {
-    let selector = Result { () throws(AppError) in try SessionSelector(text) }
+    await run(link, text, { () throws(AppError) in }, { (selector, _) in body(selector) })
+  }
+
+  /// Asks about the session that `text` names, with `options`; ends the process. What was typed
+  /// wrong is said before anything is dialed.
+  static func run<Options: Sendable>(
+    _ link: LinkOptions, _ text: String, _ options: () throws(AppError) -> Options,
+    _ body: @escaping @Sendable (SessionSelector, Options) -> SessionQuery.Body
+  ) async -> Never {
+    let typed = Result { () throws(AppError) in (try SessionSelector(text), try options()) }
     await LinkCommand(options: link).run(
       { () throws(AppError) in
-        _ = try selector.get()
+        _ = try typed.get()
         return try ConnectRequest(sessionsOf: link)
       },
       { context in
-        switch selector {
-        case .success(let selector): SessionQuery(context, body(selector))
+        switch typed {
+        case .success(let (selector, options)): SessionQuery(context, body(selector, options))
         case .failure(let error): refused(context, error)
         }
       })

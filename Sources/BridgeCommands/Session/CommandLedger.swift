@@ -27,7 +27,8 @@ package struct CommandLedger: Sendable, Equatable {
   package enum Consequence: Sendable, Equatable {
     /// The next generation runs it.
     case continues
-    /// It did not run, and no generation follows: the run ends with what ended the link.
+    /// It did not run, or another run would be wanted, and no generation follows: the run ends with
+    /// what ended the link.
     case ends
     /// It may have run: the run ends with an unknown outcome.
     case endsUnknown
@@ -39,18 +40,9 @@ package struct CommandLedger: Sendable, Equatable {
   package private(set) var wasStarted = false
   /// Whether no generation follows.
   private var isLast = false
-  private let isShell: Bool
-  private let isIdempotent: Bool
 
   /// One that was not sent yet.
-  ///
-  /// - Parameters:
-  ///   - isShell: whether it is a shell: the user sees what it did.
-  ///   - isIdempotent: whether a command does no harm when it runs twice.
-  package init(isShell: Bool, isIdempotent: Bool) {
-    self.isShell = isShell
-    self.isIdempotent = isIdempotent
-  }
+  package init() {}
 
   /// A generation sends it; returns whether it may: not while another one has it.
   package mutating func send() -> Bool {
@@ -78,18 +70,17 @@ package struct CommandLedger: Sendable, Equatable {
       return isLast ? .ends : .continues
     case .mayHaveRun where mayRunAgain:
       phase = .unsent
-      return .continues
+      return isLast ? .ends : .continues
     case .mayHaveRun:
       phase = .outcomeUnknown
       return .endsUnknown
     }
   }
 
-  /// No generation follows; returns whether the run ends now. A command that is out is waited for:
-  /// what loses it says whether it ran.
+  /// No generation follows; returns whether the run ends now. What is out is waited for: its output
+  /// and its status may be here, and what loses it says whether it ran.
   package mutating func giveUp() -> Bool {
     isLast = true
-    guard !isShell, !isIdempotent else { return true }
     switch phase {
     case .unsent: return true
     case .sent, .started, .outcomeUnknown, .over: return false

@@ -17,10 +17,10 @@ final class PlainWork: LinkWork {
   }
 
   private struct State {
-    var ledger: CommandLedger
+    var ledger = CommandLedger()
     /// Of the last one that was sent: its output may still be written when the next link is up.
     var isOver: OnceValue<Void>?
-    /// How the run ends if the command just being sent turns out not to have been.
+    /// How the run ends if what is out is lost and may run again, or was not sent after all.
     var heldBack: CommandFailure?
     /// Why it does not outlive its link, until that was shown.
     var hint: String?
@@ -39,9 +39,7 @@ final class PlainWork: LinkWork {
     let request = context.request
     input = CommandInput(
       context.input, isKept: request.command != nil && request.recovery.isIdempotent)
-    let ledger = CommandLedger(
-      isShell: request.command == nil, isIdempotent: request.recovery.isIdempotent)
-    state = Mutex(State(ledger: ledger, hint: hint))
+    state = Mutex(State(hint: hint))
     (sessions, started) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4))
   }
 

@@ -169,14 +169,15 @@ import Foundation
     if descriptor >= 0 { unsafe _ = tcsetattr(descriptor, TCSANOW, &saved.pointee.modes) }
   }
 
-  /// From the background too: there tcsetattr would stop the process (SIGTTOU).
+  /// From the background too: there tcsetattr would stop the process (SIGTTOU). At once: a terminal
+  /// that takes no output would hold up its caller for good.
   private static func apply(_ modes: inout termios, to descriptor: Int32) {
     var block = sigset_t()
     var old = sigset_t()
     unsafe sigemptyset(&block)
     unsafe sigaddset(&block, SIGTTOU)
     unsafe pthread_sigmask(SIG_BLOCK, &block, &old)
-    unsafe tcsetattr(descriptor, TCSADRAIN, &modes)
+    unsafe tcsetattr(descriptor, TCSANOW, &modes)
     unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
   }
 }

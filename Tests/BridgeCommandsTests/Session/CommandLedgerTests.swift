@@ -35,7 +35,7 @@ import Testing
   }
 
   private func command(_ steps: Step..., ends phase: CommandLedger.Phase) -> Answer? {
-    var ledger = CommandLedger(isShell: false, isIdempotent: false)
+    var ledger = CommandLedger()
     let answers = answers(&ledger, steps)
     #expect(ledger.phase == phase)
     return answers.last
@@ -76,20 +76,20 @@ import Testing
   }
 
   @Test func anIdempotentCommandRunsAgain() {
-    var ledger = CommandLedger(isShell: false, isIdempotent: true)
+    var ledger = CommandLedger()
     let steps: [Step] = [.send, .start, .lose(.mayHaveRun, again: true), .send, .start]
     #expect(answers(&ledger, steps).last == .repeated(true))
     // Its input could not be kept.
     #expect(answers(&ledger, [.lose(.mayHaveRun)]) == [.consequence(.endsUnknown)])
-    var other = CommandLedger(isShell: false, isIdempotent: true)
-    #expect(answers(&other, [.send, .giveUp]).last == .endsNow(true))
   }
 
-  @Test func aShellIsReplacedAndEndsWithItsLastLink() {
-    var ledger = CommandLedger(isShell: true, isIdempotent: false)
-    let steps: [Step] = [.send, .start, .lose(.mayHaveRun, again: true), .send, .start]
-    #expect(answers(&ledger, steps).last == .repeated(true))
-    #expect(answers(&ledger, [.giveUp]) == [.endsNow(true)])
+  /// What came of it is written first.
+  @Test func whatMayRunAgainEndsWithItsLastLink() {
+    #expect(command(.send, .start, .giveUp, ends: .started) == .endsNow(false))
+    let lost: Step = .lose(.mayHaveRun, again: true)
+    #expect(command(.send, .start, .giveUp, lost, ends: .unsent) == .consequence(.ends))
+    #expect(command(.send, .start, lost, .giveUp, ends: .unsent) == .endsNow(true))
+    #expect(command(.send, .giveUp, lost, ends: .unsent) == .consequence(.ends))
   }
 
   @Test func aRunThatIsOverHasNoConsequences() {
@@ -101,10 +101,10 @@ import Testing
   }
 
   @Test func whatMayHaveRunCountsAsStarted() {
-    var ledger = CommandLedger(isShell: false, isIdempotent: true)
+    var ledger = CommandLedger()
     _ = answers(&ledger, [.send, .lose(.mayHaveRun, again: true)])
     #expect(ledger.wasStarted)
-    var unsent = CommandLedger(isShell: false, isIdempotent: true)
+    var unsent = CommandLedger()
     _ = answers(&unsent, [.send, .lose(.notSent)])
     #expect(!unsent.wasStarted)
   }

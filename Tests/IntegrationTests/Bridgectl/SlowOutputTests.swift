@@ -87,6 +87,31 @@ import Testing
     }
   }
 
+  /// The last link is lost when all has come and the reader is slow: the output is written, and the
+  /// status is that of the command.
+  @Test(arguments: ["--idempotent", "shell"])
+  func whatEndsWithItsLastLinkIsPrintedWhole(kind: String) async throws {
+    try await withServer { server, home in
+      let marks = home.file("runs")
+      let mark = "(sleep 0.5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
+      let script = home.file("script")
+      try "head -c 600000 /dev/zero; \(mark) exit 7".write(
+        toFile: script, atomically: true, encoding: .utf8)
+      let isShell = kind == "shell"
+      let run = try Gated(
+        home,
+        server.options(home) + (isShell ? [] : [kind]) + [
+          "--durable=never", "--no-reconnect", "--host-key", "accept-new", "127.0.0.1",
+        ] + (isShell ? [] : ["--", "sh \(script)"]), isShell ? "<\(script)" : "")
+      try await wait { (try? String(contentsOfFile: marks, encoding: .utf8)) == "\n" }
+      await server.killSessions()
+      try run.open()
+      let outcome = try await run.running.outcome()
+      #expect(outcome.code == 7, "\(outcome.error.prefix(500))")
+      #expect(outcome.output.count == 600_000)
+    }
+  }
+
   /// Sends 600,000 bytes to the one who connects, and closes at once or when that does.
   private final class Target: Sendable {
     let port: Int

@@ -95,6 +95,24 @@ import Testing
     }
   }
 
+  /// What waits to be written does not hold up the end, nor the modes that are put back.
+  @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)] as [(Int32, Int32)])
+  func aTerminalThatTakesNoOutputDoesNotHoldUpTheEnd(
+    _ number: Int32, _ code: Int32
+  ) async throws {
+    let folder = try Home()
+    let mark = folder.file("mark")
+    try await withShell(["--durable=never"]) { server, terminal, screen in
+      terminal.stopOutput()
+      // Half a second for what is under way.
+      screen.type("(sleep 0.5; echo >\(mark)) & seq 1 200000\r")
+      while !FileManager.default.fileExists(atPath: mark) { await Task.yield() }
+      screen.signal(number)
+      #expect(await screen.end() == code)
+      #expect(screen.isRestored)
+    }
+  }
+
   /// The status of the process is the signal's: nothing of ours answers it.
   @Test(arguments: [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGPROF, 34, 64])
   func aSignalThatKillsGivesTheTerminalBack(_ number: Int32) async throws {

@@ -133,6 +133,9 @@ final class Terminal: Sendable {
     close(slave)
   }
 
+  /// It takes no more output, as after Ctrl-S.
+  func stopOutput() { tcflow(slave, TCOOFF) }
+
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe write(master, bytes, bytes.count)
