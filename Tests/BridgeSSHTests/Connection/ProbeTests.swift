@@ -70,6 +70,46 @@ import Testing
     }
   }
 
+  /// A slow way may take so long for what waits before it that libssh2 would give an open up.
+  @Test func aProbeBehindMuchThatIsNotSentIsAGlobalRequest() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    try await withScript({ client, record in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.say(91) { for field in [number, number, 1 << 26, 32_768] { $0.uint32(field) } }
+      _ = try client.expect(98)
+      try client.say(99) { $0.uint32(number) }
+      gate.wait()
+      while true {
+        let packet = try client.receive()
+        switch packet.first {
+        case 80:
+          record("global request")
+          try client.say(82)
+        case 90:
+          record("open")
+          var reader = WireReader(Array(packet.dropFirst()))
+          guard reader.string() != nil, let number = reader.uint32() else { continue }
+          try client.refuseChannel(number, reason: 3, "")
+        case _: break
+        }
+      }
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      let command = try await connection.execute("cat >/dev/null")
+      let writing = Task { try await command.write([UInt8](repeating: 1, count: 1 << 26)) }
+      // The socket takes no more: the server reads nothing.
+      while await connection.unsentBytes == 0 { await Task.yield() }
+      let error = await failure { _ = try await connection.probe(within: .milliseconds(50)) }
+      #expect(error == .sshTimeout(seconds: 1))
+      gate.signal()
+      try await writing.value
+      #expect(server.collected == ["global request"])
+      while server.collected.last != "open" { _ = try await connection.probe(within: .seconds(10)) }
+      await connection.close()
+    }
+  }
+
   @Test func aServerThatAcceptsTheProbeHasAnsweredIt() async throws {
     try await withScript({ client, record in
       try client.admit()
