@@ -71,7 +71,7 @@ public enum RecoveryDefaults {
   /// How long an error that may be the echo of another, or over in a moment, is held back.
   public static let settleWindow = Duration.milliseconds(250)
   /// How long an entry waits before it ranks one level higher.
-  public static let ageingPeriod = Duration.seconds(60)
+  public static let agingPeriod = Duration.seconds(60)
   /// Events a slow reader may be behind before it loses the oldest: an outage of two hundred links
   /// to one host is about three thousand.
   public static let eventBuffer = 4_096

@@ -91,7 +91,7 @@ extension SeverityQueue {
         [2 * severity.rawValue + 1, 2 * severity.rawValue]
       } + [held]
     /// The lists from which entries rise, the higher one first.
-    static let ageingLists = [ErrorSeverity.warning, .info].flatMap { severity in
+    static let agingLists = [ErrorSeverity.warning, .info].flatMap { severity in
       [2 * severity.rawValue, 2 * severity.rawValue + 1]
     }
     static let criticalLists = [

@@ -4,8 +4,8 @@ extension SeverityQueue {
   /// When `advance(to:)` would change something; nil when time changes nothing.
   public var deadline: Moment? {
     let settling = lists.first(of: Level.held).flatMap { entries[$0]?.heldUntil }
-    let ageing = ageingHeads.compactMap { entries[$0]?.levelSince }.min()
-    return [settling, ageing.map { $0 + RecoveryDefaults.ageingPeriod }].compactMap(\.self).min()
+    let aging = agingHeads.compactMap { entries[$0]?.levelSince }.min()
+    return [settling, aging.map { $0 + RecoveryDefaults.agingPeriod }].compactMap(\.self).min()
   }
 
   /// The levels of what is shown and waits, in that order, as numbers that never rise.
@@ -21,10 +21,10 @@ extension SeverityQueue {
     while let slot = lists.first(of: Level.held), let due = entries[slot]?.heldUntil, due <= now {
       show(slot, at: now)
     }
-    for slot in ageingHeads {
+    for slot in agingHeads {
       var oldest: Int? = slot
       while let slot = oldest, let since = entries[slot]?.levelSince,
-        now - since >= RecoveryDefaults.ageingPeriod
+        now - since >= RecoveryDefaults.agingPeriod
       {
         oldest = lists.next(after: slot)
         lift(slot, at: now)
@@ -33,12 +33,12 @@ extension SeverityQueue {
   }
 
   /// The oldest of each list that could rise: below `error`, with something more severe above it.
-  private var ageingHeads: [Int] {
+  private var agingHeads: [Int] {
     guard let shown = visibleSlots.first, let top = entries[shown]?.level.severity,
       top > .info
     else { return [] }
     var heads: [Int] = []
-    for list in Level.ageingLists {
+    for list in Level.agingLists {
       guard let slot = lists.first(of: list), let level = entries[slot]?.level.severity else {
         continue
       }

@@ -81,7 +81,7 @@ import Testing
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       let proxy = try await FaultProxy(to: server.port)
       var limits = Forwarder.Limits()
-      limits.wait = .seconds(2)
+      limits.wait = .seconds(6)
       try await withForwarder(server, at: proxy.port, limits) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
         #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
