@@ -143,75 +143,79 @@ import Testing
     try shell.end()
   }
 
-  /// Emptied while it was read, and as long as before when it is looked at again: what it lacked
-  /// meanwhile was never in it. With a `dd` that counts, and with one that does not.
-  @Test(arguments: [true, false])
-  func aFileThatWasEmptiedWhileItWasReadIsNotCopied(isCounted: Bool) throws {
-    let shell = try Shell(tools: isCounted ? [:] : ["dd": "exec /usr/bin/dd \"$@\" status=noxfer"])
+  /// A `dd` that does not count what it copied.
+  private static let noCount = ["dd": "exec /usr/bin/dd \"$@\" status=noxfer"]
+  private static let noStat = ["stat": "exit 127"]
+  private static let size = 2 << 20
+
+  /// What the program sends of a file of that size. `change` is called with its name and how much
+  /// has come each time that something comes; the pipes hold less than a megabyte.
+  private func frames(
+    tools: [String: String], _ change: (_ path: String, _ count: Int) throws -> Void
+  ) throws -> [FileFrame] {
+    let shell = try Shell(tools: tools)
     _ = try shell.answers(2)
     let path = "\(shell.folder)/log"
-    let size = 2 << 20
-    try Data(repeating: 1, count: size).write(to: URL(fileURLWithPath: path))
+    try Data(repeating: 1, count: Self.size).write(to: URL(fileURLWithPath: path))
     let request = FileRequest(.get, path: Array(path.utf8), transfer: Identifier(high: 3, low: 4))
     var get = PlainGet(request, at: FilePoint(), hasDigests: true)
     try shell.send(String(decoding: get.toHost, as: UTF8.self))
     get.toHost = []
-    // The pipes hold less than lies between these two, and than what follows.
-    var changes = [(at: 100_000, Data()), (at: 1_200_000, Data(repeating: 2, count: size))]
     while !get.isOver {
       try get.take(shell.read())
       try shell.send(String(decoding: get.toHost, as: UTF8.self))
       get.toHost = []
-      if let change = changes.first, get.toClient.count > change.at {
-        try change.1.write(to: URL(fileURLWithPath: path))
-        // In another second than it was begun in.
-        try FileManager.default.setAttributes(
-          [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
-        changes.removeFirst()
-      }
+      try change(path, get.toClient.count)
     }
+    try shell.end()
     var parser = FileFrameParser()
     parser.append(get.toClient)
-    var faults: [FileFault] = []
-    while let frame = try parser.next() {
-      if case .skipped(_, _, let fault) = frame { faults.append(fault) }
-    }
-    #expect(changes.isEmpty && faults.count == 1, "\(faults)")
-    try shell.end()
+    var frames: [FileFrame] = []
+    while let frame = try parser.next() { frames.append(frame) }
+    return frames
   }
 
-  /// A log: what it had when it was begun is copied, with or without a `dd` that counts.
-  @Test(arguments: [true, false])
-  func aFileThatGrowsWhileItIsReadIsCopied(isCounted: Bool) throws {
-    let shell = try Shell(
-      tools: isCounted ? [:] : ["dd": "exec /usr/bin/dd \"$@\" status=noxfer"])
-    _ = try shell.answers(2)
-    let path = "\(shell.folder)/log"
-    let size = 2 << 20
-    try Data(repeating: 1, count: size).write(to: URL(fileURLWithPath: path))
-    let request = FileRequest(.get, path: Array(path.utf8), transfer: Identifier(high: 3, low: 4))
-    var get = PlainGet(request, at: FilePoint(), hasDigests: true)
-    try shell.send(String(decoding: get.toHost, as: UTF8.self))
-    get.toHost = []
+  /// Emptied while it was read, and as long as before when it is looked at again: what it lacked
+  /// meanwhile was never in it.
+  @Test(arguments: [[:], noCount])
+  func aFileThatWasEmptiedWhileItWasReadIsNotCopied(tools: [String: String]) throws {
+    var changes = [(at: 100_000, Data()), (at: 1_200_000, Data(repeating: 2, count: Self.size))]
+    let frames = try frames(tools: tools) { path, count in
+      guard let change = changes.first, count > change.at else { return }
+      try change.1.write(to: URL(fileURLWithPath: path))
+      // In another second than it was begun in.
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+      changes.removeFirst()
+    }
+    let faults = frames.compactMap { if case .skipped(_, _, let fault) = $0 { fault } else { nil } }
+    #expect(changes.isEmpty && faults.count == 1, "\(faults)")
+  }
+
+  /// A log: what it had when it was begun is copied.
+  @Test(arguments: [[:], noCount])
+  func aFileThatGrowsWhileItIsReadIsCopied(tools: [String: String]) throws {
     var hasGrown = false
-    while !get.isOver {
-      try get.take(shell.read())
-      try shell.send(String(decoding: get.toHost, as: UTF8.self))
-      get.toHost = []
-      guard !hasGrown, get.toClient.count > 100_000 else { continue }
+    let frames = try frames(tools: tools) { path, count in
+      guard !hasGrown, count > 100_000 else { return }
       hasGrown = true
       let log = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
       try log.seekToEnd()
       try log.write(contentsOf: Data(repeating: 2, count: 1 << 20))
       try log.close()
     }
-    var parser = FileFrameParser()
-    parser.append(get.toClient)
-    var ends: [UInt64] = []
-    while let frame = try parser.next() {
-      if case .end(let size, _) = frame { ends.append(size) }
-    }
-    #expect(hasGrown && ends == [UInt64(size)])
-    try shell.end()
+    #expect(hasGrown && ends(frames).map(\.size) == [UInt64(Self.size)])
+  }
+
+  /// What cannot be looked at a second time is not taken for something that was changed.
+  @Test(arguments: [noStat, noStat.merging(noCount) { $1 }])
+  func aHostWithoutStatCopiesAFile(tools: [String: String]) throws {
+    let ends = try ends(frames(tools: tools) { _, _ in })
+    #expect(ends.map(\.size) == [UInt64(Self.size)] && !ends[0].end.hasChanged)
+  }
+
+  /// How much each file had, and how it ended.
+  private func ends(_ frames: [FileFrame]) -> [(size: UInt64, end: FileEnd)] {
+    frames.compactMap { if case .end(let size, let end) = $0 { (size, end) } else { nil } }
   }
 }
