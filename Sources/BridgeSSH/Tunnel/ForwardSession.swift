@@ -5,6 +5,9 @@ import BridgeTransport
 /// One connection that carries forwarded ones, as `Forwarder` uses it: on the forwarder's actor
 /// only.
 final class ForwardSession {
+  /// The number of those that carry what comes to ports of the host.
+  static let remoteNumber = 0
+
   let connection: SSHConnection
   let number: Int
   /// An open of ours is under way.

@@ -117,7 +117,7 @@ extension Forwarder {
 
   /// Asks for the ports and takes what comes to them, until the session ends.
   private func serveRemote(over connection: SSHConnection) async {
-    let session = ForwardSession(connection, number: 0)
+    let session = ForwardSession(connection, number: ForwardSession.remoteNumber)
     remote.session = session
     watch(session)
     let watching = Task(executorPreference: reactor) {
@@ -186,14 +186,20 @@ extension Forwarder {
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
       let socket = try await dial(target)
-      guard entries[id] != nil, let session = remote.session else { return socket.reset() }
+      guard entries[id] != nil else { return socket.reset() }
+      guard !carrier.isLost else {
+        socket.reset()
+        throw .sshConnectionFailed(
+          host: host, reason: "The link was lost before the target was reached.")
+      }
       if isDynamic { send(request.answer(.opened), to: carrier) }
       tell(.opened(id: id, target: target.description))
       let local = SocketCarrier(socket, on: reactor)
       carry(
         id,
         Splice(
-          local, carrier, down: request.rest, on: reactor, whenOver: ending(id, session)))
+          local, carrier, down: request.rest, on: reactor,
+          whenOver: ending(id, on: ForwardSession.remoteNumber)))
     } catch {
       if isDynamic, entries[id] != nil { send(request.answer(Self.result(of: error)), to: carrier) }
       refuse(id, target.description, error, hasReply: isDynamic)

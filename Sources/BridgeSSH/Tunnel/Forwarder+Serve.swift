@@ -19,7 +19,7 @@ extension Forwarder {
       if isDynamic { send(request.answer(.opened), to: local) }
       tell(.opened(id: id, target: target.description))
       let splice = Splice(
-        local, remote, up: request.rest, on: reactor, whenOver: ending(id, session))
+        local, remote, up: request.rest, on: reactor, whenOver: ending(id, on: session.number))
       carry(id, splice)
     } catch {
       guard let local = entries[id]?.near else { return }
@@ -62,9 +62,8 @@ extension Forwarder {
     if !splice.start() { splice.end() }
   }
 
-  func ending(_ id: Int, _ session: ForwardSession) -> (Splice.Summary) -> Void {
-    let number = session.number
-    return { [weak self] summary in
+  func ending(_ id: Int, on number: Int) -> (Splice.Summary) -> Void {
+    { [weak self] summary in
       self?.assumeIsolated { $0.ended(id, summary, on: number) }
     }
   }

@@ -66,6 +66,44 @@ import Testing
     }
   }
 
+  /// The session went meanwhile, and there is no other: nothing is carried or waits then.
+  @Test func aTargetThatIsReachedAfterTheLinkWasLostIsOfNoUse() async throws {
+    try await withServer { server in
+      let directory = try TemporaryDirectory()
+      // The kernel drops what asks for a connection while the queue is full.
+      let target = try await Program.started(
+        "python3", "-c",
+        """
+        import socket,sys,os,time
+        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(0)
+        full=[socket.socket() for _ in range(4)]
+        for f in full: f.setblocking(False); f.connect_ex(s.getsockname())
+        print(s.getsockname()[1],flush=True)
+        while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+        while True: s.accept()
+        """, directory.file("go"))
+      let proxy = try await FaultProxy(to: server.port)
+      try await withForwarder(server, at: proxy.port) { forwarder in
+        let port = try await forwarder.listen(rule(target.port))
+        let script = """
+          import socket,sys
+          s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
+          try: s.recv(1)
+          except OSError: pass
+          """
+        let client = Task { try await Peer.run(script, "\(port)") }
+        while await forwarder.connections.isEmpty { await Task.yield() }
+        await proxy.stop()
+        _ = try await client.value
+        try directory.write("", to: "go")
+        let (_, error) = try await forwarder.nextRefusal()
+        #expect("\(error)".contains("The link was lost"))
+        #expect(await forwarder.connections.isEmpty)
+      }
+      target.end()
+    }
+  }
+
   @Test func aTargetThatDoesNotReadHoldsBackTheHost() async throws {
     try await withServer { server in
       let directory = try TemporaryDirectory()
