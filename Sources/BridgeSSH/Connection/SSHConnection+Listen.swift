@@ -12,20 +12,29 @@ struct RemoteListener {
 extension SSHConnection {
   /// Asks the server to listen on `port` of `address`, 0 for any free one; returns the port.
   ///
+  /// The answer comes behind what was sent before: there is no time limit but the connection's end.
   /// `arrived` is called on the reactor's thread with the channel of each connection and where that
   /// came from, raw. The library takes any answer to a global request for the one to its own: no
-  /// tunnel may ever have been opened over this connection (`listen(_:heard:)`).
+  /// tunnel may ever have been opened over this connection (`hear(_:heard:)`).
   func listen(
     on address: String, port: Int, arrived: @escaping @Sendable (ChannelCarrier, String) -> Void
   ) async -> Outcome<Int> {
-    let outcome = await perform(
-      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
-      // The server listens: what comes must be taken.
-      abandoned: { connection, listener in
+    asksForPorts = true
+    let outcome: Outcome<NativeListener> = await wait(phase: .openChannel, within: nil) {
+      connection, id, answer in
+      connection.queueQuestion(id) {
+        $0.listen(on: address, port: port)
+      } answered: { connection, listener in
+        if connection.callers.take(id) != nil { return answer(.success(listener)) }
+        // The server listens: what comes must be taken.
         connection.listeners.append(
           RemoteListener(native: listener) { carrier, _ in carrier.close() })
-      },
-      { $0.listen(on: address, port: port) })
+      } failed: { connection, code, text in
+        let failure = connection.failure(code: code, text: text, phase: .openChannel)
+        connection.fail(id, with: failure)
+      }
+      connection.pump()
+    }
     switch outcome {
     case .failure(let failure): return .failure(failure)
     case .success(let native):

@@ -12,7 +12,7 @@ extension SSHConnection {
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {
       connection, id, answer in
       if connection.operations.hasFar || connection.hasBacklog {
-        connection.listen(id) { answer(.success(())) }
+        connection.hear(id) { answer(.success(())) }
       } else {
         connection.queueRoundTrip(id) { answer(.success(())) }
       }
@@ -32,7 +32,7 @@ extension SSHConnection {
   }
 
   /// Whether a question would wait behind so much that its answer may take a minute.
-  private var hasBacklog: Bool {
+  var hasBacklog: Bool {
     session?.wire.carrier.unsent ?? 0 > Self.mostBacklog
   }
 
@@ -43,10 +43,12 @@ extension SSHConnection {
   /// on a third machine, perhaps for minutes, or on a slow way: a global request that the server
   /// refuses.
   ///
-  /// libssh2 1.10 keeps the refusal forever, so this is not the usual way.
-  private func listen(_ id: Int, heard: @escaping () -> Void) {
+  /// libssh2 1.10 keeps the refusal forever, so this is not the usual way; and it takes it for the
+  /// answer to its next request of a port. There what was sent is to be answered: the server opens
+  /// the window again for what it takes.
+  private func hear(_ id: Int, heard: @escaping () -> Void) {
     hearers.append((id, heard))
-    session?.sendKeepalive(wantsReply: true)
+    if !asksForPorts { session?.sendKeepalive(wantsReply: true) }
   }
 
   /// Something came from the server.

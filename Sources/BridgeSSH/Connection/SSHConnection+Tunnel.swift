@@ -39,37 +39,46 @@ extension SSHConnection {
     }
   }
 
-  /// As with `queueRoundTrip`, the library is not called before there is something to read: it
-  /// would give up after a minute, and the session with it.
   private func queueOpen(
     of target: TunnelTarget, _ window: Int, _ id: Int,
     _ answer: @escaping @Sendable (Outcome<ChannelCarrier>) -> Void
+  ) {
+    queueQuestion(id) {
+      $0.openTunnel(to: target, window: window)
+    } answered: { connection, native in
+      guard connection.callers.take(id) != nil else { return connection.closing.append(native) }
+      answer(.success(connection.makeCarrier(native, window)))
+    } failed: { connection, code, text in
+      connection.openFailed(id, target, code, text)
+    }
+  }
+
+  /// Queues a question whose answer may be far away. Nothing is asked for a caller that has gone;
+  /// what was asked must be answered before the next may ask.
+  ///
+  /// As with `queueRoundTrip`, the library is not called before there is something to read: it
+  /// would give up after a minute, and the session with it.
+  func queueQuestion<Value>(
+    _ id: Int, _ ask: @escaping @Sendable (SSHSession) -> Attempt<Value>,
+    answered: @escaping @Sendable (isolated SSHConnection, Value) -> Void,
+    failed: @escaping @Sendable (isolated SSHConnection, SSHFailure.Code, String) -> Void
   ) {
     guard let session else { return }
     var isBegun = false
     var seen = 0
     let step = OperationQueue.Step.onLoop { connection in
       let wire = session.wire
-      // Nothing was asked yet for a caller that has gone.
       if !isBegun, !connection.callers.isWaiting(id) { return true }
       guard !isBegun || wire.generation != seen || wire.mayGive else { return false }
       isBegun = true
-      let result = session.openTunnel(to: target, window: window)
+      let result = ask(session)
       seen = wire.generation
       switch result {
-      case .again:
-        return false
-      case .done(let native):
-        guard connection.callers.take(id) != nil else {
-          connection.closing.append(native)
-          return true
-        }
-        answer(.success(connection.makeCarrier(native, window)))
-        return true
-      case .failed(let code, let text):
-        connection.openFailed(id, target, code, text)
-        return true
+      case .again: return false
+      case .done(let value): answered(connection, value)
+      case .failed(let code, let text): failed(connection, code, text)
       }
+      return true
     }
     operations.append(
       .init(id: id, channel: nil, phase: .openChannel, timeout: nil, isFar: true, step: step),

@@ -40,9 +40,13 @@ package struct ForwardAttempts {
   /// Not to be tried any more.
   package mutating func remove(_ rule: ForwardRule) { entries.removeAll { $0.rule == rule } }
 
-  /// The one to try now, and the port to ask for.
-  package func next(at now: Instant) -> (rule: ForwardRule, port: Int)? {
-    guard let entry = entries.first(where: { !$0.isListening && $0.due <= now }) else { return nil }
+  /// The one to try now, and the port to ask for; only one that was not refused yet unless
+  /// `retries`.
+  package func next(at now: Instant, retries: Bool = true) -> (rule: ForwardRule, port: Int)? {
+    let next = entries.first { entry in
+      !entry.isListening && entry.due <= now && (retries || entry.wait == Self.waits.first)
+    }
+    guard let entry = next else { return nil }
     guard case .port(_, let port) = entry.rule.source else { return (entry.rule, 0) }
     return (entry.rule, entry.chosen ?? port)
   }

@@ -35,6 +35,9 @@ final class ForwardSession {
   /// asker has gone still has its answer to come.
   var isFree: Bool { !isOpening && !connection.assumeIsolated { $0.operations.hasFar } }
 
+  /// Whether an answer would wait behind much that is not sent.
+  var hasBacklog: Bool { connection.assumeIsolated { $0.hasBacklog } }
+
   var isUnused: Bool { !isOpening && carried == 0 }
 
   /// Whether its host has left a probe without an answer for long.

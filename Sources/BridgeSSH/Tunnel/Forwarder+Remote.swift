@@ -125,8 +125,11 @@ extension Forwarder {
       await self.wakeKeeper()
     }
     while !isClosed, !session.isOver, !remote.attempts.isEmpty {
-      guard let (rule, port) = remote.attempts.next(at: .now) else {
-        await sleepKeeper(until: remote.attempts.due)
+      // The answer would have to wait for an upload, and so can a port that was refused.
+      let isBusy = session.hasBacklog
+      guard let (rule, port) = remote.attempts.next(at: .now, retries: !isBusy) else {
+        let soonest = isBusy ? ContinuousClock.now + ForwardAttempts.waits.first : nil
+        await sleepKeeper(until: [remote.attempts.due, soonest].compactMap(\.self).max())
         continue
       }
       let outcome = await connection.listen(on: rule.remoteAddress, port: port) {

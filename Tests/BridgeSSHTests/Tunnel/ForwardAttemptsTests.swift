@@ -47,6 +47,19 @@ import Testing
     #expect(attempts.next(at: now) == nil && attempts.due == nil && !attempts.isEmpty)
   }
 
+  /// A session with an upload is asked for ports that were not refused yet.
+  @Test func aRefusedPortIsLeftOutWhereRetriesAre() {
+    var attempts = ForwardAttempts()
+    attempts.add(fixed, at: now)
+    _ = attempts.refused(fixed, at: now)
+    attempts.add(any, at: now)
+    attempts.retryNow(at: now)
+    #expect(attempts.next(at: now)?.rule == fixed)
+    #expect(attempts.next(at: now, retries: false)?.rule == any)
+    attempts.granted(any, port: 4711)
+    #expect(attempts.next(at: now, retries: false) == nil)
+  }
+
   @Test func aLostSessionBeginsWithTheShortestWait() {
     var attempts = ForwardAttempts()
     attempts.add(fixed, at: now)

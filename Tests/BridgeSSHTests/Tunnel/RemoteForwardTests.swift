@@ -104,6 +104,78 @@ import Testing
     }
   }
 
+  /// It stands behind what was sent before, which may take longer than a channel's time.
+  @Test func aPortIsGrantedHoweverLateTheAnswerComes() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    try await withScript({ client, record in
+      try client.admit()
+      // SSH_MSG_GLOBAL_REQUEST and SSH_MSG_REQUEST_SUCCESS
+      _ = try client.expect(80)
+      record("asked")
+      gate.wait()
+      try client.say(81) { $0.uint32(4242) }
+      try client.listenToTheEnd()
+    }) { server in
+      var configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      configuration.timeouts.channel = .milliseconds(100)
+      let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
+      try await withForwarder(endpoint, configuration) { forwarder in
+        let asking = Task { try await forwarder.listen(rule(1)) }
+        while server.collected.isEmpty { await Task.yield() }
+        _ = try await Peer.run("import time; time.sleep(0.5)")
+        gate.signal()
+        #expect(try await asking.value == 4242)
+      }
+    }
+  }
+
+  /// libssh2 takes the answer to any global request for that to its next request of a port.
+  @Test func aProbeBehindAnUploadDoesNotAnswerForAPort() async throws {
+    try await withServer { server in
+      let directory = try TemporaryDirectory()
+      let sender = try await Program.started(
+        "python3", "-c",
+        """
+        import socket,sys,os,time
+        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(8)
+        print(s.getsockname()[1],flush=True)
+        c,_=s.accept()
+        while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+        c.sendall(bytes(8<<20)); c.close()
+        """, directory.file("go"))
+      let proxy = try await FaultProxy(to: server.port)
+      try await withForwarder(server, at: proxy.port) { forwarder in
+        let port = try await forwarder.listen(rule(sender.port))
+        let client = """
+          import socket,sys
+          s=socket.create_connection(("127.0.0.1",int(sys.argv[1]))); n=0
+          while True:
+              d=s.recv(65536)
+              if not d: break
+              n+=len(d)
+          print(n)
+          """
+        let reading = Task { try await Peer.run(client, "\(port)") }
+        _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
+        try await proxy.inject(.freeze())
+        try directory.write("", to: "go")
+        // Until neither the window nor the kernel takes more.
+        var sent: (before: UInt64, now: UInt64) = (0, 0)
+        while sent.now == 0 || sent.now != sent.before {
+          for _ in 0..<1000 { await Task.yield() }
+          sent = (sent.now, await forwarder.connections.first?.sent ?? 0)
+        }
+        await forwarder.linkLost(within: .seconds(60))
+        for _ in 0..<1000 { await Task.yield() }
+        try await proxy.inject(.lift)
+        #expect(try await reading.value == "\(8 << 20)\n")
+        _ = try await forwarder.listen(rule(proxy.port))
+      }
+      await proxy.stop()
+      sender.end()
+    }
+  }
+
   @Test func aTargetThatDoesNotReadHoldsBackTheHost() async throws {
     try await withServer { server in
       let directory = try TemporaryDirectory()
