@@ -104,31 +104,6 @@ import Testing
     }
   }
 
-  /// It stands behind what was sent before, which may take longer than a channel's time.
-  @Test func aPortIsGrantedHoweverLateTheAnswerComes() async throws {
-    let gate = DispatchSemaphore(value: 0)
-    try await withScript({ client, record in
-      try client.admit()
-      // SSH_MSG_GLOBAL_REQUEST and SSH_MSG_REQUEST_SUCCESS
-      _ = try client.expect(80)
-      record("asked")
-      gate.wait()
-      try client.say(81) { $0.uint32(4242) }
-      try client.listenToTheEnd()
-    }) { server in
-      var configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
-      configuration.timeouts.channel = .milliseconds(100)
-      let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
-      try await withForwarder(endpoint, configuration) { forwarder in
-        let asking = Task { try await forwarder.listen(rule(1)) }
-        while server.collected.isEmpty { await Task.yield() }
-        _ = try await Peer.run("import time; time.sleep(0.5)")
-        gate.signal()
-        #expect(try await asking.value == 4242)
-      }
-    }
-  }
-
   /// libssh2 takes the answer to any global request for that to its next request of a port.
   @Test func aProbeBehindAnUploadDoesNotAnswerForAPort() async throws {
     try await withServer { server in
