@@ -114,10 +114,10 @@ let package = Package(
       name: "BridgeHTTPTests", dependencies: ["BridgeHTTP", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
       name: "BridgeReactorTests",
-      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors"]),
+      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
       name: "BridgeFaultsTests",
-      dependencies: ["BridgeFaults", nio("NIOCore"), nio("NIOPosix")]),
+      dependencies: ["BridgeFaults", "BridgeTestKit", nio("NIOCore"), nio("NIOPosix")]),
     .testTarget(
       name: "BridgeServiceTests",
       dependencies: [
@@ -131,7 +131,9 @@ let package = Package(
     .testTarget(
       name: "BridgeTestKitTests",
       dependencies: ["BridgeErrors", "BridgeTestKit", "BridgeTransport"]),
-    .testTarget(name: "BridgeTransportTests", dependencies: ["BridgeTransport", "BridgeErrors"]),
+    .testTarget(
+      name: "BridgeTransportTests",
+      dependencies: ["BridgeTransport", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
       name: "ExampleTests",
       dependencies: [

@@ -1,9 +1,10 @@
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BlockingThreadsTests {
-  @Test func asManyRunAtOnceAsTheLimitSaysAndTheOthersWait() async {
+  @Test func asManyRunAtOnceAsTheLimitSaysAndTheOthersWait() async throws {
     let threads = BlockingThreads(name: "threads-test", limit: 3)
     let gate = Gate()
     let begun = Log<Int>()
@@ -14,25 +15,25 @@ import Testing
         gate.open()
       }
     }
-    await eventually { begun.all.count == 3 }
+    try await eventually { begun.all.count == 3 }
     #expect(threads.load == (3, 2))
     gate.open()
-    await eventually { threads.load == (0, 0) }
+    try await eventually { threads.load == (0, 0) }
     #expect(Set(begun.all) == Set(0..<5))
   }
 
-  @Test func canceledWorkThatWaitsIsNeverRun() async {
+  @Test func canceledWorkThatWaitsIsNeverRun() async throws {
     let threads = BlockingThreads(name: "threads-test", limit: 1)
     let gate = Gate()
     threads.start { gate.wait() }
-    await eventually { threads.load == (1, 0) }
+    try await eventually { threads.load == (1, 0) }
     let waiting = Task { await threads.run { Issue.record("It ran.") } != nil }
-    await eventually { threads.load == (1, 1) }
+    try await eventually { threads.load == (1, 1) }
     waiting.cancel()
     #expect(await !waiting.value)
     #expect(threads.load == (1, 0))
     gate.open()
-    await eventually { threads.load == (0, 0) }
+    try await eventually { threads.load == (0, 0) }
   }
 
   @Test func threadsOfOneKindDoNotWaitForAnother() async {

@@ -1,4 +1,5 @@
 import BridgeReactor
+import BridgeTestKit
 import Testing
 
 @Suite struct CallerTableTests {
@@ -33,8 +34,8 @@ import Testing
     #expect(table.takeAll().isEmpty)
   }
 
-  @Test func aDeadlineEndsWithTheWaiting() async {
-    await withReactor { reactor in
+  @Test func aDeadlineEndsWithTheWaiting() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       let actor = Pinned(reactor)
       await actor.run { actor in
@@ -47,7 +48,7 @@ import Testing
         #expect(table.takeAll().count == 2)
         actor.after(.milliseconds(20)) { log.append("end") }
       }
-      await eventually { log.all.contains("end") }
+      try await eventually { log.all.contains("end") }
       #expect(log.all == ["end"])
       await actor.close()
     }

@@ -1,4 +1,5 @@
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -57,8 +58,8 @@ import Testing
     }
   }
 
-  @Test func callsMadeOnTheLoopRunInALaterTurnInTheirOrder() async {
-    await withReactor { reactor in
+  @Test func callsMadeOnTheLoopRunInALaterTurnInTheirOrder() async throws {
+    try await withReactor { reactor in
       let actor = Pinned(reactor)
       await actor.run { actor in
         for value in 0..<5000 {
@@ -66,7 +67,7 @@ import Testing
         }
         #expect(actor.seen.isEmpty)
       }
-      await eventually { await actor.seen.count == 5000 }
+      try await eventually { await actor.seen.count == 5000 }
       #expect(await actor.seen == Array(0..<5000))
     }
   }
@@ -86,13 +87,13 @@ import Testing
       }
       again()
       pair.far.write([1])
-      await eventually { events.all.count == 2 }
+      try await eventually { events.all.count == 2 }
       await actor.close()
     }
   }
 
-  @Test func theEndOfATurnComesAfterItsWorkAndBeforeWhatItCallsForLater() async {
-    await withReactor { reactor in
+  @Test func theEndOfATurnComesAfterItsWorkAndBeforeWhatItCallsForLater() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       reactor.execute {
         reactor.atEndOfTurn {
@@ -102,14 +103,14 @@ import Testing
         reactor.execute { log.append("later") }
         log.append("now")
       }
-      await eventually { log.all.count == 4 }
+      try await eventually { log.all.count == 4 }
       #expect(log.all == ["now", "end", "later", "next end"])
     }
   }
 
   /// Else each step of a task would cost a look at I/O.
-  @Test func aTaskThatGoesFromFunctionToFunctionDoesSoInOneTurn() async {
-    await withReactor { reactor in
+  @Test func aTaskThatGoesFromFunctionToFunctionDoesSoInOneTurn() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       await withTaskExecutorPreference(reactor) {
         let actor = Pinned(reactor)
@@ -117,14 +118,14 @@ import Testing
         for _ in 0..<5 { await hop() }
         log.append("hopped")
       }
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all == ["hopped", "end"])
     }
   }
 
   /// What is queued behind a task that runs comes after it: it makes no new job of each call.
-  @Test func aTaskThatPrefersTheLoopIsNotQueuedAnewForEachCall() async {
-    await withReactor { reactor in
+  @Test func aTaskThatPrefersTheLoopIsNotQueuedAnewForEachCall() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       await withTaskExecutorPreference(reactor) {
         await hop()
@@ -132,7 +133,7 @@ import Testing
         for _ in 0..<5 { await hop() }
         log.append("hopped")
       }
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all == ["hopped", "later"])
     }
   }
@@ -150,13 +151,13 @@ import Testing
     }
   }
 
-  @Test func anIsolatedDeinitRunsOnTheLoop() async {
-    await withReactor { reactor in
+  @Test func anIsolatedDeinitRunsOnTheLoop() async throws {
+    try await withReactor { reactor in
       let wasOnLoop = Log<Bool>()
       var actor: Departing? = Departing(reactor) { wasOnLoop.append(reactor.isCurrent) }
       await actor?.touch()
       actor = nil
-      await eventually { !wasOnLoop.all.isEmpty }
+      try await eventually { !wasOnLoop.all.isEmpty }
       #expect(wasOnLoop.all == [true])
     }
   }
@@ -216,7 +217,7 @@ import Testing
     #expect(held == nil)
   }
 
-  @Test func aReactorIsFreedAfterItsEnd() async {
+  @Test func aReactorIsFreedAfterItsEnd() async throws {
     weak var freed: Reactor?
     do {
       let reactor = Reactor()
@@ -224,7 +225,7 @@ import Testing
       await Pinned(reactor).append(1)
       await reactor.stop()
     }
-    await eventually { freed == nil }
+    try await eventually { freed == nil }
   }
 }
 

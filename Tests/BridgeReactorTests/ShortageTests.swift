@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -54,7 +55,7 @@ import Testing
       #expect(error?.cause == .failed(errno: 24))
       let log = Log<Int>()
       await pinned.after(.seconds(3600)) { log.append(3) }
-      await eventually { log.all == [3] }
+      try await eventually { log.all == [3] }
       await #expect(throws: Refused.self) { try await pinned.watch(0, for: .readable) { _, _ in } }
       #expect(await pinned.seen == [1])
       await reactor.stop()

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         try await Self.life(of: Reactor(name: "shutdown-test"), endpoint, listener)
       }
       #expect(Kernel.descriptors() == before)
-      await eventually { Kernel.threads(named: "shutdown-test") == 0 }
+      try await eventually { Kernel.threads(named: "shutdown-test") == 0 }
     }
   }
 
@@ -41,7 +42,7 @@ import Testing
     try await actor.watch(socket.descriptor, for: .readable) { _, _ in log.append(1) }
     await actor.after(.seconds(3600)) {}
     far.write([1])
-    await eventually { !log.all.isEmpty }
+    try await eventually { !log.all.isEmpty }
     #expect(await reactor.onHelperThread { 7 } == 7)
     await actor.close()
     await reactor.stop()

@@ -14,11 +14,6 @@ func withReactor(_ body: (Reactor) async throws -> Void) async rethrows {
   await reactor.stop()
 }
 
-/// Gives way to others until `condition` holds.
-func eventually(_ condition: () async -> Bool) async {
-  while await !condition() { await Task.yield() }
-}
-
 /// What came, in its order, from any thread.
 final class Log<Entry: Sendable>: Sendable {
   private let entries = Mutex<[Entry]>([])

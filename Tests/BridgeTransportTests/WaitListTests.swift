@@ -1,3 +1,4 @@
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -25,33 +26,33 @@ import Testing
       for caller in callers { caller.resume(returning: value) }
     }
 
-    func waiting(_ count: Int) async {
-      while state.withLock({ $0.callers.count }) != count { await Task.yield() }
+    func waiting(_ count: Int) async throws {
+      try await eventually { state.withLock { $0.callers.count } == count }
     }
   }
 
-  @Test func anAnswerThatIsThereIsGivenAtOnce() async {
+  @Test func anAnswerThatIsThereIsGivenAtOnce() async throws {
     let box = Box()
     box.answer(1)
     #expect(await box.wait() == 1)
     #expect(box.state.withLock { $0.callers.count } == 0)
   }
 
-  @Test func allCallersAreAnsweredByOneAnswer() async {
+  @Test func allCallersAreAnsweredByOneAnswer() async throws {
     let box = Box()
     let callers = (0..<3).map { _ in Task { await box.wait() } }
-    await box.waiting(3)
+    try await box.waiting(3)
     box.answer(7)
     for caller in callers { #expect(await caller.value == 7) }
     #expect(box.state.withLock { $0.callers.count } == 0)
   }
 
-  @Test func theFirstCallerIsTheOneThatHasWaitedLongest() async {
+  @Test func theFirstCallerIsTheOneThatHasWaitedLongest() async throws {
     let box = Box()
     let first = Task { await box.wait() }
-    await box.waiting(1)
+    try await box.waiting(1)
     let second = Task { await box.wait() }
-    await box.waiting(2)
+    try await box.waiting(2)
     box.state.withLock { $0.callers.takeFirst() }?.resume(returning: 1)
     #expect(await first.value == 1)
     box.state.withLock { $0.callers.takeFirst() }?.resume(returning: 2)
@@ -59,17 +60,17 @@ import Testing
     #expect(box.state.withLock { $0.callers.takeFirst() } == nil)
   }
 
-  @Test func aCanceledCallerIsAnsweredAndTakenOut() async {
+  @Test func aCanceledCallerIsAnsweredAndTakenOut() async throws {
     let box = Box()
     let caller = Task { await box.wait() }
-    await box.waiting(1)
+    try await box.waiting(1)
     caller.cancel()
     #expect(await caller.value == nil)
     #expect(box.state.withLock { $0.callers.count } == 0)
     box.answer(1)
   }
 
-  @Test func aCallerThatIsCanceledBeforeItWaitsDoesNotWait() async {
+  @Test func aCallerThatIsCanceledBeforeItWaitsDoesNotWait() async throws {
     let box = Box()
     let caller = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -82,7 +83,7 @@ import Testing
 
   /// Cancellation and answer race from two threads: a caller that is answered twice traps, one that
   /// is never answered hangs.
-  @Test func cancellationAndAnswerMayRace() async {
+  @Test func cancellationAndAnswerMayRace() async throws {
     for round in 0..<2_000 {
       let box = Box()
       let caller = Task { await box.wait() }

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Testing
 
 @Suite("Each fault does what it says", .timeLimit(.minutes(1)))

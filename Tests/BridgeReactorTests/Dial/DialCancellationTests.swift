@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -21,7 +22,7 @@ func failure(of dial: Task<Socket, any Error>) async -> DialFailure? {
       let resolver = Resolver(lookup: names.lookup)
       let route = Route(Endpoint(host: "name.example", port: 1), on: reactor, resolver: resolver)
       let task = Task {
-        await eventually { Task.isCancelled }
+        while !Task.isCancelled { await Task.yield() }
         return try await route.dial()
       }
       task.cancel()
@@ -32,12 +33,12 @@ func failure(of dial: Task<Socket, any Error>) async -> DialFailure? {
   }
 
   @Test func cancellingDuringTheLookupEndsIt() async throws {
-    await withReactor { reactor in
+    try await withReactor { reactor in
       let names = ScriptedLookup()
       let resolver = Resolver(lookup: names.lookup)
       let route = Route(Endpoint(host: "name.example", port: 1), on: reactor, resolver: resolver)
       let task = Task { try await route.dial() }
-      await eventually { resolver.load.waiters == 1 }
+      try await eventually { resolver.load.waiters == 1 }
       task.cancel()
       #expect(await failure(of: task) == DialFailure(phase: .resolve, cause: .cancelled))
       #expect(resolver.load == (1, 0))

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -86,11 +87,11 @@ import Testing
       let (hole, listener) = try BlackHole.besideListener()
       let other = try BlackHole(at: .loopback(11), port: hole.port)
       defer { withExtendedLifetime((hole, listener, other)) {} }
-      await withReactor { reactor in
+      try await withReactor { reactor in
         let before = Kernel.sockets()
         let route = Self.route([.loopbackV6, .loopback(11)], hole.port, reactor)
         let task = Task { try await route.dial() }
-        await eventually { Kernel.sockets() == before + 2 }
+        try await eventually { Kernel.sockets() == before + 2 }
         task.cancel()
         #expect(await failure(of: task) == DialFailure(phase: .dial, cause: .cancelled))
         #expect(Kernel.sockets() == before)

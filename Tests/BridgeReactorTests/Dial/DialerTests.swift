@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -56,7 +57,7 @@ import Testing
       #expect(socket.tcpOption(1) == 1)  // TCP_NODELAY
       let far = listener.accept()
       far.write([42])
-      await eventually { socket.read().bytes == [42] }
+      try await eventually { socket.read().bytes == [42] }
     }
   }
 
@@ -83,7 +84,7 @@ import Testing
       let socket = try await route.dial()
       let far = listener.accept()
       far.write([1])
-      await eventually { socket.read().bytes == [1] }
+      try await eventually { socket.read().bytes == [1] }
       #expect(winners.withLock { $0.winner(at: endpoint) } == .loopback)
       let order = try await route.resolve(within: .seconds(5))
       #expect(order == [.loopback, .loopbackV6])

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
       let other = Task {
         try await Self.route("other.example", reactor, resolver).resolve(within: .seconds(60))
       }
-      await eventually { resolver.load == (2, 21) }
+      try await eventually { resolver.load == (2, 21) }
       #expect(Set(names.asked.map(\.host)) == ["one.example", "other.example"])
       #expect(names.asked.count == 2)
       for question in names.asked {
@@ -61,7 +62,7 @@ import Testing
             try await Self.route("one.example", reactor, resolver).resolve(within: .seconds(60))
           }
         }
-        await eventually { resolver.load == (1, 2) }
+        try await eventually { resolver.load == (1, 2) }
         names.asked.first?.answer(.success([.v6(1)]))
         for task in tasks { let taskAnswer = try await task.value; #expect(taskAnswer == [.v6(1)]) }
       }
@@ -75,7 +76,7 @@ import Testing
       let route = Self.route("slow.example", reactor, resolver)
       await #expect(throws: DialFailure.self) { try await route.resolve(within: .milliseconds(1)) }
       let late = Task { try await route.resolve(within: .seconds(60)) }
-      await eventually { resolver.load.waiters == 1 }
+      try await eventually { resolver.load.waiters == 1 }
       #expect(names.asked.count == 1)
       names.asked.first?.answer(.success([.v4(3)]))
       let lateAnswer = try await late.value; #expect(lateAnswer == [.v4(3)])
@@ -118,15 +119,17 @@ import Testing
   }
 
   /// With many names at once some wait for a thread: that is no silence of the name server.
-  @Test func theDeadlineCountsFromWhenTheLookupBegins() async {
-    await withReactor { reactor in
+  @Test func theDeadlineCountsFromWhenTheLookupBegins() async throws {
+    try await withReactor { reactor in
       let names = QueuedLookup()
       let resolver = Resolver(lookup: names.lookup)
       let route = Self.route("queued.example", reactor, resolver)
       let timeout = Duration.seconds(5)
       let asked = ContinuousClock.now
       let resolving = Task { try await route.resolve(within: timeout) }
-      await eventually { ContinuousClock.now - asked > .milliseconds(100) && !names.asked.isEmpty }
+      try await eventually {
+        ContinuousClock.now - asked > .milliseconds(100) && !names.asked.isEmpty
+      }
       let began = ContinuousClock.now
       names.asked.first?.began()
       await #expect(throws: DialFailure(phase: .resolve, cause: .nameTimeout)) {

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -14,9 +15,9 @@ import Testing
         log.append(pair.near.read().bytes)
       }
       pair.far.write([1, 2, 3])
-      await eventually { log.all.count == 1 }
+      try await eventually { log.all.count == 1 }
       pair.far.write([4])
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all == [[1, 2, 3], [4]])
       await actor.close()
     }
@@ -35,7 +36,7 @@ import Testing
       await actor.append(1)
       #expect(log.all.isEmpty)
       pair.far.drain()
-      await eventually { !log.all.isEmpty }
+      try await eventually { !log.all.isEmpty }
       #expect(log.all == [.writable])
       await actor.close()
     }
@@ -51,7 +52,7 @@ import Testing
         log.append(seen)
         actor.rewatch(for: [])
       }
-      await eventually { !log.all.isEmpty }
+      try await eventually { !log.all.isEmpty }
       #expect(log.all == [[.readable, .writable]])
       await actor.close()
     }
@@ -67,7 +68,7 @@ import Testing
         actor.rewatch(for: [])
       }
       pair.far.close()
-      await eventually { !log.all.isEmpty }
+      try await eventually { !log.all.isEmpty }
       #expect(log.all == [.ended])
       #expect(pair.near.condition == .endOfFile)
       await actor.close()
@@ -91,7 +92,7 @@ import Testing
       }
       far.resetWhenClosed()
       far.close()
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all[0] == [.readable, .writable])
       #expect(near.read().result == .ended)
       #expect(near.condition == .failed(errno: 104))

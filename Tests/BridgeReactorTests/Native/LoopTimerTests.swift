@@ -1,34 +1,35 @@
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopTimerTests {
-  @Test func timersFireInTheOrderOfTheirDelays() async {
-    await withReactor { reactor in
+  @Test func timersFireInTheOrderOfTheirDelays() async throws {
+    try await withReactor { reactor in
       let log = Log<Int>()
       let actor = Pinned(reactor)
       await actor.run { actor in
         for delay in [150, 50, 100] { actor.after(.milliseconds(delay)) { log.append(delay) } }
       }
-      await eventually { log.all.count == 3 }
+      try await eventually { log.all.count == 3 }
       #expect(log.all == [50, 100, 150])
     }
   }
 
-  @Test func timersOfOneDelayFireInTheOrderOfTheirMaking() async {
-    await withReactor { reactor in
+  @Test func timersOfOneDelayFireInTheOrderOfTheirMaking() async throws {
+    try await withReactor { reactor in
       let log = Log<Int>()
       let actor = Pinned(reactor)
       await actor.run { actor in
         for index in 0..<100 { actor.after(.milliseconds(5)) { log.append(index) } }
       }
-      await eventually { log.all.count == 100 }
+      try await eventually { log.all.count == 100 }
       #expect(log.all == Array(0..<100))
     }
   }
 
-  @Test func aCancelledTimerDoesNotFire() async {
-    await withReactor { reactor in
+  @Test func aCancelledTimerDoesNotFire() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       let actor = Pinned(reactor)
       await actor.run { actor in
@@ -37,13 +38,13 @@ import Testing
         actor.cancel(0)
         actor.cancel(0)
       }
-      await eventually { !log.all.isEmpty }
+      try await eventually { !log.all.isEmpty }
       #expect(log.all == ["kept"])
     }
   }
 
-  @Test func aTimerThatIsLetGoDoesNotFire() async {
-    await withReactor { reactor in
+  @Test func aTimerThatIsLetGoDoesNotFire() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       let actor = Pinned(reactor)
       await actor.run { actor in
@@ -51,7 +52,7 @@ import Testing
         actor.dropTimers()
         actor.after(.milliseconds(1)) { log.append("kept") }
       }
-      await eventually { !log.all.isEmpty }
+      try await eventually { !log.all.isEmpty }
       #expect(log.all == ["kept"])
     }
   }
@@ -67,8 +68,8 @@ import Testing
     }
   }
 
-  @Test func aTimerMayCancelItselfAndMakeAnother() async {
-    await withReactor { reactor in
+  @Test func aTimerMayCancelItselfAndMakeAnother() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       let actor = Pinned(reactor)
       await actor.after(.milliseconds(1)) {
@@ -78,15 +79,15 @@ import Testing
           actor.after(.milliseconds(1)) { log.append("second") }
         }
       }
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all == ["first", "second"])
     }
   }
 
   /// The loop's clock stands still during a turn: read before the timer is made, a delay shorter
   /// than the turn would be over at once, ahead of work that was queued before.
-  @Test func aShortTimerMadeLateInALongTurnIsCountedFromThen() async {
-    await withReactor { reactor in
+  @Test func aShortTimerMadeLateInALongTurnIsCountedFromThen() async throws {
+    try await withReactor { reactor in
       let log = Log<String>()
       let actor = Pinned(reactor)
       await actor.run { actor in
@@ -95,7 +96,7 @@ import Testing
         reactor.execute { log.append("queued") }
         actor.after(.milliseconds(300)) { log.append("timer") }
       }
-      await eventually { log.all.count == 2 }
+      try await eventually { log.all.count == 2 }
       #expect(log.all == ["queued", "timer"])
     }
   }

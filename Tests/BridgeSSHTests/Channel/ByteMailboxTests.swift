@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -107,7 +108,7 @@ import Testing
       return try await mailbox.next()
     }
     // What waits for a reader that is not there yet is no news to it.
-    while !mailbox.hasReader { await Task.yield() }
+    try await eventually { mailbox.hasReader }
     mailbox.push([1])
     mailbox.deliver(atLeast: 2)
     #expect(mailbox.hasReader)
@@ -121,7 +122,7 @@ import Testing
   @Test func theEndIsToldHoweverLittleThereIs() async throws {
     let mailbox = ByteMailbox(limit: 4, joiningBelow: 0) {}
     let reader = Task { try await mailbox.next() }
-    while !mailbox.hasReader { await Task.yield() }
+    try await eventually { mailbox.hasReader }
     mailbox.push([1])
     mailbox.finish(.success(()))
     #expect(try await reader.value == [1])
@@ -132,7 +133,7 @@ import Testing
     let calls = Mutex(0)
     let mailbox = ByteMailbox(limit: 2, joiningBelow: 0) { calls.withLock { $0 += 1 } }
     let reader = Task { try await mailbox.next() }
-    while !mailbox.hasReader { await Task.yield() }
+    try await eventually { mailbox.hasReader }
     mailbox.push([1, 2])
     #expect(!mailbox.hasSpace)
     mailbox.deliver()

@@ -19,36 +19,13 @@ import Testing
   /// Runs `body` with a real ssh-agent that holds `keys`.
   private func withAgent(_ keys: [String], _ body: (String) async throws -> Void) async throws {
     let directory = try TemporaryDirectory()
-    let agent = Process()
-    // Foundation takes a process that closes what it inherited, as the ssh-agent of OpenSSH 10
-    // does, for one that has ended, and then sees the end of no other until it has. A shell closes
-    // nothing.
-    agent.executableURL = URL(fileURLWithPath: "/bin/sh")
-    agent.arguments = ["-c", #"ssh-agent -D -a "$0" & echo $!; wait"#, directory.file("agent")]
-    let output = Pipe()
-    agent.standardOutput = output
-    agent.standardError = FileHandle.nullDevice
-    try agent.run()
-    var text = ""
-    // The shell's line with the agent's number, once it is there to its end.
-    var number: Int32? {
-      text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        .compactMap { Int32($0) }.first
-    }
-    // A thread that blocks signals may have started them: SIGTERM would wait forever, and so does
-    // the shell for the end of its child. An agent that stayed would keep Foundation from seeing
-    // the shell's end, and a child that is not reaped keeps the tests that run in a process of
-    // their own from ever ending: Swift Testing's waitid(2) finds that child each time.
+    // Its first words come when it listens; the socket's file is there before that.
+    let (agent, _) = try await Program.started(
+      "/usr/bin/ssh-agent", ["-D", "-a", directory.file("agent")]
+    ) { $0.contains("SSH_AUTH_SOCK") }
     defer {
-      kill(agent.processIdentifier, SIGKILL)
-      if let number { kill(number, SIGKILL) }
-    }
-    // Its first words come when it listens; the socket's file is there before that. The shell's
-    // line may come before them or after them.
-    while !text.contains("SSH_AUTH_SOCK") || number == nil {
-      let more = output.fileHandleForReading.availableData
-      try #require(!more.isEmpty)
-      text += String(decoding: more, as: UTF8.self)
+      agent.kill()
+      agent.waitUntilExit()
     }
     for key in keys {
       _ = try await Program.output(

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -132,8 +133,9 @@ import Testing
       let channel = try await connection.execute("drip")
       var most = 0
       // The status comes behind all of it: nothing was read by then.
-      while await connection.tryStatus(of: channel) == nil {
+      try await eventually {
         most = max(most, await connection.heldMemory)
+        return channel.knownStatus != nil
       }
       #expect(most < 8 << 20)
       var received: [UInt8] = []
@@ -142,13 +144,5 @@ import Testing
       #expect(try await channel.exitStatus() == .status(5))
       await connection.close()
     }
-  }
-}
-
-extension SSHConnection {
-  /// The status of `channel`, if it is known after a round trip's worth of work on the reactor.
-  fileprivate func tryStatus(of channel: SSHChannel) async -> BridgeSSH.ExitStatus? {
-    await Task.yield()
-    return channel.knownStatus
   }
 }

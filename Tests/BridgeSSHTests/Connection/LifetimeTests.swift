@@ -92,6 +92,8 @@ import Testing
           await failure { try await command.write([1]) }
             == .sshConnectionFailed(
               host: "127.0.0.1", reason: "The input of the channel is finished."))
+        let gate = try await connection.execute("mkfifo ~/gate; echo >~/gate")
+        #expect(try await gate.exitStatus() == .status(0))
         await command.close()
       }
     }

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -99,7 +100,7 @@ import Testing
       let command = try await connection.execute("cat >/dev/null")
       let writing = Task { try await command.write([UInt8](repeating: 1, count: 1 << 26)) }
       // The socket takes no more: the server reads nothing.
-      while await connection.unsentBytes == 0 { await Task.yield() }
+      try await eventually { await connection.unsentBytes > 0 }
       let error = await failure { _ = try await connection.probe(within: .milliseconds(50)) }
       #expect(error == .sshTimeout(seconds: 1))
       gate.signal()
@@ -166,7 +167,7 @@ import Testing
     }) { server in
       let connection = try await Self.connected(to: server)
       _ = try await connection.probe(within: .seconds(10))
-      while !server.collected.contains("answered") { await Task.yield() }
+      try await eventually { server.collected.contains("answered") }
       await connection.close()
     }
   }

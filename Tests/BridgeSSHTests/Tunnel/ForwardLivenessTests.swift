@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeSSH
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -129,14 +130,7 @@ import Testing
   /// Returns when the newest connection has brought so many bytes, or has ended.
   private static func received(_ count: UInt64, by forwarder: Forwarder) async throws {
     _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
-    try await until { await forwarder.connections.first?.received ?? count >= count }
-  }
-
-  private static func until(_ isTrue: () async -> Bool) async throws {
-    while await !isTrue() {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
+    try await eventually { await forwarder.connections.first?.received ?? count >= count }
   }
 
   enum Loss {
@@ -172,7 +166,7 @@ import Testing
         case .ofForwarder: await forwarder.close()
         case .none: break
         }
-        if loss == .ofLink { try await Self.until { await forwarder.sessionCount == 0 } }
+        if loss == .ofLink { try await eventually { await forwarder.sessionCount == 0 } }
         try Data().write(to: URL(fileURLWithPath: file))
         #expect(try await reader.value.hasPrefix("600000 "))
       }
@@ -235,7 +229,7 @@ import Testing
         let reader = Task { try await Peer.run(Self.goingReader, "\(port)", file) }
         try await Self.received(600_000, by: forwarder)
         try await proxy.inject(.reset)
-        try await Self.until { await forwarder.sessionCount == 0 }
+        try await eventually { await forwarder.sessionCount == 0 }
         #expect(await forwarder.count == 1)
         try Data().write(to: URL(fileURLWithPath: file))
         _ = try await reader.value
@@ -268,7 +262,7 @@ import Testing
       try await withForwarder(server, at: way.port) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: target.port))
         #expect(try await Peer.run(Peer.client, "\(port)", "200000").hasPrefix("0 "))
-        while await forwarder.connections.first?.sent ?? 200_000 < 200_000 { await Task.yield() }
+        try await eventually { await forwarder.connections.first?.sent ?? 200_000 >= 200_000 }
         way.end()
         let isWhole = try await forwarder.next {
           if case .closed(_, _, _, let isWhole) = $0 { isWhole } else { nil }

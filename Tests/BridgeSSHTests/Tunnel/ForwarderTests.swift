@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -88,9 +89,9 @@ import Testing
       separator: " ")
     #expect(words.first == "1000000")
     var digest = ""
-    while digest.isEmpty {
-      await Task.yield()
+    try await eventually {
       digest = (try? directory.text("digest")) ?? ""
+      return !digest.isEmpty
     }
     #expect(words.last?.prefix(64) == digest[...])
     peer.end()
@@ -223,7 +224,7 @@ import Testing
         let bad = try await forwarder.listen(forwardRule(to: swallowing.port))
         let good = try await forwarder.listen(forwardRule(to: echo.port))
         let waiting = Task { try await Peer.run(Peer.client, "\(bad)", "10") }
-        while await forwarder.count == 0 { await Task.yield() }
+        try await eventually { await forwarder.count > 0 }
         for _ in 0..<3 {
           #expect(try await Peer.run(Peer.client, "\(good)", "10").hasPrefix("10 "))
         }
@@ -244,7 +245,7 @@ import Testing
       ) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
         let waiting = Task { try await Peer.run(Peer.client, "\(port)", "10") }
-        while await forwarder.count == 0 { await Task.yield() }
+        try await eventually { await forwarder.count > 0 }
         #expect(await forwarder.sessionCount == 0)
         isUp.yield()
         #expect(try await waiting.value.hasPrefix("10 "))

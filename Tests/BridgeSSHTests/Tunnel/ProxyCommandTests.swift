@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -93,7 +94,7 @@ import Testing
       await connection.close()
       #expect(await connecting.value == .cancelled)
       // Ended and reaped: no process has its number.
-      while kill(process, 0) == 0 { await Task.yield() }
+      try await eventually { kill(process, 0) != 0 }
       #expect(errno == ESRCH)
     }
   }

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -92,7 +93,7 @@ import Testing
           except OSError: pass
           """
         let client = Task { try await Peer.run(script, "\(port)") }
-        while await forwarder.connections.isEmpty { await Task.yield() }
+        try await eventually { await !forwarder.connections.isEmpty }
         await proxy.stop()
         _ = try await client.value
         try directory.write("", to: "go")
@@ -101,53 +102,6 @@ import Testing
         #expect(await forwarder.connections.isEmpty)
       }
       target.end()
-    }
-  }
-
-  /// libssh2 takes the answer to any global request for that to its next request of a port.
-  @Test func aProbeBehindAnUploadDoesNotAnswerForAPort() async throws {
-    try await withServer { server in
-      let directory = try TemporaryDirectory()
-      let sender = try await Program.started(
-        "python3", "-c",
-        """
-        import socket,sys,os,time
-        s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(8)
-        print(s.getsockname()[1],flush=True)
-        c,_=s.accept()
-        while not os.path.exists(sys.argv[1]): time.sleep(0.01)
-        c.sendall(bytes(8<<20)); c.close()
-        """, directory.file("go"))
-      let proxy = try await FaultProxy(to: server.port)
-      try await withForwarder(server, at: proxy.port) { forwarder in
-        let port = try await forwarder.listen(rule(sender.port))
-        let client = """
-          import socket,sys
-          s=socket.create_connection(("127.0.0.1",int(sys.argv[1]))); n=0
-          while True:
-              d=s.recv(65536)
-              if not d: break
-              n+=len(d)
-          print(n)
-          """
-        let reading = Task { try await Peer.run(client, "\(port)") }
-        _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
-        try await proxy.inject(.freeze())
-        try directory.write("", to: "go")
-        // Until neither the window nor the kernel takes more.
-        var sent: (before: UInt64, now: UInt64) = (0, 0)
-        while sent.now == 0 || sent.now != sent.before {
-          for _ in 0..<1000 { await Task.yield() }
-          sent = (sent.now, await forwarder.connections.first?.sent ?? 0)
-        }
-        await forwarder.linkLost(within: .seconds(60))
-        for _ in 0..<1000 { await Task.yield() }
-        try await proxy.inject(.lift)
-        #expect(try await reading.value == "\(8 << 20)\n")
-        _ = try await forwarder.listen(rule(proxy.port))
-      }
-      await proxy.stop()
-      sender.end()
     }
   }
 
@@ -195,62 +149,6 @@ import Testing
       }
       await proxy.stop()
       slow.end()
-      echo.end()
-    }
-  }
-
-  @Test func aRefusalNamesTheForward() async throws {
-    try await withServer { server in
-      try await withForwarder(server) { forwarder in
-        let taken = rule(9, at: server.port)
-        let error = await failure { _ = try await forwarder.listen(taken) }
-        guard case .sshConnectionFailed("127.0.0.1", let reason)? = error else {
-          return #expect(Bool(false), "\(String(describing: error))")
-        }
-        #expect(reason.contains("-R 127.0.0.1:\(server.port):127.0.0.1:9"))
-        // The session is as good as before.
-        let port = try await forwarder.listen(rule(9))
-        #expect(port > 0)
-        #expect(await forwarder.sessionCount == 1)
-      }
-    }
-  }
-
-  @Test func aPortThatIsStillTakenIsWaitedFor() async throws {
-    try await withServer { server in
-      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      let stale = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      try await withForwarder(server) { forwarder in
-        await forwarder.keepTrying(rule(echo.port, at: stale.port))
-        let wait = try await forwarder.next { event -> Duration? in
-          if case .unavailable(_, _, let retry) = event { retry } else { nil }
-        }
-        #expect(wait == ForwardAttempts.waits.first)
-        stale.end()
-        #expect(try await forwarder.nextPort() == stale.port)
-        #expect(try await Peer.run(Peer.client, "\(stale.port)", "10").hasPrefix("10 "))
-      }
-      echo.end()
-    }
-  }
-
-  @Test func aLostSessionIsReplacedAndAskedForTheSamePort() async throws {
-    try await withServer { server in
-      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      try await withForwarder(server) { forwarder in
-        let port = try await forwarder.listen(rule(echo.port))
-        #expect(try await forwarder.nextPort() == port)
-        let carried = Task { try await Peer.run(Peer.waiter, "\(port)") }
-        _ = try await forwarder.next { if case .opened(let id, _) = $0 { id } else { nil } }
-        await server.killSessions()
-        // Of what was carried none hangs.
-        #expect(try await carried.value != "data\n")
-        _ = try await forwarder.next { event -> Bool? in
-          if case .closed(_, _, _, let isWhole) = event { !isWhole } else { nil }
-        }
-        #expect(try await forwarder.nextPort() == port)
-        #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))
-      }
       echo.end()
     }
   }
@@ -324,55 +222,6 @@ import Testing
         #expect(try await Peer.run(script, "\(port)") == "end\n")
         let error = try await forwarder.nextRefusal().error
         #expect("\(error)".contains("2 connections are forwarded already"))
-      }
-      echo.end()
-    }
-  }
-
-  @Test func aUnixSocketOfTheHostIsRefusedByName() async throws {
-    try await withServer { server in
-      try await withForwarder(server) { forwarder in
-        let error = await failure {
-          _ = try await forwarder.listen(
-            ForwardRule(from: .socket(path: "/tmp/x"), to: .dynamic, on: .remote))
-        }
-        #expect(error == .featureUnavailable(feature: "-R /tmp/x (a unix socket of the host)"))
-        #expect(await forwarder.sessionCount == 0)
-      }
-    }
-  }
-
-  @Test func aPortThatIsAskedForWhileTheLinkIsDownIsCanceledByClose() async throws {
-    try await withServer { server in
-      let (up, isUp) = AsyncStream.makeStream(of: Void.self)
-      try await withForwarder(
-        server,
-        link: { () throws(AppError) in
-          for await _ in up { return }
-          throw .cancelled
-        }
-      ) { forwarder in
-        let asking = Task { await failure { _ = try await forwarder.listen(rule(9)) } }
-        await forwarder.close()
-        #expect(await asking.value == .cancelled)
-      }
-      isUp.finish()
-    }
-  }
-
-  @Test func aPortOfThisMachineInUseIsTriedAgain() async throws {
-    try await withServer { server in
-      let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      let other = try await Program.started("python3", "-c", Peer.echoAfterEnd)
-      try await withForwarder(server) { forwarder in
-        await forwarder.keepTrying(forwardRule(to: echo.port, at: other.port))
-        _ = try await forwarder.next { event -> Bool? in
-          if case .unavailable = event { true } else { nil }
-        }
-        other.end()
-        await forwarder.linkIsBack()
-        #expect(try await forwarder.nextPort() == other.port)
-        #expect(try await Peer.run(Peer.client, "\(other.port)", "10").hasPrefix("10 "))
       }
       echo.end()
     }

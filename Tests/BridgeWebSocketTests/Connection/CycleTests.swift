@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeReactor
+import BridgeTestKit
 import BridgeTransport
 import BridgeWebSocket
 import Testing
@@ -37,7 +38,7 @@ struct CycleTests {
     }
     // Every link is given back by the time its server has seen it go.
     for peer in [echo, rude, refusing] {
-      while await peer.openConnections > 0 { await Task.yield() }
+      try await eventually { await peer.openConnections == 0 }
       await peer.stop()
     }
     for reactor in reactors { await reactor.stop() }

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -186,7 +187,7 @@ import Testing
       #expect(await banner(at: local).hasPrefix("SSH-2.0-OpenSSH"))
       #expect(home.read("end").isEmpty)
       await server.killSessions()
-      while home.read("end").isEmpty { await Task.yield() }
+      try await eventually { !home.read("end").isEmpty }
       #expect(home.read("end").contains(#""exit":69,"case":"#), "\(home.read("end"))")
     }
   }
@@ -202,7 +203,7 @@ import Testing
       try await screen.see("yes")
       screen.type("yes\r")
       #expect(await screen.end() == 0)
-      while home.read("end").isEmpty { await Task.yield() }
+      try await eventually { !home.read("end").isEmpty }
       #expect(home.read("end").contains(#""exit":3,"remote":3"#), "\(home.read("end"))")
     }
   }

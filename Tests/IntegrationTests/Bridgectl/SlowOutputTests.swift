@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -55,11 +56,6 @@ import Testing
     }
   }
 
-  /// Returns when `isSo`; the suite's limit bounds it.
-  private func wait(until isSo: () async -> Bool) async throws {
-    while await !isSo() { await Task.yield() }
-  }
-
   /// The output of a run of which the link is lost is still being written when the next link is
   /// up: the command is not sent again.
   @Test(arguments: [(rest: "sleep 60", code: Int32(74)), (rest: "exit 7", code: 7)])
@@ -74,11 +70,11 @@ import Testing
         server.options(home) + [
           "--durable=never", "--host-key", "accept-new", "127.0.0.1", "--", command,
         ], "")
-      try await wait {
+      try await eventually {
         (try? String(contentsOfFile: marks, encoding: .utf8)) == "run\n\n"
       }
       await server.killSessions()
-      try await wait { await server.log.ranges(of: "Accepted publickey for").count == 2 }
+      try await eventually { await server.log.ranges(of: "Accepted publickey for").count == 2 }
       try run.open()
       let outcome = try await run.running.outcome()
       #expect(outcome.code == row.code, "\(outcome.error.prefix(500))")
@@ -103,7 +99,7 @@ import Testing
         server.options(home) + (isShell ? [] : [kind]) + [
           "--durable=never", "--no-reconnect", "--host-key", "accept-new", "127.0.0.1",
         ] + (isShell ? [] : ["--", "sh \(script)"]), isShell ? "<\(script)" : "")
-      try await wait { (try? String(contentsOfFile: marks, encoding: .utf8)) == "\n" }
+      try await eventually { (try? String(contentsOfFile: marks, encoding: .utf8)) == "\n" }
       await server.killSessions()
       try run.open()
       let outcome = try await run.running.outcome()

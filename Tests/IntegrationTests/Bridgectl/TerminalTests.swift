@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -106,7 +107,7 @@ import Testing
       terminal.stopOutput()
       // Half a second for what is under way.
       screen.type("(sleep 0.5; echo >\(mark)) & seq 1 200000\r")
-      while !FileManager.default.fileExists(atPath: mark) { await Task.yield() }
+      try await eventually { FileManager.default.fileExists(atPath: mark) }
       screen.signal(number)
       #expect(await screen.end() == code)
       #expect(screen.isRestored)
