@@ -12,6 +12,7 @@ struct RemoteListener {
 extension SSHConnection {
   /// Asks the server to listen on `port` of `address`, 0 for any free one; returns the port.
   ///
+  /// The answer comes behind what was sent before: there is no time limit but the connection's end.
   /// `arrived` is called on the reactor's thread with the channel of each connection and where that
   /// came from, raw. The library takes any answer to a global request for the one to its own: no
   /// tunnel may ever have been opened over this connection (`hear(_:heard:)`).
@@ -19,14 +20,21 @@ extension SSHConnection {
     on address: String, port: Int, arrived: @escaping @Sendable (ChannelCarrier, String) -> Void
   ) async -> Outcome<Int> {
     asksForPorts = true
-    let outcome = await perform(
-      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
-      // The server listens: what comes must be taken.
-      abandoned: { connection, listener in
+    let outcome: Outcome<NativeListener> = await wait(phase: .openChannel, within: nil) {
+      connection, id, answer in
+      connection.queueQuestion(id) {
+        $0.listen(on: address, port: port)
+      } answered: { connection, listener in
+        if connection.callers.take(id) != nil { return answer(.success(listener)) }
+        // The server listens: what comes must be taken.
         connection.listeners.append(
           RemoteListener(native: listener) { carrier, _ in carrier.close() })
-      },
-      { $0.listen(on: address, port: port) })
+      } failed: { connection, code, text in
+        let failure = connection.failure(code: code, text: text, phase: .openChannel)
+        connection.fail(id, with: failure)
+      }
+      connection.pump()
+    }
     switch outcome {
     case .failure(let failure): return .failure(failure)
     case .success(let native):
