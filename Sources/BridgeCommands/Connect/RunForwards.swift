@@ -18,9 +18,7 @@ struct RunForwards: Sendable {
     limits.deadAfter = context.settings.deadAfter
     forwarder = Forwarder(
       through: context.settings.endpoint.host, limits: limits, on: context.reactor,
-      link: { () async throws(AppError) in
-        _ = try await links.supervisor.connection(links.id)
-      },
+      link: { () async throws(AppError) in try await links.untilUp() },
       session: { () async throws(AppError) -> SSHConnection in
         let connection = try await links.anotherConnection()
         do throws(AppError) {
@@ -74,7 +72,7 @@ struct RunForwards: Sendable {
         _ = try await forwarder.listen(rule)
       } catch {
         // Of a link that has given up the run ends by itself.
-        guard error != .cancelled, (try? await links.supervisor.connection(links.id)) != nil
+        guard error != .cancelled, (try? await links.untilUp()) != nil
         else { return }
         return context.finish(Self.ending(rule, error))
       }

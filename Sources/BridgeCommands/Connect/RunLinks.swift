@@ -29,6 +29,8 @@ struct RunLinks: Sendable {
   let id: ConnectionID
   private let prompter: Prompter
   private let target: Target
+  /// Open when `add` has returned.
+  private let isAdded = Latch()
 
   private var settings: ConnectSettings { context.settings }
 
@@ -69,6 +71,7 @@ struct RunLinks: Sendable {
   func add(
     losesNothing: Bool, use: @escaping @Sendable (any Connection, Int) async -> Void
   ) async throws(AppError) {
+    defer { isAdded.open() }
     var before: Hop?
     for hop in Self.hops(of: settings) {
       let interaction = prompter.interaction(ofHop: hop.settings.endpoint.host)
@@ -98,6 +101,14 @@ struct RunLinks: Sendable {
           WebSocketConnection(to: url, configuration: configuration, on: context.reactor)
         })
     }
+  }
+
+  /// Returns when the link to the host is up; to be called before `add` as well.
+  ///
+  /// - Throws: what the link gave up with; `cancelled` when it is closed.
+  func untilUp() async throws(AppError) {
+    await isAdded.wait()
+    _ = try await supervisor.connection(id)
   }
 
   /// A connection to the host beside its link, not opened.

@@ -48,10 +48,7 @@ extension Forwarder {
       return tell(.unavailable(rule, error, retry: .zero))
     }
     remote.attempts.add(rule, at: .now)
-    if remote.keeper == nil {
-      remote.keeper = Task(executorPreference: reactor) { await self.keepRemote() }
-    }
-    wakeKeeper()
+    startKeeper()
   }
 
   /// A caller is answered once; without its port, that is not asked for again.
@@ -63,6 +60,14 @@ extension Forwarder {
 
   func retryRemoteNow() {
     remote.attempts.retryNow(at: .now)
+    startKeeper()
+  }
+
+  /// Wakes the keeper, or starts another where the link had given up.
+  private func startKeeper() {
+    if remote.keeper == nil, !isClosed, !remote.attempts.isEmpty {
+      remote.keeper = Task(executorPreference: reactor) { await self.keepRemote() }
+    }
     wakeKeeper()
   }
 
