@@ -63,7 +63,7 @@ extension SSHConnection {
     answered: @escaping @Sendable (isolated SSHConnection, Value) -> Void,
     failed: @escaping @Sendable (isolated SSHConnection, SSHFailure.Code, String) -> Void
   ) {
-    guard let session else { return }
+    guard let session else { return fail(id, with: failure(phase: .openChannel)) }
     var isBegun = false
     var seen = 0
     let step = OperationQueue.Step.onLoop { connection in

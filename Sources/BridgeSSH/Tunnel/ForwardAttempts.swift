@@ -6,6 +6,8 @@ package struct ForwardAttempts {
 
   /// The wait after the first refusal; each one after it doubles, up to the longest.
   package static let waits = (first: Duration.milliseconds(250), longest: Duration.seconds(30))
+  /// The longest wait for a port that was ours: the host's end of the lost session still has it.
+  package static let longestAfterLoss = Duration.seconds(2)
 
   private struct Entry {
     let rule: ForwardRule
@@ -13,6 +15,7 @@ package struct ForwardAttempts {
     /// What the host chose where any port will do: asked for again before any other.
     var chosen: Int?
     var wait = ForwardAttempts.waits.first
+    var longest = ForwardAttempts.waits.longest
     var due: Instant
   }
 
@@ -68,7 +71,7 @@ package struct ForwardAttempts {
       if entry.chosen.take() != nil { return }
       wait = entry.wait
       entry.due = now + wait
-      entry.wait = min(wait * 2, Self.waits.longest)
+      entry.wait = min(wait * 2, entry.longest)
     }
     return wait
   }
@@ -76,6 +79,7 @@ package struct ForwardAttempts {
   /// Nothing is listened on any more; all are to be tried at once.
   package mutating func lost(at now: Instant) {
     for index in entries.indices {
+      if entries[index].isListening { entries[index].longest = Self.longestAfterLoss }
       entries[index].isListening = false
       entries[index].wait = Self.waits.first
       entries[index].due = now

@@ -67,4 +67,17 @@ import Testing
     attempts.lost(at: now)
     #expect(attempts.refused(fixed, at: now) == ForwardAttempts.waits.first)
   }
+
+  /// The host's end of the lost session has it until that has ended.
+  @Test func aPortThatWasOursIsAskedForEveryTwoSeconds() {
+    var attempts = ForwardAttempts()
+    attempts.add(fixed, at: now)
+    attempts.add(any, at: now)
+    attempts.granted(fixed, port: 80)
+    attempts.lost(at: now)
+    let waits = (0..<10).map { _ in attempts.refused(fixed, at: now) }
+    #expect(waits.first == ForwardAttempts.waits.first)
+    #expect(waits.last == .seconds(2))
+    #expect((0..<10).map { _ in attempts.refused(any, at: now) }.last == .seconds(30))
+  }
 }
