@@ -126,4 +126,21 @@ enum Emulator {
       try await scene.end("q")
     }
   }
+
+  /// It draws itself anew each second: what is seen is of now.
+  @Test func topShowsTheSystemAsItIs() async throws {
+    try await inShell("top -d 1") { scene in
+      func isTop(_ rows: [String]) -> Bool {
+        rows[0].hasPrefix("top - ") && rows.count { $0.contains(" PID USER ") } == 1
+      }
+      let before = try await scene.until(isTop)
+      try await scene.move(columns: 80, rows: 24)
+      let again = try await scene.until { isTop($0) && $0[0] != before[0] }
+      try await scene.move(columns: 100, rows: 30)
+      _ = try await scene.until { rows in
+        isTop(rows) && rows[0] != again[0] && rows.contains { $0.hasSuffix("top") }
+      }
+      try await scene.end("q")
+    }
+  }
 }
