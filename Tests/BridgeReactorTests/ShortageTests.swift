@@ -8,6 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ShortageTests {
   @Test func withoutDescriptorsEveryDialFailsAndSaysSo() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let listener = try LoopbackListener(at: .loopback)
       defer { withExtendedLifetime(listener) {} }
       await withReactor { reactor in
@@ -29,6 +30,7 @@ import Testing
 
   @Test func withoutDescriptorsAGroupDoesWithTheReactorsItHas() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let group = ReactorGroup(count: 3)
       let first = group.next()
       Kernel.useUpDescriptors()
@@ -42,6 +44,7 @@ import Testing
   /// A library must not end the program that uses it.
   @Test func withoutDescriptorsAReactorRunsJobsAndADialSaysWhy() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       Kernel.useUpDescriptors()
       let reactor = Reactor()
       let pinned = Pinned(reactor)
@@ -65,6 +68,7 @@ import Testing
 
   @Test func aReactorMakesItsLoopOnceItCan() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let listener = try LoopbackListener(at: .loopback)
       defer { withExtendedLifetime(listener) {} }
       let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
@@ -82,6 +86,7 @@ import Testing
 
   @Test func aReactorWithoutALoopCanBeStopped() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       Kernel.useUpDescriptors()
       await Reactor().stop()
       let group = ReactorGroup(count: 2)

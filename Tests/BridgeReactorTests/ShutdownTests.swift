@@ -8,6 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
   @Test func nothingIsLeftOfReactorsThatWereStopped() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let listener = try LoopbackListener(at: .loopback, backlog: 64)
       defer { withExtendedLifetime(listener) {} }
       let endpoint = Endpoint(host: "localhost", port: listener.port)
@@ -26,6 +27,7 @@ import Testing
   /// Its task would never end, and say nothing.
   @Test func aTaskOnAReactorThatWasStoppedStopsADebugBuild() async {
     await #expect(processExitsWith: .failure) {
+      ProcessLimit.begin()
       let reactor = Reactor()
       await reactor.stop()
       await Task(executorPreference: reactor) {}.value

@@ -19,6 +19,7 @@ import Testing
 
   @Test func afterARefusal() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let closed = try LoopbackListener(at: .loopback, backlog: nil)
       defer { withExtendedLifetime(closed) {} }
       await withReactor { reactor in
@@ -35,6 +36,7 @@ import Testing
 
   @Test func afterTheDeadline() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let hole = try BlackHole(at: .loopback)
       defer { withExtendedLifetime(hole) {} }
       await withReactor { reactor in
@@ -51,6 +53,7 @@ import Testing
 
   @Test func afterAProbe() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let (hole, listener) = try BlackHole.besideListener()
       defer { withExtendedLifetime((hole, listener)) {} }
       try await withReactor { reactor in
@@ -66,6 +69,7 @@ import Testing
 
   @Test func afterACancellationBetweenThePhases() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let hole = try BlackHole(at: .loopback)
       defer { withExtendedLifetime(hole) {} }
       await withReactor { reactor in
@@ -84,6 +88,7 @@ import Testing
 
   @Test func afterACancellationWhileEveryAttemptIsUnderWay() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let (hole, listener) = try BlackHole.besideListener()
       let other = try BlackHole(at: .loopback(11), port: hole.port)
       defer { withExtendedLifetime((hole, listener, other)) {} }
@@ -102,6 +107,7 @@ import Testing
   /// Success and cancellation race for the one right to answer.
   @Test func afterAThousandCancellationsAtAnyTime() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let listener = try LoopbackListener(at: .loopback, backlog: 1024)
       await withReactor { reactor in
         let before = Kernel.sockets()

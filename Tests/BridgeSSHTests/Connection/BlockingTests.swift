@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -11,6 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct BlockingTests {
   @Test func openPromptsDoNotHoldUpNameLookups() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       var server = SSHServerConfiguration()
       server.offersKeyboardInteractive = true
       try await withServer(server) { server in
@@ -52,6 +54,7 @@ import Testing
   @Test(arguments: [false, true])
   func aFileThatIsNotReadHoldsUpNoCaller(byClosing: Bool) async {
     await #expect(processExitsWith: .success) { [byClosing] in
+      ProcessLimit.begin()
       try await withServer { server in
         var configuration = trusting(server)
         configuration.hostKeys = .init(files: [], unknown: .ask)
@@ -73,6 +76,7 @@ import Testing
 
   @Test func aKeyFileThatIsNotReadEndsWithThePhase() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       try await withServer { server in
         var configuration = trusting(server)
         configuration.timeouts.authenticate = .milliseconds(300)
@@ -91,6 +95,7 @@ import Testing
 
   @Test func aKnownHostsFileThatIsNotWrittenDoesNotKeepTheConnectionFromComing() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let directory = try TemporaryDirectory()
       let peer = try ScriptedSSHServer { client, _ in
         try client.admit()

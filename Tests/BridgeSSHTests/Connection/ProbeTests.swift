@@ -19,6 +19,7 @@ import Testing
   /// libssh2 gives up an open after a minute of the system's clock.
   @Test func anAnswerThatComesAfterAMinuteIsTheAnswer() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let gate = DispatchSemaphore(value: 0)
       try await withScript({ client, _ in
         try client.admit()
@@ -44,6 +45,7 @@ import Testing
   /// Then the library's state is of no use: the next answer would be taken for another request's.
   @Test func aRoundTripThatTheLibraryGivesUpEndsTheConnection() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let gate = DispatchSemaphore(value: 0)
       try await withScript({ client, record in
         try client.admit()

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeSSH
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -9,6 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ShortageTests {
   @Test func withoutDescriptorsThisMachineIsNamed() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let peer = try await ScriptedTCPPeer(.silent)
       let reactor = Reactor()
       let connection = stranger(to: peer.port, on: reactor)
@@ -24,6 +26,7 @@ import Testing
   @Test(arguments: ["file", "agent"])
   func withoutDescriptorsForAKeyTheKeyIsNotBlamed(source: String) async {
     await #expect(processExitsWith: .success) { [source] in
+      ProcessLimit.begin()
       let server = try ScriptedSSHServer { client, _ in
         _ = try client.request()
         try client.refuse(goOnWith: "publickey")
@@ -53,6 +56,7 @@ import Testing
   /// A file that another attempt can read must not end a supervised link for good.
   @Test func withoutDescriptorsForKnownHostsTheFileIsNotBlamed() async {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let reactor = Reactor()
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: 1),

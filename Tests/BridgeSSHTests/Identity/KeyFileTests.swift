@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -24,6 +25,7 @@ import Testing
     ]
     await #expect(processExitsWith: .success) {
       [path = path as String, needles = needles as [[UInt8]]] in
+      ProcessLimit.begin()
       guard case .success(let info) = KeyFile.read(path) else {
         Issue.record("It was not read.")
         return
@@ -57,6 +59,7 @@ import Testing
       [
         path = path as String, passphrase = passphrase as String, needles = needles as [[UInt8]]
       ] in
+      ProcessLimit.begin()
       func signs() -> Bool {
         guard case .success(let info) = KeyFile.read(path),
           case .key(let key) = PrivateKey.read(
@@ -88,6 +91,7 @@ import Testing
   @Test(.enabled(if: ProcessMemory.isSearchable))
   func whatIsInMemoryIsFound() async throws {
     await #expect(processExitsWith: .success) {
+      ProcessLimit.begin()
       let bytes = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
       #expect(ProcessMemory.contains(complementOf: bytes.map { ~$0 }))
       withExtendedLifetime(bytes) {}
