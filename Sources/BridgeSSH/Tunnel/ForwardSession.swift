@@ -10,6 +10,7 @@ final class ForwardSession {
 
   let connection: SSHConnection
   let number: Int
+  let begin = ContinuousClock.now
   /// An open of ours is under way.
   var isOpening = false
   /// How many connections it carries.

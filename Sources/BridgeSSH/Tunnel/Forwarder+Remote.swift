@@ -9,6 +9,8 @@ struct RemoteForwards {
   /// Callers that wait for the first answer.
   var callers: [ForwardRule: CheckedContinuation<Result<Int, AppError>, Never>] = [:]
   var session: ForwardSession?
+  /// When another session may be made.
+  var pace = SessionPace(longest: ForwardAttempts.waits.longest)
   /// Asks, for as long as there is anything to ask for.
   var keeper: Task<Void, Never>?
   /// The keeper while it has nothing to do.
@@ -59,6 +61,7 @@ extension Forwarder {
   }
 
   func retryRemoteNow() {
+    remote.pace.reset()
     remote.attempts.retryNow(at: .now)
     startKeeper()
   }
@@ -109,25 +112,35 @@ extension Forwarder {
         wait = min(wait * 2, ForwardAttempts.waits.longest)
         continue
       }
+      let begin = ContinuousClock.now
+      var wasOfUse = false
       if !isClosed, connection.reactor === reactor {
-        await serveRemote(over: connection)
-        wait = ForwardAttempts.waits.first
+        wasOfUse = await serveRemote(over: connection)
       }
       await connection.close()
       remote.session?.stopWatching()
       remote.session = nil
       remote.attempts.lost(at: .now)
+      wait = ForwardAttempts.waits.first
+      let now = ContinuousClock.now
+      remote.pace.ended(from: begin, wasOfUse: wasOfUse, at: now)
+      let pause = remote.pace.pause(at: now)
+      // What woke it before was about this session.
+      remote.isWoken = false
+      if pause > .zero, !isClosed { await sleepKeeper(until: now + pause) }
     }
   }
 
-  /// Asks for the ports and takes what comes to them, until the session ends.
-  private func serveRemote(over connection: SSHConnection) async {
+  /// Asks for the ports and takes what comes to them, until the session ends; returns whether the
+  /// host has listened on any.
+  private func serveRemote(over connection: SSHConnection) async -> Bool {
+    var hasListened = false
     let session = ForwardSession(connection, number: ForwardSession.remoteNumber)
     remote.session = session
     watch(session)
     let watching = Task(executorPreference: reactor) {
       for await _ in connection.events {}
-      await self.wakeKeeper()
+      if !Task.isCancelled { await self.wakeKeeper() }
     }
     while !isClosed, !session.isOver, !remote.attempts.isEmpty {
       // The answer would have to wait for an upload, and so can a port that was refused.
@@ -144,6 +157,7 @@ extension Forwarder {
       }
       switch outcome {
       case .success(let port):
+        hasListened = true
         remote.attempts.granted(rule, port: port)
         tell(.listening(rule, port: port))
         answer(rule, .success(port))
@@ -154,6 +168,8 @@ extension Forwarder {
       }
     }
     watching.cancel()
+    await watching.value
+    return hasListened
   }
 
   private func refused(_ rule: ForwardRule, _ failure: SSHFailure) {

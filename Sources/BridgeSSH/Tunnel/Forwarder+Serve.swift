@@ -254,6 +254,8 @@ extension Forwarder {
   }
 
   private func dialed() async -> Result<Void, AppError> {
+    await waitForDial()
+    guard !isClosed else { return .failure(.cancelled) }
     do throws(AppError) {
       let connection = try await makeSession()
       guard connection.reactor === reactor else {
@@ -272,9 +274,27 @@ extension Forwarder {
     }
   }
 
+  /// Returns when the host may be logged in to again, or when it is over.
+  private func waitForDial() async {
+    while !isClosed, case let pause = pace.pause(at: .now), pause > .zero {
+      let timer = LoopTimer(after: pause, on: reactor) { [weak self] in
+        self?.assumeIsolated { $0.dialNow() }
+      }
+      await withCheckedContinuation { dialer = $0 }
+      timer.cancel()
+    }
+  }
+
+  /// Ends the pause before a login.
+  func dialNow() { dialer.take()?.resume() }
+
   /// Forgets sessions that have ended.
   func forgetEnded() {
-    for session in sessions where session.isOver {
+    let ended = sessions.filter(\.isOver)
+    // Those of a link that was cut end together.
+    guard let youngest = ended.map(\.begin).max() else { return }
+    pace.ended(from: youngest, wasOfUse: true, at: .now)
+    for session in ended {
       session.idle?.cancel()
       session.stopWatching()
     }

@@ -76,6 +76,10 @@ public actor Forwarder {
   var sessions: [ForwardSession] = []
   /// A session is being made.
   var making: Task<Void, Never>?
+  /// When another one may be made: before a waiting connection has to be refused.
+  var pace = SessionPace(longest: .seconds(4))
+  /// The making of a session, while it waits for that.
+  var dialer: CheckedContinuation<Void, Never>?
   /// Connections that wait for it; nil where their time is up.
   var makers: [Int: CheckedContinuation<Result<Void, AppError>?, Never>] = [:]
   var waiting = 0
@@ -236,6 +240,8 @@ public actor Forwarder {
 
   /// The link is back: ports that could not be opened before are tried at once.
   public func linkIsBack() {
+    pace.reset()
+    dialNow()
     localAttempts.retryNow(at: .now)
     tryLocal()
     retryRemoteNow()
@@ -264,7 +270,10 @@ public actor Forwarder {
   }
 
   /// As OpenSSH: loopback is both of its addresses, `*` both families; one that is there is enough.
-  private static func sockets(_ name: String?, _ port: Int) throws(AppError) -> [ListeningSocket] {
+  /// A port that the system chose for one may be in use at the other: then another one is tried.
+  private static func sockets(
+    _ name: String?, _ port: Int, tries: Int = 16
+  ) throws(AppError) -> [ListeningSocket] {
     let numbers: [String] =
       switch name {
       case nil, "localhost": ["127.0.0.1", "::1"]
@@ -283,6 +292,11 @@ public actor Forwarder {
       } catch {
         // A machine without IPv6 has the other one.
         guard opened.isEmpty || error.isInUse else { continue }
+        if port == 0, !opened.isEmpty, tries > 1 {
+          // Open until then: the system chooses another.
+          defer { opened.forEach { $0.close() } }
+          return try sockets(name, 0, tries: tries - 1)
+        }
         throw Self.error(
           error, at: number.contains(":") ? "[\(number)]:\(port)" : "\(number):\(port)")
       }
@@ -340,6 +354,7 @@ public actor Forwarder {
       if let splice = entry.splice { splice.end() } else { refuse(id, nil, .cancelled) }
     }
     await closeRemote()
+    dialNow()
     making?.cancel()
     _ = await making?.value
     let ending = sessions

@@ -374,4 +374,25 @@ import Testing
       #expect(!FileManager.default.fileExists(atPath: path))
     }
   }
+
+  /// As one does that allows a user no more logins.
+  @Test func aHostThatEndsEachSessionIsLoggedInToAtGrowingIntervals() async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      record("login")
+    }) { server in
+      let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
+      var limits = Forwarder.Limits()
+      limits.wait = .seconds(2)
+      let configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      try await withForwarder(endpoint, configuration, limits) { forwarder in
+        let port = try await forwarder.listen(forwardRule(to: 9))
+        let client = Task { try await Peer.run(Peer.waiter, "\(port)") }
+        _ = try await forwarder.nextRefusal()
+        _ = try await client.value
+        // After 0, 0.25, 0.75, 1.75 and, for one that was waited for once more, 3.75 s.
+        #expect((2...5).contains(server.collected.count))
+      }
+    }
+  }
 }

@@ -212,4 +212,22 @@ import Testing
       }
     }
   }
+
+  /// As one does that takes the request for an attack.
+  @Test func aHostThatEndsEachSessionIsLoggedInToAtGrowingIntervals() async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      _ = try client.expect(80)
+      record("asked")
+    }) { server in
+      let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
+      let configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      try await withForwarder(endpoint, configuration) { forwarder in
+        let begin = ContinuousClock.now
+        await forwarder.keepTrying(rule(9))
+        try await eventually { server.collected.count == 4 }
+        #expect(.now - begin >= .milliseconds(250 + 500 + 1000))
+      }
+    }
+  }
 }
