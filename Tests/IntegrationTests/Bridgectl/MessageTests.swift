@@ -25,7 +25,8 @@ import Testing
     let input: [UInt8] = [0, 0, 0, 3, 10, 0, 255, 0, 0, 0, 0]
     let outcome = try await run([.echo], ["--binary"], input: input)
     #expect(outcome.code == 0, "\(outcome.error)")
-    #expect(outcome.output == input)
+    let isWhole = outcome.output == input
+    #expect(isWhole)
   }
 
   @Test(

@@ -162,7 +162,8 @@ import Testing
       #expect(outcome.code == code, "\(outcome.error)")
       if code == 0 {
         let arrived = try Data(contentsOf: URL(fileURLWithPath: home.file("in")))
-        #expect(arrived == Data(input))
+        let isWhole = arrived == Data(input)
+        #expect(isWhole)
       } else {
         #expect(outcome.error.contains("the input was too long to be replayed to another run"))
       }
