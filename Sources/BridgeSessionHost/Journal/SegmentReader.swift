@@ -46,7 +46,9 @@ struct SegmentReader {
     guard runs.first?.offset == segment.start, isOrdered else { return nil }
     let seal = Segment.seal(in: index, after: runs.count)
     if let seal {
-      guard seal.end == segment.end, let bytes = try? data.read(at: 0, count: Int(segment.length))
+      // The keeper may have gone on with it, and sealed it, since it was found.
+      guard seal.end >= segment.end, seal.end - segment.start <= Segment.longest,
+        let bytes = try? data.read(at: 0, count: Int(seal.end - segment.start))
       else { return nil }
       var checksum = Checksum()
       checksum.add(bytes)

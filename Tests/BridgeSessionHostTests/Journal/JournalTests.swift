@@ -42,6 +42,17 @@ import Testing
     (0..<count).map { UInt8(truncatingIfNeeded: seed &* 31 &+ $0 &* 7) }
   }
 
+  /// By a keeper that goes on, while another process reads what it has found.
+  @Test func aSegmentThatWasSealedSinceItWasFoundIsRead() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    journal.append(.standardOutput, piece(1, 1000))
+    let found = Journal(folder.directory)
+    for seed in 2..<40 { journal.append(.standardOutput, piece(seed, 50_000)) }
+    #expect(journal.segments.count > 1 && found.newest == 1000)
+    #expect(try read(found, from: 0, count: 1000).flatMap(\.bytes) == piece(1, 1000))
+  }
+
   @Test func streamsAndBytesComeBackFromAnyOffset() throws {
     let folder = try Folder()
     let journal = Journal(folder.directory)
