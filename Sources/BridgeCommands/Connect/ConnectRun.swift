@@ -100,7 +100,7 @@ struct ConnectRun: Sendable {
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
       }
-      await begin(links)
+      await begin(links, forwards)
       for await step in group {
         switch step {
         case .over: continue
@@ -140,17 +140,21 @@ struct ConnectRun: Sendable {
     }
   }
 
-  private func begin(_ links: RunLinks) async {
+  private func begin(_ links: RunLinks, _ forwards: RunForwards?) async {
     do throws(AppError) {
-      try await links.add(losesNothing: work.losesNothing) { await use($0, $1) }
+      try await links.add(losesNothing: work.losesNothing) { await use($0, $1, forwards) }
     } catch {
       context.fail(error)
     }
   }
 
   /// Works on a generation. Only then is it known whether the work outlives the link.
-  private func use(_ connection: any Connection, _ generation: Int) async {
+  private func use(
+    _ connection: any Connection, _ generation: Int, _ forwards: RunForwards?
+  ) async {
     context.detachment?.loggedIn(reporter)
+    await forwards?.untilAnswered()
+    guard !Task.isCancelled else { return }
     await work.use(connection, generation)
     await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
   }

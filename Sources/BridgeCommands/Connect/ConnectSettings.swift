@@ -157,8 +157,9 @@ extension ConnectSettings {
     settings.identityLocations = config.identityLocations
     if let typed = request.forwards {
       let isOpen = request.isGateway || config.opensForwards
-      let all = typed + config.forwards.filter { !typed.contains($0) }
-      settings.forwards = isOpen ? all.map(\.opened) : all
+      // As OpenSSH, each once.
+      for rule in (typed + config.forwards).map({ isOpen ? $0.opened : $0 })
+      where !settings.forwards.contains(rule) { settings.forwards.append(rule) }
       settings.exitsOnForwardFailure = config.exitsOnForwardFailure
     }
     return (settings, config.proxy)

@@ -8,6 +8,8 @@ struct RunForwards: Sendable {
   private let context: RunContext
   private let forwarder: Forwarder
   private let links: RunLinks
+  /// Open when each port of the host was asked for once.
+  private let isAnswered = Latch()
 
   /// Nil where nothing is forwarded.
   init?(_ context: RunContext, _ prompter: Prompter, over links: RunLinks) {
@@ -83,8 +85,36 @@ struct RunForwards: Sendable {
   /// Reports the steps of the forwarded connections and of the ports until `close`.
   func report() async {
     var unavailable: Set<ForwardRule> = []
-    for await event in forwarder.events { report(event, &unavailable) }
+    var unanswered = remoteRules
+    if unanswered.isEmpty { isAnswered.open() }
+    for await event in forwarder.events {
+      report(event, &unavailable)
+      switch event {
+      case .listening(let rule, _), .unavailable(let rule, _, _): unanswered.remove(rule)
+      case .opened, .closed, .refused, .missed: continue
+      }
+      if unanswered.isEmpty { isAnswered.open() }
+    }
   }
+
+  private var remoteRules: Set<ForwardRule> {
+    Set(context.settings.forwards.filter { $0.side == .remote })
+  }
+
+  /// Returns when each port of the host was granted or refused: what runs there may need them. A
+  /// session for them that does not come is waited for for a while, or for as long as the run lasts
+  /// where it must not be without them.
+  func untilAnswered() async {
+    guard !context.settings.exitsOnForwardFailure else { return await isAnswered.wait() }
+    await withTaskGroup { group in
+      group.addTask { await isAnswered.wait() }
+      group.addTask { try? await context.clock.sleep(for: Self.answerLimit) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private static let answerLimit = Duration.seconds(10)
 
   private func report(_ event: Forwarder.Event, _ unavailable: inout Set<ForwardRule>) {
     let reporter = context.reporter

@@ -17,6 +17,12 @@ package struct ForwardAttempts {
     var wait = ForwardAttempts.waits.first
     var longest = ForwardAttempts.waits.longest
     var due: Instant
+
+    /// The port to ask for.
+    var port: Int {
+      guard case .port(_, let port) = rule.source else { return 0 }
+      return chosen ?? port
+    }
   }
 
   /// In the order in which they came.
@@ -30,6 +36,14 @@ package struct ForwardAttempts {
 
   /// Those that are not listened on.
   package var waiting: [ForwardRule] { entries.filter { !$0.isListening }.map(\.rule) }
+
+  /// Where `rule` is listened on; nil where it is not.
+  package func port(of rule: ForwardRule) -> Int? {
+    guard let entry = entries.first(where: { $0.rule == rule }), entry.isListening else {
+      return nil
+    }
+    return entry.port
+  }
 
   /// When `next` has something; nil where nothing waits.
   package var due: Instant? { entries.filter { !$0.isListening }.map(\.due).min() }
@@ -49,9 +63,7 @@ package struct ForwardAttempts {
     let next = entries.first { entry in
       !entry.isListening && entry.due <= now && (retries || entry.wait == Self.waits.first)
     }
-    guard let entry = next else { return nil }
-    guard case .port(_, let port) = entry.rule.source else { return (entry.rule, 0) }
-    return (entry.rule, entry.chosen ?? port)
+    return next.map { ($0.rule, $0.port) }
   }
 
   /// It is listened on, at `port`.

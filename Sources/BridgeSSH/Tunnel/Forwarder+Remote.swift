@@ -29,6 +29,7 @@ extension Forwarder {
     guard remote.callers[rule] == nil else {
       throw .validationError(field: "-R", message: "\(rule) is already requested.")
     }
+    if let port = remote.attempts.port(of: rule) { return port }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { (caller: CheckedContinuation<Result<Int, AppError>, Never>) in
         if Task.isCancelled { return caller.resume(returning: .failure(.cancelled)) }

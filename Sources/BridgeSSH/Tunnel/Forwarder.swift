@@ -270,17 +270,31 @@ public actor Forwarder {
   }
 
   /// As OpenSSH: loopback is both of its addresses, `*` both families; one that is there is enough.
-  /// A port that the system chose for one may be in use at the other: then another one is tried.
-  private static func sockets(
-    _ name: String?, _ port: Int, tries: Int = 16
-  ) throws(AppError) -> [ListeningSocket] {
+  private static func sockets(_ name: String?, _ port: Int) throws(AppError) -> [ListeningSocket] {
+    // Of a port 0 the one that the system chose at the first address may be in use at the other:
+    // it chooses another one as long as those are open.
+    var inUse: [[ListeningSocket]] = []
+    while true {
+      var opened: [ListeningSocket] = []
+      do throws(AppError) {
+        try open(name, port, &opened)
+        return opened
+      } catch {
+        guard port == 0, !opened.isEmpty, inUse.count < 16 else { throw error }
+        inUse.append(opened)
+      }
+    }
+  }
+
+  private static func open(
+    _ name: String?, _ port: Int, _ opened: inout [ListeningSocket]
+  ) throws(AppError) {
     let numbers: [String] =
       switch name {
       case nil, "localhost": ["127.0.0.1", "::1"]
       case "*": ["0.0.0.0", "::"]
       case let name?: [name]
       }
-    var opened: [ListeningSocket] = []
     for number in numbers {
       guard let address = NetworkAddress(numeric: number) else {
         throw .validationError(
@@ -292,16 +306,10 @@ public actor Forwarder {
       } catch {
         // A machine without IPv6 has the other one.
         guard opened.isEmpty || error.isInUse else { continue }
-        if port == 0, !opened.isEmpty, tries > 1 {
-          // Open until then: the system chooses another.
-          defer { opened.forEach { $0.close() } }
-          return try sockets(name, 0, tries: tries - 1)
-        }
         throw Self.error(
           error, at: number.contains(":") ? "[\(number)]:\(port)" : "\(number):\(port)")
       }
     }
-    return opened
   }
 
   private static func error(_ failure: ListeningSocket.Failure, at address: String) -> AppError {
