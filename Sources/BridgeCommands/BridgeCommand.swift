@@ -23,7 +23,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Runs what the command line says and ends the process with its exit code.
   public static func start() async {
     LocalEnvironment.openStandardDescriptors()
-    Signals.hold()
+    Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
     do {

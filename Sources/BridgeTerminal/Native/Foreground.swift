@@ -13,7 +13,18 @@ package enum Foreground {
     let descriptor = unsafe Int32(String(cString: text))
     _ = unsafe unsetenv(variable)
     guard let descriptor, descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
+    _ = NativeThread.start { endWithForeground(descriptor) }
     return descriptor
+  }
+
+  private static let isDetached = Mutex(false)
+
+  /// Ends this process like SIGTERM where the one in the foreground is gone before this one is in
+  /// the background: its pipe has no reader then.
+  private static func endWithForeground(_ descriptor: Int32) {
+    var wait = pollfd(fd: descriptor, events: 0, revents: 0)
+    while unsafe poll(&wait, 1, -1) < 0, errno == EINTR {}
+    if !isDetached.withLock(\.self) { kill(getpid(), SIGTERM) }
   }
 
   /// Starts this program again, and ends with 0 when that is in the background, or as it ended
@@ -25,16 +36,23 @@ package enum Foreground {
     _ = unsafe setenv(variable, "\(pipe[1])", 1)
     let program = ChildProgram(
       CommandLine.arguments, path: "/proc/self/exe", signals: .inherited)
+    // Before it starts: none may end this process and not that one.
+    let signals = Signals()
     guard let child = try? program.start() else { Signals.exit(71) }
     close(pipe[1])
     let source = pipe[0]
     _ = NativeThread.start { Signals.exit(outcome(of: child, source)) }
-    for await event in Signals().events {
-      // Of the terminal's signals it has its own.
-      if case .end(143) = event { kill(child, SIGTERM) }
+    for await event in signals.events {
+      guard case .end(let code) = event else { continue }
+      // Of the terminal's signals it has its own, and ends by them.
+      _ = poll(nil, 0, ownEnd)
+      kill(child, code - 128)
     }
     Signals.exit(0)
   }
+
+  /// The milliseconds that a run has to end by a signal that came to both processes.
+  private static let ownEnd: Int32 = 300
 
   /// Keeps `descriptor` from what this process starts.
   package static func keepToSelf(_ descriptor: Int32) {
@@ -47,6 +65,7 @@ package enum Foreground {
   /// Says by `descriptor` that this process is in the background; `closesOutput` takes the terminal
   /// away from its standard output and error first.
   package static func report(to descriptor: Int32, closesOutput: Bool) {
+    isDetached.withLock { $0 = true }
     if closesOutput {
       let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
       for output in Int32(1)...2 where nothing >= 0 && isatty(output) == 1 {

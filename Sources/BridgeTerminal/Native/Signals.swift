@@ -23,10 +23,16 @@ package final class Signals: Sendable {
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
-  /// Keeps the signals for `Signals`, but for those that the parent process ignores (nohup,
-  /// a job in the background), and but for all where descriptors have run out. Writing to a closed
-  /// pipe, or beyond the largest size of a file, is an error and no signal from here on.
-  package static func hold() {
+  /// Writing to a closed pipe, or beyond the largest size of a file, is an error and no signal from
+  /// here on.
+  package static func ignoreWriteSignals() {
+    for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
+  }
+
+  /// Takes the signals, but for those that the parent process ignores (nohup, a job in the
+  /// background), and but for all where descriptors have run out. Before that they end the process,
+  /// as they do by default: there is nothing to be ended in order.
+  private static func take() {
     for number in numbers where LocalEnvironment.hasDescriptors && wake.isOpen && !isIgnored(number)
     {
       var action = sigaction()
@@ -34,12 +40,12 @@ package final class Signals: Sendable {
       action.sa_flags = SA_RESTART
       unsafe sigaction(number, &action, nil)
     }
-    for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
-  /// Starts the thread.
+  /// Takes the signals of the process, and starts the thread.
   package init() {
     (events, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
+    Self.take()
     _ = NativeThread.start { [self] in run() }
   }
 
