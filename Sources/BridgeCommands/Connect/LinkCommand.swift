@@ -34,8 +34,8 @@ struct LinkCommand: Sendable {
     style.sharesTerminal = style.isTerminal && local.outputIsTerminal
     style.showsProgress = style.isTerminal && local.canMoveCursor
     let reporter: Reporter
-    let report: ExitReport
-    var statusFile: Int32?
+    var report: ExitReport
+    var statusFile: (path: String, descriptor: Int32)?
     do throws(AppError) {
       let request = try request()
       try Self.checkDescriptors(of: request)
@@ -43,7 +43,7 @@ struct LinkCommand: Sendable {
       style.usesColor = request.color.isGranted(
         isTerminal: local.errorIsTerminal, local.variables)
       statusFile = try ConnectRequest.map(request.exitStatusFile) { (path) throws(AppError) in
-        try LocalEnvironment.openFile(path, appends: false)
+        (path, try LocalEnvironment.openFile(path, appends: false))
       }
       let log = try ConnectRequest.map(request.logFile) { (path) throws(AppError) in
         try LocalEnvironment.openFile(path, appends: true)
@@ -57,12 +57,26 @@ struct LinkCommand: Sendable {
       report = ExitReport(code: error.exitCode().rawValue, caseName: error.caseName)
     }
     reporter.endRemoteError()
+    if let statusFile { Self.write(&report, to: statusFile, reporter) }
     reporter.event(.exit(code: report.code))
     await reporter.drain()
-    if let statusFile {
-      _ = DescriptorWriter.writeAll(Array((report.line.text + "\n").utf8), to: statusFile)
-    }
     Signals.exit(report.code)
+  }
+
+  /// Who reads the file must not take its content for the end of another run: a run that cannot
+  /// write it is no success.
+  private static func write(
+    _ report: inout ExitReport, to file: (path: String, descriptor: Int32), _ reporter: Reporter
+  ) {
+    do throws(AppError) {
+      try LocalEnvironment.write(
+        Array((report.line.text + "\n").utf8), to: file.descriptor, at: file.path)
+    } catch {
+      guard report.code == 0 else { return reporter.warn(error.shownMessage()) }
+      reporter.fail(CommandFailure(error: error))
+      report.code = error.exitCode().rawValue
+      report.caseName = error.caseName
+    }
   }
 
   private static func checkDescriptors(of request: ConnectRequest) throws(AppError) {

@@ -84,6 +84,17 @@ package struct LocalEnvironment: Sendable {
       path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))
   }
 
+  /// Writes all of `bytes` to the file at `path` that `openFile` opened.
+  ///
+  /// - Throws: `fileWriteError` with the system's words.
+  package static func write(
+    _ bytes: [UInt8], to descriptor: Int32, at path: String
+  ) throws(AppError) {
+    guard let errno = DescriptorWriter.failure(writing: bytes, to: descriptor) else { return }
+    throw .fileWriteError(
+      path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))
+  }
+
   /// Whether something is at `path`, a file that can be read.
   package static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -193,6 +194,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [(command: "true", code: Int32(73)), ("exit 4", 4)])
+  func aRunThatCannotWriteHowItEndedIsNoSuccess(command: String, code: Int32) async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + [
+          "--exit-status-file", "/dev/full", "--json", "127.0.0.1", "--", command,
+        ])
+      #expect(outcome.code == code)
+      #expect(outcome.error.contains("/dev/full"), "\(outcome.error)")
+      #expect(outcome.lastLine.contains("\"exit\""), "\(outcome.error)")
+    }
+  }
+
   @Test func theRemoteStatusIsToldApartFromOurs() async throws {
     try await withServer { server, home in
       let file = home.file("end")
@@ -248,6 +262,21 @@ import Testing
       let outcome = try await home.run(["connect"] + options + ["echo", "there"])
       #expect(outcome.text == "there\n" && outcome.code == 0, "\(outcome.error)")
     }
+  }
+
+  /// As with ssh: there is nothing to be ended in order yet.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP], ["connect", "config"])
+  func aSignalEndsTheProgramWhileTheCommandRuns(signal: Int32, verb: String) async throws {
+    let home = try Home()
+    let (began, pipe) = (home.file("began"), home.file("pipe"))
+    try home.write("Match exec \"mkfifo \(pipe); >\(began); read x <\(pipe)\"\n", to: "config")
+    let running = try home.start([verb, "-F", home.file("config"), "h"])
+    try await eventually { FileManager.default.fileExists(atPath: began) }
+    running.child.signal(signal)
+    #expect(try await running.outcome().code == 1000 + signal)
+    // Its command goes on until then.
+    let end = try await home.run(["-c", ">\(pipe)"], program: "/bin/sh")
+    #expect(end.code == 0)
   }
 
   @Test func whatACommandWritesIsNoOutput() async throws {

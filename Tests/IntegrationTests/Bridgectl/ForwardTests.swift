@@ -139,6 +139,56 @@ import Testing
     }
   }
 
+  /// As with ssh, which asks for it before it starts the command.
+  @Test(arguments: ["no", "yes"])
+  func aCommandFindsThePortOfTheHost(exitsOnFailure: String) async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.latency(.milliseconds(50)))
+      let outcome = try await home.run(
+        server.options(home, port: proxy.port) + [
+          "--durable=never", "--host-key", "accept-new",
+          "-o", "ExitOnForwardFailure=\(exitsOnFailure)",
+          "-R", "\(port):127.0.0.1:\(server.port)", "127.0.0.1", "--",
+          "bash -c 'exec 3<>/dev/tcp/127.0.0.1/\(port); head -c 7 <&3'",
+        ])
+      #expect(outcome.text == "SSH-2.0", "\(outcome.error)")
+      await proxy.stop()
+    }
+  }
+
+  /// As with ssh, which drops the second one.
+  @Test func aPortOfTheHostThatIsNamedTwiceIsAskedForOnce() async throws {
+    try await withServer { server, home in
+      let rule = ["-R", "0:127.0.0.1:9"]
+      let outcome = try await home.run(
+        server.options(home) + rule + rule + [
+          "-o", "ExitOnForwardFailure=yes", "--json", "127.0.0.1", "--", "true",
+        ])
+      #expect(outcome.code == 0)
+      #expect(outcome.error.ranges(of: #""event":"forward","rule":"#).count == 1)
+    }
+  }
+
+  /// Who has its status would believe that nothing runs.
+  @Test(arguments: [SIGHUP, SIGINT, SIGTERM, SIGKILL])
+  func aSignalToTheProcessInTheForegroundEndsTheRun(signal: Int32) async throws {
+    let silent = try await ScriptedTCPPeer(.silent)
+    let home = try Home()
+    let running = try home.start(
+      ["connect", "-p", "\(silent.port)", "-f", "-N", "--exit-status-file", home.file("end")]
+        + ["127.0.0.1"])
+    _ = try await silent.first { $0.kind == .accepted }
+    running.child.signal(signal)
+    let code = try await running.outcome().code
+    #expect(code == (signal == SIGKILL ? 1000 : 128) + signal)
+    try await eventually { !home.read("end").isEmpty }
+    let own = 128 + (signal == SIGKILL ? SIGTERM : signal)
+    #expect(home.read("end").contains("\"exit\":\(own)"), "\(home.read("end"))")
+    await silent.stop()
+  }
+
   @Test func aPortOfTheHostThatItChoseIsPrinted() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()
