@@ -90,7 +90,10 @@ struct RunForwards: Sendable {
     for await event in forwarder.events {
       report(event, &unavailable)
       switch event {
-      case .listening(let rule, _), .unavailable(let rule, _, _): unanswered.remove(rule)
+      case .listening(let rule, _): unanswered.remove(rule)
+      // Where it must not be without a port, only that is an answer.
+      case .unavailable(let rule, _, _):
+        if !context.settings.exitsOnForwardFailure { unanswered.remove(rule) }
       case .opened, .closed, .refused, .missed: continue
       }
       if unanswered.isEmpty { isAnswered.open() }

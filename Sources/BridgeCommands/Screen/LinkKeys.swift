@@ -1,7 +1,7 @@
 package import BridgeErrors
 package import BridgeRecovery
 
-/// The meaning of bare keys while there is no live shell: `r`, `a`, `s`, and Ctrl-C twice.
+/// The meaning of bare keys while there is no live shell: `r`, `a`, `s`, Ctrl-C twice, and `~.`.
 package struct LinkKeys: Sendable, Equatable {
   /// The command of a key.
   package enum Command: Sendable, Equatable {
@@ -19,6 +19,8 @@ package struct LinkKeys: Sendable, Equatable {
   package static let escapeTimeout = Duration.seconds(2)
 
   private var interrupted: Moment?
+  /// The key before was the tilde.
+  private var isEscaped = false
 
   /// No key yet.
   package init() {}
@@ -30,6 +32,9 @@ package struct LinkKeys: Sendable, Equatable {
       interrupted = now
       return .confirmDisconnect
     }
+    // Who has used ssh for long types it without looking.
+    if isEscaped, byte == UInt8(ascii: ".") { return .disconnect }
+    isEscaped = byte == UInt8(ascii: "~")
     let key = Character(Unicode.Scalar(byte)).lowercased()
     return Self.always.first { String($0.key) == key }.flatMap(Self.command)
   }

@@ -39,6 +39,13 @@ import Testing
     }
   }
 
+  @Test(arguments: [("~.", 1), ("~~.", 1), ("~x.", 0), (".", 0), ("~r.", 0)])
+  func aTildeAndADotLeave(_ text: String, _ count: Int) {
+    var keys = LinkKeys()
+    let commands = text.utf8.compactMap { keys.take($0, at: start) }
+    #expect(commands.count { $0 == .disconnect } == count)
+  }
+
   @Test func controlCTwiceInTwoSecondsLeaves() {
     var keys = LinkKeys()
     #expect(keys.take(3, at: start) == .confirmDisconnect)
