@@ -19,10 +19,7 @@ package struct SessionPace {
 
   /// A session has ended that was made at `begin`, and did what it was made for or not.
   package mutating func ended(from begin: Instant, wasOfUse: Bool, at now: Instant) {
-    guard !wasOfUse || now - begin < Self.steady else {
-      self = Self(longest: longest)
-      return
-    }
+    guard !wasOfUse || now - begin < Self.steady else { return reset() }
     due = now + wait
     wait = min(wait * 2, longest)
   }

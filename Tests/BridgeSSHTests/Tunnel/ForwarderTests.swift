@@ -384,7 +384,7 @@ import Testing
       let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
       var limits = Forwarder.Limits()
       limits.wait = .seconds(2)
-      let configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      let configuration = SSHConfiguration(user: "me", hostKeys: .anyKey)
       try await withForwarder(endpoint, configuration, limits) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: 9))
         let client = Task { try await Peer.run(Peer.waiter, "\(port)") }

@@ -24,7 +24,7 @@ import Testing
       try client.say(81) { $0.uint32(4242) }
       try client.listenToTheEnd()
     }) { server in
-      var configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      var configuration = SSHConfiguration(user: "me", hostKeys: .anyKey)
       configuration.timeouts.channel = .milliseconds(100)
       let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
       try await withForwarder(endpoint, configuration) { forwarder in
@@ -221,7 +221,7 @@ import Testing
       record("asked")
     }) { server in
       let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
-      let configuration = SSHConfiguration(user: "somebody", hostKeys: .anyKey)
+      let configuration = SSHConfiguration(user: "me", hostKeys: .anyKey)
       try await withForwarder(endpoint, configuration) { forwarder in
         let begin = ContinuousClock.now
         await forwarder.keepTrying(rule(9))
