@@ -19,7 +19,7 @@ enum AgentSession {
     if arguments.count == 3, arguments[1] == "--client" {
       await ApprovalClient.run(settings: arguments[2])
     }
-    await Story.tell("agent-session", within: .seconds(90)) { story in
+    await Story.tell("agent-session", within: .seconds(280)) { story in
       let server = try await SSHServer()
       do { try await tell(story, server) } catch {
         await server.stop()
@@ -75,10 +75,19 @@ enum AgentSession {
     let got = (try? String(contentsOfFile: answers, encoding: .utf8)) ?? ""
     await story.hold("every request was answered exactly once", got == expected)
     await story.hold("more links than lives of the client", dials > deaths.count + 1)
-    let sessions = folder.appending(path: ".local/state/bridge/s").path
-    let left = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
-    await story.hold("nothing is left on the host", left.isEmpty)
+    await story.hold("nothing is left on the host", try await isEmptied(folder))
     await proxy.stop()
+  }
+
+  /// Whether the host has removed the session, within half a minute.
+  private static func isEmptied(_ home: URL) async throws -> Bool {
+    let sessions = home.appending(path: ".local/state/bridge/s").path
+    for _ in 0..<600 {
+      let left = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
+      if left.isEmpty { return true }
+      try await ContinuousClock().sleep(for: .milliseconds(50))
+    }
+    return false
   }
 
   /// Resets each link 200 ms after its login, which takes some 3 KB.

@@ -12,7 +12,7 @@ enum RetryStorm {
   static let links = 200
 
   static func main() async {
-    await Story.tell("retry-storm", within: .seconds(110)) { story in
+    await Story.tell("retry-storm", within: .seconds(280)) { story in
       var configuration = SSHServerConfiguration()
       configuration.maxStartups = nil
       let server = try await SSHServer(configuration)

@@ -100,7 +100,7 @@ extension DurableSession {
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { try? await self.inputTaken(through: end) }
-      group.addTask { [clock] in await clock.sleep(Self.leaveLimit) }
+      group.addTask { [clock] in await clock.sleep(Self.detachLimit) }
       await group.next()
       group.cancelAll()
     }
@@ -123,14 +123,17 @@ extension DurableSession {
     }
     sends.resumeAll()
     let limit = Task(executorPreference: executor) { [clock] in
-      await clock.sleep(Self.leaveLimit)
+      await clock.sleep(closes ? Self.closeLimit : Self.detachLimit)
       if !Task.isCancelled { carrying.cancel() }
     }
     await carrying.value
     limit.cancel()
   }
 
-  private static var leaveLimit: Milliseconds { 1000 }
+  /// A person may wait for the prompt.
+  private static var detachLimit: Milliseconds { 1000 }
+  /// What is not closed stays on the host until it is too old to be kept.
+  private static var closeLimit: Milliseconds { 5000 }
 
   private func perform(
     _ body: (inout ClientSession) throws(ClientSession.WriteError) -> Void

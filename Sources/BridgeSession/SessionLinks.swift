@@ -4,7 +4,7 @@ public import BridgeTransport
 /// The links of one supervised connection, handed to what runs on them: one generation after the
 /// other. A durable session over it is suspended with its link, and attached again with the next.
 ///
-/// The supervising program calls `use` in `onConnected` and `fail` when the supervisor gives up;
+/// The supervising program calls `use` in `onGeneration` and `fail` when the supervisor gives up;
 /// nothing is retried here.
 public actor SessionLinks<Link: Connection & ByteChannelSource> {
   private var newest: (link: Link, generation: Int)?

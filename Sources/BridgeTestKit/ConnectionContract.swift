@@ -51,7 +51,7 @@ public struct ConnectionContract: Sendable {
     findings.expect(await connection.lastFailure == nil, "nothing has ended an open connection")
     findings.expect(await connection.lastHeard != nil, "the handshake counts as heard")
     findings.expect(await !connection.traffic.isPaused, "an idle connection reads")
-    let roundTrip = try? await connection.probe(within: .seconds(10))
+    let roundTrip = try? await connection.probe(within: .seconds(50))
     findings.expect(roundTrip.map { $0 > .zero } == true, "a probe takes time and is answered")
     findings.expect(await Self.failure(of: connection) != nil, "open() works once")
     await connection.close()

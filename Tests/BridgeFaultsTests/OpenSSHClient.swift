@@ -37,7 +37,7 @@ struct OpenSSHClient {
     let hosts = knownHosts ?? "/dev/null"
     return [
       "BatchMode=yes", "IdentitiesOnly=yes", "IdentityAgent=none", "UserKnownHostsFile=\(hosts)",
-      "StrictHostKeyChecking=\(knownHosts == nil ? "no" : "yes")", "ConnectTimeout=5",
+      "StrictHostKeyChecking=\(knownHosts == nil ? "no" : "yes")", "ConnectTimeout=50",
     ]
   }
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a break of the link leaves at both ends.
-@Suite(.timeLimit(.minutes(1))) struct BreakTests {
+@Suite(.timeLimit(.minutes(5))) struct BreakTests {
   private static let meta = FileMeta(mode: 0o644, seconds: 1, nanoseconds: 0)
 
   /// One stream to a receiver that remembers nothing; it is cut after so many bytes, and what the

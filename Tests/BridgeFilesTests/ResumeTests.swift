@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A copy whose stream is cut goes on where it was.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
   private static let size = 3 * FileLimits.data + 12345
 
   @Test(arguments: [

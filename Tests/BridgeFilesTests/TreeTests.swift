@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Trees and single files, from one directory to another.
-@Suite(.timeLimit(.minutes(1))) struct TreeTests {
+@Suite(.timeLimit(.minutes(5))) struct TreeTests {
   @Test func modesAndTimesAreKept() throws {
     let place = try Place()
     try place.write([1, 2, 3], to: "t/d/f")

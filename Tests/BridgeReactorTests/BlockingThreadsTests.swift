@@ -3,7 +3,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BlockingThreadsTests {
+@Suite(.timeLimit(.minutes(5))) struct BlockingThreadsTests {
   @Test func asManyRunAtOnceAsTheLimitSaysAndTheOthersWait() async throws {
     let threads = BlockingThreads(name: "threads-test", limit: 3)
     let gate = Gate()

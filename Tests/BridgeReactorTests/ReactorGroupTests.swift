@@ -1,7 +1,7 @@
 import BridgeReactor
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReactorGroupTests {
+@Suite(.timeLimit(.minutes(5))) struct ReactorGroupTests {
   @Test(arguments: [1, 2, 3]) func reactorsAreGivenOutInTurn(count: Int) async {
     let group = ReactorGroup(count: count)
     let given = (0..<(3 * count)).map { _ in group.next() }

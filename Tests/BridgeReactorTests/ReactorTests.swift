@@ -3,7 +3,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReactorTests {
+@Suite(.timeLimit(.minutes(5))) struct ReactorTests {
   @Test func pinnedActorsRunOnTheLoop() async {
     await withReactor { reactor in
       #expect(await Pinned(reactor).isOnLoop())

@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// In processes of their own, which have used up their descriptors.
-@Suite(.timeLimit(.minutes(1))) struct ShortageTests {
+@Suite(.timeLimit(.minutes(5))) struct ShortageTests {
   @Test func withoutDescriptorsEveryDialFailsAndSaysSo() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()

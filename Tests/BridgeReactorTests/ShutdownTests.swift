@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// In processes of their own, for what they count belongs to the whole process.
-@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
   @Test func nothingIsLeftOfReactorsThatWereStopped() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()

@@ -6,7 +6,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-@Suite struct SupervisorServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct SupervisorServiceTests {
   private let clock = ManualClock()
   private let ended = EventRecorder<Bool>()
 

@@ -32,7 +32,8 @@ import Testing
     let (frames, status) = try bench.run(["wait", "--session", spec.session.description])
     guard case .status(let ended)? = frames.last else { Issue.record("\(frames)"); return }
     #expect(status == 0 && ended.end == .exited(status: 7))
-    #expect(bench.keepers(of: spec.session).isEmpty, "an ended session costs no process")
+    // An ended session costs no process.
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
     let client = try bench.attach(spec.session)
     #expect(try client.close() == 0)
     #expect(client.text == lines(0..<3000) && client.end == .exited(status: 7))
@@ -115,7 +116,7 @@ import Testing
     let client = try bench.attach(spec.session)
     try client.greet()
     // It reads nothing: the program is held for a second and then goes on.
-    while bench.text("finished").isEmpty { Poller.pause(20) }
+    try waitUntil { !bench.text("finished").isEmpty }
     try client.pump { $0.end != nil }
     #expect(client.all.count == 6_000_002 && client.gaps.isEmpty)
     #expect(try client.close() == 0)
@@ -144,7 +145,7 @@ import Testing
     let bench = try SessionBench()
     let spec = bench.spec("seq 1 400000; echo done >finished") { $0.cap = 1 << 20 }
     _ = try bench.start(spec)
-    while try bench.status(spec.session)?.newest ?? 0 < 1 << 20 { Poller.pause(10) }
+    try waitUntil { try bench.status(spec.session)?.newest ?? 0 >= 1 << 20 }
     #expect(bench.text("finished").isEmpty)
     let client = try bench.attach(spec.session)
     #expect(try client.close() == 0)
@@ -153,7 +154,7 @@ import Testing
 
   @Test func aProgramThatNeverReadsHoldsNothingElseUp() throws {
     let bench = try SessionBench()
-    let spec = bench.spec("echo ready; trap 'echo told; exit 5' USR1; while :; do sleep 0.05; done")
+    let spec = bench.spec("trap 'echo told; exit 5' USR1; echo ready; while :; do sleep 0.05; done")
     _ = try bench.start(spec)
     let client = try bench.attach(spec.session)
     try client.pump { $0.text == "ready\n" }
@@ -168,7 +169,7 @@ import Testing
 
   @Test func aProgramThatClosesItsInputIsReported() throws {
     let bench = try SessionBench()
-    let spec = bench.spec("exec <&-; echo closed; trap 'exit 6' USR1; while :; do sleep 0.05; done")
+    let spec = bench.spec("trap 'exit 6' USR1; exec <&-; echo closed; while :; do sleep 0.05; done")
     _ = try bench.start(spec)
     let client = try bench.attach(spec.session)
     try client.pump { $0.text == "closed\n" }
@@ -208,11 +209,11 @@ import Testing
 
   @Test func aKilledKeeperLeavesItsOutputAndAnUnknownOutcome() throws {
     let bench = try SessionBench()
-    let spec = bench.spec("echo before >&2; echo run >>runs; read word; exit 0")
+    let spec = bench.spec("echo run >>runs; echo before >&2; read word; exit 0")
     _ = try bench.start(spec)
-    while try bench.status(spec.session)?.newest != 7 { Poller.pause(5) }
+    try waitUntil { try bench.status(spec.session)?.newest == 7 }
     for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
     #expect(try bench.status(spec.session)?.state == .keeperDied)
     guard case .status(let again) = try bench.start(spec) else { Issue.record("none"); return }
     #expect(again.state == .keeperDied && again.end == .unknownKeeperDied)
@@ -229,9 +230,9 @@ import Testing
     let bench = try SessionBench()
     let spec = bench.spec("echo before; read word")
     _ = try bench.start(spec)
-    while try bench.status(spec.session)?.newest != 7 { Poller.pause(5) }
+    try waitUntil { try bench.status(spec.session)?.newest == 7 }
     for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
     let place = bench.sessionsFolder.appending(path: spec.session.description).path
     let files = SessionFiles(spec.session, directory: try Directory(place))
     var state = try #require(files.state)

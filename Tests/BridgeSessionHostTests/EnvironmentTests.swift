@@ -40,9 +40,7 @@ import Testing
     #expect(try ask(taker) == "/tmp/agent.2")
     taker.cut()
     let link = bench.place(of: spec.session) + "/agent"
-    while (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) != nil {
-      Poller.pause(2)
-    }
+    try waitUntil { (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == nil }
     let names = try FileManager.default.contentsOfDirectory(atPath: bench.place(of: spec.session))
     #expect(!names.contains { $0.hasPrefix("agent") })
   }
@@ -152,7 +150,7 @@ import Testing
       ["/usr/bin/unshare", "-m", "/bin/sh", "-c", machine], environment: bench.environment)
     let (output, code) = process.finish(Frame.start(spec).encoded)
     try #require(code == 0, "it was not started")
-    while bench.text("runs").isEmpty { Poller.pause(5) }
+    try waitUntil { !bench.text("runs").isEmpty }
     guard case .status(let status)? = try SessionBench.frames(in: output).last else { return nil }
     return status
   }

@@ -28,7 +28,7 @@ import Testing
       $0.terminal = Array("dumb".utf8)
     }
     _ = try bench.start(spec)
-    while bench.text("finished").isEmpty { Poller.pause(20) }
+    try waitUntil { !bench.text("finished").isEmpty }
     #expect(!bench.keepers(of: spec.session).isEmpty, "its output would go with the keeper")
     // A terminal of its own, as after a client's restart.
     let screen = try bench.attach(spec.session) { $0.replay = .screen }
@@ -81,7 +81,7 @@ import Testing
     #expect(try bench.status(spec.session)?.state == .running, "the end is not on disk")
     ballast.truncate(to: 0)
     #expect(waiter.finish().status == 0)
-    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
     let again = try bench.attach(spec.session)
     try again.pump { $0.end != nil }
     #expect(again.end == .exited(status: 7) && again.all == client.all && again.gaps.isEmpty)

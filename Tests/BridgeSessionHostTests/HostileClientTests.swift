@@ -145,8 +145,8 @@ import Testing
     let keeper = try #require(bench.keepers(of: spec.session).first)
     let descriptors = "/proc/\(keeper)/fd"
     // Its own are fewer than 16.
-    while try FileManager.default.contentsOfDirectory(atPath: descriptors).count < 64 {
-      Poller.pause(10)
+    try waitUntil {
+      try FileManager.default.contentsOfDirectory(atPath: descriptors).count >= 64
     }
     let client = try bench.attach(spec.session)
     try isSound(client, "through")

@@ -32,10 +32,10 @@ import Testing
       #expect(client.text == "\(number) got word\n")
       #expect(client.end == .exited(status: UInt8(number % 100)))
     }
-    while try running(of: own, in: bench).count > 197 { Poller.pause(5) }
+    try waitUntil { try running(of: own, in: bench).count <= 197 }
     // One whose keeper dies is the only one that is lost.
     for keeper in bench.keepers(of: specs[1].session) { TestMachine.kill(keeper) }
-    while try bench.status(specs[1].session)?.state == .running { Poller.pause(2) }
+    try waitUntil { try bench.status(specs[1].session)?.state != .running }
     let states = try specs.dropFirst(2).prefix(97).map { try bench.status($0.session)?.state }
     #expect(states.allSatisfy { $0 == .running })
   }
@@ -51,7 +51,7 @@ import Testing
     while sent < hello.count {
       if case .wrote(let count)? = viewer.input?.write(hello, from: sent) { sent += count }
     }
-    while try bench.status(spec.session)?.attached != 1 { Poller.pause(5) }
+    try waitUntil { try bench.status(spec.session)?.attached == 1 }
     let client = try bench.attach(spec.session)
     try client.greet()
     let before = try SessionBench.peakMemory(of: keeper)

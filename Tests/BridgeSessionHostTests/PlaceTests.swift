@@ -72,6 +72,7 @@ import Testing
       return status.session
     }
     #expect(Set(listed).isSuperset(of: [spec.session, other.session]))
+    try waitUntil { !bench.text("runs").isEmpty }
     #expect(try bench.run(["kill", "--session", id, "--signal", "KILL"]).status == 0)
     #expect(try bench.run(["wait", "--session", id]).status == 0)
     #expect(bench.text("runs") == "run\n")
@@ -118,7 +119,7 @@ import Testing
     let bench = try SessionBench()
     let spec = bench.spec("echo x; read word")
     _ = try bench.start(spec)
-    while try bench.status(spec.session)?.newest != 2 { Poller.pause(5) }
+    try waitUntil { try bench.status(spec.session)?.newest == 2 }
     let place = bench.sessionsFolder.appending(path: spec.session.description)
     let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
     #expect(Set(names).isSuperset(of: ["spec", "state", "lock", "sock", "live"]))
@@ -208,11 +209,11 @@ import Testing
       "trap '' TERM; echo $$ >\(bench.file("pid")); while :; do sleep 0.05; done")
     let id = spec.session.description
     _ = try bench.start(spec)
-    while bench.text("pid").isEmpty { Poller.pause(5) }
+    try waitUntil { !bench.text("pid").isEmpty }
     let process = try #require(
       Int32(bench.text("pid").trimmingCharacters(in: .whitespacesAndNewlines)))
     for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    while try bench.status(spec.session)?.state == .running { Poller.pause(5) }
+    try waitUntil { try bench.status(spec.session)?.state != .running }
     #expect(Programs.startTime(of: process) != nil, "it outlives its keeper")
     // Delivered, and ignored: what may still run is not called ended.
     let (frames, status) = try bench.run(["kill", "--session", id, "--signal", "TERM"])
@@ -221,7 +222,7 @@ import Testing
     let (ended, _) = try bench.run(["kill", "--session", id])
     guard case .status(let last)? = ended.last else { Issue.record("none"); return }
     #expect(last.state == .keeperDied)
-    while Programs.startTime(of: process) != nil { Poller.pause(5) }
+    try waitUntil { Programs.startTime(of: process) == nil }
   }
 
   @Test func killEndsAProgramThatIgnoresTheGentleSignals() throws {

@@ -9,7 +9,7 @@ import Testing
     let spec = bench.spec(command)
     _ = try bench.start(spec)
     _ = try bench.run(["wait", "--session", spec.session.description])
-    while !bench.keepers(of: spec.session).isEmpty { Poller.pause(2) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
     return spec.session
   }
 

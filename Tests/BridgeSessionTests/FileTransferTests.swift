@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// A copy whose other end is the test.
-@Suite(.timeLimit(.minutes(1))) struct FileTransferTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTransferTests {
   private func transfer(_ role: FileRequest.Role, _ clock: ManualClock) -> FileTransfer {
     let local = NSTemporaryDirectory() + "/bridge-transfer-\(UUID().uuidString)"
     let job = FileTransfer.Job(

@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 /// A host that breaks the protocol is left with a typed error, at once and in bounded memory.
-@Suite(.timeLimit(.minutes(1))) struct HostileHostTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileHostTests {
   private static let far = Limits.offset - 1
 
   private static func header(

@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeSession
 
 /// The program for a host without `bridge-host`, run by the shell of this machine.
-@Suite(.timeLimit(.minutes(1))) struct PlainScriptTests {
+@Suite(.timeLimit(.minutes(5))) struct PlainScriptTests {
   /// The shell that runs the program in a folder of its own, where copies go.
   private final class Shell {
     let folder = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID())").path

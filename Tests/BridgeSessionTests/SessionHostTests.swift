@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -120,6 +121,9 @@ private struct ScriptedSource: ByteChannelSource {
       // Starting it again starts nothing.
       #expect(try await host.start(spec).process == started.process)
       #expect(Set(try await host.list().map(\.session)) == others.union([spec.session]))
+      try await eventually {
+        try await host.list().first { $0.session == spec.session }?.newest == 8
+      }
       #expect(try await host.kill(spec.session, .terminate).session == spec.session)
       let ended = try await host.wait(for: spec.session)
       #expect(ended.state == .ended && ended.end == .signaled(number: 15, dumpedCore: false))

@@ -2,7 +2,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LatchTests {
+@Suite(.timeLimit(.minutes(5))) struct LatchTests {
   @Test func whoCameBeforeAndWhoComesAfterPass() async {
     let latch = Latch()
     let order = Mutex<[Int]>([])

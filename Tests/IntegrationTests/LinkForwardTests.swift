@@ -8,7 +8,7 @@ import BridgeTransport
 import Testing
 
 /// `link.forward(…)`.
-@Suite(.timeLimit(.minutes(2))) struct LinkForwardTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkForwardTests {
   private func rule(_ target: Int, on side: ForwardRule.Side) -> ForwardRule {
     ForwardRule(
       from: .port(address: "127.0.0.1", 0),

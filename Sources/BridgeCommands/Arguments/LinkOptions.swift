@@ -138,7 +138,7 @@ package struct ReachOptions: ParsableArguments {
       valueName: "DURATION"))
   package var deadAfter: String?
 
-  @Flag(help: "Standard error is JSON lines only (docs/events.md).")
+  @Flag(help: "Write only JSON lines to standard error (docs/events.md).")
   package var json = false
 
   @Option(help: ArgumentHelp("The descriptor to write events to as JSON lines.", valueName: "N"))

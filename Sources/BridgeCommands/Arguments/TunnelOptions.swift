@@ -8,7 +8,7 @@ package struct TunnelOptions: ParsableArguments {
   @Option(
     name: .customShort("W", allowingJoined: true),
     help: ArgumentHelp(
-      "Carry standard input and output to HOST:PORT, or to a unix socket, as the host reaches it.",
+      "Forward standard input and output to HOST:PORT, or a unix socket, as the host reaches it.",
       valueName: "TARGET"))
   package var carried: String?
 
@@ -16,8 +16,8 @@ package struct TunnelOptions: ParsableArguments {
     name: .customShort("L", allowingJoined: true), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       """
-      Carry connections to a local port (on loopback, or on ADDRESS; * for all) or unix socket to \
-      HOST:HOSTPORT or a unix socket, as the host reaches it; may be repeated.
+      Forward connections to a local port (on loopback, or on ADDRESS; * for all) or unix socket \
+      to HOST:HOSTPORT or a unix socket, as the host reaches it; may be repeated.
       """,
       valueName: "[ADDRESS:]PORT:HOST:HOSTPORT"))
   package var local: [String] = []
@@ -25,7 +25,7 @@ package struct TunnelOptions: ParsableArguments {
   @Option(
     name: .customShort("D", allowingJoined: true), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Carry connections to a local port to the target that each requests (SOCKS 4, 4a or 5).",
+      "Forward connections to a local port to the target that each requests (SOCKS 4, 4a or 5).",
       valueName: "[ADDRESS:]PORT"))
   package var dynamic: [String] = []
 
@@ -33,9 +33,9 @@ package struct TunnelOptions: ParsableArguments {
     name: .customShort("R", allowingJoined: true), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       """
-      Carry connections to a port of the host (0 for any; its GatewayPorts decides on ADDRESS) to \
-      HOST:HOSTPORT or a unix socket, as this machine reaches it, or without them to the target \
-      that each requests (SOCKS); may be repeated.
+      Forward connections to a port of the host (0 for any; its GatewayPorts decides on ADDRESS) \
+      to HOST:HOSTPORT or a unix socket, as this machine reaches it; without HOST:HOSTPORT to the \
+      target that each requests (SOCKS); may be repeated.
       """,
       valueName: "[ADDRESS:]PORT[:HOST:HOSTPORT]"))
   package var remote: [String] = []

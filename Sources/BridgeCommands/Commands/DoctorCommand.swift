@@ -8,8 +8,8 @@ package struct DoctorCommand: AsyncParsableCommand {
     abstract: "Find out step by step why a host cannot be reached, or that all is well.",
     discussion: """
       Connects as connect does and prints each step: what was tried, the result, the time, the \
-      lines of ssh_config and known_hosts and the key that took part, and where it failed what to \
-      do. Each host on the way has its own steps. After the login it runs `true` and looks for \
+      lines of ssh_config and known_hosts and the key that took part, and what to do about a step \
+      that failed. Each jump host has its own steps. After the login it runs `true` and looks for \
       bridge-host. Nothing is retried, and no credential is offered twice. The options are those \
       of connect; --timeout limits all of it. The exit status is that of the first failure.
 

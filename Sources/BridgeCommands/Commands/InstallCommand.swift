@@ -8,10 +8,11 @@ import BridgeTransport
 package struct InstallCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "install",
-    abstract: "Install bridge-host on a host: durable sessions and cp need it there.",
+    abstract: "Install bridge-host on a host: durable sessions need it, and cp is faster with it.",
     discussion: """
-      It is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a symbolic link beside it, \
-      or below /var/tmp/bridge-UID where the home directory cannot hold or execute programs. \
+      bridge-host is copied to ~/.local/lib/bridge/bin/SHA256/bridge-host, with a symbolic link \
+      beside it, or below /var/tmp/bridge-UID where the home directory cannot hold or execute \
+      programs. \
       Length and SHA-256 are verified on the host, and it is run once, before it gets its name. No \
       root, no port, no service. Running sessions keep the version that they have.
 

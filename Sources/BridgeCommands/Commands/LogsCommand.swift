@@ -16,7 +16,7 @@ package struct LogsCommand: AsyncParsableCommand {
       attaches to nothing and commits nothing. A lost link is restored, and printing continues at \
       the next byte.
 
-      The exit status is 0, or 74 where requested bytes are no longer kept.
+      The exit status is 0, or 74 if bytes from --from on, or in the middle, are no longer kept.
 
       EXAMPLES:
           bridgectl logs build.example build

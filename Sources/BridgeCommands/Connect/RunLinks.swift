@@ -47,9 +47,8 @@ struct RunLinks: Sendable {
     self.id = id
     let (request, settings) = (context.request, context.settings)
     if let messages = request.messages {
-      var configuration = try await WebSocketConfiguration(messages)
-      configuration.proxy = settings.proxy
-      target = .webSocket(messages.url, configuration)
+      target = .webSocket(
+        messages.url, try await WebSocketConfiguration(messages, proxy: settings.proxy))
     } else if let descriptor = request.passwordDescriptor {
       let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)

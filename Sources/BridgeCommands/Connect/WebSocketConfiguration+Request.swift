@@ -3,11 +3,12 @@ import BridgeTerminal
 import BridgeWebSocket
 
 extension WebSocketConfiguration {
-  /// How the WebSocket server of `request` is reached.
+  /// How the WebSocket server of `request` is reached, through `proxy` where there is one.
   ///
   /// - Throws: `validationError` of `--bearer-fd`.
-  init(_ request: MessageRequest) async throws(AppError) {
+  init(_ request: MessageRequest, proxy: WebSocketProxy?) async throws(AppError) {
     self.init()
+    self.proxy = proxy
     headers = request.headers.map { .init($0[0], Secret($0[1])) }
     subprotocols = request.subprotocols
     if let file = request.authorityFile { trust = .authority(file: file) }

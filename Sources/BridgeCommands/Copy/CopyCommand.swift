@@ -12,8 +12,9 @@ package struct CopyCommand: AsyncParsableCommand {
     discussion: """
       One of SRC and DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
       Permission bits and times of the last change are kept. A file gets its name in one step, \
-      once all of it is there and its SHA-256 is the same on both machines. When the link is lost \
-      the copy goes on at the byte as soon as it is back; of a single file also in a later run. \
+      once all of it is there and its SHA-256 is the same on both machines, where both can \
+      compute it. After a lost link the copy resumes at the same byte; a single file also resumes \
+      when you run the same command again. \
       Without bridge-host on the host (`bridgectl install`) the usual tools there do it.
 
       A symbolic link in a tree is copied as one where it stays inside the tree; nothing is \

@@ -142,11 +142,10 @@ struct DoctorRun: Sendable {
     }
     var configuration: WebSocketConfiguration
     do throws(AppError) {
-      configuration = try await WebSocketConfiguration(messages)
+      configuration = try await WebSocketConfiguration(messages, proxy: proxy)
     } catch {
       throw CommandFailure(error: error)
     }
-    configuration.proxy = proxy
     configuration.observer = { fact in record { $0.take(fact, at: $1) } }
     begin(site)
     try await open(

@@ -33,7 +33,7 @@ package struct DoctorSite: Sendable, Equatable {
   package var heading: String {
     var text = PeerText.escaped(name, limit: 256)
     if let user { text += " as \(PeerText.escaped(user, limit: 128))" }
-    if isHop { text += ", on the way" }
+    if isHop { text += ", a jump host" }
     if let through { text += ", by \(PeerText.escaped(through, limit: 256))" }
     return text
   }

@@ -46,7 +46,8 @@ final class Keyboard: Sendable {
       ["Escapes, at the start of a line:"]
       + (lines + [
         "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
-        "~^Z  suspend bridgectl", "~?   show this list", "~~   a tilde",
+        "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",
+        "~~   a tilde",
       ]).map { "  " + $0 }
     return all.map { $0 + "\r\n" }.joined()
   }

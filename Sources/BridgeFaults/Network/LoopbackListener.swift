@@ -16,7 +16,7 @@ final class LoopbackListener {
 
   /// Attempts a millisecond apart: a child just forked may hold the old socket until it executes
   /// its program.
-  private static let attempts = 500
+  private static let attempts = 20_000
 
   init(on loop: any EventLoop) throws(FaultError) {
     self.loop = loop

@@ -230,6 +230,8 @@ enum NativeWebSocketStep {
     guard let connection = unsafe connection else { return }
     let descriptor = unsafe lws_get_socket_fd(connection)
     var seen = bridge_tcp()
+    // Before the kernel is asked: this thread may stand still in between.
+    let now = ContinuousClock.now
     guard descriptor >= 0, unsafe bridge_tcp_look(descriptor, &seen) else { return }
     facts.socket =
       switch seen.state {
@@ -241,7 +243,7 @@ enum NativeWebSocketStep {
     let bytes = seen.bytes - (facts.socket == .finished ? min(1, seen.bytes) : 0)
     facts.bytesHeard = bytes - min(bytes, bytesBefore)
     acknowledged = seen.acknowledged
-    if seen.bytes > 0 { heard = ContinuousClock.now - .milliseconds(Int(seen.silence)) }
+    if seen.bytes > 0 { heard = now - .milliseconds(Int(seen.silence)) }
   }
 }
 

@@ -27,7 +27,7 @@ private struct Numbers: RandomNumberGenerator {
 /// GatewayPorts, which opens the ports that are printed; LogLevel QUIET, which ssh calls SILENT;
 /// and unix sockets as targets of LocalForward, which ssh prints as DynamicForward. A way in a
 /// circle is a warning.
-@Suite(.timeLimit(.minutes(2))) struct ConfigOracleTests {
+@Suite(.timeLimit(.minutes(5))) struct ConfigOracleTests {
   private static let count = 200
   /// What is compared.
   private static let keywords = [

@@ -2,7 +2,7 @@ import BridgeCommands
 import BridgeTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SendGateTests {
+@Suite(.timeLimit(.minutes(5))) struct SendGateTests {
   /// A caller that waits at `gate`.
   private func waiter(_ gate: SendGate, _ generation: Int) async throws -> Task<Bool, Never> {
     let before = gate.count

@@ -2,7 +2,7 @@ import BridgeFaults
 import BridgeTestKit
 import Testing
 
-@Suite("Each fault does what it says", .timeLimit(.minutes(1)))
+@Suite("Each fault does what it says", .timeLimit(.minutes(5)))
 struct FaultTests {
   @Test func resetReachesTheClientAsAReset() async throws {
     let bench = try await Bench()

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@Suite("The fault of docs/writing-a-fault.md", .timeLimit(.minutes(1)))
+@Suite("The fault of docs/writing-a-fault.md", .timeLimit(.minutes(5)))
 struct OwnFaultTests {
   @Test func isTheOneOnThePage() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -2,7 +2,7 @@ import BridgeFaults
 import NIOCore
 import Testing
 
-@Suite("What shapers decide, without sockets", .timeLimit(.minutes(1)))
+@Suite("What shapers decide, without sockets", .timeLimit(.minutes(5)))
 struct ShaperTests {
   private func portion(_ text: String, due: Duration = .zero) -> Portion {
     Portion(ByteBuffer(string: text), due: due)

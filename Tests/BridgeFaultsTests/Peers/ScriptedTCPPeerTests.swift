@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@Suite("A peer that follows a script", .timeLimit(.minutes(1)))
+@Suite("A peer that follows a script", .timeLimit(.minutes(5)))
 struct ScriptedTCPPeerTests {
   @Test func resetsBehindWhatItSent() async throws {
     let peer = try await ScriptedTCPPeer([.read(1), .send("half a sen"), .reset])

@@ -39,7 +39,7 @@ private struct Visitor {
   }
 }
 
-@Suite("A WebSocket peer that follows a script", .timeLimit(.minutes(1)))
+@Suite("A WebSocket peer that follows a script", .timeLimit(.minutes(5)))
 struct ScriptedWebSocketPeerTests {
   private func answer(_ script: WebSocketScript) async throws -> String {
     let peer = try await ScriptedWebSocketPeer(script)
@@ -184,7 +184,7 @@ struct ScriptedWebSocketPeerTests {
   }
 }
 
-@Suite("Frames, well-formed or not", .timeLimit(.minutes(1)))
+@Suite("Frames, well-formed or not", .timeLimit(.minutes(5)))
 struct RawFrameTests {
   /// The examples of RFC 6455, section 5.7, and what no server may send.
   @Test(

@@ -25,7 +25,7 @@ struct Bench {
   }
 }
 
-@Suite("A proxy and its connections", .timeLimit(.minutes(1)))
+@Suite("A proxy and its connections", .timeLimit(.minutes(5)))
 struct FaultProxyTests {
   @Test func resetsTheClientWithoutAListenerBehindIt() async throws {
     let proxy = try await FaultProxy(to: 1)

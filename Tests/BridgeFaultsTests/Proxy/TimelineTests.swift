@@ -1,7 +1,7 @@
 import BridgeFaults
 import Testing
 
-@Suite("Faults by a timeline", .timeLimit(.minutes(1)))
+@Suite("Faults by a timeline", .timeLimit(.minutes(5)))
 struct TimelineTests {
   @Test func happenInTheOrderOfTheirTimes() async throws {
     let bench = try await Bench()
@@ -10,7 +10,8 @@ struct TimelineTests {
         .at(.milliseconds(4), .lift)
         .at(.zero, .refuse())
         .at(.milliseconds(2), .silence()))
-    _ = try await bench.proxy.first { $0.kind == .injected("Lift()") }
+    let lift = try await bench.proxy.first { $0.kind == .injected("Lift()") }
+    _ = try await bench.proxy.first { $0.kind == .listening && $0.at >= lift.at }
     let injected = await bench.proxy.log.compactMap(\.kind.injected)
     #expect(
       injected == ["Refuse(duration: nil)", "Silence(duration: nil)", "Lift()"])

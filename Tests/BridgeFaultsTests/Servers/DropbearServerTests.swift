@@ -2,7 +2,7 @@ import BridgeFaults
 import Foundation
 import Testing
 
-@Suite("A real dropbear of our own", .timeLimit(.minutes(1)))
+@Suite("A real dropbear of our own", .timeLimit(.minutes(5)))
 struct DropbearServerTests {
   @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
   func showsItsKeyAndRefusesTheLogin(hostKey: SSHKeyType) async throws {

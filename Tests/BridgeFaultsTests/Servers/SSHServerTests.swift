@@ -3,7 +3,7 @@ import BridgeTestKit
 import Foundation
 import Testing
 
-@Suite("A real sshd of our own", .timeLimit(.minutes(1)))
+@Suite("A real sshd of our own", .timeLimit(.minutes(5)))
 struct SSHServerTests {
   @Test func refusesAKeyItWasToldToRevoke() async throws {
     let server = try await SSHServer()

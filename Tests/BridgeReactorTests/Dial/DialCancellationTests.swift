@@ -15,7 +15,7 @@ func failure(of dial: Task<Socket, any Error>) async -> DialFailure? {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DialCancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct DialCancellationTests {
   @Test func aTaskThatIsCancelledAlreadyResolvesNothing() async throws {
     await withReactor { reactor in
       let names = ScriptedLookup()

@@ -6,7 +6,7 @@ import Testing
 
 /// However a dial ends, nothing stays open. In processes of their own, whose sockets no other test
 /// opens or closes meanwhile.
-@Suite(.timeLimit(.minutes(1))) struct DialLeakTests {
+@Suite(.timeLimit(.minutes(5))) struct DialLeakTests {
   /// The way to a host with these addresses.
   private static func route(
     _ addresses: [NetworkAddress], _ port: Int, _ reactor: Reactor

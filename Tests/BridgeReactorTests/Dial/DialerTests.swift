@@ -4,7 +4,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DialerTests {
+@Suite(.timeLimit(.minutes(5))) struct DialerTests {
   @Test func aPortWithoutListenerIsRefused() async throws {
     let closed = try LoopbackListener(at: .loopback, backlog: nil)
     defer { withExtendedLifetime(closed) {} }

@@ -4,7 +4,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DescriptorWatcherTests {
+@Suite(.timeLimit(.minutes(5))) struct DescriptorWatcherTests {
   @Test func bytesMakeADescriptorReadable() async throws {
     try await withReactor { reactor in
       let pair = try SocketPair()

@@ -4,7 +4,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ByteMailboxTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteMailboxTests {
   private let lost = AppError.sshConnectionFailed(host: "h", reason: "gone")
 
   @Test func givesWhatItGotInOrderAndThenTheEnd() async throws {
@@ -159,7 +159,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ChannelEndingTests {
+@Suite(.timeLimit(.minutes(5))) struct ChannelEndingTests {
   @Test func tellsTheFirstWordToAll() async throws {
     let ending = ChannelEnding()
     await withTaskGroup(of: Optional<BridgeSSH.ExitStatus>.self) { group in
@@ -185,7 +185,7 @@ import Testing
   }
 
   /// A cancellation may come between the moment a caller looks for it and the one it waits from.
-  @Test(.timeLimit(.minutes(1))) func aWaitThatIsCanceledWhileItBeginsEnds() async {
+  @Test(.timeLimit(.minutes(5))) func aWaitThatIsCanceledWhileItBeginsEnds() async {
     for _ in 0..<20_000 {
       let ending = ChannelEnding()
       let waiting = Task { try? await ending.wait() }

@@ -6,7 +6,7 @@ import Testing
 
 /// Logins that a real sshd accepts, each with what it wants.
 @Suite(
-  .timeLimit(.minutes(1)),
+  .timeLimit(.minutes(5)),
   .enabled("A password of our own for sshd takes root and the right to mount") {
     await SSHServer.canReplacePasswords()
   })

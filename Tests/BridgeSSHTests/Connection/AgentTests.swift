@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Keys that an ssh-agent holds, and agents that are of no use.
-@Suite(.timeLimit(.minutes(1))) struct AgentTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentTests {
   private func connection(
     to server: SSHServer, _ credentials: [SSHCredential], _ timeouts: SSHTimeouts = SSHTimeouts()
   ) -> SSHConnection {
@@ -177,7 +177,7 @@ import Testing
     let agent = try ScriptedAgent(in: directory, list: row.list)
     var timeouts = SSHTimeouts()
     // The two that never answer.
-    if row.says == "stopped answering" { timeouts.authenticate = .seconds(4) }
+    if row.says == "stopped answering" { timeouts.authenticate = .seconds(12) }
     try await withServer { server in
       let error = await expectFailure(
         of: connection(to: server, [.agent(socketPath: agent.path)], timeouts), unavailable)

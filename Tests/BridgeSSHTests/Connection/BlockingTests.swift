@@ -9,7 +9,7 @@ import Testing
 
 /// People, agents and disks that keep threads waiting, in processes of their own: the threads are
 /// the process's.
-@Suite(.timeLimit(.minutes(1))) struct BlockingTests {
+@Suite(.timeLimit(.minutes(5))) struct BlockingTests {
   @Test func openPromptsDoNotHoldUpNameLookups() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()
@@ -103,7 +103,7 @@ import Testing
       }
       var configuration = SSHConfiguration(
         user: "somebody", hostKeys: .init(files: [directory.file("known_hosts")], unknown: .ask))
-      configuration.timeouts.handshake = .seconds(4)
+      configuration.timeouts.handshake = .seconds(15)
       configuration.interaction.trust = { _ in
         BusyThreads.occupy()
         return true

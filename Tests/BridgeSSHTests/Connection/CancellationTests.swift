@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 /// The task that connects is canceled, or the connection closed, at each step.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   private static let phases: [ConnectionPhase] = [
     .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate,
   ]

@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 /// How channels end, and what each end is called.
-@Suite(.timeLimit(.minutes(1))) struct ChannelTests {
+@Suite(.timeLimit(.minutes(5))) struct ChannelTests {
   private func withLimits(
     _ change: (inout SSHServerConfiguration) -> Void,
     _ body: (SSHConnection, SSHServer) async throws -> Void
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func anIdleChannelThatTheServerClosesHasNoOutcome() async throws {
-    try await withLimits({ $0.lines = ["ChannelTimeout session:*=1s"] }) { connection, _ in
+    try await withLimits({ $0.lines = ["ChannelTimeout session:*=5s"] }) { connection, _ in
       let command = try await connection.execute("exec cat")
       await #expect(throws: AppError.sshOutcomeUnknown(command: "exec cat")) {
         try await command.exitStatus()

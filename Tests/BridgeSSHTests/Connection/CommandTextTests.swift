@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// What people type reaches the server as it is, or nothing does.
-@Suite(.timeLimit(.minutes(1))) struct CommandTextTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandTextTests {
   @Test func aCommandIsSentAsItIs() async throws {
     var configuration = SSHServerConfiguration()
     configuration.forceCommand = "printf %s \"$SSH_ORIGINAL_COMMAND\""

@@ -5,7 +5,7 @@ import BridgeTestKit
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SSHConnectionContractTests {
+@Suite(.timeLimit(.minutes(5))) struct SSHConnectionContractTests {
   @Test func anSSHConnectionKeepsTheContract() async throws {
     try await withServer { server in
       let gone = try await ScriptedTCPPeer(.silent)

@@ -6,7 +6,7 @@ import Testing
 
 /// Packets whose bytes are not what the server sent: libssh2 1.10 ends the process for one wrong
 /// length, so no row here may do less than fail its own connection.
-@Suite(.timeLimit(.minutes(3))) struct DamagedPacketTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedPacketTests {
   private let broken = ExpectedFailure(.corrupted, in: .authenticate, exit: .protocolBroken)
 
   /// No multiple of a block, no space for a block, more than a packet may have.

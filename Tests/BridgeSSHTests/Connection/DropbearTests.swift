@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// A second opinion on servers: everything up to the refusal of the login.
-@Suite(.timeLimit(.minutes(1))) struct DropbearTests {
+@Suite(.timeLimit(.minutes(5))) struct DropbearTests {
   @Test(arguments: [SSHKeyType.ed25519, .ecdsa])
   func itsKeyIsCheckedAndItsRefusalTold(type: SSHKeyType) async throws {
     let server = try await DropbearServer(hostKey: type)

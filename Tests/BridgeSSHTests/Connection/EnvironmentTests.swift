@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// Variables for what runs on the server: those that it takes arrive, the others are left out.
-@Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(5))) struct EnvironmentTests {
   private static var accepting: SSHServerConfiguration {
     var configuration = SSHServerConfiguration()
     configuration.lines = ["AcceptEnv TAKEN_*"]

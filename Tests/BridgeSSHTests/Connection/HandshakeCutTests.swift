@@ -6,7 +6,7 @@ import Testing
 
 /// The link ends after every so many bytes, from the first of the version line to the disconnect
 /// message.
-@Suite(.timeLimit(.minutes(3))) struct HandshakeCutTests {
+@Suite(.timeLimit(.minutes(5))) struct HandshakeCutTests {
   /// Each byte of the version line; then no step is longer than a packet, so that every packet is
   /// missed once.
   private static func places(upTo total: Int) -> [Int] {

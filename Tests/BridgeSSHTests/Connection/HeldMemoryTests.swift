@@ -7,7 +7,7 @@ import BridgeTransport
 import Testing
 
 /// What a peer can make us hold is bounded, whatever it sends and whatever is not read.
-@Suite(.timeLimit(.minutes(2))) struct HeldMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct HeldMemoryTests {
   /// In bytes; far more than is held.
   private let flood = 64 << 20
 

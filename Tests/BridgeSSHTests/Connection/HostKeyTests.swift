@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// The host key is verified before any credential is sent.
-@Suite(.timeLimit(.minutes(1))) struct HostKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct HostKeyTests {
   /// A server and a folder for known_hosts files.
   private struct Scene {
     let server: SSHServer
@@ -290,7 +290,7 @@ import Testing
   func connectingStopsWhileTheFilesAreRead(byClosing: Bool) async throws {
     let directory = try TemporaryDirectory()
     let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
-    let long = try directory.write(String(repeating: line, count: 5000), to: "known_hosts")
+    let long = try directory.write(String(repeating: line, count: 20_000), to: "known_hosts")
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: 9),
       configuration: SSHConfiguration(

@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 /// What listens on the port is no server of ours: what each is called.
-@Suite(.timeLimit(.minutes(2))) struct HostilePeerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostilePeerTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var script: PeerScript
@@ -147,7 +147,7 @@ import Testing
       try await bystander.connect()
       var timeouts = SSHTimeouts()
       // Time enough for each to come as far as it does, though all come at once.
-      timeouts.handshake = .seconds(4)
+      timeouts.handshake = .seconds(20)
       try await withThrowingTaskGroup(of: Void.self) { [timeouts] group in
         for row in Self.rows {
           group.addTask {
@@ -188,7 +188,7 @@ import Testing
 }
 
 /// Nothing listens at all.
-@Suite(.timeLimit(.minutes(1))) struct NoPeerTests {
+@Suite(.timeLimit(.minutes(5))) struct NoPeerTests {
   @Test func aClosedPortIsRefused() async throws {
     let peer = try await ScriptedTCPPeer(.silent)
     await peer.stop()

@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// The prompts of a server, and the callers that wait meanwhile.
-@Suite(.timeLimit(.minutes(1))) struct KeyboardInteractiveTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyboardInteractiveTests {
   private func withAskingServer(_ body: (SSHServer) async throws -> Void) async throws {
     var configuration = SSHServerConfiguration()
     configuration.offersKeyboardInteractive = true

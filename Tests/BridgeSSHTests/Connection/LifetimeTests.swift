@@ -6,7 +6,7 @@ import BridgeTransport
 import Testing
 
 /// How long the socket, the session and the streams of a connection live.
-@Suite(.timeLimit(.minutes(1))) struct LifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
   /// `close()` from another thread at many moments around the one at which the dial is won, on a
   /// loop that is busy, so that every step of the dial takes a turn of some length.
   @Test func closeDuringTheDialLeavesNoSocketWheneverItComes() async throws {
@@ -70,7 +70,7 @@ import Testing
     try await withServer { server in
       try await withConnection(to: server) { connection in
         let command = try await connection.execute("exec cat")
-        let full = [UInt8](repeating: 0, count: 8 << 20)
+        let full = [UInt8](repeating: 0, count: 64 << 20)
         async let writing: AppError? = failure { try await command.write(full) }
         _ = try await connection.probe(within: .seconds(10))
         await command.close()

@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// What travels on a link that is up.
-@Suite(.timeLimit(.minutes(2))) struct LinkTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkTests {
   @Test func anIdleConnectionIsSilent() async throws {
     try await withServer { server in
       let proxy = try await FaultProxy(to: server.port)

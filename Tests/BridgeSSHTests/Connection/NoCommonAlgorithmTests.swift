@@ -4,7 +4,7 @@ import BridgeSSH
 import Testing
 
 /// Nothing in common: the error says of which kind, and what each side offers.
-@Suite(.timeLimit(.minutes(1))) struct NoCommonAlgorithmTests {
+@Suite(.timeLimit(.minutes(5))) struct NoCommonAlgorithmTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var offer: SSHAlgorithmOffer

@@ -6,7 +6,7 @@ import Testing
 /// A server that has agreed on keys and then says anything: well encrypted, with a right MAC, and
 /// with arbitrary content. A server is not trusted before its host key was checked, and not all of
 /// them are kind.
-@Suite(.timeLimit(.minutes(2))) struct NonsenseTests {
+@Suite(.timeLimit(.minutes(5))) struct NonsenseTests {
   /// What libssh2 takes apart: disconnect to debug, key exchange, authentication, requests,
   /// channels (RFC 4250, 4.1.2), and some without a meaning.
   private static let messages: [UInt8] =

@@ -7,7 +7,7 @@ import Testing
 @testable import BridgeSSH
 
 /// RSA keys sign by rsa-sha2-256, whatever libssh2 can do.
-@Suite(.timeLimit(.minutes(1))) struct RSAKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct RSAKeyTests {
   private func connection(
     to port: Int, _ user: String, _ credentials: [SSHCredential], passphrase: String? = nil
   ) -> SSHConnection {

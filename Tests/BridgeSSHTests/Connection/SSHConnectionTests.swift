@@ -3,7 +3,7 @@ import BridgeFaults
 import BridgeSSH
 import Testing
 
-@Suite struct SSHConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct SSHConnectionTests {
   @Test func runsACommandAndReturnsItsStatus() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in
@@ -40,7 +40,7 @@ import Testing
   @Test func aProbeIsARoundTripOnAnIdleConnection() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in
-        for _ in 0..<5 { #expect(try await connection.probe(within: .seconds(5)) > .zero) }
+        for _ in 0..<5 { #expect(try await connection.probe(within: .seconds(30)) > .zero) }
         let command = try await connection.execute("true")
         #expect(try await command.exitStatus() == .status(0))
       }

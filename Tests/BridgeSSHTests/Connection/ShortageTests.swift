@@ -7,7 +7,7 @@ import BridgeTransport
 import Testing
 
 /// In a process of its own, which has used up its descriptors.
-@Suite(.timeLimit(.minutes(1))) struct ShortageTests {
+@Suite(.timeLimit(.minutes(5))) struct ShortageTests {
   @Test func withoutDescriptorsThisMachineIsNamed() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()

@@ -6,7 +6,7 @@ import Testing
 
 /// Strict key exchange (PROTOCOL of OpenSSH, 1.10), the answer to Terrapin (CVE-2023-48795), where
 /// libssh2 has it.
-@Suite(.timeLimit(.minutes(2))) struct StrictKeyExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct StrictKeyExchangeTests {
   private static let signal = "kex-strict-c-v00@openssh.com"
 
   /// Connects to a scripted server, runs a command whose status is 3, and returns what the server

@@ -2,7 +2,7 @@ import BridgeSSH
 import BridgeTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct TrafficTests {
+@Suite(.timeLimit(.minutes(5))) struct TrafficTests {
   @Test("what the server's kernel has acknowledged is counted")
   func acknowledged() async throws {
     try await withServer { server in

@@ -5,7 +5,7 @@ import BridgeTransport
 import Testing
 
 /// What no server at hand can be brought to say once keys are agreed, said by a script.
-@Suite(.timeLimit(.minutes(1))) struct UnusualAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct UnusualAnswerTests {
   private let refused = ExpectedFailure(.authenticationRefused, in: .authenticate, exit: .refused)
 
   private func connection(

@@ -6,7 +6,7 @@ import Testing
 @testable import BridgeSSH
 
 /// In processes of their own, whose memory no other test writes to.
-@Suite(.timeLimit(.minutes(1))) struct KeyFileTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyFileTests {
   /// Neither as text nor decoded: a core dump or a swapped page would show it.
   @Test(.enabled(if: ProcessMemory.isSearchable), arguments: ["OPENSSH", "PKCS8"])
   func nothingOfThePrivateKeyIsLeftInMemory(format: String) async throws {

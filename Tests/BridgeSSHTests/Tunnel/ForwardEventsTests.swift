@@ -4,7 +4,7 @@ import Testing
 @testable import BridgeSSH
 
 /// The events of a forwarder for its one reader.
-@Suite(.timeLimit(.minutes(1))) struct ForwardEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct ForwardEventsTests {
   @Test func aReaderThatIsTooSlowFindsHowManyItMissed() async {
     let events = ForwardEvents()
     let count = 3 * ForwardEvents.limit

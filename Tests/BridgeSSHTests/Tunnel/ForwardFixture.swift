@@ -59,9 +59,10 @@ enum Peer {
   static let waiter = """
     import socket,sys
     s=socket.create_connection(("127.0.0.1",int(sys.argv[1])))
-    s.sendall(b"x")
-    try: print("end" if s.recv(1)==b"" else "data")
-    except ConnectionResetError: print("reset")
+    try:
+        s.sendall(b"x")
+        print("end" if s.recv(1)==b"" else "data")
+    except ConnectionError: print("reset")
     """
 
   /// Carries connections to a port; so many bytes a second go there, and no more are taken from the

@@ -6,10 +6,10 @@ import Foundation
 import Testing
 
 /// When the host of a forwarder's sessions counts as dead.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ForwardLivenessTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardLivenessTests {
   private static let soon = {
     var limits = Forwarder.Limits()
-    (limits.keepalive, limits.deadAfter) = (.milliseconds(200), .seconds(3))
+    (limits.keepalive, limits.deadAfter) = (.milliseconds(200), .seconds(10))
     return limits
   }()
 
@@ -22,10 +22,10 @@ import Testing
         "python3", "-c", Peer.slowWay, "\(server.port)", "16000")
       try await withForwarder(server, at: way.port, Self.soon) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
-        let upload = Task { try await Peer.run(Peer.client, "\(port)", "130000") }
+        let upload = Task { try await Peer.run(Peer.client, "\(port)", "320000") }
         _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
-        if isLinkLost { await forwarder.linkLost() }
-        #expect(try await upload.value.hasPrefix("130000 "))
+        if isLinkLost { await forwarder.linkLost(within: .seconds(10)) }
+        #expect(try await upload.value.hasPrefix("320000 "))
       }
       way.end()
       echo.end()
@@ -82,7 +82,7 @@ import Testing
       let echo = try await Program.started("python3", "-c", Peer.echoAfterEnd)
       let proxy = try await FaultProxy(to: server.port)
       var limits = Forwarder.Limits()
-      limits.wait = .seconds(6)
+      limits.wait = .seconds(12)
       try await withForwarder(server, at: proxy.port, limits) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
         #expect(try await Peer.run(Peer.client, "\(port)", "10").hasPrefix("10 "))

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// A connection over a channel of another one (ProxyJump).
-@Suite(.timeLimit(.minutes(2))) struct JumpTests {
+@Suite(.timeLimit(.minutes(5))) struct JumpTests {
   private func endpoint(_ port: Int) -> Endpoint { Endpoint(host: "127.0.0.1", port: port) }
 
   /// Runs `body` with a connection to `server` through `bastion`.
@@ -236,7 +236,7 @@ import Testing
 }
 
 /// A stream to another machine through an SSH server.
-@Suite(.timeLimit(.minutes(2))) struct TunnelTests {
+@Suite(.timeLimit(.minutes(5))) struct TunnelTests {
   @Test func bothDirectionsEndByThemselves() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Ports of a real sshd that lead to real programs here.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RemoteForwardTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteForwardTests {
   private func rule(_ target: Int, at port: Int = 0) -> ForwardRule {
     forwardRule(to: target, at: port, on: .remote)
   }

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// How a real sshd is asked for ports, until it listens there.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RemotePortTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RemotePortTests {
   private func rule(_ target: Int, at port: Int = 0) -> ForwardRule {
     forwardRule(to: target, at: port, on: .remote)
   }
@@ -225,7 +225,7 @@ import Testing
       try await withForwarder(endpoint, configuration) { forwarder in
         let begin = ContinuousClock.now
         await forwarder.keepTrying(rule(9))
-        try await eventually { server.collected.count == 4 }
+        try await eventually { server.collected.count >= 4 }
         #expect(.now - begin >= .milliseconds(250 + 500 + 1000))
       }
     }

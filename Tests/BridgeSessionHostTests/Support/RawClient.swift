@@ -1,5 +1,6 @@
 import BridgeSessionProtocol
 import Foundation
+import Testing
 
 @testable import BridgeSessionHost
 
@@ -41,12 +42,12 @@ extension SessionBench {
 
   /// Waits until a session has printed this many bytes.
   func wait(for session: SessionID, toPrint count: UInt64) throws {
-    while try status(session)?.newest ?? 0 < count { Poller.pause(5) }
+    try waitUntil { try status(session)?.newest ?? 0 >= count }
   }
 
   func waitForEnd(_ session: SessionID) throws {
     _ = try run(["wait", "--session", session.description])
-    while !keepers(of: session).isEmpty { Poller.pause(2) }
+    try waitUntil { keepers(of: session).isEmpty }
   }
 
   func place(of session: SessionID) -> String {

@@ -5,7 +5,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("Back-pressure", .timeLimit(.minutes(1)))
+@Suite("Back-pressure", .timeLimit(.minutes(5)))
 struct BackPressureTests {
   @Test("a peer that stops reading holds the sender back, and loses nothing when it goes on")
   func slowPeer() async throws {
@@ -51,7 +51,7 @@ struct BackPressureTests {
       }
     }
     #expect(await !connection.traffic.isPaused)
-    _ = try await connection.probe(within: .seconds(5))
+    _ = try await connection.probe(within: .seconds(50))
     await connection.close()
     await peer.stop()
   }
@@ -100,6 +100,8 @@ struct BackPressureTests {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript([step]))
     var configuration = WebSocketConfiguration()
     configuration.messageLimit = 1 << 20
+    // A busy server may take more than the default second to read the close frame.
+    configuration.timeouts.close = .seconds(600)
     let connection = try WebSocketConnection(
       to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
     try await connection.connect()

@@ -4,7 +4,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("Against a peer that is no good WebSocket server", .timeLimit(.minutes(1)))
+@Suite("Against a peer that is no good WebSocket server", .timeLimit(.minutes(5)))
 struct BadPeerTests {
   struct Handshake: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -3,7 +3,7 @@ import BridgeTestKit
 import BridgeWebSocket
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WebSocketConnectionContractTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketConnectionContractTests {
   @Test func aWebSocketConnectionKeepsTheContract() async throws {
     let (peer, gone) = (
       try await ScriptedWebSocketPeer(.echo), try await ScriptedTCPPeer(.silent)

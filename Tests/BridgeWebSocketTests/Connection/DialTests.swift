@@ -5,7 +5,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("On the way to the server", .timeLimit(.minutes(1)))
+@Suite("On the way to the server", .timeLimit(.minutes(5)))
 struct DialTests {
   /// A name server of the test's.
   private func connection(

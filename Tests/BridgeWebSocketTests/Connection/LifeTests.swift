@@ -5,7 +5,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("The life of a WebSocket connection", .timeLimit(.minutes(1)))
+@Suite("The life of a WebSocket connection", .timeLimit(.minutes(5)))
 struct LifeTests {
   @Test("it connects once")
   func once() async throws {

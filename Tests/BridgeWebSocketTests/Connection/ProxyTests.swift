@@ -6,7 +6,7 @@ import BridgeWebSocket
 import Foundation
 import Testing
 
-@Suite("Through an HTTP proxy", .timeLimit(.minutes(1)))
+@Suite("Through an HTTP proxy", .timeLimit(.minutes(5)))
 struct ProxyTests {
   private static let head = "HTTP/1.1 200 OK\r\n\r\n"
 
@@ -28,7 +28,7 @@ struct ProxyTests {
       try await connection.send(message)
       #expect(try await iterator.next() == message)
     }
-    _ = try await connection.probe(within: .seconds(20))
+    _ = try await connection.probe(within: .seconds(50))
     await connection.close()
     #expect(try await iterator.next() == nil)
   }
@@ -142,11 +142,11 @@ struct ProxyTests {
     Case("HTTP/1.1 200 OK\r\n", .dropped, "closed the connection before it had answered."),
     Case("HTTP/1.1 2", .dropped, "closed the connection before it had answered.", ending: .reset),
     Case(
-      "", .silent, "did not open a tunnel to server.invalid:443 within 1 s: no answer came.",
+      "", .silent, "did not open a tunnel to server.invalid:443 within 5 s: no answer came.",
       ending: .wait(.seconds(60))),
     Case(
       "HTTP/1.1 200 OK\r\nVia: x", .silent,
-      "did not open a tunnel to server.invalid:443 within 1 s: no answer came.",
+      "did not open a tunnel to server.invalid:443 within 5 s: no answer came.",
       ending: .wait(.seconds(60))),
   ]
 
@@ -155,7 +155,7 @@ struct ProxyTests {
     let peer = try await ScriptedTCPPeer(row.script)
     var configuration = configuration(peer.port, credentials: row.credentials)
     // Only where nothing comes is it awaited.
-    if row.kind == .silent { configuration.timeouts.dial = .seconds(1) }
+    if row.kind == .silent { configuration.timeouts.dial = .seconds(5) }
     let connection = try WebSocketConnection(
       to: "wss://server.invalid/", configuration: configuration)
     let place = "127.0.0.1:\(peer.port) (HTTPS_PROXY)"

@@ -4,7 +4,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("A refused upgrade", .timeLimit(.minutes(1)))
+@Suite("A refused upgrade", .timeLimit(.minutes(5)))
 struct RefusedUpgradeTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var script: WebSocketScript
@@ -109,7 +109,9 @@ struct RefusedUpgradeTests {
     var configuration = WebSocketConfiguration()
     configuration.timeouts.upgrade = .seconds(600)
     var fastest = Duration.seconds(600)
-    for _ in 0..<50 {
+    // A busy machine makes many of them slow. A wait would be in each, until the time limit.
+    while fastest >= .milliseconds(30) {
+      try Task.checkCancellation()
       let connection = try WebSocketConnection(
         to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
       let begun = ContinuousClock.now
@@ -119,7 +121,6 @@ struct RefusedUpgradeTests {
       fastest = min(fastest, ContinuousClock.now - begun)
       await connection.close()
     }
-    #expect(fastest < .milliseconds(30))
     await peer.stop()
   }
 

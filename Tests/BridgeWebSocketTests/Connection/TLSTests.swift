@@ -4,7 +4,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("Over TLS", .timeLimit(.minutes(1)))
+@Suite("Over TLS", .timeLimit(.minutes(5)))
 struct TLSTests {
   private static let names = ["DNS:localhost", "IP:127.0.0.1"]
 
@@ -40,7 +40,7 @@ struct TLSTests {
       try await connection.send(message)
       #expect(try await iterator.next() == message)
     }
-    _ = try await connection.probe(within: .seconds(5))
+    _ = try await connection.probe(within: .seconds(50))
     if let bearer = configuration.bearer {
       let request = await peer.log.compactMap { event in
         if case .requested(let request) = event.kind { request } else { nil }

@@ -5,7 +5,7 @@ import BridgeTransport
 import BridgeWebSocket
 import Testing
 
-@Suite("A WebSocket connection", .timeLimit(.minutes(1)))
+@Suite("A WebSocket connection", .timeLimit(.minutes(5)))
 struct WebSocketConnectionTests {
   @Test("carries messages both ways, as they are")
   func echo() async throws {

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// What the simulation says of a trouble is what a real sshd behind a real network comes to.
-@Suite(.timeLimit(.minutes(2))) struct AgreementTests {
+@Suite(.timeLimit(.minutes(5))) struct AgreementTests {
   private static let id = ConnectionID("link")
 
   @Test(arguments: Trouble.all)

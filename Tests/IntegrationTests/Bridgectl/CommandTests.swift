@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect host -- COMMAND` as a script sees it.
-@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandTests {
   @Test func theRemoteStatusIsOurs() async throws {
     try await withServer { server, home in
       for (command, code) in [("true", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137)] {
@@ -57,9 +57,12 @@ import Testing
   /// As with ssh: its output belongs to the command's.
   @Test func aChildThatKeepsTheOutputOpenIsWaitedFor() async throws {
     try await withServer { server, home in
-      let outcome = try await home.run(
-        server.options(home)
-          + ["127.0.0.1", "--", "(sleep 3; echo late; echo later >&2) & echo now; exit 3"])
+      let child = "until [ -e \(home.file("go")) ]; do sleep 0.1; done; echo late; echo later >&2"
+      let running = try home.start(
+        server.options(home) + ["127.0.0.1", "--", "(\(child)) & echo now; exit 3"])
+      try await running.reports("waiting for the end of its output")
+      try home.write("", to: "go")
+      let outcome = try await running.outcome()
       #expect(outcome.code == 3)
       #expect(outcome.text == "now\nlate\n")
       #expect(outcome.error.contains("waiting for the end of its output"))
@@ -237,7 +240,7 @@ import Testing
 }
 
 /// `Match exec`, read by connect as by config.
-@Suite(.timeLimit(.minutes(2))) struct MatchExecCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct MatchExecCommandTests {
   @Test func theCommandDecidesForConfigAsForConnect() async throws {
     try await withServer { server, home in
       try home.write(
@@ -290,7 +293,7 @@ import Testing
 }
 
 /// The environment of a remote command.
-@Suite(.timeLimit(.minutes(2))) struct CommandEnvironmentTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandEnvironmentTests {
   @Test func variablesOfTheConfigurationReachTheCommand() async throws {
     var configuration = SSHServerConfiguration()
     configuration.lines = ["AcceptEnv MINE_*"]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Descriptors that a caller hands over, or does not, and the standard output that takes no more.
-@Suite(.timeLimit(.minutes(2))) struct DescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct DescriptorTests {
   @Test(arguments: ["--events-fd", "--password-fd", "--bearer-fd"], [3, 4, 5, 7, 9, 99])
   func aDescriptorOfOursIsNotTheCallers(_ option: String, _ descriptor: Int) async throws {
     let host = option == "--bearer-fd" ? "ws://127.0.0.1:1" : "127.0.0.1:1"

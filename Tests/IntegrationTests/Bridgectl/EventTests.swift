@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `--json` and `--events-fd` as docs/events.md has them.
-@Suite(.timeLimit(.minutes(2))) struct EventTests {
+@Suite(.timeLimit(.minutes(5))) struct EventTests {
   private func events(_ text: String) throws -> [[String: Any]] {
     try text.split(separator: "\n").map { line in
       let object = try JSONSerialization.jsonObject(with: Data(line.utf8))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Every way to fail before anything runs: the exit code, and the last line that names the error.
-@Suite(.timeLimit(.minutes(2))) struct FailureTests {
+@Suite(.timeLimit(.minutes(5))) struct FailureTests {
   @Test(
     arguments: [
       (["connect"], 64, "validationError"), (["connekt"], 64, "validationError"),

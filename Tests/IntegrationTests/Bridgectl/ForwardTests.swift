@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect -L` and `-D`.
-@Suite(.timeLimit(.minutes(2))) struct ForwardTests {
+@Suite(.timeLimit(.minutes(5))) struct ForwardTests {
   /// A port of loopback without a listener.
   private func freePort() async throws -> Int {
     let proxy = try await FaultProxy(to: 9)

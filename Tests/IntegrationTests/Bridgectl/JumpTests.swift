@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect` to a host behind others.
-@Suite(.timeLimit(.minutes(2))) struct JumpTests {
+@Suite(.timeLimit(.minutes(5))) struct JumpTests {
   /// Runs `body` with three servers, each known by a name of its own in a configuration file of
   /// the home: `first`, `second` and `third`, the last behind the other two.
   private func withChain(

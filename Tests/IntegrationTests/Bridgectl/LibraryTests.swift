@@ -4,7 +4,7 @@ import Testing
 
 /// bridgectl with a libssh2 of another minor version than the one it was built with. A preloaded
 /// object stands in for its `libssh2_version`.
-@Suite(.timeLimit(.minutes(2))) struct LibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct LibraryTests {
   /// The environment that makes libssh2 report `version`.
   private static func reporting(
     _ version: String, in home: Home

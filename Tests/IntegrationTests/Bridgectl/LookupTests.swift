@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl errors`, as a person and as a script reads it.
-@Suite(.timeLimit(.minutes(2))) struct LookupTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupTests {
   @Test func everyErrorHasItsPage() async throws {
     let outcome = try await Home().run(["errors"])
     #expect(outcome.code == 0 && outcome.error.isEmpty)

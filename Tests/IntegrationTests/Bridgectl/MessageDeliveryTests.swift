@@ -4,7 +4,7 @@ import Testing
 
 /// `bridgectl connect ws://…` and the end of its input: exit status 0 only for messages that are
 /// known to have arrived.
-@Suite(.timeLimit(.minutes(2))) struct MessageDeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageDeliveryTests {
   private func run(
     _ script: WebSocketScript, _ options: [String] = [], lines: [String]
   ) async throws -> Outcome {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What becomes of a server's messages on standard output.
-@Suite(.timeLimit(.minutes(2))) struct MessageOutputTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageOutputTests {
   private static let hostile = "\u{1B}]0;owned\u{7}\u{1B}[2Ja\nbridgectl: Password: \u{202E}\u{9B}"
 
   @Test("on a terminal a message is one line without control characters")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect ws://…`: lines are messages.
-@Suite(.timeLimit(.minutes(2))) struct MessageTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageTests {
   private func run(
     _ scripts: [WebSocketScript], _ options: [String] = [], input: [UInt8] = Array("one\ntwo".utf8)
   ) async throws -> Outcome {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Where passphrases come from: a terminal, a program, a descriptor; never the command line.
-@Suite(.timeLimit(.minutes(2))) struct PromptTests {
+@Suite(.timeLimit(.minutes(5))) struct PromptTests {
   private func withLockedKey(
     _ body: (SSHServer, Home, [String]) async throws -> Void
   ) async throws {
@@ -77,7 +77,7 @@ import Testing
 
 /// Passwords that a real sshd accepts, asked for by it or by us.
 @Suite(
-  .timeLimit(.minutes(2)),
+  .timeLimit(.minutes(5)),
   .enabled("A password of our own for sshd takes root and the right to mount") {
     await SSHServer.canReplacePasswords()
   })

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect ws://…` through the HTTP proxy of the environment.
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(5))) struct ProxyTests {
   private static let url = "ws://server.invalid:8080/chat"
 
   private func run(

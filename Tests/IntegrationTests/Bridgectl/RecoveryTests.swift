@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a person at `bridgectl connect` sees when the link is cut and restored.
-@Suite(.timeLimit(.minutes(2))) struct RecoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
   @Test func aShellComesBackAsANewOne() async throws {
     try await withShell { server, _, screen in
       await server.killSessions()
@@ -211,7 +211,7 @@ import Testing
       await server.kill()
       let options = server.options(home)
       #expect(try await home.run(options + ["127.0.0.1", "--", "true"]).code == 69)
-      let late = try await home.run(options + ["--wait=300ms", "127.0.0.1", "--", "true"])
+      let late = try await home.run(options + ["--wait=10s", "127.0.0.1", "--", "true"])
       #expect(late.code == 69)
       let running = try home.start(options + ["--wait", "127.0.0.1", "--", "echo up"])
       try await server.restart()

@@ -5,7 +5,7 @@ import Testing
 
 /// A link that is lost while the reader of bridgectl's output does not read: what came is printed
 /// once, what did not come is fetched again or said.
-@Suite(.timeLimit(.minutes(2))) struct SlowOutputTests {
+@Suite(.timeLimit(.minutes(5))) struct SlowOutputTests {
   /// Of a run whose reader waits at a gate.
   private struct Gated {
     let home: Home
@@ -62,8 +62,8 @@ import Testing
   func aPlainCommandRunsOnce(row: (rest: String, code: Int32)) async throws {
     try await withServer { server, home in
       let marks = home.file("runs")
-      // Half a second for what is under way.
-      let mark = "(sleep 0.5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
+      // The time that what is under way may take.
+      let mark = "(sleep 5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
       let command = "echo run >>\(marks); head -c 600000 /dev/zero; \(mark) \(row.rest)"
       let run = try Gated(
         home,
@@ -89,7 +89,7 @@ import Testing
   func whatEndsWithItsLastLinkIsPrintedWhole(kind: String) async throws {
     try await withServer { server, home in
       let marks = home.file("runs")
-      let mark = "(sleep 0.5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
+      let mark = "(sleep 5; echo >>\(marks)) </dev/null >/dev/null 2>&1 &"
       let script = home.file("script")
       try "head -c 600000 /dev/zero; \(mark) exit 7".write(
         toFile: script, atomically: true, encoding: .utf8)

@@ -5,7 +5,7 @@ import Testing
 
 /// `bridgectl connect host` in front of a real terminal: whatever happens, the terminal is as it
 /// was.
-@Suite(.timeLimit(.minutes(2))) struct TerminalTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminalTests {
   @Test(arguments: [("no\r", 79), ("\r", 79), ("what\r", 79), ("yes\r", 0)] as [(String, Int32)])
   func aPersonDecidesAboutAnUnknownHost(_ answer: String, _ code: Int32) async throws {
     try await withServer(isKnown: false) { server, home in
@@ -38,7 +38,7 @@ import Testing
       try await screen.see("xterm-256color")
       #expect(!terminal.isCooked)
       terminal.resize(columns: 111, rows: 33)
-      screen.type("trap 'stty size' WINCH; sleep 0.1; stty size\r")
+      screen.type("until stty size | grep '33 111'; do sleep 0.05; done\r")
       try await screen.see("33 111")
       screen.type("exit 5\r")
       #expect(await screen.end() == 5)

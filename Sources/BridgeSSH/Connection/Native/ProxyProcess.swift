@@ -149,7 +149,7 @@ import Foundation
 /// that is soon.
 @safe final class ProxyCarrier: Carrier, @unchecked Sendable {
   /// How long an end of file waits for the process's end.
-  private static let grace = Duration.milliseconds(200)
+  private static let grace = Duration.seconds(1)
 
   let process: ProxyProcess
   private let reactor: Reactor

@@ -42,7 +42,7 @@ extension Home {
 }
 
 /// `bridgectl cp` over a real sshd with `bridge-host`.
-@Suite(.timeLimit(.minutes(3))) struct CopyTests {
+@Suite(.timeLimit(.minutes(5))) struct CopyTests {
   private let host = "127.0.0.1"
 
   @Test(arguments: [true, false])

@@ -60,7 +60,7 @@ extension Home {
 }
 
 /// `bridgectl cp` to and from a host that has no `bridge-host`.
-@Suite(.timeLimit(.minutes(3))) struct PlainCopyTests {
+@Suite(.timeLimit(.minutes(5))) struct PlainCopyTests {
   private let host = "127.0.0.1"
 
   private func operands(_ home: Home, isPut: Bool, _ from: String = "a", _ to: String = "b")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl connect HOST -- COMMAND` where the host has `bridge-host`.
-@Suite(.timeLimit(.minutes(2))) struct DurableCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DurableCommandTests {
   /// Slow enough that no packet is longer than what a link brings before it is cut.
   private static let counter =
     "n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo \"line $n of the count\"; sleep 0.01; done; "

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl install` where the home directory cannot execute or hold the program.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: geteuid() == 0)) struct InstallPlaceTests {
+@Suite(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0)) struct InstallPlaceTests {
   /// The server of a user whose `.local` is a file system of its own, and with another directory in
   /// place of /var/tmp; `body` is not run where this machine mounts nothing.
   private func withDisks(

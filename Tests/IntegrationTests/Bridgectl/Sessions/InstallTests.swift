@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `bridgectl install` and `uninstall` over a real sshd.
-@Suite(.timeLimit(.minutes(2))) struct InstallTests {
+@Suite(.timeLimit(.minutes(5))) struct InstallTests {
   private func install(
     _ server: SSHServer, _ home: Home, _ options: [String] = [], port: Int? = nil
   ) async throws -> Outcome {

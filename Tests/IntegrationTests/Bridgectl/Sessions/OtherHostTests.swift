@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Hosts whose `bridge-host` or login is another one than usual.
-@Suite(.timeLimit(.minutes(2))) struct OtherHostTests {
+@Suite(.timeLimit(.minutes(5))) struct OtherHostTests {
   /// A `bridge-host` that answers everything with these bytes after the marker.
   private func install(_ answer: [UInt8], in folder: SessionFolder) throws {
     let bin = "\(folder.path)/.local/lib/bridge/bin"

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -74,6 +75,11 @@ extension Home.Running {
     while home.read("out-\(name)") != text {
       try await ContinuousClock().sleep(for: .milliseconds(10))
     }
+  }
+
+  /// Waits until its standard error contains `text`.
+  func reports(_ text: String) async throws {
+    try await eventually { home.read("err-\(name)").contains(text) }
   }
 }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `run --detach`, `sessions`, `logs`, `wait` and `kill` over a real sshd.
-@Suite(.timeLimit(.minutes(2))) struct SessionVerbTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionVerbTests {
   private func start(
     _ server: SSHServer, _ home: Home, _ command: String, options: [String] = []
   ) async throws -> String {
