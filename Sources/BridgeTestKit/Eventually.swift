@@ -1,4 +1,5 @@
-/// Looks each millisecond until `condition` holds: for what no event tells of.
+/// Looks each millisecond until `condition` holds: for what no event tells of, and not under an
+/// executor of the test's own, on which no real time passes.
 ///
 /// - Throws: `CancellationError`: a test whose condition never holds ends at its time limit.
 package func eventually(_ condition: () async throws -> Bool) async throws {

@@ -81,7 +81,7 @@ import Testing
       let running = Task(executorPreference: scene.executor) {
         try await scene.supervisor.run { throw AppError.networkUnavailable }
       }
-      try await eventually { scene.clock.sleeperCount > 0 }
+      await scene.clock.sleepers(atLeast: 1)
       running.cancel()
       await #expect(throws: CancellationError.self) { try await running.value }
     }
@@ -99,7 +99,7 @@ import Testing
           if tries.events.count == 1 { throw AppError.networkUnavailable }
         }
       }
-      try await eventually { scene.clock.sleeperCount > 0 }
+      await scene.clock.sleepers(atLeast: 1)
       await scene.supervisor.reconnectNow()
       try await running.value
     }
@@ -115,7 +115,7 @@ import Testing
           if tries.events.count == 1 { throw AppError.apiRateLimited(retryAfter: 60) }
         }
       }
-      try await eventually { scene.clock.sleeperCount > 0 }
+      await scene.clock.sleepers(atLeast: 1)
       await scene.supervisor.networkChanged()
       try await running.value
     }
@@ -152,7 +152,7 @@ import Testing
           throw AppError.networkUnavailable
         }
       }
-      try await eventually { scene.clock.sleeperCount > 0 }
+      await scene.clock.sleepers(atLeast: 1)
       await scene.supervisor.shutDown()
       await #expect(throws: AppError.networkUnavailable) { try await running.value }
       await #expect(throws: AppError.networkUnavailable) {
