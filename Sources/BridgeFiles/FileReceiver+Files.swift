@@ -6,6 +6,7 @@ extension FileReceiver {
   func begin(_ entry: UInt64, _ name: FileName?, _ start: FileStart) {
     let path = incoming.directory + (name.map { [$0.bytes] } ?? [])
     isRefusedEntry = nil
+    self.start = start
     if !isRecursive { events.append(.begun(size: start.size)) }
     guard let target else { return }
     var directory: OpenFile? = target.directory
@@ -55,6 +56,7 @@ extension FileReceiver {
       throw FileFault(.noSpace, space: .init(required: needed, available: free))
     }
     do throws(SystemFailure) {
+      if let striping { return try openStripe(writing, striping.stripe) }
       guard start.offset > 0 else { return try create(writing) }
       let file = try directory.reopen(writing.temporary)
       try hold(file, writing)
@@ -97,7 +99,7 @@ extension FileReceiver {
     guard let file = writing?.file else { return }
     writing?.hash.add(bytes)
     do throws(SystemFailure) {
-      try file.write(bytes, at: offset)
+      try file.write(bytes, at: offset, of: striping?.stripe)
     } catch {
       giveUp(error.ofTarget)
     }
@@ -126,12 +128,7 @@ extension FileReceiver {
     do throws(FileFault) {
       let isVerified = end.digest != nil || !acceptsNoDigest
       guard end.digest == digest || !isVerified else { throw FileFault(.mismatch) }
-      do throws(SystemFailure) {
-        try file.set(current.start.meta)
-        try current.directory.rename(current.temporary, to: current.name)
-      } catch {
-        throw error.ofTarget
-      }
+      if striping == nil { try complete(current, file) }
       settled.files += 1
       settled.bytes += current.start.size
       events.append(
@@ -144,6 +141,17 @@ extension FileReceiver {
     }
     writing = nil
     settle(current.path)
+  }
+
+  private func complete(_ writing: Writing, _ file: OpenFile) throws(FileFault) {
+    do throws(SystemFailure) {
+      try file.set(writing.start.meta)
+      try writing.directory.rename(writing.temporary, to: writing.name)
+    } catch {
+      throw error.ofTarget
+    }
+    guard !isRecursive else { return }
+    PartNames(writing.name, of: transfer).removeOthers(than: nil, in: writing.directory)
   }
 
   /// The file under way cannot be written: the rest of it is passed over.

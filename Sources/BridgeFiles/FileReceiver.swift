@@ -19,15 +19,25 @@ package final class FileReceiver {
   private let path: [UInt8]
   private let name: [UInt8]?
   let isRecursive: Bool
-  private let transfer: Identifier
-  private let boot: [UInt8]
+  let transfer: Identifier
+  let boot: [UInt8]
+  /// Nil where one stream carries all.
+  let striping: Striping?
+  /// As long as a stream of a striped file goes on.
+  var owner: PartOwner?
+  /// Of the owner of the last stream.
+  var lastStamp: [UInt8]?
+  /// Whether a striped file will not be completed.
+  var isSpoiled = false
+  /// How often this took part in its run: each time another stamp.
+  var joined: UInt8 = 0
   var target: FileTarget?
   private var isInside: Bool?
   var incoming: IncomingFiles
   /// The directories that are entered; nil below one that could not be.
   var directories: [OpenFile?] = []
   var writing: Writing?
-  private var after: FilePath?
+  private(set) var after: FilePath?
   var part: FilePoint.Part?
   /// The file of the part as the last stream left it.
   private var partIdentity: [UInt8]?
@@ -42,15 +52,21 @@ package final class FileReceiver {
   package var acceptsNoDigest = false
   /// What happened since this was emptied.
   package var events: [FileEvent] = []
+  /// The file that began last.
+  package internal(set) var start: FileStart?
   /// Why either end ended the copy.
   package private(set) var failure: (fault: FileFault, path: FilePath, isTarget: Bool)?
   /// Whether all is settled.
   package private(set) var isFinished = false
 
   /// Writes to `path`: inside of it, under `name`, where it is a directory; nil copies the content.
+  ///
+  /// - Parameter striping: which stream of the file it takes; nil for all of it.
   package init(
-    _ path: [UInt8], name: [UInt8]?, isRecursive: Bool, transfer: Identifier, boot: [UInt8] = []
+    _ path: [UInt8], name: [UInt8]?, isRecursive: Bool, transfer: Identifier, boot: [UInt8] = [],
+    striping: Striping? = nil
   ) {
+    self.striping = striping
     self.path = path
     self.name = name
     self.isRecursive = isRecursive
@@ -84,7 +100,9 @@ package final class FileReceiver {
     let target = try FileTarget(path, name: name, isInside: known, isRecursive: isRecursive)
     self.target = target
     isInside = target.isInside
+    try joinRun()
     if let claim {
+      try verifyRun(claim)
       after = claim.after
       part = nil
       try find(claim)
@@ -99,20 +117,22 @@ package final class FileReceiver {
     incoming = IncomingFiles(isRecursive: isRecursive, part: part)
     (entries, acknowledged, directories, outbox) = (0, 0, [], [])
     lastBytes = 0
-    var point = FilePoint(after: after, part: part, boot: boot)
+    var point = FilePoint(after: after, part: part, boot: origin)
     point.isInside = isInside
     return point
   }
 
   /// The stream is over; another one may begin.
   package func disconnect() {
+    defer { owner = nil }
+    if isSpoiled { removeStripes() }
     if let writing, let file = writing.file, writing.kept.count > 0 {
       partIdentity = try? file.status().identity
       part = FilePoint.Part(
         path: writing.path, offset: writing.kept.count, state: writing.kept.state,
         identity: writing.start.identity)
     } else if let writing, writing.file != nil {
-      drop()
+      if striping == nil { drop() }
       part = nil
     }
     writing = nil
@@ -121,7 +141,9 @@ package final class FileReceiver {
 
   /// Removes what was written of a file that will not be completed.
   package func abandon() {
+    removeStripes()
     disconnect()
+    guard striping == nil else { return }
     removePart()
   }
 
@@ -135,6 +157,7 @@ package final class FileReceiver {
 
   /// Whether the file of a part is the one that the last stream left, as that left it.
   private func isUntouched(_ part: FilePoint.Part) -> Bool {
+    guard striping == nil else { return isThere(part) }
     guard let partIdentity, let place = try? place(of: part.path),
       let file = try? place.directory.reopen(temporary(place.name))
     else { return false }
@@ -146,6 +169,9 @@ package final class FileReceiver {
   /// nothing of its mode and time.
   private func find(_ claim: FilePoint) throws(FileFault) {
     guard let claimed = claim.part, let place = try? place(of: claimed.path) else { return }
+    if let striping {
+      return findStripe(claimed, isKnown: claim.boot == origin, striping.stripe)
+    }
     if let file = try? place.directory.reopen(temporary(place.name)) {
       guard file.lock() else { throw FileFault(.busy) }
       guard let size = try? file.status().size else { return }
@@ -172,14 +198,9 @@ package final class FileReceiver {
   }
 
   /// Of one copy and one file: what is left of it is found again.
-  func temporary(_ name: [UInt8]) -> [UInt8] { Self.temporary(name, of: transfer) }
-
-  /// The name of a part of `name`, in the same directory.
-  package static func temporary(_ name: [UInt8], of transfer: Identifier) -> [UInt8] {
-    let digest = FileHash.digest(of: transfer.bytes + name).prefix(8)
-    let digits = Array("0123456789abcdef".utf8)
-    return Array(".bridge-copy-".utf8)
-      + digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+  func temporary(_ name: [UInt8]) -> [UInt8] {
+    let names = PartNames(name, of: transfer)
+    return striping.map { names.striped($0.stripe.count) } ?? names.whole
   }
 
   // MARK: Frames
@@ -224,6 +245,7 @@ package final class FileReceiver {
       if isUnderWay { drop() }
       let isRefused = isUnderWay && isRefusedEntry == entry
       isRefusedEntry = nil
+      isSpoiled = striping != nil
       if !isRefused { events.append(.missing(path, fault, isTarget: false)) }
       settle(path)
     case .done:
@@ -259,6 +281,7 @@ package final class FileReceiver {
 
   /// An entry is not written; a reason that holds for all others ends the copy.
   func refuse(_ entry: UInt64, _ path: FilePath, _ fault: FileFault) {
+    isSpoiled = striping != nil
     guard !fault.code.endsAll else {
       acknowledge()
       failure = (fault, path, true)

@@ -21,6 +21,8 @@ package final class FileSender {
   private let root: [UInt8]
   private let isRecursive: Bool
   private let counts: Bool
+  /// Nil where this stream carries all.
+  private let stripe: FileStripe?
   private var walk: TreeWalk
   private var window = OutgoingFiles()
   private var part: FilePoint.Part?
@@ -34,6 +36,8 @@ package final class FileSender {
 
   /// What happened since this was emptied.
   package private(set) var events: [FileEvent] = []
+  /// The file that began last.
+  package private(set) var start: FileStart?
   /// Why the receiver ended the copy.
   package private(set) var failure: FileFault?
   /// The entry that it ended it at; empty for the destination.
@@ -43,8 +47,13 @@ package final class FileSender {
 
   /// Sends what is at `root`.
   ///
-  /// - Parameter counts: whether a tree is counted first, for a receiver that shows progress.
-  package init(_ root: [UInt8], isRecursive: Bool, counts: Bool = true) {
+  /// - Parameters:
+  ///   - counts: whether a tree is counted first, for a receiver that shows progress.
+  ///   - stripe: which stream of a file it is; nil for all of it.
+  package init(
+    _ root: [UInt8], isRecursive: Bool, counts: Bool = true, stripe: FileStripe? = nil
+  ) {
+    self.stripe = stripe
     self.root = root
     self.isRecursive = isRecursive
     self.counts = counts
@@ -218,18 +227,24 @@ package final class FileSender {
     }
     part = nil
     let identity = FileHash.digest(of: status.identity)
-    let entry = window.begin(
-      .init(path, size: status.size, offset: hash.count, identity: identity))
-    if !isRecursive { events.append(.begun(size: status.size)) }
+    let size = length(status)
+    let entry = window.begin(.init(path, size: size, offset: hash.count, identity: identity))
+    if !isRecursive { events.append(.begun(size: size)) }
     if hash.count > 0 {
       window.mark(at: hash.count, hash.state)
       events.append(.continued(path, at: hash.count))
     }
     self.file = Reading(file: file, entry: entry, status: status, offset: hash.count, hash: hash)
     let start = FileStart(
-      name: path.last ?? [], size: status.size, offset: hash.count, meta: status.meta,
+      name: path.last ?? [], size: size, offset: hash.count, meta: status.meta,
       identity: identity)
+    self.start = start
     return FileFrame.file(entry: entry, start).encoded
+  }
+
+  /// How many bytes this stream carries.
+  private func length(_ status: FileStatus) -> UInt64 {
+    stripe?.length(of: status.size) ?? status.size
   }
 
   /// The state of SHA-256 at the offset to go on at: that of the receiver where this is the file
@@ -237,13 +252,14 @@ package final class FileSender {
   private func start(
     of path: FilePath, _ file: OpenFile, _ status: FileStatus
   ) throws(SystemFailure) -> FileHash {
-    guard let part, part.path == path, part.offset > 0, part.offset <= status.size else {
+    guard let part, part.path == path, part.offset > 0, part.offset <= length(status)
+    else {
       return FileHash()
     }
     if part.identity == FileHash.digest(of: status.identity) {
       return FileHash(part.state, count: part.offset)
     }
-    let hash = try FileHash(of: file, count: part.offset)
+    let hash = try FileHash(of: file, count: part.offset, stripe)
     guard hash.count == part.offset else { return FileHash() }
     return [hash.state, hash.digest].contains(part.state) ? hash : FileHash()
   }
@@ -251,18 +267,20 @@ package final class FileSender {
   /// Adds the next part of the file under way: its bytes are read where they are sent from.
   private func read(into batch: inout [UInt8]) {
     guard var reading = file else { return }
-    let left = reading.status.size - reading.offset
+    let left = length(reading.status) - reading.offset
     guard left > 0 else {
       batch += end(reading)
       return
     }
-    let count = Int(min(left, UInt64(window.piece)))
+    let place = stripe?.position(of: reading.offset) ?? reading.offset
+    let run = stripe?.run(at: reading.offset) ?? left
+    let count = Int(min(left, run, UInt64(window.piece)))
     let before = batch.count
     batch += FileFrame.dataHeader(length: count, offset: reading.offset)
     let start = batch.count
     var fault: FileFault?
     do throws(SystemFailure) {
-      try reading.file.read(at: reading.offset, count: count, into: &batch)
+      try reading.file.read(at: place, count: count, into: &batch)
       if batch.count < start + count { fault = FileFault(.shrank) }
     } catch {
       fault = error.ofSource
@@ -287,7 +305,7 @@ package final class FileSender {
     let hasChanged = now?.hasChanged(since: reading.status) ?? true
     window.end(digest, hasChanged: hasChanged)
     let end = FileEnd(digest: digest, hasChanged: hasChanged)
-    return FileFrame.end(size: reading.status.size, end).encoded
+    return FileFrame.end(size: length(reading.status), end).encoded
   }
 
   private func giveUp(_ reading: Reading, _ fault: FileFault) -> [UInt8] {
@@ -298,14 +316,18 @@ package final class FileSender {
 }
 
 extension FileHash {
-  /// The first `count` bytes of a file; fewer where it is shorter.
-  init(of file: OpenFile, count: UInt64) throws(SystemFailure) {
+  /// The first `count` bytes of a file, or of one of its streams; fewer where it is shorter.
+  init(
+    of file: OpenFile, count: UInt64, _ stripe: FileStripe? = nil
+  ) throws(SystemFailure) {
     self.init()
     var bytes: [UInt8] = []
     while self.count < count {
       bytes.removeAll(keepingCapacity: true)
-      let piece = Int(min(count - self.count, UInt64(FileLimits.data)))
-      try file.read(at: self.count, count: piece, into: &bytes)
+      let run = stripe?.run(at: self.count) ?? .max
+      let piece = Int(min(count - self.count, run, UInt64(FileLimits.data)))
+      let place = stripe?.position(of: self.count) ?? self.count
+      try file.read(at: place, count: piece, into: &bytes)
       guard !bytes.isEmpty else { return }
       add(bytes)
     }

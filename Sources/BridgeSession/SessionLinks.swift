@@ -44,8 +44,23 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
     }
   }
 
-  /// Nil where the link has ended: the next one tries again.
-  private func open(
+  /// The newest link, where that is a later one than of `generation`; else the next one.
+  ///
+  /// - Throws: what was given to `fail`; `cancelled`.
+  package func link(
+    after generation: Int
+  ) async throws(AppError) -> (link: Link, generation: Int) {
+    while true {
+      if let newest, newest.generation > generation { return newest }
+      if let failure { throw failure }
+      try await change()
+    }
+  }
+
+  /// A channel on `link`; nil where that has ended.
+  ///
+  /// - Throws: what a link that goes on refused it with; `cancelled`.
+  package func open(
     _ command: String, on link: Link
   ) async throws(AppError) -> (any ByteChannel)? {
     do throws(AppError) {

@@ -40,6 +40,18 @@ static inline int bridge_lock(int fd) {
   return fcntl(fd, 37 /* F_OFD_SETLK */, &lock);
 }
 
+// The lock of one byte: 0 gives it back, 1 shares it, 2 takes it alone. Where it waits, for as long as
+// another one has it.
+static inline int bridge_lock_byte(int fd, long byte, int mode, int waits) {
+  short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};
+  struct flock lock = {.l_type = types[mode], .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  int result;
+  do {
+    result = fcntl(fd, waits ? 38 /* F_OFD_SETLKW */ : 37 /* F_OFD_SETLK */, &lock);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 // 1 when another open file description holds the lock, 0 when none does.
 static inline int bridge_is_locked(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -117,7 +117,7 @@ import Testing
     let shell = try Shell()
     _ = try shell.answers(2)
     let transfer = Identifier(high: 3, low: 4)
-    let part = FileReceiver.temporary([102], of: transfer) + Array("-1".utf8)
+    let part = PartNames([102], of: transfer).whole + Array("-1".utf8)
     let left = "\(shell.folder)/copy/\(String(decoding: part, as: UTF8.self))"
     try FileManager.default.createDirectory(
       atPath: "\(shell.folder)/copy", withIntermediateDirectories: false)

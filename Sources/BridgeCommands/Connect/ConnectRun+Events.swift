@@ -13,13 +13,35 @@ extension ConnectRun {
     _ events: some AsyncSequence<RecoveryEvent, Never> & Sendable, _ forwards: RunForwards?
   ) async {
     let hops = RunLinks.hops(of: settings)
+    let sides = RunLinks.sides(of: id, count: work.sideLinks)
     for await event in events {
       reporter.event(.link(event))
       let hop = hops.first { $0.id.description == event.source }
-      let actions = context.facts.withLock { $0.see(event.step, of: hop == nil ? .host : .hop) }
+      let side = sides.firstIndex { $0.description == event.source }
+      let place: LinkFacts.Place = hop != nil ? .hop : side != nil ? .side : .host
+      let actions = context.facts.withLock { $0.see(event.step, of: place) }
       for action in actions {
-        await perform(action, event, of: hop?.settings ?? settings, forwards)
+        if let side {
+          await perform(action, ofSide: side + 1, sides[side])
+        } else {
+          await perform(action, event, of: hop?.settings ?? settings, forwards)
+        }
       }
+    }
+  }
+
+  /// Of a link beside that to the host.
+  private func perform(
+    _ action: LinkFacts.Action, ofSide side: Int, _ id: ConnectionID
+  ) async {
+    switch action {
+    case .count(let error): await context.counters.count(error)
+    case .countReconnect: await context.counters.countReconnect()
+    case .settle: prompter.keepAnswers()
+    case .giveUp(let failure): await work.giveUp(failure, side: side)
+    case .work:
+      if await work.hasMoved(side: side) { await supervisor.reconnectNow(id) }
+    case .show, .hold, .redraw, .view, .loseForwards, .retryForwards: break
     }
   }
 

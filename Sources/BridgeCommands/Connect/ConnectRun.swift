@@ -142,9 +142,21 @@ struct ConnectRun: Sendable {
 
   private func begin(_ links: RunLinks, _ forwards: RunForwards?) async {
     do throws(AppError) {
-      try await links.add(losesNothing: work.losesNothing) { await use($0, $1, forwards) }
+      try await links.add(losesNothing: work.losesNothing) { connection, generation in
+        if generation == 1 { await begin(sides: work.sideLinks, links) }
+        await use(connection, generation, forwards)
+      }
     } catch {
       context.fail(error)
+    }
+  }
+
+  /// What was typed for the first link, and trusted, is of use to those beside it.
+  private func begin(sides count: Int, _ links: RunLinks) async {
+    do throws(AppError) {
+      try await links.addSides(count) { await work.use($0, side: $1, $2) }
+    } catch {
+      reporter.detail("bridgectl: no connection beside the first one: \(error.shownMessage())")
     }
   }
 

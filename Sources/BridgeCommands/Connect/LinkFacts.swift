@@ -10,6 +10,8 @@ package struct LinkFacts: Sendable {
     case host
     /// One on the way to it.
     case hop
+    /// One beside it, to the same host.
+    case side
   }
 
   /// What is done about a step.
@@ -56,6 +58,7 @@ package struct LinkFacts: Sendable {
 
   /// Takes one step in; returns what is done about it, in order.
   package mutating func see(_ step: RecoveryEvent.Step, of place: Place) -> [Action] {
+    guard place != .side else { return sideActions(step) }
     // The words for these name the host that the run leads to.
     switch step {
     case .suspected, .cleared, .switched, .closed: if place == .hop { return [] }
@@ -72,6 +75,21 @@ package struct LinkFacts: Sendable {
     case .hop:
       if case .recovered = step { return first }
       return first + [.view]
+    case .side: return []
+    }
+  }
+
+  /// A link beside the one in use is no news to a person: the work goes on without it.
+  private func sideActions(_ step: RecoveryEvent.Step) -> [Action] {
+    switch step {
+    case .failed(let failure): [.count(failure.error)]
+    case .attempted(let number, let isStandby): isStandby || number > 1 ? [.countReconnect] : []
+    case .waiting: [.work]
+    case .gaveUp(let failure, _): [.giveUp(CommandFailure(failure))]
+    case .recovered: [.settle]
+    case .entered, .suspected, .cleared, .becameHealthy, .classified, .suspended, .resumed,
+      .switched, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
+      []
     }
   }
 

@@ -15,6 +15,16 @@ protocol LinkWork: Sendable {
   /// Works on a generation that is in use from now on; canceled when that ends.
   func use(_ connection: any Connection, _ generation: Int) async
 
+  /// How many links to the host it wants beside the first one, dialed once that is up; they are
+  /// numbered from 1 on.
+  var sideLinks: Int { get }
+
+  /// Uses a generation of a link beside the first one from now on.
+  func use(_ connection: SSHConnection, side: Int, _ generation: Int) async
+
+  /// No other link of that number follows, because of `failure`: the work goes on without it.
+  func giveUp(_ failure: CommandFailure, side: Int) async
+
   /// Keeps back what is typed or read while the link is only suspected.
   func hold(_ isHeld: Bool)
 
@@ -24,6 +34,9 @@ protocol LinkWork: Sendable {
   /// Whether the work has come further since it was asked last: then the link is worth another
   /// dial at once.
   func hasMoved() async -> Bool
+
+  /// The same of a link beside the first one.
+  func hasMoved(side: Int) async -> Bool
 
   /// No other link follows, because of `failure`.
   func giveUp(_ failure: CommandFailure) async
@@ -49,6 +62,14 @@ extension LinkWork {
   func see(_ event: RecoveryEvent) {}
 
   func hasMoved() async -> Bool { false }
+
+  var sideLinks: Int { 0 }
+
+  func use(_ connection: SSHConnection, side: Int, _ generation: Int) async {}
+
+  func giveUp(_ failure: CommandFailure, side: Int) async {}
+
+  func hasMoved(side: Int) async -> Bool { false }
 
   func detach() {}
 

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
@@ -76,13 +77,13 @@ struct RunLinks: Sendable {
       let interaction = prompter.interaction(ofHop: hop.settings.endpoint.host)
       let configuration = Self.configuration(of: hop.settings, prompter, interaction)
       try await supervisor.add(
-        hop.id, to: hop.settings.endpoint, options(after: before, losesNothing),
+        hop.id, to: hop.settings.endpoint, options(after: before, losesNothing: losesNothing),
         onConnected: { (connection: SSHConnection) in
           await context.reportProblems(of: connection, hop.settings)
         }, make: maker(of: hop.settings, configuration, through: before))
       before = hop
     }
-    let options = options(after: before, losesNothing)
+    let options = options(after: before, losesNothing: losesNothing)
     switch target {
     case .ssh(let configuration):
       try await supervisor.add(
@@ -99,6 +100,28 @@ struct RunLinks: Sendable {
         make: { (_: Endpoint) async throws(AppError) -> WebSocketConnection in
           WebSocketConnection(to: url, configuration: configuration, on: context.reactor)
         })
+    }
+  }
+
+  /// The links beside that to the host.
+  static func sides(of id: ConnectionID, count: Int) -> [ConnectionID] {
+    (0..<count).map { ConnectionID("\(id)-stream\($0 + 2)") }
+  }
+
+  /// Keeps so many more links to the host up, each on a thread of its own unless a host is on the
+  /// way. `use` gets their generations, and their numbers from 1 on.
+  func addSides(
+    _ count: Int, use: @escaping @Sendable (SSHConnection, Int, Int) async -> Void
+  ) async throws(AppError) {
+    guard count > 0, case .ssh(let configuration) = target else { return }
+    let hop = Self.hops(of: settings).last
+    for (index, side) in Self.sides(of: id, count: count).enumerated() {
+      let reactor = Reactor(name: "bridge-stream-\(index + 2)")
+      try await supervisor.add(
+        side, to: settings.endpoint, options(after: hop, losesNothing: true),
+        onGeneration: { (connection: SSHConnection, generation) in
+          await use(connection, index + 1, generation)
+        }, make: maker(of: settings, configuration, through: hop, on: reactor))
     }
   }
 
@@ -122,7 +145,7 @@ struct RunLinks: Sendable {
   /// The link to the host depends on that of the last hop, and that on the one before it: a lost
   /// hop is one failure, at that hop.
   private func options(
-    after hop: Hop?, _ losesNothing: Bool
+    after hop: Hop?, losesNothing: Bool
   ) -> BridgeSupervision.LinkOptions {
     let recovery = context.request.recovery
     var policy = RetryPolicy.persistent
@@ -140,7 +163,8 @@ struct RunLinks: Sendable {
   /// Makes connections to the host of `settings`: through `hop`, as that is then, by a program, or
   /// over TCP.
   private func maker(
-    of settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?
+    of settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?,
+    on reactor: Reactor? = nil
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
     if let hop {
       return { [supervisor] (endpoint: Endpoint) async throws(AppError) -> SSHConnection in
@@ -151,7 +175,7 @@ struct RunLinks: Sendable {
       }
     }
     let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
-    return { [reactor = context.reactor] (endpoint: Endpoint) async throws(AppError) in
+    return { [reactor = reactor ?? context.reactor] (endpoint: Endpoint) async throws(AppError) in
       guard let proxy else {
         return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
       }

@@ -25,10 +25,19 @@ package struct CopyCommand: AsyncParsableCommand {
           bridgectl cp disk.img build.example:images/
           bridgectl cp -r build.example:/var/log/app ./logs
           bridgectl cp -r site/. web:/srv/www
+          bridgectl cp --streams 4 web:dump.tar .
       """)
 
   @Flag(name: .customShort("r"), help: "Copy directories with all that is in them.")
   package var recursive = false
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Copy one file over so many connections at once, \(FileStripe.counts.lowerBound) to \
+      \(FileStripe.counts.upperBound): of use where one is limited by a processor, or by the path.
+      """, valueName: "N"))
+  package var streams: Int?
 
   @OptionGroup package var reach: ReachOptions
 
@@ -45,9 +54,11 @@ package struct CopyCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let (reach, source, destination, recursive) = (reach, source, destination, recursive)
+    let (reach, source, destination) = (reach, source, destination)
+    let (recursive, streams) = (recursive, streams)
     let request = Result { () throws(AppError) in
-      try CopyRequest(source: source, destination: destination, isRecursive: recursive)
+      try CopyRequest(
+        source: source, destination: destination, isRecursive: recursive, streams: streams)
     }
     let link = LinkOptions(reach, host: (try? request.get().host) ?? source)
     await LinkCommand(options: link).run(
@@ -66,7 +77,8 @@ package struct CopyCommand: AsyncParsableCommand {
           directory: FileManager.default.currentDirectoryPath,
           run: Identifier(using: &generator))
         guard let job else { return IdleWork(context: context) }
-        return CopyWork(context, job, source: source, destination: destination)
+        return CopyWork(
+          context, job, source: source, destination: destination, streams: streams ?? 1)
       })
   }
 }

@@ -13,8 +13,22 @@ package struct CopyRequest: Sendable, Equatable {
   package let host: String
   package let isRecursive: Bool
 
-  /// - Throws: `validationError` where not exactly one of both is remote.
-  package init(source: String, destination: String, isRecursive: Bool) throws(AppError) {
+  /// - Parameter streams: how many connections are to carry a file; nil for one.
+  /// - Throws: `validationError` where not exactly one of both is remote, for a number of streams
+  ///   that is none, and for streams of a directory.
+  package init(
+    source: String, destination: String, isRecursive: Bool, streams: Int? = nil
+  ) throws(AppError) {
+    if let streams {
+      let counts = FileStripe.counts
+      guard streams == 1 || counts.contains(streams) else {
+        throw .validationError(
+          field: "--streams", message: "It takes a number from 1 to \(counts.upperBound).")
+      }
+      guard streams == 1 || !isRecursive else {
+        throw .validationError(field: "--streams", message: "It copies one file: -r takes none.")
+      }
+    }
     self.source = try CopyOperand(source, field: "SRC")
     self.destination = try CopyOperand(destination, field: "DST")
     self.isRecursive = isRecursive

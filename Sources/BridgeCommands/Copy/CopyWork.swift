@@ -10,11 +10,16 @@ import BridgeTransport
 
 /// A copy over the generations of a link: each goes on where the last one ended.
 final class CopyWork: LinkWork {
-  private struct State {
+  struct State {
     var newest: SSHConnection?
-    var transfer: FileTransfer?
-    /// How far it was when the link was lost last.
-    var last = FileProgress()
+    /// One for each stream.
+    var transfers: [FileTransfer] = []
+    /// Which link carries a stream, or carried it last.
+    var route: [Int] = []
+    /// What the streams of a link had brought when that was lost last.
+    var last: [Int: FileProgress] = [:]
+    /// The length of each stream, once it has begun.
+    var sizes: [Int: UInt64] = [:]
     /// What ended the link for good.
     var gaveUp: CommandFailure?
     var isDown = false
@@ -33,22 +38,29 @@ final class CopyWork: LinkWork {
     var ledger = CopyLedger()
   }
 
-  private let context: RunContext
-  private let job: FileTransfer.Job
-  private let operands: (source: String, destination: String)
-  private let links = SessionLinks<SSHConnection>()
-  private let state = Mutex(State())
-  /// Reading and writing files holds a thread up, and not that of the link.
-  private let files = Reactor(name: "bridge-copy")
-  private let start = ContinuousClock.now
+  let context: RunContext
+  let job: FileTransfer.Job
+  let operands: (source: String, destination: String)
+  /// The link to the host, and those beside it: one for each stream.
+  private let links: [SessionLinks<SSHConnection>]
+  let state = Mutex(State())
+  /// Reading and writing files holds a thread up, and not that of a link: one for each stream.
+  private let files: [Reactor]
+  let start = ContinuousClock.now
 
-  init(_ context: RunContext, _ job: FileTransfer.Job, source: String, destination: String) {
+  /// - Parameter streams: how many connections carry a file together.
+  init(
+    _ context: RunContext, _ job: FileTransfer.Job, source: String, destination: String,
+    streams: Int = 1
+  ) {
     self.context = context
     self.job = job
     operands = (source, destination)
+    links = (0..<streams).map { _ in SessionLinks<SSHConnection>() }
+    files = (0..<streams).map { Reactor(name: "bridge-copy-\($0 + 1)") }
   }
 
-  private var reporter: Reporter { context.reporter }
+  var reporter: Reporter { context.reporter }
 
   /// What is copied goes on over another link.
   var losesNothing: Bool { true }
@@ -59,15 +71,24 @@ final class CopyWork: LinkWork {
     guard let ssh = connection as? SSHConnection else { return }
     await context.report(ssh)
     state.withLock { $0.newest = ssh }
-    await links.use(ssh, generation: generation)
+    await links[0].use(ssh, generation: generation)
   }
 
   func giveUp(_ failure: CommandFailure) async {
     state.withLock { $0.gaveUp = failure }
-    await links.fail(failure.error)
+    await links[0].fail(failure.error)
     // A copy ends by itself then.
-    if state.withLock({ $0.transfer == nil }) { context.finish(.failure(failure)) }
+    if state.withLock({ $0.transfers.isEmpty }) { context.finish(.failure(failure)) }
   }
+
+  var sideLinks: Int { links.count - 1 }
+
+  func use(_ connection: SSHConnection, side: Int, _ generation: Int) async {
+    reporter.detail("bridgectl: connection \(side + 1) is up")
+    await links[side].use(connection, generation: generation)
+  }
+
+  func giveUp(_ failure: CommandFailure, side: Int) async { await links[side].fail(failure.error) }
 
   func see(_ event: RecoveryEvent) {
     switch event.step {
@@ -82,11 +103,15 @@ final class CopyWork: LinkWork {
     }
   }
 
-  func hasMoved() async -> Bool {
-    guard let progress = await state.withLock({ $0.transfer })?.progress else { return false }
+  func hasMoved() async -> Bool { await hasMoved(side: 0) }
+
+  func hasMoved(side: Int) async -> Bool {
+    let carried = state.withLock { state in
+      zip(state.transfers, state.route).filter { $0.1 == side }.map(\.0)
+    }
+    let progress = await Self.progress(of: carried)
     return state.withLock { state in
-      defer { state.last = progress }
-      return progress != state.last
+      progress != state.last.updateValue(progress, forKey: side) ?? FileProgress()
     }
   }
 
@@ -101,207 +126,217 @@ final class CopyWork: LinkWork {
   // MARK: The copy
 
   func run() async {
-    let host = context.settings.endpoint.host
-    let transfer = FileTransfer(job, host: host, on: files) { [weak self] events in
-      await self?.report(events)
-    }
-    state.withLock { $0.transfer = transfer }
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
-      group.addTask { await self.showProgress(of: transfer) }
-      let result = await copy(transfer)
+      group.addTask { await self.showProgress() }
+      let result = await copy()
       group.cancelAll()
       return result
     }
-    await takeProgress(of: transfer)
+    await takeProgress()
     reporter.progress(nil)
     switch result {
     case .success: await finish()
     case .failure(let error):
-      await transfer.abandon()
+      for transfer in state.withLock({ $0.transfers }) { await transfer.abandon() }
       await fail(error)
     }
   }
 
-  private func copy(_ transfer: FileTransfer) async -> Result<Void, AppError> {
-    var attempts = CopyAttempts()
+  private func copy() async -> Result<Void, AppError> {
     do throws(AppError) {
-      while try await !carry(transfer, &attempts) {}
+      let stripes: [FileStripe?] = links.count == 1 ? [nil] : FileStripe.all(of: links.count)
+      try await carry(stripes)
+      if stripes.count > 1, state.withLock({ $0.usesTools }) {
+        reporter.log(
+          "bridgectl: without bridge-host a file comes over one connection, not \(stripes.count).")
+        try await carry([nil])
+      }
+      try await complete()
       return .success(())
     } catch {
       return .failure(error)
     }
   }
 
-  /// Copies over one channel; true where all is settled.
-  private func carry(
-    _ transfer: FileTransfer, _ attempts: inout CopyAttempts
-  ) async throws(AppError) -> Bool {
+  /// Copies by as many streams, over all links that are up.
+  private func carry(_ stripes: [FileStripe?]) async throws(AppError) {
     let host = context.settings.endpoint.host
+    let transfers = stripes.enumerated().map { index, stripe in
+      FileTransfer(stripe.map(job.stream) ?? job, host: host, on: files[index]) {
+        [weak self] events in await self?.report(events, ofStream: index)
+      }
+    }
+    state.withLock { state in
+      state.transfers = transfers
+      state.route = Array(transfers.indices)
+      state.sizes = [:]
+    }
+    let queue = StreamQueue(transfers.count)
+    let failure = await withTaskGroup(of: AppError?.self) { group -> AppError? in
+      for link in transfers.indices { group.addTask { await self.carry(over: link, queue) } }
+      var failure: AppError?
+      for await next in group {
+        // What a canceled one ends with is no reason.
+        failure = failure ?? next
+        let isOver = await queue.isOver
+        if isOver || next != nil { group.cancelAll() }
+      }
+      return failure
+    }
+    if Task.isCancelled { throw .cancelled }
+    let isOver = await queue.isOver
+    if let failure, !isOver { throw failure }
+  }
+
+  /// Carries streams over one link until all are settled; returns what ends the copy.
+  private func carry(over link: Int, _ queue: StreamQueue) async -> AppError? {
+    var attempts = CopyAttempts()
+    var generation = 0
+    while true {
+      let connection: SSHConnection
+      do throws(AppError) {
+        (connection, generation) = try await links[link].link(after: generation)
+      } catch {
+        return drop(link, error)
+      }
+      var isUp = true
+      while isUp {
+        guard let stream = await queue.next(for: link) else { return nil }
+        let transfer = state.withLock { state in
+          state.route[stream] = link
+          return state.transfers[stream]
+        }
+        let step = await carry(transfer, over: (connection, link), &attempts)
+        await queue.release(stream, isSettled: step == .settled)
+        switch step {
+        case .settled, .again: break
+        case .lost: isUp = false
+        case .refused(let error): return drop(link, error)
+        case .useless: await queue.stop()
+        case .failed(let error): return error
+        }
+      }
+    }
+  }
+
+  /// The copy goes on without a link beside the first one.
+  private func drop(_ link: Int, _ error: AppError) -> AppError? {
+    guard link > 0, error != .cancelled else { return error }
+    let reason = PeerText.escaped(error.shownMessage())
+    reporter.log("bridgectl: the copy goes on without connection \(link + 1): \(reason)")
+    return nil
+  }
+
+  /// What came of a channel.
+  private enum Step: Equatable {
+    /// Its stream is settled.
+    case settled
+    /// It ended before.
+    case again
+    /// Its link has ended.
+    case lost
+    /// Its link goes on, and refused it.
+    case refused(AppError)
+    /// No stream can bring the copy further: the file is not to be read or written, or the host
+    /// takes one stream only.
+    case useless
+    case failed(AppError)
+  }
+
+  private func carry(
+    _ transfer: FileTransfer, over link: (connection: SSHConnection, index: Int),
+    _ attempts: inout CopyAttempts
+  ) async -> Step {
     let usesTools = state.withLock { $0.usesTools }
     let command = transfer.command(usesTools: usesTools)
-    let channel = try await links.channel(running: command.text)
-    switch try await transfer.carry(over: channel, command, usesTools: usesTools) {
-    case .finished: return true
-    case .unavailable(_, isMissing: true) where !usesTools:
+    let channel: any ByteChannel
+    do throws(AppError) {
+      let links = links[link.index]
+      guard let opened = try await links.open(command.text, on: link.connection) else {
+        return .lost
+      }
+      channel = opened
+    } catch {
+      return .refused(error)
+    }
+    do throws(AppError) {
+      let outcome = try await transfer.carry(over: channel, command, usesTools: usesTools)
+      return try await step(after: outcome, of: transfer, &attempts)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func step(
+    after outcome: FileTransfer.Outcome, of transfer: FileTransfer, _ attempts: inout CopyAttempts
+  ) async throws(AppError) -> Step {
+    let host = context.settings.endpoint.host
+    let isStriped = state.withLock { $0.transfers.count > 1 }
+    switch outcome {
+    case .finished:
+      guard isStriped else { return .settled }
+      return await transfer.part == nil ? .useless : .settled
+    case .unavailable(_, isMissing: true) where !state.withLock({ $0.usesTools }) || isStriped:
       state.withLock { $0.usesTools = true }
-      return false
+      return isStriped ? .useless : .again
     case .unavailable(let reason, _):
       reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
       throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
       if Task.isCancelled { throw .cancelled }
-      guard attempts.goesOn(after: ending, await transfer.progress) else {
-        throw .featureUnavailable(
-          feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
-      }
-      return false
+      guard attempts.goesOn(after: ending, await transfer.progress) else { throw endsAtOnce }
+      return .again
     }
   }
 
-  /// The first thing that is reported: what the host copies with.
-  private func begin() {
-    let (isFirst, usesTools) = state.withLock { state in
-      defer { state.hasStarted = true }
-      return (!state.hasStarted, state.usesTools)
-    }
-    guard isFirst else { return }
-    reporter.event(
-      .copy(
-        .started(
-          source: operands.source, destination: operands.destination,
-          tool: usesTools ? "shell" : "bridge-host")))
-  }
-
-  private func finish() async {
-    let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
-    let time = ContinuousClock.now - start
-    reportEnd()
-    state.withLock { $0.isOver = true }
-    // Of a single file the error says all.
-    if ledger.copied > 0 || job.isRecursive {
-      reporter.log("bridgectl: " + ledger.summary(progress, after: time))
-    }
-    guard let first = ledger.first else { return context.finish(.success(.success)) }
-    context.fail(first)
-  }
-
-  /// The last event of a copy, however it ended.
-  private func reportEnd() {
-    begin()
-    let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
-    let time = ContinuousClock.now - start
-    reporter.event(
-      .copy(
-        .ended(
-          files: progress.files, bytes: progress.bytes, failed: ledger.failed,
-          milliseconds: time.milliseconds)))
-  }
-
-  private func fail(_ error: AppError) async {
-    let (gaveUp, newest) = state.withLock { ($0.gaveUp, $0.newest) }
-    if let gaveUp, gaveUp.error == error {
-      reportEnd()
-      return context.finish(.failure(gaveUp))
-    }
-    guard error != .cancelled else { return }
-    // Either end removes the part of a file that it could not copy.
-    state.withLock { $0.goesOn = false }
-    reportEnd()
-    context.fail(error, await newest?.lastRefusal)
-  }
-
-  // MARK: What is said
-
-  private func report(_ events: [FileEvent]) async {
-    begin()
-    for event in events {
-      switch event {
-      case .totals(let files, let bytes):
-        state.withLock { state in
-          state.progress.totalFiles = Int(clamping: files)
-          state.progress.totalBytes = Int(clamping: bytes)
-        }
-      case .placed(let isInside): state.withLock { $0.isInside = isInside }
-      case .hostTools(let digests, let times):
-        state.withLock { $0.goesOn = digests }
-        reporter.log(
-          "bridgectl: " + CopyLedger.limits(context.shownHost, digests: digests, times: times))
-      case .begun(let size):
-        guard !job.isRecursive else { continue }
-        state.withLock { $0.progress.totalBytes = Int(clamping: size) }
-      case .continued(let path, let offset):
-        let place = shown(path, isTarget: false)
-        reporter.detail("bridgectl: \(place) goes on at byte \(offset)")
-        await reporter.writtenEvent(.copy(.continued(path: place, from: Int(clamping: offset))))
-      case .copied(let path, let bytes, let digest, let hasChanged):
-        await report(path, bytes, digest, hasChanged)
-      case .missing(let path, let fault, let isTarget):
-        await report(path, fault, isTarget)
-      }
-    }
-  }
-
-  private func report(
-    _ path: FilePath, _ bytes: UInt64, _ digest: [UInt8]?, _ hasChanged: Bool
-  ) async {
-    state.withLock { state in
-      state.ledger.copied += 1
-      if digest == nil { state.ledger.unverified += 1 }
-    }
-    if hasChanged {
-      reporter.warn(
-        "\(shown(path, isTarget: false)) was changed while it was read: "
-          + "the copy has what was read")
-    }
-    await reporter.writtenEvent(
-      .copy(
-        .file(
-          path: shown(path, isTarget: true), bytes: Int(clamping: bytes),
-          sha256: digest.map(FileTransfer.hexadecimal), hasChanged: hasChanged)))
-  }
-
-  private func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {
-    let place = shown(path, isTarget: isTarget)
+  private var endsAtOnce: AppError {
     let host = context.settings.endpoint.host
-    let error = FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
-    let isOnly = state.withLock { state in
-      state.ledger.fail(error)
-      return !job.isRecursive
-    }
-    // The last line says it of a single file.
-    if !isOnly {
-      reporter.log(
-        "bridgectl: \(place): \(PeerText.escaped(FileFailure.reason(fault, host: host)))")
-    }
-    await reporter.writtenEvent(.copy(.failed(path: place, error)))
+    return .featureUnavailable(
+      feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
   }
 
-  private func shown(_ path: FilePath, isTarget: Bool) -> String {
-    let isInside = state.withLock { $0.isInside }
-    let place = FileTransfer.place(
-      of: path, isTarget: isTarget, job: job, host: context.host, isInside: isInside)
-    return PeerText.escaped(place, limit: 1024)
-  }
+  // MARK: The end
 
-  private func showProgress(of transfer: FileTransfer) async {
-    var ticks = 0
-    while (try? await context.clock.sleep(for: .milliseconds(250))) != nil {
-      await takeProgress(of: transfer)
-      let (progress, isDown) = state.withLock { ($0.progress, $0.isDown) }
-      guard !isDown else { continue }
-      reporter.progress(progress.text)
-      ticks += 1
-      if ticks.isMultiple(of: 4) { reporter.event(.copy(.progress(progress))) }
+  /// Gives a file its name that came in several streams.
+  private func complete() async throws(AppError) {
+    let (transfers, ledger, isInside) = state.withLock { ($0.transfers, $0.ledger, $0.isInside) }
+    guard transfers.count > 1, ledger.failed == 0 else { return }
+    var settled: [FileParts.Part] = []
+    for transfer in transfers {
+      guard let part = await transfer.part else {
+        throw .internalError(detail: "a stream of a file is not settled")
+      }
+      settled.append(part)
     }
+    let parts: FileParts
+    do throws(FileFault) {
+      parts = try FileParts(settled)
+    } catch {
+      let isTarget = error.code == .busy
+      throw FileFailure.error(
+        error, path: shown([], isTarget: isTarget), isTarget: isTarget,
+        host: context.settings.endpoint.host)
+    }
+    switch job.role {
+    case .get: try await transfers[0].complete(parts)
+    case .put, .join: try await completeThere(parts, isInside: isInside)
+    }
+    await report([], parts.size, nil, parts.hasChanged, isVerified: true)
   }
 
-  private func takeProgress(of transfer: FileTransfer) async {
-    let progress = await transfer.progress
-    let time = ContinuousClock.now - start
-    state.withLock { state in
-      state.progress.files = Int(clamping: progress.files)
-      state.progress.bytes = Int(clamping: progress.bytes)
-      state.progress.rate = state.rate.add(state.progress.bytes, at: time)
+  private func completeThere(_ parts: FileParts, isInside: Bool) async throws(AppError) {
+    let request = HostJoin(
+      job, host: context.settings.endpoint.host, parts, isInside: isInside)
+    var attempts = CopyAttempts()
+    var isRepeated = false
+    while true {
+      let command = request.command()
+      let channel = try await links[0].channel(running: command.text)
+      let ending = try await request.carry(over: channel, command, isRepeated: isRepeated)
+      guard let ending else { return }
+      if Task.isCancelled { throw .cancelled }
+      guard attempts.goesOn(after: ending, FileProgress()) else { throw endsAtOnce }
+      isRepeated = true
     }
   }
 }

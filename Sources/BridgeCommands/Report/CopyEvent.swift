@@ -7,9 +7,11 @@ package enum CopyEvent: Sendable, Equatable {
   case started(source: String, destination: String, tool: String)
   /// How far it is, once a second.
   case progress(CopyProgress)
-  /// A file goes on at an offset, where a part of it was there.
-  case continued(path: String, from: Int)
-  /// A file is in place; its SHA-256 is that of both ends.
+  /// A file goes on at an offset, where a part of it was there; one stream of several at an offset
+  /// of its own.
+  case continued(path: String, from: Int, stream: Int?)
+  /// A file is in place; its SHA-256 is that of both ends. Nil where that is not known of the whole
+  /// file: the host has no tool for it, or each of several streams was verified by itself.
   case file(path: String, bytes: Int, sha256: String?, hasChanged: Bool)
   /// An entry is not copied.
   case failed(path: String, AppError)
@@ -41,9 +43,10 @@ package enum CopyEvent: Sendable, Equatable {
       line.add("totalBytes", progress.totalBytes)
       line.add("bytesPerSecond", progress.rate)
       line.add("secondsLeft", progress.secondsLeft)
-    case .continued(let path, let offset):
+    case .continued(let path, let offset, let stream):
       line.add("path", PeerText.escaped(path))
       line.add("from", offset)
+      line.add("stream", stream)
     case .file(let path, let bytes, let digest, let hasChanged):
       line.add("path", PeerText.escaped(path))
       line.add("bytes", bytes)

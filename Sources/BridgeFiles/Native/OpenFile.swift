@@ -173,6 +173,32 @@ package final class OpenFile {
   /// Takes the lock of the file; false when another open file has it.
   package func lock() -> Bool { bridge_lock(number) == 0 }
 
+  /// How a lock of one byte is held.
+  enum ByteLock: Int32 {
+    case none
+    case shared
+    case alone
+  }
+
+  /// Changes the lock of one byte; false where another open file has it in a way that does not
+  /// allow this.
+  ///
+  /// - Parameter waits: whether the call holds its caller up until that is over.
+  func lock(byte: Int, _ mode: ByteLock, waits: Bool = false) -> Bool {
+    bridge_lock_byte(number, byte, mode.rawValue, waits ? 1 : 0) == 0
+  }
+
+  /// Where, from `offset` on, the bytes end that were written: a block of the file system further
+  /// at most. The end of the file where that keeps no holes (lseek(2)).
+  func endOfData(from offset: UInt64) throws(SystemFailure) -> UInt64 {
+    guard offset < UInt64(Int64.max) else { return offset }
+    let end = lseek(number, off_t(offset), 4)  // SEEK_HOLE
+    if end >= 0 { return UInt64(end) }
+    // The file ends before.
+    guard errno == ENXIO else { throw SystemFailure() }
+    return offset
+  }
+
   /// Adds up to `count` bytes from an offset on to `bytes`; fewer at the end of the file.
   package func read(
     at offset: UInt64, count: Int, into bytes: inout [UInt8]

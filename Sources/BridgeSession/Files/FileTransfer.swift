@@ -1,42 +1,11 @@
 package import BridgeErrors
 package import BridgeFiles
-package import BridgeSessionProtocol
+import BridgeSessionProtocol
 package import BridgeTransport
 
 /// One copy to or from a host, over one channel after the other: each goes on where the last one
 /// ended. It dials nothing and retries nothing by itself.
 package actor FileTransfer {
-  /// What is copied.
-  package struct Job: Sendable {
-    /// Which end the host is.
-    package var role: FileRequest.Role
-    /// The path on this machine.
-    package var local: [UInt8]
-    /// The path on the host: absolute, or from the home directory.
-    package var remote: [UInt8]
-    /// The name inside of a destination that is a directory; nil for the content of a directory.
-    package var name: [UInt8]?
-    /// Whether directories are copied.
-    package var isRecursive: Bool
-    /// The same for every attempt at the same copy, in this run and in later ones.
-    package var transfer: Identifier
-    /// This run.
-    package var run: Identifier
-
-    package init(
-      _ role: FileRequest.Role, local: [UInt8], remote: [UInt8], name: [UInt8]?,
-      isRecursive: Bool, transfer: Identifier, run: Identifier
-    ) {
-      self.role = role
-      self.local = local
-      self.remote = remote
-      self.name = name
-      self.isRecursive = isRecursive
-      self.transfer = transfer
-      self.run = run
-    }
-  }
-
   /// How a channel ended.
   package enum Outcome: Sendable, Equatable {
     /// All is settled.
@@ -75,6 +44,10 @@ package actor FileTransfer {
   /// Whether the copy lies inside the destination; nil where that is not known yet.
   private(set) var isInside: Bool?
   private var hasReportedPlace = false
+  /// What the receiver said of itself last.
+  private var origin: [UInt8] = []
+  /// Whether the source was changed while it was read; nil where no file is copied yet.
+  private var hasChanged: Bool?
   private let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
@@ -95,12 +68,13 @@ package actor FileTransfer {
     self.report = report
     switch job.role {
     case .put:
-      sender = FileSender(job.local, isRecursive: job.isRecursive)
+      sender = FileSender(job.local, isRecursive: job.isRecursive, stripe: job.stripe)
       receiver = nil
-    case .get:
+    case .get, .join:
       sender = nil
       receiver = FileReceiver(
-        job.local, name: job.name, isRecursive: job.isRecursive, transfer: job.transfer)
+        job.local, name: job.name, isRecursive: job.isRecursive, transfer: job.transfer,
+        striping: job.stripe.map { .init($0, run: job.run, salt: job.channel) })
     }
   }
 
@@ -112,7 +86,7 @@ package actor FileTransfer {
   /// A command that runs the host's end, with a marker of its own.
   package nonisolated func command(usesTools: Bool) -> HostCommand {
     guard !usesTools else { return PlainChannel.command() }
-    return HostCommand(.files(run: job.run), program: nil, marker: HostCommand.freshMarker())
+    return HostCommand(.files(run: job.channel), program: nil, marker: HostCommand.freshMarker())
   }
 
   /// Copies until all is settled or the channel ends.
@@ -121,7 +95,7 @@ package actor FileTransfer {
   package func carry(
     over channel: any ByteChannel, _ command: HostCommand, usesTools: Bool = false
   ) async throws(AppError) -> Outcome {
-    plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.run) : nil
+    plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.channel) : nil
     receiver?.acceptsNoDigest = usesTools
     return try await carry(over: plain ?? channel, marker: command.marker)
   }
@@ -213,9 +187,12 @@ package actor FileTransfer {
     var request = FileRequest(job.role, path: job.remote, transfer: job.transfer)
     request.name = job.name
     request.isRecursive = job.isRecursive
+    request.stripe = job.stripe
+    if job.stripe != nil { request.run = job.run }
     if let receiver {
       let point = try receiver.connect()
       isInside = point.isInside
+      origin = point.boot
       request.point = FilePoint(after: point.after)
       return FileFrame.open(request).encoded + FileFrame.ready(point).encoded
     }
@@ -280,6 +257,7 @@ package actor FileTransfer {
     sender?.connect(try verified(point))
     remembered = point
     isInside = point.isInside
+    origin = point.boot
   }
 
   /// A host can only go on where it was known to be.
@@ -293,8 +271,26 @@ package actor FileTransfer {
     return point
   }
 
+  /// Of a file in several streams: what this one says of it, once it is settled.
+  package var part: FileParts.Part? {
+    guard isFinished, let hasChanged, let start = sender?.start ?? receiver?.start else {
+      return nil
+    }
+    return FileParts.Part(start, origin: origin, hasChanged: hasChanged)
+  }
+
+  /// Gives a file its name here that came in several streams.
+  package func complete(_ parts: FileParts) throws(AppError) {
+    do throws(FileFault) {
+      try FileJoin(job.join(parts, isInside: isInside ?? false, isRepeated: false))?.perform()
+    } catch {
+      throw failure(error, isTarget: true)
+    }
+  }
+
   private func reportEvents() async {
     var events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
+    for case .copied(_, _, _, let hasChanged) in events { self.hasChanged = hasChanged }
     if let isInside, !hasReportedPlace {
       hasReportedPlace = true
       events.insert(.placed(isInside: isInside), at: 0)

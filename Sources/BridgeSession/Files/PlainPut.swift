@@ -76,7 +76,7 @@ struct PlainPut: PlainEnd {
       if pending.count >= Self.batch { flush() }
     case .end(let size, let end): finish(size, end)
     case .link(let entry, let name, let target):
-      let words = [FileReceiver.temporary(name, of: request.transfer), name, target]
+      let words = [PartNames(name, of: request.transfer).whole, name, target]
       send(["l"] + words.map(PlainText.escaped), .settled(entry: entry))
     case .skipped(let entry, _, _):
       let isUnderWay = writing?.entry == entry
@@ -100,7 +100,7 @@ struct PlainPut: PlainEnd {
     // Without a name it is where the destination is a directory, which is refused there.
     let own = (levels.isEmpty ? top : start.name) ?? [UInt8(ascii: ".")]
     writing = Writing(entry: entry, start: start, offset: start.offset)
-    let temporary = FileReceiver.temporary(own, of: request.transfer)
+    let temporary = PartNames(own, of: request.transfer).whole
     let words = ["f", PlainText.escaped(temporary), PlainText.escaped(own), "\(start.offset)"]
     send(words + (mayBePart(entry) ? ["y"] : []), .passed(entry: entry))
   }
@@ -197,7 +197,7 @@ struct PlainPut: PlainEnd {
       return ready(nil)
     }
     let above = path.isEmpty ? [] : [top].compactMap(\.self) + path.dropLast()
-    let place = above + [FileReceiver.temporary(name, of: request.transfer)]
+    let place = above + [PartNames(name, of: request.transfer).whole]
     send(["q", PlainText.escaped(PlainText.path(place.joined))], .part)
   }
 

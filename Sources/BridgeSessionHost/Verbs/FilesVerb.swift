@@ -28,6 +28,7 @@ struct FilesVerb {
       switch request.role {
       case .get: return try send(request)
       case .put: return try store(request)
+      case .join: return join(request)
       }
     } catch {
       send([.failed(FileFault(Self.code(error), "\(error)"))])
@@ -44,7 +45,8 @@ struct FilesVerb {
   private mutating func send(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
     let path = request.path
     let sender = FileSender(
-      path, isRecursive: request.isRecursive, counts: request.point?.after == nil)
+      path, isRecursive: request.isRecursive, counts: request.point?.after == nil,
+      stripe: request.stripe)
     guard case .ready(let point)? = try receive() else { return ExitStatus.violation }
     sender.connect(point)
     while !sender.isFinished, sender.failure == nil {
@@ -65,7 +67,11 @@ struct FilesVerb {
   private mutating func store(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
     let receiver = FileReceiver(
       request.path, name: request.name, isRecursive: request.isRecursive,
-      transfer: request.transfer, boot: Machine.boot)
+      transfer: request.transfer, boot: Machine.boot,
+      striping: request.stripe.flatMap { stripe in
+        let salt = Identifier(high: Machine.entropy(), low: Machine.entropy())
+        return request.run.map { FileReceiver.Striping(stripe, run: $0, salt: salt) }
+      })
     do throws(FileFault) {
       send([.ready(try receiver.connect(request.point ?? FilePoint()))])
     } catch {
@@ -92,6 +98,19 @@ struct FilesVerb {
       receiver.abandon()
       return failure.isTarget ? ExitStatus.storage : ExitStatus.success
     }
+    receiver.disconnect()
+    return ExitStatus.success
+  }
+
+  /// The streams of a file are whole: gives it its name.
+  private func join(_ request: FileRequest) -> UInt8 {
+    do throws(FileFault) {
+      try FileJoin(request, boot: Machine.boot)?.perform()
+    } catch {
+      send([.failed(error)])
+      return ExitStatus.storage
+    }
+    send([.finished])
     return ExitStatus.success
   }
 

@@ -1,7 +1,7 @@
 /// The bounds of the file stream. Sizes are in bytes.
 package enum FileLimits {
-  /// The version of the stream that this code speaks.
-  package static let version: UInt8 = 1
+  /// The versions of the stream that this code speaks; striped files came with the second.
+  package static let versions: ClosedRange<UInt8> = 1...2
   /// Follows the marker before the first frame.
   package static let greeting = "files 1\n"
   /// The longest payload of a data frame; a multiple of the blocks of SHA-256.
@@ -14,6 +14,8 @@ package enum FileLimits {
   package static let name = 255
   /// The longest target of a symbolic link, and the longest path of a request.
   package static let path = 4095
+  /// The longest name of a boot, and of who writes a part.
+  package static let boot = 64
   /// Directories inside each other.
   package static let depth = 128
   /// Names in one directory.

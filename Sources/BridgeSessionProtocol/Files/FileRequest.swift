@@ -6,6 +6,21 @@ package struct FileRequest: Sendable, Equatable {
     case get = 1
     /// The host receives.
     case put = 2
+    /// The host gives a file its name that came in several streams: no stream follows.
+    case join = 3
+  }
+
+  /// The streams of one file that came together.
+  package struct Join: Sendable, Equatable {
+    /// The length of the file.
+    package var size: UInt64
+    package var meta: FileMeta
+    /// Whether it was requested before, and the answer was lost.
+    package var isRepeated: Bool
+
+    package init(size: UInt64, meta: FileMeta, isRepeated: Bool) {
+      (self.size, self.meta, self.isRepeated) = (size, meta, isRepeated)
+    }
   }
 
   /// Which end the host is.
@@ -18,8 +33,15 @@ package struct FileRequest: Sendable, Equatable {
   package var isRecursive: Bool
   /// The same for every attempt at the same copy, in this run and in later ones.
   package var transfer: Identifier
-  /// With `put`: where the last channel ended.
+  /// With `put`: where the last channel ended; with `join`: where the channels of all streams
+  /// ended.
   package var point: FilePoint?
+  /// The stream of a file that several carry; with `join` any of them.
+  package var stripe: FileStripe?
+  /// With a stripe: the run that all of them belong to.
+  package var run: Identifier?
+  /// With `join`: what the file is to be.
+  package var join: Join?
 
   package init(_ role: Role, path: [UInt8], transfer: Identifier) {
     self.role = role
@@ -31,7 +53,7 @@ package struct FileRequest: Sendable, Equatable {
   init(_ payload: ArraySlice<UInt8>) throws(ProtocolError) {
     let fields = try FieldReader(payload)
     let version = try fields.required("version", try fields.number("version"))
-    guard version == UInt64(FileLimits.version) else {
+    guard FileLimits.versions.contains(UInt8(clamping: version)) else {
       throw .wrongVersion(UInt8(clamping: version))
     }
     let role = try fields.required("role", try fields.number("role"))
@@ -51,17 +73,47 @@ package struct FileRequest: Sendable, Equatable {
     point = try fields.bytes("point").map { (bytes) throws(ProtocolError) in
       try FilePoint(bytes[...])
     }
+    stripe = try fields.bytes("stripe").map { (bytes) throws(ProtocolError) in
+      try FileStripe(bytes)
+    }
+    run = try fields.bytes("run").flatMap { Identifier(bytes: $0) }
+    join = try Self.join(fields)
+    // A file that is striped is one file.
+    let isStriped = stripe != nil && run != nil && !isRecursive
+    guard (stripe == nil && known != .join) || isStriped, (join != nil) == (known == .join) else {
+      throw .malformedFields("stripe")
+    }
+  }
+
+  private static func join(_ fields: FieldReader) throws(ProtocolError) -> Join? {
+    guard let size = try fields.offset("size") else { return nil }
+    let meta = try fields.required("meta", try fields.bytes("meta"))
+    guard meta.count == FileMeta.length else { throw .malformedFields("meta") }
+    return Join(
+      size: size, meta: try FileMeta(meta[...]), isRepeated: try fields.bytes("again") != nil)
+  }
+
+  /// The version that a host must know for it.
+  private var version: UInt8 {
+    stripe == nil ? FileLimits.versions.lowerBound : FileLimits.versions.upperBound
   }
 
   var payload: [UInt8] {
     var fields = FieldWriter()
-    fields.add("version", number: UInt64(FileLimits.version))
+    fields.add("version", number: UInt64(version))
     fields.add("role", number: UInt64(role.rawValue))
     fields.add("path", bytes: path)
     fields.add("name", bytes: name)
     if isRecursive { fields.add("recursive", bytes: []) }
     fields.add("transfer", bytes: transfer.bytes)
     fields.add("point", bytes: point?.payload)
+    fields.add("stripe", bytes: stripe?.bytes)
+    fields.add("run", bytes: run?.bytes)
+    if let join {
+      fields.add("size", number: join.size)
+      fields.add("meta", bytes: join.meta.bytes)
+      if join.isRepeated { fields.add("again", bytes: []) }
+    }
     return fields.bytes
   }
 }
@@ -92,7 +144,8 @@ package struct FilePoint: Sendable, Equatable {
   package var after: FilePath?
   /// The file that was under way.
   package var part: Part?
-  /// The boot of the receiver's machine: what another one left unwritten may be lost.
+  /// The boot of the receiver's machine: what another one left unwritten may be lost. With a
+  /// stripe also who writes the part there: what another run wrote is not known.
   package var boot: [UInt8]
   /// Whether the copy lies inside the destination, a directory that was there before; nil where
   /// that is not decided yet.
@@ -111,7 +164,7 @@ package struct FilePoint: Sendable, Equatable {
     part = try Self.part(fields)
     isInside = try fields.number("inside").map { $0 != 0 }
     boot = try fields.bytes("boot") ?? []
-    guard boot.count <= 64 else { throw .malformedFields("boot") }
+    guard boot.count <= FileLimits.boot else { throw .malformedFields("boot") }
   }
 
   private static func path(

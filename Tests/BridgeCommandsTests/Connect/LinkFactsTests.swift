@@ -52,6 +52,22 @@ import Testing
     #expect(facts.see(step, of: .host) == first + [.view, .work])
   }
 
+  /// A link beside the one in use is dialed, lost and given up without a word to a person.
+  @Test(
+    arguments: [
+      (.attempted(number: 1, isStandby: false), []),
+      (.attempted(number: 2, isStandby: false), [.countReconnect]),
+      (.entered(.dial), []), (recovered(isFirst: true), [.settle]), (failed, [.count(refused)]),
+      (.suspected(silentFor: .seconds(9)), []), (.cleared, []),
+      (.waiting(RecoveryPlan(next: .giveUp)), [.work]),
+      (.gaveUp(ConnectionError(refused), RecoveryPlan(next: .giveUp)), [.giveUp(failure)]),
+    ] as [(RecoveryEvent.Step, [LinkFacts.Action])])
+  func aLinkBesideItIsNoNews(step: RecoveryEvent.Step, actions: [LinkFacts.Action]) {
+    var facts = Self.up
+    #expect(facts.see(step, of: .side) == actions)
+    #expect(facts.failures.isEmpty)
+  }
+
   private static func ended(_ kind: FailureKind) -> RecoveryEvent.Step {
     .failed(
       ConnectionError(refused, context: FailureContext(kind: kind, phase: .stream, host: "h")))

@@ -82,7 +82,7 @@ import Testing
     (progress.totalFiles, progress.totalBytes, progress.rate) = (1, 1, 1)
     return [
       .started(source: "s", destination: "d", tool: "t"), .progress(progress),
-      .continued(path: "p", from: 1),
+      .continued(path: "p", from: 1, stream: 2),
       .file(path: "p", bytes: 1, sha256: "s", hasChanged: false), .failed(path: "p", .cancelled),
       .ended(files: 1, bytes: 1, failed: 1, milliseconds: 1),
     ]

@@ -11,11 +11,17 @@ struct Copy {
   /// Bytes that were sent, over all streams.
   var sent = 0
 
-  init(_ source: String, to target: String, name: String? = nil, isRecursive: Bool = false) {
-    sender = FileSender(Array(source.utf8), isRecursive: isRecursive)
+  /// What the receiver said of itself when it was ready last.
+  var origin: [UInt8] = []
+
+  init(
+    _ source: String, to target: String, name: String? = nil, isRecursive: Bool = false,
+    striping: FileReceiver.Striping? = nil
+  ) {
+    sender = FileSender(Array(source.utf8), isRecursive: isRecursive, stripe: striping?.stripe)
     receiver = FileReceiver(
       Array(target.utf8), name: name.map { Array($0.utf8) }, isRecursive: isRecursive,
-      transfer: Identifier(high: 1, low: 2))
+      transfer: Identifier(high: 1, low: 2), striping: striping)
   }
 
   enum Ending: Equatable {
@@ -31,7 +37,9 @@ struct Copy {
     var parser = FileFrameParser()
     var back = FileFrameParser()
     var passed = 0
-    sender.connect(try receiver.connect())
+    let point = try receiver.connect()
+    origin = point.boot
+    sender.connect(point)
     defer {
       sender.disconnect()
       receiver.disconnect()

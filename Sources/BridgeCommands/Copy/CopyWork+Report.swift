@@ -1,0 +1,190 @@
+import BridgeErrors
+import BridgeFiles
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTerminal
+import BridgeTransport
+
+// What a copy reports: to a person, and as events.
+extension CopyWork {
+  /// The first thing that is reported: what the host copies with.
+  private func begin() {
+    let (isFirst, usesTools) = state.withLock { state in
+      defer { state.hasStarted = true }
+      return (!state.hasStarted, state.usesTools)
+    }
+    guard isFirst else { return }
+    reporter.event(
+      .copy(
+        .started(
+          source: operands.source, destination: operands.destination,
+          tool: usesTools ? "shell" : "bridge-host")))
+  }
+
+  func finish() async {
+    let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
+    let time = ContinuousClock.now - start
+    reportEnd()
+    state.withLock { $0.isOver = true }
+    // Of a single file the error says all.
+    if ledger.copied > 0 || job.isRecursive {
+      reporter.log("bridgectl: " + ledger.summary(progress, after: time))
+    }
+    guard let first = ledger.first else { return context.finish(.success(.success)) }
+    context.fail(first)
+  }
+
+  /// The last event of a copy, however it ended.
+  private func reportEnd() {
+    begin()
+    let (ledger, progress) = state.withLock { ($0.ledger, $0.progress) }
+    let time = ContinuousClock.now - start
+    reporter.event(
+      .copy(
+        .ended(
+          files: progress.files, bytes: progress.bytes, failed: ledger.failed,
+          milliseconds: time.milliseconds)))
+  }
+
+  func fail(_ error: AppError) async {
+    let (gaveUp, newest) = state.withLock { ($0.gaveUp, $0.newest) }
+    if let gaveUp, gaveUp.error == error {
+      reportEnd()
+      return context.finish(.failure(gaveUp))
+    }
+    guard error != .cancelled else { return }
+    // Either end removes the part of a file that it could not copy.
+    state.withLock { $0.goesOn = false }
+    reportEnd()
+    context.fail(error, await newest?.lastRefusal)
+  }
+
+  func report(_ events: [FileEvent], ofStream stream: Int) async {
+    begin()
+    for event in events {
+      switch event {
+      case .totals(let files, let bytes):
+        state.withLock { state in
+          state.progress.totalFiles = Int(clamping: files)
+          state.progress.totalBytes = Int(clamping: bytes)
+        }
+      case .placed(let isInside): state.withLock { $0.isInside = isInside }
+      case .hostTools(let digests, let times):
+        state.withLock { $0.goesOn = digests }
+        reporter.log(
+          "bridgectl: " + CopyLedger.limits(context.shownHost, digests: digests, times: times))
+      case .begun(let size):
+        guard !job.isRecursive else { continue }
+        state.withLock { state in
+          state.sizes[stream] = size
+          guard state.sizes.count == state.transfers.count else { return }
+          state.progress.totalBytes = state.sizes.values.reduce(0) { $0 + Int(clamping: $1) }
+        }
+      case .continued(let path, let offset):
+        await report(path, continuedAt: offset, ofStream: stream)
+      case .copied(let path, let bytes, let digest, let hasChanged):
+        // One of several streams is not a file.
+        guard sideLinks == 0 || isWhole else { continue }
+        await report(path, bytes, digest, hasChanged, isVerified: digest != nil)
+      case .missing(let path, let fault, let isTarget):
+        await report(path, fault, isTarget)
+      }
+    }
+  }
+
+  /// Whether one stream carries all.
+  private var isWhole: Bool { state.withLock { $0.transfers.count == 1 } }
+
+  private func report(
+    _ path: FilePath, continuedAt offset: UInt64, ofStream stream: Int
+  ) async {
+    let place = shown(path, isTarget: false)
+    let number = isWhole ? nil : stream + 1
+    let subject = number.map { "stream \($0) of \(place)" } ?? place
+    reporter.detail("bridgectl: \(subject) goes on at byte \(offset)")
+    await reporter.writtenEvent(
+      .copy(.continued(path: place, from: Int(clamping: offset), stream: number)))
+  }
+
+  /// A file is in place.
+  func report(
+    _ path: FilePath, _ bytes: UInt64, _ digest: [UInt8]?, _ hasChanged: Bool, isVerified: Bool
+  ) async {
+    state.withLock { state in
+      state.ledger.copied += 1
+      if !isVerified { state.ledger.unverified += 1 }
+    }
+    if hasChanged {
+      reporter.warn(
+        "\(shown(path, isTarget: false)) was changed while it was read: "
+          + "the copy has what was read")
+    }
+    await reporter.writtenEvent(
+      .copy(
+        .file(
+          path: shown(path, isTarget: true), bytes: Int(clamping: bytes),
+          sha256: digest.map(FileTransfer.hexadecimal), hasChanged: hasChanged)))
+  }
+
+  private func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {
+    let place = shown(path, isTarget: isTarget)
+    let host = context.settings.endpoint.host
+    let error = FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
+    // Each stream of a file may find the same.
+    guard job.isRecursive || state.withLock({ $0.ledger.failed == 0 }) else { return }
+    let isOnly = state.withLock { state in
+      state.ledger.fail(error)
+      return !job.isRecursive
+    }
+    // The last line says it of a single file.
+    if !isOnly {
+      reporter.log(
+        "bridgectl: \(place): \(PeerText.escaped(FileFailure.reason(fault, host: host)))")
+    }
+    await reporter.writtenEvent(.copy(.failed(path: place, error)))
+  }
+
+  func shown(_ path: FilePath, isTarget: Bool) -> String {
+    let isInside = state.withLock { $0.isInside }
+    let place = FileTransfer.place(
+      of: path, isTarget: isTarget, job: job, host: context.host, isInside: isInside)
+    return PeerText.escaped(place, limit: 1024)
+  }
+
+  func showProgress() async {
+    var ticks = 0
+    while (try? await context.clock.sleep(for: .milliseconds(250))) != nil {
+      await takeProgress()
+      let (progress, isDown) = state.withLock { ($0.progress, $0.isDown) }
+      guard !isDown else { continue }
+      reporter.progress(progress.text)
+      ticks += 1
+      if ticks.isMultiple(of: 4) { reporter.event(.copy(.progress(progress))) }
+    }
+  }
+
+  /// What several streams have brought together.
+  static func progress(of transfers: [FileTransfer]) async -> FileProgress {
+    var sum = FileProgress()
+    for transfer in transfers {
+      let progress = await transfer.progress
+      sum.files += progress.files
+      sum.bytes += progress.bytes
+    }
+    return sum
+  }
+
+  func takeProgress() async {
+    let transfers = state.withLock { $0.transfers }
+    var progress = await Self.progress(of: transfers)
+    // The streams of a file are one.
+    if transfers.count > 1 { progress.files = UInt64(state.withLock { $0.ledger.copied }) }
+    let time = ContinuousClock.now - start
+    state.withLock { state in
+      state.progress.files = Int(clamping: progress.files)
+      state.progress.bytes = Int(clamping: progress.bytes)
+      state.progress.rate = state.rate.add(state.progress.bytes, at: time)
+    }
+  }
+}

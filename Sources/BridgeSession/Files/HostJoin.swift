@@ -1,0 +1,84 @@
+package import BridgeErrors
+package import BridgeFiles
+import BridgeSessionProtocol
+package import BridgeTransport
+
+/// Has a host give a file its name that came there in several streams.
+package struct HostJoin: Sendable {
+  private let job: FileTransfer.Job
+  private let host: String
+  private let parts: FileParts
+  private let isInside: Bool
+
+  /// - Parameters:
+  ///   - job: the copy.
+  ///   - isInside: whether the copy lies inside the destination, as the streams found it.
+  package init(_ job: FileTransfer.Job, host: String, _ parts: FileParts, isInside: Bool) {
+    (self.job, self.host, self.parts, self.isInside) = (job, host, parts, isInside)
+  }
+
+  /// A command that runs the host's end, with a marker of its own.
+  package func command() -> HostCommand {
+    HostCommand(.files(run: job.channel), program: nil, marker: HostCommand.freshMarker())
+  }
+
+  /// Requests it over a channel; returns how that ended before an answer, nil where the file has
+  /// its name.
+  ///
+  /// - Parameter isRepeated: whether an earlier channel may have done it.
+  /// - Throws: why the file does not get its name.
+  package func carry(
+    over channel: any ByteChannel, _ command: HostCommand, isRepeated: Bool
+  ) async throws(AppError) -> ByteChannelEnding? {
+    let result = await exchange(over: channel, command, isRepeated)
+    var ending: ByteChannelEnding?
+    if case .success(false) = result { ending = await channel.ending() }
+    await channel.close()
+    _ = try result.get()
+    return ending
+  }
+
+  /// True once the host has done it, false where the channel ends.
+  private func exchange(
+    over channel: any ByteChannel, _ command: HostCommand, _ isRepeated: Bool
+  ) async -> Result<Bool, AppError> {
+    let stripe = FileStripe(0, of: parts.count)
+    let request = stripe.map(job.stream)?.join(parts, isInside: isInside, isRepeated: isRepeated)
+    guard let request else { return .failure(.internalError(detail: "no stream was copied")) }
+    var answer = MarkedBytes(marker: command.marker + FileLimits.greeting)
+    var parser = FileFrameParser()
+    do throws(AppError) {
+      try await channel.write(FileFrame.open(request).encoded)
+    } catch {
+      return .success(false)
+    }
+    while true {
+      let bytes: [UInt8]?
+      do throws(AppError) { bytes = try await channel.read() } catch { return .success(false) }
+      guard let bytes else { return .success(false) }
+      guard let bytes = answer.take(bytes) else {
+        return .failure(SessionFailure.error(.noMarker, host: host))
+      }
+      parser.append(bytes)
+      do throws(ProtocolError) {
+        guard let frame = try parser.next() else { continue }
+        return try evaluate(frame)
+      } catch {
+        return .failure(FileFailure.error(error, host: host))
+      }
+    }
+  }
+
+  private func evaluate(_ frame: FileFrame) throws(ProtocolError) -> Result<Bool, AppError> {
+    switch frame {
+    case .finished: return .success(true)
+    case .failed(let fault):
+      let place = FileTransfer.place(
+        of: [], isTarget: true, job: job, host: host, isInside: isInside)
+      return .failure(FileFailure.error(fault, path: place, isTarget: true, host: host))
+    case .open, .ready, .acknowledge, .refused, .totals, .directory, .leave, .file, .link, .data,
+      .mark, .end, .skipped, .done:
+      throw .unexpectedFrame(type: frame.number)
+    }
+  }
+}

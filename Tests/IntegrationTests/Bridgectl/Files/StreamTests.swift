@@ -1,0 +1,183 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// `bridgectl cp --streams` over a real sshd: one file over several connections.
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+  private let host = "127.0.0.1"
+
+  private func operands(_ home: Home, isPut: Bool) -> [String] {
+    let (from, to) = (home.file("a"), home.file("b"))
+    return isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+  }
+
+  /// Bytes of each connection, once so many are over.
+  private func carried(by proxy: FaultProxy, _ count: Int, isPut: Bool) async throws -> [Int] {
+    while true {
+      let bytes = await proxy.log.compactMap { event -> Int? in
+        guard case .closed(let sent, let received) = event.kind else { return nil }
+        return isPut ? sent : received
+      }
+      if bytes.count >= count { return bytes }
+      try await ContinuousClock().sleep(for: .milliseconds(10))
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aFileComesOverSeveralConnections(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", (22 << 20) + 5)
+      FileDetails.setMode(home.file("a"), 0o640)
+      let proxy = try await FaultProxy(to: server.port)
+      let outcome = try await server.copy(
+        ["--streams", "3", "--json"] + operands(home, isPut: isPut), home, port: proxy.port)
+      let counts = try await carried(by: proxy, 3, isPut: isPut)
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(home.data("b") == data)
+      #expect(FileDetails.of(home.file("b")) == FileDetails.of(home.file("a")))
+      #expect(home.remains().isEmpty)
+      #expect(counts.allSatisfy { $0 > 4 << 20 }, "\(counts)")
+      let files = try outcome.events("fileCopied")
+      #expect(files.count == 1 && files[0]["bytes"] as? Int == data.count)
+      let ended = try #require(try outcome.events("copyEnded").first)
+      #expect(ended["files"] as? Int == 1 && ended["bytes"] as? Int == data.count)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func everyStreamGoesOnOverBreaks(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 64 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.cut(after: 3 << 20, isPut ? .toServer : .toClient), on: .all)
+      let outcome = try await server.copy(
+        ["--streams", "4", "--json"] + operands(home, isPut: isPut), home, port: proxy.port)
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
+      #expect(home.data("b") == data)
+      #expect(home.remains().isEmpty)
+      let streams = try outcome.events("copyContinued").compactMap { $0["stream"] as? Int }
+      #expect(Set(streams) == [1, 2, 3, 4], "\(streams)")
+    }
+  }
+
+  /// The host takes the first connection only: that one carries all streams.
+  @Test(arguments: [true, false])
+  func connectionsThatAreNotToBeHadAreDoneWithout(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 30 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(8 << 20))
+      let refusing = Task {
+        _ = try await proxy.first { if case .accepted = $0.kind { true } else { false } }
+        try await proxy.inject(.refuse())
+      }
+      let outcome = try await server.copy(
+        ["--streams", "3"] + operands(home, isPut: isPut), home, port: proxy.port)
+      try await refusing.value
+      await proxy.stop()
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(home.data("b") == data)
+      #expect(home.remains().isEmpty)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func anEndedCopyGoesOnInALaterRun(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 32 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      // Far slower than a busy machine may look at it.
+      try await proxy.inject(.bandwidth(512 << 10))
+      let arguments = ["--streams", "2"] + operands(home, isPut: isPut)
+      let running = try home.start(["cp"] + server.link(home, port: proxy.port) + arguments)
+      // The second stream has begun, too.
+      while home.remains().allSatisfy({ home.size($0) < 5 << 20 }) {
+        try await ContinuousClock().sleep(for: .milliseconds(20))
+      }
+      running.child.signal(SIGTERM)
+      let first = try await running.outcome()
+      #expect(first.code == 143)
+      #expect(first.error.contains("the same command goes on with it"), "\(first.error)")
+      try await proxy.heal()
+      let second = try await server.copy(arguments + ["--json"], home, port: proxy.port)
+      await proxy.stop()
+      #expect(second.code == 0 && home.data("b") == data, "\(second.error)")
+      let continued = try second.events("copyContinued").compactMap { $0["stream"] as? Int }
+      #expect(Set(continued) == [1, 2], "\(continued)")
+      #expect(home.remains().isEmpty)
+    }
+  }
+
+  /// With the tools of a host there is one stream, and that is said.
+  @Test func aHostWithoutBridgeHostTakesOneStream() async throws {
+    try await withSessions(installs: false) { server, home, _ in
+      let data = try home.fill("a", 9 << 20)
+      let outcome = try await server.copy(
+        ["--streams", "2"] + operands(home, isPut: true), home)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.error.contains("comes over one connection, not 2"), "\(outcome.error)")
+      #expect(home.data("b") == data)
+      #expect(home.remains().isEmpty)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["/nothing-there", "127.0.0.1:x"], 66, "fileNotFound"),
+      (["127.0.0.1:nothing-there", "x"], 66, "fileNotFound"),
+      (["127.0.0.1:/tmp", "x"], 66, "fileReadError"),
+      (["/etc/passwd", "127.0.0.1:/no-such/place"], 73, "fileWriteError"),
+      (["127.0.0.1:/etc/passwd", "/no-such/place"], 73, "fileWriteError"),
+      (["-r", "127.0.0.1:/etc", "x"], 64, "validationError"),
+      (["--streams", "0", "127.0.0.1:a", "x"], 64, "validationError"),
+      (["--streams", "9", "127.0.0.1:a", "x"], 64, "validationError"),
+    ] as [([String], Int32, String)])
+  func whatCannotBeCopiedIsNamedOnce(
+    _ operands: [String], _ code: Int32, _ name: String
+  ) async throws {
+    try await withSessions { server, home, folder in
+      let streams = operands.contains("--streams") ? [] : ["--streams", "3"]
+      let outcome = try await server.copy(streams + operands + ["--json"], home)
+      #expect(outcome.code == code, "\(outcome.error)")
+      let error = try #require(try outcome.events("error").last)
+      #expect(error["case"] as? String == name, "\(outcome.error)")
+      #expect(try outcome.events("fileFailed").count <= 1)
+      #expect(home.remains().isEmpty)
+      let there = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(!there.contains { $0.hasPrefix(".bridge-copy") }, "\(there)")
+    }
+  }
+
+  /// Two runs of one command do not mix what they write.
+  @Test func aSecondRunAtTheSameTimeIsRefused() async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 16 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(512 << 10))
+      let arguments = ["--streams", "2"] + operands(home, isPut: true)
+      let running = try home.start(["cp"] + server.link(home, port: proxy.port) + arguments)
+      while home.remains().count < 2 {
+        try await ContinuousClock().sleep(for: .milliseconds(20))
+      }
+      // The same host, port and path: the same copy.
+      let second = try await server.copy(arguments, home, port: proxy.port)
+      #expect(second.code == 73, "\(second.error)")
+      #expect(second.error.contains("another copy is writing it"), "\(second.error)")
+      try await proxy.heal()
+      let first = try await running.outcome()
+      await proxy.stop()
+      #expect(first.code == 0 && home.data("b") == data, "\(first.error)")
+      #expect(home.remains().isEmpty)
+    }
+  }
+}
+
+extension Home {
+  /// The length of a file; 0 where there is none.
+  fileprivate func size(_ name: String) -> Int {
+    let values = try? FileManager.default.attributesOfItem(atPath: file(name))
+    return values?[.size] as? Int ?? 0
+  }
+}
