@@ -119,6 +119,82 @@ import Testing
     #expect(place.read("b") == bytes)
   }
 
+  /// As on a host, where each channel has a process of its own.
+  @Test(arguments: [100, FileLimits.data + 500, unit + 700_000])
+  func anotherProcessGoesOnWhereTheLastOneWas(limit: Int) throws {
+    let (place, bytes) = try Self.place(size: 4 * Self.unit + 77)
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    for index in copy.streams.indices {
+      #expect(try copy.streams[index].stream(cutAfter: limit) == .cut)
+      copy.restart(index, salt: 9)
+      #expect(try copy.streams[index].stream() == .finished)
+      #expect(copy.streams[index].sent < 2 * Self.unit + 2 * FileLimits.data)
+    }
+    try copy.join()
+    #expect(place.read("b") == bytes)
+  }
+
+  /// Another run wrote in between, and is over: nothing of what was acknowledged is believed.
+  @Test func anotherProcessBelievesNothingThatAnotherRunMayHaveWritten() throws {
+    let (place, bytes) = try Self.place(size: 4 * Self.unit)
+    try place.write(Place.bytes(4 * Self.unit, seed: 50), to: "c")
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    for index in copy.streams.indices {
+      #expect(try copy.streams[index].stream(cutAfter: Self.unit + 900_000) == .cut)
+    }
+    var other = StripedCopy(
+      place.file("c"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    for index in other.streams.indices {
+      #expect(try other.streams[index].stream(cutAfter: 300_000) == .cut)
+    }
+    // The first of them takes the part over again; the second one finds its own run there.
+    for index in copy.streams.indices {
+      copy.restart(index, salt: 9)
+      #expect(try copy.streams[index].stream() == .finished)
+    }
+    try copy.join()
+    #expect(place.read("b") == bytes)
+  }
+
+  @Test func whatWasTakenOverAndBackIsNotCompleted() throws {
+    let (place, _) = try Self.place(size: 2 * Self.unit)
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    for index in copy.streams.indices { _ = try copy.streams[index].stream() }
+    let other = StripedCopy(
+      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    _ = try other.streams[0].receiver.connect()
+    other.streams[0].receiver.disconnect()
+    // A late process of the first run.
+    let late = FileReceiver(
+      Array(place.file("b").utf8), name: nil, isRecursive: false,
+      transfer: Identifier(high: 1, low: 2),
+      striping: .init(
+        try #require(FileStripe(0, of: 2)), run: copy.run, salt: Identifier(high: 9, low: 9)))
+    _ = try late.connect()
+    late.disconnect()
+    #expect(throws: FileFault(.busy)) { try copy.join() }
+    // Nor is a stream believed that was whole before.
+    copy.restart(1, salt: 10)
+    #expect(throws: FileFault(.busy)) { _ = try copy.streams[1].stream() }
+  }
+
+  /// The last block of the file system has bytes that were never written.
+  @Test func aBlockThatIsWrittenInPartIsLeftOutOfTheComparison() throws {
+    let (place, bytes) = try Self.place(size: 4 * Self.unit)
+    var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    _ = try first.streams[1].stream()
+    let part = try #require(place.names("").first { $0.hasSuffix(".2") })
+    let file = try FileHandle(forWritingTo: URL(filePath: place.file(part)))
+    try file.write(contentsOf: bytes.prefix(1_000_100))
+    try file.close()
+    var second = StripedCopy(
+      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    for index in second.streams.indices { _ = try second.streams[index].stream() }
+    #expect(second.streams[0].sent < 2 * Self.unit - 900_000 + FileLimits.data)
+    try second.join()
+    #expect(place.read("b") == bytes)
+  }
+
   /// As long as a stream of a run is open, no other run writes.
   @Test func twoRunsDoNotWriteAtOnce() throws {
     let (place, _) = try Self.place(size: Self.unit)

@@ -4,7 +4,7 @@ import BridgeSessionProtocol
 /// Both ends of a copy, with the stream between them in memory.
 struct Copy {
   let sender: FileSender
-  let receiver: FileReceiver
+  private(set) var receiver: FileReceiver
   var events: [FileEvent] = []
   /// Of the sender, which is all that a client knows that puts.
   var sentEvents: [FileEvent] = []
@@ -24,6 +24,21 @@ struct Copy {
       transfer: Identifier(high: 1, low: 2), striping: striping)
   }
 
+  /// The receiver is another process from now on, which knows only what the sender claims.
+  mutating func restartReceiver(_ target: String, striping: FileReceiver.Striping) {
+    receiver = FileReceiver(
+      Array(target.utf8), name: nil, isRecursive: false, transfer: Identifier(high: 1, low: 2),
+      striping: striping)
+    claim = sender.point
+    claim?.boot = origin
+    if claim?.after == nil, claim?.part == nil {
+      claim?.part = .init(
+        path: [], offset: 0, state: [UInt8](repeating: 0, count: FileLimits.state))
+    }
+  }
+
+  private var claim: FilePoint?
+
   enum Ending: Equatable {
     case finished
     case cut
@@ -37,8 +52,12 @@ struct Copy {
     var parser = FileFrameParser()
     var back = FileFrameParser()
     var passed = 0
-    let point = try receiver.connect()
+    var point = try receiver.connect(claim)
     origin = point.boot
+    if let claim, claim.part?.offset == point.part?.offset {
+      point.part?.identity = claim.part?.identity ?? []
+    }
+    claim = nil
     sender.connect(point)
     defer {
       sender.disconnect()

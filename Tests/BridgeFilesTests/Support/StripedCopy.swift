@@ -24,6 +24,14 @@ struct StripedCopy {
     }
   }
 
+  /// One stream goes on in another process.
+  mutating func restart(_ index: Int, salt: UInt64) {
+    guard let stripe = FileStripe(index, of: streams.count) else { return }
+    streams[index].restartReceiver(
+      String(decoding: target, as: UTF8.self),
+      striping: .init(stripe, run: run, salt: Identifier(high: salt, low: 0)))
+  }
+
   /// What the streams say together.
   func parts() throws -> FileParts {
     try FileParts(
