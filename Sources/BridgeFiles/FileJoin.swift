@@ -31,28 +31,30 @@ package struct FileJoin {
     guard let name = target.name else { throw FileFault(.isDirectory) }
     let directory = target.directory
     let names = PartNames(name, of: request.transfer)
-    let owner = PartOwner.find(run, names.owner(stripe.count), in: directory)
-    guard let part = try? directory.reopen(names.striped(stripe.count)) else {
-      owner?.remove()
+    let place = PartOwner.Place(names, of: stripe.count, in: directory)
+    guard let owner = PartOwner.find(run, at: place) else {
+      guard (try? directory.status(of: place.part)) == nil else { throw FileFault(.busy) }
       guard join.isRepeated, isThere(name, in: directory) else {
         throw FileFault(.unwritable, "what was copied of it is not there any more")
       }
+      // The host ended between its last two steps.
+      PartOwner.clear(place)
       return
     }
-    guard let owner, request.point?.boot == boot + owner.stamp else { throw FileFault(.busy) }
+    guard request.point?.boot == boot + owner.stamp else { throw FileFault(.busy) }
     if let present = try? directory.status(of: name), present.kind == .directory {
       throw FileFault(.isDirectory)
     }
     do throws(SystemFailure) {
-      guard try part.status().size >= join.size else { throw SystemFailure.short }
+      guard try owner.part.status().size >= join.size else { throw SystemFailure.short }
       // An earlier run may have copied more.
-      try part.truncate(to: join.size)
-      try part.set(join.meta)
-      try directory.rename(names.striped(stripe.count), to: name)
+      try owner.part.truncate(to: join.size)
+      try owner.part.set(join.meta)
+      try directory.rename(place.part, to: name)
     } catch {
       throw error == .short ? FileFault(.mismatch) : error.ofTarget
     }
-    owner.remove()
+    owner.complete()
     names.removeOthers(than: stripe.count, in: directory)
   }
 

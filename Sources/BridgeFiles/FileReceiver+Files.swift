@@ -56,7 +56,7 @@ extension FileReceiver {
       throw FileFault(.noSpace, space: .init(required: needed, available: free))
     }
     do throws(SystemFailure) {
-      if let striping { return try openStripe(writing, striping.stripe) }
+      if let striping { return try openStripe(start, striping.stripe) }
       guard start.offset > 0 else { return try create(writing) }
       let file = try directory.reopen(writing.temporary)
       try hold(file, writing)
@@ -136,7 +136,7 @@ extension FileReceiver {
           current.path, bytes: current.start.size, digest: end.digest,
           hasChanged: end.hasChanged))
     } catch {
-      current.directory.remove(current.temporary)
+      if striping == nil { current.directory.remove(current.temporary) }
       refuse(entries, current.path, error)
     }
     writing = nil
@@ -168,7 +168,10 @@ extension FileReceiver {
   /// Removes the file under way.
   func drop() {
     guard let current = writing else { return }
-    if current.file?.isNamed(current.temporary, in: current.directory) == true {
+    // The last stream that ends removes what several write.
+    if striping == nil,
+      current.file?.isNamed(current.temporary, in: current.directory) == true
+    {
       current.directory.remove(current.temporary)
     }
     writing = nil

@@ -18,19 +18,18 @@ extension FileReceiver {
   /// Takes part in the run, as long as this stream goes on.
   func joinRun() throws(FileFault) {
     guard let striping, let target, let name = target.name else { return }
-    let names = PartNames(name, of: transfer)
+    let place = PartOwner.Place(
+      PartNames(name, of: transfer), of: striping.stripe.count, in: target.directory)
     joined &+= 1
     let stamp = FileHash.digest(of: striping.salt.bytes + [joined]).prefix(16)
-    let owner = try PartOwner.join(
-      striping.run, names.owner(striping.stripe.count), in: target.directory,
-      stamp: Array(stamp))
+    let owner = try PartOwner.join(striping.run, at: place, stamp: Array(stamp))
+    self.owner = owner
     // What was written before another run had the part is not there any more.
     if let known = lastStamp, known != owner.stamp {
       guard after == nil else { throw FileFault(.busy) }
       part = nil
     }
     lastStamp = owner.stamp
-    self.owner = owner
   }
 
   /// All of a stream is there only where no other run wrote the part since.
@@ -40,23 +39,13 @@ extension FileReceiver {
     }
   }
 
-  /// Whether the part of a stream is still there; the owner says that no other run wrote it.
-  func isThere(_ known: FilePoint.Part) -> Bool {
-    guard let striping, let target, let name = target.name,
-      let file = try? target.directory.reopen(temporary(name))
-    else { return false }
-    return file.holds(known.offset, of: striping.stripe)
-  }
-
   /// The boot of the receiver's machine, and who writes the part.
   package var origin: [UInt8] { boot + (owner?.stamp ?? []) }
 
   /// What of this stream's bytes is there: as far as it was acknowledged, or as an earlier run left
   /// it, whose bytes are compared.
   func findStripe(_ claimed: FilePoint.Part, isKnown: Bool, _ stripe: FileStripe) {
-    guard let target, let name = target.name,
-      let file = try? target.directory.reopen(temporary(name))
-    else { return }
+    guard let file = owner?.part else { return }
     if isKnown, claimed.offset > 0, file.holds(claimed.offset, of: stripe) {
       part = claimed
     } else if let count = try? file.written(of: stripe),
@@ -67,29 +56,31 @@ extension FileReceiver {
   }
 
   /// The part that all streams write.
-  func openStripe(_ writing: Writing, _ stripe: FileStripe) throws(SystemFailure) -> OpenFile {
-    let (directory, offset) = (writing.directory, writing.start.offset)
-    do throws(SystemFailure) {
-      if offset == 0 { return try directory.create(writing.temporary) }
-    } catch {
-      guard error.exists else { throw error }
+  func openStripe(_ start: FileStart, _ stripe: FileStripe) throws(SystemFailure) -> OpenFile {
+    guard let part = owner?.part, start.offset == 0 || part.holds(start.offset, of: stripe) else {
+      throw .missing
     }
-    let file = try directory.reopen(writing.temporary)
-    guard offset == 0 || file.holds(offset, of: stripe) else { throw .missing }
-    return file
+    return part
   }
 
-  /// Removes what the streams of this run wrote: the file will not be completed.
-  func removeStripes() {
-    guard let owner, let target, let name = target.name else { return }
-    target.directory.remove(temporary(name))
-    owner.remove()
+  /// Ends the stream's part in its run. One that is whole keeps it until `release`: no other run
+  /// takes the part over before the file has its name.
+  func endStream() {
+    if isSpoiled { owner?.giveUp() }
+    guard isSpoiled || !isFinished else { return }
+    release()
+  }
+
+  /// The file has its name, or will not get one in this run.
+  package func release() {
+    owner?.end(isUnused: start == nil)
+    owner = nil
   }
 }
 
 extension OpenFile {
   /// Whether it is long enough for so many bytes of a stream, which are at least one.
-  fileprivate func holds(_ count: UInt64, of stripe: FileStripe) -> Bool {
+  func holds(_ count: UInt64, of stripe: FileStripe) -> Bool {
     guard count > 0, let size = try? status().size else { return false }
     return size > stripe.position(of: count - 1)
   }

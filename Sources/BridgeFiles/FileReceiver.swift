@@ -124,8 +124,7 @@ package final class FileReceiver {
 
   /// The stream is over; another one may begin.
   package func disconnect() {
-    defer { owner = nil }
-    if isSpoiled { removeStripes() }
+    defer { endStream() }
     if let writing, let file = writing.file, writing.kept.count > 0 {
       partIdentity = try? file.status().identity
       part = FilePoint.Part(
@@ -141,7 +140,7 @@ package final class FileReceiver {
 
   /// Removes what was written of a file that will not be completed.
   package func abandon() {
-    removeStripes()
+    isSpoiled = striping != nil
     disconnect()
     guard striping == nil else { return }
     removePart()
@@ -157,7 +156,9 @@ package final class FileReceiver {
 
   /// Whether the file of a part is the one that the last stream left, as that left it.
   private func isUntouched(_ part: FilePoint.Part) -> Bool {
-    guard striping == nil else { return isThere(part) }
+    guard striping == nil else {
+      return striping.flatMap { owner?.part.holds(part.offset, of: $0.stripe) } ?? false
+    }
     guard let partIdentity, let place = try? place(of: part.path),
       let file = try? place.directory.reopen(temporary(place.name))
     else { return false }

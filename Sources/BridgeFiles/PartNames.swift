@@ -31,12 +31,7 @@ package struct PartNames {
       directory.remove(whole)
     }
     for other in FileStripe.counts where other != count {
-      let name = owner(other)
-      guard let file = try? directory.reopen(name), file.lock(),
-        file.isNamed(name, in: directory)
-      else { continue }
-      if (try? directory.reopen(striped(other))) != nil { directory.remove(striped(other)) }
-      directory.remove(name)
+      PartOwner.clear(PartOwner.Place(self, of: other, in: directory))
     }
   }
 }

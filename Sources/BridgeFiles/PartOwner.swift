@@ -2,23 +2,60 @@ import BridgeSessionProtocol
 
 /// Which run writes a part that several streams write at once, each in a process of its own.
 ///
-/// A file beside the part names the run, and a stamp of the moment when that run took the part
-/// over. The streams of one run share a lock of that file; another run takes the part over only
-/// where no stream is left, and all that the former run knew of the part is void then: its stamp is
-/// another one.
+/// A file beside the part names the run, the part, and a stamp of the moment when that run took the
+/// part over. The streams of one run share a lock of that file; another run takes the part over
+/// only where no stream is left, and all that the former run knew of the part is void then: its
+/// stamp is another one. The part is opened and created under that lock only, so that a stream
+/// never writes into the part of another run.
 final class PartOwner {
   /// Of the moment when this run took the part over.
   let stamp: [UInt8]
+  /// What all streams write.
+  let part: OpenFile
   private let file: OpenFile
-  private let name: [UInt8]
-  private let directory: OpenFile
+  private let place: Place
 
-  private init(_ file: OpenFile, _ name: [UInt8], in directory: OpenFile, stamp: [UInt8]) {
-    (self.file, self.name, self.directory, self.stamp) = (file, name, directory, stamp)
+  /// Where both files are.
+  struct Place {
+    let directory: OpenFile
+    let part: [UInt8]
+    let owner: [UInt8]
+
+    init(_ names: PartNames, of count: Int, in directory: OpenFile) {
+      self.directory = directory
+      (part, owner) = (names.striped(count), names.owner(count))
+    }
   }
 
-  /// Of a run, and of a stamp.
-  private static let length = 16
+  /// What the file says.
+  private struct Content: Equatable {
+    var run: [UInt8]
+    var stamp: [UInt8]
+    /// The device and the number of the part.
+    var part: [UInt8]
+    /// Whether no stream of the run goes on.
+    var isGivenUp = false
+
+    private static let length = 16
+
+    init(run: Identifier, stamp: [UInt8], part: [UInt8]) {
+      (self.run, self.stamp, self.part) = (run.bytes, stamp, part)
+    }
+
+    init?(_ file: OpenFile) throws(SystemFailure) {
+      let length = Self.length
+      var bytes: [UInt8] = []
+      try file.read(at: 0, count: 3 * length + 1, into: &bytes)
+      guard bytes.count == 3 * length + 1 else { return nil }
+      run = Array(bytes[..<length])
+      stamp = Array(bytes[length..<(2 * length)])
+      part = Array(bytes[(2 * length)..<(3 * length)])
+      isGivenUp = bytes[3 * length] != 0
+    }
+
+    var bytes: [UInt8] { run + stamp + part + [isGivenUp ? 1 : 0] }
+  }
+
   /// The byte whose lock is held for a moment, to read who owns the part and to change that.
   private static let change = 0
   /// The byte whose lock the streams of the owner share.
@@ -26,18 +63,25 @@ final class PartOwner {
   /// How often a file may be removed between its opening and its lock.
   private static let attempts = 100
 
+  private init(_ file: OpenFile, _ part: OpenFile, _ place: Place, stamp: [UInt8]) {
+    (self.file, self.part, self.place, self.stamp) = (file, part, place, stamp)
+  }
+
   /// Takes part in a run, for as long as the result lives.
   ///
   /// - Parameter stamp: of the moment, 16 bytes; of use where the run takes the part over.
-  /// - Throws: `busy` where another run writes the part; what keeps the file from being made.
+  /// - Throws: `busy` where another run writes the part, or this one lost it; what keeps the files
+  ///   from being made.
   static func join(
-    _ run: Identifier, _ name: [UInt8], in directory: OpenFile, stamp: [UInt8]
+    _ run: Identifier, at place: Place, stamp: [UInt8]
   ) throws(FileFault) -> PartOwner {
     do throws(SystemFailure) {
       for _ in 0..<attempts {
-        if let owner = try take(run, open(name, in: directory), name, directory, stamp) {
-          return owner
-        }
+        let file = try open(place.owner, in: place.directory)
+        guard lock(file, at: place) else { continue }
+        defer { _ = file.lock(byte: change, .none) }
+        if let owner = try known(run, file, place) { return owner }
+        return try takeOver(file, place, by: run, stamp: stamp)
       }
       throw .locked
     } catch {
@@ -45,35 +89,31 @@ final class PartOwner {
     }
   }
 
-  /// Nil where the file was removed meanwhile.
-  private static func take(
-    _ run: Identifier, _ file: OpenFile, _ name: [UInt8], _ directory: OpenFile, _ stamp: [UInt8]
-  ) throws(SystemFailure) -> PartOwner? {
-    guard file.lock(byte: change, .alone, waits: true), file.isNamed(name, in: directory) else {
+  /// The part as a run left it that wrote all of it; nil where another run took it over.
+  static func find(_ run: Identifier, at place: Place) -> PartOwner? {
+    guard let file = try? place.directory.reopen(place.owner), lock(file, at: place) else {
       return nil
     }
     defer { _ = file.lock(byte: change, .none) }
-    var owned = stamp
-    if let known = try known(run, in: file) {
-      owned = known
-    } else {
-      guard file.lock(byte: membership, .alone) else { throw .locked }
-      try file.write(run.bytes + stamp, at: 0)
-    }
-    guard file.lock(byte: membership, .shared) else { throw .locked }
-    return PartOwner(file, name, in: directory, stamp: owned)
+    return try? known(run, file, place)
   }
 
-  /// The owner as a run left it that wrote all of the part; nil where another run took that over.
-  static func find(_ run: Identifier, _ name: [UInt8], in directory: OpenFile) -> PartOwner? {
-    guard let file = try? directory.reopen(name),
-      file.lock(byte: change, .alone, waits: true), file.isNamed(name, in: directory)
-    else { return nil }
-    defer { _ = file.lock(byte: change, .none) }
-    guard let stamp = try? known(run, in: file), file.lock(byte: membership, .shared) else {
-      return nil
-    }
-    return PartOwner(file, name, in: directory, stamp: stamp)
+  /// Removes what a run left that no stream goes on with.
+  static func clear(_ place: Place) {
+    let directory = place.directory
+    guard
+      (try? directory.status(of: place.owner)) != nil
+        || (try? directory.status(of: place.part)) != nil,
+      let file = try? open(place.owner, in: directory), lock(file, at: place),
+      file.lock(byte: membership, .alone)
+    else { return }
+    if (try? directory.reopen(place.part)) != nil { directory.remove(place.part) }
+    directory.remove(place.owner)
+  }
+
+  /// Holds the file for a moment; false where its name is gone.
+  private static func lock(_ file: OpenFile, at place: Place) -> Bool {
+    file.lock(byte: change, .alone, waits: true) && file.isNamed(place.owner, in: place.directory)
   }
 
   private static func open(
@@ -87,18 +127,66 @@ final class PartOwner {
     }
   }
 
-  /// The stamp of a run's file; nil where another run has it.
+  /// Nil for the file of another run.
   private static func known(
-    _ run: Identifier, in file: OpenFile
-  ) throws(SystemFailure) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    try file.read(at: 0, count: 2 * length, into: &bytes)
-    guard bytes.count == 2 * length, bytes.starts(with: run.bytes) else { return nil }
-    return Array(bytes.dropFirst(length))
+    _ run: Identifier, _ file: OpenFile, _ place: Place
+  ) throws(SystemFailure) -> PartOwner? {
+    guard var content = try Content(file), content.run == run.bytes else { return nil }
+    guard !content.isGivenUp, let part = try? place.directory.reopen(place.part),
+      try identity(of: part) == content.part
+    else {
+      // A part that is gone had bytes that were acknowledged.
+      content.isGivenUp = true
+      try file.write(content.bytes, at: 0)
+      throw .locked
+    }
+    guard file.lock(byte: membership, .shared) else { throw .locked }
+    return PartOwner(file, part, place, stamp: content.stamp)
   }
 
-  /// Removes its file: the part is complete, or given up.
-  func remove() {
-    if file.isNamed(name, in: directory) { directory.remove(name) }
+  private static func takeOver(
+    _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8]
+  ) throws(SystemFailure) -> PartOwner {
+    guard file.lock(byte: membership, .alone) else { throw .locked }
+    let part = try open(place.part, in: place.directory)
+    let content = Content(run: run, stamp: stamp, part: try identity(of: part))
+    try file.write(content.bytes, at: 0)
+    guard file.lock(byte: membership, .shared) else { throw .locked }
+    return PartOwner(file, part, place, stamp: stamp)
+  }
+
+  private static func identity(of part: OpenFile) throws(SystemFailure) -> [UInt8] {
+    Array(try part.status().identity.prefix(16))
+  }
+
+  /// No stream of the run goes on: the last one that ends removes the part.
+  func giveUp() {
+    guard Self.lock(file, at: place) else { return }
+    defer { _ = file.lock(byte: Self.change, .none) }
+    guard var content = try? Content(file) else { return }
+    content.isGivenUp = true
+    try? file.write(content.bytes, at: 0)
+  }
+
+  /// A stream ends.
+  ///
+  /// - Parameter isUnused: whether it has written nothing.
+  func end(isUnused: Bool) {
+    guard Self.lock(file, at: place) else { return }
+    defer { _ = file.lock(byte: Self.change, .none) }
+    let isGivenUp = (try? Content(file))?.isGivenUp ?? false
+    let isEmpty = (try? part.status().size) == 0
+    guard isGivenUp || (isUnused && isEmpty), file.lock(byte: Self.membership, .alone) else {
+      _ = file.lock(byte: Self.membership, .none)
+      return
+    }
+    if part.isNamed(place.part, in: place.directory) { place.directory.remove(place.part) }
+    place.directory.remove(place.owner)
+  }
+
+  /// The part has the name of the file.
+  func complete() {
+    guard Self.lock(file, at: place) else { return }
+    place.directory.remove(place.owner)
   }
 }

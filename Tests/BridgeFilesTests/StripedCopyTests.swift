@@ -64,6 +64,7 @@ import Testing
     var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     #expect(try first.streams[0].stream(cutAfter: Self.unit + 500_000) == .cut)
     #expect(try first.streams[1].stream() == .finished)
+    first.end()
     var second = StripedCopy(
       place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
     for index in second.streams.indices {
@@ -81,6 +82,7 @@ import Testing
     var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     _ = try first.streams[0].stream(cutAfter: Self.unit + 500_000)
     _ = try first.streams[1].stream()
+    first.end()
     // Shorter, too: what lies behind its end is not part of it.
     let other = Place.bytes(2 * Self.unit + 5, seed: 99)
     try place.write(other, to: "a")
@@ -96,6 +98,7 @@ import Testing
     let (place, _) = try Self.place(size: 2 * Self.unit)
     var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     for index in first.streams.indices { _ = try first.streams[index].stream() }
+    first.end()
     try place.write(Place.bytes(2 * Self.unit, seed: 50), to: "a")
     var other = StripedCopy(
       place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
@@ -160,6 +163,7 @@ import Testing
     let (place, _) = try Self.place(size: 2 * Self.unit)
     var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     for index in copy.streams.indices { _ = try copy.streams[index].stream() }
+    copy.end()
     let other = StripedCopy(
       place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
     _ = try other.streams[0].receiver.connect()
@@ -183,6 +187,7 @@ import Testing
     let (place, bytes) = try Self.place(size: 4 * Self.unit)
     var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     _ = try first.streams[1].stream()
+    first.end()
     let part = try #require(place.names("").first { $0.hasSuffix(".2") })
     let file = try FileHandle(forWritingTo: URL(filePath: place.file(part)))
     try file.write(contentsOf: bytes.prefix(1_000_100))
@@ -205,6 +210,92 @@ import Testing
     #expect(throws: FileFault(.busy)) { _ = try other.streams[1].receiver.connect() }
     first.streams[0].receiver.disconnect()
     _ = try other.streams[1].receiver.connect()
+    other.streams[1].receiver.disconnect()
+    // It has written nothing.
+    #expect(place.names("") == ["a"])
+  }
+
+  /// Streams that are whole keep the part until it has its name: no other run may take it over.
+  @Test func aRunWhoseStreamsAreWholeIsNotOvertaken() throws {
+    let (place, bytes) = try Self.place(size: 2 * Self.unit)
+    var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    #expect(try first.streams[0].stream() == .finished)
+    let other = StripedCopy(
+      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    #expect(throws: FileFault(.busy)) { _ = try other.streams[0].receiver.connect() }
+    #expect(try first.streams[1].stream() == .finished)
+    #expect(throws: FileFault(.busy)) { _ = try other.streams[0].receiver.connect() }
+    try first.join()
+    first.end()
+    #expect(place.read("b") == bytes)
+    #expect(place.names("") == ["a", "b"])
+  }
+
+  /// One stream has given up, and another one is late: what that still brings goes nowhere, and as
+  /// long as it is there no other run writes.
+  @Test func aLateStreamOfARunThatGaveUpWritesIntoNoOtherPart() throws {
+    let (place, bytes) = try Self.place(size: 3 * Self.unit)
+    var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    let late = first.streams[1]
+    late.sender.connect(try late.receiver.connect())
+    var count = 0
+    _ = try first.streams[0].stream { bytes in
+      count += 1
+      if count == 3 { bytes[5000] ^= 1 }
+    }
+    #expect(first.streams[0].faults == [.mismatch])
+    var second = StripedCopy(
+      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    #expect(throws: FileFault(.busy)) { _ = try second.streams[0].receiver.connect() }
+    // Nor does another stream of the first run begin.
+    first.restart(0, salt: 11)
+    #expect(throws: FileFault(.busy)) { _ = try first.streams[0].receiver.connect() }
+    var parser = FileFrameParser()
+    parser.append(late.sender.next() ?? [])
+    while let frame = try parser.next() { try late.receiver.take(frame) }
+    late.receiver.disconnect()
+    #expect(place.names("") == ["a"])
+    for index in second.streams.indices { _ = try second.streams[index].stream() }
+    try second.join()
+    second.end()
+    #expect(place.read("b") == bytes)
+    #expect(place.names("") == ["a", "b"])
+  }
+
+  /// Its other stream is whole already: a new part would have a hole in place of that.
+  @Test func aPartThatIsRemovedIsNotBegunAnew() throws {
+    let (place, _) = try Self.place(size: 2 * Self.unit)
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    #expect(try copy.streams[0].stream() == .finished)
+    #expect(try copy.streams[1].stream(cutAfter: 300_000) == .cut)
+    let part = try #require(place.names("").first { $0.hasSuffix(".2") })
+    try FileManager.default.removeItem(atPath: place.file(part))
+    #expect(throws: FileFault(.busy)) { _ = try copy.streams[1].stream() }
+    #expect(throws: FileFault.self) { try copy.join() }
+    copy.end()
+    #expect(place.names("") == ["a"])
+  }
+
+  /// As where the host turns out to know no streams.
+  @Test func aStreamThatNeverBeganLeavesNothing() throws {
+    let (place, _) = try Self.place(size: 10)
+    let copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    for stream in copy.streams { _ = try stream.receiver.connect() }
+    for stream in copy.streams { stream.receiver.disconnect() }
+    #expect(place.names("") == ["a"])
+  }
+
+  /// A program that was killed in between leaves a part without its owner.
+  @Test func aPartWithoutAnOwnerIsRemovedByALaterCopy() throws {
+    let (place, bytes) = try Self.place(size: 2 * Self.unit)
+    var three = StripedCopy(place.file("a"), to: place.file("b"), count: 3)
+    _ = try three.streams[0].stream(cutAfter: 300_000)
+    let owner = try #require(place.names("").first { $0.hasSuffix(".3.run") })
+    try FileManager.default.removeItem(atPath: place.file(owner))
+    var one = Copy(place.file("a"), to: place.file("b"))
+    #expect(try one.stream() == .finished)
+    #expect(place.read("b") == bytes)
+    #expect(place.names("") == ["a", "b"])
   }
 
   @Test func aDamagedByteIsAMismatchAndNothingIsLeft() throws {

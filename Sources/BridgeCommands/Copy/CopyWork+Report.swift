@@ -131,12 +131,14 @@ extension CopyWork {
     let place = shown(path, isTarget: isTarget)
     let host = context.settings.endpoint.host
     let error = FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
-    // Each stream of a file may find the same.
-    guard job.isRecursive || state.withLock({ $0.ledger.failed == 0 }) else { return }
-    let isOnly = state.withLock { state in
+    let isOnly = !job.isRecursive
+    let isNews = state.withLock { state in
+      // Each stream of a file may find the same.
+      guard !isOnly || state.ledger.failed == 0 else { return false }
       state.ledger.fail(error)
-      return !job.isRecursive
+      return true
     }
+    guard isNews else { return }
     // The last line says it of a single file.
     if !isOnly {
       reporter.log(

@@ -133,6 +133,7 @@ final class CopyWork: LinkWork {
       return result
     }
     await takeProgress()
+    for transfer in state.withLock({ $0.transfers }) { await transfer.release() }
     reporter.progress(nil)
     switch result {
     case .success: await finish()
@@ -249,6 +250,11 @@ final class CopyWork: LinkWork {
   ) async -> Step {
     let usesTools = state.withLock { $0.usesTools }
     let command = transfer.command(usesTools: usesTools)
+    // A host may allow one channel.
+    let others = state.withLock { state in
+      zip(state.transfers, state.route).filter { $0.1 == link.index && $0.0 !== transfer }
+    }
+    for (other, _) in others { await other.closeChannel() }
     let channel: any ByteChannel
     do throws(AppError) {
       let links = links[link.index]
@@ -324,6 +330,17 @@ final class CopyWork: LinkWork {
     await report([], parts.size, nil, parts.hasChanged, isVerified: true)
   }
 
+  /// A host may allow one channel at a time, and the first stream's still keeps the part.
+  private func joiningChannel(_ command: String) async throws(AppError) -> any ByteChannel {
+    do throws(AppError) {
+      return try await links[0].channel(running: command)
+    } catch {
+      guard !Task.isCancelled else { throw error }
+      for transfer in state.withLock({ $0.transfers }) { await transfer.closeChannel() }
+      return try await links[0].channel(running: command)
+    }
+  }
+
   private func completeThere(_ parts: FileParts, isInside: Bool) async throws(AppError) {
     let request = HostJoin(
       job, host: context.settings.endpoint.host, parts, isInside: isInside)
@@ -331,7 +348,7 @@ final class CopyWork: LinkWork {
     var isRepeated = false
     while true {
       let command = request.command()
-      let channel = try await links[0].channel(running: command.text)
+      let channel = try await joiningChannel(command.text)
       let ending = try await request.carry(over: channel, command, isRepeated: isRepeated)
       guard let ending else { return }
       if Task.isCancelled { throw .cancelled }

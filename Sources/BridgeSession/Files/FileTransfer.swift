@@ -44,6 +44,7 @@ package actor FileTransfer {
   /// Whether the copy lies inside the destination; nil where that is not known yet.
   private(set) var isInside: Bool?
   private var hasReportedPlace = false
+  private var held: (any ByteChannel)?
   /// What the receiver said of itself last.
   private var origin: [UInt8] = []
   /// Whether the source was changed while it was read; nil where no file is copied yet.
@@ -110,6 +111,7 @@ package actor FileTransfer {
       opening = try open()
     } catch {
       await channel.close()
+      receiver?.disconnect()
       throw failure(error, isTarget: true)
     }
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
@@ -120,13 +122,26 @@ package actor FileTransfer {
     }
     var ending = ByteChannelEnding.closed
     if case .success = result, !isFinished, !Task.isCancelled { ending = await channel.ending() }
-    await channel.close()
+    if isFinished, job.stripe != nil, job.role == .put {
+      held = channel
+    } else {
+      await channel.close()
+    }
     sender?.disconnect()
     receiver?.disconnect()
     try result.get()
     if isFinished { return .finished }
     guard !isLate else { throw .sshTimeout(seconds: Int(clamping: answerLimit / 1000)) }
     return unavailable(ending) ?? .ended(ending)
+  }
+
+  /// Closes the channel of a stream that is whole, which keeps the part there for this run.
+  package func closeChannel() async { await held.take()?.close() }
+
+  /// The file has its name, or will not get one in this run.
+  package func release() async {
+    await closeChannel()
+    receiver?.release()
   }
 
   private func exchange(over channel: any ByteChannel) async -> Result<Void, AppError> {

@@ -75,6 +75,7 @@ struct FilesVerb {
     do throws(FileFault) {
       send([.ready(try receiver.connect(request.point ?? FilePoint()))])
     } catch {
+      receiver.disconnect()
       send([.failed(error)])
       return ExitStatus.storage
     }
@@ -94,11 +95,14 @@ struct FilesVerb {
       }
       parser.append(more)
     }
+    // A stream of a file keeps the part for its run until the client has all of them.
+    while receiver.failure == nil, request.stripe != nil, Machine.readSome(from: 0) != nil {}
     if let failure = receiver.failure {
       receiver.abandon()
       return failure.isTarget ? ExitStatus.storage : ExitStatus.success
     }
     receiver.disconnect()
+    receiver.release()
     return ExitStatus.success
   }
 

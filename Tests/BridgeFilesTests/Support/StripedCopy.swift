@@ -32,6 +32,9 @@ struct StripedCopy {
       striping: .init(stripe, run: run, salt: Identifier(high: salt, low: 0)))
   }
 
+  /// No stream of the run is left: it was interrupted, or its links were lost.
+  func end() { for stream in streams { stream.receiver.release() } }
+
   /// What the streams say together.
   func parts() throws -> FileParts {
     try FileParts(
