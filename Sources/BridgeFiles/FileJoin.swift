@@ -42,7 +42,22 @@ package struct FileJoin {
       return
     }
     guard request.point?.boot == boot + owner.stamp else { throw FileFault(.busy) }
-    if let present = try? directory.status(of: name), present.kind == .directory {
+    do throws(FileFault) {
+      try complete(owner, place, name)
+    } catch {
+      // As a stream that cannot be completed.
+      owner.giveUp()
+      owner.end()
+      throw error
+    }
+    owner.complete()
+    names.removeOthers(than: stripe.count, in: directory)
+  }
+
+  private func complete(
+    _ owner: PartOwner, _ place: PartOwner.Place, _ name: [UInt8]
+  ) throws(FileFault) {
+    if let present = try? place.directory.status(of: name), present.kind == .directory {
       throw FileFault(.isDirectory)
     }
     do throws(SystemFailure) {
@@ -50,12 +65,10 @@ package struct FileJoin {
       // An earlier run may have copied more.
       try owner.part.truncate(to: join.size)
       try owner.part.set(join.meta)
-      try directory.rename(place.part, to: name)
+      try place.directory.rename(place.part, to: name)
     } catch {
       throw error == .short ? FileFault(.mismatch) : error.ofTarget
     }
-    owner.complete()
-    names.removeOthers(than: stripe.count, in: directory)
   }
 
   /// Whether the answer to the first request was lost, not the request.

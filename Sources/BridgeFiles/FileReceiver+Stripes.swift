@@ -21,7 +21,7 @@ extension FileReceiver {
     let place = PartOwner.Place(
       PartNames(name, of: transfer), of: striping.stripe.count, in: target.directory)
     joined &+= 1
-    let stamp = FileHash.digest(of: striping.salt.bytes + [joined]).prefix(16)
+    let stamp = FileHash.digest(of: striping.salt.bytes + Array("\(joined)".utf8)).prefix(16)
     let owner = try PartOwner.join(striping.run, at: place, stamp: Array(stamp))
     self.owner = owner
     // What was written before another run had the part is not there any more.
@@ -60,6 +60,7 @@ extension FileReceiver {
     guard let part = owner?.part, start.offset == 0 || part.holds(start.offset, of: stripe) else {
       throw .missing
     }
+    owner?.begin()
     return part
   }
 
@@ -73,7 +74,7 @@ extension FileReceiver {
 
   /// The file has its name, or will not get one in this run.
   package func release() {
-    owner?.end(isUnused: start == nil)
+    owner?.end()
     owner = nil
   }
 }

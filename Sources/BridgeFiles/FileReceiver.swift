@@ -30,7 +30,7 @@ package final class FileReceiver {
   /// Whether a striped file will not be completed.
   var isSpoiled = false
   /// How often this took part in its run: each time another stamp.
-  var joined: UInt8 = 0
+  var joined: UInt64 = 0
   var target: FileTarget?
   private var isInside: Bool?
   var incoming: IncomingFiles

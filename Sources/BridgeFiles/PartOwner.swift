@@ -27,14 +27,21 @@ final class PartOwner {
     }
   }
 
+  private enum State: UInt8 {
+    /// No stream has begun.
+    case fresh = 1
+    case begun
+    /// No stream of the run goes on.
+    case givenUp
+  }
+
   /// What the file says.
   private struct Content: Equatable {
     var run: [UInt8]
     var stamp: [UInt8]
     /// The device and the number of the part.
     var part: [UInt8]
-    /// Whether no stream of the run goes on.
-    var isGivenUp = false
+    var state = State.fresh
 
     private static let length = 16
 
@@ -46,14 +53,16 @@ final class PartOwner {
       let length = Self.length
       var bytes: [UInt8] = []
       try file.read(at: 0, count: 3 * length + 1, into: &bytes)
-      guard bytes.count == 3 * length + 1 else { return nil }
+      guard bytes.count == 3 * length + 1, let state = State(rawValue: bytes[3 * length]) else {
+        return nil
+      }
+      self.state = state
       run = Array(bytes[..<length])
       stamp = Array(bytes[length..<(2 * length)])
       part = Array(bytes[(2 * length)..<(3 * length)])
-      isGivenUp = bytes[3 * length] != 0
     }
 
-    var bytes: [UInt8] { run + stamp + part + [isGivenUp ? 1 : 0] }
+    var bytes: [UInt8] { run + stamp + part + [state.rawValue] }
   }
 
   /// The byte whose lock is held for a moment, to read who owns the part and to change that.
@@ -77,8 +86,7 @@ final class PartOwner {
   ) throws(FileFault) -> PartOwner {
     do throws(SystemFailure) {
       for _ in 0..<attempts {
-        let file = try open(place.owner, in: place.directory)
-        guard lock(file, at: place) else { continue }
+        guard let file = try openOwner(at: place), lock(file, at: place) else { continue }
         defer { _ = file.lock(byte: change, .none) }
         if let owner = try known(run, file, place) { return owner }
         return try takeOver(file, place, by: run, stamp: stamp)
@@ -107,13 +115,23 @@ final class PartOwner {
       let file = try? open(place.owner, in: directory), lock(file, at: place),
       file.lock(byte: membership, .alone)
     else { return }
-    if (try? directory.reopen(place.part)) != nil { directory.remove(place.part) }
+    directory.remove(place.part)
     directory.remove(place.owner)
   }
 
   /// Holds the file for a moment; false where its name is gone.
   private static func lock(_ file: OpenFile, at place: Place) -> Bool {
     file.lock(byte: change, .alone, waits: true) && file.isNamed(place.owner, in: place.directory)
+  }
+
+  /// Nil where the last stream that ended has just removed it.
+  private static func openOwner(at place: Place) throws(SystemFailure) -> OpenFile? {
+    do throws(SystemFailure) {
+      return try open(place.owner, in: place.directory)
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
+    }
   }
 
   private static func open(
@@ -132,51 +150,90 @@ final class PartOwner {
     _ run: Identifier, _ file: OpenFile, _ place: Place
   ) throws(SystemFailure) -> PartOwner? {
     guard var content = try Content(file), content.run == run.bytes else { return nil }
-    guard !content.isGivenUp, let part = try? place.directory.reopen(place.part),
-      try identity(of: part) == content.part
-    else {
+    guard content.state != .givenUp else {
+      removeUnlessShared(file, place)
+      throw .locked
+    }
+    var part: OpenFile?
+    do throws(SystemFailure) {
+      part = try place.directory.reopen(place.part)
+    } catch {
+      guard error.isMissing else { throw error }
+    }
+    guard let part, try identity(of: part) == content.part else {
       // A part that is gone had bytes that were acknowledged.
-      content.isGivenUp = true
+      content.state = .givenUp
       try file.write(content.bytes, at: 0)
+      removeUnlessShared(file, place)
       throw .locked
     }
     guard file.lock(byte: membership, .shared) else { throw .locked }
     return PartOwner(file, part, place, stamp: content.stamp)
   }
 
+  /// No stream is left that would do it.
+  private static func removeUnlessShared(_ file: OpenFile, _ place: Place) {
+    guard file.lock(byte: membership, .alone) else { return }
+    place.directory.remove(place.part)
+    place.directory.remove(place.owner)
+  }
+
   private static func takeOver(
     _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8]
   ) throws(SystemFailure) -> PartOwner {
     guard file.lock(byte: membership, .alone) else { throw .locked }
-    let part = try open(place.part, in: place.directory)
-    let content = Content(run: run, stamp: stamp, part: try identity(of: part))
-    try file.write(content.bytes, at: 0)
-    guard file.lock(byte: membership, .shared) else { throw .locked }
-    return PartOwner(file, part, place, stamp: stamp)
+    var part: OpenFile?
+    do throws(SystemFailure) {
+      let opened = try openPart(at: place)
+      part = opened
+      let content = Content(run: run, stamp: stamp, part: try identity(of: opened))
+      try file.write(content.bytes, at: 0)
+      guard file.lock(byte: membership, .shared) else { throw .locked }
+      return PartOwner(file, opened, place, stamp: stamp)
+    } catch {
+      if let status = try? part?.status(), status.size == 0 { place.directory.remove(place.part) }
+      place.directory.remove(place.owner)
+      throw error
+    }
+  }
+
+  /// One that cannot be written has its last mode already, and was never completed.
+  private static func openPart(at place: Place) throws(SystemFailure) -> OpenFile {
+    do throws(SystemFailure) {
+      return try open(place.part, in: place.directory)
+    } catch {
+      place.directory.remove(place.part)
+      return try place.directory.create(place.part)
+    }
   }
 
   private static func identity(of part: OpenFile) throws(SystemFailure) -> [UInt8] {
     Array(try part.status().identity.prefix(16))
   }
 
+  /// A stream has begun to write.
+  func begin() { change(to: .begun, from: .fresh) }
+
   /// No stream of the run goes on: the last one that ends removes the part.
-  func giveUp() {
+  func giveUp() { change(to: .givenUp) }
+
+  private func change(to state: State, from old: State? = nil) {
     guard Self.lock(file, at: place) else { return }
     defer { _ = file.lock(byte: Self.change, .none) }
-    guard var content = try? Content(file) else { return }
-    content.isGivenUp = true
+    guard var content = try? Content(file), old == nil || content.state == old else { return }
+    content.state = state
     try? file.write(content.bytes, at: 0)
   }
 
-  /// A stream ends.
-  ///
-  /// - Parameter isUnused: whether it has written nothing.
-  func end(isUnused: Bool) {
+  /// A stream ends. The last one removes what no stream goes on with, or ever wrote.
+  func end() {
     guard Self.lock(file, at: place) else { return }
     defer { _ = file.lock(byte: Self.change, .none) }
-    let isGivenUp = (try? Content(file))?.isGivenUp ?? false
+    let state = (try? Content(file))?.state
     let isEmpty = (try? part.status().size) == 0
-    guard isGivenUp || (isUnused && isEmpty), file.lock(byte: Self.membership, .alone) else {
+    guard state == .givenUp || (state == .fresh && isEmpty),
+      file.lock(byte: Self.membership, .alone)
+    else {
       _ = file.lock(byte: Self.membership, .none)
       return
     }

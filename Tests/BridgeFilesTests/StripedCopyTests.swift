@@ -276,6 +276,19 @@ import Testing
     #expect(place.names("") == ["a"])
   }
 
+  /// The same where no stream is left that could remove what there is.
+  @Test func aPartThatIsRemovedBetweenTheStreamsLeavesNothing() throws {
+    let (place, _) = try Self.place(size: 2 * Self.unit)
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    for index in copy.streams.indices {
+      #expect(try copy.streams[index].stream(cutAfter: 300_000) == .cut)
+    }
+    let part = try #require(place.names("").first { $0.hasSuffix(".2") })
+    try FileManager.default.removeItem(atPath: place.file(part))
+    #expect(throws: FileFault(.busy)) { _ = try copy.streams[1].stream() }
+    #expect(place.names("") == ["a"])
+  }
+
   /// As where the host turns out to know no streams.
   @Test func aStreamThatNeverBeganLeavesNothing() throws {
     let (place, _) = try Self.place(size: 10)
@@ -370,7 +383,9 @@ import Testing
     var request = copy.request(parts)
     request.point?.isInside = false
     #expect(throws: FileFault(.isDirectory)) { try FileJoin(request)?.perform() }
+    copy.end()
     #expect(place.read("b/inside") == [])
+    #expect(place.names("") == ["a", "b", "b/inside"])
   }
 
   /// Runs with other numbers of streams left something, which no run would go on with.

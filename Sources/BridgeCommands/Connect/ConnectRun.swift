@@ -143,7 +143,7 @@ struct ConnectRun: Sendable {
   private func begin(_ links: RunLinks, _ forwards: RunForwards?) async {
     do throws(AppError) {
       try await links.add(losesNothing: work.losesNothing) { connection, generation in
-        if generation == 1 { await begin(sides: work.sideLinks, links) }
+        await begin(sides: work.sideLinks, links)
         await use(connection, generation, forwards)
       }
     } catch {

@@ -32,6 +32,7 @@ struct RunLinks: Sendable {
   private let target: Target
   /// Open when `add` has returned.
   private let isAdded = Latch()
+  private let hasSides = Mutex(false)
 
   private var settings: ConnectSettings { context.settings }
 
@@ -108,12 +109,17 @@ struct RunLinks: Sendable {
     (0..<count).map { ConnectionID("\(id)-stream\($0 + 2)") }
   }
 
-  /// Keeps so many more links to the host up, each on a thread of its own unless a host is on the
-  /// way. `use` gets their generations, and their numbers from 1 on.
+  /// Keeps so many more links to the host up from the first call on, each on a thread of its own
+  /// unless a host is on the way. `use` gets their generations, and their numbers from 1 on.
   func addSides(
     _ count: Int, use: @escaping @Sendable (SSHConnection, Int, Int) async -> Void
   ) async throws(AppError) {
-    guard count > 0, case .ssh(let configuration) = target else { return }
+    guard count > 0, case .ssh(let configuration) = target,
+      hasSides.withLock({ hasSides in
+        defer { hasSides = true }
+        return !hasSides
+      })
+    else { return }
     let hop = Self.hops(of: settings).last
     for (index, side) in Self.sides(of: id, count: count).enumerated() {
       let reactor = Reactor(name: "bridge-stream-\(index + 2)")

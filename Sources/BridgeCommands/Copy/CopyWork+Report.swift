@@ -54,6 +54,8 @@ extension CopyWork {
       return context.finish(.failure(gaveUp))
     }
     guard error != .cancelled else { return }
+    // What the other streams of a file find after the first failure follows from that.
+    let error = state.withLock { job.isRecursive ? nil : $0.ledger.first } ?? error
     // Either end removes the part of a file that it could not copy.
     state.withLock { $0.goesOn = false }
     reportEnd()
@@ -79,7 +81,10 @@ extension CopyWork {
         state.withLock { state in
           state.sizes[stream] = size
           guard state.sizes.count == state.transfers.count else { return }
-          state.progress.totalBytes = state.sizes.values.reduce(0) { $0 + Int(clamping: $1) }
+          state.progress.totalBytes = state.sizes.values.reduce(0) { sum, size in
+            let (sum, isBeyond) = sum.addingReportingOverflow(Int(clamping: size))
+            return isBeyond ? .max : sum
+          }
         }
       case .continued(let path, let offset):
         await report(path, continuedAt: offset, ofStream: stream)

@@ -150,6 +150,7 @@ final class CopyWork: LinkWork {
       if stripes.count > 1, state.withLock({ $0.usesTools }) {
         reporter.log(
           "bridgectl: without bridge-host a file comes over one connection, not \(stripes.count).")
+        for transfer in state.withLock({ $0.transfers }) { await transfer.release() }
         try await carry([nil])
       }
       try await complete()
@@ -208,12 +209,12 @@ final class CopyWork: LinkWork {
           return state.transfers[stream]
         }
         let step = await carry(transfer, over: (connection, link), &attempts)
+        if step == .useless { await queue.stop() }
         await queue.release(stream, isSettled: step == .settled)
         switch step {
-        case .settled, .again: break
+        case .settled, .again, .useless: break
         case .lost: isUp = false
         case .refused(let error): return drop(link, error)
-        case .useless: await queue.stop()
         case .failed(let error): return error
         }
       }
@@ -248,7 +249,7 @@ final class CopyWork: LinkWork {
     _ transfer: FileTransfer, over link: (connection: SSHConnection, index: Int),
     _ attempts: inout CopyAttempts
   ) async -> Step {
-    let usesTools = state.withLock { $0.usesTools }
+    let usesTools = state.withLock { $0.usesTools && $0.transfers.count == 1 }
     let command = transfer.command(usesTools: usesTools)
     // A host may allow one channel.
     let others = state.withLock { state in
@@ -332,13 +333,17 @@ final class CopyWork: LinkWork {
 
   /// A host may allow one channel at a time, and the first stream's still keeps the part.
   private func joiningChannel(_ command: String) async throws(AppError) -> any ByteChannel {
-    do throws(AppError) {
-      return try await links[0].channel(running: command)
-    } catch {
-      guard !Task.isCancelled else { throw error }
-      for transfer in state.withLock({ $0.transfers }) { await transfer.closeChannel() }
-      return try await links[0].channel(running: command)
+    for _ in 0..<10 {
+      do throws(AppError) {
+        return try await links[0].channel(running: command)
+      } catch {
+        guard !Task.isCancelled, state.withLock({ $0.gaveUp == nil }) else { throw error }
+        for transfer in state.withLock({ $0.transfers }) { await transfer.closeChannel() }
+        // The host needs a moment to see that.
+        try? await context.clock.sleep(for: .milliseconds(200))
+      }
     }
+    return try await links[0].channel(running: command)
   }
 
   private func completeThere(_ parts: FileParts, isInside: Bool) async throws(AppError) {

@@ -39,6 +39,11 @@ extension FileTransfer {
       Identifier(high: run.high, low: run.low &+ UInt64(stripe?.index ?? 0))
     }
 
+    /// The same of what follows its streams, whose channels are still open then.
+    var lastChannel: Identifier {
+      Identifier(high: run.high, low: run.low &+ UInt64(FileStripe.counts.upperBound))
+    }
+
     /// One stream of it.
     package func stream(_ stripe: FileStripe) -> Job {
       var job = self

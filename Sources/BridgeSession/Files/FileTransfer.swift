@@ -151,6 +151,8 @@ package actor FileTransfer {
       isOver = true
       resume()
       if !isFinished { group.cancelAll() }
+      // A write that waits for the host's window ends with the channel only.
+      if Task.isCancelled { await channel.close() }
       return result
     }
   }

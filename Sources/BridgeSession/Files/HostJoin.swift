@@ -9,17 +9,25 @@ package struct HostJoin: Sendable {
   private let host: String
   private let parts: FileParts
   private let isInside: Bool
+  private let clock: SessionClock
+  /// How long the host has for its answer, in milliseconds.
+  private static let answerLimit: Milliseconds = 60_000
 
   /// - Parameters:
   ///   - job: the copy.
   ///   - isInside: whether the copy lies inside the destination, as the streams found it.
-  package init(_ job: FileTransfer.Job, host: String, _ parts: FileParts, isInside: Bool) {
+  ///   - clock: for the time that the host has for its answer.
+  package init<C: Clock>(
+    _ job: FileTransfer.Job, host: String, _ parts: FileParts, isInside: Bool,
+    clock: C = ContinuousClock()
+  ) where C.Duration == Duration {
     (self.job, self.host, self.parts, self.isInside) = (job, host, parts, isInside)
+    self.clock = SessionClock(clock)
   }
 
   /// A command that runs the host's end, with a marker of its own.
   package func command() -> HostCommand {
-    HostCommand(.files(run: job.channel), program: nil, marker: HostCommand.freshMarker())
+    HostCommand(.files(run: job.lastChannel), program: nil, marker: HostCommand.freshMarker())
   }
 
   /// Requests it over a channel; returns how that ended before an answer, nil where the file has
@@ -30,12 +38,32 @@ package struct HostJoin: Sendable {
   package func carry(
     over channel: any ByteChannel, _ command: HostCommand, isRepeated: Bool
   ) async throws(AppError) -> ByteChannelEnding? {
-    let result = await exchange(over: channel, command, isRepeated)
+    let result = await limited(channel) { await exchange(over: channel, command, isRepeated) }
     var ending: ByteChannelEnding?
     if case .success(false) = result { ending = await channel.ending() }
     await channel.close()
     _ = try result.get()
     return ending
+  }
+
+  /// The answer, where it comes in time.
+  private func limited(
+    _ channel: any ByteChannel, _ exchange: @escaping @Sendable () async -> Result<Bool, AppError>
+  ) async -> Result<Bool, AppError> {
+    await withTaskGroup(of: Result<Bool, AppError>?.self) { group in
+      group.addTask { await exchange() }
+      group.addTask { [clock] in
+        await clock.sleep(Self.answerLimit)
+        guard !Task.isCancelled else { return nil }
+        return .failure(.sshTimeout(seconds: Int(clamping: Self.answerLimit / 1000)))
+      }
+      for await case let result? in group {
+        if case .failure = result { await channel.close() }
+        group.cancelAll()
+        return result
+      }
+      return .success(false)
+    }
   }
 
   /// True once the host has done it, false where the channel ends.

@@ -72,10 +72,14 @@ struct FilesVerb {
         let salt = Identifier(high: Machine.entropy(), low: Machine.entropy())
         return request.run.map { FileReceiver.Striping(stripe, run: $0, salt: salt) }
       })
+    // Where the link was lost, the client may come back: what is there stays.
+    defer {
+      receiver.disconnect()
+      receiver.release()
+    }
     do throws(FileFault) {
       send([.ready(try receiver.connect(request.point ?? FilePoint()))])
     } catch {
-      receiver.disconnect()
       send([.failed(error)])
       return ExitStatus.storage
     }
@@ -88,11 +92,7 @@ struct FilesVerb {
       let isOver = receiver.isFinished || receiver.failure != nil
       if isOver || !Machine.isReadable(0) { write(receiver.takeOutbox(isIdle: true)) }
       if isOver { break }
-      guard let more = Machine.readSome(from: 0) else {
-        // The link was lost, and the client may come back: what is there stays.
-        receiver.disconnect()
-        return ExitStatus.success
-      }
+      guard let more = Machine.readSome(from: 0) else { return ExitStatus.success }
       parser.append(more)
     }
     // A stream of a file keeps the part for its run until the client has all of them.
@@ -101,8 +101,6 @@ struct FilesVerb {
       receiver.abandon()
       return failure.isTarget ? ExitStatus.storage : ExitStatus.success
     }
-    receiver.disconnect()
-    receiver.release()
     return ExitStatus.success
   }
 

@@ -45,6 +45,21 @@ import Testing
     }
   }
 
+  /// Where the first dial fails, the others are dialed after the one that succeeds.
+  @Test func aHostThatIsNotUpAtFirstGetsAllConnections() async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 16 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.refuse(for: .seconds(1)))
+      let outcome = try await server.copy(
+        ["--wait", "--streams", "2"] + operands(home, isPut: true), home, port: proxy.port)
+      let counts = try await carried(by: proxy, 2, isPut: true)
+      await proxy.stop()
+      #expect(outcome.code == 0 && home.data("b") == data, "\(outcome.error)")
+      #expect(counts.allSatisfy { $0 > 4 << 20 }, "\(counts)")
+    }
+  }
+
   @Test(arguments: [true, false])
   func everyStreamGoesOnOverBreaks(isPut: Bool) async throws {
     try await withSessions { server, home, _ in
