@@ -29,6 +29,8 @@ import Testing
       let data = try home.fill("a", (22 << 20) + 5)
       FileDetails.setMode(home.file("a"), 0o640)
       let proxy = try await FaultProxy(to: server.port)
+      // Slower than a login: else the first connection carries what the others have not begun.
+      try await proxy.inject(.bandwidth(1 << 20))
       let outcome = try await server.copy(
         ["--streams", "3", "--json"] + operands(home, isPut: isPut), home, port: proxy.port)
       let counts = try await carried(by: proxy, 3, isPut: isPut)
@@ -50,6 +52,7 @@ import Testing
     try await withSessions { server, home, _ in
       let data = try home.fill("a", 16 << 20)
       let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(1 << 20))
       try await proxy.inject(.refuse(for: .seconds(1)))
       let outcome = try await server.copy(
         ["--wait", "--streams", "2"] + operands(home, isPut: true), home, port: proxy.port)
