@@ -263,17 +263,21 @@ import Testing
   }
 
   /// Its other stream is whole already: a new part would have a hole in place of that.
-  @Test func aPartThatIsRemovedIsNotBegunAnew() throws {
+  @Test(arguments: [false, true])
+  func aPartThatIsRemovedIsNotBegunAnew(isReplaced: Bool) throws {
     let (place, _) = try Self.place(size: 2 * Self.unit)
     var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
     #expect(try copy.streams[0].stream() == .finished)
     #expect(try copy.streams[1].stream(cutAfter: 300_000) == .cut)
     let part = try #require(place.names("").first { $0.hasSuffix(".2") })
     try FileManager.default.removeItem(atPath: place.file(part))
+    if isReplaced { try place.write(Place.bytes(2 * Self.unit, seed: 3), to: part) }
     #expect(throws: FileFault(.busy)) { _ = try copy.streams[1].stream() }
     #expect(throws: FileFault.self) { try copy.join() }
     copy.end()
-    #expect(place.names("") == ["a"])
+    // What is not the part of this run stays.
+    #expect(place.names("").filter { $0 != part } == ["a"])
+    #expect((place.read(part) != nil) == isReplaced)
   }
 
   /// The same where no stream is left that could remove what there is.
