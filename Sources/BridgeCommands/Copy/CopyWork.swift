@@ -180,14 +180,12 @@ final class CopyWork: LinkWork {
       for await next in group {
         // What a canceled one ends with is no reason.
         failure = failure ?? next
-        let isOver = await queue.isOver
-        if isOver || next != nil { group.cancelAll() }
+        if queue.isOver || next != nil { group.cancelAll() }
       }
       return failure
     }
     if Task.isCancelled { throw .cancelled }
-    let isOver = await queue.isOver
-    if let failure, !isOver { throw failure }
+    if let failure, !queue.isOver { throw failure }
   }
 
   /// Carries streams over one link until all are settled; returns what ends the copy.
@@ -209,8 +207,8 @@ final class CopyWork: LinkWork {
           return state.transfers[stream]
         }
         let step = await carry(transfer, over: (connection, link), &attempts)
-        if step == .useless { await queue.stop() }
-        await queue.release(stream, isSettled: step == .settled)
+        if step == .useless { queue.stop() }
+        queue.release(stream, isSettled: step == .settled)
         switch step {
         case .settled, .again, .useless: break
         case .lost: isUp = false

@@ -1,3 +1,5 @@
+import BridgeTransport
+
 /// Which link carries which stream of a copy: each its own first, then what is left. A link that is
 /// never up, or refused, leaves its stream to the others.
 package struct StreamSchedule: Sendable {
@@ -15,6 +17,9 @@ package struct StreamSchedule: Sendable {
   /// Whether all are settled.
   package var isDone: Bool { streams.allSatisfy { $0 == .settled } }
 
+  /// Whether one of them waits for a link.
+  package var hasFree: Bool { streams.contains(.free) }
+
   /// The stream that a link carries next; nil while all others are carried or settled.
   package mutating func take(for link: Int) -> Int? {
     let own = streams.indices.first { $0 == link && streams[$0] == .free }
@@ -30,55 +35,48 @@ package struct StreamSchedule: Sendable {
 }
 
 /// Hands the streams of a copy out to those that carry them.
-actor StreamQueue {
-  private var schedule: StreamSchedule
-  private var isStopped = false
-  private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
-  private var last = 0
+final class StreamQueue: Sendable {
+  private struct State {
+    var schedule: StreamSchedule
+    var isStopped = false
+    var callers = WaitList<Void>()
 
-  init(_ count: Int) { schedule = StreamSchedule(count) }
+    /// Whether nothing more is handed out.
+    var isOver: Bool { schedule.isDone || isStopped }
+  }
+
+  private let state: Mutex<State>
+
+  init(_ count: Int) { state = Mutex(State(schedule: StreamSchedule(count))) }
 
   /// Whether nothing more is handed out.
-  var isOver: Bool { schedule.isDone || isStopped }
+  var isOver: Bool { state.withLock { $0.isOver } }
 
   /// The stream that a link carries next, as soon as one is free; nil where all are settled, or the
   /// caller is canceled.
   func next(for link: Int) async -> Int? {
     while !Task.isCancelled, !isOver {
-      if let stream = schedule.take(for: link) { return stream }
-      await change()
+      await state.wait(in: \.callers, canceled: ()) { state in
+        state.isOver || state.schedule.hasFree ? () : nil
+      }
+      let stream = state.withLock { $0.isOver ? nil : $0.schedule.take(for: link) }
+      if let stream { return stream }
     }
     return nil
   }
 
   func release(_ stream: Int, isSettled: Bool) {
-    schedule.release(stream, isSettled: isSettled)
-    resumeAll()
+    change { $0.schedule.release(stream, isSettled: isSettled) }
   }
 
   /// Hands nothing more out.
-  func stop() {
-    isStopped = true
-    resumeAll()
-  }
+  func stop() { change { $0.isStopped = true } }
 
-  private func resumeAll() {
-    let waiting = callers
-    callers = [:]
-    for caller in waiting.values { caller.resume() }
-  }
-
-  private func change() async {
-    last += 1
-    let ticket = last
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        if Task.isCancelled { caller.resume() } else { callers[ticket] = caller }
-      }
-    } onCancel: {
-      _ = Task(executorPreference: nil) { await self.resume(ticket) }
+  private func change(_ body: (inout State) -> Void) {
+    let callers = state.withLock { state in
+      body(&state)
+      return state.callers.takeAll()
     }
+    for caller in callers { caller.resume() }
   }
-
-  private func resume(_ ticket: Int) { callers.removeValue(forKey: ticket)?.resume() }
 }

@@ -24,6 +24,21 @@ struct StripedCopy {
     }
   }
 
+  /// A directory with a file `a` of so many bytes.
+  static func place(size: Int) throws -> (Place, [UInt8]) {
+    let place = try Place()
+    let block = Place.bytes(1 << 20, seed: size)
+    var bytes: [UInt8] = []
+    while bytes.count < size {
+      bytes += block
+      // No two units are the same.
+      bytes[bytes.count - 1] = UInt8(truncatingIfNeeded: bytes.count >> 20)
+    }
+    bytes.removeLast(bytes.count - size)
+    try place.write(bytes, to: "a")
+    return (place, bytes)
+  }
+
   /// One stream goes on in another process.
   mutating func restart(_ index: Int, salt: UInt64) {
     guard let stripe = FileStripe(index, of: streams.count) else { return }
