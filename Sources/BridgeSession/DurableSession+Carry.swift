@@ -23,6 +23,27 @@ extension DurableSession {
     finish()
   }
 
+  /// Attaches until the host has removed the session, or removes it no more.
+  func removeSession() async {
+    var progress = AttachProgress()
+    var last: ByteChannelEnding?
+    do throws(AppError) {
+      repeat {
+        machine.closeAgain()
+        let command = nextCommand
+        let ending = try await carry(over: try await nextChannel(command.text, last), command)
+        guard machine.mayRemove, !machine.phase.isRefused, !wasClosed else { break }
+        last = ending
+      } while !Task.isCancelled
+        && progress.ended(
+          received: machine.received, taken: machine.inputTaken,
+          linkWasLost: last?.isOfTheLink == true)
+    } catch {
+      // It stays on the host until it is too old to be kept.
+    }
+    machine.disconnect()
+  }
+
   private func finish() {
     isOver = true
     machine.disconnect()
@@ -65,6 +86,7 @@ extension DurableSession {
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
+    if machine.phase == .left, ending == .finished(status: 0) { wasClosed = true }
     await channel.close()
     try result.get()
     return ending

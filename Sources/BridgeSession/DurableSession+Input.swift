@@ -98,17 +98,16 @@ extension DurableSession {
     guard machine.phase == .attached, inputUntaken > 0, let end = machine.inputOffset else {
       return
     }
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { try? await self.inputTaken(through: end) }
-      group.addTask { [clock] in await clock.sleep(Self.detachLimit) }
-      await group.next()
-      group.cancelAll()
-    }
+    await within(Self.detachLimit) { try? await self.inputTaken(through: end) }
   }
 
   /// Leaves the session, and removes it where the program has ended and all of its output was
-  /// committed.
-  public func close() async { await disconnect(closes: true) }
+  /// committed: over the next channel, where the present one is lost. Takes 5 s at most.
+  public func close() async {
+    await disconnect(closes: true)
+    guard machine.mayRemove, !wasClosed, !Task.isCancelled else { return }
+    await within(Self.closeLimit) { await self.removeSession() }
+  }
 
   private func disconnect(closes: Bool) async {
     isLeaving = true
@@ -122,12 +121,23 @@ extension DurableSession {
       return await carrying.value
     }
     sends.resumeAll()
-    let limit = Task(executorPreference: executor) { [clock] in
-      await clock.sleep(closes ? Self.closeLimit : Self.detachLimit)
-      if !Task.isCancelled { carrying.cancel() }
+    await within(closes ? Self.closeLimit : Self.detachLimit) {
+      await withTaskCancellationHandler {
+        await carrying.value
+      } onCancel: {
+        carrying.cancel()
+      }
     }
-    await carrying.value
-    limit.cancel()
+  }
+
+  /// Runs `work`, and cancels it after `limit`.
+  private func within(_ limit: Milliseconds, _ work: @escaping @Sendable () async -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await work() }
+      group.addTask { [clock] in await clock.sleep(limit) }
+      await group.next()
+      group.cancelAll()
+    }
   }
 
   /// A person may wait for the prompt.

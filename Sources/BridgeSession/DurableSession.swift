@@ -79,6 +79,8 @@ public actor DurableSession {
   var carrying: Task<Void, Never>?
   var isOver = false
   var isLeaving = false
+  /// The host has ended an attachment that this client left.
+  var wasClosed = false
   /// Whether the host has answered this attachment.
   var isWelcome = false
   /// Whether the program may have been started: false as long as no `bridge-host` has answered, or

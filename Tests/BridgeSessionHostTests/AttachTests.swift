@@ -107,6 +107,23 @@ import Testing
     #expect(stale.process.map { TestMachine.isAlive($0.process) } != nil)
   }
 
+  /// What a killed client had sent may arrive late.
+  @Test func aHelloOfADeadClientDisplacesNoAttachment() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("while read word; do echo got $word; done")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    let verb = ["attach", "--session", spec.session.description, "--marker", SessionBench.marker]
+    let late = try bench.launch(verb)
+    // The hello, and the end of what was sent.
+    let answer = late.finish(bench.hello(spec.session) { $0.client = bench.client }).output
+    #expect(try SessionBench.frames(in: answer).map(\.type) == [.ping])
+    try client.type("x\n")
+    try client.pump { $0.text == "got x\n" }
+    #expect(client.refusal == nil)
+  }
+
   @Test func aStoppedClientDoesNotStopAProgramOnATerminalAndReadsTheRestLater() throws {
     let bench = try SessionBench()
     let spec = bench.spec("head -c 6000000 /dev/zero | tr '\\0' x; echo; echo done >finished") {

@@ -144,7 +144,9 @@ struct SessionClient: Sendable {
       while await store.output.position == 0, !Task.isCancelled { await rest(.milliseconds(5)) }
       return try await typeAll()
     } catch {
-      // The reader has the reason where the session is over for this client.
+      // The reader has the reason where the session is over for this client or the program has
+      // ended: what it had not read then is missing in what it reports.
+      if case .sshConnectionFailed = error { return nil }
       if await session.ending != nil || error == .cancelled { return nil }
       return .broken("typing: \(error)")
     }

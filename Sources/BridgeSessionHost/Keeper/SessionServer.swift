@@ -120,9 +120,7 @@ final class SessionServer {
       connection.parser.append(bytes)
       do throws(ProtocolError) {
         while connection.exitCode == nil, let frame = try connection.parser.next() {
-          prepare(for: frame)
-          execute(machine.receive(frame, from: connection.id, at: now), at: now)
-          conclude(frame, of: connection)
+          receive(frame, from: connection, at: now)
         }
       } catch {
         execute(machine.violate(error, by: connection.id), at: now)
@@ -130,16 +128,22 @@ final class SessionServer {
     }
   }
 
+  private func receive(_ frame: Frame, from connection: Connection, at now: Milliseconds) {
+    let hello = machine.hello(in: frame, from: connection.id)
+    if let hello { prepare(for: hello) }
+    execute(machine.receive(frame, from: connection.id, at: now), at: now)
+    if let hello { conclude(hello, of: connection) }
+  }
+
   /// Takes from a hello that was accepted what concerns the program.
-  private func conclude(_ frame: Frame, of connection: Connection) {
-    guard case .hello(let hello) = frame, machine.isWriter(connection.id) else { return }
+  private func conclude(_ hello: Hello, of connection: Connection) {
+    guard machine.isWriter(connection.id) else { return }
     isNewScreen = hello.resume == nil && hello.size != nil
     if !hello.environment.isEmpty { environment = hello.environment }
   }
 
   /// Finds where a terminal of its own begins, before the machine answers its hello.
-  private func prepare(for frame: Frame) {
-    guard case .hello(let hello) = frame else { return }
+  private func prepare(for hello: Hello) {
     guard hello.resume == nil, hello.replay == .screen else { return }
     machine.replayPoint = ReplayStart.find(in: journal, machine.configuration.kind)
   }

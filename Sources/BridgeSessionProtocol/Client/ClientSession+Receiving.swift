@@ -18,8 +18,9 @@ extension ClientSession {
     switch frame {
     case .welcome(let welcome): return try attach(welcome, at: now)
     case .refused(let refusal): return refuse(refusal)
+    case .ping(let value): return queuePong(value)
     case .status, .notice: return []
-    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .ping, .pong, .start:
+    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .pong, .start:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }
@@ -35,14 +36,17 @@ extension ClientSession {
       return try receiveAcknowledgement(through, settled)
     case .ended(let offset, let end): return try receiveEnd(end, at: offset)
     case .refused(let refusal): return refuse(refusal)
-    case .ping(let value):
-      if pongs.count < Self.pongLimit { pongs.append(value) }
-      return []
+    case .ping(let value): return queuePong(value)
     case .pong(let value): return [.pong(value)]
     case .notice(let notice): return receiveNotice(notice)
     case .hello, .welcome, .input, .control, .start, .status:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
+  }
+
+  private mutating func queuePong(_ value: UInt64) -> [Event] {
+    if pongs.count < Self.pongLimit { pongs.append(value) }
+    return []
   }
 
   private static let pongLimit = 16
@@ -210,6 +214,8 @@ extension ClientSession {
   ) throws(ProtocolError) -> [Event] {
     guard offset == received else { throw .hole(expected: received, found: offset) }
     acknowledgesNow = true
+    endWasReceived = true
+    if closesAfterEnd { requestClose() }
     guard ending == nil else { return [] }
     ending = end
     return [.ended(end, at: offset)] + closeInput()

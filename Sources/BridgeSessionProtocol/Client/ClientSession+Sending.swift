@@ -3,7 +3,7 @@ extension ClientSession {
   public mutating func nextFrame(limit: Int = 32 << 10, at now: Milliseconds) -> Frame? {
     switch phase {
     case .greeting:
-      guard helloIsDue else { return nil }
+      guard helloIsDue else { return pongs.isEmpty ? nil : .pong(pongs.removeFirst()) }
       helloIsDue = false
       (sentAcknowledgement, sentCommit) = (consumed, committed)
       return .hello(hello)
@@ -106,6 +106,12 @@ extension ClientSession {
 
   private static let pingLimit = 16
 
+  /// A `close` that was sent and not acknowledged is sent again as it is.
+  mutating func requestClose() {
+    guard !controls.contains(where: { $0.control == .close }) else { return }
+    _ = try? perform(.close)
+  }
+
   private func requireWriter() throws(WriteError) {
     guard let role else { throw .notAttached }
     guard role == .writer else { throw .notWriter }
@@ -122,8 +128,9 @@ extension ClientSession {
     guard let next = controls.first(where: { $0.number > controlCursor }) else { return nil }
     switch next.control {
     case .detach, .close:
-      // What was written before must be sent before.
+      // What was written before must be sent before, and a `close` counts only behind the end.
       guard inputCursor == input.end else { return nil }
+      if next.control == .close, ending != nil, !endWasReceived { return nil }
       phase = .left
     case .resize, .signal, .endInput: break
     }

@@ -147,6 +147,10 @@ public struct ClientSession: Sendable {
   var controlsDone: UInt64 = 0
   /// The last control that was sent in this attachment.
   var controlCursor: UInt64 = 0
+  /// The host has sent the end in this attachment.
+  var endWasReceived = false
+  /// `close` is sent behind the next end that the host sends.
+  var closesAfterEnd = false
   var pongs: [UInt64] = []
   var pings: [UInt64] = []
 
@@ -187,6 +191,7 @@ public struct ClientSession: Sendable {
     case .detached, .greeting, .attached:
       phase = .greeting
       helloIsDue = true
+      endWasReceived = false
       pongs = []
       pings = []
     case .refused, .left: return
@@ -201,6 +206,18 @@ public struct ClientSession: Sendable {
       helloIsDue = false
     case .detached, .refused, .left: return
     }
+  }
+
+  /// The program has ended, and this client has committed all that it printed: its `close` removes
+  /// the session.
+  public var mayRemove: Bool {
+    role == .writer && ending != nil && committed == received
+  }
+
+  /// Attaches once more, to remove the session: the channel was lost before the host did.
+  public mutating func closeAgain() {
+    closesAfterEnd = true
+    phase = .detached
   }
 
   /// Attaches again after a refusal; with `takes`, displaces another writer.

@@ -1,5 +1,50 @@
 extension HostSession {
-  mutating func greet(
+  /// The hello that `frame` brings, or that it lets the host answer; nil for any other frame.
+  public func hello(in frame: Frame, from id: AttachmentID) -> Hello? {
+    switch frame {
+    case .hello(let hello): hello
+    case .pong: attachments[id]?.waiting
+    default: nil
+    }
+  }
+
+  /// Takes a frame of an attachment that was not welcomed in.
+  ///
+  /// Bytes of a link that its client has given up may arrive late, when the network recovers. So an
+  /// attachment displaces another one only after its client has answered a ping; and since the
+  /// answer may be late as well, only one whose hello came before its own.
+  mutating func receiveGreeting(
+    _ frame: Frame, from id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    switch (frame, attachments[id]?.waiting) {
+    case (.hello(let hello), nil):
+      lastHello += 1
+      attachments[id]?.number = lastHello
+      guard hello.answersPings, !displaced(by: hello).isEmpty, refusal(of: hello) == nil else {
+        return try greet(hello, from: id, at: now)
+      }
+      attachments[id]?.waiting = hello
+      return [.send(id, .ping(UInt64(id)))]
+    case (.pong(UInt64(id)), let hello?):
+      let number = attachments[id]?.number ?? 0
+      guard displaced(by: hello).allSatisfy({ $0.number < number }) else {
+        disconnect(id)
+        let refusal = Refusal(.replaced, "A later attachment is there already.")
+        return [.send(id, .refused(refusal)), .end(id, .declined(.replaced))]
+      }
+      return try greet(hello, from: id, at: now)
+    default: throw .unexpectedFrame(type: frame.type.rawValue)
+    }
+  }
+
+  private func displaced(by hello: Hello) -> [Attachment] {
+    let takes = hello.role == .writer && hello.takes
+    return attachments.filter { id, attachment in
+      attachment.client == hello.client || takes && id == writer
+    }.map(\.value)
+  }
+
+  private mutating func greet(
     _ hello: Hello, from id: AttachmentID, at now: Milliseconds
   ) throws(ProtocolError) -> [Effect] {
     if let refusal = refusal(of: hello) {
@@ -15,7 +60,8 @@ extension HostSession {
     if role == .writer { effects += becomeWriter(hello.client, id) }
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
-      client: hello.client, role: role, cursor: start, acknowledged: acknowledged, progressAt: now)
+      number: attachments[id]?.number ?? 0, client: hello.client, role: role, cursor: start,
+      acknowledged: acknowledged, progressAt: now)
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start))))
     if role == .writer {

@@ -68,7 +68,11 @@ public struct HostSession: Sendable {
   }
 
   struct Attachment: Sendable {
+    /// In the order in which the hellos arrived.
+    var number: UInt64 = 0
     var client: ClientID?
+    /// What is answered once the client has answered a ping.
+    var waiting: Hello?
     var role = Role.viewer
     /// The next output offset to send.
     var cursor: UInt64 = 0
@@ -108,6 +112,7 @@ public struct HostSession: Sendable {
   public internal(set) var ending: ProgramEnd?
 
   var attachments: [AttachmentID: Attachment] = [:]
+  var lastHello: UInt64 = 0
   var leaseHolder: ClientID?
   var writer: AttachmentID?
   var endedLeases: [EndedLease] = []
@@ -188,10 +193,7 @@ public struct HostSession: Sendable {
     guard let attachment = attachments[id] else { return [] }
     do throws(ProtocolError) {
       guard attachment.isAttached else {
-        guard case .hello(let hello) = frame else {
-          throw .unexpectedFrame(type: frame.type.rawValue)
-        }
-        return try greet(hello, from: id, at: now)
+        return try receiveGreeting(frame, from: id, at: now)
       }
       return try receiveAttached(frame, from: id, at: now)
     } catch {

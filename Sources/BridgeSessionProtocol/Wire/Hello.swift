@@ -73,6 +73,8 @@ public struct Hello: Sendable, Equatable {
   public var role = Role.writer
   /// True where it displaces a writer of another name.
   public var takes = false
+  /// True where the client answers a ping before the welcome; one of an older version does not.
+  public var answersPings = true
   /// What it has received; nil for a client that has received nothing.
   public var resume: ResumePoint?
   /// All output below was taken by the client's reader; at most what was received.
@@ -101,6 +103,7 @@ public struct Hello: Sendable, Equatable {
     versions = try fields.required("versions", fields.bytes("versions"))
     role = try fields.choice("role") ?? .writer
     takes = try fields.bytes("take") != nil
+    answersPings = try fields.bytes("pings") != nil
     replay = try fields.choice("replay") ?? .everything
     acknowledged = try fields.offset("acknowledged") ?? 0
     committed = try fields.offset("committed") ?? 0
@@ -122,6 +125,7 @@ public struct Hello: Sendable, Equatable {
     fields.add("client", bytes: client.bytes)
     fields.add("role", text: role.rawValue)
     if takes { fields.add("take", bytes: []) }
+    if answersPings { fields.add("pings", bytes: []) }
     fields.add("replay", text: replay.rawValue)
     fields.add("epoch", number: resume?.epoch)
     fields.add("received", number: resume?.received)

@@ -51,6 +51,50 @@ import Testing
     }
   }
 
+  @Test func aPingBeforeTheWelcomeIsAnsweredAfterHello() throws {
+    let configuration = ClientSession.Configuration(session: Sample.session, client: Sample.client)
+    var client = ClientSession(configuration)
+    client.connect()
+    #expect(try client.receive(.ping(9), at: 0).isEmpty)
+    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    #expect(hello.answersPings)
+    #expect(client.nextFrame(at: 0) == .pong(9))
+    #expect(client.nextFrame(at: 0) == nil)
+  }
+
+  /// `close` removes a session only where the host has sent the end in the same attachment.
+  @Test(arguments: [false, true]) func closeIsSentAgainBehindTheEnd(wasSent: Bool) throws {
+    var client = try client { $0.newest = 2 }
+    _ = try client.receive(output(0, 2), at: 0)
+    let end = Frame.ended(at: 2, .exited(status: 0))
+    _ = try client.receive(end, at: 0)
+    #expect(!client.mayRemove)
+    client.commit(through: 2, at: 0)
+    #expect(client.mayRemove)
+    if wasSent {
+      try client.detach(closes: true)
+      #expect(client.nextFrame(at: 0) == .acknowledge(through: 2, settled: 2))
+      #expect(client.nextFrame(at: 0) == .control(number: 1, .close))
+    }
+    client.disconnect()
+    client.closeAgain()
+    client.connect()
+    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    #expect(hello.committed == 2)
+    _ = try client.receive(
+      .welcome(
+        welcome {
+          $0.newest = 2
+          $0.resume = 2
+          $0.hasEnded = true
+        }), at: 0)
+    #expect(client.nextFrame(at: 0) == nil)
+    _ = try client.receive(end, at: 0)
+    #expect(client.nextFrame(at: 0) == .acknowledge(through: 2, settled: 2))
+    #expect(client.nextFrame(at: 0) == .control(number: 1, .close))
+    #expect(client.phase == .left)
+  }
+
   @Test func outputIsDeliveredOnceWhateverOverlaps() throws {
     var client = try client()
     #expect(

@@ -27,7 +27,10 @@ import Testing
   private func attach(
     _ host: inout HostSession, _ id: UInt32, _ frame: Frame
   ) throws -> (effects: [Effect], welcome: Welcome) {
-    let effects = host.connect(id) + host.receive(frame, from: id, at: 0)
+    var effects = host.connect(id) + host.receive(frame, from: id, at: 0)
+    if effects == [.send(id, .ping(UInt64(id)))] {
+      effects = host.receive(.pong(UInt64(id)), from: id, at: 0)
+    }
     let answers = effects.compactMap { effect -> Welcome? in
       guard case .send(id, .welcome(let welcome)) = effect else { return nil }
       return welcome

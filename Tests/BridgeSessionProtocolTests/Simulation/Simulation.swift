@@ -9,8 +9,8 @@ struct Simulation {
   var links: [Link?]
   var now: Milliseconds = 1000
   var nextLink: UInt32 = 0
-  /// Links that the client has given up and the host still believes in.
-  var halfOpen: [UInt32] = []
+  /// Links that the client has given up and the host still believes in, with what is under way.
+  var halfOpen: [Link] = []
   let hasCap: Bool
   var counts = Counts()
 
@@ -20,6 +20,8 @@ struct Simulation {
     var kills = 0
     var takeovers = 0
     var gaps = 0
+    /// A hello that arrived after its client had given its link up.
+    var lateHellos = 0
   }
 
   /// Bytes under way between one client and the host.
@@ -74,9 +76,16 @@ struct Simulation {
       transmit(index, all: !withFaults)
     }
     if let old = halfOpen.first, generator.oneIn(withFaults ? 20 : 2) {
-      host.disconnect(old)
+      arriveLate(old)
       halfOpen.removeFirst()
     }
+  }
+
+  /// What a link had under way arrives, and its end: its client answers no more.
+  private mutating func arriveLate(_ link: Link) {
+    if !link.toHost.isEmpty, !host.machine.isAttached(link.id) { counts.lateHellos += 1 }
+    host.receive(link.toHost, on: link.id, at: now)
+    host.disconnect(link.id)
   }
 
   private var allInputArrived: Bool {
@@ -94,16 +103,18 @@ struct Simulation {
 
   /// The connection is lost with what is under way; one side may notice much later.
   private mutating func cut(_ index: Int) {
-    guard let link = links[index] else { return }
+    guard var link = links[index] else { return }
     counts.cuts += 1
     links[index] = nil
+    link.toHost += clients[index].outbox
     let arrived = link.toHost.prefix(generator.upTo(link.toHost.count))
     host.receive(arrived, on: link.id, at: now)
+    link.toHost.removeFirst(arrived.count)
     clients[index].disconnect()
     if generator.oneIn(2) {
       host.disconnect(link.id)
     } else {
-      halfOpen.append(link.id)
+      halfOpen.append(link)
     }
   }
 

@@ -15,18 +15,20 @@ import Testing
 
   /// The faults are there: without this the test above could pass for a network without any.
   @Test func theSeedsContainEveryFault() {
-    var (cuts, kills, takeovers, gaps) = (0, 0, 0, 0)
+    var (cuts, kills, takeovers, gaps, lateHellos) = (0, 0, 0, 0, 0)
     for seed in UInt64(1)..<50 {
       var simulation = Simulation(seed: seed)
       _ = simulation.run()
       cuts += simulation.counts.cuts
       kills += simulation.counts.kills
       takeovers += simulation.counts.takeovers
+      lateHellos += simulation.counts.lateHellos
       gaps += simulation.clients[0].store.gaps.count
     }
     #expect(cuts > 500)
     #expect(kills > 50)
     #expect(takeovers > 10)
+    #expect(lateHellos > 50)
     #expect(gaps > 3)
   }
 }

@@ -155,11 +155,15 @@ actor ScriptedHost {
     return channel
   }
 
+  nonisolated var configuration: DurableSession.Configuration {
+    DurableSession.Configuration(
+      host: "build", attachment: .init(session: Self.id, client: Identifier(high: 1, low: 1)))
+  }
+
   nonisolated func session(
     _ change: (inout DurableSession.Configuration) -> Void = { _ in }
   ) -> DurableSession {
-    var configuration = DurableSession.Configuration(
-      host: "build", attachment: .init(session: Self.id, client: Identifier(high: 1, low: 1)))
+    var configuration = configuration
     change(&configuration)
     return DurableSession(configuration) { command, last throws(AppError) in
       try await self.next(command, last)
@@ -183,5 +187,11 @@ extension ScriptedChannel {
   func greet(_ change: (inout Welcome) -> Void = { _ in }) {
     send(marker)
     send(ScriptedHost.welcome(change))
+  }
+
+  /// The marker and a refusal.
+  func greetRefusing(_ code: Refusal.Code) {
+    send(marker)
+    send(.refused(Refusal(code, "why")))
   }
 }

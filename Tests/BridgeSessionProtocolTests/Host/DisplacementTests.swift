@@ -1,0 +1,88 @@
+import BridgeSessionProtocol
+import Testing
+
+/// Who displaces an attachment that is there.
+@Suite struct DisplacementTests {
+  private static func hello(_ client: ClientID, takes: Bool = false) -> Frame {
+    var hello = Hello(session: Sample.session, client: client)
+    hello.takes = takes
+    return .hello(hello)
+  }
+
+  /// Attachment 1 is the writer's.
+  private func hostWithWriter() -> HostSession {
+    var host = HostSession(
+      .init(session: Sample.session, epoch: Sample.epoch, kind: .pipes))
+    _ = host.connect(1)
+    _ = host.receive(Self.hello(Sample.client), from: 1, at: 0)
+    return host
+  }
+
+  /// A hello may be late: its client is dead, or has given that link up.
+  @Test(arguments: [Sample.client, Sample.other])
+  func noAttachmentIsDisplacedByAHelloAlone(newcomer: ClientID) {
+    var host = hostWithWriter()
+    _ = host.connect(2)
+    #expect(
+      host.receive(Self.hello(newcomer, takes: true), from: 2, at: 0) == [.send(2, .ping(2))])
+    #expect(host.isWriter(1) && !host.isAttached(2))
+    #expect(host.receive(.input(offset: 0, bytes: [1]), from: 1, at: 0) == [.writeInput([1])])
+    host.disconnect(2)
+    #expect(host.isWriter(1) && host.lease == 1)
+  }
+
+  @Test func theAnswerToThePingDisplaces() {
+    var host = hostWithWriter()
+    _ = host.connect(2)
+    _ = host.receive(Self.hello(Sample.client), from: 2, at: 0)
+    let effects = host.receive(.pong(2), from: 2, at: 0)
+    #expect(effects.contains(.end(1, .replaced)))
+    #expect(host.isWriter(2))
+  }
+
+  /// The pong may be late as well: its client has attached over another link meanwhile.
+  @Test func noAttachmentDisplacesOneWhoseHelloCameLater() {
+    var host = hostWithWriter()
+    for id in UInt32(2)...3 {
+      _ = host.connect(id)
+      _ = host.receive(Self.hello(Sample.client), from: id, at: 0)
+    }
+    _ = host.receive(.pong(3), from: 3, at: 0)
+    #expect(host.isWriter(3))
+    #expect(host.receive(.pong(2), from: 2, at: 0).last == .end(2, .declined(.replaced)))
+    #expect(host.isWriter(3) && host.attachedCount == 1)
+  }
+
+  /// It will answer itself, and displace the other one.
+  @Test func aHelloThatWaitsForItsPongKeepsNoOtherOut() {
+    var host = hostWithWriter()
+    for id in UInt32(2)...3 {
+      _ = host.connect(id)
+      _ = host.receive(Self.hello(Sample.client), from: id, at: 0)
+    }
+    _ = host.receive(.pong(2), from: 2, at: 0)
+    #expect(host.isWriter(2))
+    #expect(host.receive(.pong(3), from: 3, at: 0).contains(.end(2, .replaced)))
+    #expect(host.isWriter(3))
+  }
+
+  @Test(arguments: [Frame.pong(3), .input(offset: 0, bytes: [1]), .control(number: 1, .detach)])
+  func onlyThePongMayFollowThatHello(frame: Frame) {
+    var host = hostWithWriter()
+    _ = host.connect(2)
+    _ = host.receive(Self.hello(Sample.client), from: 2, at: 0)
+    #expect(
+      host.receive(frame, from: 2, at: 0).last
+        == .end(2, .violated(.unexpectedFrame(type: frame.type.rawValue))))
+    #expect(host.isWriter(1))
+  }
+
+  @Test func aClientThatAnswersNoPingDisplacesAtOnce() {
+    var host = hostWithWriter()
+    var old = Hello(session: Sample.session, client: Sample.client)
+    old.answersPings = false
+    _ = host.connect(2)
+    #expect(host.receive(.hello(old), from: 2, at: 0).contains(.end(1, .replaced)))
+    #expect(host.isWriter(2))
+  }
+}

@@ -1,0 +1,110 @@
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTestKit
+import BridgeTransport
+import Testing
+
+/// The host removes a session when it is asked to: the link may be lost around that.
+@Suite("A session that was closed is removed")
+struct CloseTests {
+  private static let end = Frame.ended(at: 2, .exited(status: 0))
+
+  private static func print(_ channel: ScriptedChannel) {
+    channel.greet { $0.newest = 2 }
+    channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1, 2]))
+    channel.send(end)
+  }
+
+  private static func printAgain(_ channel: ScriptedChannel) {
+    channel.greet {
+      $0.newest = 2
+      $0.resume = 2
+      $0.hasEnded = true
+    }
+    channel.send(end)
+  }
+
+  private static func closes(_ frame: Frame) -> Bool {
+    if case .control(_, .close) = frame { true } else { false }
+  }
+
+  /// Reads to the end and commits it.
+  private func settle(_ session: DurableSession) async throws {
+    #expect(try await drain(session).bytes == [.standardOutput: [1, 2]])
+    #expect(try await session.exitStatus() == .exited(status: 0))
+    await session.commit(through: 2)
+  }
+
+  @Test func afterTheLinkWasLost() async throws {
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)),
+      { channel in
+        Self.print(channel)
+        channel.hangUp()
+      }, Self.printAgain)
+    let session = host.session()
+    var channels = host.made.makeAsyncIterator()
+    try await settle(session)
+    _ = await channels.next()
+    async let closed: Void = session.close()
+    let second = try #require(await channels.next())
+    try await second.waitForFrame { $0 == .acknowledge(through: 2, settled: 2) }
+    try await second.waitForFrame(Self.closes)
+    second.hangUp()
+    await closed
+    #expect(await host.channels.count == 2)
+  }
+
+  @Test func whereTheLinkIsLostWithTheRequest() async throws {
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)), Self.print, Self.printAgain,
+      { $0.greetRefusing(.unknownSession) })
+    let session = host.session()
+    var channels = host.made.makeAsyncIterator()
+    try await settle(session)
+    async let closed: Void = session.close()
+    for _ in 0..<2 {
+      let channel = try #require(await channels.next())
+      try await channel.waitForFrame(Self.closes)
+      channel.hangUp()
+    }
+    await closed
+    // The host has no such session any more: it was removed, and its word was lost.
+    #expect(await host.channels.count == 3)
+    #expect(try await session.exitStatus() == .exited(status: 0))
+  }
+
+  @Test func notLongerThanFiveSeconds() async throws {
+    let clock = ManualClock()
+    let host = ScriptedHost { channel in
+      Self.print(channel)
+      channel.hangUp()
+    }
+    let dials = AsyncStream<Void>.makeStream()
+    let session = DurableSession(host.configuration, clock: clock) {
+      command, last throws(AppError) in
+      if last == nil, await host.channels.isEmpty { return try await host.next(command, last) }
+      dials.continuation.yield()
+      for await _ in AsyncStream<Void>.makeStream().stream {}
+      throw .cancelled
+    }
+    try await settle(session)
+    async let closed: Void = session.close()
+    for await _ in dials.stream { break }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(5))
+    await closed
+  }
+
+  @Test func butNotWhatWasNotCommitted() async throws {
+    let host = ScriptedHost { channel in
+      Self.print(channel)
+      channel.hangUp()
+    }
+    let session = host.session()
+    _ = try await drain(session)
+    await session.close()
+    #expect(await host.channels.count == 1)
+  }
+}
