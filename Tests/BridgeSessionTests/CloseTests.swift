@@ -36,6 +36,12 @@ struct CloseTests {
     await session.commit(through: 2)
   }
 
+  /// After that there are no more channels to wait for.
+  private func close(_ session: DurableSession, on host: ScriptedHost) async {
+    await session.close()
+    await host.stop()
+  }
+
   @Test func afterTheLinkWasLost() async throws {
     let host = ScriptedHost(
       ending: .lost(.sshTimeout(seconds: 1)),
@@ -47,7 +53,7 @@ struct CloseTests {
     var channels = host.made.makeAsyncIterator()
     try await settle(session)
     _ = await channels.next()
-    async let closed: Void = session.close()
+    async let closed: Void = close(session, on: host)
     let second = try #require(await channels.next())
     try await second.waitForFrame { $0 == .acknowledge(through: 2, settled: 2) }
     try await second.waitForFrame(Self.closes)
@@ -63,7 +69,7 @@ struct CloseTests {
     let session = host.session()
     var channels = host.made.makeAsyncIterator()
     try await settle(session)
-    async let closed: Void = session.close()
+    async let closed: Void = close(session, on: host)
     for _ in 0..<2 {
       let channel = try #require(await channels.next())
       try await channel.waitForFrame(Self.closes)

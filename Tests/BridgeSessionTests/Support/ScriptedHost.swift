@@ -155,6 +155,8 @@ actor ScriptedHost {
     return channel
   }
 
+  func stop() { sink.finish() }
+
   nonisolated var configuration: DurableSession.Configuration {
     DurableSession.Configuration(
       host: "build", attachment: .init(session: Self.id, client: Identifier(high: 1, low: 1)))
