@@ -73,6 +73,26 @@ import Testing
     #expect(try bench.status(running.session)?.state == .running)
   }
 
+  /// Of two attachments to an ended session one removes it, and the other records a commit.
+  @Test func filesThatAreAddedMeanwhileAreRemovedAsWell() async throws {
+    let bench = try SessionBench()
+    let root = bench.folder.path
+    for name in (0..<300).map({ "gone-\($0)" }) {
+      try FileManager.default.createDirectory(
+        atPath: "\(root)/\(name)", withIntermediateDirectories: false)
+      _ = try Directory("\(root)/\(name)").create("journal")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          let directory = try? Directory("\(root)/\(name)")
+          for file in 0..<8 { _ = try? directory?.create("live-\(file)") }
+        }
+        group.addTask { try Directory(root).removeDirectory(name) }
+        try await group.waitForAll()
+      }
+      #expect(!FileManager.default.fileExists(atPath: "\(root)/\(name)"))
+    }
+  }
+
   @Test func whatAKilledStartLeftIsRemovedAndWhatIsHeldIsNot() throws {
     let bench = try SessionBench()
     _ = try bench.run(["list"])

@@ -111,13 +111,18 @@ struct Directory {
   /// The socket of a keeper.
   static let socketName = "sock"
 
-  /// Removes a directory and the files in it.
+  /// Removes a directory and the files in it, and those that another process still adds: an
+  /// attachment to a session that is removed records what was committed.
   func removeDirectory(_ name: String) {
-    if let inner = try? Directory(name, in: self) {
-      for file in inner.names() { inner.remove(file) }
+    for _ in 0..<Self.passes {
+      if let inner = try? Directory(name, in: self) {
+        for file in inner.names() { inner.remove(file) }
+      }
+      if unsafe unlinkat(number, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY { return }
     }
-    unsafe unlinkat(number, name, AT_REMOVEDIR)
   }
+
+  private static let passes = 16
 
   /// The names in it, sorted; empty when it cannot be read.
   func names() -> [String] {
