@@ -12,7 +12,7 @@ import Testing
       let listener = try LoopbackListener(at: .loopback)
       defer { withExtendedLifetime(listener) {} }
       await withReactor { reactor in
-        Kernel.useUpDescriptors()
+        await Kernel.useUpDescriptors()
         await #expect(
           throws: DialFailure(phase: .dial, cause: .failed(errno: 24), nativeCode: 24)
         ) {
@@ -33,7 +33,7 @@ import Testing
       ProcessLimit.begin()
       let group = ReactorGroup(count: 3)
       let first = group.next()
-      Kernel.useUpDescriptors()
+      await Kernel.useUpDescriptors()
       #expect(group.next() === first)
       #expect(group.next() === first)
       await group.stop()
@@ -45,7 +45,7 @@ import Testing
   @Test func withoutDescriptorsAReactorRunsJobsAndADialSaysWhy() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()
-      Kernel.useUpDescriptors()
+      await Kernel.useUpDescriptors()
       let reactor = Reactor()
       let pinned = Pinned(reactor)
       await pinned.append(1)
@@ -72,7 +72,7 @@ import Testing
       let listener = try LoopbackListener(at: .loopback)
       defer { withExtendedLifetime(listener) {} }
       let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
-      Kernel.useUpDescriptors()
+      await Kernel.useUpDescriptors()
       let reactor = Reactor()
       let pinned = Pinned(reactor)
       for number in 0..<3 { await pinned.append(number) }
@@ -87,7 +87,7 @@ import Testing
   @Test func aReactorWithoutALoopCanBeStopped() async {
     await #expect(processExitsWith: .success) {
       ProcessLimit.begin()
-      Kernel.useUpDescriptors()
+      await Kernel.useUpDescriptors()
       await Reactor().stop()
       let group = ReactorGroup(count: 2)
       let first = group.next()

@@ -39,6 +39,17 @@ enum Kernel {
   /// Lets this process open descriptors again: a leak check at its end does.
   static func giveDescriptorsBack() { limitDescriptors { $0 } }
 
+  /// The clocks of this process's timers: proc_pid_fdinfo(5).
+  private static var timerClocks: Set<Int32> {
+    let folder = "/proc/self/fdinfo"
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return Set(
+      entries.compactMap { entry in
+        let text = try? String(contentsOfFile: "\(folder)/\(entry)", encoding: .utf8)
+        return text?.firstMatch(of: /clockid: ([0-9]+)/).flatMap { Int32($0.output.1) }
+      })
+  }
+
   private static func limitDescriptors(_ choose: (_ most: rlim_t) -> rlim_t) {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -48,13 +59,16 @@ enum Kernel {
 
   /// Lets this process open no descriptor more.
   ///
-  /// The test library has timers, whose first one opens a descriptor on a thread of its own and
-  /// ends the process that has none left: that one is made before.
-  static func useUpDescriptors() {
+  /// The test library has timers, and so has `eventually`, each of another clock. The first one of
+  /// a clock opens a descriptor, and ends a process that has none left: those are made before.
+  static func useUpDescriptors() async {
     let timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now() + .seconds(3600))
     timer.resume()
-    while !targets().contains(where: isTimer) { sched_yield() }
+    // A timer that is due before it is seen opens none.
+    while !timerClocks.isSuperset(of: [CLOCK_MONOTONIC, CLOCK_BOOTTIME]) {
+      try? await ContinuousClock().sleep(for: .milliseconds(5))
+    }
     timer.cancel()
     // Below all that are open but the standard streams: a descriptor that another test closes is of
     // no use either.

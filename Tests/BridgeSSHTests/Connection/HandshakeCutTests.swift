@@ -40,6 +40,9 @@ import Testing
   private static func use(
     _ port: Int, _ configuration: SSHConfiguration, _ command: String?, cutAfter place: Int
   ) async {
+    var configuration = configuration
+    // An end that is missed is what fails, not a machine that is busy for a while.
+    configuration.timeouts.channel = .seconds(120)
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)
     do throws(AppError) {
