@@ -142,6 +142,28 @@ import Testing
     }
   }
 
+  /// What the starting process answers decides whether its client may run the command elsewhere.
+  @Test func aStartWhoseKeeperIsKilledSaysWhatBecameOfTheProgram() throws {
+    let bench = try SessionBench()
+    for cut in 0..<Self.kills {
+      let spec = bench.spec("echo run >>runs-\(cut); read word")
+      let start = try bench.launch(["start", "--marker", SessionBench.marker])
+      _ = start.input?.write(Frame.start(spec).encoded, from: 0)
+      while TestMachine.isAlive(start.process), bench.text("runs-\(cut)").isEmpty {
+        guard let keeper = bench.keepers(of: spec.session).first else { continue }
+        TestMachine.kill(keeper)
+        break
+      }
+      let answer = try SessionBench.frames(in: start.finish().output).last
+      guard case .status(let status) = answer else {
+        Issue.record("cut \(cut): \(String(describing: answer))")
+        continue
+      }
+      if status.state == .keeperDied { #expect(status.end == .unknownKeeperDied) }
+      #expect(["", "run\n"].contains(bench.text("runs-\(cut)")), "cut \(cut)")
+    }
+  }
+
   @Test func aSessionThatWasClaimedAndNeverStartedIsStartedByTheNextStart() throws {
     let bench = try SessionBench()
     let spec = bench.spec("echo run >>runs; read word")

@@ -69,17 +69,25 @@ enum KeepVerb {
     Machine.write(bytes, to: pipe.number)
   }
 
-  /// Waits for the report; nil for success.
-  static func read(report pipe: Pipe) -> SystemError? {
+  /// What became of a start.
+  enum Report: Equatable {
+    /// The program was executed.
+    case started
+    /// It was not, and the session was removed.
+    case failed(SystemError)
+    /// The keeper ended without a word.
+    case died
+  }
+
+  /// Waits for the report.
+  static func read(report pipe: Pipe) -> Report {
     pipe.writer.closeNow()
-    guard let first = Machine.read(1, from: pipe.reader.number) else {
-      return SystemError("start the keeper", 5)
-    }
-    guard first[0] != 0 else { return nil }
+    guard let first = Machine.read(1, from: pipe.reader.number) else { return .died }
+    guard first[0] != 0 else { return .started }
     let number = Machine.read(4, from: pipe.reader.number) ?? [0, 0, 0, 5]
     let code = number.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     var call: [UInt8] = []
     while let byte = Machine.read(1, from: pipe.reader.number) { call += byte }
-    return SystemError(String(decoding: call, as: UTF8.self), Int32(bitPattern: code))
+    return .failed(SystemError(String(decoding: call, as: UTF8.self), Int32(bitPattern: code)))
   }
 }

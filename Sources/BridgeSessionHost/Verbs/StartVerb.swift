@@ -20,17 +20,26 @@ struct StartVerb {
     guard let spec = Self.readSpec() else {
       return (nil, answer.decline(.violation, "Standard input has no start frame."))
     }
-    switch claim(spec) {
-    case .declined(let code, let text): return (nil, answer.decline(code, text))
-    case .known(let files): return report(files, spec)
-    case .ours(let files, let lock):
-      if let failure = startKeeper(files, lock) {
-        let isExec = failure.call.hasPrefix("exec")
-        return (nil, answer.decline(isExec ? .cannotExecute : .storage, failure.text))
+    for _ in 0..<Self.keepers {
+      switch claim(spec) {
+      case .declined(let code, let text): return (nil, answer.decline(code, text))
+      case .known(let files): return report(files, spec)
+      case .ours(let files, let lock):
+        switch startKeeper(files, lock) {
+        case .started: return report(files, spec)
+        case .failed(let error):
+          let isExec = error.call.hasPrefix("exec")
+          return (nil, answer.decline(isExec ? .cannotExecute : .storage, error.text))
+        // The phase that it left says whether the program may have been started.
+        case .died: lock.closeNow()
+        }
       }
-      return report(files, spec)
     }
+    return (nil, answer.decline(.storage, "The keeper ended while it started, several times."))
   }
+
+  /// So many keepers are killed before they start the program.
+  private static let keepers = 3
 
   /// Reads exactly one frame: what follows it belongs to the attachment.
   private static func readSpec() -> SessionSpec? {
@@ -140,28 +149,28 @@ struct StartVerb {
 
   // MARK: The keeper
 
-  /// Starts the keeper, which inherits the lock; nil once it has executed the program.
-  private func startKeeper(_ files: SessionFiles, _ lock: Descriptor) -> SystemError? {
+  /// Starts the keeper, which inherits the lock; returns once it has executed the program.
+  private func startKeeper(_ files: SessionFiles, _ lock: Descriptor) -> KeepVerb.Report {
     do throws(SystemError) {
       let listener = try files.directory.listen()
       if let scope = Logout.scope {
-        let failure = try spawn(scope.path, scope.arguments, files, lock, listener)
+        let report = try spawn(scope.path, scope.arguments, files, lock, listener)
         // The keeper was not executed: the phase records it, and no other process has the report.
-        guard failure != nil, files.state?.phase == .claimed else { return failure }
+        guard report != .started, files.state?.phase == .claimed else { return report }
         try recordLogout(Logout.answerWithoutScope, files)
       }
       let arguments = [Array("bridge-host".utf8), Array(KeepVerb.name.utf8)]
       return try spawn("/proc/self/exe", arguments, files, lock, listener)
     } catch {
       files.remove()
-      return error
+      return .failed(error)
     }
   }
 
   private func spawn(
     _ path: String, _ arguments: [[UInt8]], _ files: SessionFiles, _ lock: Descriptor,
     _ listener: Descriptor
-  ) throws(SystemError) -> SystemError? {
+  ) throws(SystemError) -> KeepVerb.Report {
     let report = try Pipe()
     let null = try Directory("/dev").openForReading("null")
     try Programs.spawnApart(
