@@ -49,9 +49,9 @@ extension DurableSession {
     machine.disconnect()
     timer?.cancel()
     timer = nil
-    changes.resumeAll()
-    sends.resumeAll()
-    spaceWaiters.resumeAll()
+    changes.announce()
+    sends.announce()
+    outputSpace.announce()
     sink.finish()
   }
 
@@ -153,9 +153,11 @@ extension DurableSession {
       guard let bytes else { return .success(()) }
       do throws(AppError) {
         try take(bytes)
-        sends.resumeAll()
+        sends.announce()
         if case .refused = machine.phase { return .success(()) }
-        while queue.count > OutputQueue.limit { try await wait(for: spaceWaiters) }
+        while queue.count > OutputQueue.limit {
+          try await outputSpace.wait(after: outputSpace.version)
+        }
       } catch {
         return .failure(error)
       }
@@ -170,7 +172,7 @@ extension DurableSession {
     } catch {
       throw SessionFailure.error(error, host: configuration.host)
     }
-    changes.resumeAll()
+    changes.announce()
     // Another client became the writer while this one was away.
     guard isWelcome, wasWriter, machine.role == .viewer else { return }
     throw .durableSessionReplaced(
@@ -220,7 +222,7 @@ extension DurableSession {
     while true {
       if let chunk = queue.popFirst() {
         machine.consume(through: chunk.end, at: clock.now())
-        if queue.count <= OutputQueue.limit { spaceWaiters.resumeAll() }
+        if queue.count <= OutputQueue.limit { outputSpace.announce() }
         acknowledge()
         return chunk
       }
@@ -246,7 +248,7 @@ extension DurableSession {
           return
         } else {
           setAlarm()
-          try await wait(for: sends)
+          try await sends.wait(after: sends.version)
         }
       }
     } catch {
@@ -269,7 +271,7 @@ extension DurableSession {
   /// Resumes the sender when an acknowledgement is due, or will be and no timer is set for it.
   func acknowledge() {
     guard let due = machine.acknowledgementDeadline else { return }
-    if timer == nil || due <= clock.now() { sends.resumeAll() }
+    if timer == nil || due <= clock.now() { sends.announce() }
   }
 
   private func setAlarm() {
@@ -284,7 +286,7 @@ extension DurableSession {
 
   private func timerFired() {
     timer = nil
-    sends.resumeAll()
+    sends.announce()
   }
 }
 

@@ -1,5 +1,6 @@
 public import BridgeErrors
 public import BridgeSessionProtocol
+import BridgeTransport
 
 // What the application sends, and how it leaves.
 extension DurableSession {
@@ -26,7 +27,7 @@ extension DurableSession {
       var space = 0
       do throws(ClientSession.WriteError) {
         let end = try machine.write(part, at: position)
-        sends.resumeAll()
+        sends.announce()
         rest = rest.dropFirst(part.count)
         position = position.map { $0 + UInt64(part.count) }
         if rest.isEmpty { return end }
@@ -38,7 +39,7 @@ extension DurableSession {
         // Nothing of a part that does not fit was taken: fill what is free.
         let small = rest.prefix(space)
         guard (try? machine.write(small, at: position)) != nil else { continue }
-        sends.resumeAll()
+        sends.announce()
         rest = rest.dropFirst(small.count)
         position = position.map { $0 + UInt64(small.count) }
         if rest.isEmpty { return machine.inputOffset ?? 0 }
@@ -90,7 +91,7 @@ extension DurableSession {
   /// where the link is up and the program takes it within a second.
   public func detach() async {
     await settleInput()
-    await disconnect(closes: false)
+    await disconnect(closes: false, Self.detachLimit)
   }
 
   /// Waits until what was written was taken, so that `inputUntaken` counts only what may be lost.
@@ -102,32 +103,45 @@ extension DurableSession {
   }
 
   /// Leaves the session, and removes it where the program has ended and all of its output was
-  /// committed: over the next channel, where the present one is lost. Takes 5 s at most.
-  public func close() async {
-    await disconnect(closes: true)
-    guard machine.mayRemove, !wasClosed, !Task.isCancelled else { return }
-    await within(Self.closeLimit) { await self.removeSession() }
+  /// committed: over the next channel, where the present one is lost. What is not removed stays on
+  /// the host until it is too old to be kept.
+  ///
+  /// - Parameter limit: the time that this may take.
+  public func close(within limit: Duration = .seconds(5)) async {
+    if let closing { return await closing.value }
+    let milliseconds = Milliseconds(max(0, limit / .milliseconds(1)))
+    let task = Task(executorPreference: executor) { await self.detachAndRemove(milliseconds) }
+    closing = task
+    await task.value
   }
 
-  private func disconnect(closes: Bool) async {
+  private func detachAndRemove(_ limit: Milliseconds) async {
+    let end = clock.now() + limit
+    await disconnect(closes: true, limit)
+    let now = clock.now()
+    guard machine.mayRemove, !wasClosed, now < end else { return }
+    await within(end - now) { await self.removeSession() }
+  }
+
+  private func disconnect(closes: Bool, _ limit: Milliseconds) async {
     isLeaving = true
     guard let carrying else {
       isOver = true
       sink.finish()
-      return changes.resumeAll()
+      return changes.announce()
     }
     guard !isOver, machine.phase == .attached, (try? machine.detach(closes: closes)) != nil else {
       carrying.cancel()
       return await carrying.value
     }
-    sends.resumeAll()
-    await within(closes ? Self.closeLimit : Self.detachLimit) {
-      await withTaskCancellationHandler {
-        await carrying.value
-      } onCancel: {
-        carrying.cancel()
-      }
+    sends.announce()
+    // Also where the caller was canceled: what was written is sent first.
+    let timer = Task(executorPreference: executor) { [clock] in
+      await clock.sleep(limit)
+      if !Task.isCancelled { carrying.cancel() }
     }
+    await carrying.value
+    timer.cancel()
   }
 
   /// Runs `work`, and cancels it after `limit`.
@@ -142,8 +156,6 @@ extension DurableSession {
 
   /// A person may wait for the prompt.
   private static var detachLimit: Milliseconds { 1000 }
-  /// What is not closed stays on the host until it is too old to be kept.
-  private static var closeLimit: Milliseconds { 5000 }
 
   private func perform(
     _ body: (inout ClientSession) throws(ClientSession.WriteError) -> Void
@@ -152,7 +164,7 @@ extension DurableSession {
       try requireOpen()
       do throws(ClientSession.WriteError) {
         try body(&machine)
-        return sends.resumeAll()
+        return sends.announce()
       } catch {
         _ = try space(after: error)
       }

@@ -81,6 +81,7 @@ public actor DurableSession {
   var isLeaving = false
   /// The host has ended an attachment that this client left.
   var wasClosed = false
+  var closing: Task<Void, Never>?
   /// Whether the host has answered this attachment.
   var isWelcome = false
   /// Whether the program may have been started: false as long as no `bridge-host` has answered, or
@@ -90,12 +91,11 @@ public actor DurableSession {
   var hasShownScreen = false
   var timer: Task<Void, Never>?
   /// Callers that wait for output, space for input, an end, or a state.
-  let changes = Waiters()
+  let changes = Changes()
   /// The sender, while it has nothing to send.
-  let sends = Waiters()
+  let sends = Changes()
   /// The receiver, while the queue of output is full.
-  let spaceWaiters = Waiters()
-  private var lastTicket = 0
+  let outputSpace = Changes()
 
   /// A session that does nothing before `attach`, or before it is read from or written to.
   ///
@@ -196,30 +196,5 @@ public actor DurableSession {
   /// Returns when something has changed.
   ///
   /// - Throws: `cancelled` when the calling task is.
-  func change() async throws(AppError) { try await wait(for: changes) }
-
-  func wait(for waiters: Waiters) async throws(AppError) {
-    lastTicket += 1
-    let ticket = lastTicket
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        if Task.isCancelled { caller.resume() } else { suspend(caller, ticket, in: waiters) }
-      }
-    } onCancel: {
-      _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
-    }
-    if Task.isCancelled { throw .cancelled }
-  }
-
-  /// A method of the actor: the closures that call it must run on the actor as well. Closures that
-  /// capture nothing of it would run elsewhere, and miss a change on the way.
-  private func suspend(
-    _ caller: CheckedContinuation<Void, Never>, _ ticket: Int, in waiters: Waiters
-  ) {
-    waiters.add(caller, ticket)
-  }
-
-  private func stopWaiting(_ ticket: Int) {
-    for waiters in [changes, sends, spaceWaiters] { waiters.resume(ticket) }
-  }
+  func change() async throws(AppError) { try await changes.wait(after: changes.version) }
 }

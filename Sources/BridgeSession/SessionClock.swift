@@ -13,22 +13,6 @@ struct SessionClock: Sendable {
   }
 }
 
-/// Callers that wait for something to change, resumed all at once.
-final class Waiters {
-  private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
-
-  func add(_ caller: CheckedContinuation<Void, Never>, _ ticket: Int) { callers[ticket] = caller }
-
-  func resume(_ ticket: Int) { callers.removeValue(forKey: ticket)?.resume() }
-
-  func resumeAll() {
-    guard !callers.isEmpty else { return }
-    let waiting = callers
-    callers = [:]
-    for caller in waiting.values { caller.resume() }
-  }
-}
-
 /// How often an attachment may end without having brought anything. A link that was lost is the
 /// business of the caller that retries; a host whose program ends again and again is not attached
 /// to forever.

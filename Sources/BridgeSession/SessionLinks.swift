@@ -9,8 +9,7 @@ public import BridgeTransport
 public actor SessionLinks<Link: Connection & ByteChannelSource> {
   private var newest: (link: Link, generation: Int)?
   private var failure: AppError?
-  private var callers: [Int: CheckedContinuation<Void, Never>] = [:]
-  private var last = 0
+  private let changes = Changes()
 
   /// No link yet.
   public init() {}
@@ -20,13 +19,13 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
     guard newest.map({ $0.generation < generation }) ?? true else { return }
     newest = (link, generation)
     failure = nil
-    resumeAll()
+    changes.announce()
   }
 
   /// There will be no other link: a caller that waits for one gets `error`.
   public func fail(_ error: AppError) {
     failure = error
-    resumeAll()
+    changes.announce()
   }
 
   /// A channel on the link in use; where there is none, on the next one.
@@ -40,7 +39,7 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
         last = generation
       }
       if let failure { throw failure }
-      try await change()
+      try await changes.wait(after: changes.version)
     }
   }
 
@@ -53,7 +52,7 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
     while true {
       if let newest, newest.generation > generation { return newest }
       if let failure { throw failure }
-      try await change()
+      try await changes.wait(after: changes.version)
     }
   }
 
@@ -70,26 +69,5 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
       guard await link.lastFailure != nil || error == .cancelled else { throw error }
       return nil
     }
-  }
-
-  private func change() async throws(AppError) {
-    last += 1
-    let ticket = last
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        if Task.isCancelled { caller.resume() } else { callers[ticket] = caller }
-      }
-    } onCancel: {
-      _ = Task(executorPreference: nil) { await self.resume(ticket) }
-    }
-    if Task.isCancelled { throw .cancelled }
-  }
-
-  private func resume(_ ticket: Int) { callers.removeValue(forKey: ticket)?.resume() }
-
-  private func resumeAll() {
-    let waiting = callers
-    callers = [:]
-    for caller in waiting.values { caller.resume() }
   }
 }

@@ -143,20 +143,26 @@ import Testing
   }
 
   /// What the starting process answers decides whether its client may run the command elsewhere.
-  @Test func aStartWhoseKeeperIsKilledSaysWhatBecameOfTheProgram() throws {
+  @Test(arguments: [1, 3])
+  func aStartWhoseKeepersAreKilledSaysWhatBecameOfTheProgram(most: Int) throws {
     let bench = try SessionBench()
     for cut in 0..<Self.kills {
       let spec = bench.spec("echo run >>runs-\(cut); read word")
       let start = try bench.launch(["start", "--marker", SessionBench.marker])
       _ = start.input?.write(Frame.start(spec).encoded, from: 0)
-      while TestMachine.isAlive(start.process), bench.text("runs-\(cut)").isEmpty {
-        guard let keeper = bench.keepers(of: spec.session).first else { continue }
-        TestMachine.kill(keeper)
-        break
+      var killed: Set<Int32> = []
+      while TestMachine.isAlive(start.process), bench.text("runs-\(cut)").isEmpty,
+        killed.count < most
+      {
+        for keeper in bench.keepers(of: spec.session) where killed.insert(keeper).inserted {
+          TestMachine.kill(keeper)
+        }
       }
       let answer = try SessionBench.frames(in: start.finish().output).last
       guard case .status(let status) = answer else {
-        Issue.record("cut \(cut): \(String(describing: answer))")
+        // Three keepers that did not come to the program: the session is removed.
+        #expect(most == 3 && killed.count == 3, "cut \(cut): \(String(describing: answer))")
+        #expect(try bench.status(spec.session) == nil && bench.text("runs-\(cut)").isEmpty)
         continue
       }
       if status.state == .keeperDied { #expect(status.end == .unknownKeeperDied) }

@@ -103,6 +103,59 @@ struct CloseTests {
     await closed
   }
 
+  @Test func butNotByAClientThatWasReplaced() async throws {
+    let host = ScriptedHost(
+      {
+        Self.print($0)
+        $0.send(.refused(Refusal(.replaced, "Client x took the session over.")))
+        $0.hangUp()
+      }, Self.printAgain)
+    let session = host.session()
+    _ = try await drain(session)
+    await session.commit(through: 2)
+    await session.close(within: .milliseconds(200))
+    #expect(await host.channels.count == 1)
+  }
+
+  @Test func onceByTwoCallers() async throws {
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)),
+      {
+        Self.print($0)
+        $0.hangUp()
+      }, { $0.greetRefusing(.unknownSession) }, { $0.greetRefusing(.unknownSession) })
+    let session = host.session()
+    _ = try await drain(session)
+    await session.commit(through: 2)
+    async let one: Void = session.close()
+    async let two: Void = session.close()
+    _ = await (one, two)
+    #expect(await host.channels.count == 2)
+  }
+
+  /// Cleaning up after a cancellation is a usual reason to detach.
+  @Test func detachingInACanceledTaskSendsWhatWasWritten() async throws {
+    var (noControl, lostInput) = (0, 0)
+    for _ in 0..<3 {
+      let host = ScriptedHost { $0.greet() }
+      let session = host.session()
+      _ = try await session.attach()
+      var channels = host.made.makeAsyncIterator()
+      let channel = try #require(await channels.next())
+      let leaving = Task {
+        while !Task.isCancelled { await Task.yield() }
+        _ = try? await session.write([UInt8](repeating: 1, count: 500_000))
+        await session.detach()
+      }
+      leaving.cancel()
+      await leaving.value
+      let types = try channel.sent().map(\.type)
+      if !types.contains(.control) { noControl += 1 }
+      if try channel.inputEnd() < 500_000 { lostInput += 1 }
+    }
+    #expect(noControl == 0 && lostInput == 0)
+  }
+
   @Test func butNotWhatWasNotCommitted() async throws {
     let host = ScriptedHost { channel in
       Self.print(channel)

@@ -287,7 +287,8 @@ final class DurableWork: LinkWork {
       ($0.session, $0.streams, $0.isComplete)
     }
     guard let session, mode.current == .durable else { return }
-    if isComplete { await session.close() } else { await session.detach() }
+    // A person waits for the prompt.
+    if isComplete { await session.close(within: .seconds(2)) } else { await session.detach() }
     await streams?.close()
   }
 }

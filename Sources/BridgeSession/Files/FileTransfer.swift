@@ -34,9 +34,8 @@ package actor FileTransfer {
   private var parser = FileFrameParser()
   private var answer = MarkedBytes(marker: "")
   private var opening: [UInt8] = []
-  private var waiting: CheckedContinuation<Void, Never>?
-  /// How often there was something for the sender of frames.
-  private var changes = 0
+  /// There was something for the sender of frames, or it is over.
+  private let changes = Changes()
   private var isOver = false
   /// The host's own tools, in place of `bridge-host`.
   private var plain: PlainChannel?
@@ -149,7 +148,7 @@ package actor FileTransfer {
       group.addTask { await self.sendAll(to: channel) }
       let result = await receiveAll(from: channel)
       isOver = true
-      resume()
+      changes.announce()
       if !isFinished { group.cancelAll() }
       // A write that waits for the host's window ends with the channel only.
       if Task.isCancelled { await channel.close() }
@@ -258,7 +257,7 @@ package actor FileTransfer {
     } catch {
       throw FileFailure.error(error, host: host)
     }
-    resume()
+    changes.announce()
     await reportEvents()
     if let failure = sender?.failure {
       throw self.failure(failure, of: sender?.failurePath ?? [], isTarget: true)
@@ -328,7 +327,7 @@ package actor FileTransfer {
   private func sendAll(to channel: any ByteChannel) async {
     var writing: Task<Bool, Never>?
     while !Task.isCancelled {
-      let seen = changes
+      let seen = changes.version
       let bytes = nextBytes()
       if let last = writing {
         guard await last.value else { return }
@@ -341,7 +340,7 @@ package actor FileTransfer {
       } else if isOver {
         return
       } else {
-        await change(after: seen)
+        try? await changes.wait(after: seen)
       }
     }
     _ = await writing?.value
@@ -364,27 +363,6 @@ package actor FileTransfer {
     }
     if let receiver { return receiver.takeOutbox(isIdle: true) }
     return sender?.next() ?? []
-  }
-
-  /// Waits until something was received, or it is over. Each await may be a turn of the executor,
-  /// in which something comes.
-  private func change(after seen: Int) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { caller in
-        if Task.isCancelled || isOver || changes != seen {
-          caller.resume()
-        } else {
-          waiting = caller
-        }
-      }
-    } onCancel: {
-      _ = Task(executorPreference: nil) { await self.resume() }
-    }
-  }
-
-  private func resume() {
-    changes += 1
-    waiting.take()?.resume()
   }
 }
 

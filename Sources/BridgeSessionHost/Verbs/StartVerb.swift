@@ -20,21 +20,31 @@ struct StartVerb {
     guard let spec = Self.readSpec() else {
       return (nil, answer.decline(.violation, "Standard input has no start frame."))
     }
+    switch claim(spec) {
+    case .declined(let code, let text): return (nil, answer.decline(code, text))
+    case .known(let files): return report(files, spec)
+    case .ours(let files, let lock): return start(files, lock, spec)
+    }
+  }
+
+  private func start(
+    _ files: SessionFiles, _ lock: Descriptor, _ spec: SessionSpec
+  ) -> (session: SessionFiles?, status: UInt8) {
     for _ in 0..<Self.keepers {
-      switch claim(spec) {
-      case .declined(let code, let text): return (nil, answer.decline(code, text))
-      case .known(let files): return report(files, spec)
-      case .ours(let files, let lock):
-        switch startKeeper(files, lock) {
-        case .started: return report(files, spec)
-        case .failed(let error):
-          let isExec = error.call.hasPrefix("exec")
-          return (nil, answer.decline(isExec ? .cannotExecute : .storage, error.text))
-        // The phase that it left says whether the program may have been started.
-        case .died: lock.closeNow()
+      switch startKeeper(files, lock) {
+      case .started: return report(files, spec)
+      case .failed(let error):
+        let isExec = error.call.hasPrefix("exec")
+        return (nil, answer.decline(isExec ? .cannotExecute : .storage, error.text))
+      case .died:
+        // With the lock held the phase is final: from the next one on the program may have run.
+        guard files.state?.phase == .claimed else {
+          lock.closeNow()
+          return report(files, spec)
         }
       }
     }
+    files.remove()
     return (nil, answer.decline(.storage, "The keeper ended while it started, several times."))
   }
 

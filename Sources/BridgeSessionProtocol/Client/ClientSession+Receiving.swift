@@ -124,6 +124,11 @@ extension ClientSession {
     }
     // Under a lease of its own every number is this client's; a viewer has none.
     if welcome.role == .writer { lease = welcome.lease }
+    if welcome.hasEnded {
+      // The program takes none of them, and a keeper that died took the newest numbers with it.
+      controls = []
+      (lastControl, controlsDone) = (welcome.lastControl, welcome.lastControl)
+    }
     inputCursor = input.start
     controlCursor = controlsDone
     if welcome.inputEnd != nil { inputHasEnded = true }

@@ -211,7 +211,8 @@ public struct ClientSession: Sendable {
   /// The program has ended, and this client has committed all that it printed: its `close` removes
   /// the session.
   public var mayRemove: Bool {
-    role == .writer && ending != nil && committed == received
+    if case .refused = phase { return false }
+    return role == .writer && ending != nil && committed == received
   }
 
   /// Attaches once more, to remove the session: the channel was lost before the host did.

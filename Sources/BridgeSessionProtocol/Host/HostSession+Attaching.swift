@@ -20,7 +20,7 @@ extension HostSession {
     case (.hello(let hello), nil):
       lastHello += 1
       attachments[id]?.number = lastHello
-      guard hello.answersPings, !displaced(by: hello).isEmpty, refusal(of: hello) == nil else {
+      guard hello.answersPings, isContested(hello), refusal(of: hello) == nil else {
         return try greet(hello, from: id, at: now)
       }
       attachments[id]?.waiting = hello
@@ -35,6 +35,14 @@ extension HostSession {
       return try greet(hello, from: id, at: now)
     default: throw .unexpectedFrame(type: frame.type.rawValue)
     }
+  }
+
+  /// Whether another attachment is there, waits for its pong, or returns as the writer soon.
+  private func isContested(_ hello: Hello) -> Bool {
+    if !displaced(by: hello).isEmpty || attachments.values.contains(where: { $0.waiting != nil }) {
+      return true
+    }
+    return hello.role == .writer && leaseHolder.map { $0 != hello.client } ?? false
   }
 
   private func displaced(by hello: Hello) -> [Attachment] {

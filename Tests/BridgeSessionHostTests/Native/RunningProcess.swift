@@ -80,7 +80,12 @@ enum TestMachine {
   static func stop(_ process: Int32) { Glibc.kill(process, SIGSTOP) }
   static func resume(_ process: Int32) { Glibc.kill(process, SIGCONT) }
 
-  static func isAlive(_ process: Int32) -> Bool { Glibc.kill(process, 0) == 0 }
+  /// False also for one that has ended and was not reaped: proc_pid_stat(5).
+  static func isAlive(_ process: Int32) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    guard let status, let end = status.lastIndex(of: ")") else { return false }
+    return !status[end...].dropFirst(2).hasPrefix("Z")
+  }
 
   static var isRoot: Bool { geteuid() == 0 }
 

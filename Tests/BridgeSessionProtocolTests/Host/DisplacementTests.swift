@@ -53,6 +53,32 @@ import Testing
     #expect(host.isWriter(3) && host.attachedCount == 1)
   }
 
+  /// The attachment that it would displace ends before its pong: a late hello that comes then is
+  /// not welcomed before it.
+  @Test func aHelloThatWaitsForItsPongIsNotOvertaken() {
+    var host = hostWithWriter()
+    _ = host.connect(2)
+    _ = host.receive(Self.hello(Sample.client), from: 2, at: 0)
+    host.disconnect(1)
+    _ = host.connect(3)
+    let late = host.receive(Self.hello(Sample.client), from: 3, at: 0)
+    #expect(late == [.send(3, .ping(3))])
+    _ = host.receive(.pong(2), from: 2, at: 0)
+    #expect(host.isWriter(2))
+  }
+
+  /// The writer is between two links: a dead client must not become the writer meanwhile.
+  @Test func aHelloOfAnotherClientAloneTakesNoLease() {
+    var host = hostWithWriter()
+    host.disconnect(1)
+    _ = host.connect(2)
+    #expect(host.receive(Self.hello(Sample.other), from: 2, at: 0) == [.send(2, .ping(2))])
+    _ = host.connect(3)
+    _ = host.receive(Self.hello(Sample.client), from: 3, at: 0)
+    _ = host.receive(.pong(3), from: 3, at: 0)
+    #expect(host.isWriter(3) && host.lease == 1)
+  }
+
   /// It will answer itself, and displace the other one.
   @Test func aHelloThatWaitsForItsPongKeepsNoOtherOut() {
     var host = hostWithWriter()
