@@ -32,7 +32,7 @@ extension DurableSession {
         machine.closeAgain()
         let command = nextCommand
         let ending = try await carry(over: try await nextChannel(command.text, last), command)
-        guard machine.mayRemove, !machine.phase.isRefused, !wasClosed else { break }
+        guard machine.mayRemove, !wasClosed else { break }
         last = ending
       } while !Task.isCancelled
         && progress.ended(

@@ -18,6 +18,16 @@ import Testing
     return host
   }
 
+  /// Attachments 2 and 3 of the writer's client have said hello, in this order.
+  private func hostWithTwoWaiting() -> HostSession {
+    var host = hostWithWriter()
+    for id in UInt32(2)...3 {
+      _ = host.connect(id)
+      _ = host.receive(Self.hello(Sample.client), from: id, at: 0)
+    }
+    return host
+  }
+
   /// A hello may be late: its client is dead, or has given that link up.
   @Test(arguments: [Sample.client, Sample.other])
   func noAttachmentIsDisplacedByAHelloAlone(newcomer: ClientID) {
@@ -42,11 +52,7 @@ import Testing
 
   /// The pong may be late as well: its client has attached over another link meanwhile.
   @Test func noAttachmentDisplacesOneWhoseHelloCameLater() {
-    var host = hostWithWriter()
-    for id in UInt32(2)...3 {
-      _ = host.connect(id)
-      _ = host.receive(Self.hello(Sample.client), from: id, at: 0)
-    }
+    var host = hostWithTwoWaiting()
     _ = host.receive(.pong(3), from: 3, at: 0)
     #expect(host.isWriter(3))
     #expect(host.receive(.pong(2), from: 2, at: 0).last == .end(2, .declined(.replaced)))
@@ -81,11 +87,7 @@ import Testing
 
   /// It will answer itself, and displace the other one.
   @Test func aHelloThatWaitsForItsPongKeepsNoOtherOut() {
-    var host = hostWithWriter()
-    for id in UInt32(2)...3 {
-      _ = host.connect(id)
-      _ = host.receive(Self.hello(Sample.client), from: id, at: 0)
-    }
+    var host = hostWithTwoWaiting()
     _ = host.receive(.pong(2), from: 2, at: 0)
     #expect(host.isWriter(2))
     #expect(host.receive(.pong(3), from: 3, at: 0).contains(.end(2, .replaced)))
