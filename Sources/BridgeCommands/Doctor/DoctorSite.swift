@@ -80,7 +80,10 @@ extension DoctorSite {
     return DoctorStep(
       .config, of: name, .warning, "The keepalive is off: a link that died is not noticed.",
       sources: entries.filter { $0.keyword == "ServerAliveInterval" }.map(\.source),
-      remedy: "Set ServerAliveInterval, or leave it out: silence of 5 s is then probed.")
+      remedy: """
+        Set ServerAliveInterval, or leave it out: silence of \
+        \(DurationArgument.text(LivenessPolicy.defaultKeepalive)) is then probed.
+        """)
   }
 
   /// What libssh2 has in newer versions only, or with flaws.
