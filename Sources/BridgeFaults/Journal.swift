@@ -11,7 +11,7 @@ struct Journal<Event: Sendable> {
 
   private struct Watcher {
     var matches: @Sendable (Event) -> Bool
-    var caller: CheckedContinuation<Event?, Never>
+    var caller: EventLoopPromise<Event?>
   }
 
   init(capacity: Int = 4_096) { self.capacity = capacity }
@@ -35,11 +35,11 @@ struct Journal<Event: Sendable> {
 
   mutating func watch(
     _ number: Int, for matches: @escaping @Sendable (Event) -> Bool,
-    _ caller: CheckedContinuation<Event?, Never>
+    _ caller: EventLoopPromise<Event?>
   ) { watchers[number] = Watcher(matches: matches, caller: caller) }
 
   mutating func answer(_ number: Int, with event: Event?) {
-    watchers.removeValue(forKey: number)?.caller.resume(returning: event)
+    watchers.removeValue(forKey: number)?.caller.succeed(event)
   }
 
   /// Ends the journal: waiting callers receive nil.
@@ -62,12 +62,12 @@ extension Journaling {
     where matches: @escaping @Sendable (Event) -> Bool
   ) async throws(FaultError) -> Event {
     if let event = journal.events.first(where: matches) { return event }
+    guard !isStopped else { throw .stopped }
     let number = journal.reserve()
-    let event: Event? = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Event?, Never>) in
-        guard !isStopped, !Task.isCancelled else { return caller.resume(returning: nil) }
-        journal.watch(number, for: matches, caller)
-      }
+    let caller = loop.makePromise(of: Event?.self)
+    journal.watch(number, for: matches, caller)
+    let event = await withTaskCancellationHandler {
+      try? await caller.futureResult.get()
     } onCancel: {
       loop.execute { self.assumeIsolated { $0.journal.answer(number, with: nil) } }
     }

@@ -191,7 +191,7 @@ extension Supervisor {
 
   func answerWaiters(of id: ConnectionID, with result: Result<any Connection, AppError>) {
     for ticket in waiters.keys.sorted() where waiters[ticket]?.id == id {
-      waiters.removeValue(forKey: ticket)?.continuation.resume(returning: result)
+      waiters.removeValue(forKey: ticket)?.caller.fulfill(result)
     }
   }
 }

@@ -10,13 +10,7 @@ extension Supervisor {
   ///   or something that it depends on, is closed, when it is unknown, or when the calling task is
   ///   canceled.
   public nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
-    let ticket = await ticket()
-    let result = await withTaskCancellationHandler {
-      await self.wait(for: id, ticket)
-    } onCancel: {
-      _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
-    }
-    return try result.get()
+    try await wait(for: id).get()
   }
 
   /// Ends a connection for good; what depends on it stays suspended.
@@ -65,9 +59,7 @@ extension Supervisor {
     _ = Task(executorPreference: executor) { await self.shutDown() }
   }
 
-  private func wait(
-    for id: ConnectionID, _ ticket: Int
-  ) async -> Result<any Connection, AppError> {
+  private func wait(for id: ConnectionID) async -> Result<any Connection, AppError> {
     if Task.isCancelled { return .failure(.cancelled) }
     if let live = machine.liveGeneration(of: id),
       let connection = generations[id]?[live]?.connection
@@ -76,13 +68,15 @@ extension Supervisor {
     }
     guard machine.state(of: id) != nil else { return .failure(.cancelled) }
     if let error = machine.obstacle(to: id) { return .failure(error) }
-    return await withCheckedContinuation { continuation in
-      if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
-      waiters[ticket] = Waiter(id: id, continuation: continuation)
+    let ticket = ticket()
+    let caller = Promise<Result<any Connection, AppError>>()
+    waiters[ticket] = Waiter(id: id, caller: caller)
+    return await caller.value { [executor] in
+      _ = Task(executorPreference: executor) { await self.stopWaiting(ticket) }
     }
   }
 
   private func stopWaiting(_ ticket: Int) {
-    waiters.removeValue(forKey: ticket)?.continuation.resume(returning: .failure(.cancelled))
+    waiters.removeValue(forKey: ticket)?.caller.fulfill(.failure(.cancelled))
   }
 }

@@ -71,7 +71,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   struct Waiter {
     var id: ConnectionID
-    var continuation: CheckedContinuation<Result<any Connection, AppError>, Never>
+    var caller: Promise<Result<any Connection, AppError>>
   }
 
   /// The wait of an operation before it is run again; `isAsked`: its server requires it.

@@ -10,19 +10,18 @@ public final class ManualClock: Clock, Sendable {
 
   private struct Sleeper {
     var deadline: Instant
-    var continuation: CheckedContinuation<Bool, Never>
+    var caller: Promise<Bool>
   }
 
   private struct Watcher {
     var sleepers: Int
-    var continuation: CheckedContinuation<Void, Never>
+    var caller: Promise<Void>
   }
 
   private struct State {
     var now: Instant
     var lastID = 0
     var sleepers: [Int: Sleeper] = [:]
-    var cancelled: Set<Int> = []
     var watchers: [Watcher] = []
   }
 
@@ -59,16 +58,9 @@ public final class ManualClock: Clock, Sendable {
   public func sleep(
     until deadline: Instant, tolerance: Duration? = nil
   ) async throws(CancellationError) {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    let isReached = await withTaskCancellationHandler {
-      await withCheckedContinuation { self.register($0, id: id, deadline: deadline) }
-    } onCancel: {
-      self.cancel(id)
-    }
-    guard isReached else { throw CancellationError() }
+    let caller = Promise<Bool>()
+    let id = register(caller, deadline: deadline)
+    guard await caller.value(onCancel: { self.cancel(id) }) else { throw CancellationError() }
   }
 
   /// Moves it by `duration` and wakes all tasks whose deadline that reaches, the earliest first.
@@ -84,7 +76,7 @@ public final class ManualClock: Clock, Sendable {
       for id in due.keys { state.sleepers[id] = nil }
       return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
     }
-    for (_, sleeper) in due { sleeper.continuation.resume(returning: true) }
+    for (_, sleeper) in due { sleeper.caller.fulfill(true) }
   }
 
   /// Moves it to the earliest deadline that a task waits for.
@@ -99,38 +91,36 @@ public final class ManualClock: Clock, Sendable {
 
   /// Returns once `count` or more wait for the clock, so that a test moves it only then.
   public func sleepers(atLeast count: Int) async {
-    await withCheckedContinuation { (watcher: CheckedContinuation<Void, Never>) in
-      let isThere = state.withLock { state in
-        if state.sleepers.count >= count { return true }
-        state.watchers.append(Watcher(sleepers: count, continuation: watcher))
-        return false
-      }
-      if isThere { watcher.resume() }
+    let caller = Promise<Void>()
+    let isThere = state.withLock { state in
+      if state.sleepers.count >= count { return true }
+      state.watchers.append(Watcher(sleepers: count, caller: caller))
+      return false
     }
+    if !isThere { await caller.value() }
   }
 
-  private func register(
-    _ continuation: CheckedContinuation<Bool, Never>, id: Int, deadline: Instant
-  ) {
-    let (answer, watchers) = state.withLock { state -> (Bool?, [Watcher]) in
-      if state.cancelled.remove(id) != nil { return (false, []) }
-      if deadline <= state.now { return (true, []) }
-      state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+  /// A canceled task does not become a sleeper.
+  private func register(_ caller: Promise<Bool>, deadline: Instant) -> Int {
+    let isCanceled = Task.isCancelled
+    let (id, watchers) = state.withLock { state -> (Int, [Watcher]) in
+      state.lastID += 1
+      if isCanceled || deadline <= state.now {
+        caller.fulfill(!isCanceled)
+        return (state.lastID, [])
+      }
+      state.sleepers[state.lastID] = Sleeper(deadline: deadline, caller: caller)
       let count = state.sleepers.count
       let ready = state.watchers.filter { $0.sleepers <= count }
       state.watchers.removeAll { $0.sleepers <= count }
-      return (nil, ready)
+      return (state.lastID, ready)
     }
-    if let answer { continuation.resume(returning: answer) }
-    for watcher in watchers { watcher.continuation.resume() }
+    for watcher in watchers { watcher.caller.fulfill() }
+    return id
   }
 
   private func cancel(_ id: Int) {
-    let sleeper = state.withLock { state in
-      let sleeper = state.sleepers.removeValue(forKey: id)
-      if sleeper == nil { state.cancelled.insert(id) }
-      return sleeper
-    }
-    sleeper?.continuation.resume(returning: false)
+    let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+    sleeper?.caller.fulfill(false)
   }
 }

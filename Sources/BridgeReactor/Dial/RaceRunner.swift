@@ -21,7 +21,6 @@ actor RaceRunner {
     }
   }
 
-  private typealias Caller = CheckedContinuation<Result<Winner, DialFailure>, Never>
   private let reactor: Reactor
   private let port: Int
   private let hasInterface: @Sendable () -> Bool
@@ -30,7 +29,8 @@ actor RaceRunner {
   private var attempts: [Int: Attempt] = [:]
   private var delay: LoopTimer?
   private var deadline: LoopTimer?
-  private var caller: Caller?
+  private let outcome = Promise<Result<Winner, DialFailure>>()
+  private var isOver = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
@@ -47,16 +47,12 @@ actor RaceRunner {
 
   /// Runs the race once.
   func winner(within timeout: Duration) async throws(DialFailure) -> Winner {
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: Caller) in
-        self.caller = caller
-        if Task.isCancelled { return end(.failure(DialFailure(phase: .dial, cause: .cancelled))) }
-        deadline = LoopTimer(after: timeout, on: reactor) {
-          self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .deadline))) }
-        }
-        take(.begun)
-      }
-    } onCancel: {
+    if Task.isCancelled { throw DialFailure(phase: .dial, cause: .cancelled) }
+    deadline = LoopTimer(after: timeout, on: reactor) {
+      self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .deadline))) }
+    }
+    take(.begun)
+    let result = await outcome.value { [reactor] in
       reactor.execute {
         self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .cancelled))) }
       }
@@ -131,8 +127,8 @@ actor RaceRunner {
   }
 
   private func end(_ result: Result<Winner, DialFailure>) {
-    guard let caller else { return }
-    self.caller = nil
+    guard !isOver else { return }
+    isOver = true
     delay?.cancel()
     deadline?.cancel()
     for (index, attempt) in attempts {
@@ -140,6 +136,6 @@ actor RaceRunner {
       observe(.ended(race.order[index], .unanswered))
     }
     attempts = [:]
-    caller.resume(returning: result)
+    outcome.fulfill(result)
   }
 }

@@ -13,7 +13,7 @@ package final class Resolver: Sendable {
 
   /// A pending caller.
   struct Waiter: Sendable {
-    let caller: CheckedContinuation<Lookup.Answer, Never>
+    let caller: Promise<Lookup.Answer>
     /// Called when the lookup has its turn, unless it had it before.
     let began: @Sendable () -> Void
   }
@@ -40,25 +40,22 @@ package final class Resolver: Sendable {
   /// it on the reactor's thread, from the task that waits.
   func join(_ host: String, _ ticket: Ticket, _ waiter: Waiter, on reactor: Reactor) {
     guard !Task.isCancelled else {
-      return waiter.caller.resume(
-        returning: .failure(DialFailure(phase: .resolve, cause: .cancelled)))
+      waiter.caller.fulfill(.failure(DialFailure(phase: .resolve, cause: .cancelled)))
+      return
     }
-    let isFirst = table.withLock { $0.join(host, ticket, waiter) }
-    // A cancellation that came in between found no waiter.
-    if Task.isCancelled { cancel(ticket, with: .cancelled) }
-    guard isFirst else { return }
+    guard table.withLock({ $0.join(host, ticket, waiter) }) else { return }
     // A lookup that hangs holds the table, and not the resolver that holds the lookup.
     lookup.start(host, reactor) { [table] in
       for waiter in table.withLock({ $0.waiters(for: host) }) { waiter.began() }
     } _: { [table] answer in
       let waiters = table.withLock { $0.end(host) }
-      for waiter in waiters { waiter.caller.resume(returning: answer) }
+      for waiter in waiters { waiter.caller.fulfill(answer) }
     }
   }
 
   /// Resumes the waiter `ticket` with `cause`, unless it was resumed before. From any thread.
   func cancel(_ ticket: Ticket, with cause: DialFailure.Cause) {
     let waiter = table.withLock { $0.cancel(ticket) }
-    waiter?.caller.resume(returning: .failure(DialFailure(phase: .resolve, cause: cause)))
+    waiter?.caller.fulfill(.failure(DialFailure(phase: .resolve, cause: cause)))
   }
 }

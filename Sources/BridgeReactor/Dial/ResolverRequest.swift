@@ -30,18 +30,14 @@ actor ResolverRequest {
     }
     if let address = NetworkAddress(numeric: host) { return [address] }
     let ticket = resolver.ticket()
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Lookup.Answer, Never>) in
-        // In one turn with the joining: a deadline that passed before would find no waiter.
-        startDeadline(of: ticket, timeout)
-        let waiter = Resolver.Waiter(caller: caller) { [self, reactor] in
-          reactor.execute { [self] in assumeIsolated { $0.begin(ticket, timeout) } }
-        }
-        resolver.join(host, ticket, waiter, on: reactor)
-      }
-    } onCancel: {
-      resolver.cancel(ticket, with: .cancelled)
+    // In one turn with the joining: a deadline that passed before would find no waiter.
+    startDeadline(of: ticket, timeout)
+    let caller = Promise<Lookup.Answer>()
+    let waiter = Resolver.Waiter(caller: caller) { [self, reactor] in
+      reactor.execute { [self] in assumeIsolated { $0.begin(ticket, timeout) } }
     }
+    resolver.join(host, ticket, waiter, on: reactor)
+    let answer = await caller.value { [resolver] in resolver.cancel(ticket, with: .cancelled) }
     deadline?.cancel()
     deadline = nil
     return try answer.get()

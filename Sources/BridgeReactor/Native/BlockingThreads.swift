@@ -53,16 +53,9 @@ package final class BlockingThreads: Sendable {
     _ work: @escaping @Sendable () -> Result
   ) async -> Result? {
     let id = nextID()
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Result?, Never>) in
-        enqueue(
-          Job(id: id, run: { caller.resume(returning: work()) }) { caller.resume(returning: nil) })
-        // A cancellation before the job was queued found nothing to drop.
-        if Task.isCancelled { drop(id) }
-      }
-    } onCancel: {
-      drop(id)
-    }
+    let result = Promise<Result?>()
+    enqueue(Job(id: id, run: { result.fulfill(work()) }) { result.fulfill(nil) })
+    return await result.value { self.drop(id) }
   }
 
   private func nextID() -> Int {

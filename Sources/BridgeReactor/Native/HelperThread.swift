@@ -21,12 +21,12 @@ extension Reactor {
     _ work: @escaping @Sendable () -> Result
   ) async -> Result {
     beginHelp()
-    return await withCheckedContinuation { (caller: CheckedContinuation<Result, Never>) in
-      BlockingThreads.files.start { [self] in
-        caller.resume(returning: work())
-        endHelp {}
-      }
+    let result = Promise<Result>()
+    BlockingThreads.files.start { [self] in
+      result.fulfill(work())
+      endHelp {}
     }
+    return await result.value()
   }
 
   private nonisolated func beginHelp() { inbox.withLock { $0.helpers += 1 } }

@@ -131,11 +131,11 @@ public import BridgeTransport
     for notify in stopObservers { execute(notify) }
     startThread()
     guard isRunning else { return end() }
-    await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
-      thread.whenEnded { stopped.resume() }
-      inbox.withLock { $0.isStopping = true }
-      control.wake()
-    }
+    let stopped = Promise<Void>()
+    thread.whenEnded { stopped.fulfill() }
+    inbox.withLock { $0.isStopping = true }
+    control.wake()
+    await stopped.value()
   }
 
   /// Has `notify` called on the loop when the reactor is stopped: for a library that is a guest on

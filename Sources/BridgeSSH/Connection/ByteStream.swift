@@ -54,7 +54,7 @@ package final class ByteMailbox: Sendable {
     var arrived: [[UInt8]] = []
     var leaving: [[UInt8]] = []
     var count = 0
-    var reader: CheckedContinuation<Answer, Never>?
+    var reader: Promise<Answer>?
     var end: Result<Void, AppError>?
     var isDiscarding = false
     var isFull = false
@@ -126,7 +126,7 @@ package final class ByteMailbox: Sendable {
       return ((reader, answer), state.makesSpace(of: limit))
     }
     if wasFull { hasSpaceAgain() }
-    if let (reader, answer) = answered { reader.resume(returning: answer) }
+    if let (reader, answer) = answered { reader.fulfill(answer) }
   }
 
   /// No more bytes come. The first end counts; what is queued can still be read.
@@ -153,34 +153,28 @@ package final class ByteMailbox: Sendable {
   /// - Throws: what ended it early; `cancelled`.
   package func next() async throws(AppError) -> [UInt8]? {
     if let answer = take() { return try answer.get() }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (reader: CheckedContinuation<Answer, Never>) in
-        wait(reader)
-      }
-    } onCancel: {
-      let reader = state.withLock { $0.reader.take() }
-      reader?.resume(returning: .failure(.cancelled))
-    }
-    return try answer.get()
-  }
-
-  private func wait(_ reader: CheckedContinuation<Answer, Never>) {
-    let isCancelled = Task.isCancelled
-    let answered = state.withLock { state -> Answered? in
-      if isCancelled { return (reader, .failure(.cancelled)) }
-      if let answer = state.takeNext() { return (reader, answer) }
+    let reader = Promise<Answer>()
+    let (answer, sentAway) = state.withLock { state -> (Answer?, Promise<Answer>?) in
+      if let answer = state.takeNext() { return (answer, nil) }
       // A second reader sends the first away: one stream has one reader.
       defer { state.reader = reader }
-      return state.reader.map { ($0, .failure(.cancelled)) }
+      return (nil, state.reader)
     }
-    if let (reader, answer) = answered { reader.resume(returning: answer) }
-    // A cancellation that came between the check above and the lock found no waiter.
-    guard Task.isCancelled else { return }
-    let late = state.withLock { $0.reader.take() }
-    late?.resume(returning: .failure(.cancelled))
+    sentAway?.fulfill(.failure(.cancelled))
+    if let answer { return try answer.get() }
+    return try await reader.value { self.dismiss(reader) }.get()
   }
 
-  private typealias Answered = (CheckedContinuation<Answer, Never>, Answer)
+  private func dismiss(_ reader: Promise<Answer>) {
+    let isThere = state.withLock { state in
+      guard state.reader === reader else { return false }
+      state.reader = nil
+      return true
+    }
+    if isThere { reader.fulfill(.failure(.cancelled)) }
+  }
+
+  private typealias Answered = (Promise<Answer>, Answer)
 
   private func take() -> Answer? {
     let (answer, wasFull) = state.withLock { state in

@@ -46,16 +46,15 @@ extension SSHConnection {
       step(.close)
     }
     guard isUsedElsewhere else { return }
-    await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
-      var caller = Optional(caller)
-      let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
-        caller.take()?.resume()
-      }
-      whenReleased.append {
-        timer.cancel()
-        caller.take()?.resume()
-      }
+    let released = Promise<Void>()
+    let timer = LoopTimer(after: configuration.timeouts.close, on: reactor) {
+      released.fulfill()
     }
+    whenReleased.append {
+      timer.cancel()
+      released.fulfill()
+    }
+    await released.value()
   }
 
   /// Resumes all callers, then releases session and descriptor – unless a helper thread or a dial

@@ -61,26 +61,19 @@ extension SSHConnection {
   ) async -> Outcome<Value> {
     if let ending { return .failure(ending) }
     let id = callers.nextID()
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Outcome<Value>, Never>) in
-        let answer: @Sendable (Outcome<Value>) -> Void = { caller.resume(returning: $0) }
-        if Task.isCancelled {
-          return answer(.failure(failure(observation: .cancelled, phase: phase)))
+    if Task.isCancelled { return .failure(failure(observation: .cancelled, phase: phase)) }
+    let outcome = Promise<Outcome<Value>>()
+    let timer = deadline.map { deadline in
+      LoopTimer(after: deadline, on: reactor) { [weak self] in
+        self?.assumeIsolated {
+          $0.callers.take(id)?.fail($0.failure(observation: .deadline, phase: phase))
         }
-        let timer = deadline.map { deadline in
-          LoopTimer(after: deadline, on: reactor) { [weak self] in
-            self?.assumeIsolated {
-              $0.callers.take(id)?.fail($0.failure(observation: .deadline, phase: phase))
-            }
-          }
-        }
-        callers.insert(.init(deadline: timer) { answer(.failure($0)) }, as: id)
-        start(self, id, answer)
       }
-    } onCancel: {
-      reactor.execute { [weak self] in
-        self?.assumeIsolated { $0.cancel(id, phase: phase) }
-      }
+    }
+    callers.insert(.init(deadline: timer) { outcome.fulfill(.failure($0)) }, as: id)
+    start(self, id) { outcome.fulfill($0) }
+    return await outcome.value { [weak self, reactor] in
+      reactor.execute { [weak self] in self?.assumeIsolated { $0.cancel(id, phase: phase) } }
     }
   }
 

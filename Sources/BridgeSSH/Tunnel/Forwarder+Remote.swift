@@ -7,14 +7,14 @@ struct RemoteForwards {
   /// Which ports, and when each is asked for.
   var attempts = ForwardAttempts()
   /// Callers that wait for the first answer.
-  var callers: [ForwardRule: CheckedContinuation<Result<Int, AppError>, Never>] = [:]
+  var callers: [ForwardRule: Promise<Result<Int, AppError>>] = [:]
   var session: ForwardSession?
   /// When another session may be made.
   var pace = SessionPace(longest: ForwardAttempts.waits.longest)
   /// Asks, for as long as there is anything to ask for.
   var keeper: Task<Void, Never>?
   /// The keeper while it has nothing to do.
-  var sleeper: CheckedContinuation<Void, Never>?
+  var sleeper: Promise<Void>?
   /// The keeper has something to do.
   var isWoken = false
 }
@@ -30,13 +30,11 @@ extension Forwarder {
       throw .validationError(field: "-R", message: "\(rule) is already requested.")
     }
     if let port = remote.attempts.port(of: rule) { return port }
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Result<Int, AppError>, Never>) in
-        if Task.isCancelled { return caller.resume(returning: .failure(.cancelled)) }
-        remote.callers[rule] = caller
-        keepAsking(for: rule)
-      }
-    } onCancel: {
+    if Task.isCancelled { throw .cancelled }
+    let caller = Promise<Result<Int, AppError>>()
+    remote.callers[rule] = caller
+    keepAsking(for: rule)
+    let result = await caller.value { [weak self, reactor] in
       reactor.execute { [weak self] in
         self?.assumeIsolated { $0.answer(rule, .failure(.cancelled)) }
       }
@@ -58,7 +56,7 @@ extension Forwarder {
   private func answer(_ rule: ForwardRule, _ result: Result<Int, AppError>) {
     guard let caller = remote.callers.removeValue(forKey: rule) else { return }
     if case .failure = result { remote.attempts.remove(rule) }
-    caller.resume(returning: result)
+    caller.fulfill(result)
   }
 
   func retryRemoteNow() {
@@ -77,7 +75,7 @@ extension Forwarder {
 
   private func wakeKeeper() {
     guard let sleeper = remote.sleeper.take() else { return remote.isWoken = true }
-    sleeper.resume()
+    sleeper.fulfill()
   }
 
   /// Returns at `due`, or when there is something to do.
@@ -88,7 +86,9 @@ extension Forwarder {
         self?.assumeIsolated { $0.wakeKeeper() }
       }
     }
-    await withCheckedContinuation { remote.sleeper = $0 }
+    let sleeper = Promise<Void>()
+    remote.sleeper = sleeper
+    await sleeper.value()
     timer?.cancel()
   }
 

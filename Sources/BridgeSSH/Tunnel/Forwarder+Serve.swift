@@ -110,16 +110,16 @@ extension Forwarder {
   }
 
   private func readable(_ id: Int, _ local: any Carrier) async {
-    await withCheckedContinuation { (reader: CheckedContinuation<Void, Never>) in
-      entries[id]?.reader = reader
-      _ = local.start { [weak self] _ in
-        self?.assumeIsolated {
-          $0.entries[id]?.near.stopWatching()
-          $0.entries[id]?.reader.take()?.resume()
-        }
+    let reader = Promise<Void>()
+    entries[id]?.reader = reader
+    _ = local.start { [weak self] _ in
+      self?.assumeIsolated {
+        $0.entries[id]?.near.stopWatching()
+        $0.entries[id]?.reader.take()?.fulfill()
       }
-      local.watch(for: .readable)
     }
+    local.watch(for: .readable)
+    await reader.value()
   }
 
   // Sessions.
@@ -214,16 +214,18 @@ extension Forwarder {
     lastWaiter += 1
     let id = lastWaiter
     let timer = LoopTimer(after: Self.freeLimit, on: reactor) { [weak self] in
-      self?.assumeIsolated { $0.queue.removeValue(forKey: id)?.resume(returning: false) }
+      self?.assumeIsolated { _ = $0.queue.removeValue(forKey: id)?.fulfill(false) }
     }
     defer { timer.cancel() }
-    return await withCheckedContinuation { queue[id] = $0 }
+    let caller = Promise<Bool>()
+    queue[id] = caller
+    return await caller.value()
   }
 
   /// The oldest that waits for a session looks again.
   private func resumeNext() {
     guard let first = queue.keys.min() else { return }
-    queue.removeValue(forKey: first)?.resume(returning: true)
+    queue.removeValue(forKey: first)?.fulfill(true)
   }
 
   /// Waits until a session was made, which others may wait for as well. Its dial goes on after
@@ -234,9 +236,11 @@ extension Forwarder {
     let id = lastWaiter
     let timer = LoopTimer(after: max(.milliseconds(1), deadline - .now), on: reactor) {
       [weak self] in
-      self?.assumeIsolated { $0.makers.removeValue(forKey: id)?.resume(returning: nil) }
+      self?.assumeIsolated { _ = $0.makers.removeValue(forKey: id)?.fulfill(nil) }
     }
-    let result = await withCheckedContinuation { makers[id] = $0 }
+    let caller = Promise<Result<Void, AppError>?>()
+    makers[id] = caller
+    let result = await caller.value()
     timer.cancel()
     guard let result else {
       throw .sshConnectionFailed(
@@ -249,7 +253,7 @@ extension Forwarder {
   private func dialOne() async {
     let result = await dialed()
     making = nil
-    for caller in makers.values { caller.resume(returning: result) }
+    for caller in makers.values { caller.fulfill(result) }
     makers = [:]
   }
 
@@ -280,13 +284,15 @@ extension Forwarder {
       let timer = LoopTimer(after: pause, on: reactor) { [weak self] in
         self?.assumeIsolated { $0.dialNow() }
       }
-      await withCheckedContinuation { dialer = $0 }
+      let caller = Promise<Void>()
+      dialer = caller
+      await caller.value()
       timer.cancel()
     }
   }
 
   /// Ends the pause before a login.
-  func dialNow() { dialer.take()?.resume() }
+  func dialNow() { dialer.take()?.fulfill() }
 
   /// Forgets sessions that have ended.
   func forgetEnded() {

@@ -57,7 +57,7 @@ public actor Forwarder {
     var task: Task<Void, Never>?
     var splice: Splice?
     /// Resumed when the local side can be read, or when it is over.
-    var reader: CheckedContinuation<Void, Never>?
+    var reader: Promise<Void>?
   }
 
   /// The reactor that everything of it runs on: the sessions must be on it as well.
@@ -79,17 +79,17 @@ public actor Forwarder {
   /// When another one may be made: before a waiting connection has to be refused.
   var pace = SessionPace(longest: .seconds(4))
   /// The making of a session, while it waits for that.
-  var dialer: CheckedContinuation<Void, Never>?
+  var dialer: Promise<Void>?
   /// Connections that wait for it; nil where their time is up.
-  var makers: [Int: CheckedContinuation<Result<Void, AppError>?, Never>] = [:]
+  var makers: [Int: Promise<Result<Void, AppError>?>] = [:]
   var waiting = 0
   var lastSession = 0
   /// Connections that wait for a session, by age.
-  var queue: [Int: CheckedContinuation<Bool, Never>] = [:]
+  var queue: [Int: Promise<Bool>] = [:]
   var lastWaiter = 0
   private var lastID = 0
   /// Callers that wait until nothing is carried.
-  private var idleCallers: [CheckedContinuation<Void, Never>] = []
+  private var idleCallers: [Promise<Void>] = []
   var isClosed = false
   /// Local ports that are not to be had yet, and when they are tried.
   private var localAttempts = ForwardAttempts()
@@ -171,7 +171,9 @@ public actor Forwarder {
 
   private func waitForIdle() async {
     guard !isIdle else { return }
-    await withCheckedContinuation { idleCallers.append($0) }
+    let caller = Promise<Void>()
+    idleCallers.append(caller)
+    await caller.value()
   }
 
   /// What is only kept for slow readers is the kernel's with the end of the run.
@@ -181,7 +183,7 @@ public actor Forwarder {
     guard !idleCallers.isEmpty, isIdle else { return }
     let callers = idleCallers
     idleCallers = []
-    for caller in callers { caller.resume() }
+    for caller in callers { caller.fulfill() }
   }
 
   /// How many connections are carried or wait.
@@ -342,7 +344,7 @@ public actor Forwarder {
   /// Ends an entry that was never carried; where it has its reply, that must arrive.
   func refuse(_ id: Int, _ target: String?, _ error: AppError, hasReply: Bool = false) {
     guard let entry = entries.removeValue(forKey: id) else { return }
-    entry.reader?.resume()
+    entry.reader?.fulfill()
     if hasReply { entry.near.close() } else { entry.near.reset() }
     tell(.refused(id: id, target: target, error))
   }

@@ -51,13 +51,10 @@ package enum AskpassProgram {
   }
 
   private static func succeeds(_ child: pid_t) async -> Bool {
-    await withCheckedContinuation { (caller: CheckedContinuation<Bool, Never>) in
-      let started = NativeThread.start {
-        var status: Int32 = -1
-        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
-        caller.resume(returning: status == 0)
-      }
-      if !started { caller.resume(returning: false) }
-    }
+    await NativeThread.result {
+      var status: Int32 = -1
+      while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+      return status == 0
+    } ?? false
   }
 }

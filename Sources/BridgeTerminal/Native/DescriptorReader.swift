@@ -17,7 +17,7 @@ package final class DescriptorReader: Sendable {
   }
 
   private struct State {
-    var reader: CheckedContinuation<Chunk, Never>?
+    var reader: Promise<Chunk>?
     var leftover: [UInt8]?
     var hasEnded = false
     var hasFailed = false
@@ -50,16 +50,18 @@ package final class DescriptorReader: Sendable {
 
   /// Some bytes, as they come. One reader at a time; a second sends the first away.
   package func read() async -> Chunk {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { (reader: CheckedContinuation<Chunk, Never>) in ask(reader) }
-    } onCancel: {
-      dismiss()
-    }
+    let reader = Promise<Chunk>()
+    ask(reader)
+    return await reader.value { self.dismiss(reader) }
   }
 
-  private func dismiss() {
-    let reader = state.withLock { $0.reader.take() }
-    reader?.resume(returning: .cancelled)
+  private func dismiss(_ reader: Promise<Chunk>) {
+    let isThere = state.withLock { state in
+      guard state.reader === reader else { return false }
+      state.reader = nil
+      return true
+    }
+    if isThere { reader.fulfill(.cancelled) }
     wake.signal()
   }
 
@@ -82,7 +84,7 @@ package final class DescriptorReader: Sendable {
       state.isStopped = true
       return (state.reader.take(), state.isStarted)
     }
-    reader?.resume(returning: .cancelled)
+    reader?.fulfill(.cancelled)
     if isStarted { wake.signal() } else { giveBack() }
   }
 
@@ -90,10 +92,10 @@ package final class DescriptorReader: Sendable {
     if ownsDescriptor { close(descriptor) }
   }
 
-  private func ask(_ reader: CheckedContinuation<Chunk, Never>) {
+  private func ask(_ reader: Promise<Chunk>) {
     let isCancelled = Task.isCancelled
     let (sentAway, answer, starts) = state.withLock {
-      state -> (CheckedContinuation<Chunk, Never>?, Chunk?, Bool) in
+      state -> (Promise<Chunk>?, Chunk?, Bool) in
       if isCancelled || state.isStopped || state.hasFailed { return (nil, .cancelled, false) }
       if let bytes = state.leftover.take() { return (nil, .bytes(bytes), false) }
       if state.hasEnded { return (nil, .end, false) }
@@ -102,15 +104,16 @@ package final class DescriptorReader: Sendable {
       defer { state.isStarted = true }
       return (sentAway, nil, !state.isStarted)
     }
-    sentAway?.resume(returning: .cancelled)
-    if let answer { return reader.resume(returning: answer) }
+    sentAway?.fulfill(.cancelled)
+    if let answer {
+      reader.fulfill(answer)
+      return
+    }
     if starts {
       if !NativeThread.start({ [self] in run() }) { finish(.end) }
     } else {
       wake.signal()
     }
-    // A cancellation that came between the check above and the lock found no reader.
-    if Task.isCancelled { dismiss() }
   }
 
   private func run() {
@@ -153,7 +156,7 @@ package final class DescriptorReader: Sendable {
   }
 
   private func finish(_ chunk: Chunk) {
-    let reader = state.withLock { state -> CheckedContinuation<Chunk, Never>? in
+    let reader = state.withLock { state -> Promise<Chunk>? in
       switch chunk {
       case .end: state.hasEnded = true
       case .bytes(let bytes): if state.reader == nil { state.leftover = bytes }
@@ -161,6 +164,6 @@ package final class DescriptorReader: Sendable {
       }
       return state.reader.take()
     }
-    reader?.resume(returning: chunk)
+    reader?.fulfill(chunk)
   }
 }

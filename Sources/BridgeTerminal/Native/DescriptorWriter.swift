@@ -31,7 +31,7 @@ package final class DescriptorWriter: Sendable {
 
   private struct State {
     var queue: [Chunk] = []
-    var callers: [Int: CheckedContinuation<Outcome, Never>] = [:]
+    var callers: [Int: Promise<Outcome>] = [:]
     var lastCaller = 0
     /// Bytes in the queue without a waiting caller.
     var posted = 0
@@ -81,25 +81,19 @@ package final class DescriptorWriter: Sendable {
   }
 
   private func queue(_ bytes: [UInt8]) async -> Outcome {
+    let caller = Promise<Outcome>()
     let id = state.withLock { state in
       state.lastCaller += 1
+      state.callers[state.lastCaller] = caller
       return state.lastCaller
     }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Outcome, Never>) in
-        state.withLock { $0.callers[id] = caller }
-        if !enqueue(Chunk(bytes: bytes, caller: id)) { answer(id, .failed) }
-        // A cancellation that came before the lock found no caller.
-        if Task.isCancelled { answer(id, .queued) }
-      }
-    } onCancel: {
-      answer(id, .queued)
-    }
+    if !enqueue(Chunk(bytes: bytes, caller: id)) { answer(id, .failed) }
+    return await caller.value { self.answer(id, .queued) }
   }
 
   private func answer(_ id: Int, _ outcome: Outcome) {
     let caller = state.withLock { $0.callers.removeValue(forKey: id) }
-    caller?.resume(returning: outcome)
+    caller?.fulfill(outcome)
   }
 
   private func enqueue(_ chunk: Chunk) -> Bool {
@@ -145,7 +139,7 @@ package final class DescriptorWriter: Sendable {
       defer { state.callers = [:] }
       return state.callers.values
     }
-    for caller in callers { caller.resume(returning: .failed) }
+    for caller in callers { caller.fulfill(.failed) }
   }
 
   /// Writes without a thread: for a process about to end.

@@ -1,3 +1,4 @@
+import BridgeTransport
 import Foundation
 
 /// A thread of its own for what may block: reading a terminal, writing to a full pipe, waiting for
@@ -15,6 +16,13 @@ enum NativeThread {
     }
     pthread_detach(thread)
     return true
+  }
+
+  /// What `body` returns on a new thread; nil when the system gives none.
+  static func result<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
+    let result = Promise<Result?>()
+    if !start({ result.fulfill(body()) }) { result.fulfill(nil) }
+    return await result.value()
   }
 
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

@@ -18,10 +18,7 @@ package enum SecretLine {
   /// - Throws: `validationError` that names `option` and the descriptor, which cannot be read, or
   ///   whose line is empty or too long.
   package static func read(_ descriptor: Int32, option: String) async throws(AppError) -> Secret {
-    let outcome = await withCheckedContinuation { (caller: CheckedContinuation<Outcome, Never>) in
-      let isStarted = NativeThread.start { caller.resume(returning: readLine(descriptor)) }
-      if !isStarted { caller.resume(returning: .failed(errno: EAGAIN)) }
-    }
+    let outcome = await NativeThread.result { readLine(descriptor) } ?? .failed(errno: EAGAIN)
     let problem: String
     switch outcome {
     case .line(let line) where !line.isEmpty: return Secret(line)

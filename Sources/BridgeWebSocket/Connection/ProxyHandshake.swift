@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTransport
 
 /// One request for a tunnel over a socket to a proxy, and the answer. On the reactor.
 ///
@@ -19,14 +20,14 @@ actor ProxyHandshake {
     case cancelled
   }
 
-  private typealias Caller = CheckedContinuation<Result<ProxyAnswer.Head, Failure>, Never>
   private let socket: Socket
   private let reactor: Reactor
   private var request: [UInt8]
   private var answer = ProxyAnswer()
   private var watcher: DescriptorWatcher?
   private var deadline: LoopTimer?
-  private var caller: Caller?
+  private let head = Promise<Result<ProxyAnswer.Head, Failure>>()
+  private var isOver = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
@@ -39,13 +40,8 @@ actor ProxyHandshake {
 
   /// Sends the request and reads the head of the answer; runs once.
   func head(within timeout: Duration) async throws(Failure) -> ProxyAnswer.Head {
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: Caller) in
-        self.caller = caller
-        if Task.isCancelled { return end(.failure(.cancelled)) }
-        begin(within: timeout)
-      }
-    } onCancel: {
+    if Task.isCancelled { end(.failure(.cancelled)) } else { begin(within: timeout) }
+    let result = await head.value { [reactor] in
       reactor.execute { self.assumeIsolated { $0.cancel() } }
     }
     return try result.get()
@@ -66,7 +62,7 @@ actor ProxyHandshake {
   }
 
   private func goOn() {
-    guard caller != nil, write() else { return }
+    guard !isOver, write() else { return }
     read()
   }
 
@@ -104,12 +100,12 @@ actor ProxyHandshake {
   }
 
   private func end(_ result: Result<ProxyAnswer.Head, Failure>) {
-    guard let caller else { return }
-    self.caller = nil
+    guard !isOver else { return }
+    isOver = true
     deadline?.cancel()
     deadline = nil
     watcher?.close()
     watcher = nil
-    caller.resume(returning: result)
+    head.fulfill(result)
   }
 }

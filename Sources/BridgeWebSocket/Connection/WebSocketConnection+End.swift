@@ -38,9 +38,9 @@ extension WebSocketConnection {
       step(.close)
     }
     guard life.state != .closed else { return unsent }
-    await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
-      whenReleased.append { caller.resume() }
-    }
+    let released = Promise<Void>()
+    whenReleased.append { released.fulfill() }
+    await released.value()
     return unsent
   }
 
@@ -127,19 +127,16 @@ extension WebSocketConnection {
   ) async -> Outcome<Value> {
     if let ending { return .failure(ending) }
     let id = callers.nextID()
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { (caller: CheckedContinuation<Outcome<Value>, Never>) in
-        let answer: @Sendable (Outcome<Value>) -> Void = { caller.resume(returning: $0) }
-        if Task.isCancelled { return answer(.failure(failure(.cancelled, in: phase))) }
-        let timer = deadline.map { deadline in
-          LoopTimer(after: deadline, on: reactor) { [weak self] in
-            self?.assumeIsolated { $0.answer(id, with: .deadline, in: phase) }
-          }
-        }
-        callers.insert(.init(deadline: timer) { answer(.failure($0)) }, as: id)
-        start(self, id, answer)
+    if Task.isCancelled { return .failure(failure(.cancelled, in: phase)) }
+    let outcome = Promise<Outcome<Value>>()
+    let timer = deadline.map { deadline in
+      LoopTimer(after: deadline, on: reactor) { [weak self] in
+        self?.assumeIsolated { $0.answer(id, with: .deadline, in: phase) }
       }
-    } onCancel: {
+    }
+    callers.insert(.init(deadline: timer) { outcome.fulfill(.failure($0)) }, as: id)
+    start(self, id) { outcome.fulfill($0) }
+    return await outcome.value { [weak self, reactor] in
       reactor.execute { [weak self] in
         self?.assumeIsolated { $0.answer(id, with: .cancelled, in: phase) }
       }

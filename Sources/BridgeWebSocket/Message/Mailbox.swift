@@ -7,8 +7,7 @@ import BridgeTransport
 /// burst wakes it once.
 final class Mailbox: Sendable {
   fileprivate typealias Answer = Result<WebSocketMessage?, AppError>
-  private typealias Reader = CheckedContinuation<Answer, Never>
-  private typealias Answered = (Reader, Answer)
+  fileprivate typealias Reader = Promise<Answer>
 
   fileprivate struct State {
     /// The newest last; then the oldest last: what was taken is let go, also when it never runs
@@ -17,7 +16,7 @@ final class Mailbox: Sendable {
     var leaving: [WebSocketMessage] = []
     /// Bytes, each message counted with what it costs to keep.
     var weight = 0
-    var reader: CheckedContinuation<Answer, Never>?
+    var reader: Reader?
     var end: Result<Void, AppError>?
     var isFull = false
     /// Messages that were taken since the reader last waited.
@@ -50,7 +49,7 @@ final class Mailbox: Sendable {
       state.isFull = state.weight >= limit
       return (nil, !state.isFull)
     }
-    reader?.resume(returning: .success(message))
+    reader?.fulfill(.success(message))
     return hasSpace
   }
 
@@ -61,7 +60,7 @@ final class Mailbox: Sendable {
       state.end = end
       return state.reader.take()
     }
-    reader?.resume(returning: end.map { WebSocketMessage?.none })
+    reader?.fulfill(end.map { WebSocketMessage?.none })
   }
 
   func next() async throws(AppError) -> WebSocketMessage? {
@@ -69,29 +68,25 @@ final class Mailbox: Sendable {
       if mustGiveWay { await Task.yield() }
       return try answer.get()
     }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { wait($0) }
-    } onCancel: {
-      let reader = state.withLock { $0.reader.take() }
-      reader?.resume(returning: .failure(.cancelled))
-    }
-    return try answer.get()
-  }
-
-  private func wait(_ reader: Reader) {
-    let isCancelled = Task.isCancelled
-    let answered = state.withLock { state -> Answered? in
-      if isCancelled { return (reader, .failure(.cancelled)) }
-      if let answer = state.takeNext() { return (reader, answer) }
+    let reader = Reader()
+    let (answer, sentAway) = state.withLock { state -> (Answer?, Reader?) in
+      if let answer = state.takeNext() { return (answer, nil) }
       // A second reader sends the first away: one stream has one reader.
       defer { state.reader = reader }
-      return state.reader.map { ($0, .failure(.cancelled)) }
+      return (nil, state.reader)
     }
-    if let (reader, answer) = answered { reader.resume(returning: answer) }
-    // A cancellation that came between the check above and the lock found no waiter.
-    guard Task.isCancelled else { return }
-    let late = state.withLock { $0.reader.take() }
-    late?.resume(returning: .failure(.cancelled))
+    sentAway?.fulfill(.failure(.cancelled))
+    if let answer { return try answer.get() }
+    return try await reader.value { self.dismiss(reader) }.get()
+  }
+
+  private func dismiss(_ reader: Reader) {
+    let isThere = state.withLock { state in
+      guard state.reader === reader else { return false }
+      state.reader = nil
+      return true
+    }
+    if isThere { reader.fulfill(.failure(.cancelled)) }
   }
 
   /// The next answer, where there is one, and whether its caller must give way first.

@@ -33,7 +33,7 @@ final class SendQueue: Sendable {
   fileprivate struct Waiter {
     let id: Int
     let entry: Entry
-    let caller: CheckedContinuation<Answer, Never>
+    let caller: Promise<Answer>
   }
 
   fileprivate struct State {
@@ -70,12 +70,9 @@ final class SendQueue: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { wait($0, with: entry, id: id) }
-    } onCancel: {
-      cancel(id)
-    }
-    try answer.get()
+    let caller = Promise<Answer>()
+    wait(caller, with: entry, id: id)
+    try await caller.value { self.cancel(id) }.get()
   }
 
   /// How many entries wait.
@@ -94,7 +91,7 @@ final class SendQueue: Sendable {
       state.tidy()
       return (entry, state.weight <= limit / 2 ? admit(&state) : [])
     }
-    for waiter in freed { waiter.caller.resume(returning: .success(())) }
+    for waiter in freed { waiter.caller.fulfill(.success(())) }
     return entry
   }
 
@@ -121,7 +118,7 @@ final class SendQueue: Sendable {
       defer { state.waiters = [] }
       return (state.waiters, reason)
     }
-    for waiter in waiters { waiter.caller.resume(returning: .failure(reason)) }
+    for waiter in waiters { waiter.caller.fulfill(.failure(reason)) }
   }
 
   /// Closes it likewise and drops what was not written: so many messages.
@@ -150,9 +147,7 @@ final class SendQueue: Sendable {
     return answer
   }
 
-  private func wait(
-    _ caller: CheckedContinuation<Answer, Never>, with entry: Entry, id: Int
-  ) {
+  private func wait(_ caller: Promise<Answer>, with entry: Entry, id: Int) {
     let (answer, wake) = state.withLock { state -> (Answer?, (@Sendable () -> Void)?) in
       if Task.isCancelled { return (.failure(.cancelled), nil) }
       if let end = state.end { return (.failure(end), nil) }
@@ -163,10 +158,8 @@ final class SendQueue: Sendable {
       state.append(entry)
       return (.success(()), state.needsWake() ? state.wake : nil)
     }
-    if let answer { caller.resume(returning: answer) }
+    if let answer { caller.fulfill(answer) }
     wake?()
-    // A cancellation that came before the waiter was there found no waiter.
-    if answer == nil, Task.isCancelled { cancel(id) }
   }
 
   private func cancel(_ id: Int) {
@@ -174,7 +167,7 @@ final class SendQueue: Sendable {
       guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
       return state.waiters.remove(at: index)
     }
-    waiter?.caller.resume(returning: .failure(.cancelled))
+    waiter?.caller.fulfill(.failure(.cancelled))
   }
 
   /// Lets waiting senders in, in order, as far as there is space.

@@ -18,6 +18,29 @@ extension Rule {
       return file.lines(of: ["Task", "{"]) + file.lines(of: ["Task", ".", "detached"])
         + file.lines(ofTaskWithoutPreference: ())
     },
+    // Registered, canceled and answered exactly once: written and tested once.
+    Rule(
+      "only BridgeTransport/Waiting resumes a continuation: all else has a Promise or a WaitList",
+      breaks: [
+        library("await withCheckedContinuation { a = $0 }"),
+        library("var a: CheckedContinuation<Void, Never>?"),
+        library("await withUnsafeThrowingContinuation { a = $0 }"),
+      ],
+      keeps: [
+        SourceFile(
+          "Sources/BridgeTransport/Waiting/A.swift", "await withCheckedContinuation { a }"),
+        library("let a = Promise<Void>()"), test("await withCheckedContinuation { a = $0 }"),
+        library("let a = AsyncStream<Int>.Continuation.self"),
+      ]
+    ) { file in
+      guard file.area == "Sources", !file.path.hasPrefix("Sources/BridgeTransport/Waiting/") else {
+        return []
+      }
+      return file.tokens.filter { token in
+        ["CheckedContinuation", "UnsafeContinuation"].contains(token.text)
+          || token.text.hasPrefix("with") && token.text.hasSuffix("Continuation")
+      }.map(\.line)
+    },
     // It calls its closure twice for each element, and ends the process where the second result is
     // nil (FlatMap.swift of the standard library): a file may be gone by then.
     Rule(
