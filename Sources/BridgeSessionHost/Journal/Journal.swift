@@ -17,6 +17,9 @@ final class Journal {
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
 
+  /// The most that is appended at once.
+  static let longestAppend = 64 << 10
+
   /// True while an attachment reads what is appended.
   var keepsNewest = false
 

@@ -12,8 +12,10 @@ struct MemoryRing {
 
   /// 0 while it was never used.
   var end: UInt64 { bytes.isEmpty ? 0 : start + UInt64(bytes.count) }
-  /// True when the next output pushes out the oldest.
-  var isFull: Bool { bytes.count >= Self.limit }
+  /// True when the next output may push out the oldest.
+  var isFull: Bool {
+    bytes.count + Journal.longestAppend > Self.limit || runs.count >= Segment.maximumRuns
+  }
 
   mutating func append(_ stream: ProgramStream, _ more: [UInt8]) {
     if runs.last?.stream != stream {

@@ -45,7 +45,7 @@ final class Keeper {
     case attachment(SessionServer.Token)
   }
 
-  private static let chunk = 64 << 10
+  private static let chunk = Journal.longestAppend
   private static let callerLimit = 64
   static let waiterLimit = 256
   private static let callerTimeout: Milliseconds = 10_000

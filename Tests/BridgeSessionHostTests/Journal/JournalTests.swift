@@ -53,6 +53,22 @@ import Testing
     #expect(try read(found, from: 0, count: 1000).flatMap(\.bytes) == piece(1, 1000))
   }
 
+  @Test func aJournalThatIsNotFullTakesOneMoreReadWithoutDroppingAny() {
+    for size in [1, 4096, Journal.longestAppend] {
+      var ring = MemoryRing(start: 7)
+      while !ring.isFull { ring.append(.standardOutput, [UInt8](repeating: 1, count: size)) }
+      #expect(ring.start == 7 && ring.end > 3 << 20)
+    }
+    // Nor where the streams alternate.
+    var ring = MemoryRing(start: 7)
+    var count = 0
+    while !ring.isFull, count < 100_000 {
+      ring.append(count.isMultiple(of: 2) ? .standardOutput : .standardError, [1])
+      count += 1
+    }
+    #expect(ring.start == 7 && ring.end == 7 + UInt64(count))
+  }
+
   @Test func streamsAndBytesComeBackFromAnyOffset() throws {
     let folder = try Folder()
     let journal = Journal(folder.directory)
