@@ -134,7 +134,7 @@ public actor DurableSession {
   }
 
   /// How the program ended, once all its output was received: an exit status or a signal. The
-  /// output must be read meanwhile: after 1 MiB that is not read the host sends no more.
+  /// output must be read meanwhile: after a window (4 MiB) that is not read the host sends no more.
   ///
   /// - Throws: `durableSessionOutcomeUnknown` when the keeper died or the machine was restarted;
   ///   why the session is over for this client; `cancelled` after `detach`, and when the calling

@@ -4,7 +4,7 @@ public import BridgeErrors
 ///
 /// Nothing is lost when a connection ends: the stream waits and goes on at the byte. It ends after
 /// the program's last byte, or when this client leaves. Bounded: a reader that stops holds back the
-/// host after 1 MiB.
+/// host after a window (4 MiB).
 public struct SessionOutput: AsyncSequence, Sendable {
   /// Bytes, or a gap in their place.
   public typealias Element = SessionChunk

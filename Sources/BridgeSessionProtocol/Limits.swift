@@ -16,9 +16,14 @@ public enum Limits {
   public static let fields = 1024
   /// The first offset that is refused.
   public static let offset: UInt64 = 1 << 63
-  /// Unacknowledged bytes each way.
+  /// Unacknowledged bytes each way; of output where hello names no other window.
   public static let window: UInt64 = 1 << 20
-  /// Unacknowledged bytes after which an acknowledgement is sent at once.
+  /// The window of output that a client's hello names.
+  public static let outputWindow: UInt64 = 4 << 20
+  /// The largest window of output that a host makes use of.
+  public static let largestWindow: UInt64 = 64 << 20
+  /// Unacknowledged bytes after which an acknowledgement is sent at once; of output this or a
+  /// sixteenth of its window.
   public static let acknowledgeBytes: UInt64 = 64 << 10
   /// Age of the oldest unacknowledged byte at which an acknowledgement is sent.
   public static let acknowledgeAge: Milliseconds = 200

@@ -73,7 +73,9 @@ static inline int bridge_set_nonblocking(int fd) {
 }
 
 // Lets a pipe hold 1 MiB, where it is one and that is allowed: its two ends wait less for each other.
-static inline void bridge_widen_pipe(int fd) { (void)fcntl(fd, 1031 /* F_SETPIPE_SZ */, 1 << 20); }
+static inline void bridge_widen_pipe(int fd, int size) {
+  (void)fcntl(fd, 1031 /* F_SETPIPE_SZ */, size);
+}
 
 static inline int bridge_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 

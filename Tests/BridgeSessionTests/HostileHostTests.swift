@@ -38,7 +38,9 @@ import Testing
     ("a gap that goes back", header(5, length: [0, 0, 0, 8]) + .init(repeating: 0, count: 8)),
     (
       "more output than the window",
-      output(at: 0, .init(repeating: 1, count: 1 << 20)) + output(at: 1 << 20)
+      stride(from: 0, to: Limits.outputWindow, by: 1 << 20).flatMap {
+        output(at: $0, .init(repeating: 1, count: 1 << 20))
+      } + output(at: Limits.outputWindow)
     ),
     ("input taken that was not sent", Frame.acknowledge(through: 9, settled: 0).encoded),
     ("input taken at the last offset", Frame.acknowledge(through: far, settled: 0).encoded),

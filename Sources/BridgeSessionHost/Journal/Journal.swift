@@ -1,11 +1,13 @@
 import BridgeSessionProtocol
 
-/// The output of a session on disk: segments of 1 MiB and an index of streams that is written
+/// The output of a session on disk: segments of 1 to 8 MiB and an index of streams that is written
 /// before the bytes. Nothing is synced but the end: what ends the machine ends the program too.
 ///
 /// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB.
 final class Journal {
   private let directory: Directory
+  /// Where a segment ends and the next one begins.
+  private let segmentLength: UInt64
   private(set) var segments: [Segment] = []
   /// The files of the segment that is written; nil before the first byte, and in a journal that is
   /// read only.
@@ -18,7 +20,7 @@ final class Journal {
   private(set) var failure: SystemError?
 
   /// The most that is appended at once.
-  static let longestAppend = 64 << 10
+  static let longestAppend = 256 << 10
 
   /// True while an attachment reads what is appended.
   var keepsNewest = false
@@ -32,8 +34,9 @@ final class Journal {
   var newest: UInt64 { max(memory.end, segments.last?.end ?? 0) }
 
   /// The journal of a session whose files are in `directory`, empty or as its keeper left it.
-  init(_ directory: Directory) {
+  init(_ directory: Directory, segmentLength: UInt64 = Segment.shortest) {
     self.directory = directory
+    self.segmentLength = segmentLength
     scan()
   }
 
@@ -117,10 +120,11 @@ final class Journal {
   func piece(from offset: UInt64, to limit: UInt64, framed: Bool = true) -> Piece {
     let end = min(limit, newest, offset + UInt64(Limits.payload))
     guard offset < end else { return .bytes([], through: offset) }
-    if framed, let kept = newestBytes, kept.start == offset, end == newest {
-      let header = Frame.header(
-        .output, stream: kept.stream, length: kept.bytes.count, offset: offset)
-      return .bytes(header + kept.bytes, through: end)
+    if framed, let kept = newestBytes, kept.start <= offset {
+      var frame = Frame.header(
+        .output, stream: kept.stream, length: Int(end - offset), offset: offset)
+      frame += kept.bytes[Int(offset - kept.start)..<Int(end - kept.start)]
+      return .bytes(frame, through: end)
     }
     if memory.end > 0, offset >= memory.start {
       return .bytes(memory.bytes(from: offset, to: end, framed: framed), through: end)
@@ -176,7 +180,7 @@ final class Journal {
   private func write(
     _ stream: ProgramStream, _ bytes: [UInt8], at start: UInt64? = nil
   ) throws(SystemError) {
-    if live == nil || (segments.last?.length ?? 0) >= Segment.maximumLength
+    if live == nil || (segments.last?.length ?? 0) >= segmentLength
       || (segments.last?.runs?.count ?? 0) >= Segment.maximumRuns
     {
       try startSegment(at: segments.last?.end ?? start ?? 0, from: start)
@@ -204,16 +208,22 @@ final class Journal {
     }
     live = nil
     let segment = Segment(start: max(end, start ?? 0), runs: [])
-    let index = try directory.create(segment.indexName)
-    index.truncate(to: 0)
-    let data = try directory.create(segment.dataName)
-    data.truncate(to: 0)
+    let index = try emptied(segment.indexName)
+    let data = try emptied(segment.dataName)
     if let modes = modes?(), !modes.isEmpty {
       try directory.replace(segment.modesName, modes, syncs: false)
     }
     live = LiveSegment(start: segment.start, data: data, index: index)
     segments.append(segment)
     if segments.count == 1 { oldest = segment.start }
+  }
+
+  /// A new file, or one without its former bytes. A new one is not truncated: what closes a file
+  /// that was truncated has it written to disk first (ext4, auto_da_alloc).
+  private func emptied(_ name: String) throws(SystemError) -> Descriptor {
+    let file = try directory.create(name)
+    if try file.info().size > 0 { file.truncate(to: 0) }
+    return file
   }
 
   private func sealLive(

@@ -6,7 +6,8 @@ struct MemoryRing {
   private var bytes: [UInt8] = []
   private var runs: [Run] = []
 
-  static let limit = 4 << 20
+  static let capacity: UInt64 = 4 << 20
+  private static let limit = Int(capacity)
 
   init(start: UInt64 = 0) { self.start = start }
 

@@ -11,10 +11,10 @@ enum ReplayStart {
   static func find(in journal: Journal, _ kind: ProgramKind) -> ReplayPoint {
     let end = journal.newest
     let wanted = max(journal.oldest, end > span ? end - span : 0)
-    let segment = journal.segments.last { $0.start <= wanted }
-    let first = max(journal.oldest, segment?.start ?? journal.oldest)
+    let segment = kind == .terminal ? journal.segments.last { $0.start <= wanted } : nil
+    let first = max(journal.oldest, segment?.start ?? wanted)
     let (start, bytes) = journal.tail(from: first, to: end)
-    let oldest = max(journal.oldest, start)
+    let oldest = start > first ? start : journal.oldest
     let floor = max(wanted, oldest)
     let modes = start == segment?.start ? segment.map(journal.modes(of:)) ?? [] : []
     var tracker = ModeTracker(restoring: modes, offset: start)

@@ -26,9 +26,17 @@ struct Segment {
   /// The longest index that is read.
   static let indexLimit = (Segment.maximumRuns + 4) * recordLength
   static let maximumRuns = 16 << 10
-  static let maximumLength: UInt64 = 1 << 20
-  /// A segment goes beyond its length by one read at most; what is longer is not this program's.
-  static let longest: UInt64 = maximumLength + (4 << 20)
+  static let shortest: UInt64 = 1 << 20
+  /// A segment goes beyond its length by one read, or what was kept in memory, at most; what is
+  /// longer is not this program's.
+  static let longest: UInt64 = maximumLength + MemoryRing.capacity
+  private static let maximumLength: UInt64 = 8 << 20
+
+  /// How long the segments of a session are. A terminal's are short: who attaches to it has the
+  /// start of one read and tracked. Each file of others costs more than its bytes.
+  static func length(_ kind: ProgramKind, cap: UInt64) -> UInt64 {
+    kind == .terminal ? shortest : min(max(cap / 8, shortest), maximumLength)
+  }
 
   static func record(_ run: Run) -> [UInt8] {
     var bytes = number(run.offset)

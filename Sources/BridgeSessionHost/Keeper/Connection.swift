@@ -14,6 +14,8 @@ final class Connection {
   var pieceSize = PieceSize()
   private var outbox: [UInt8] = []
   private var head = 0
+  /// Whether the reader was slower than the program, and its pipe was widened.
+  private var isWide = false
   /// The code for the attaching process, once the attachment has ended.
   private(set) var exitCode: UInt8?
   private(set) var endedAt: Milliseconds = 0
@@ -54,7 +56,7 @@ final class Connection {
     while unsent > 0, !isGone {
       switch output.write(outbox, from: head) {
       case .wrote(let count): head += count
-      case .nothing: return compact()
+      case .nothing: return waitForReader()
       case .closed: isGone = true
       }
     }
@@ -62,7 +64,9 @@ final class Connection {
     head = 0
   }
 
-  private func compact() {
+  private func waitForReader() {
+    if !isWide { output.descriptor.widenPipe() }
+    isWide = true
     guard head > 64 << 10 else { return }
     outbox.removeFirst(head)
     head = 0

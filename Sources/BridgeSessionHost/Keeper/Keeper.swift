@@ -45,7 +45,6 @@ final class Keeper {
     case attachment(SessionServer.Token)
   }
 
-  private static let chunk = Journal.longestAppend
   private static let callerLimit = 64
   static let waiterLimit = 256
   private static let callerTimeout: Milliseconds = 10_000
@@ -68,9 +67,11 @@ final class Keeper {
     liveFile = try? files.directory.create(LiveRecord.name)
     var configuration = HostSession.Configuration(
       session: spec.session, epoch: state.epoch, kind: spec.kind,
-      cap: spec.cap.map { max($0, Segment.maximumLength) }, whenFull: spec.whenFull)
+      cap: spec.cap.map { max($0, Segment.shortest) }, whenFull: spec.whenFull)
     configuration.survivesLogout = state.survivesLogout
-    server = SessionServer(HostSession(configuration), Journal(files.directory))
+    let length = Segment.length(spec.kind, cap: configuration.cap)
+    server = SessionServer(
+      HostSession(configuration), Journal(files.directory, segmentLength: length))
     if spec.kind == .terminal {
       server.journal.modes = { [unowned self] in self.tracker.checkpoint }
     }
@@ -238,8 +239,7 @@ final class Keeper {
   // MARK: The program
 
   private func read(_ stream: ProgramStream, at now: Milliseconds) {
-    guard let output = program.outputs.first(where: { $0.stream == stream }) else { return }
-    switch output.channel.read(Self.chunk) {
+    switch program.read(stream) {
     case .nothing: return
     case .end: program.closeOutput(stream)
     case .bytes(let bytes):

@@ -5,7 +5,7 @@ final class KeptProgram {
   let process: Int32
   private let terminal: Terminal?
   /// Where output comes from; removed at its end.
-  private(set) var outputs: [(stream: ProgramStream, channel: Channel)]
+  private(set) var outputs: [ProgramOutput]
   private(set) var input: Channel?
   /// Input that was accepted and not written yet, at most a window.
   private var pending: [UInt8] = []
@@ -35,7 +35,7 @@ final class KeptProgram {
         directory: environment.directory, terminal: terminal.device)
       self.terminal = terminal
       let channel = Channel(terminal.master, isSocket: false)
-      outputs = [(.terminal, channel)]
+      outputs = [ProgramOutput(.terminal, channel)]
       input = channel
       return
     }
@@ -47,14 +47,20 @@ final class KeptProgram {
       descriptors: [input.reader.number, output.writer.number, errors.writer.number])
     terminal = nil
     outputs = [
-      (.standardOutput, Channel(output.reader, isSocket: false)),
-      (.standardError, Channel(errors.reader, isSocket: false)),
+      ProgramOutput(.standardOutput, Channel(output.reader, isSocket: false)),
+      ProgramOutput(.standardError, Channel(errors.reader, isSocket: false)),
     ]
     self.input = Channel(input.writer, isSocket: false)
   }
 
   var hasPendingInput: Bool { head < pending.count && input != nil }
   var isTerminal: Bool { terminal != nil }
+
+  /// What the program printed on `stream`; nothing where that has ended.
+  func read(_ stream: ProgramStream) -> Channel.Input {
+    guard let index = outputs.firstIndex(where: { $0.stream == stream }) else { return .nothing }
+    return outputs[index].read()
+  }
 
   func closeOutput(_ stream: ProgramStream) { outputs.removeAll { $0.stream == stream } }
   func closeOutputs() { outputs = [] }
@@ -131,6 +137,29 @@ final class KeptProgram {
     let number = SessionSignalNumber.number(signal.rawValue)
     let groups = Set([process] + [terminal?.foreground].compactMap { $0 })
     for group in groups { Programs.signalGroup(group, number) }
+  }
+}
+
+/// Where output of a program comes from.
+struct ProgramOutput {
+  let stream: ProgramStream
+  let channel: Channel
+  /// What one read takes at most.
+  private var limit = 64 << 10
+
+  init(_ stream: ProgramStream, _ channel: Channel) {
+    self.stream = stream
+    self.channel = channel
+  }
+
+  /// What is there. A program that fills its pipe is given a wider one.
+  mutating func read() -> Channel.Input {
+    let input = channel.read(limit)
+    if case .bytes(let bytes) = input, bytes.count == limit, limit < Journal.longestAppend {
+      limit = Journal.longestAppend
+      channel.descriptor.widenPipe()
+    }
+    return input
   }
 }
 

@@ -132,6 +132,9 @@ final class SessionServer {
     let hello = machine.hello(in: frame, from: connection.id)
     if let hello { prepare(for: hello) }
     execute(machine.receive(frame, from: connection.id, at: now), at: now)
+    if case .acknowledge(let through, _) = frame {
+      connection.pieceSize.acknowledged(through: through, at: now)
+    }
     if let hello { conclude(hello, of: connection) }
   }
 
@@ -182,7 +185,7 @@ final class SessionServer {
   }
 
   private func fill(_ connection: Connection, at now: Milliseconds) {
-    while connection.exitCode == nil, !connection.isGone, connection.unsent < Self.chunk {
+    while connection.exitCode == nil, !connection.isGone, connection.hasSpace {
       switch machine.nextOutput(for: connection.id, limit: connection.pieceSize.next()) {
       case .nothing: return
       case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)

@@ -184,13 +184,16 @@ extension ClientSession {
     let end = offset + UInt64(bytes.count)
     guard offset <= received else { throw .hole(expected: received, found: offset) }
     guard end > received else { return [] }
-    guard end - consumed <= Limits.window else { throw .windowExceeded(limit: Limits.window) }
+    guard end - consumed <= outputWindow else { throw .windowExceeded(limit: outputWindow) }
     let known = Int(received - offset)
     let start = received
     received = end
     let fresh = known == 0 ? bytes : Array(bytes[known...])
     return [.output(offset: start, stream: stream, bytes: fresh)]
   }
+
+  /// A host of an older version does not know the window that hello names.
+  var outputWindow: UInt64 { max(configuration.outputWindow, Limits.window) }
 
   private mutating func receiveGap(
     _ from: UInt64, _ to: UInt64

@@ -22,7 +22,8 @@ extension ClientSession {
     guard phase == .attached else { return nil }
     if acknowledgesNow { return 0 }
     guard let since = acknowledgementSince else { return nil }
-    let isMuch = consumed - sentAcknowledgement >= Limits.acknowledgeBytes
+    let much = max(configuration.outputWindow / 16, Limits.acknowledgeBytes)
+    let isMuch = consumed - sentAcknowledgement >= min(much, configuration.outputWindow)
     return isMuch || ending != nil ? since : since + Limits.acknowledgeAge
   }
 
@@ -30,7 +31,7 @@ extension ClientSession {
   public mutating func consume(through offset: UInt64, at now: Milliseconds) {
     guard offset > consumed, offset <= received else { return }
     // Only a gap is longer than the window, and the host waits for it to be acknowledged.
-    if offset - consumed > Limits.window { acknowledgesNow = true }
+    if offset - consumed > outputWindow { acknowledgesNow = true }
     consumed = offset
     if acknowledgementSince == nil { acknowledgementSince = now }
   }

@@ -21,6 +21,9 @@ public struct ClientSession: Sendable {
     public var size: TerminalSize?
     /// Variables for the session's environment file, as NAME=VALUE.
     public var environment: [[UInt8]] = []
+    /// Output that the reader may not have taken yet, in bytes, from 1: the most that is held in
+    /// memory, and what may be on its way. A host of an older version takes it for 1 MiB.
+    public var outputWindow = Limits.outputWindow
     /// Input that is kept until the host has taken it, in bytes.
     public var inputLimit = Int(Limits.window)
 
@@ -233,6 +236,7 @@ public struct ClientSession: Sendable {
     hello.takes = takes
     hello.replay = configuration.replay
     hello.lease = lease
+    hello.window = max(1, configuration.outputWindow)
     hello.size = size
     hello.environment = configuration.environment
     if let epoch {

@@ -69,7 +69,8 @@ extension HostSession {
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
       number: attachments[id]?.number ?? 0, client: hello.client, role: role, cursor: start,
-      acknowledged: acknowledged, progressAt: now)
+      acknowledged: acknowledged, progressAt: now,
+      window: min(hello.window ?? Limits.window, Limits.largestWindow))
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start))))
     if role == .writer {

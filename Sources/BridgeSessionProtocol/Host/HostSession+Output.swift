@@ -42,7 +42,7 @@ extension HostSession {
   /// Whether the program's output may be read now.
   public func readPermission(at now: Milliseconds) -> ReadPermission {
     if let writer, let attachment = attachments[writer],
-      newest - attachment.acknowledged >= Limits.lead
+      newest - attachment.acknowledged >= lead(of: attachment)
     {
       let end = attachment.progressAt + Limits.stall
       if now < end { return .hold(until: end) }
@@ -50,6 +50,12 @@ extension HostSession {
     guard configuration.whenFull == .wait else { return .read }
     // What was committed may be dropped, so it takes no space.
     return newest - max(oldest, committed) >= configuration.cap ? .blocked : .read
+  }
+
+  /// How far the program may be ahead of the writer. On a terminal what is ahead is what still
+  /// appears after Ctrl-C; on pipes it only has to fill the window.
+  private func lead(of attachment: Attachment) -> UInt64 {
+    configuration.kind == .terminal ? Limits.lead : max(Limits.lead, attachment.window)
   }
 
   /// What to send next to an attachment, at most `limit` bytes. The cursor moves: whatever is
@@ -70,8 +76,8 @@ extension HostSession {
     }
     if attachment.cursor < kept {
       let sent = attachment.cursor - attachment.acknowledged
-      guard sent < Limits.window else { return .nothing }
-      let space = min(UInt64(max(limit, 0)), Limits.window - sent)
+      guard sent < attachment.window else { return .nothing }
+      let space = min(UInt64(max(limit, 0)), attachment.window - sent)
       let count = min(space, kept - attachment.cursor)
       guard count > 0 else { return .nothing }
       attachment.cursor += count
@@ -94,7 +100,7 @@ extension HostSession {
     if attachment.cursor < oldest { return true }
     if let keptEnd, attachment.cursor >= keptEnd, attachment.cursor < newest { return true }
     if attachment.cursor < newest {
-      return attachment.cursor - attachment.acknowledged < Limits.window
+      return attachment.cursor - attachment.acknowledged < attachment.window
     }
     return ending != nil && !attachment.endWasSent
   }

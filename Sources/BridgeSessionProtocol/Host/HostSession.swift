@@ -79,6 +79,8 @@ public struct HostSession: Sendable {
     var acknowledged: UInt64 = 0
     /// When the last acknowledgement moved forward.
     var progressAt: Milliseconds = 0
+    /// Output beyond the acknowledged one that may be sent.
+    var window = Limits.window
     var endWasSent = false
 
     var isAttached: Bool { client != nil }

@@ -83,6 +83,8 @@ public struct Hello: Sendable, Equatable {
   public var committed: UInt64 = 0
   /// The lease under which this client wrote last; nil for one that has written nothing.
   public var lease: UInt64?
+  /// Output that may be unacknowledged, in bytes, from 1; nil for `Limits.window`.
+  public var window: UInt64?
   /// Where output begins without `resume`.
   public var replay = Replay.everything
   /// The size of the client's terminal; nil where it has none.
@@ -108,6 +110,7 @@ public struct Hello: Sendable, Equatable {
     acknowledged = try fields.offset("acknowledged") ?? 0
     committed = try fields.offset("committed") ?? 0
     lease = try fields.offset("lease")
+    window = try fields.offset("window")
     size = try fields.size("size")
     environment = fields.list("environment")
     let received = try fields.offset("received")
@@ -115,6 +118,7 @@ public struct Hello: Sendable, Equatable {
       resume = ResumePoint(epoch: epoch, received: try fields.required("received", received))
     }
     guard acknowledged <= resume?.received ?? 0 else { throw .malformedFields("acknowledged") }
+    guard window != 0 else { throw .malformedFields("window") }
     guard committed <= acknowledged else { throw .malformedFields("committed") }
   }
 
@@ -134,6 +138,7 @@ public struct Hello: Sendable, Equatable {
       fields.add("committed", number: committed)
     }
     fields.add("lease", number: lease)
+    fields.add("window", number: window)
     fields.add("size", bytes: size?.bytes)
     for variable in environment { fields.add("environment", bytes: variable) }
     return fields.bytes

@@ -10,7 +10,7 @@ import Testing
   private func session(
     _ bench: SessionBench
   ) throws -> (session: SessionID, whole: [UInt8], starts: [UInt64]) {
-    let spec = bench.spec("seq 1 700000; exit 3")
+    let spec = bench.spec("seq 1 700000; exit 3") { $0.cap = 8 << 20 }
     _ = try bench.start(spec)
     try bench.waitForEnd(spec.session)
     let journal = Journal(try Directory(bench.place(of: spec.session)))

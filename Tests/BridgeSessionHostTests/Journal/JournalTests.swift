@@ -53,6 +53,36 @@ import Testing
     #expect(try read(found, from: 0, count: 1000).flatMap(\.bytes) == piece(1, 1000))
   }
 
+  @Test func aClientThatKeepsUpIsServedFromMemoryInFramesOfAnySize() throws {
+    let folder = try Folder()
+    let journal = Journal(folder.directory)
+    journal.keepsNewest = true
+    journal.append(.standardOutput, piece(1, 10))
+    journal.append(.standardError, piece(2, 200_000))
+    let name = try #require(journal.segments.first).dataName
+    try Data().write(to: folder.url.appending(path: name))
+    for (from, to) in [(10, 65_546), (65_546, 200_010), (10, 200_010), (77, 78)] {
+      var parser = FrameParser()
+      guard case .bytes(let bytes, _) = journal.piece(from: UInt64(from), to: UInt64(to)) else {
+        Issue.record("missing from \(from)")
+        continue
+      }
+      parser.append(bytes)
+      let expected = Array(piece(2, 200_000)[(from - 10)..<(to - 10)])
+      #expect(
+        try parser.next()
+          == .output(offset: UInt64(from), stream: .standardError, bytes: expected))
+    }
+  }
+
+  /// Short on a terminal, whose screen is found by tracking one from its start.
+  @Test func segmentsAreAnEighthOfWhatIsKept() {
+    #expect(Segment.length(.terminal, cap: 64 << 20) == 1 << 20)
+    #expect(Segment.length(.pipes, cap: 256 << 20) == 8 << 20)
+    #expect(Segment.length(.pipes, cap: 16 << 20) == 2 << 20)
+    #expect(Segment.length(.pipes, cap: 1 << 20) == 1 << 20)
+  }
+
   @Test func aJournalThatIsNotFullTakesOneMoreReadWithoutDroppingAny() {
     for size in [1, 4096, Journal.longestAppend] {
       var ring = MemoryRing(start: 7)

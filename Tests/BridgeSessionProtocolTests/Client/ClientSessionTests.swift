@@ -128,6 +128,24 @@ import Testing
 
   @Test func outputBeyondTheWindowIsAViolation() throws {
     var client = try client()
+    let window = Limits.outputWindow
+    for offset in stride(from: 0, to: window, by: 1 << 20) {
+      _ = try client.receive(output(offset, 1 << 20), at: 0)
+    }
+    #expect(throws: ProtocolError.windowExceeded(limit: window)) {
+      try client.receive(output(window, 1), at: 0)
+    }
+  }
+
+  @Test func aHostThatDoesNotKnowTheWindowOfAHelloMaySendOneMiB() throws {
+    var configuration = ClientSession.Configuration(session: Sample.session, client: Sample.client)
+    configuration.outputWindow = 0
+    var client = ClientSession(configuration)
+    client.connect()
+    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    #expect(hello.window == 1)
+    let welcome = Welcome(session: Sample.session, epoch: Sample.epoch)
+    _ = try client.receive(.welcome(welcome), at: 0)
     _ = try client.receive(output(0, 1 << 20), at: 0)
     #expect(throws: ProtocolError.windowExceeded(limit: Limits.window)) {
       try client.receive(output(1 << 20, 1), at: 0)
@@ -143,18 +161,20 @@ import Testing
     #expect(hello.resume?.received == 1 << 20 && hello.acknowledged == 0)
   }
 
-  @Test func acknowledgesAfter64KiBOr200Milliseconds() throws {
+  @Test func acknowledgesAfterASixteenthOfTheWindowOr200Milliseconds() throws {
     var client = try client()
-    _ = try client.receive(output(0, 100_000), at: 0)
+    _ = try client.receive(output(0, 1 << 20), at: 0)
     #expect(client.acknowledgementDeadline == nil)
     client.consume(through: 10, at: 1000)
     #expect(client.acknowledgementDeadline == 1200)
     #expect(client.nextFrame(at: 1199) == nil)
     #expect(client.nextFrame(at: 1200) == .acknowledge(through: 10, settled: 0))
-    client.consume(through: 70_000, at: 1300)
-    #expect(client.nextFrame(at: 1300) == .acknowledge(through: 70_000, settled: 0))
+    client.consume(through: 262_153, at: 1300)
+    #expect(client.nextFrame(at: 1300) == nil)
+    client.consume(through: 262_154, at: 1300)
+    #expect(client.nextFrame(at: 1300) == .acknowledge(through: 262_154, settled: 0))
     client.commit(through: 50_000, at: 1400)
-    #expect(client.nextFrame(at: 1600) == .acknowledge(through: 70_000, settled: 50_000))
+    #expect(client.nextFrame(at: 1600) == .acknowledge(through: 262_154, settled: 50_000))
   }
 
   @Test func whatIsReadBetweenHelloAndWelcomeIsAcknowledgedToo() throws {

@@ -62,7 +62,13 @@ enum FuzzBody {
     var host = HostSession(configuration)
     host.produced(3 << 20)
     var now: Milliseconds = 0
-    for (index, frame) in parse([bytes]).frames.enumerated() {
+    let frames = parse([bytes]).frames
+    let windows = frames.map { frame -> UInt64 in
+      guard case .hello(let hello) = frame else { return Limits.window }
+      return hello.window ?? Limits.window
+    }
+    let window = windows.max() ?? Limits.window
+    for (index, frame) in frames.enumerated() {
       let id = HostSession.AttachmentID(index % 3)
       now += 50
       if index < 3 { _ = host.connect(id) }
@@ -71,7 +77,7 @@ enum FuzzBody {
       for case .writeInput(let written) in effects where written.count > Int(Limits.window) {
         return "input beyond the window"
       }
-      if let broken = pull(&host, id) { return broken }
+      if let broken = pull(&host, id, window) { return broken }
       guard host.inputTaken <= host.inputAccepted, host.committed <= host.newest,
         host.attachedCount <= Limits.attachments
       else { return "the host's numbers contradict each other" }
@@ -80,7 +86,7 @@ enum FuzzBody {
   }
 
   private static func pull(
-    _ host: inout HostSession, _ id: HostSession.AttachmentID
+    _ host: inout HostSession, _ id: HostSession.AttachmentID, _ window: UInt64
   ) -> String? {
     var sent: UInt64 = 0
     while true {
@@ -90,7 +96,7 @@ enum FuzzBody {
       case .bytes(let from, let count):
         sent += UInt64(count)
         guard from + UInt64(count) <= host.newest else { return "output that is not there" }
-        guard sent <= Limits.window else { return "output beyond the window" }
+        guard sent <= window else { return "output beyond the window" }
       }
     }
   }

@@ -14,13 +14,14 @@ import Testing
 
   private func hello(
     _ client: ClientID = Sample.client, received: UInt64? = nil, takes: Bool = false,
-    role: Role = .writer
+    role: Role = .writer, window: UInt64? = nil
   ) -> Frame {
     var hello = Hello(session: Sample.session, client: client)
     hello.resume = received.map { ResumePoint(epoch: Sample.epoch, received: $0) }
     hello.acknowledged = received ?? 0
     hello.takes = takes
     hello.role = role
+    hello.window = window
     return .hello(hello)
   }
 
@@ -104,6 +105,21 @@ import Testing
     #expect(!host.hasOutput(for: 1))
     #expect(host.receive(.acknowledge(through: 5, settled: 0), from: 1, at: 1).isEmpty)
     #expect(host.nextOutput(for: 1, limit: 300_000) == .bytes(from: Limits.window, count: 5))
+  }
+
+  @Test(arguments: [(1, 1), (5 << 20, 5 << 20), (UInt64(1) << 62, Limits.largestWindow)])
+  func aHelloNamesItsWindow(window: UInt64, used: UInt64) throws {
+    var host = host()
+    host.produced(80 << 20)
+    _ = try attach(&host, 1, hello(window: window))
+    var sent: UInt64 = 0
+    while case .bytes(_, let count) = host.nextOutput(for: 1, limit: 300_000) {
+      sent += UInt64(count)
+    }
+    #expect(sent == used)
+    #expect(!host.hasOutput(for: 1))
+    _ = host.receive(.acknowledge(through: 1, settled: 0), from: 1, at: 1)
+    #expect(host.nextOutput(for: 1, limit: 300_000) == .bytes(from: used, count: 1))
   }
 
   @Test func anAcknowledgementOfWhatWasNotSentEndsTheAttachment() throws {
@@ -262,6 +278,17 @@ import Testing
     #expect(host.readPermission(at: 1600) == .read)
     host.disconnect(1)
     #expect(host.readPermission(at: 601) == .read)
+  }
+
+  /// On a terminal it would still appear after Ctrl-C.
+  @Test(arguments: [(ProgramKind.terminal, Limits.lead), (.pipes, 4 << 20)])
+  func onPipesOnlyTheProgramMayBeAheadByAWiderWindow(kind: ProgramKind, lead: UInt64) throws {
+    var host = host(kind)
+    _ = try attach(&host, 1, hello(window: 4 << 20))
+    host.produced(Int(lead) - 1)
+    #expect(host.readPermission(at: 500) == .read)
+    host.produced(1)
+    #expect(host.readPermission(at: 500) == .hold(until: 1000))
   }
 
   @Test func onPipesTheProgramWaitsAtTheCapUntilOutputIsCommitted() throws {

@@ -49,6 +49,7 @@ struct SimulatedClient {
     var configuration = ClientSession.Configuration(session: Sample.session, client: client)
     configuration.takes = takes
     configuration.inputLimit = 2000
+    if client.low == 1 { configuration.outputWindow = 700 }
     let input = store.flatMap { store in
       store.lease.map { lease in
         let offset = UInt64(store.written - store.leasePosition)

@@ -15,6 +15,7 @@ enum Sample {
     hello.acknowledged = 900
     hello.committed = 800
     hello.lease = 2
+    hello.window = 4 << 20
     hello.size = TerminalSize(columns: 80, rows: 24, width: 640, height: 384)
     hello.environment = [Array("LANG=C".utf8)]
     return hello
