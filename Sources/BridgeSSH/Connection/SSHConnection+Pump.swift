@@ -12,6 +12,7 @@ extension SSHConnection {
     wire.beginTurn(mayRead: mayRead)
     if mayRead { owner.resumeHelp() }
     let turn = TurnSchedule<LoopTimer>.Turn(isReadable: isReadable, wasAsked: isReading)
+    let asked = operations.first(of: .session)?.id
     // Any call may read the wire dry and queue packets for other operations, so all try again until
     // libssh2 was given nothing new.
     var seen: Int
@@ -29,7 +30,7 @@ extension SSHConnection {
     }
     if isReadable { answerHearers() }
     guard session != nil else { return }
-    if isReadable { promptReply() }
+    if isReadable { promptReply(to: asked) }
     wire.endTurn()
     if turn.wasAsked { turns.readUnrequested()?.cancel() }
     // The last that was waited for may have come together with more.
@@ -47,14 +48,20 @@ extension SSHConnection {
     if wire.isBudgetSpent || isKeptBack || (!hadSpace && wire.hasSpace) { queueTurn() }
   }
 
-  /// Sends a packet when bytes came and none of them opened the requested channel.
+  /// Sends a packet when bytes came and none of them was the answer to an open or a probe.
   ///
-  /// OpenSSH tells its host keys and more when the user is in. Its answer to the open comes behind
-  /// that as one more small segment, which the server's kernel keeps back until the one before is
-  /// acknowledged (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its
-  /// kernel's to do, and it takes 40 ms unless there is something to send.
-  private func promptReply() {
-    guard turns.promptsReply(in: operations.first(of: .session)?.phase) else { return }
+  /// OpenSSH tells its host keys and more when the user is in. Its answer comes behind that as one
+  /// more small segment, which the server's kernel keeps back until the one before is acknowledged
+  /// (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its kernel's to do, and
+  /// it takes 40 ms unless there is something to send. A probe is prompted until the first channel
+  /// is open: from then on sshd sends at once.
+  ///
+  /// - Parameter asked: the operation that was under way when the turn began.
+  private func promptReply(to asked: Int?) {
+    let isNew = session?.wire.acknowledgesAtOnce == true && !asksForPorts
+    guard let operation = operations.first(of: .session), operation.id == asked,
+      turns.promptsReply(in: operation.phase, isNew: isNew)
+    else { return }
     session?.sendKeepalive()
   }
 

@@ -65,9 +65,12 @@ package struct TurnSchedule<Timer> {
   package mutating func beginQueued() { next = .event }
 
   /// Whether a packet is to be sent, so that the kernel of the server's side lets go of a reply
-  /// that it keeps back: bytes came while an open is under way, and did not answer it.
-  package mutating func promptsReply(in phase: ConnectionPhase?) -> Bool {
-    guard phase == .openChannel, promptsLeft > 0 else { return false }
+  /// that it keeps back: bytes came while an open, or the probe of a connection that `isNew`, is
+  /// under way, and did not answer it.
+  package mutating func promptsReply(in phase: ConnectionPhase, isNew: Bool) -> Bool {
+    guard phase == .openChannel || (phase == .stream && isNew), promptsLeft > 0 else {
+      return false
+    }
     promptsLeft -= 1
     return true
   }

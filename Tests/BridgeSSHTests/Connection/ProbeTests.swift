@@ -42,6 +42,23 @@ import Testing
     }
   }
 
+  /// The server's kernel lets go of the answer when something comes from here (Nagle).
+  @Test func theAnswerToTheFirstProbeIsPrompted() async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      let first = try client.openRequest()
+      // SSH_MSG_IGNORE: bytes, and not the answer.
+      try client.say(2) { $0.string("") }
+      _ = try client.expect(80)
+      try client.refuseChannel(first, reason: 3, "")
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = try await Self.connected(to: server)
+      _ = try await connection.probe(within: .seconds(20))
+      await connection.close()
+    }
+  }
+
   /// Then the library's state is of no use: the next answer would be taken for another request's.
   @Test func aRoundTripThatTheLibraryGivesUpEndsTheConnection() async {
     await #expect(processExitsWith: .success) {

@@ -17,16 +17,22 @@ import Testing
     #expect(isQueuedAgain)
   }
 
-  @Test func aReplyIsPromptedOnlyDuringAnOpen() {
+  @Test(arguments: [
+    (true, [ConnectionPhase.openChannel, .stream]), (false, [.openChannel]),
+  ])
+  func aReplyIsPromptedDuringAnOpenAndTheProbeOfANewConnection(
+    _ isNew: Bool, _ expected: [ConnectionPhase]
+  ) {
     var schedule = Schedule()
-    let phases = ConnectionPhase.allCases.map(Optional.some) + [nil]
-    let prompting = phases.filter { schedule.promptsReply(in: $0) }
-    #expect(prompting == [.openChannel])
+    let prompting = ConnectionPhase.allCases.filter {
+      schedule.promptsReply(in: $0, isNew: isNew)
+    }
+    #expect(Set(prompting) == Set(expected))
   }
 
   @Test func aConnectionPromptsAFewTimesInItsLife() {
     var schedule = Schedule()
-    let prompts = (1...10).map { _ in schedule.promptsReply(in: .openChannel) }
+    let prompts = (1...10).map { _ in schedule.promptsReply(in: .openChannel, isNew: false) }
     #expect(prompts.count { $0 } == Schedule.mostPrompts)
     #expect(prompts.prefix(Schedule.mostPrompts).allSatisfy { $0 })
   }
