@@ -57,9 +57,7 @@ package struct FileJoin {
   private func complete(
     _ owner: PartOwner, _ place: PartOwner.Place, _ name: [UInt8]
   ) throws(FileFault) {
-    if let present = try? place.directory.status(of: name), present.kind == .directory {
-      throw FileFault(.isDirectory)
-    }
+    try place.directory.requireReplaceable(name)
     do throws(SystemFailure) {
       guard try owner.part.status().size >= join.size else { throw SystemFailure.short }
       // An earlier run may have copied more.

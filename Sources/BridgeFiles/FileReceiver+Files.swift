@@ -48,9 +48,7 @@ extension FileReceiver {
 
   private func open(_ writing: Writing) throws(FileFault) -> OpenFile {
     let (directory, start) = (writing.directory, writing.start)
-    if let present = try? directory.status(of: writing.name), present.kind == .directory {
-      throw FileFault(.isDirectory)
-    }
+    try directory.requireReplaceable(writing.name)
     let needed = start.size - start.offset
     if needed >= Self.checkedSize, let free = directory.freeSpace, free < needed {
       throw FileFault(.noSpace, space: .init(required: needed, available: free))
@@ -129,8 +127,11 @@ extension FileReceiver {
       let isVerified = end.digest != nil || !acceptsNoDigest
       guard end.digest == digest || !isVerified else { throw FileFault(.mismatch) }
       if striping == nil { try complete(current, file) }
-      settled.files += 1
-      settled.bytes += current.start.size
+      // A host that sends one file again and again brings nothing.
+      if after.map({ $0.precedes(current.path) }) ?? true {
+        settled.files += 1
+        settled.bytes += current.start.size
+      }
       events.append(
         .copied(
           current.path, bytes: current.start.size, digest: end.digest,

@@ -343,25 +343,48 @@ package final class FileReceiver {
   private func link(_ entry: UInt64, _ name: FileName, _ goal: [UInt8]) {
     let path = incoming.directory + [name.bytes]
     if let last = directories.last, let directory = last {
-      let temporary = temporary(name.bytes)
-      do throws(SystemFailure) {
-        directory.remove(temporary)
-        try directory.makeLink(temporary, to: goal)
-        try directory.rename(temporary, to: name.bytes)
+      do throws(FileFault) {
+        try directory.requireReplaceable(name.bytes)
+        try makeLink(name.bytes, to: goal, in: directory)
       } catch {
-        directory.remove(temporary)
-        refuse(entry, path, error.ofTarget)
+        refuse(entry, path, error)
       }
     } else {
       refuse(entry, path, FileFault(.unwritable, Self.noDirectory))
     }
     settle(path)
   }
+
+  private func makeLink(
+    _ name: [UInt8], to goal: [UInt8], in directory: OpenFile
+  ) throws(FileFault) {
+    let temporary = temporary(name)
+    directory.remove(temporary)
+    do throws(SystemFailure) {
+      try directory.makeLink(temporary, to: goal)
+      try directory.rename(temporary, to: name)
+    } catch {
+      directory.remove(temporary)
+      throw error.ofTarget
+    }
+  }
+}
+
+extension OpenFile {
+  /// Makes sure that a copy may take `name`: from a file or a symbolic link, and not from a device,
+  /// a pipe or a socket, which other programs use by that name.
+  func requireReplaceable(_ name: [UInt8]) throws(FileFault) {
+    switch (try? status(of: name))?.kind {
+    case .file, .link, nil: return
+    case .directory: throw FileFault(.isDirectory)
+    case .special: throw FileFault(.unwritable, "a device, a pipe or a socket has its name")
+    }
+  }
 }
 
 extension FilePath {
   /// Whether it comes first in the order of a walk.
-  fileprivate func precedes(_ other: FilePath) -> Bool {
+  func precedes(_ other: FilePath) -> Bool {
     lexicographicallyPrecedes(other) { $0.lexicographicallyPrecedes($1) }
   }
 }

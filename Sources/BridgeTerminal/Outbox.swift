@@ -38,6 +38,9 @@ package final class Outbox: Sendable {
     }
   }
 
+  /// So many bytes that were taken could not be sent, and count as lost.
+  package func countUnsent(_ count: Int) { state.withLock { $0.lost += count } }
+
   /// Adds `bytes`; waits while the box is full and not held.
   package func append(_ bytes: [UInt8]) async {
     let (takers, isFull) = state.withLock { state in

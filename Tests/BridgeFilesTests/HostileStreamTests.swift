@@ -48,6 +48,20 @@ import Testing
     #expect(faults == [.notDirectory, .unwritable])
   }
 
+  /// A copy is given up where streams end without having brought anything.
+  @Test func aFileThatIsSentAgainIsNoProgress() throws {
+    let place = try Place()
+    let receiver = try receiver(place)
+    for frame in [top] + file(1, "a", [1, 1]) { try receiver.take(frame) }
+    let first = receiver.progress
+    receiver.disconnect()
+    _ = try receiver.connect()
+    for frame in [top] + file(1, "a", [1, 1]) { try receiver.take(frame) }
+    #expect(first.files == 1 && receiver.progress == first)
+    for frame in file(2, "b", [2]) { try receiver.take(frame) }
+    #expect(receiver.progress.files == 2)
+  }
+
   @Test func anEndWithoutAnythingIsNoCopy() throws {
     let receiver = try receiver(Place())
     #expect(throws: ProtocolError.self) { try receiver.take(.done(entries: 0)) }

@@ -111,6 +111,25 @@ import Testing
     #expect(place.names("u") == ["a", "inside", "z"])
   }
 
+  /// Other programs use it by that name.
+  @Test func whatIsNoFileKeepsItsName() throws {
+    let place = try Place()
+    try place.write([1], to: "t/a")
+    try place.write([2], to: "t/z")
+    try place.link("t/l", to: "a")
+    try place.write([3], to: "u/z")
+    for name in ["u/a", "u/l", "pipe"] { #expect(FileDetails.makePipe(place.file(name))) }
+    var tree = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try tree.stream() == .finished)
+    #expect(tree.faults == [.unwritable, .unwritable])
+    var file = Copy(place.file("t/a"), to: place.file("pipe"))
+    #expect(try file.stream() == .finished)
+    #expect(file.faults == [.unwritable])
+    for name in ["u/a", "u/l", "pipe"] { #expect(FileDetails.isPipe(place.file(name))) }
+    #expect(place.read("u/z") == [2])
+    #expect(place.names("u") == ["a", "l", "z"], "no part is left")
+  }
+
   @Test func aDirectoryIsNotCopiedWithoutBeingAsked() throws {
     let place = try Place()
     try place.write([1], to: "t/a")

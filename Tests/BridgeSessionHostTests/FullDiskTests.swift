@@ -66,6 +66,49 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// Who reads the files takes what they have for all of it.
+  @Test func theEndIsNotRecordedBeforeTheOutputIs() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("read word; seq 1 300000; exit 3")
+    _ = try bench.start(spec)
+    let waiter = try bench.launch(["wait", "--session", spec.session.description])
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    // The record of the end fits, the output does not.
+    let ballast = try fill(disk)
+    ballast.truncate(to: try ballast.info().size - (24 << 10))
+    try client.type("go\n")
+    try client.pump { $0.end != nil }
+    client.cut()
+    #expect(try bench.status(spec.session)?.state == .running, "its output is not on disk")
+    ballast.truncate(to: 0)
+    #expect(waiter.finish().status == 0)
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    let again = try bench.attach(spec.session)
+    try again.pump { $0.end != nil }
+    let isWhole = again.all == Array((1...300_000).map { "\($0)\n" }.joined().utf8)
+    #expect(isWhole && again.gaps.isEmpty && again.end == .exited(status: 3))
+    withExtendedLifetime(disk) {}
+  }
+
+  /// Its keeper would wait for space that never comes.
+  @Test func aRemovedSessionEndsWithItsProgram() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("read word; seq 1 4000000; echo done >finished")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    try client.type("go\n")
+    try client.pump { $0.all.count > 0 }
+    let keepers = bench.keepers(of: spec.session)
+    #expect(keepers.count == 1)
+    client.cut()
+    try FileManager.default.removeItem(at: bench.sessionsFolder.appending(path: spec.session.description))
+    try waitUntil { !bench.text("finished").isEmpty }
+    try waitUntil { keepers.allSatisfy { !FileManager.default.fileExists(atPath: "/proc/\($0)") } }
+    withExtendedLifetime(disk) {}
+  }
+
   @Test func theEndIsOnDiskOnceTheDiskHasSpace() throws {
     guard let (bench, disk) = try bench() else { return }
     let spec = bench.spec("read word; seq 1 400000; exit 7") { $0.terminal = Array("dumb".utf8) }

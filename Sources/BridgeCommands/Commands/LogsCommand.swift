@@ -16,7 +16,8 @@ package struct LogsCommand: AsyncParsableCommand {
       attaches to nothing and commits nothing. A lost link is restored, and printing continues at \
       the next byte.
 
-      The exit status is 0, or 74 if bytes from --from on, or in the middle, are no longer kept.
+      The exit status is 0, or 74 if bytes from --from on, or in the middle, or all of them are no \
+      longer kept.
 
       EXAMPLES:
           bridgectl logs build.example build
@@ -73,10 +74,15 @@ package struct LogsCommand: AsyncParsableCommand {
 package struct LogProgress: Sendable, Equatable {
   /// The offset of the next byte.
   package private(set) var position: UInt64 = 0
-  /// The first bytes that were asked for and are no longer kept.
-  package private(set) var missing: Range<UInt64>?
+  /// The first bytes that were asked for and are no longer kept: from an offset or in the middle,
+  /// or all of the output.
+  package var missing: Range<UInt64>? { asked ?? (hasPrinted ? nil : oldest) }
+  private var asked: Range<UInt64>?
+  /// What is missing before the oldest byte that is kept.
+  private var oldest: Range<UInt64>?
   private var hasBegun = false
   private var isExact = false
+  private var hasPrinted = false
 
   /// At the oldest output.
   package init() {}
@@ -88,15 +94,13 @@ package struct LogProgress: Sendable, Equatable {
   }
 
   /// All below `end` was printed.
-  package mutating func print(through end: UInt64) { position = end }
+  package mutating func print(through end: UInt64) { (position, hasPrinted) = (end, true) }
 
-  /// The bytes to below `end` are no longer kept; returns whether they were asked for.
-  package mutating func skip(to end: UInt64) -> Bool {
+  /// The bytes to below `end` are no longer kept.
+  package mutating func skip(to end: UInt64) {
     let range = position..<end
     position = end
-    guard isExact || range.lowerBound > 0 else { return false }
-    if missing == nil { missing = range }
-    return true
+    if isExact || range.lowerBound > 0 { asked = asked ?? range } else { oldest = range }
   }
 }
 
@@ -146,7 +150,7 @@ private struct LogPrinter: Sendable {
     case .screen: return .written
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
-      _ = progress.withLock { $0.skip(to: end) }
+      progress.withLock { $0.skip(to: end) }
       return .written
     case .bytes(let bytes, .standardError):
       outcome = await context.reporter.remoteError(bytes)

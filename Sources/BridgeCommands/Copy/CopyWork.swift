@@ -33,6 +33,8 @@ final class CopyWork: LinkWork {
     var isInside = false
     /// Whether all is settled.
     var isOver = false
+    /// Whether the run ends, complete or not.
+    var isLeaving = false
     var progress = CopyProgress()
     var rate = CopyRate()
     var ledger = CopyLedger()
@@ -141,6 +143,14 @@ final class CopyWork: LinkWork {
       for transfer in state.withLock({ $0.transfers }) { await transfer.abandon() }
       await fail(error)
     }
+  }
+
+  func close() async {
+    let transfers = state.withLock { state in
+      state.isLeaving = true
+      return state.transfers
+    }
+    for transfer in transfers { await transfer.giveUp() }
   }
 
   private func copy() async -> Result<Void, AppError> {
@@ -288,7 +298,7 @@ final class CopyWork: LinkWork {
       reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
       throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
-      if Task.isCancelled { throw .cancelled }
+      if Task.isCancelled || state.withLock({ $0.isLeaving }) { throw .cancelled }
       guard attempts.goesOn(after: ending, await transfer.progress) else { throw endsAtOnce }
       return .again
     }

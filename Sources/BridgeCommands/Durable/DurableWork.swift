@@ -84,9 +84,9 @@ final class DurableWork: LinkWork {
     guard found.current == nil, case .attach(let selector, _, _) = target else { return true }
     let scope = SessionQuery.Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.endpoint.host))
+      sessions: SessionHost(connection, host: context.settings.endpoint.host), found: found)
     do throws(AppError) {
-      found.set(try await scope.resolve(selector))
+      _ = try await scope.resolve(selector)
       return true
     } catch {
       let isLost = await connection.lastFailure != nil || Task.isCancelled || error == .cancelled
@@ -195,9 +195,9 @@ final class DurableWork: LinkWork {
     context.reporter.event(.started(hasTerminal: welcome.kind == .terminal))
     let end = await streams.run()
     switch end {
-    case .ended(let end):
+    case .ended(let end, let missing):
       state.withLock { ($0.isComplete, $0.isGone) = (isOwn && welcome.role == .writer, true) }
-      context.finish(context.ending(end))
+      context.finish(context.ending(end, missing: missing))
     case .failed(let error): await fail(error)
     case .outputClosed:
       // As with SSH, a command whose output has no reader any more does not go on forever.

@@ -14,14 +14,18 @@ final class SessionQuery: LinkWork {
     let connection: SSHConnection
     /// What `bridge-host` answers there.
     let sessions: SessionHost
+    /// The session that was meant when it was first looked up. Another one may get its name later.
+    let found: OnceValue<SessionID>
 
-    /// The session that is meant.
+    /// The session that is meant, the same over all links of a run.
     ///
     /// - Throws: `durableSessionNotFound`, `validationError`; as `SessionHost.list`.
     func resolve(_ selector: SessionSelector) async throws(AppError) -> SessionID {
-      if let id = selector.id { return id }
+      if let id = selector.id ?? found.current { return id }
       let host = context.settings.endpoint.host
-      return try selector.resolve(in: try await sessions.list(), on: host).session
+      let id = try selector.resolve(in: try await sessions.list(), on: host).session
+      found.set(id)
+      return found.current ?? id
     }
   }
 
@@ -34,6 +38,7 @@ final class SessionQuery: LinkWork {
 
   private let context: RunContext
   private let body: Body
+  private let found = OnceValue<SessionID>()
 
   init(_ context: RunContext, _ body: Body) {
     self.context = context
@@ -59,7 +64,7 @@ final class SessionQuery: LinkWork {
     await context.report(connection)
     let scope = Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.endpoint.host))
+      sessions: SessionHost(connection, host: context.settings.endpoint.host), found: found)
     do throws(AppError) {
       context.finish(try await body.ask(scope))
     } catch {
@@ -95,11 +100,21 @@ extension SessionQuery.Scope {
 extension RunContext {
   /// How a run ends that passes on how a program ended.
   ///
-  /// - Parameter reason: why the end is not known, where it is not.
-  func ending(_ end: ProgramEnd?, reason: String = "its end is not recorded") -> Ending {
+  /// - Parameters:
+  ///   - reason: why the end is not known, where it is not.
+  ///   - missing: bytes of its output that are no longer kept. No run is a success without them.
+  func ending(
+    _ end: ProgramEnd?, reason: String = "its end is not recorded",
+    missing: Range<UInt64>? = nil
+  ) -> Ending {
     switch end {
     case .exited(let status):
       facts.withLock { $0.remote = .status(Int(status)) }
+      if status == 0, let missing {
+        return .failure(
+          CommandFailure(
+            error: .durableSessionGap(from: missing.lowerBound, to: missing.upperBound)))
+      }
       return .success(ExitCode(.status(Int(status))))
     case .signaled(let number, _):
       reporter.log("bridgectl: signal \(number) ended it.")

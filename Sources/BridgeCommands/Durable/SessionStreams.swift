@@ -9,8 +9,9 @@ import BridgeTransport
 final class SessionStreams: Sendable {
   /// How that came.
   enum End: Sendable {
-    /// The program ended, and all that it printed was written out.
-    case ended(ProgramEnd)
+    /// The program ended, and all that it printed was written out, but for the first bytes that
+    /// were to come and are no longer kept.
+    case ended(ProgramEnd, missing: Range<UInt64>?)
     case failed(AppError)
     /// Standard output has no reader any more.
     case outputClosed
@@ -32,6 +33,7 @@ final class SessionStreams: Sendable {
   private let keyboard: Keyboard?
   private let gate = Mutex(TypingGate())
   private let replay = Mutex(ScreenReplay?.none)
+  private let missing = Mutex(Range<UInt64>?.none)
 
   init(_ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool) {
     self.context = context
@@ -92,7 +94,8 @@ final class SessionStreams: Sendable {
         case .failed: return .end(.outputClosed)
         }
       }
-      return .end(.ended(try await session.exitStatus()))
+      let end = try await session.exitStatus()
+      return .end(.ended(end, missing: missing.withLock { $0 }))
     } catch {
       return error == .cancelled ? .end(.left) : .end(.failed(error))
     }
@@ -105,6 +108,8 @@ final class SessionStreams: Sendable {
       return await write(modes)
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
+      // Who attaches to a session gets what is kept; what is missing before that was not to come.
+      if isOwn || chunk.offset > 0 { missing.withLock { $0 = $0 ?? chunk.offset..<end } }
       return .written
     case .bytes(let bytes, .standardError):
       // A closed standard error means no output is wanted there; the command continues.

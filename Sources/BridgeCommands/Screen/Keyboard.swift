@@ -113,7 +113,14 @@ final class Keyboard: Sendable {
   /// Sends what is typed until the target takes no more.
   func carry(to target: some InputTarget) async {
     do throws(AppError) {
-      while let bytes = await outbox.take() { try await target.write(bytes) }
+      while let bytes = await outbox.take() {
+        do throws(AppError) {
+          try await target.write(bytes)
+        } catch {
+          outbox.countUnsent(bytes.count)
+          throw error
+        }
+      }
       if !Task.isCancelled { try await target.finishInput() }
     } catch {
       // It takes no more; its status reports how it ends.

@@ -35,7 +35,7 @@ package actor FileTransfer {
   private var answer = MarkedBytes(marker: "")
   private var opening: [UInt8] = []
   /// There was something for the sender of frames, or it is over.
-  private let changes = Changes()
+  let changes = Changes()
   private var isOver = false
   /// The host's own tools, in place of `bridge-host`.
   private var plain: PlainChannel?
@@ -48,11 +48,14 @@ package actor FileTransfer {
   private var origin: [UInt8] = []
   /// Whether the source was changed while it was read; nil where no file is copied yet.
   private var hasChanged: Bool?
-  private let clock: SessionClock
+  let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
   /// Whether it was closed since the host's end had not said anything in time.
   private var isLate = false
+  /// Whether there is a channel now.
+  private(set) var isCarrying = false
+  var givingUp: GivingUp?
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
@@ -95,6 +98,11 @@ package actor FileTransfer {
   package func carry(
     over channel: any ByteChannel, _ command: HostCommand, usesTools: Bool = false
   ) async throws(AppError) -> Outcome {
+    isCarrying = true
+    defer {
+      isCarrying = false
+      changes.announce()
+    }
     plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.channel) : nil
     receiver?.acceptsNoDigest = usesTools
     return try await carry(over: plain ?? channel, marker: command.marker)
@@ -180,7 +188,7 @@ package actor FileTransfer {
   /// Removes what cannot be used any more; a part of a single file stays for the next run.
   package func abandon() { if job.isRecursive { receiver?.abandon() } }
 
-  private var isFinished: Bool { sender?.isFinished ?? receiver?.isFinished ?? false }
+  var isFinished: Bool { sender?.isFinished ?? receiver?.isFinished ?? false }
 
   /// The host ended before its first frame, where it is not the link.
   private func unavailable(_ ending: ByteChannelEnding) -> Outcome? {
@@ -360,6 +368,13 @@ package actor FileTransfer {
     if !opening.isEmpty {
       defer { opening = [] }
       return opening
+    }
+    switch givingUp {
+    case .wanted:
+      givingUp = .sent
+      return FileFrame.failed(FileFault(.unreadable, "the copy was ended")).encoded
+    case .sent: return []
+    case nil: break
     }
     if let receiver { return receiver.takeOutbox(isIdle: true) }
     return sender?.next() ?? []

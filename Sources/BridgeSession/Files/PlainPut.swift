@@ -83,8 +83,13 @@ struct PlainPut: PlainEnd {
       if isUnderWay { (writing, pending) = (nil, []) }
       send([isUnderWay ? "a" : "k"], .settled(entry: entry))
     case .done(let entries): send(["z"], .done(entries: entries))
+    case .failed:
+      // Of a copy that will not go on nothing stays.
+      (writing, pending) = (nil, [])
+      send(["a"], .passed(entry: 0))
+      send(["z"], .passed(entry: 0))
     case .totals, .mark: break
-    case .open, .ready, .acknowledge, .refused, .finished, .failed:
+    case .open, .ready, .acknowledge, .refused, .finished:
       throw .unexpectedFrame(type: frame.number)
     }
   }

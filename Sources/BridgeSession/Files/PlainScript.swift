@@ -153,9 +153,14 @@ enum PlainScript {
       elif [ -e "$n" ]; then bad=1; say no file
       else bad=1; no "$e"; fi
     }
+    special() {
+      e="a device, a pipe or a socket has its name"
+      [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && [ ! -L "$1" ]
+    }
     begin() {
       if [ $bad -gt 0 ]; then t=; say no above
       elif [ -d "$n" ] && [ ! -L "$n" ]; then t=; say no directory
+      elif special "$n"; then t=; no "$e"
       elif [ $c -gt 0 ]; then say k
       else
         rm -f "$t"
@@ -166,6 +171,7 @@ enum PlainScript {
     }
     place() {
       if [ -d "$n" ] && [ ! -L "$n" ]; then e="Is a directory"
+      elif special "$n"; then :
       else
         [ ! -L "$n" ] || rm -f "$n"
         if e=$(mv -f "$t" "$n" 2>&1); then say k; return; fi

@@ -74,6 +74,11 @@ final class Journal {
         newestBytes = nil
         // What was written in part is written again to memory.
         if let last = segments.last { live?.data.truncate(to: last.length) }
+        // Or the next one would have its name.
+        if segments.last?.length == 0 {
+          removeLast()
+          live = nil
+        }
         memory = MemoryRing(start: segments.last?.end ?? 0)
         memory.append(stream, bytes)
       }

@@ -123,7 +123,9 @@ final class Keeper {
 
   private var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
 
+  /// Only with the output before it: who reads the files takes what they have for all of it.
   private func recordEnd() {
+    guard server.journal.failure == nil else { return owesTombstone = true }
     do throws(SystemError) {
       try server.journal.finish()
       try files.record(state, syncs: true)
@@ -198,7 +200,8 @@ final class Keeper {
       // The client has stored what it committed: that takes no space.
       journal.dropMemory(below: server.machine.committed)
       server.machine.dropped(below: journal.oldest)
-      guard !journal.isFull else { return false }
+      // Where the session was removed the disk will never take more, and its program need not wait.
+      guard !journal.isFull || files.directory.isRemoved else { return false }
     }
     return server.machine.readPermission(at: now) == .read
   }

@@ -205,7 +205,7 @@ import Testing
 
   /// Each would go on with less than was asked for.
   @Test(arguments: [
-    "Ciphers chacha20-poly1305@openssh.com", "MACs umac-64@openssh.com", "KexAlgorithms x",
+    "Ciphers 3des-ctr", "MACs umac-64@openssh.com", "KexAlgorithms x",
     "HostKeyAlgorithms ssh-ed25519-cert-v01@openssh.com", "RevokedHostKeys /absent",
   ])
   func aRestrictionThatCannotBeKeptEndsWithTheConfigurationsExitCode(line: String) {

@@ -1,3 +1,4 @@
+import BridgeErrors
 import Testing
 
 @testable import BridgeCommands
@@ -26,6 +27,26 @@ import Testing
     }
     #expect(answers == [.sendsHeld(true)])
     #expect(keyboard.waiting == "held and morebehind".utf8.count)
+  }
+
+  /// A target that takes nothing: another client writes to the session.
+  private struct Refusing: InputTarget {
+    func write(_ bytes: [UInt8]) async throws(AppError) {
+      throw .validationError(field: "session", message: "This client only reads.")
+    }
+
+    func finishInput() async throws(AppError) {}
+  }
+
+  @Test func whatTheTargetDidNotTakeCountsAsNotSent() async {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true)
+    keyboard.hold(true)
+    await keyboard.take(Array("ls\r".utf8)) { _ in Issue.record("it is no command") }
+    keyboard.hold(false)
+    await keyboard.carry(to: Refusing())
+    let unsent = keyboard.close()
+    #expect(unsent == 3)
   }
 
   @Test func controlCIsAnAnswerAndNoInput() async {

@@ -24,6 +24,11 @@ enum FileDetails {
 
   static func setSize(_ path: String, _ size: Int) { _ = unsafe truncate(path, size) }
 
+  static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
   static func makePipe(_ path: String) -> Bool { unsafe mkfifo(path, 0o600) == 0 }
 
   /// Makes an empty file whose name is these bytes.

@@ -193,6 +193,38 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// The first bytes of a segment did not fit: the next segment begins where that did.
+  @Test(.enabled(if: SmallDisk.canMount)) func aSegmentThatTookNothingLeavesItsNameToTheNext()
+    throws
+  {
+    let folder = try Folder()
+    guard let disk = try SmallDisk(at: folder.url, size: "2m") else { return }
+    let journal = Journal(try Directory(disk.path))
+    let ballast = try Directory(disk.path).create("ballast")
+    var filled: UInt64 = 0
+    while (try? ballast.write([UInt8](repeating: 0, count: 4096), at: filled)) != nil {
+      filled += 4096
+    }
+    var whole = piece(1, 9_000)
+    journal.append(.standardOutput, whole)
+    #expect(journal.failure != nil)
+    ballast.truncate(to: 0)
+    #expect(journal.retry())
+    for turn in 2..<40 {
+      let bytes = piece(turn, 30_000)
+      whole += bytes
+      journal.append(.standardOutput, bytes)
+      // As the keeper does after each read.
+      #expect(journal.drop(below: 0) == 0)
+    }
+    for journal in [journal, Journal(try Directory(disk.path))] {
+      #expect(journal.oldest == 0 && journal.newest == UInt64(whole.count))
+      let isWhole = try read(journal, from: 0, count: whole.count).flatMap(\.bytes) == whole
+      #expect(isWhole)
+    }
+    withExtendedLifetime(disk) {}
+  }
+
   /// What was on disk and what comes after it are read from their own files.
   @Test(.enabled(if: SmallDisk.canMount)) func aDiskThatTakesOutputAgainLosesAndMixesNothing()
     throws

@@ -215,6 +215,29 @@ extension Home {
     }
   }
 
+  /// The same command would begin another tree: nothing is left that no run continues.
+  @Test(arguments: [true, false])
+  func aTreeToAHostThatIsEndedLeavesNoPart(hasBridgeHost: Bool) async throws {
+    try await withSessions(installs: hasBridgeHost) { server, home, _ in
+      _ = try home.fill("large", 24 << 20)
+      try FileManager.default.createDirectory(
+        atPath: home.file("s"), withIntermediateDirectories: true)
+      try FileManager.default.moveItem(atPath: home.file("large"), toPath: home.file("s/large"))
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(8 << 20))
+      let operands = [home.file("s"), "\(host):\(home.file("d"))"]
+      let running = try home.start(["cp", "-r"] + server.link(home, port: proxy.port) + operands)
+      while home.remains(in: "d").allSatisfy({ (home.data("d/" + $0)?.count ?? 0) < 1 << 20 }) {
+        try await ContinuousClock().sleep(for: .milliseconds(20))
+      }
+      running.child.signal(SIGTERM)
+      #expect(try await running.outcome().code == 143)
+      await proxy.stop()
+      #expect(home.remains(in: "d").isEmpty)
+      #expect(home.data("d/large") == nil)
+    }
+  }
+
   @Test(arguments: [true, false])
   func eventsNameTheFileInADestinationThatIsADirectory(isPut: Bool) async throws {
     try await withSessions { server, home, _ in

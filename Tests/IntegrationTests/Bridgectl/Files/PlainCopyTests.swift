@@ -95,6 +95,17 @@ extension Home {
     }
   }
 
+  @Test(arguments: PlainHost.present) func aPipeOfTheHostKeepsItsName(_ kind: PlainHost) async throws {
+    try await kind.with { server, home in
+      try home.write("x", to: "a")
+      #expect(FileDetails.makePipe(home.file("b")))
+      let outcome = try await server.copy(operands(home, isPut: true), home)
+      #expect(outcome.code == 73, "\(outcome.error)")
+      #expect(outcome.error.contains("a device, a pipe or a socket has its name"))
+      #expect(FileDetails.isPipe(home.file("b")) && home.remains().isEmpty)
+    }
+  }
+
   @Test func theEventsNameTheTool() async throws {
     try await PlainHost.usual.with { server, home in
       try home.write("x", to: "a")

@@ -9,6 +9,13 @@ enum FileDetails {
     return [Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 
+  static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
+  static func makePipe(_ path: String) -> Bool { unsafe mkfifo(path, 0o600) == 0 }
+
   static func setMode(_ path: String, _ mode: mode_t) { _ = unsafe chmod(path, mode) }
 
   /// Makes an empty file whose name is these bytes.

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -105,6 +106,41 @@ import Testing
       #expect(outcome.code == 3, "\(outcome.error)")
       #expect(outcome.text == "first\nlast\n")
       await proxy.stop()
+    }
+  }
+
+  /// No run that did not bring all of the output is a success.
+  @Test func outputThatIsNoLongerKeptIsNoSuccess() async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      let (go, done) = (home.file("go"), home.file("done"))
+      let report = home.file("report")
+      let running = try home.start(
+        ["connect", "-q", "-tt", "--keepalive", "0s", "--exit-status-file", report]
+          + server.link(home, port: proxy.port)
+          + [
+            "127.0.0.1", "--",
+            "stty raw; echo first; until [ -e \(go) ]; do sleep 0.02; done; "
+              + "head -c 6000000 /dev/zero; echo >\(done)",
+          ])
+      try await running.prints("first\n")
+      try await proxy.inject(.freeze([.toClient]))
+      try home.write("", to: "go")
+      try await eventually { !home.read("done").isEmpty }
+      let id = try #require(folder.ids.first)
+      // The second one: what is sealed, and not on its way.
+      let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.root)/\(id)")
+      let segments = names.filter { $0.hasPrefix("out.") }.sorted()
+      try #require(segments.count > 4)
+      try FileManager.default.removeItem(
+        atPath: "\(folder.root)/\(id)/\(segments[segments.count - 2])")
+      try await proxy.inject(.lift)
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 74, "\(outcome.error)")
+      #expect(outcome.error.contains("[durableSessionGap]"), "\(outcome.error)")
+      #expect(outcome.output.count < 5_500_000)
+      #expect(home.read("report").contains(#""remote":0"#))
     }
   }
 

@@ -43,6 +43,15 @@ struct SessionFolder: Sendable {
     }
   }
 
+  /// Whether a process of the host answers a question about a session now.
+  func isAsked(_ verb: String, about id: String) -> Bool {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return processes.contains { process in
+      let line = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return line.range(of: Data("\0\(verb)\0--session\0\(id)\0".utf8)) != nil
+    }
+  }
+
   /// Makes a session's record one of another boot.
   func pretendReboot(of id: String) throws {
     let file = URL(filePath: "\(root)/\(id)/state")

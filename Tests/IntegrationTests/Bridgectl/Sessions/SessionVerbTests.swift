@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -32,6 +33,36 @@ import Testing
       let list = try await home.run(["sessions"] + link + ["127.0.0.1"])
       let row = list.text.split(separator: "\n").first { $0.hasPrefix(id.prefix(12)) }
       #expect(row?.contains("build  exit 3") == true)
+    }
+  }
+
+  /// Another session gets the name while the link is down.
+  @Test(arguments: [("wait", [], 3), ("logs", ["-f"], 0)] as [(String, [String], Int32)])
+  func aNameMeansOneSessionThroughoutARun(
+    _ verb: String, _ options: [String], _ code: Int32
+  ) async throws {
+    try await withSessions { server, home, folder in
+      let go = home.file("go")
+      let id = try await start(
+        server, home, "echo first; until [ -e \(go) ]; do sleep 0.02; done; echo last; exit 3",
+        options: ["--name", "job"])
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        [verb] + options + server.link(home, port: proxy.port) + ["127.0.0.1", "job"])
+      let answer = verb == "logs" ? "read" : verb
+      try await eventually { folder.isAsked(answer, about: id) }
+      try await proxy.inject(.refuse())
+      try await proxy.inject(.reset)
+      try home.write("", to: "go")
+      try await eventually { folder.keepers.isEmpty }
+      let other = try await start(
+        server, home, "echo first; echo other; sleep 600", options: ["--name", "job"])
+      try await proxy.heal()
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == code, "\(outcome.error)")
+      #expect(outcome.text == (verb == "logs" ? "first\nlast\n" : ""))
+      #expect(folder.ids.contains(other))
     }
   }
 

@@ -1,0 +1,33 @@
+import BridgeSessionProtocol
+import BridgeTransport
+
+// A copy that the user ends before it is complete.
+extension FileTransfer {
+  /// How far the host's end knows that the copy will not go on.
+  enum GivingUp {
+    /// It does not yet.
+    case wanted
+    /// It was sent to it.
+    case sent
+  }
+
+  /// Has the host remove what it wrote of the file under way of a tree, where the link is up; a part
+  /// of a single file stays for the next run. Waits until that is done, at most two seconds.
+  package func giveUp() async {
+    guard isCarrying, job.isRecursive, job.role == .put, !isFinished, givingUp == nil else { return }
+    givingUp = .wanted
+    changes.announce()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.untilOver() }
+      group.addTask { [clock] in await clock.sleep(Self.givingUpLimit) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private static var givingUpLimit: Milliseconds { 2000 }
+
+  private func untilOver() async {
+    while isCarrying, !Task.isCancelled { try? await changes.wait(after: changes.version) }
+  }
+}
