@@ -210,6 +210,7 @@ struct ConnectRun: Sendable {
     case .disconnected: context.logDisconnect()
     case .failure(let failure):
       context.facts.withLock { $0.caseName = failure.error.caseName }
+      if let hop = settings.jumpHost(in: failure.context) { reporter.log("bridgectl: \(hop)") }
       reporter.fail(failure)
     }
     return ending.code

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTransport
 
 // The way to a host through others, each with settings of its own.
 extension ConnectSettings {
@@ -36,6 +37,18 @@ extension ConnectSettings {
 
   /// As it is known among the hops.
   private var name: String { "\(user)@\(endpoint)".lowercased() }
+
+  /// A sentence that names the jump host that a failure is about; nil where it is the host's, or no
+  /// host's.
+  func jumpHost(in failure: FailureContext?) -> String? {
+    guard let failure, failure.host != endpoint.host || failure.port != endpoint.port,
+      let index = jumps.firstIndex(where: {
+        $0.endpoint.host == failure.host && $0.endpoint.port == failure.port
+      })
+    else { return nil }
+    let place = jumps.count > 1 ? " \(index + 1) of \(jumps.count)" : ""
+    return "jump host\(place) on the way to \(endpoint), \(jumps[index].endpoint), failed."
+  }
 
   private var alone: ConnectSettings {
     var settings = self

@@ -76,6 +76,21 @@ import Testing
     }
   }
 
+  /// Its error names a host, and not which of several.
+  @Test func aPersonReadsWhichHopIsSilent() async throws {
+    try await withChain { servers, home, options in
+      await servers[1].freeze()
+      let outcome = try await home.run(options + ["--timeout", "2s", "third", "true"])
+      await servers[1].thaw()
+      #expect(outcome.code == 124, "\(outcome.error)")
+      let (first, second) = (servers[1].port, servers[2].port)
+      #expect(
+        outcome.error.contains(
+          "jump host 2 of 2 on the way to 127.0.0.1:\(second), 127.0.0.1:\(first), failed."),
+        "\(outcome.error)")
+    }
+  }
+
   @Test func anUnknownKeyOfAHopEndsTheRunBeforeItsLogin() async throws {
     try await withChain { servers, home, options in
       try home.write("", to: "known_second")
