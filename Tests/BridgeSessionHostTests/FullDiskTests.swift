@@ -103,7 +103,8 @@ import Testing
     let keepers = bench.keepers(of: spec.session)
     #expect(keepers.count == 1)
     client.cut()
-    try FileManager.default.removeItem(at: bench.sessionsFolder.appending(path: spec.session.description))
+    try FileManager.default.removeItem(
+      at: bench.sessionsFolder.appending(path: spec.session.description))
     try waitUntil { !bench.text("finished").isEmpty }
     try waitUntil { keepers.allSatisfy { !FileManager.default.fileExists(atPath: "/proc/\($0)") } }
     withExtendedLifetime(disk) {}

@@ -14,7 +14,9 @@ extension FileTransfer {
   /// Has the host remove what it wrote of the file under way of a tree, where the link is up; a part
   /// of a single file stays for the next run. Waits until that is done, at most two seconds.
   package func giveUp() async {
-    guard isCarrying, job.isRecursive, job.role == .put, !isFinished, givingUp == nil else { return }
+    guard isCarrying, job.isRecursive, job.role == .put, !isFinished, givingUp == nil else {
+      return
+    }
     givingUp = .wanted
     changes.announce()
     await withTaskGroup(of: Void.self) { group in

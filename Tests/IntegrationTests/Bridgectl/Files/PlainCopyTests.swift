@@ -95,7 +95,9 @@ extension Home {
     }
   }
 
-  @Test(arguments: PlainHost.present) func aPipeOfTheHostKeepsItsName(_ kind: PlainHost) async throws {
+  @Test(arguments: PlainHost.present) func aPipeOfTheHostKeepsItsName(_ kind: PlainHost)
+    async throws
+  {
     try await kind.with { server, home in
       try home.write("x", to: "a")
       #expect(FileDetails.makePipe(home.file("b")))
