@@ -164,6 +164,9 @@ public actor DurableSession {
   /// All input below was written to the program.
   public var inputTaken: UInt64 { machine.inputTaken }
 
+  /// How many bytes were carried for this client, in both directions.
+  package var progress: UInt64 { machine.received + machine.inputTaken }
+
   /// How many bytes were written and not reported as taken by the program: after leaving, those
   /// that may not have reached it.
   public var inputUntaken: UInt64 {

@@ -32,6 +32,8 @@ final class DurableWork: LinkWork {
     var isComplete = false
     /// Whether there is no program to return to.
     var isGone = true
+    /// When the newest link came into use, and how far the session had come when it was asked last.
+    var pace = (since: ContinuousClock.Instant?.none, progress: UInt64(0))
   }
 
   private let context: RunContext
@@ -68,7 +70,7 @@ final class DurableWork: LinkWork {
     guard let ssh = connection as? SSHConnection else { return }
     if mode.current == .plain { return await plain.use(connection, generation) }
     guard await find(on: ssh) else { return }
-    state.withLock { $0.newest = ssh }
+    state.withLock { ($0.newest, $0.pace.since) = (ssh, .now) }
     await links.use(ssh, generation: generation)
     let warning = Task(executorPreference: context.reactor) { await self.warnOfSilence() }
     defer { warning.cancel() }
@@ -120,6 +122,19 @@ final class DurableWork: LinkWork {
     else { return }
     context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
+
+  /// A link that carried bytes for a second: a host that ends each at once is not dialed at once.
+  func hasMoved() async -> Bool {
+    guard let session = state.withLock({ $0.session }) else { return false }
+    let progress = await session.progress
+    return state.withLock { state in
+      let isNew = progress > state.pace.progress
+      state.pace.progress = progress
+      return isNew && state.pace.since.map { .now - $0 >= Self.usefulTime } ?? false
+    }
+  }
+
+  private static let usefulTime = Duration.seconds(1)
 
   // MARK: The session
 

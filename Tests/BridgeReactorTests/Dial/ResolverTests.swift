@@ -40,7 +40,7 @@ import Testing
       let other = Task {
         try await Self.route("other.example", reactor, resolver).resolve(within: .seconds(60))
       }
-      try await eventually { resolver.load == (2, 21) }
+      try await eventually { resolver.load == (2, 21) && names.asked.count == 2 }
       #expect(Set(names.asked.map(\.host)) == ["one.example", "other.example"])
       #expect(names.asked.count == 2)
       for question in names.asked {
@@ -62,7 +62,7 @@ import Testing
             try await Self.route("one.example", reactor, resolver).resolve(within: .seconds(60))
           }
         }
-        try await eventually { resolver.load == (1, 2) }
+        try await eventually { resolver.load == (1, 2) && names.asked.count == 1 }
         names.asked.first?.answer(.success([.v6(1)]))
         for task in tasks { let taskAnswer = try await task.value; #expect(taskAnswer == [.v6(1)]) }
       }
@@ -76,7 +76,7 @@ import Testing
       let route = Self.route("slow.example", reactor, resolver)
       await #expect(throws: DialFailure.self) { try await route.resolve(within: .milliseconds(1)) }
       let late = Task { try await route.resolve(within: .seconds(60)) }
-      try await eventually { resolver.load.waiters == 1 }
+      try await eventually { resolver.load.waiters == 1 && names.asked.count == 1 }
       #expect(names.asked.count == 1)
       names.asked.first?.answer(.success([.v4(3)]))
       let lateAnswer = try await late.value; #expect(lateAnswer == [.v4(3)])

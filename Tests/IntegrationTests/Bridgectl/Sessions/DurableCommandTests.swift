@@ -109,6 +109,32 @@ import Testing
     }
   }
 
+  /// The budget of dials is for a host that does not keep its links, not for one that is cut off
+  /// while it works: no outage is as long as the budget's pause.
+  @Test func aLinkThatCarriedBytesIsDialedAtOnceHoweverOftenItIsReset() async throws {
+    try await withSessions { server, home, _ in
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        ["connect", "--json"] + server.link(home, port: proxy.port)
+          + [
+            "127.0.0.1", "--",
+            "n=0; while [ $n -lt 400 ]; do n=$((n+1)); echo $n; sleep 0.05; done; exit 7",
+          ])
+      try await eventually { home.read("out-\(running.name)").contains("2\n") }
+      for _ in 1...14 {
+        try await ContinuousClock().sleep(for: .milliseconds(1300))
+        try await proxy.inject(.reset)
+      }
+      let outcome = try await running.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 7)
+      #expect(outcome.text == (1...400).map { "\($0)\n" }.joined())
+      let outages = try outcome.events("recovered").compactMap { $0["milliseconds"] as? Int }
+      #expect(outages.count >= 12)
+      #expect(outages.allSatisfy { $0 < 25_000 }, "\(outages)")
+    }
+  }
+
   /// No run that did not bring all of the output is a success.
   @Test func outputThatIsNoLongerKeptIsNoSuccess() async throws {
     try await withSessions { server, home, folder in
