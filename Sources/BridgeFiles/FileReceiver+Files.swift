@@ -145,6 +145,8 @@ extension FileReceiver {
   }
 
   private func complete(_ writing: Writing, _ file: OpenFile) throws(FileFault) {
+    // Another program may have given it to something else since.
+    try writing.directory.requireReplaceable(writing.name)
     do throws(SystemFailure) {
       try file.set(writing.start.meta)
       try writing.directory.rename(writing.temporary, to: writing.name)

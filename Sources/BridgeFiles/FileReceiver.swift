@@ -235,7 +235,7 @@ package final class FileReceiver {
     guard let step = try incoming.take(frame) else { return }
     switch step {
     case .totals(let files, let bytes): events.append(.totals(files: files, bytes: bytes))
-    case .directory(let entry, let name, _): enter(entry, name)
+    case .directory(let entry, let name, let meta): enter(entry, name, meta)
     case .leave(let meta): finishDirectory(meta)
     case .file(let entry, let name, let start): begin(entry, name, start)
     case .write(let bytes, let offset): write(bytes, at: offset)
@@ -295,10 +295,10 @@ package final class FileReceiver {
 
   // MARK: Directories
 
-  private func enter(_ entry: UInt64, _ name: FileName?) {
+  private func enter(_ entry: UInt64, _ name: FileName?, _ meta: FileMeta) {
     let path = incoming.directory
     do throws(FileFault) {
-      directories.append(try open(name))
+      directories.append(try open(name, meta))
     } catch {
       directories.append(nil)
       refuse(entry, path, error)
@@ -307,7 +307,7 @@ package final class FileReceiver {
   }
 
   /// Nil below a directory that could not be entered.
-  private func open(_ name: FileName?) throws(FileFault) -> OpenFile? {
+  private func open(_ name: FileName?, _ meta: FileMeta) throws(FileFault) -> OpenFile? {
     guard let target else { return nil }
     let parent: OpenFile
     let own: [UInt8]
@@ -325,8 +325,9 @@ package final class FileReceiver {
         guard error.exists else { throw error }
       }
       let directory = try parent.directory(own)
-      // The stream before may have given it a mode that allows no more.
-      if isContinued { directory.allowNames() }
+      // The stream before may have given it a mode that allows no more. It set the time with it:
+      // one that the user has closed is another.
+      if isContinued, (try? directory.status().meta) == meta { directory.allowNames() }
       return directory
     } catch {
       throw error.ofTarget

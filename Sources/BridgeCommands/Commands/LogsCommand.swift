@@ -171,6 +171,6 @@ extension RunContext {
   /// Says that output is no longer kept.
   func warnOfGap(_ from: UInt64, _ to: UInt64) {
     reporter.event(.gap(from: from, to: to))
-    reporter.log("bridgectl: bytes \(from) to \(to) are no longer kept.")
+    reporter.log("bridgectl: \(Self.gapText(from..<to))")
   }
 }

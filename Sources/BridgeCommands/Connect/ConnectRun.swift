@@ -72,6 +72,8 @@ struct ConnectRun: Sendable {
     if let failure = await forwards?.start() { return await finish(failure, signal: nil) }
     let events = supervisor.events()
     var ending: RunContext.Ending?
+    // Whether a signal decides how the run ends: not once its work has ended.
+    var isOpen = true
     var signal: Int32?
     await withTaskGroup(of: Step.self) { group in
       group.addTask(executorPreference: reactor) { await watchSignals() }
@@ -109,6 +111,7 @@ struct ConnectRun: Sendable {
           let isFirst = ending == nil
           ending = ending ?? next
           guard isFirst, let forwards, await waits(for: forwards, next) else {
+            isOpen = false
             await shutDown(forwards)
             continue
           }
@@ -120,7 +123,7 @@ struct ConnectRun: Sendable {
           group.addTask(executorPreference: reactor) { await watchEnd() }
         case .carried: await shutDown(forwards)
         case .signal(let code):
-          signal = signal ?? code
+          if isOpen { signal = signal ?? code }
           await shutDown(forwards)
         }
       }

@@ -21,11 +21,13 @@ final class SessionQuery: LinkWork {
     ///
     /// - Throws: `durableSessionNotFound`, `validationError`; as `SessionHost.list`.
     func resolve(_ selector: SessionSelector) async throws(AppError) -> SessionID {
-      if let id = selector.id ?? found.current { return id }
+      if let id = found.current { return id }
       let host = context.settings.endpoint.host
-      let id = try selector.resolve(in: try await sessions.list(), on: host).session
-      found.set(id)
-      return found.current ?? id
+      var id = selector.id
+      if id == nil { id = try selector.resolve(in: try await sessions.list(), on: host).session }
+      if let id { found.set(id) }
+      guard let id = found.current else { throw .cancelled }
+      return id
     }
   }
 
@@ -98,6 +100,20 @@ extension SessionQuery.Scope {
 }
 
 extension RunContext {
+  /// The error of missing output, which is recorded, and said where `-q` has kept it back: the exit
+  /// status may be that of a program that failed by itself.
+  private func gap(_ missing: Range<UInt64>) -> AppError {
+    let error = AppError.durableSessionGap(from: missing.lowerBound, to: missing.upperBound)
+    facts.withLock { $0.caseName = error.caseName }
+    if reporter.style.loudness == .quiet { reporter.show("bridgectl: \(Self.gapText(missing))\n") }
+    return error
+  }
+
+  /// A sentence for a person.
+  static func gapText(_ missing: Range<UInt64>) -> String {
+    "bytes \(missing.lowerBound) to \(missing.upperBound) are no longer kept."
+  }
+
   /// How a run ends that passes on how a program ended.
   ///
   /// - Parameters:
@@ -110,15 +126,14 @@ extension RunContext {
     switch end {
     case .exited(let status):
       facts.withLock { $0.remote = .status(Int(status)) }
-      if status == 0, let missing {
-        return .failure(
-          CommandFailure(
-            error: .durableSessionGap(from: missing.lowerBound, to: missing.upperBound)))
+      if let error = missing.map(gap) {
+        guard status != 0 else { return .failure(CommandFailure(error: error)) }
       }
       return .success(ExitCode(.status(Int(status))))
     case .signaled(let number, _):
       reporter.log("bridgectl: signal \(number) ended it.")
       facts.withLock { $0.remote = .signal("\(number)") }
+      _ = missing.map(gap)
       return .success(ExitCode(rawValue: 128 + Int32(number)))
     case .unknownKeeperDied, .unknownRebooted, nil:
       let host = settings.endpoint.host

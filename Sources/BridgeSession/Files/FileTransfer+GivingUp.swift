@@ -11,8 +11,8 @@ extension FileTransfer {
     case sent
   }
 
-  /// Has the host remove what it wrote of the file under way of a tree, where the link is up; a part
-  /// of a single file stays for the next run. Waits until that is done, at most two seconds.
+  /// Has the host remove what it wrote of the file under way of a tree, where the link is up; a
+  /// part of a single file stays for the next run. Waits until that is done, at most two seconds.
   package func giveUp() async {
     guard isCarrying, job.isRecursive, job.role == .put, !isFinished, givingUp == nil else {
       return

@@ -224,7 +224,7 @@ extension Home {
         atPath: home.file("s"), withIntermediateDirectories: true)
       try FileManager.default.moveItem(atPath: home.file("large"), toPath: home.file("s/large"))
       let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.bandwidth(8 << 20))
+      try await proxy.inject(.bandwidth(2 << 20))
       let operands = [home.file("s"), "\(host):\(home.file("d"))"]
       let running = try home.start(["cp", "-r"] + server.link(home, port: proxy.port) + operands)
       while home.remains(in: "d").allSatisfy({ (home.data("d/" + $0)?.count ?? 0) < 1 << 20 }) {
