@@ -6,15 +6,16 @@ import Testing
 
 /// Output that cannot be read, or is not what was written, is one gap: what lies around it arrives.
 @Suite struct DamagedJournalTests {
-  /// An ended session with more than four segments; its output, and where they begin.
+  /// An ended session with more than four segments, which may be a fourth longer than 1 MiB; its
+  /// output, and where they begin.
   private func session(
     _ bench: SessionBench
   ) throws -> (session: SessionID, whole: [UInt8], starts: [UInt64]) {
-    let spec = bench.spec("seq 1 700000; exit 3") { $0.cap = 8 << 20 }
+    let spec = bench.spec("seq 1 1000000; exit 3") { $0.cap = 8 << 20 }
     _ = try bench.start(spec)
     try bench.waitForEnd(spec.session)
     let journal = Journal(try Directory(bench.place(of: spec.session)))
-    let whole = Array((1...700_000).map { "\($0)\n" }.joined().utf8)
+    let whole = Array((1...1_000_000).map { "\($0)\n" }.joined().utf8)
     #expect(journal.newest == UInt64(whole.count) && journal.segments.count > 4)
     return (spec.session, whole, journal.segments.map(\.start))
   }
