@@ -14,15 +14,21 @@ extension ConnectRun {
   ) async {
     let hops = RunLinks.hops(of: settings)
     let sides = RunLinks.sides(of: id, count: work.sideLinks)
+    var uses: [ConnectionID: LinkUse] = [:]
     for await event in events {
       reporter.event(.link(event))
       let hop = hops.first { $0.id.description == event.source }
       let side = sides.firstIndex { $0.description == event.source }
       let place: LinkFacts.Place = hop != nil ? .hop : side != nil ? .side : .host
+      let number = side.map { $0 + 1 } ?? 0
+      let link = hop?.id ?? side.map { sides[$0] } ?? id
+      if await isWorthAnotherDial(event.step, &uses[link], number, forwards) {
+        await supervisor.reconnectNow(link)
+      }
       let actions = context.facts.withLock { $0.see(event.step, of: place) }
       for action in actions {
-        if let side {
-          await perform(action, ofSide: side + 1, sides[side])
+        if number > 0 {
+          await perform(action, ofSide: number)
         } else {
           await perform(action, event, of: hop?.settings ?? settings, forwards)
         }
@@ -30,18 +36,38 @@ extension ConnectRun {
     }
   }
 
+  /// Whether a link that waits for its next dial had been of use, so that it is dialed at once.
+  ///
+  /// - Parameter number: the link to the host whose work it carries, 0 for the first one.
+  private func isWorthAnotherDial(
+    _ step: RecoveryEvent.Step, _ use: inout LinkUse?, _ number: Int, _ forwards: RunForwards?
+  ) async -> Bool {
+    var known = use ?? LinkUse(atLeast: work.usefulTime)
+    defer { use = known }
+    switch step {
+    case .recovered: known.begin(at: .now)
+    case .attempted(_, isStandby: false): known.dialed(await progress(over: number, forwards))
+    case .waiting: return known.wasOfUse(await progress(over: number, forwards), at: .now)
+    default: break
+    }
+    return false
+  }
+
+  /// What is forwarded comes with the first link.
+  private func progress(over number: Int, _ forwards: RunForwards?) async -> LinkUse.Progress {
+    let progress = await work.progress(over: number)
+    guard number == 0, let forwards else { return progress }
+    return progress + LinkUse.Progress(bytes: await forwards.carried)
+  }
+
   /// Of a link beside that to the host.
-  private func perform(
-    _ action: LinkFacts.Action, ofSide side: Int, _ id: ConnectionID
-  ) async {
+  private func perform(_ action: LinkFacts.Action, ofSide side: Int) async {
     switch action {
     case .count(let error): await context.counters.count(error)
     case .countReconnect: await context.counters.countReconnect()
     case .settle: prompter.keepAnswers()
     case .giveUp(let failure): await work.giveUp(failure, side: side)
-    case .work:
-      if await work.hasMoved(side: side) { await supervisor.reconnectNow(id) }
-    case .show, .hold, .redraw, .view, .loseForwards, .retryForwards: break
+    case .show, .hold, .redraw, .view, .work, .loseForwards, .retryForwards: break
     }
   }
 
@@ -60,9 +86,7 @@ extension ConnectRun {
     case .redraw: redraw()
     case .giveUp(let failure): await work.giveUp(failure)
     case .view: view.see(event)
-    case .work:
-      work.see(event)
-      if case .waiting = event.step, await work.hasMoved() { await supervisor.reconnectNow(id) }
+    case .work: work.see(event)
     case .loseForwards: await forwards?.linkLost()
     case .retryForwards: await forwards?.linkIsBack()
     }

@@ -84,11 +84,10 @@ package struct LinkFacts: Sendable {
     switch step {
     case .failed(let failure): [.count(failure.error)]
     case .attempted(let number, let isStandby): isStandby || number > 1 ? [.countReconnect] : []
-    case .waiting: [.work]
     case .gaveUp(let failure, _): [.giveUp(CommandFailure(failure))]
     case .recovered: [.settle]
-    case .entered, .suspected, .cleared, .becameHealthy, .classified, .suspended, .resumed,
-      .switched, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
+    case .entered, .suspected, .cleared, .becameHealthy, .classified, .waiting, .suspended,
+      .resumed, .switched, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
       []
     }
   }

@@ -31,12 +31,11 @@ protocol LinkWork: Sendable {
   /// Takes an event of the link in, after it was reported.
   func see(_ event: RecoveryEvent)
 
-  /// Whether the work has come further since it was asked last: then the link is worth another
-  /// dial at once.
-  func hasMoved() async -> Bool
+  /// How far it has come over the link of that number, 0 for the first one.
+  func progress(over link: Int) async -> LinkUse.Progress
 
-  /// The same of a link beside the first one.
-  func hasMoved(side: Int) async -> Bool
+  /// How long a link must have been up to be worth another dial at once.
+  var usefulTime: Duration { get }
 
   /// No other link follows, because of `failure`.
   func giveUp(_ failure: CommandFailure) async
@@ -61,15 +60,15 @@ extension LinkWork {
 
   func see(_ event: RecoveryEvent) {}
 
-  func hasMoved() async -> Bool { false }
+  func progress(over link: Int) async -> LinkUse.Progress { LinkUse.Progress() }
+
+  var usefulTime: Duration { LinkUse.usefulTime }
 
   var sideLinks: Int { 0 }
 
   func use(_ connection: SSHConnection, side: Int, _ generation: Int) async {}
 
   func giveUp(_ failure: CommandFailure, side: Int) async {}
-
-  func hasMoved(side: Int) async -> Bool { false }
 
   func detach() {}
 

@@ -174,6 +174,9 @@ struct RunForwards: Sendable {
   /// How many connections are carried or wait.
   var count: Int { get async { await forwarder.count } }
 
+  /// How many bytes were carried, in both directions.
+  var carried: UInt64 { get async { await forwarder.carried } }
+
   /// Returns when none is carried or waits any more.
   func untilIdle() async { await forwarder.untilIdle() }
 

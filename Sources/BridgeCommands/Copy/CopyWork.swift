@@ -16,8 +16,6 @@ final class CopyWork: LinkWork {
     var transfers: [FileTransfer] = []
     /// Which link carries a stream, or carried it last.
     var route: [Int] = []
-    /// What the streams of a link had brought when that was lost last.
-    var last: [Int: FileProgress] = [:]
     /// The length of each stream, once it has begun.
     var sizes: [Int: UInt64] = [:]
     /// What ended the link for good.
@@ -105,17 +103,16 @@ final class CopyWork: LinkWork {
     }
   }
 
-  func hasMoved() async -> Bool { await hasMoved(side: 0) }
-
-  func hasMoved(side: Int) async -> Bool {
+  func progress(over link: Int) async -> LinkUse.Progress {
     let carried = state.withLock { state in
-      zip(state.transfers, state.route).filter { $0.1 == side }.map(\.0)
+      zip(state.transfers, state.route).filter { $0.1 == link }.map(\.0)
     }
     let progress = await Self.progress(of: carried)
-    return state.withLock { state in
-      progress != state.last.updateValue(progress, forKey: side) ?? FileProgress()
-    }
+    return LinkUse.Progress(bytes: progress.bytes, files: progress.files)
   }
+
+  /// A copy has an end: whatever a link brings is less that is left.
+  var usefulTime: Duration { .zero }
 
   var farewell: String? {
     guard !job.isRecursive else { return nil }

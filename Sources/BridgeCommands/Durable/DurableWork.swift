@@ -32,8 +32,6 @@ final class DurableWork: LinkWork {
     var isComplete = false
     /// Whether there is no program to return to.
     var isGone = true
-    /// When the newest link came into use, and how far the session had come when it was asked last.
-    var pace = (since: ContinuousClock.Instant?.none, progress: UInt64(0))
   }
 
   private let context: RunContext
@@ -70,7 +68,7 @@ final class DurableWork: LinkWork {
     guard let ssh = connection as? SSHConnection else { return }
     if mode.current == .plain { return await plain.use(connection, generation) }
     guard await find(on: ssh) else { return }
-    state.withLock { ($0.newest, $0.pace.since) = (ssh, .now) }
+    state.withLock { $0.newest = ssh }
     await links.use(ssh, generation: generation)
     let warning = Task(executorPreference: context.reactor) { await self.warnOfSilence() }
     defer { warning.cancel() }
@@ -123,18 +121,10 @@ final class DurableWork: LinkWork {
     context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
-  /// A link that carried bytes for a second: a host that ends each at once is not dialed at once.
-  func hasMoved() async -> Bool {
-    guard let session = state.withLock({ $0.session }) else { return false }
-    let progress = await session.progress
-    return state.withLock { state in
-      let isNew = progress > state.pace.progress
-      state.pace.progress = progress
-      return isNew && state.pace.since.map { .now - $0 >= Self.usefulTime } ?? false
-    }
+  func progress(over link: Int) async -> LinkUse.Progress {
+    guard let session = state.withLock({ $0.session }) else { return LinkUse.Progress() }
+    return LinkUse.Progress(bytes: await session.progress)
   }
-
-  private static let usefulTime = Duration.seconds(1)
 
   // MARK: The session
 

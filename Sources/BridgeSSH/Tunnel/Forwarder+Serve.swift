@@ -74,6 +74,7 @@ extension Forwarder {
       watchIdle(session)
     }
     guard entries.removeValue(forKey: id) != nil else { return }
+    carriedBefore &+= summary.sent &+ summary.received
     tell(
       .closed(
         id: id, sent: summary.sent, received: summary.received, isWhole: summary.isWhole))

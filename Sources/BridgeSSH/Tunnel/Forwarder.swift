@@ -87,6 +87,8 @@ public actor Forwarder {
   /// Connections that wait for a session, by age.
   var queue: [Int: Promise<Bool>] = [:]
   var lastWaiter = 0
+  /// The bytes of connections that have ended.
+  var carriedBefore: UInt64 = 0
   private var lastID = 0
   /// Callers that wait until nothing is carried.
   private var idleCallers: [Promise<Void>] = []
@@ -188,6 +190,13 @@ public actor Forwarder {
 
   /// How many connections are carried or wait.
   public var count: Int { entries.count }
+
+  /// How many bytes it has carried, in both directions.
+  public var carried: UInt64 {
+    entries.values.compactMap { $0.splice?.counts }.reduce(carriedBefore) {
+      $0 &+ $1.sent &+ $1.received
+    }
+  }
 
   /// How many SSH connections carry them.
   public var sessionCount: Int { sessions.count + (remote.session == nil ? 0 : 1) }

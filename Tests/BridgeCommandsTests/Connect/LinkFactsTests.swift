@@ -59,7 +59,7 @@ import Testing
       (.attempted(number: 2, isStandby: false), [.countReconnect]),
       (.entered(.dial), []), (recovered(isFirst: true), [.settle]), (failed, [.count(refused)]),
       (.suspected(silentFor: .seconds(9)), []), (.cleared, []),
-      (.waiting(RecoveryPlan(next: .giveUp)), [.work]),
+      (.waiting(RecoveryPlan(next: .giveUp)), []),
       (.gaveUp(ConnectionError(refused), RecoveryPlan(next: .giveUp)), [.giveUp(failure)]),
     ] as [(RecoveryEvent.Step, [LinkFacts.Action])])
   func aLinkBesideItIsNoNews(step: RecoveryEvent.Step, actions: [LinkFacts.Action]) {

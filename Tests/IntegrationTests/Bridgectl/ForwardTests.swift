@@ -32,6 +32,34 @@ import Testing
     }
   }
 
+  /// The retry budget's pause is longer than a connection waits.
+  @Test func aForwardedPortIsServedHoweverOftenTheLinkIsReset() async throws {
+    try await withServer { server, home in
+      let port = try await freePort()
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        server.options(home, port: proxy.port) + [
+          "-N", "--json", "--host-key", "accept-new",
+          "-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1",
+        ])
+      let events = "err-\(running.name)"
+      try await eventually { home.read(events).contains(#""event":"recovered""#) }
+      for outage in 1...14 {
+        let isServed = await banner(at: port).hasPrefix("SSH-2.0-OpenSSH")
+        #expect(isServed, "after outage \(outage - 1)")
+        guard isServed else { break }
+        try await ContinuousClock().sleep(for: .milliseconds(1300))
+        try await proxy.inject(.reset)
+        try await eventually {
+          home.read(events).ranges(of: #""event":"failed""#).count >= outage
+        }
+      }
+      running.child.signal(SIGINT)
+      #expect(try await running.outcome().code == 130)
+      await proxy.stop()
+    }
+  }
+
   @Test func theConfigurationsForwardsAreOpenedBesideACommand() async throws {
     try await withServer { server, home in
       let (local, dynamic) = (try await freePort(), try await freePort())
