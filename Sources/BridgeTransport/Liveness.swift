@@ -1,8 +1,9 @@
 /// Evaluates whether the peer of one connection is alive.
 ///
 /// Received bytes are life, and so are many bytes of ours that the peer's kernel has taken: a probe
-/// cannot pass them. A silence is probed; an unanswered probe becomes a suspicion, during which a
-/// second connection may be made ready; then the peer is declared dead. A peer that answers before
+/// cannot pass them. A silence is probed, sooner where it follows a steady stream; an unanswered
+/// probe becomes a suspicion, during which a second connection may be made ready; then the peer is
+/// declared dead. A peer that answers before
 /// that stays. Time in which this process was not running counts against no peer.
 ///
 /// While the connection itself does not read, its silence means nothing, and the evaluation rests
@@ -57,6 +58,11 @@ public struct Liveness: Sendable, Equatable {
   public private(set) var roundTrip: Duration?
   private var state = State.quiet
   private var lastHeard: ContinuousClock.Instant
+  /// Looks in a row that found bytes of just now.
+  private var freshLooks = 0
+  /// Whether the next answer begins such a row: the first one, and that of a peer that was sending
+  /// steadily. Others are followed by silence, as a rule, and need no look of their own.
+  private var listensAfterAnswer = true
   /// When the newest probe went out.
   private var probed: ContinuousClock.Instant?
   /// What the peer's kernel had acknowledged, and when that was observed.
@@ -76,7 +82,7 @@ public struct Liveness: Sendable, Equatable {
   /// When `tick` is due; nil once the peer is declared dead.
   public var deadline: ContinuousClock.Instant? {
     switch state {
-    case .quiet: lastHeard + policy.keepalive
+    case .quiet: lastHeard + (freshLooks > 0 ? policy.steadySilence : policy.keepalive)
     case .probing(let since): since + policy.suspicion(roundTrip)
     case .suspecting(let since): since + policy.probeTimeout(roundTrip)
     case .paused(let seen): seen + policy.keepalive
@@ -102,7 +108,7 @@ public struct Liveness: Sendable, Equatable {
   public mutating func step(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
     switch event {
     case .tick: tick(at: now)
-    case .heard(let instant): hear(instant)
+    case .heard(let instant): look(instant, at: now)
     case .observed(let traffic): observe(traffic, at: now)
     case .answered(let sample): answer(sample, at: now)
     case .disturbed: disturb(at: now)
@@ -115,6 +121,10 @@ public struct Liveness: Sendable, Equatable {
     let lag = now - deadline
     switch state {
     case .quiet:
+      let wasSteady = freshLooks >= LivenessPolicy.steadyLooks
+      freshLooks = 0
+      guard wasSteady || now >= lastHeard + policy.keepalive else { return [] }
+      listensAfterAnswer = wasSteady
       return probe(at: now)
     case .probing(let since):
       if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
@@ -142,6 +152,7 @@ public struct Liveness: Sendable, Equatable {
   }
 
   private mutating func probe(at now: ContinuousClock.Instant) -> [Action] {
+    freshLooks = 0
     state = .probing(since: now)
     return ask(at: now)
   }
@@ -196,6 +207,16 @@ public struct Liveness: Sendable, Equatable {
     return isSuspecting ? [.clear] : []
   }
 
+  /// Bytes that were received while no probe was out show whether the peer sends steadily.
+  private mutating func look(
+    _ instant: ContinuousClock.Instant, at now: ContinuousClock.Instant
+  ) -> [Action] {
+    if state == .quiet, instant > lastHeard {
+      freshLooks = now - instant < policy.steadySilence ? freshLooks + 1 : 0
+    }
+    return hear(instant)
+  }
+
   private mutating func hear(_ instant: ContinuousClock.Instant) -> [Action] {
     guard instant > lastHeard else { return [] }
     lastHeard = instant
@@ -214,6 +235,11 @@ public struct Liveness: Sendable, Equatable {
 
   private mutating func answer(_ sample: Duration, at now: ContinuousClock.Instant) -> [Action] {
     roundTrip = roundTrip.map { ($0 * 7 + sample) / 8 } ?? sample
-    return hear(max(now, lastHeard + .nanoseconds(1)))
+    let actions = hear(max(now, lastHeard + .nanoseconds(1)))
+    if state == .quiet, listensAfterAnswer {
+      freshLooks = 1
+      listensAfterAnswer = false
+    }
+    return actions
   }
 }

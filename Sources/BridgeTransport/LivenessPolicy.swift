@@ -61,6 +61,14 @@ public struct LivenessPolicy: Sendable, Equatable {
       && Double(bytes) >= Self.leastProgress.perSecond * (time / .seconds(1))
   }
 
+  /// The silence before a probe of a peer that was sending steadily: a quarter of `keepalive`, and
+  /// 250 ms at least.
+  var steadySilence: Duration { min(keepalive, max(keepalive / 4, Self.leastSuspicion)) }
+
+  /// So many looks in a row that each found bytes of just now are a steady stream, and no answer to
+  /// a command or a key.
+  static let steadyLooks = 3
+
   /// The round trip that is assumed before one was measured.
   static let assumedRoundTrip = Duration.milliseconds(250)
   static let leastSuspicion = Duration.milliseconds(250)

@@ -64,6 +64,72 @@ import Testing
     #expect(liveness.deadline == start + .seconds(9))
   }
 
+  /// A look at each deadline finds bytes of 5 ms before, `count` times; returns when the last came.
+  private func stream(_ count: Int, to liveness: inout Liveness) -> ContinuousClock.Instant {
+    var heard = start
+    for _ in 0..<count {
+      guard let now = liveness.deadline else { break }
+      heard = now - .milliseconds(5)
+      #expect(liveness.step(.heard(heard), at: now).isEmpty)
+      #expect(liveness.step(.tick, at: now).isEmpty)
+    }
+    return heard
+  }
+
+  @Test(arguments: [
+    (Duration.seconds(5), Duration.milliseconds(1_250)), (.seconds(1), .milliseconds(250)),
+    (.milliseconds(600), .milliseconds(250)), (.milliseconds(200), .milliseconds(200)),
+  ])
+  func aSteadyStreamThatStopsIsProbedSooner(keepalive: Duration, silence: Duration) {
+    var liveness = measured(.free, keepalive: keepalive)
+    let heard = stream(3, to: &liveness)
+    #expect(liveness.deadline == heard + silence)
+    #expect(
+      liveness.step(.tick, at: heard + silence) == [
+        .sendProbe(within: max(keepalive / 2, .milliseconds(500)))
+      ])
+  }
+
+  @Test func theFirstLooksAreSoon() {
+    var liveness = measured(.free)
+    #expect(stream(2, to: &liveness) < start + .milliseconds(2_500))
+  }
+
+  @Test(arguments: [0, 1])
+  func aFewBytesAreNoSteadyStream(looks: Int) {
+    var liveness = measured(.free)
+    let heard = max(stream(looks, to: &liveness), start + .nanoseconds(1))
+    #expect(liveness.step(.tick, at: heard + .milliseconds(1_250)).isEmpty)
+    #expect(liveness.deadline == heard + .seconds(5))
+    #expect(liveness.step(.tick, at: heard + .seconds(5)).count == 1)
+  }
+
+  @Test func bytesOfLongerAgoEndASteadyStream() {
+    var liveness = measured(.free)
+    let heard = stream(4, to: &liveness)
+    let last = heard + .milliseconds(10)
+    #expect(liveness.step(.heard(last), at: last + .seconds(2)).isEmpty)
+    #expect(liveness.step(.tick, at: last + .seconds(2)).isEmpty)
+    #expect(liveness.deadline == last + .seconds(5))
+  }
+
+  @Test func theAnswerToAProbeIsNoStream() {
+    var liveness = measured(.free)
+    let probed = stream(4, to: &liveness) + .milliseconds(1_250)
+    #expect(liveness.step(.tick, at: probed).count == 1)
+    let answered = probed + .milliseconds(10)
+    _ = liveness.step(.heard(answered - .milliseconds(1)), at: answered)
+    _ = liveness.step(.answered(roundTrip: .milliseconds(10)), at: answered)
+    // A look whether it goes on; it does not.
+    #expect(liveness.deadline == answered + .milliseconds(1_250))
+    #expect(liveness.step(.tick, at: answered + .milliseconds(1_250)).isEmpty)
+    #expect(liveness.deadline == answered + .seconds(5))
+    _ = liveness.step(.tick, at: answered + .seconds(5))
+    let again = answered + .seconds(5) + .milliseconds(10)
+    _ = liveness.step(.answered(roundTrip: .milliseconds(10)), at: again)
+    #expect(liveness.deadline == again + .seconds(5))
+  }
+
   @Test func anAnswerBeforeTheSuspicionIsSilent() {
     var liveness = measured(.free)
     let probed = start + .seconds(6)
