@@ -52,10 +52,7 @@ public enum HostProgram {
       }
       return answer.decline(.directory, error.text)
     }
-    if verb == "start" {
-      Retention(roots: roots, now: Machine.seconds).sweep()
-      return start(answer, roots, attaches: options.attaches)
-    }
+    if verb == "start" { return start(answer, roots, attaches: options.attaches) }
     if verb == "list" { return Inspection(answer: answer, roots: roots).list() }
     guard let session = options.session else {
       Machine.write(Array(usage.utf8), to: 2)

@@ -37,6 +37,23 @@ import Testing
     #expect(bench.names.isEmpty)
   }
 
+  /// Not the start: a client waits for that.
+  @Test func aSessionThatEndsRemovesThoseThatWereKeptTooLong() throws {
+    let bench = try SessionBench()
+    let old = try ended(bench, "exit 3")
+    let directory = try Directory(bench.sessionsFolder.path)
+    let files = try #require(SessionFiles(old, in: [StateRoot(directory: directory)]))
+    var state = try #require(files.state)
+    state.endedAt = Machine.seconds - 8 * Self.day
+    try files.record(state, syncs: false)
+    let running = bench.spec("read word; exit 4")
+    _ = try bench.start(running)
+    #expect(try bench.status(old) != nil)
+    _ = try bench.run(["kill", "--session", running.session.description])
+    try waitUntil { try bench.status(old) == nil }
+    #expect(try bench.status(running.session)?.state == .ended)
+  }
+
   @Test func outputThatWasCommittedGoesAfterADayAndTheTombstoneStays() throws {
     let bench = try SessionBench()
     let session = try ended(bench, "echo text; exit 3")

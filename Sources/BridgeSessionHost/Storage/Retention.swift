@@ -1,7 +1,7 @@
 import BridgeSessionProtocol
 
 /// Removes what is kept of ended sessions when its time is over or the user's quota is used up.
-/// Runs with `start`; a session whose lock is held is never touched.
+/// Runs when a keeper leaves; a session whose lock is held is never touched.
 struct Retention {
   /// How long a journal and a tombstone are kept, in seconds.
   static let tombstone: UInt64 = 7 * 24 * 3600

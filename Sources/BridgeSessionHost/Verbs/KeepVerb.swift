@@ -20,10 +20,18 @@ enum KeepVerb {
       keeper.run()
     } catch {
       send(error, to: report)
+      report = nil
     }
-    // The lock is held to the very end.
-    lock.closesOnExec()
+    lock.closeNow()
+    sweep()
     return ExitStatus.success
+  }
+
+  /// Removes what is kept too long: no client waits for a keeper that leaves, as for one that
+  /// starts.
+  private static func sweep() {
+    guard let roots = try? StateRoot.open(creates: false) else { return }
+    Retention(roots: roots, now: Machine.seconds).sweep()
   }
 
   private static func start(
