@@ -61,7 +61,6 @@ extension SSHConnection {
       { $0.openChannel(window: window) })
     let native = try value(of: opened)
     configuration.observer?(.channelOpened)
-    session?.wire.acknowledgesAtOnce = false
     if let terminal {
       let asked = await request(of: native) { $0.requestTerminal(terminal) }
       // A command that was not sent has not run.
@@ -76,6 +75,7 @@ extension SSHConnection {
       throw AppError(sshError: outcome(of: command, after: failure))
     }
     try value(of: started)
+    session?.wire.acknowledgesAtOnce = false
     // Started and lost in one turn: no later step would end this channel.
     if let ending { throw AppError(sshError: outcome(of: command, after: ending)) }
     // Only now: what the channel brings must not end it while a request on it is under way.

@@ -53,7 +53,8 @@ import Foundation
 
   /// What the library gets in place of the peer's bytes.
   private(set) var seal = Seal.open
-  /// Ask for immediate acknowledgements; off once the first channel is open.
+  /// Ask for immediate acknowledgements; off once the first command or shell has started, or the
+  /// first tunnel is open: from then on sshd sends at once.
   var acknowledgesAtOnce = true
 
   private var budget = 0
