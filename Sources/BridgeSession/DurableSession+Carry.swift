@@ -216,15 +216,17 @@ extension DurableSession {
         offset: welcome.resume, content: .screen(welcome.modes, live: welcome.newest)))
   }
 
-  /// The next chunk of output; nil after the last.
-  func next() async throws(AppError) -> SessionChunk? {
+  /// The next chunks of output: one, and what is there behind it while all have at most `limit`
+  /// bytes; nil after the last.
+  func next(upTo limit: Int = 0) async throws(AppError) -> [SessionChunk]? {
     begin()
     while true {
-      if let chunk = queue.popFirst() {
-        machine.consume(through: chunk.end, at: clock.now())
+      let chunks = queue.popFirst(upTo: limit)
+      if let end = chunks.last?.end {
+        machine.consume(through: end, at: clock.now())
         if queue.count <= OutputQueue.limit { outputSpace.announce() }
         acknowledge()
-        return chunk
+        return chunks
       }
       if machine.ending != nil { return nil }
       if isOver {

@@ -32,6 +32,14 @@ public struct SessionChunk: Sendable, Equatable {
     case .screen: offset
     }
   }
+
+  /// How many bytes it holds.
+  var size: Int {
+    switch content {
+    case .bytes(let bytes, _), .screen(let bytes, live: _): bytes.count
+    case .gap: 0
+    }
+  }
 }
 
 /// Chunks that were received and not read yet. The window of the protocol bounds the bytes.
@@ -58,11 +66,25 @@ struct OutputQueue: Sendable {
     }
   }
 
-  mutating func popFirst() -> SessionChunk? {
-    if leaving.isEmpty {
-      swap(&arrived, &leaving)
-      leaving.reverse()
+  /// The oldest chunk, and those behind it while all have at most `limit` bytes.
+  mutating func popFirst(upTo limit: Int) -> [SessionChunk] {
+    var chunks: [SessionChunk] = []
+    var size = 0
+    while let next = oldest, chunks.isEmpty || size + next.size <= limit {
+      leaving.removeLast()
+      chunks.append(next)
+      size += next.size
     }
-    return leaving.popLast()
+    return chunks
+  }
+
+  private var oldest: SessionChunk? {
+    mutating get {
+      if leaving.isEmpty {
+        swap(&arrived, &leaving)
+        leaving.reverse()
+      }
+      return leaving.last
+    }
   }
 }

@@ -23,7 +23,17 @@ public struct SessionOutput: AsyncSequence, Sendable {
     public func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(AppError) -> SessionChunk? {
-      try await session.next()
+      try await session.next()?.first
+    }
+
+    /// The next chunk, and those behind it that have come, while all of them have at most `limit`
+    /// bytes; nil at the end.
+    ///
+    /// - Throws: why the session is over for this client; `cancelled`.
+    package func next(
+      upTo limit: Int, isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(AppError) -> [SessionChunk]? {
+      try await session.next(upTo: limit)
     }
   }
 

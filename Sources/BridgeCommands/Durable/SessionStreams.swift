@@ -87,9 +87,10 @@ final class SessionStreams: Sendable {
 
   private func carryOutput() async -> Step {
     do throws(AppError) {
-      for try await chunk in session.output {
-        switch await show(chunk) {
-        case .written: await session.commit(through: chunk.end)
+      let output = session.output.makeAsyncIterator()
+      while let chunks = try await output.next(upTo: Self.writeLimit) {
+        switch await show(chunks) {
+        case .written: await session.commit(through: chunks.last?.end ?? 0)
         case .queued: return .idle
         case .failed: return .end(.outputClosed)
         }
@@ -101,29 +102,55 @@ final class SessionStreams: Sendable {
     }
   }
 
+  /// What is taken at once: to wake the thread that writes costs as much as to write 10 KiB.
+  private static let writeLimit = 256 << 10
+
+  private func show(_ chunks: [SessionChunk]) async -> DescriptorWriter.Outcome {
+    var parts: [[UInt8]] = []
+    for chunk in chunks {
+      if let bytes = text(of: chunk) {
+        parts.append(bytes)
+        continue
+      }
+      var outcome = await write(parts)
+      parts = []
+      if outcome == .written { outcome = await show(chunk) }
+      guard outcome == .written else { return outcome }
+    }
+    return await write(parts)
+  }
+
+  /// What a chunk has for standard output; nil for what is not written there.
+  private func text(of chunk: SessionChunk) -> [UInt8]? {
+    switch chunk.content {
+    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
+      replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes }
+    case .bytes(_, .standardError), .gap, .screen: nil
+    }
+  }
+
   private func show(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
     switch chunk.content {
     case .screen(let modes, let live):
       replay.withLock { $0 = welcome.kind == .terminal ? ScreenReplay(live: live) : nil }
-      return await write(modes)
+      return await write([modes])
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
       // Who attaches to a session gets what is kept; what is missing before that was not to come.
       if isOwn || chunk.offset > 0 { missing.withLock { $0 = $0 ?? chunk.offset..<end } }
       return .written
-    case .bytes(let bytes, .standardError):
+    case .bytes(let bytes, _):
       // A closed standard error means no output is wanted there; the command continues.
       let outcome = await context.reporter.remoteError(bytes)
       return outcome == .failed ? .written : outcome
-    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
-      return await write(replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes })
     }
   }
 
-  private func write(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
-    keyboard?.see(bytes)
+  private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
+    guard !parts.isEmpty else { return .written }
+    for bytes in parts { keyboard?.see(bytes) }
     await context.reporter.makeWay()
-    return await context.output.write(bytes)
+    return await context.output.write(parts)
   }
 
   // MARK: Input

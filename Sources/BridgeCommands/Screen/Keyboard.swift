@@ -146,6 +146,8 @@ final class Keyboard: Sendable {
         }
         for command in commands { await act(.key(command)) }
       }
+      // They are sent before the thread of the terminal is woken to read more, which takes as long.
+      await Task.yield()
     }
   }
 

@@ -20,7 +20,7 @@ package struct AnswerReader: Sendable {
   package private(set) var preamble: [UInt8] = []
 
   private let marker: [UInt8]
-  private var parser = FrameParser()
+  private var parser = FrameParser(splitsOutput: true)
   private var seen = 0
 
   /// A reader of an answer that `marker` comes before.
@@ -35,7 +35,7 @@ package struct AnswerReader: Sendable {
     preamble += bytes
     if let range = preamble.firstRange(of: marker) {
       hasBegun = true
-      parser.append(preamble[range.upperBound...])
+      parser.append(Array(preamble[range.upperBound...]))
       preamble = Array(preamble[..<range.lowerBound].suffix(Self.kept))
       return
     }

@@ -1,9 +1,9 @@
 import BridgeSessionProtocol
 
-/// The size of the next piece of output on a channel: small at first. A client takes whole frames
-/// only: a link that dies soon after its login is to bring some of them, and on a slow one what a
-/// program prints is to appear as it comes. Where the link is fast, each frame costs more than its
-/// bytes.
+/// The size of the next piece of output on a channel: small at first. Older clients take whole
+/// frames only: a link that dies soon after its login is to bring some of them, and on a slow one
+/// what a program prints is to appear as it comes. Where the link is fast, each frame costs more
+/// than its bytes.
 struct PieceSize: Sendable, Equatable {
   static let first = 1 << 10
   /// Where the rate of the link is not known, or low.

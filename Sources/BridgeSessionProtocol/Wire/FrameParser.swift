@@ -2,6 +2,9 @@
 ///
 /// A header is verified before its payload is stored, so no peer makes it hold more than one frame
 /// beyond what was given to it at once. After an error it yields nothing more.
+///
+/// Where it splits output, a long output frame comes as several ones, as its bytes arrive: those
+/// that came before the end of a link are not fetched again, and none are copied to be joined.
 public struct FrameParser: Sendable {
   private var buffer: [UInt8] = []
   /// The first byte of `buffer` that was not read yet.
@@ -10,22 +13,30 @@ public struct FrameParser: Sendable {
   /// Bytes of a frame of unknown type that are still to come.
   private var skipping = 0
   private var failure: ProtocolError?
+  private let splitsOutput: Bool
+  /// The part of an output frame that is still to come.
+  private var output: FrameHeader?
 
   /// A parser at the start of a stream.
-  public init() {}
+  public init(splitsOutput: Bool = false) { self.splitsOutput = splitsOutput }
 
   /// Bytes that are held and not read yet.
   public var buffered: Int { buffer.count - head }
 
   /// True between frames: nothing of a further frame was received.
-  public var isAtBoundary: Bool { buffered == 0 && header == nil && skipping == 0 }
+  public var isAtBoundary: Bool {
+    buffered == 0 && header == nil && skipping == 0 && output == nil
+  }
 
   /// Adds bytes that were received; call `next` until it returns nil before adding more.
-  public mutating func append(_ bytes: some Sequence<UInt8>) {
+  public mutating func append(_ bytes: [UInt8]) {
     guard failure == nil else { return }
     compact()
-    buffer.append(contentsOf: bytes)
+    if buffer.isEmpty { buffer = bytes } else { buffer += bytes }
   }
+
+  /// Adds bytes of any sequence.
+  public mutating func append(_ bytes: some Sequence<UInt8>) { append(Array(bytes)) }
 
   /// The next complete frame; nil until more bytes come.
   ///
@@ -46,6 +57,7 @@ public struct FrameParser: Sendable {
     while true {
       skip()
       guard skipping == 0 else { return nil }
+      if output != nil { return takeOutput() }
       guard let header = try readHeader() else { return nil }
       guard let type = header.type else {
         skipping = Int(header.length)
@@ -53,12 +65,36 @@ public struct FrameParser: Sendable {
         continue
       }
       let length = Int(header.length)
+      if splitsOutput, type == .output {
+        (output, self.header) = (header, nil)
+        return takeOutput()
+      }
       guard buffered >= length else { return nil }
       let payload = buffer[head..<(head + length)]
       head += length
       self.header = nil
       return try Frame(header, type: type, payload: payload)
     }
+  }
+
+  /// What is there of an output frame; nil for nothing.
+  private mutating func takeOutput() -> Frame? {
+    guard var rest = output, buffered > 0 else { return nil }
+    let count = min(Int(rest.length), buffered)
+    let bytes: [UInt8]
+    if head == 0, count == buffer.count {
+      bytes = buffer
+      buffer = []
+    } else {
+      bytes = Array(buffer[head..<(head + count)])
+      head += count
+    }
+    let frame = Frame.output(
+      offset: rest.offset, stream: rest.stream ?? .standardOutput, bytes: bytes)
+    rest.length -= UInt32(count)
+    rest.offset += UInt64(count)
+    output = rest.length > 0 ? rest : nil
+    return frame
   }
 
   private mutating func skip() {

@@ -24,7 +24,7 @@ package final class DescriptorWriter: Sendable {
   }
 
   private struct Chunk {
-    let bytes: [UInt8]
+    let parts: [[UInt8]]
     /// The waiting caller; nil where none waits.
     let caller: Int?
   }
@@ -51,8 +51,11 @@ package final class DescriptorWriter: Sendable {
 
   /// Writes `bytes` after all that was handed over before. A canceled task does not wait, and its
   /// bytes go even so: who is canceled must not hand over more.
-  package func write(_ bytes: [UInt8]) async -> Outcome {
-    bytes.isEmpty ? .written : await queue(bytes)
+  package func write(_ bytes: [UInt8]) async -> Outcome { await write([bytes]) }
+
+  /// Writes `parts` in order likewise, with one change of the thread for all of them.
+  package func write(_ parts: [[UInt8]]) async -> Outcome {
+    parts.allSatisfy(\.isEmpty) ? .written : await queue(parts)
   }
 
   /// Queues `text` without waiting; false, and `text` is dropped, where 256 KiB of such texts are
@@ -64,7 +67,7 @@ package final class DescriptorWriter: Sendable {
       state.posted += bytes.count
       return true
     }
-    return fits && enqueue(Chunk(bytes: bytes, caller: nil))
+    return fits && enqueue(Chunk(parts: [bytes], caller: nil))
   }
 
   /// The `errno` of the write that ended it; nil while none has.
@@ -80,14 +83,14 @@ package final class DescriptorWriter: Sendable {
     return isStarted ? await queue([]) : .written
   }
 
-  private func queue(_ bytes: [UInt8]) async -> Outcome {
+  private func queue(_ parts: [[UInt8]]) async -> Outcome {
     let caller = Promise<Outcome>()
     let id = state.withLock { state in
       state.lastCaller += 1
       state.callers[state.lastCaller] = caller
       return state.lastCaller
     }
-    if !enqueue(Chunk(bytes: bytes, caller: id)) { answer(id, .failed) }
+    if !enqueue(Chunk(parts: parts, caller: id)) { answer(id, .failed) }
     return await caller.value { self.answer(id, .queued) }
   }
 
@@ -120,13 +123,16 @@ package final class DescriptorWriter: Sendable {
         return state.queue.removeFirst()
       }
       guard let next else { continue }
-      let failure = Self.failure(writing: next.bytes, to: descriptor)
+      var failure: Int32?
+      for part in next.parts where failure == nil {
+        failure = Self.failure(writing: part, to: descriptor)
+      }
       let isWritten = failure == nil
       if !isWritten { state.withLock { $0.failure = failure } }
       if let caller = next.caller {
         answer(caller, isWritten ? .written : .failed)
       } else {
-        state.withLock { $0.posted -= next.bytes.count }
+        state.withLock { $0.posted -= next.parts.reduce(0) { $0 + $1.count } }
       }
       if !isWritten { return close() }
     }

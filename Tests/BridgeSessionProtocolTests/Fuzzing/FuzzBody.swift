@@ -28,8 +28,10 @@ enum FuzzBody {
 
   // MARK: Frames
 
-  private static func parse(_ pieces: [[UInt8]]) -> (frames: [Frame], error: ProtocolError?) {
-    var (parser, frames) = (FrameParser(), [Frame]())
+  private static func parse(
+    _ pieces: [[UInt8]], splitsOutput: Bool = false
+  ) -> (frames: [Frame], error: ProtocolError?) {
+    var (parser, frames) = (FrameParser(splitsOutput: splitsOutput), [Frame]())
     for piece in pieces {
       parser.append(piece)
       do throws(ProtocolError) {
@@ -46,6 +48,12 @@ enum FuzzBody {
     guard once.frames == inPieces.frames, once.error == inPieces.error else {
       return "the frames depend on where the bytes were cut"
     }
+    let split = parse(pieces, splitsOutput: true)
+    let (parts, all) = (split.frames.bytewise, once.frames.bytewise)
+    // Of the last frame some may be missing.
+    guard split.error == once.error, parts.starts(with: all),
+      parts[all.count...].allSatisfy({ $0.type == .output })
+    else { return "output that comes in parts is another one" }
     for frame in once.frames {
       let again = parse([frame.encoded])
       guard again.error == nil, again.frames.count == 1, again.frames[0].encoded == frame.encoded
@@ -176,5 +184,17 @@ enum FuzzBody {
     guard shown == parts else { return "what is shown depends on where the bytes were cut" }
     guard shown.count <= whole.count else { return "more is shown than was printed" }
     return nil
+  }
+}
+
+extension [Frame] {
+  /// With a frame for each byte of output.
+  var bytewise: [Frame] {
+    flatMap { frame -> [Frame] in
+      guard case .output(let offset, let stream, let bytes) = frame else { return [frame] }
+      return bytes.enumerated().map {
+        .output(offset: offset + UInt64($0.offset), stream: stream, bytes: [$0.element])
+      }
+    }
   }
 }

@@ -24,7 +24,7 @@ struct SimulatedClient {
   let script: [UInt8]
   var store = ApplicationStore()
   var machine: ClientSession
-  var parser = FrameParser()
+  var parser = FrameParser(splitsOutput: true)
   var outbox: [UInt8] = []
   /// Output that was received and not stored.
   var unread: [ClientSession.Event] = []
@@ -70,13 +70,13 @@ struct SimulatedClient {
 
   mutating func connect() {
     machine.connect()
-    parser = FrameParser()
+    parser = FrameParser(splitsOutput: true)
     outbox = []
   }
 
   mutating func disconnect() {
     machine.disconnect()
-    parser = FrameParser()
+    parser = FrameParser(splitsOutput: true)
     outbox = []
   }
 

@@ -49,6 +49,40 @@ import Testing
     #expect(found == Sample.frames)
   }
 
+  /// Output that comes in parts is the same output, wherever it is cut.
+  @Test func outputIsSplitWhereItIsCutAndNowhereElse() throws {
+    let bytes = Sample.frames.flatMap(\.encoded)
+    for cut in 0...bytes.count {
+      var parser = FrameParser(splitsOutput: true)
+      parser.append(bytes[..<cut])
+      let before = try parser.drain()
+      let isInside = !parser.isAtBoundary
+      parser.append(bytes[cut...])
+      let after = try parser.drain()
+      #expect((before + after).bytewise == Sample.frames.bytewise, "cut at \(cut)")
+      #expect(parser.isAtBoundary)
+      let ends = Sample.frames.map(\.encoded.count).reduce(into: [0]) { $0.append($0.last! + $1) }
+      #expect(isInside == !ends.contains(cut), "cut at \(cut)")
+    }
+  }
+
+  @Test func nothingOfOutputWaitsForItsRest() throws {
+    var parser = FrameParser(splitsOutput: true)
+    let frame = Frame.output(offset: 7, stream: .standardError, bytes: [1, 2, 3, 4, 5])
+    var found: [Frame] = []
+    for byte in frame.encoded {
+      parser.append(CollectionOfOne(byte))
+      found += try parser.drain()
+      #expect(parser.buffered < Limits.headerLength)
+    }
+    #expect(
+      found
+        == (0..<5).map {
+          .output(offset: 7 + UInt64($0), stream: .standardError, bytes: [UInt8($0) + 1])
+        })
+    #expect(parser.isAtBoundary)
+  }
+
   @Test func everyBitOfAHeaderThatFlipsIsAnErrorOrAnotherHeaderNeverTheSame() {
     for frame in Sample.frames {
       let bytes = frame.encoded
