@@ -61,6 +61,7 @@ extension SSHConnection {
       { $0.openChannel(window: window) })
     let native = try value(of: opened)
     configuration.observer?(.channelOpened)
+    hasHadChannel = true
     if let terminal {
       let asked = await request(of: native) { $0.requestTerminal(terminal) }
       // A command that was not sent has not run.

@@ -53,12 +53,12 @@ extension SSHConnection {
   /// OpenSSH tells its host keys and more when the user is in. Its answer comes behind that as one
   /// more small segment, which the server's kernel keeps back until the one before is acknowledged
   /// (Nagle, RFC 896). Where a proxy or balancer stands in between, that is its kernel's to do, and
-  /// it takes 40 ms unless there is something to send. A probe is prompted until the first command
-  /// has started: from then on sshd sends at once.
+  /// it takes 40 ms unless there is something to send. A probe is prompted until the first channel
+  /// is open; after that `Wire.acknowledgesAtOnce` does until the command has started.
   ///
   /// - Parameter asked: the operation that was under way when the turn began.
   private func promptReply(to asked: Int?) {
-    let isNew = session?.wire.acknowledgesAtOnce == true && !asksForPorts
+    let isNew = !hasHadChannel && !asksForPorts
     guard let operation = operations.first(of: .session), operation.id == asked,
       turns.promptsReply(in: operation.phase, isNew: isNew)
     else { return }

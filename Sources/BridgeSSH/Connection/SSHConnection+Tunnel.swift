@@ -87,6 +87,7 @@ extension SSHConnection {
 
   /// The carrier of a channel to another machine.
   func makeCarrier(_ native: NativeChannel, _ window: Int) -> ChannelCarrier {
+    hasHadChannel = true
     session?.wire.acknowledgesAtOnce = false
     let state = makeState(native, command: nil, window: window)
     state.error.discard()

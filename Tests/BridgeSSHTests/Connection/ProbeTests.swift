@@ -59,32 +59,6 @@ import Testing
     }
   }
 
-  /// Before sshd starts a command it lets the kernel keep its answers back.
-  @Test func anAnswerIsPromptedUntilACommandHasStarted() async throws {
-    let requested = Latch()
-    try await withScript({ client, _ in
-      try client.admit()
-      let command = try client.openRequest()
-      try client.confirmChannel(command)
-      _ = try client.expect(98)
-      requested.open()
-      let probe = try client.openRequest()
-      // SSH_MSG_IGNORE: bytes, and not the answer.
-      try client.say(2) { $0.string("") }
-      _ = try client.expect(80)
-      try client.say(99) { $0.uint32(command) }
-      try client.refuseChannel(probe, reason: 3, "")
-      try client.listenToTheEnd()
-    }) { server in
-      let connection = try await Self.connected(to: server)
-      let starting = Task { try await connection.execute("true") }
-      await requested.wait()
-      _ = try await connection.probe(within: .seconds(20))
-      _ = try await starting.value
-      await connection.close()
-    }
-  }
-
   /// Then the library's state is of no use: the next answer would be taken for another request's.
   @Test func aRoundTripThatTheLibraryGivesUpEndsTheConnection() async {
     await #expect(processExitsWith: .success) {
