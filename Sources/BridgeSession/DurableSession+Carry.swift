@@ -126,8 +126,10 @@ extension DurableSession {
       let unanswered = SessionFailure.unanswered(
         status: status, printed: answer.preamble, hasBegun: answer.hasBegun,
         host: configuration.host)
-      // A status is the word of a program; without one the host may just be going down.
-      guard status == nil, !SessionFailure.saysMissing(answer.preamble) else { throw unanswered }
+      // A status is the word of a program; without one the host may just be going down. Where the
+      // keeper died under it, bridge-host knows no more: the next attachment says how that ended.
+      let isFinal = status != nil && !(answer.hasBegun && status == SessionFailure.lostKeeper)
+      guard !isFinal, !SessionFailure.saysMissing(answer.preamble) else { throw unanswered }
     }
     let mayGoOn = progress.ended(
       received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)

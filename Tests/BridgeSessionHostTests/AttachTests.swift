@@ -243,6 +243,27 @@ import Testing
     #expect(status == 74)
   }
 
+  /// The program has ended, and its keeper dies before the end of the output: what is missing is
+  /// not known, and no status of the program makes up for it.
+  @Test func aKeeperThatDiesBetweenTheEndAndTheLastOutputLeavesAnUnknownOutcome() throws {
+    let bench = try SessionBench()
+    let go = bench.file("go")
+    let spec = bench.spec("(until [ -e \(go) ]; do sleep 0.05; done) & echo text; exit 0")
+    _ = try bench.start(spec)
+    let place = bench.sessionsFolder.appending(path: spec.session.description).path
+    let files = SessionFiles(spec.session, directory: try Directory(place))
+    try waitUntil { files.state?.phase == .exited }
+    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try Data().write(to: URL(fileURLWithPath: go))
+    #expect(try bench.status(spec.session)?.end == .unknownKeeperDied)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    #expect(client.end == .unknownKeeperDied)
+    let (_, status) = try bench.run(["wait", "--session", spec.session.description])
+    #expect(status == 74)
+  }
+
   @Test func aSessionOfAnEarlierBootIsLostByTheReboot() throws {
     let bench = try SessionBench()
     let spec = bench.spec("echo before; read word")

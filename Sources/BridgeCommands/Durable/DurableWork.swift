@@ -98,9 +98,9 @@ final class DurableWork: LinkWork {
   /// A host may take the command that looks for bridge-host and never answer it.
   private func warnOfSilence() async {
     guard (try? await context.clock.sleep(for: Self.silenceLimit)) != nil else { return }
-    context.reporter.log(
-      "bridgectl: \(context.host) did not answer whether bridge-host is installed; "
-        + "--durable=never skips the check.")
+    let question = isOwn ? "whether bridge-host is installed" : "about the session"
+    let advice = isOwn ? "; --durable=never skips the check" : ""
+    context.reporter.log("bridgectl: \(context.host) did not answer \(question)\(advice).")
   }
 
   private static let silenceLimit = Duration.seconds(10)

@@ -65,6 +65,10 @@ package enum SessionFailure {
   /// There is no `bridge-host` where it is looked for.
   package static let notInstalled = "bridge-host is not installed"
 
+  /// The exit status of an attaching `bridge-host` whose keeper died before it said how it ended
+  /// (its `ExitStatus.unknownOutcome`).
+  package static let lostKeeper = 74
+
   /// Why no end is recorded; nil where one is.
   package static func unknownEnd(_ end: ProgramEnd, host: String) -> AppError? {
     switch end {

@@ -92,9 +92,9 @@ struct SessionFiles {
     switch state2.phase {
     case .ended: status.state = .ended
     case .claimed: status.state = .claimed
-    case .starting, .running:
+    // How the program ended may be known; whether all of its output was read is not.
+    case .starting, .running, .exited:
       status.state = isAlive ? .running : sameBoot ? .keeperDied : .rebooted
-    case .exited: status.state = isAlive ? .running : .ended
     }
     status.end = state2.end
     if status.state == .keeperDied { status.end = .unknownKeeperDied }

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeTestKit
 import BridgeTransport
-import Dispatch
+import Foundation
 import Testing
 
 @testable import BridgeSSH

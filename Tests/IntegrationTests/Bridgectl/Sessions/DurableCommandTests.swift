@@ -137,8 +137,10 @@ import Testing
     }
   }
 
-  /// No run that did not bring all of the output is a success.
-  @Test func outputThatIsNoLongerKeptIsNoSuccess() async throws {
+  /// No run that did not bring all of the output is a success; the status of a program that failed
+  /// by itself stays, and what is missing is said with it, also with -q.
+  @Test(arguments: [(0, 74, "[durableSessionGap]"), (7, 7, "are no longer kept.")])
+  func outputThatIsNoLongerKeptIsNoSuccess(status: Int, code: Int, words: String) async throws {
     try await withSessions { server, home, folder in
       let proxy = try await FaultProxy(to: server.port)
       let (go, done) = (home.file("go"), home.file("done"))
@@ -149,7 +151,7 @@ import Testing
           + [
             "127.0.0.1", "--",
             "stty raw; echo first; until [ -e \(go) ]; do sleep 0.02; done; "
-              + "head -c 6000000 /dev/zero; echo >\(done)",
+              + "head -c 6000000 /dev/zero; echo >\(done); exit \(status)",
           ])
       try await running.prints("first\n")
       try await proxy.inject(.freeze([.toClient]))
@@ -165,10 +167,11 @@ import Testing
       try await proxy.inject(.lift)
       let outcome = try await running.outcome()
       await proxy.stop()
-      #expect(outcome.code == 74, "\(outcome.error)")
-      #expect(outcome.error.contains("[durableSessionGap]"), "\(outcome.error)")
+      #expect(outcome.code == code, "\(outcome.error)")
+      #expect(outcome.error.contains(words), "\(outcome.error)")
       #expect(outcome.output.count < 5_500_000)
-      #expect(home.read("report").contains(#""remote":0"#))
+      #expect(home.read("report").contains(#""remote":\#(status)"#), "\(home.read("report"))")
+      #expect(home.read("report").contains(#""case":"durableSessionGap""#))
     }
   }
 
