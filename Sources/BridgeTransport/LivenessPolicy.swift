@@ -62,8 +62,14 @@ public struct LivenessPolicy: Sendable, Equatable {
   }
 
   /// The silence before a probe of a peer that was sending steadily: a quarter of `keepalive`, and
-  /// 250 ms at least.
-  var steadySilence: Duration { min(keepalive, max(keepalive / 4, Self.leastSuspicion)) }
+  /// 250 ms at least. Where switching is costly nothing is gained by it: the peer is kept for long
+  /// after the probe.
+  var steadySilence: Duration {
+    switch switching {
+    case .free: min(keepalive, max(keepalive / 4, Self.leastSuspicion))
+    case .costly: keepalive
+    }
+  }
 
   /// So many looks in a row that each found bytes of just now are a steady stream, and no answer to
   /// a command or a key.

@@ -37,6 +37,31 @@ import Testing
     #expect(bench.names.isEmpty)
   }
 
+  /// Its directory is as old as its start, and its output as the last of it.
+  @Test func aSessionWhoseKeeperDiedIsKeptForSevenDaysFromThenOn() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("echo text; read word")
+    _ = try bench.start(spec)
+    try waitUntil { try bench.status(spec.session)?.newest == 5 }
+    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    let place = bench.sessionsFolder.appending(path: spec.session.description)
+    let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+    for path in names.map({ place.appending(path: $0).path }) + [place.path] {
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date.now.addingTimeInterval(-8 * Double(Self.day))],
+        ofItemAtPath: path)
+    }
+    try sweep(bench, after: 0)
+    #expect(try bench.status(spec.session)?.end == .unknownKeeperDied)
+    try sweep(bench, after: 6 * Self.day)
+    let (frames, _) = try bench.run(["read", "--session", spec.session.description])
+    #expect(
+      frames.contains(.output(offset: 0, stream: .standardOutput, bytes: Array("text\n".utf8))))
+    try sweep(bench, after: 8 * Self.day)
+    #expect(bench.names.isEmpty)
+  }
+
   /// Not the start: a client waits for that.
   @Test func aSessionThatEndsRemovesThoseThatWereKeptTooLong() throws {
     let bench = try SessionBench()

@@ -90,6 +90,13 @@ import Testing
       ])
   }
 
+  /// A second login would be too soon for a stall of a second.
+  @Test func aShellThatPrintsSteadilyIsProbedAsAnyOther() {
+    var liveness = measured(.costly)
+    let heard = stream(4, to: &liveness)
+    #expect(liveness.deadline == heard + .seconds(5))
+  }
+
   @Test func theFirstLooksAreSoon() {
     var liveness = measured(.free)
     #expect(stream(2, to: &liveness) < start + .milliseconds(2_500))

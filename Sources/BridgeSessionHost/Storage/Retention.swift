@@ -52,7 +52,7 @@ struct Retention {
     case .running: return nil
     case .claimed, .ended, .keeperDied, .rebooted: break
     }
-    let at = status.endedAt ?? files.directory.modified ?? now
+    let at = end(of: files, status)
     if now > at + Self.tombstone {
       files.remove()
       return nil
@@ -60,6 +60,18 @@ struct Retention {
     let isCommitted = status.end != nil && status.committed == status.newest
     if isCommitted, now > at + Self.committed { files.removeJournal() }
     return Ended(files: files, at: at, size: Journal(files.directory).size)
+  }
+
+  /// When a session ended. Where that is not recorded, because its keeper died or the machine
+  /// restarted, its time begins when it is found so: its files may be as old as its last output.
+  private func end(of files: SessionFiles, _ status: SessionStatus) -> UInt64 {
+    if let at = status.endedAt { return at }
+    guard status.state != .claimed, var state = files.state else {
+      return files.directory.modified ?? now
+    }
+    state.endedAt = now
+    try? files.record(state, syncs: false)
+    return now
   }
 }
 
