@@ -15,6 +15,7 @@ extension ConnectSettings {
     _ proxy: ClientConfig.Proxy?, of request: ConnectRequest, in environment: Environment,
     seen: [String] = []
   ) throws(CommandFailure) {
+    givenHost = request.host.host
     let seen = seen + [name]
     guard !seen.dropLast().contains(name) else { throw Self.refused(seen, "is circular") }
     guard seen.count <= JumpHost.limit else { throw Self.refused(seen, "is too long") }
@@ -25,6 +26,7 @@ extension ConnectSettings {
       for (index, hop) in hops.enumerated() {
         let request = try request.leading(to: hop)
         var (settings, before) = try Self.resolveAlone(request, in: environment)
+        settings.givenHost = request.host.host
         if index == 0 { try settings.add(before, of: request, in: environment, seen: seen) }
         warnings += settings.warnings.filter { !warnings.contains($0) }
         jumps += settings.jumps + [settings.alone]
@@ -35,8 +37,11 @@ extension ConnectSettings {
     }
   }
 
-  /// As it is known among the hops.
-  private var name: String { "\(user)@\(endpoint)".lowercased() }
+  /// As it is known among the hops: by the name that was given, as ssh does. An address may be that
+  /// of another machine behind a hop.
+  private var name: String {
+    "\(user)@\(Endpoint(host: givenHost, port: endpoint.port))".lowercased()
+  }
 
   /// A sentence that names the jump host that a failure is about; nil where it is the host's, or no
   /// host's.

@@ -36,6 +36,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var deadAfter: Duration
   /// Settings that were ignored or changed, a sentence each.
   package var warnings: [String]
+  /// The host as it was named, by the user or by a ProxyJump.
+  package var givenHost = ""
   /// The hosts to go through, the first one dialed first.
   package var jumps: [ConnectSettings] = []
   /// The line for the user's shell that leads to the first of `jumps`, or else to the host.

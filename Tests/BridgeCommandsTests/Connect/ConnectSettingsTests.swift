@@ -302,6 +302,14 @@ import Testing
     }
   }
 
+  /// Behind the hop, for instance in another private network, it is another machine.
+  @Test func aHostMayHaveTheAddressOfItsHop() throws {
+    let config = "Host bastion inner\n  HostName 10.0.0.1\nHost inner\n  ProxyJump bastion\n"
+    let settings = try settings(["inner"], config: config)
+    #expect(settings.jumps.map(\.endpoint.description) == ["10.0.0.1:22"])
+    #expect(settings.endpoint.description == "10.0.0.1:22")
+  }
+
   @Test func aWayThatIsTooLongIsRefused() {
     let config = (0..<40).map { "Host h\($0)\n  ProxyJump h\($0 + 1)\n" }.joined()
     #expect {
