@@ -229,8 +229,7 @@ import Testing
     let spec = bench.spec("echo run >>runs; echo before >&2; read word; exit 0")
     _ = try bench.start(spec)
     try waitUntil { try bench.status(spec.session)?.newest == 7 }
-    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try bench.killKeeper(of: spec.session)
     #expect(try bench.status(spec.session)?.state == .keeperDied)
     guard case .status(let again) = try bench.start(spec) else { Issue.record("none"); return }
     #expect(again.state == .keeperDied && again.end == .unknownKeeperDied)
@@ -253,8 +252,7 @@ import Testing
     let place = bench.sessionsFolder.appending(path: spec.session.description).path
     let files = SessionFiles(spec.session, directory: try Directory(place))
     try waitUntil { files.state?.phase == .exited }
-    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try bench.killKeeper(of: spec.session)
     try Data().write(to: URL(fileURLWithPath: go))
     #expect(try bench.status(spec.session)?.end == .unknownKeeperDied)
     let client = try bench.attach(spec.session)
@@ -269,8 +267,7 @@ import Testing
     let spec = bench.spec("echo before; read word")
     _ = try bench.start(spec)
     try waitUntil { try bench.status(spec.session)?.newest == 7 }
-    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try bench.killKeeper(of: spec.session)
     let place = bench.sessionsFolder.appending(path: spec.session.description).path
     let files = SessionFiles(spec.session, directory: try Directory(place))
     var state = try #require(files.state)

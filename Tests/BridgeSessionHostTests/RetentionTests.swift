@@ -25,14 +25,18 @@ import Testing
 
   private static let day: UInt64 = 24 * 3600
 
+  private func expectText(of session: SessionID, on bench: SessionBench) throws {
+    let (frames, _) = try bench.run(["read", "--session", session.description])
+    #expect(
+      frames.contains(.output(offset: 0, stream: .standardOutput, bytes: Array("text\n".utf8))))
+  }
+
   @Test func anEndedSessionIsKeptForSevenDays() throws {
     let bench = try SessionBench()
     let session = try ended(bench, "echo text; exit 3")
     try sweep(bench, after: 6 * Self.day)
     #expect(try bench.status(session)?.newest == 5)
-    let (frames, _) = try bench.run(["read", "--session", session.description])
-    #expect(
-      frames.contains(.output(offset: 0, stream: .standardOutput, bytes: Array("text\n".utf8))))
+    try expectText(of: session, on: bench)
     try sweep(bench, after: 8 * Self.day)
     #expect(bench.names.isEmpty)
   }
@@ -43,8 +47,7 @@ import Testing
     let spec = bench.spec("echo text; read word")
     _ = try bench.start(spec)
     try waitUntil { try bench.status(spec.session)?.newest == 5 }
-    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try bench.killKeeper(of: spec.session)
     let place = bench.sessionsFolder.appending(path: spec.session.description)
     let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
     for path in names.map({ place.appending(path: $0).path }) + [place.path] {
@@ -55,9 +58,7 @@ import Testing
     try sweep(bench, after: 0)
     #expect(try bench.status(spec.session)?.end == .unknownKeeperDied)
     try sweep(bench, after: 6 * Self.day)
-    let (frames, _) = try bench.run(["read", "--session", spec.session.description])
-    #expect(
-      frames.contains(.output(offset: 0, stream: .standardOutput, bytes: Array("text\n".utf8))))
+    try expectText(of: spec.session, on: bench)
     try sweep(bench, after: 8 * Self.day)
     #expect(bench.names.isEmpty)
   }

@@ -124,8 +124,7 @@ import Testing
     try second.pump { $0.text.hasSuffix("ready\r\n") }
     #expect(second.welcome?.modes == modes && second.all.count <= 64 << 10)
     second.cut()
-    for keeper in bench.keepers(of: spec.session) { TestMachine.kill(keeper) }
-    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    try bench.killKeeper(of: spec.session)
     let third = try bench.attach(spec.session) { $0.replay = .screen }
     try third.pump { $0.end != nil }
     #expect(third.welcome?.modes == modes && third.text.hasSuffix("ready\r\n"))

@@ -1,6 +1,6 @@
 /// Decides whether a link that was lost is dialed at once, however often it was lost before: where
-/// it had brought the work further, and was up for a while. The retry budget
-/// is for a host that does not keep its links, not for one that is cut off while it is of use.
+/// it had brought the work further, and was up for a while. The retry budget is for a host that
+/// does not keep its links, not for one that is cut off while it is of use.
 package struct LinkUse: Sendable {
   package typealias Instant = ContinuousClock.Instant
 

@@ -9,13 +9,12 @@ public struct FrameParser: Sendable {
   private var buffer: [UInt8] = []
   /// The first byte of `buffer` that was not read yet.
   private var head = 0
+  /// Of the frame under way; of output that is split, of the part that is still to come.
   private var header: FrameHeader?
   /// Bytes of a frame of unknown type that are still to come.
   private var skipping = 0
   private var failure: ProtocolError?
   private let splitsOutput: Bool
-  /// The part of an output frame that is still to come.
-  private var output: FrameHeader?
 
   /// A parser at the start of a stream.
   public init(splitsOutput: Bool = false) { self.splitsOutput = splitsOutput }
@@ -24,9 +23,7 @@ public struct FrameParser: Sendable {
   public var buffered: Int { buffer.count - head }
 
   /// True between frames: nothing of a further frame was received.
-  public var isAtBoundary: Bool {
-    buffered == 0 && header == nil && skipping == 0 && output == nil
-  }
+  public var isAtBoundary: Bool { buffered == 0 && header == nil && skipping == 0 }
 
   /// Adds bytes that were received; call `next` until it returns nil before adding more.
   public mutating func append(_ bytes: [UInt8]) {
@@ -57,7 +54,6 @@ public struct FrameParser: Sendable {
     while true {
       skip()
       guard skipping == 0 else { return nil }
-      if output != nil { return takeOutput() }
       guard let header = try readHeader() else { return nil }
       guard let type = header.type else {
         skipping = Int(header.length)
@@ -65,10 +61,7 @@ public struct FrameParser: Sendable {
         continue
       }
       let length = Int(header.length)
-      if splitsOutput, type == .output {
-        (output, self.header) = (header, nil)
-        return takeOutput()
-      }
+      if splitsOutput, type == .output { return takeOutput(of: header) }
       guard buffered >= length else { return nil }
       let payload = buffer[head..<(head + length)]
       head += length
@@ -78,8 +71,9 @@ public struct FrameParser: Sendable {
   }
 
   /// What is there of an output frame; nil for nothing.
-  private mutating func takeOutput() -> Frame? {
-    guard var rest = output, buffered > 0 else { return nil }
+  private mutating func takeOutput(of header: FrameHeader) -> Frame? {
+    guard buffered > 0 else { return nil }
+    var rest = header
     let count = min(Int(rest.length), buffered)
     let bytes: [UInt8]
     if head == 0, count == buffer.count {
@@ -90,10 +84,10 @@ public struct FrameParser: Sendable {
       head += count
     }
     let frame = Frame.output(
-      offset: rest.offset, stream: rest.stream ?? .standardOutput, bytes: bytes)
+      offset: header.offset, stream: header.stream ?? .standardOutput, bytes: bytes)
     rest.length -= UInt32(count)
     rest.offset += UInt64(count)
-    output = rest.length > 0 ? rest : nil
+    self.header = rest.length > 0 ? rest : nil
     return frame
   }
 

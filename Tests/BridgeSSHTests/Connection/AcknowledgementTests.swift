@@ -23,7 +23,7 @@ import Testing
     }) { server in
       let connection = SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port),
-        configuration: SSHConfiguration(user: "somebody", hostKeys: .anyKey))
+        configuration: SSHConfiguration(user: "user", hostKeys: .anyKey))
       try await connection.connect()
       let starting = Task { try await connection.execute("true") }
       await requested.wait()

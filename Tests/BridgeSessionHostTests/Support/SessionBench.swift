@@ -70,6 +70,12 @@ final class SessionBench {
     }
   }
 
+  /// Kills the keeper of a session, and waits until it is gone.
+  func killKeeper(of session: SessionID) throws {
+    for keeper in keepers(of: session) { TestMachine.kill(keeper) }
+    try waitUntil { keepers(of: session).isEmpty }
+  }
+
   func spec(_ command: String, _ change: (inout SessionSpec) -> Void = { _ in }) -> SessionSpec {
     var spec = SessionSpec(
       session: SessionID(high: Machine.entropy(), low: Machine.entropy()))
