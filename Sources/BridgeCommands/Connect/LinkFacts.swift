@@ -103,7 +103,8 @@ package struct LinkFacts: Sendable {
         wasUp = true
         back = isFirst ? nil : LinkStatus.back(after: time, attempts)
       }
-      return [.settle]
+      // The link that was suspected is no longer the one in use.
+      return [.settle] + (place == .host && !isFirst ? [.hold(false)] : [])
     case .failed(let failure):
       failures = failures.suffix(1) + [CommandFailure(failure)]
       return [.count(failure.error)]

@@ -52,6 +52,15 @@ import Testing
     #expect(facts.see(step, of: .host) == first + [.view, .work])
   }
 
+  /// However late its suspicion was taken in: what is typed must not be kept back for good.
+  @Test(arguments: [(LinkFacts.Place.host, true), (.hop, false), (.side, false)])
+  func aLinkThatIsBackIsNotSuspected(place: LinkFacts.Place, isReleased: Bool) {
+    var facts = Self.up
+    _ = facts.see(.suspected(silentFor: .seconds(9)), of: place)
+    let actions = facts.see(Self.recovered(isFirst: false), of: place)
+    #expect(actions.contains(.hold(false)) == isReleased)
+  }
+
   /// A link beside the one in use is dialed, lost and given up without a word to a person.
   @Test(
     arguments: [
