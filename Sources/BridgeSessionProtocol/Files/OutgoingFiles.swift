@@ -40,11 +40,13 @@ package struct OutgoingFiles: Sendable {
   /// What is sent, about, and what of that was acknowledged, in bytes.
   private var sent: UInt64 = 0
   private var arrived: UInt64 = 0
-  /// How far the one may be ahead of the other. After a break a stream begins with little, and more
-  /// with each answer: else one that always ends before the first answer brings nothing forward.
+  /// How far the one may be ahead of the other. After a break a stream begins with little, and
+  /// each byte that arrived lets one more be under way: else one that always ends before the first
+  /// answer brings nothing forward.
   private var lead = UInt64.max
-  /// The lead of the next stream: less each time that one ended without any answer.
+  /// The lead of the next stream: less each time that one brought nothing forward.
   private var nextLead = firstLead
+  /// Whether an answer of this stream was news.
   private var isAnswered = false
   /// What of the newest entry is counted as sent.
   private var counted: UInt64 = 0
@@ -161,11 +163,13 @@ package struct OutgoingFiles: Sendable {
     // A directory that was entered again is no news.
     for entry in settled where entry.size != nil || after?.starts(with: entry.path) != true {
       after = entry.path
+      isAnswered = true
     }
     guard bytes <= entries.first?.size ?? 0 else {
       throw .wrongAcknowledgement(through: bytes, sent: entries.first?.size ?? 0)
     }
     lastAcknowledged = (entry, bytes)
+    if bytes > entries.first?.offset ?? 0 { isAnswered = true }
     var count = 0
     while count < marks.count, marks[count].entry < entry || isWritten(marks[count], bytes) {
       arrive(marks[count].sent)
@@ -178,9 +182,8 @@ package struct OutgoingFiles: Sendable {
 
   private mutating func arrive(_ count: UInt64) {
     guard count > arrived else { return }
+    if lead < .max / 2 { lead += count - arrived }
     arrived = count
-    isAnswered = true
-    if lead < .max / 2 { lead *= 2 }
   }
 
   /// About what the frames of an entry are.

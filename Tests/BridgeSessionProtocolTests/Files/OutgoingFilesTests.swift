@@ -65,6 +65,49 @@ import Testing
     #expect(more > sent)
   }
 
+  /// How much of a file is sent before something is acknowledged.
+  private func lead(_ files: inout OutgoingFiles) -> UInt64 {
+    _ = files.begin(.init([[97], [99]], size: 1 << 30))
+    var sent: UInt64 = 0
+    while files.hasSpaceForMark {
+      sent += 4096
+      files.mark(at: sent, state(0))
+    }
+    return sent
+  }
+
+  /// The directories that lead to the next file are entered again, and answered at once.
+  private func connect(_ files: inout OutgoingFiles) throws {
+    _ = files.restart(at: FilePoint(after: [[97], [98]]))
+    for path in [[], [[97]]] as [FilePath] {
+      let number = files.begin(.init(path))
+      _ = try files.acknowledge(number + 1, bytes: 0)
+    }
+  }
+
+  /// Else a host that is slow with files gets more of them than a short link carries.
+  @Test func answersToDirectoriesLetNoMoreBeUnderWay() throws {
+    var files = OutgoingFiles()
+    _ = files.begin(.init([[97], [98]], size: 1))
+    try connect(&files)
+    #expect(lead(&files) <= 3 * 65536)
+  }
+
+  @Test func aStreamThatEndsAfterKnownDirectoriesIsFollowedByASmallerOne() throws {
+    var files = OutgoingFiles()
+    _ = files.begin(.init([[97], [98]], size: 1))
+    var sizes: [UInt64] = []
+    for _ in 0..<3 {
+      try connect(&files)
+      sizes.append(lead(&files))
+    }
+    #expect(sizes == sizes.sorted(by: >) && (sizes.last ?? 0) <= 16_384, "\(sizes)")
+    // One that brought something is followed by a larger one.
+    _ = try files.acknowledge(2, bytes: 4096)
+    try connect(&files)
+    #expect(lead(&files) > sizes.last ?? 0)
+  }
+
   @Test func entriesUnderWayHaveALimit() throws {
     var files = OutgoingFiles()
     while files.hasSpaceForEntry { _ = files.begin(.init([[97]], size: 1)) }
