@@ -44,7 +44,7 @@ package final class FileReceiver {
   var entries: UInt64 = 0
   private var acknowledged: UInt64 = 0
   /// Whether a stream of this copy came before.
-  private var isContinued = false
+  var isContinued = false
   var settled = FileProgress()
   var outbox: [UInt8] = []
 
@@ -291,83 +291,6 @@ package final class FileReceiver {
     }
     outbox += FileFrame.refused(entry: entry, fault).encoded
     events.append(.missing(path, fault, isTarget: true))
-  }
-
-  // MARK: Directories
-
-  private func enter(_ entry: UInt64, _ name: FileName?, _ meta: FileMeta) {
-    let path = incoming.directory
-    do throws(FileFault) {
-      directories.append(try open(name, meta))
-    } catch {
-      directories.append(nil)
-      refuse(entry, path, error)
-    }
-    settle(path, isDirectory: true)
-  }
-
-  /// Nil below a directory that could not be entered.
-  private func open(_ name: FileName?, _ meta: FileMeta) throws(FileFault) -> OpenFile? {
-    guard let target else { return nil }
-    let parent: OpenFile
-    let own: [UInt8]
-    if let name {
-      guard let last = directories.last, let directory = last else { return nil }
-      (parent, own) = (directory, name.bytes)
-    } else {
-      guard let name = target.name else { return target.directory }
-      (parent, own) = (target.directory, name)
-    }
-    do throws(SystemFailure) {
-      do throws(SystemFailure) {
-        try parent.makeDirectory(own)
-      } catch {
-        guard error.exists else { throw error }
-      }
-      let directory = try parent.directory(own)
-      // The stream before may have given it a mode that allows no more. It set the time with it:
-      // one that the user has closed is another.
-      if isContinued, (try? directory.status().meta) == meta { directory.allowNames() }
-      return directory
-    } catch {
-      throw error.ofTarget
-    }
-  }
-
-  private func finishDirectory(_ meta: FileMeta) {
-    guard let last = directories.popLast(), let directory = last else { return }
-    // The content of a tree is copied into a directory that has its own.
-    guard !directories.isEmpty || target?.name != nil else { return }
-    try? directory.set(meta)
-  }
-
-  private func link(_ entry: UInt64, _ name: FileName, _ goal: [UInt8]) {
-    let path = incoming.directory + [name.bytes]
-    if let last = directories.last, let directory = last {
-      do throws(FileFault) {
-        try directory.requireReplaceable(name.bytes)
-        try makeLink(name.bytes, to: goal, in: directory)
-      } catch {
-        refuse(entry, path, error)
-      }
-    } else {
-      refuse(entry, path, FileFault(.unwritable, Self.noDirectory))
-    }
-    settle(path)
-  }
-
-  private func makeLink(
-    _ name: [UInt8], to goal: [UInt8], in directory: OpenFile
-  ) throws(FileFault) {
-    let temporary = temporary(name)
-    directory.remove(temporary)
-    do throws(SystemFailure) {
-      try directory.makeLink(temporary, to: goal)
-      try directory.rename(temporary, to: name)
-    } catch {
-      directory.remove(temporary)
-      throw error.ofTarget
-    }
   }
 }
 

@@ -136,9 +136,13 @@ package final class OpenFile {
     _ = try checked { unsafe symlinkat(target, number, name) }
   }
 
-  /// Sets permission bits and the time of the last change.
+  /// Sets permission bits and the time of the last change. A directory keeps what its parent or its
+  /// owner gave it beside them: the group of what is made in it, who may remove that.
   package func set(_ meta: FileMeta) throws(SystemFailure) {
-    _ = try checked { fchmod(number, mode_t(meta.mode)) }
+    var status = stat()
+    _ = try checked { unsafe fstat(number, &status) }
+    let kept = status.st_mode & S_IFMT == S_IFDIR ? status.st_mode & 0o3000 : 0
+    _ = try checked { fchmod(number, mode_t(meta.mode) | kept) }
     let times = [
       timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2),  // UTIME_OMIT
       timespec(tv_sec: Int(meta.seconds), tv_nsec: Int(meta.nanoseconds)),
@@ -157,6 +161,15 @@ package final class OpenFile {
   package func allowNames() {
     guard let mode = try? status().meta.mode, mode & 0o700 != 0o700 else { return }
     _ = fchmod(number, mode_t(mode | 0o700))
+  }
+
+  /// Whether this has another mode than `meta` and another owner, who alone may change it.
+  package func keepsMode(insteadOf meta: FileMeta) -> Bool {
+    var status = stat()
+    guard unsafe fstat(number, &status) == 0, FileStatus(status).meta.mode != meta.mode else {
+      return false
+    }
+    return fchmod(number, status.st_mode & 0o7777) < 0 && errno == EPERM
   }
 
   /// Bytes that a user may still write to this file system; nil where that is not known.

@@ -11,6 +11,8 @@ struct PlainPut: PlainEnd {
     case passed(entry: UInt64)
     case written(entry: UInt64, UInt64)
     case settled(entry: UInt64)
+    /// The directory that was entered; nil where it has its own mode, or was entered before.
+    case entered(entry: UInt64, FileMeta?)
     case done(entries: UInt64)
   }
 
@@ -63,12 +65,7 @@ struct PlainPut: PlainEnd {
   /// A frame of the sender.
   mutating func send(_ frame: FileFrame) throws(ProtocolError) {
     switch frame {
-    case .directory(let entry, let name, let meta):
-      let own = levels.isEmpty ? top : name
-      levels.append((own, meta))
-      // One that an earlier stream has left may not allow what follows.
-      let words = own.map { ["m", PlainText.escaped($0)] + (isContinued ? ["y"] : []) }
-      send(words ?? ["k"], .settled(entry: entry))
+    case .directory(let entry, let name, let meta): enter(entry, name, meta)
     case .leave: finishDirectory()
     case .file(let entry, let start): begin(entry, start)
     case .data(_, let bytes):
@@ -92,6 +89,16 @@ struct PlainPut: PlainEnd {
     case .open, .ready, .acknowledge, .refused, .finished:
       throw .unexpectedFrame(type: frame.number)
     }
+  }
+
+  private mutating func enter(_ entry: UInt64, _ name: [UInt8], _ meta: FileMeta) {
+    let own = levels.isEmpty ? top : name
+    levels.append((own, meta))
+    guard let own else { return send(["k"], .settled(entry: entry)) }
+    let path = levels.dropFirst().compactMap(\.name)
+    let isNews = request.point?.after?.starts(with: path) != true
+    let left = isContinued ? [PlainText.letters(meta), "\(meta.seconds)"] : []
+    send(["m", PlainText.escaped(own)] + left, .entered(entry: entry, isNews ? meta : nil))
   }
 
   /// A directory that is complete gets its own mode and time; the destination has them.
@@ -174,10 +181,19 @@ struct PlainPut: PlainEnd {
     case .settled(let entry):
       refuse(entry, fault)
       if !isOver { reply(.acknowledge(entry: entry + 1, bytes: 0)) }
+    case .entered(let entry, let meta):
+      refuse(entry, fault ?? Self.otherMode(words.first, insteadOf: meta))
+      if !isOver { reply(.acknowledge(entry: entry + 1, bytes: 0)) }
     case .done:
       isOver = true
       reply(.finished)
     }
+  }
+
+  /// A directory of another owner has this mode.
+  private static func otherMode(_ letters: Substring?, insteadOf meta: FileMeta?) -> FileFault? {
+    guard let letters, let meta, PlainText.mode(letters.utf8) != meta.mode else { return nil }
+    return FileFault(.unwritable, FileReceiver.otherOwner)
   }
 
   private mutating func refuse(_ entry: UInt64, _ fault: FileFault?) {

@@ -114,6 +114,9 @@ enum PlainScript {
 
     """#
 
+  /// A directory that an earlier stream has left may not allow what follows: it is opened where it
+  /// has the mode and time that this gave it. Of one with another owner the mode is said.
+  ///
   /// A part of a file, and its place. The name of a part ends in the number of the process: what a
   /// lost link or another run has left running finds its part gone. The longest one is continued;
   /// in a copy where a process, such as a child of a shell that has ended, may still have it open.
@@ -143,13 +146,22 @@ enum PlainScript {
       fi
       say k $n ${h%% *}
     }
+    left() {
+      i=$1 m=$2 s=$3
+      set -- $(info "$i" | tr sStT x-x-)
+      [ "$1" = "$m" ] && { [ -z "$time" ] || [ "$3" = "$s" ]; }
+    }
+    other() {
+      set -- $(ls -ldn "$1")
+      [ "$me" = 0 ] || [ "$3" = "$me" ] || say "$1"
+    }
     enter() {
       n=./$v
       if [ $bad -gt 0 ]; then bad=$((bad + 1)); say no above
       elif [ -L "$n" ]; then bad=1; say no file
       elif e=$(mkdir "$n" 2>&1) || [ -d "$n" ]; then
-        [ -z "$b" ] || [ -w "$n" ] || chmod u+rwx "$n"
-        if e=$(cd "$n" 2>&1); then cd "$n"; say k; else bad=1; no "$e"; fi
+        [ -z "$b" ] || [ -w "$n" ] || ! left "$n" "$b" "$c" || chmod u+rwx "$n"
+        if e=$(cd "$n" 2>&1); then say k $(other "$n"); cd "$n"; else bad=1; no "$e"; fi
       elif [ -e "$n" ]; then bad=1; say no file
       else bad=1; no "$e"; fi
     }

@@ -33,6 +33,12 @@ enum PlainText {
   /// Permission bits for chmod(1).
   static func mode(_ meta: FileMeta) -> String { "0" + String(meta.mode, radix: 8) }
 
+  /// Permission bits of a directory as ls(1) prints them.
+  static func letters(_ meta: FileMeta) -> String {
+    let bits = zip("rwxrwxrwx", (0..<9).reversed())
+    return "d" + bits.map { meta.mode >> UInt32($1) & 1 == 1 ? String($0) : "-" }.joined()
+  }
+
   /// Permission bits as ls(1) prints them, after the letter of the kind.
   static func mode(_ letters: some Collection<UInt8>) -> UInt32 {
     letters.dropFirst().prefix(9).reduce(0) { bits, letter in
