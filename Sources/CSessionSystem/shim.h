@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -72,9 +73,10 @@ static inline int bridge_set_nonblocking(int fd) {
   return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-// Lets a pipe hold 1 MiB, where it is one and that is allowed: its two ends wait less for each other.
-static inline void bridge_widen_pipe(int fd, int size) {
-  (void)fcntl(fd, 1031 /* F_SETPIPE_SZ */, size);
+// Lets a pipe or a socket hold so many bytes, where that is allowed: its two ends wait less for each other.
+static inline void bridge_widen(int fd, int size) {
+  if (fcntl(fd, 1031 /* F_SETPIPE_SZ */, size) < 0)
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
 static inline int bridge_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
@@ -161,6 +163,16 @@ static inline long bridge_send(int fd, const void *bytes, size_t length, const i
     memcpy(CMSG_DATA(header), fds, (size_t)count * sizeof(int));
   }
   return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+// Writes two parts in one call, without waiting; a descriptor that is no socket must not wait itself.
+static inline long bridge_write_parts(int fd, int is_socket, const void *first, size_t first_length,
+                                      const void *second, size_t second_length) {
+  struct iovec parts[2] = {{.iov_base = (void *)first, .iov_len = first_length},
+                           {.iov_base = (void *)second, .iov_len = second_length}};
+  if (!is_socket) return writev(fd, parts, 2);
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+  return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 // Receives one message and at most 2 descriptors; more of them are closed by the kernel.

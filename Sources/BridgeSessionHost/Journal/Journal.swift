@@ -125,12 +125,6 @@ final class Journal {
   func piece(from offset: UInt64, to limit: UInt64, framed: Bool = true) -> Piece {
     let end = min(limit, newest, offset + UInt64(Limits.payload))
     guard offset < end else { return .bytes([], through: offset) }
-    if framed, let kept = newestBytes, kept.start <= offset {
-      var frame = Frame.header(
-        .output, stream: kept.stream, length: Int(end - offset), offset: offset)
-      frame += kept.bytes[Int(offset - kept.start)..<Int(end - kept.start)]
-      return .bytes(frame, through: end)
-    }
     if memory.end > 0, offset >= memory.start {
       return .bytes(memory.bytes(from: offset, to: end, framed: framed), through: end)
     }
@@ -141,6 +135,18 @@ final class Journal {
       let bytes = source.bytes(from: offset, to: min(end, segment.end), framed: framed)
     else { return .missing(to: max(after, offset + 1)) }
     return .bytes(bytes, through: min(end, segment.end))
+  }
+
+  /// A frame of what was appended last, from `offset` to at most `limit`: its bytes as they were
+  /// read, without a copy. Nil where that is not all of it.
+  func newestFrame(
+    from offset: UInt64, to limit: UInt64
+  ) -> (header: [UInt8], bytes: ArraySlice<UInt8>)? {
+    let end = min(limit, newest, offset + UInt64(Limits.payload))
+    guard let kept = newestBytes, kept.start <= offset, offset < end else { return nil }
+    let bytes = kept.bytes[Int(offset - kept.start)..<Int(end - kept.start)]
+    let header = Frame.header(.output, stream: kept.stream, length: bytes.count, offset: offset)
+    return (header, bytes)
   }
 
   /// The longest part of the output from `offset` to `end` that reaches to `end` without a hole.

@@ -12,10 +12,11 @@ final class Connection {
   let since: Milliseconds
   var parser = FrameParser()
   var pieceSize = PieceSize()
-  private var outbox: [UInt8] = []
-  private var head = 0
-  /// Whether the reader was slower than the program, and its pipe was widened.
+  private var outbox = Outbox()
+  /// Whether the reader was slower than the program, and its pipe or socket was widened.
   private var isWide = false
+  /// When the reader took bytes last.
+  private var takenAt: Milliseconds = 0
   /// The code for the attaching process, once the attachment has ended.
   private(set) var exitCode: UInt8?
   private(set) var endedAt: Milliseconds = 0
@@ -36,40 +37,38 @@ final class Connection {
 
   /// Beyond this many unsent bytes no more frames are read or made.
   static let outboxLimit = 256 << 10
+  /// Until when a fast reader is waited for: what the program prints meanwhile would be read back
+  /// from the journal. Nil for a slow one, which holds no program up.
+  func catchesUp(at now: Milliseconds) -> Milliseconds? {
+    let end = takenAt + Self.catchUpTime
+    return pieceSize.mayBeFast && unsent > 0 && now < end ? end : nil
+  }
+
+  private static let catchUpTime: Milliseconds = 5
+
   /// How long the last frames of an ended attachment may take.
   static let lastFrames: Milliseconds = 2000
 
-  var unsent: Int { outbox.count - head }
+  var unsent: Int { outbox.count }
   var hasSpace: Bool { unsent < Self.outboxLimit }
 
-  func queue(_ bytes: [UInt8]) {
-    if head == outbox.count {
-      outbox = bytes
-      head = 0
-    } else {
-      outbox += bytes
-    }
+  func queue(_ bytes: [UInt8], _ more: ArraySlice<UInt8> = []) {
+    outbox.add(bytes[...])
+    outbox.add(more)
   }
 
   /// Sends what fits now.
-  func flush() {
-    while unsent > 0, !isGone {
-      switch output.write(outbox, from: head) {
-      case .wrote(let count): head += count
-      case .nothing: return waitForReader()
-      case .closed: isGone = true
-      }
+  func flush(at now: Milliseconds) {
+    let before = unsent
+    guard before > 0, !isGone else { return }
+    defer { if unsent < before { takenAt = now } }
+    switch outbox.write(to: output) {
+    case .wrote: return
+    case .closed: isGone = true
+    case .nothing:
+      if !isWide { output.descriptor.widen() }
+      isWide = true
     }
-    outbox = []
-    head = 0
-  }
-
-  private func waitForReader() {
-    if !isWide { output.descriptor.widenPipe() }
-    isWide = true
-    guard head > 64 << 10 else { return }
-    outbox.removeFirst(head)
-    head = 0
   }
 
   func end(_ code: UInt8, at now: Milliseconds) {

@@ -203,11 +203,13 @@ final class Keeper {
       // Where the session was removed the disk will never take more, and its program need not wait.
       guard !journal.isFull || files.directory.isRemoved else { return false }
     }
-    return server.machine.readPermission(at: now) == .read
+    return server.machine.readPermission(at: now) == .read && server.catchUpEnd(at: now) == nil
   }
 
   private func timeout(at now: Milliseconds) -> UInt64? {
-    var deadlines = [server.deadline(at: now), killSteps.first?.at, redraw?.at].compactMap { $0 }
+    let catchUpEnd = server.catchUpEnd(at: now)
+    var deadlines = [server.deadline(at: now), catchUpEnd, killSteps.first?.at, redraw?.at]
+      .compactMap { $0 }
     if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
       deadlines.append(leaderEnd.at + Self.terminalTail)

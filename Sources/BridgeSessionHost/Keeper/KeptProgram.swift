@@ -157,7 +157,7 @@ struct ProgramOutput {
     let input = channel.read(limit)
     if case .bytes(let bytes) = input, bytes.count == limit, limit < Journal.longestAppend {
       limit = Journal.longestAppend
-      channel.descriptor.widenPipe()
+      channel.descriptor.widen()
     }
     return input
   }

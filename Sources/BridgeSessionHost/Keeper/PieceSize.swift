@@ -16,7 +16,11 @@ struct PieceSize: Sendable, Equatable {
   private var size = Self.first
   private var most = Self.usual
   private var measuredAt: Milliseconds?
+  private var isMeasured = false
   private var measuredThrough: UInt64 = 0
+
+  /// True where frames are longer than usual, and until the link was measured.
+  var mayBeFast: Bool { most > Self.usual || !isMeasured }
 
   mutating func next() -> Int {
     defer { size = size * 2 }
@@ -32,6 +36,7 @@ struct PieceSize: Sendable, Equatable {
       let count = offset > measuredThrough ? offset - measuredThrough : 0
       most = Int(clamping: min(count / time, UInt64(Self.last)) * Self.frameTime)
       most = min(max(most, Self.usual), Self.last)
+      isMeasured = true
     }
     measuredAt = now
     measuredThrough = offset

@@ -171,7 +171,7 @@ final class SessionServer {
     execute(machine.acknowledgements(at: now), at: now)
     for connection in connections {
       fill(connection, at: now)
-      connection.flush()
+      connection.flush(at: now)
       let isSilent = now >= connection.since + Self.greeting
       if isSilent, !machine.isAttached(connection.id), connection.exitCode == nil {
         connection.isGone = true
@@ -192,7 +192,7 @@ final class SessionServer {
       case .ended(let at, let end): connection.queue(Frame.ended(at: at, end).encoded)
       case .bytes(let from, let count): queue(from..<(from + UInt64(count)), on: connection)
       }
-      connection.flush()
+      connection.flush(at: now)
     }
   }
 
@@ -200,6 +200,11 @@ final class SessionServer {
   private func queue(_ range: Range<UInt64>, on connection: Connection) {
     var position = range.lowerBound
     while position < range.upperBound {
+      if let frame = journal.newestFrame(from: position, to: range.upperBound) {
+        connection.queue(frame.header, frame.bytes)
+        position += UInt64(frame.bytes.count)
+        continue
+      }
       switch journal.piece(from: position, to: range.upperBound) {
       case .bytes(let frames, let through) where through > position:
         connection.queue(frames)
@@ -211,6 +216,12 @@ final class SessionServer {
         position = to
       }
     }
+  }
+
+  /// Until when the program waits for its fast reader.
+  func catchUpEnd(at now: Milliseconds) -> Milliseconds? {
+    connections.lazy.filter { self.machine.isWriter($0.id) }.compactMap { $0.catchesUp(at: now) }
+      .first
   }
 
   /// When `pump` is due without an event.

@@ -35,9 +35,10 @@ final class Descriptor {
     return Channel(Descriptor(opened), isSocket: false)
   }
 
-  /// Makes a pipe hold 512 KiB, where the user's share of such memory allows it (pipe(7),
-  /// pipe-user-pages-soft): a pipe of the usual 64 KiB stops its writer twice as often.
-  func widenPipe() { bridge_widen_pipe(number, 512 << 10) }
+  /// Makes a pipe or a socket hold 512 KiB, where the user's share of such memory allows it
+  /// (pipe(7), pipe-user-pages-soft; socket(7), wmem_max): one of the usual 64 or 208 KiB stops its
+  /// writer twice as often.
+  func widen() { bridge_widen(number, 512 << 10) }
 
   func setNonblocking() throws(SystemError) {
     _ = try check("fcntl") { bridge_set_nonblocking(number) }
@@ -125,6 +126,24 @@ struct Channel {
         if result >= 0 { return .wrote(result) }
         if errno == EINTR { continue }
         return errno == EAGAIN ? .nothing : .closed
+      }
+    }
+  }
+}
+
+extension Channel {
+  /// Writes two parts, as many bytes of them as fit now.
+  func write(_ bytes: ArraySlice<UInt8>, _ more: ArraySlice<UInt8>) -> Output {
+    unsafe bytes.withUnsafeBytes { first in
+      unsafe more.withUnsafeBytes { second in
+        while true {
+          let result = unsafe bridge_write_parts(
+            descriptor.number, isSocket ? 1 : 0, first.baseAddress, first.count,
+            second.baseAddress, second.count)
+          if result >= 0 { return .wrote(result) }
+          if errno == EINTR { continue }
+          return errno == EAGAIN ? .nothing : .closed
+        }
       }
     }
   }

@@ -82,7 +82,7 @@ enum Machine {
   }
 
   /// Standard input and output hold more, where they are pipes.
-  static func widenPipes() { for number in Int32(0)...1 { bridge_widen_pipe(number, 1 << 20) } }
+  static func widenPipes() { for number in Int32(0)...1 { bridge_widen(number, 1 << 20) } }
 
   /// Points descriptors 0, 1 and 2 at /dev/null.
   static func releaseStandardDescriptors() {

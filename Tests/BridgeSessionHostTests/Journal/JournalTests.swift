@@ -63,16 +63,18 @@ import Testing
     try Data().write(to: folder.url.appending(path: name))
     for (from, to) in [(10, 65_546), (65_546, 200_010), (10, 200_010), (77, 78)] {
       var parser = FrameParser()
-      guard case .bytes(let bytes, _) = journal.piece(from: UInt64(from), to: UInt64(to)) else {
+      guard let frame = journal.newestFrame(from: UInt64(from), to: UInt64(to)) else {
         Issue.record("missing from \(from)")
         continue
       }
-      parser.append(bytes)
+      parser.append(frame.header + frame.bytes)
       let expected = Array(piece(2, 200_000)[(from - 10)..<(to - 10)])
       #expect(
         try parser.next()
           == .output(offset: UInt64(from), stream: .standardError, bytes: expected))
     }
+    #expect(journal.newestFrame(from: 9, to: 20) == nil)
+    #expect(journal.newestFrame(from: 200_010, to: 200_020) == nil)
   }
 
   /// Short on a terminal, whose screen is found by tracking one from its start.
