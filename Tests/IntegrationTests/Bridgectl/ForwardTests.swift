@@ -33,19 +33,27 @@ import Testing
   }
 
   /// The retry budget's pause is longer than a connection waits.
-  @Test func aForwardedPortIsServedHoweverOftenTheLinkIsReset() async throws {
+  @Test(arguments: ["-L", "-D"])
+  func aForwardedPortIsServedHoweverOftenTheLinkIsReset(_ kind: String) async throws {
     try await withServer { server, home in
       let port = try await freePort()
       let proxy = try await FaultProxy(to: server.port)
       let running = try home.start(
         server.options(home, port: proxy.port) + [
           "-N", "--json", "--host-key", "accept-new",
-          "-L", "\(port):127.0.0.1:\(server.port)", "127.0.0.1",
+          kind, kind == "-L" ? "\(port):127.0.0.1:\(server.port)" : "\(port)", "127.0.0.1",
         ])
+      let curl = [
+        "-s", "-m", "10", "--http0.9", "--socks5-hostname", "127.0.0.1:\(port)",
+        "http://127.0.0.1:\(server.port)/",
+      ]
       let events = "err-\(running.name)"
       try await eventually { home.read(events).contains(#""event":"recovered""#) }
       for outage in 1...14 {
-        let isServed = await banner(at: port).hasPrefix("SSH-2.0-OpenSSH")
+        let text =
+          kind == "-L"
+          ? await banner(at: port) : try await home.run(curl, program: "/usr/bin/curl").text
+        let isServed = text.hasPrefix("SSH-2.0-OpenSSH")
         #expect(isServed, "after outage \(outage - 1)")
         guard isServed else { break }
         try await ContinuousClock().sleep(for: .milliseconds(1300))
