@@ -66,6 +66,30 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// Of a session without a client nothing else would say it; a signal reaches its program.
+  @Test func aListSaysWhatTheDiskDidNotTake() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("read word; while :; do seq 1 100000; done") {
+      $0.terminal = Array("dumb".utf8)
+    }
+    _ = try bench.start(spec)
+    #expect(try bench.status(spec.session)?.memory == nil)
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    let ballast = try fill(disk)
+    try client.type("go\n")
+    try client.pump { !$0.notices.isEmpty }
+    client.cut()
+    try waitUntil { try bench.status(spec.session)?.memory == .output }
+    let kill = ["kill", "--session", spec.session.description, "--signal", "KILL"]
+    #expect(try bench.run(kill).status == 0)
+    try waitUntil { try bench.status(spec.session)?.memory == .end }
+    ballast.truncate(to: 0)
+    try waitUntil { try bench.status(spec.session)?.state == .ended }
+    #expect(try bench.status(spec.session)?.memory == nil)
+    withExtendedLifetime(disk) {}
+  }
+
   /// Who reads the files takes what they have for all of it.
   @Test func theEndIsNotRecordedBeforeTheOutputIs() throws {
     guard let (bench, disk) = try bench() else { return }
@@ -80,10 +104,13 @@ import Testing
     try client.type("go\n")
     try client.pump { $0.end != nil }
     client.cut()
-    #expect(try bench.status(spec.session)?.state == .running, "its output is not on disk")
+    let full = try #require(try bench.status(spec.session))
+    #expect(full.state == .running && full.memory == .end, "its output is not on disk")
     ballast.truncate(to: 0)
     #expect(waiter.finish().status == 0)
     try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    let ended = try #require(try bench.status(spec.session))
+    #expect(ended.state == .ended && ended.memory == nil)
     let again = try bench.attach(spec.session)
     try again.pump { $0.end != nil }
     let isWhole = again.all == Array((1...300_000).map { "\($0)\n" }.joined().utf8)

@@ -18,7 +18,12 @@ package enum SessionText {
   package static func state(_ status: SessionStatus) -> String {
     switch status.state {
     case .claimed: "not started"
-    case .running: "running"
+    case .running:
+      switch status.memory {
+      case nil: "running"
+      case .output: "running: disk full, newest output in memory"
+      case .end: "ended: disk full, output and status in memory"
+      }
     case .ended: status.end.map(end) ?? "ended"
     case .keeperDied: "keeper died: output kept, exit status unknown"
     case .rebooted: "lost by a reboot: output kept, exit status unknown"
@@ -88,7 +93,7 @@ package enum SessionText {
     _ sessions: [SessionStatus], host: String, now: UInt64
   ) -> String? {
     let running = sorted(sessions).filter {
-      $0.state == .running && $0.kind == .terminal && $0.attached == 0
+      $0.state == .running && $0.memory != .end && $0.kind == .terminal && $0.attached == 0
     }
     guard let newest = running.last else { return nil }
     let name =
@@ -120,6 +125,7 @@ package enum SessionText {
     line.add("started", Int(clamping: status.startedAt))
     line.add("finished", status.endedAt.map { Int(clamping: $0) })
     line.add(status.end)
+    line.add("memory", status.memory?.rawValue)
     line.add("oldest", Int(clamping: status.oldest))
     line.add("newest", Int(clamping: status.newest))
     line.add("committed", Int(clamping: status.committed))

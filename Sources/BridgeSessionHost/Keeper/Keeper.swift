@@ -65,6 +65,8 @@ final class Keeper {
     self.children = children
     socketNumber = files.directory.number(of: Directory.socketName)
     liveFile = try? files.directory.create(LiveRecord.name)
+    // Its place is taken before the disk is full.
+    try? liveFile?.write(LiveRecord().bytes, at: 0)
     var configuration = HostSession.Configuration(
       session: spec.session, epoch: state.epoch, kind: spec.kind,
       cap: spec.cap.map { max($0, Segment.shortest) }, whenFull: spec.whenFull)
@@ -297,7 +299,8 @@ final class Keeper {
 
   private func writeLive() {
     let live = LiveRecord(
-      committed: server.machine.committed, attached: UInt64(server.machine.attachedCount))
+      committed: server.machine.committed, attached: UInt64(server.machine.attachedCount),
+      memory: !owesDisk ? nil : state.phase == .ended ? .end : .output)
     guard live != written else { return }
     written = live
     try? liveFile?.write(live.bytes, at: 0)

@@ -73,7 +73,7 @@ struct SessionFiles {
   }
 
   var live: LiveRecord {
-    LiveRecord((try? directory.read(LiveRecord.name, limit: 16)) ?? [])
+    LiveRecord((try? directory.read(LiveRecord.name, limit: LiveRecord.length)) ?? [])
   }
 
   /// Writes the phase; synced where the next step must not happen without it.
@@ -114,6 +114,7 @@ struct SessionFiles {
     status.newest = max(journal.newest, state.newest)
     status.committed = live.committed
     status.attached = status.state == .running ? live.attached : 0
+    status.memory = status.state == .running ? live.memory : nil
     status.startedAt = state.startedAt
     status.endedAt = state.endedAt
     status.survivesLogout = state.survivesLogout

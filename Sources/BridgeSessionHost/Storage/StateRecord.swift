@@ -107,21 +107,33 @@ struct StateRecord: Equatable {
 struct LiveRecord: Equatable {
   var committed: UInt64 = 0
   var attached: UInt64 = 0
+  /// A full disk still takes these bytes, which have their place.
+  var memory: SessionStatus.Memory?
 
   static let name = "live"
+  static let length = 17
 
-  init(committed: UInt64 = 0, attached: UInt64 = 0) {
+  init(committed: UInt64 = 0, attached: UInt64 = 0, memory: SessionStatus.Memory? = nil) {
     self.committed = committed
     self.attached = attached
+    self.memory = memory
   }
 
   init(_ bytes: [UInt8]) {
-    guard bytes.count == 16 else { return }
+    guard bytes.count >= 16 else { return }
     committed = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-    attached = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    attached = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    guard bytes.count == Self.length, bytes[16] > 0 else { return }
+    memory = bytes[16] == 1 ? .output : .end
   }
 
   var bytes: [UInt8] {
-    StateRecord.eight(committed) + StateRecord.eight(attached)
+    let kept: UInt8 =
+      switch memory {
+      case nil: 0
+      case .output: 1
+      case .end: 2
+      }
+    return StateRecord.eight(committed) + StateRecord.eight(attached) + [kept]
   }
 }

@@ -85,10 +85,20 @@ public struct SessionStatus: Sendable, Equatable {
     case rebooted
   }
 
+  /// What is only in the memory of the keeper of a running session, because the disk is full.
+  public enum Memory: String, Sendable, CaseIterable {
+    /// The newest output.
+    case output
+    /// The newest output, and how the program has ended.
+    case end
+  }
+
   /// The session's id.
   public var session: SessionID
   /// What is known of it.
   public var state: State
+  /// What the disk did not take; nil where it has everything.
+  public var memory: Memory?
   /// How the program is connected.
   public var kind = ProgramKind.pipes
   /// Its name for people.
@@ -136,6 +146,7 @@ public struct SessionStatus: Sendable, Equatable {
     startedAt = try fields.number("started") ?? 0
     endedAt = try fields.number("finished")
     survivesLogout = try fields.text("logout") ?? ""
+    memory = try fields.text("memory").flatMap(Memory.init)
   }
 
   var payload: [UInt8] {
@@ -154,6 +165,7 @@ public struct SessionStatus: Sendable, Equatable {
     fields.add("started", number: startedAt)
     fields.add("finished", number: endedAt)
     fields.add("logout", text: survivesLogout.isEmpty ? nil : survivesLogout)
+    fields.add("memory", text: memory?.rawValue)
     return fields.bytes
   }
 }

@@ -30,6 +30,18 @@ import Testing
     #expect(texts[3] == "lost by a reboot: output kept, exit status unknown")
   }
 
+  @Test func aFullDiskOfTheHostIsPartOfTheState() {
+    var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
+    status.kind = .terminal
+    status.memory = .output
+    #expect(SessionText.state(status) == "running: disk full, newest output in memory")
+    #expect(SessionText.line(status).text.contains(#""memory":"output""#))
+    #expect(SessionText.forgotten([status], host: "h", now: 0) != nil)
+    status.memory = .end
+    #expect(SessionText.state(status) == "ended: disk full, output and status in memory")
+    #expect(SessionText.forgotten([status], host: "h", now: 0) == nil, "no shell goes on")
+  }
+
   @Test func theTableIsInOrderAndEscaped() {
     var old = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
     old.command = Array("make\u{1B}[2J test".utf8)

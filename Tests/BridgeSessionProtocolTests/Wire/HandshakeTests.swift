@@ -26,6 +26,17 @@ import Testing
     #expect(try read(.welcome, welcome) == .welcome(Sample.welcome))
   }
 
+  /// A kind of a later version is none: the rest of the status is as before.
+  @Test func whatAFullDiskDidNotTakeIsPartOfAStatus() throws {
+    for memory in SessionStatus.Memory.allCases {
+      var status = Sample.status
+      status.memory = memory
+      #expect(try read(.status, payload(.status(status))) == .status(status))
+    }
+    let later = payload(.status(Sample.status)) + field("memory", Array("later".utf8))
+    #expect(try read(.status, later) == .status(Sample.status))
+  }
+
   @Test(arguments: ["session", "client", "versions"]) func helloNeeds(_ key: String) {
     let fields = [
       "session": [UInt8](repeating: 1, count: 16), "client": [UInt8](repeating: 2, count: 16),
