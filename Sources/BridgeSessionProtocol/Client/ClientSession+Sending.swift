@@ -54,7 +54,10 @@ extension ClientSession {
   ) throws(WriteError) -> UInt64 {
     try requireWriter()
     let start = offset ?? input.end
-    guard start <= input.end else { throw .hole(expected: input.end) }
+    guard start <= input.end else {
+      // Of a program that takes no more it is not known how far its input came.
+      throw inputHasEnded ? .ended : .hole(expected: input.end)
+    }
     let fresh = bytes.dropFirst(Int(min(input.end - start, UInt64(bytes.count))))
     guard !fresh.isEmpty else { return input.end }
     guard !inputHasEnded else { throw .ended }

@@ -235,6 +235,13 @@ import Testing
     #expect(throws: ClientSession.WriteError.hole(expected: 10)) { try client.write([1], at: 11) }
   }
 
+  /// Of a keeper that died nothing says how far the input had come.
+  @Test func inputOfAnEndedSessionHasNoHole() throws {
+    var client = try client(input: InputPoint(written: 10, lease: 1)) { $0.hasEnded = true }
+    #expect(throws: ClientSession.WriteError.ended) { try client.write([1, 2], at: 8) }
+    #expect(throws: ClientSession.WriteError.ended) { try client.write([1]) }
+  }
+
   @Test func inputThatAnotherWriterCutOffIsReportedAndNotSent() throws {
     var client = try client()
     _ = try client.write([1, 2, 3, 4])
