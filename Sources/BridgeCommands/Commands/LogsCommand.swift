@@ -58,7 +58,7 @@ package struct LogsCommand: AsyncParsableCommand {
     let (link, session, from, follow) = (link, session, from, follow)
     let options = { () throws(AppError) in try Self.offset(from) }
     // Over all generations of the link.
-    let progress = Mutex(LogProgress())
+    let progress = Mutex(OutputProgress())
     await SessionArgument.run(link, session, options) { (selector, start) in
       SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
         let id = try await scope.resolve(selector)
@@ -70,44 +70,10 @@ package struct LogsCommand: AsyncParsableCommand {
   }
 }
 
-/// How far the printing of a log has come.
-package struct LogProgress: Sendable, Equatable {
-  /// The offset of the next byte.
-  package private(set) var position: UInt64 = 0
-  /// The first bytes that were asked for and are no longer kept: from an offset or in the middle,
-  /// or all of the output.
-  package var missing: Range<UInt64>? { asked ?? (hasPrinted ? nil : oldest) }
-  private var asked: Range<UInt64>?
-  /// What is missing before the oldest byte that is kept.
-  private var oldest: Range<UInt64>?
-  private var hasBegun = false
-  private var isExact = false
-  private var hasPrinted = false
-
-  /// At the oldest output.
-  package init() {}
-
-  /// Begins at an offset, once; nil for the oldest that is kept.
-  package mutating func begin(at offset: UInt64?) {
-    guard !hasBegun else { return }
-    (hasBegun, isExact, position) = (true, offset != nil, offset ?? 0)
-  }
-
-  /// All below `end` was printed.
-  package mutating func print(through end: UInt64) { (position, hasPrinted) = (end, true) }
-
-  /// The bytes to below `end` are no longer kept.
-  package mutating func skip(to end: UInt64) {
-    let range = position..<end
-    position = end
-    if isExact || range.lowerBound > 0 { asked = asked ?? range } else { oldest = range }
-  }
-}
-
 /// Prints the output of a session.
 private struct LogPrinter: Sendable {
   let scope: SessionQuery.Scope
-  let progress: Mutex<LogProgress>
+  let progress: Mutex<OutputProgress>
   /// On a terminal, what it would answer is taken out.
   let filter = Mutex(MuteFilter())
 

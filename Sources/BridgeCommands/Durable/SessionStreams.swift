@@ -33,7 +33,7 @@ final class SessionStreams: Sendable {
   private let keyboard: Keyboard?
   private let gate = Mutex(TypingGate())
   private let replay = Mutex(ScreenReplay?.none)
-  private let missing = Mutex(Range<UInt64>?.none)
+  private let progress = Mutex(OutputProgress())
 
   init(_ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool) {
     self.context = context
@@ -41,6 +41,8 @@ final class SessionStreams: Sendable {
     self.welcome = welcome
     self.isOwn = isOwn
     keyboard = welcome.kind == .terminal ? context.keyboard : nil
+    // Who attaches to a session gets what is kept; what is missing before that was not to come.
+    progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
   }
 
   /// Carries bytes both ways until the end.
@@ -90,16 +92,23 @@ final class SessionStreams: Sendable {
       let output = session.output.makeAsyncIterator()
       while let chunks = try await output.next(upTo: Self.writeLimit) {
         switch await show(chunks) {
-        case .written: await session.commit(through: chunks.last?.end ?? 0)
+        case .written:
+          recordPrinted(chunks)
+          await session.commit(through: chunks.last?.end ?? 0)
         case .queued: return .idle
         case .failed: return .end(.outputClosed)
         }
       }
       let end = try await session.exitStatus()
-      return .end(.ended(end, missing: missing.withLock { $0 }))
+      return .end(.ended(end, missing: progress.withLock { $0.missing }))
     } catch {
       return error == .cancelled ? .end(.left) : .end(.failed(error))
     }
+  }
+
+  private func recordPrinted(_ shown: [SessionChunk]) {
+    guard let last = shown.last, shown.contains(where: \.hasBytes) else { return }
+    progress.withLock { $0.print(through: last.end) }
   }
 
   /// What is taken at once: to wake the thread that writes costs as much as to write 10 KiB.
@@ -136,8 +145,10 @@ final class SessionStreams: Sendable {
       return await write([modes])
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
-      // Who attaches to a session gets what is kept; what is missing before that was not to come.
-      if isOwn || chunk.offset > 0 { missing.withLock { $0 = $0 ?? chunk.offset..<end } }
+      progress.withLock { progress in
+        progress.go(to: chunk.offset)
+        progress.skip(to: end)
+      }
       return .written
     case .bytes(let bytes, _):
       // A closed standard error means no output is wanted there; the command continues.
@@ -286,5 +297,13 @@ final class SessionStreams: Sendable {
         "bridgectl: \(count) typed bytes wait; the link was down for \(seconds) s. "
           + "Enter sends them, Ctrl-C drops them.")
     }
+  }
+}
+
+extension SessionChunk {
+  /// Whether the program printed it.
+  fileprivate var hasBytes: Bool {
+    if case .bytes = content { return true }
+    return false
   }
 }

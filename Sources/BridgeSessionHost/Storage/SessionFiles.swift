@@ -110,8 +110,8 @@ struct SessionFiles {
     status.name = spec.name
     status.command = spec.command.map { Array($0.prefix(Self.shownCommand)) }
     status.process = state.process
-    status.oldest = min(journal.oldest, max(journal.newest, state.newest))
     status.newest = max(journal.newest, state.newest)
+    status.oldest = journal.segments.isEmpty ? status.newest : min(journal.oldest, status.newest)
     status.committed = live.committed
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil

@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func aLogKnowsWhetherWhatIsMissingWasAskedFor() {
-    var whole = LogProgress()
+    var whole = OutputProgress()
     whole.begin(at: nil)
     whole.skip(to: 10)
     #expect(whole.missing == 0..<10, "nothing of it was printed")
@@ -101,7 +101,12 @@ import Testing
     #expect(whole.missing == nil)
     whole.skip(to: 30)
     #expect(whole.missing == 20..<30 && whole.position == 30)
-    var exact = LogProgress()
+    var screen = OutputProgress()
+    screen.begin(at: nil)
+    screen.go(to: 100)
+    screen.skip(to: 110)
+    #expect(screen.missing == 100..<110, "it was to follow what is on the screen")
+    var exact = OutputProgress()
     exact.begin(at: 0)
     exact.skip(to: 10)
     // The next generation of the link goes on where the last one was.

@@ -44,8 +44,10 @@ extension CatalogueRow {
   static func durableSessionGap(_ from: UInt64, _ to: UInt64) -> Self {
     Self(
       "durableSessionGap", .session,
-      cause: "The program printed more than is kept, or the session ended too long ago.",
-      remedy: "Read sooner, or start the program with a larger cap, or so that it waits when full.",
+      cause: "The program printed more than is kept, or the session ended too long ago, or before "
+        + "others that have used up the space for ended sessions.",
+      remedy:
+        "Read sooner, or start the program so that it waits when all space is used.",
       title: "Output No Longer Kept",
       message: "Bytes \(from) to \(to) of the session are no longer kept.",
       icon: "terminal", automatic: .never, exit: .outcomeUnknown)

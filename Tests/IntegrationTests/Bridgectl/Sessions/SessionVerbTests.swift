@@ -132,6 +132,13 @@ import Testing
         ["logs", "--from", "2"] + server.link(home) + ["127.0.0.1", id])
       #expect(exact.code == 74)
       #expect(exact.lastLine.hasPrefix("bridgectl: [durableSessionGap] "))
+      // Nothing of a program that ended with 0 is there: no success, and never silently.
+      let attach = try await home.run(["attach", "-q"] + server.link(home) + ["127.0.0.1", id])
+      #expect(attach.code == 74 && attach.output.isEmpty)
+      #expect(attach.error.contains("bytes 0 to 8 are no longer kept."), "\(attach.error)")
+      let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+      let row = try list.session(id)
+      #expect(row["oldest"] as? Int == 8 && row["newest"] as? Int == 8, "\(row)")
     }
   }
 
