@@ -46,6 +46,10 @@ package struct OutgoingFiles: Sendable {
   private var lead = UInt64.max
   /// The lead of the next stream: less each time that one brought nothing forward.
   private var nextLead = firstLead
+  /// How large the lead becomes, until more arrived than the stream before had sent: a quarter of
+  /// that. Of one that breaks after as much, most is acknowledged then.
+  private var limit = UInt64.max
+  private var lastSent: UInt64 = 0
   /// Whether an answer of this stream was news.
   private var isAnswered = false
   /// What of the newest entry is counted as sent.
@@ -182,13 +186,16 @@ package struct OutgoingFiles: Sendable {
 
   private mutating func arrive(_ count: UInt64) {
     guard count > arrived else { return }
-    if lead < .max / 2 { lead += count - arrived }
+    if count > lastSent { limit = .max }
+    if lead < .max / 2 { lead = min(lead + count - arrived, limit) }
     arrived = count
   }
 
   /// About what the frames of an entry are.
   private static let entryCost: UInt64 = 256
   private static let firstLead: UInt64 = 2 * UInt64(FileLimits.data)
+  /// An entry with the shortest piece: less would never be answered.
+  private static let leastLead: UInt64 = entryCost + 4096
 
   private func isWritten(_ mark: Mark, _ bytes: UInt64) -> Bool {
     mark.entry == first && mark.offset <= bytes
@@ -220,7 +227,9 @@ package struct OutgoingFiles: Sendable {
       let isFirst = lead > .max / 4
       let less = isAnswered ? min(Self.firstLead, nextLead * 2) : max(1, nextLead / 4)
       if !isFirst { nextLead = less }
-      lead = nextLead
+      lastSent = sent
+      limit = max(Self.leastLead, sent / 4)
+      lead = min(max(Self.leastLead, nextLead), limit)
     }
     (sent, arrived, counted) = (0, 0, 0)
     isAnswered = false
