@@ -57,7 +57,7 @@ extension FileReceiver {
 
   func finishDirectory(_ meta: FileMeta) {
     guard let last = directories.popLast(), let directory = last else { return }
-    if takesMetadata { try? directory.set(meta) }
+    if takesMetadata { try? directory.setDirectory(meta) }
   }
 
   func link(_ entry: UInt64, _ name: FileName, _ goal: [UInt8]) {

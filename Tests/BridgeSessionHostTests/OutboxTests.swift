@@ -112,20 +112,20 @@ import Testing
     let connection = Connection(
       id: 1, input: pipe.reader, output: pipe.writer, process: nil, agent: nil, at: 1000)
     connection.queue(Self.bytes(2 << 20, from: 0))
-    #expect(connection.catchesUp(at: 1000) == nil)
+    #expect(connection.catchUpEnd(at: 1000) == nil)
     // Once more after its pipe was widened.
     for _ in 0..<2 { connection.flush(at: 1000) }
-    #expect(connection.unsent > 0 && connection.catchesUp(at: 1001) == 1005)
+    #expect(connection.unsent > 0 && connection.catchUpEnd(at: 1001) == 1005)
     connection.flush(at: 1004)
-    #expect(connection.catchesUp(at: 1005) == nil)
+    #expect(connection.catchUpEnd(at: 1005) == nil)
     _ = pipe.read(1 << 20)
     connection.flush(at: 1006)
-    #expect(connection.catchesUp(at: 1007) == 1011)
+    #expect(connection.catchUpEnd(at: 1007) == 1011)
     while connection.unsent > 0 {
       _ = pipe.read(1 << 20)
       connection.flush(at: 1008)
     }
-    #expect(connection.catchesUp(at: 1008) == nil)
+    #expect(connection.catchUpEnd(at: 1008) == nil)
   }
 
   @Test func noProgramIsHeldUpByASlowLink() throws {
@@ -136,6 +136,6 @@ import Testing
     connection.pieceSize.acknowledged(through: 20_000, at: 1100)
     connection.queue(Self.bytes(2 << 20, from: 0))
     connection.flush(at: 1100)
-    #expect(connection.unsent > 0 && connection.catchesUp(at: 1101) == nil)
+    #expect(connection.unsent > 0 && connection.catchUpEnd(at: 1101) == nil)
   }
 }

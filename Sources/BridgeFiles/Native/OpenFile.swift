@@ -136,13 +136,19 @@ package final class OpenFile {
     _ = try checked { unsafe symlinkat(target, number, name) }
   }
 
-  /// Sets permission bits and the time of the last change. A directory keeps what its parent or its
-  /// owner gave it beside them: the group of what is made in it, who may remove that.
-  package func set(_ meta: FileMeta) throws(SystemFailure) {
+  /// Sets permission bits and the time of the last change of a directory, which keeps what its
+  /// parent or its owner gave it beside them: the group of what is made in it, who may remove that.
+  package func setDirectory(_ meta: FileMeta) throws(SystemFailure) {
     var status = stat()
     _ = try checked { unsafe fstat(number, &status) }
-    let kept = status.st_mode & S_IFMT == S_IFDIR ? status.st_mode & 0o3000 : 0
-    _ = try checked { fchmod(number, mode_t(meta.mode) | kept) }
+    try set(meta, beside: status.st_mode & 0o3000)
+  }
+
+  /// Sets permission bits and the time of the last change.
+  package func set(_ meta: FileMeta) throws(SystemFailure) { try set(meta, beside: 0) }
+
+  private func set(_ meta: FileMeta, beside others: mode_t) throws(SystemFailure) {
+    _ = try checked { fchmod(number, mode_t(meta.mode) | others) }
     let times = [
       timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2),  // UTIME_OMIT
       timespec(tv_sec: Int(meta.seconds), tv_nsec: Int(meta.nanoseconds)),

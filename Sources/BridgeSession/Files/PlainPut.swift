@@ -10,9 +10,8 @@ struct PlainPut: PlainEnd {
     /// Of a request that settles nothing.
     case passed(entry: UInt64)
     case written(entry: UInt64, UInt64)
-    case settled(entry: UInt64)
-    /// The directory that was entered; nil where it has its own mode, or was entered before.
-    case entered(entry: UInt64, FileMeta?)
+    /// With the mode that a directory is to have; nil where it has its own, or was entered before.
+    case settled(entry: UInt64, FileMeta? = nil)
     case done(entries: UInt64)
   }
 
@@ -98,7 +97,7 @@ struct PlainPut: PlainEnd {
     let path = levels.dropFirst().compactMap(\.name)
     let isNews = request.point?.after?.starts(with: path) != true
     let left = isContinued ? [PlainText.letters(meta), "\(meta.seconds)"] : []
-    send(["m", PlainText.escaped(own)] + left, .entered(entry: entry, isNews ? meta : nil))
+    send(["m", PlainText.escaped(own)] + left, .settled(entry: entry, isNews ? meta : nil))
   }
 
   /// A directory that is complete gets its own mode and time; the destination has them.
@@ -178,10 +177,7 @@ struct PlainPut: PlainEnd {
     case .passed(let entry): refuse(entry, fault)
     case .written(let entry, let offset):
       reply(.acknowledge(entry: entry, bytes: offset))
-    case .settled(let entry):
-      refuse(entry, fault)
-      if !isOver { reply(.acknowledge(entry: entry + 1, bytes: 0)) }
-    case .entered(let entry, let meta):
+    case .settled(let entry, let meta):
       refuse(entry, fault ?? Self.otherMode(words.first, insteadOf: meta))
       if !isOver { reply(.acknowledge(entry: entry + 1, bytes: 0)) }
     case .done:

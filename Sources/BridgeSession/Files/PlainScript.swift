@@ -115,7 +115,8 @@ enum PlainScript {
     """#
 
   /// A directory that an earlier stream has left may not allow what follows: it is opened where it
-  /// has the mode and time that this gave it. Of one with another owner the mode is said.
+  /// has the mode and time that this gave it. Of one with another owner the mode is said. A new
+  /// mode leaves setgid and sticky bits as they are, which some chmod(1) clear.
   ///
   /// A part of a file, and its place. The name of a part ends in the number of the process: what a
   /// lost link or another run has left running finds its part gone. The longest one is continued;
@@ -150,6 +151,10 @@ enum PlainScript {
       i=$1 m=$2 s=$3
       set -- $(info "$i" | tr sStT x-x-)
       [ "$1" = "$m" ] && { [ -z "$time" ] || [ "$3" = "$s" ]; }
+    }
+    keep() {
+      m=; if [ -g "$2" ]; then m=g+s; fi; if [ -k "$2" ]; then m=$m,+t; fi
+      chmod $1 "$2" && { [ -z "$m" ] || chmod "${m#,}" "$2"; }
     }
     other() {
       set -- $(ls -ldn "$1")
@@ -226,7 +231,7 @@ enum PlainScript {
       m) u "$a"; enter ;;
       x)
         if [ $bad -gt 0 ]; then bad=$((bad - 1))
-        else u "$a"; cd -P .. && chmod $b "./$v" && touch -t $c "./$v"; fi
+        else u "$a"; cd -P .. && keep $b "./$v" && touch -t $c "./$v"; fi
         say k ;;
       f) u "$a"; t=./$v-$$; u "$b"; n=./$v; begin ;;
       b) if e=$(take $a 2>&1 >&3); then say k; else exec 3>&-; rm -f "$t"; no "$e" end; exit; fi ;;

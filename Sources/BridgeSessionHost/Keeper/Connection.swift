@@ -39,7 +39,7 @@ final class Connection {
   static let outboxLimit = 256 << 10
   /// Until when a fast reader is waited for: what the program prints meanwhile would be read back
   /// from the journal. Nil for a slow one, which holds no program up.
-  func catchesUp(at now: Milliseconds) -> Milliseconds? {
+  func catchUpEnd(at now: Milliseconds) -> Milliseconds? {
     let end = takenAt + Self.catchUpTime
     return pieceSize.mayBeFast && unsent > 0 && now < end ? end : nil
   }

@@ -220,7 +220,7 @@ final class SessionServer {
 
   /// Until when the program waits for its fast reader.
   func catchUpEnd(at now: Milliseconds) -> Milliseconds? {
-    connections.lazy.filter { self.machine.isWriter($0.id) }.compactMap { $0.catchesUp(at: now) }
+    connections.lazy.filter { self.machine.isWriter($0.id) }.compactMap { $0.catchUpEnd(at: now) }
       .first
   }
 

@@ -114,24 +114,9 @@ struct Channel {
 
   /// Writes bytes from `start` on, as many as fit now.
   func write(_ bytes: [UInt8], from start: Int) -> Output {
-    guard start < bytes.count else { return .wrote(0) }
-    return unsafe bytes.withUnsafeBytes { buffer in
-      let part = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
-      let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
-      while true {
-        let result =
-          isSocket
-          ? unsafe send(descriptor.number, part.baseAddress, part.count, flags)
-          : unsafe Glibc.write(descriptor.number, part.baseAddress, part.count)
-        if result >= 0 { return .wrote(result) }
-        if errno == EINTR { continue }
-        return errno == EAGAIN ? .nothing : .closed
-      }
-    }
+    start < bytes.count ? write(bytes[start...], []) : .wrote(0)
   }
-}
 
-extension Channel {
   /// Writes two parts, as many bytes of them as fit now.
   func write(_ bytes: ArraySlice<UInt8>, _ more: ArraySlice<UInt8>) -> Output {
     unsafe bytes.withUnsafeBytes { first in

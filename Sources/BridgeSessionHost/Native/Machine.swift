@@ -81,8 +81,10 @@ enum Machine {
     return entries[0].isReadable || entries[0].isClosed
   }
 
-  /// Standard input and output hold more, where they are pipes.
-  static func widenPipes() { for number in Int32(0)...1 { bridge_widen(number, 1 << 20) } }
+  /// Standard input and output hold more, where they are pipes or sockets.
+  static func widenStandardDescriptors() {
+    for number in Int32(0)...1 { bridge_widen(number, 1 << 20) }
+  }
 
   /// Points descriptors 0, 1 and 2 at /dev/null.
   static func releaseStandardDescriptors() {

@@ -21,7 +21,7 @@ struct FilesVerb {
     // An earlier version of this program prints the marker too.
     Machine.write(Array(FileLimits.greeting.utf8), to: 1)
     Programs.enterHome()
-    Machine.widenPipes()
+    Machine.widenStandardDescriptors()
     if let run { Programs.endOthers(running: Self.name, "\(run)") }
     do throws(ProtocolError) {
       guard case .open(let request)? = try receive() else { return ExitStatus.violation }

@@ -44,14 +44,11 @@ package struct OutgoingFiles: Sendable {
   /// each byte that arrived lets one more be under way: else one that always ends before the first
   /// answer brings nothing forward.
   private var lead = UInt64.max
-  /// The lead of the next stream: less each time that one brought nothing forward.
-  private var nextLead = firstLead
   /// How large the lead becomes, until more arrived than the stream before had sent: a quarter of
-  /// that. Of one that breaks after as much, most is acknowledged then.
+  /// that. Of one that breaks after as much, most is acknowledged then, and after one that sent
+  /// only what it may without an answer, less is sent each time.
   private var limit = UInt64.max
   private var lastSent: UInt64 = 0
-  /// Whether an answer of this stream was news.
-  private var isAnswered = false
   /// What of the newest entry is counted as sent.
   private var counted: UInt64 = 0
   /// Entries in order, the first one of number `first`.
@@ -167,13 +164,11 @@ package struct OutgoingFiles: Sendable {
     // A directory that was entered again is no news.
     for entry in settled where entry.size != nil || after?.starts(with: entry.path) != true {
       after = entry.path
-      isAnswered = true
     }
     guard bytes <= entries.first?.size ?? 0 else {
       throw .wrongAcknowledgement(through: bytes, sent: entries.first?.size ?? 0)
     }
     lastAcknowledged = (entry, bytes)
-    if bytes > entries.first?.offset ?? 0 { isAnswered = true }
     var count = 0
     while count < marks.count, marks[count].entry < entry || isWritten(marks[count], bytes) {
       arrive(marks[count].sent)
@@ -224,15 +219,11 @@ package struct OutgoingFiles: Sendable {
       settled = entry
     }
     if sent > 0 {
-      let isFirst = lead > .max / 4
-      let less = isAnswered ? min(Self.firstLead, nextLead * 2) : max(1, nextLead / 4)
-      if !isFirst { nextLead = less }
       lastSent = sent
       limit = max(Self.leastLead, sent / 4)
-      lead = min(max(Self.leastLead, nextLead), limit)
+      lead = min(Self.firstLead, limit)
     }
     (sent, arrived, counted) = (0, 0, 0)
-    isAnswered = false
     entries = []
     marks = []
     first = 0

@@ -31,6 +31,18 @@ private let canBecomeAnother =
     }
   }
 
+  /// Copies the content of `a` into `b`, over connections that each break after so many bytes.
+  private func copy(
+    _ server: SSHServer, _ home: Home, cutAfter count: Int? = nil
+  ) async throws -> Outcome {
+    let proxy = try await FaultProxy(to: server.port)
+    if let count { try await proxy.inject(.cut(after: count, .toServer), on: .all) }
+    let outcome = try await server.copy(
+      ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home, port: proxy.port)
+    await proxy.stop()
+    return outcome
+  }
+
   private func make(_ path: String, _ mode: mode_t, isOfUser: Bool) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     FileDetails.setMode(path, mode)
@@ -49,11 +61,7 @@ private let canBecomeAnother =
       try make(home.file("b"), 0o755, isOfUser: true)
       try make(home.file("b/d"), 0o777, isOfUser: false)
       // The directory is entered once more after the break.
-      let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.cut(after: 2 << 20, .toServer))
-      let outcome = try await server.copy(
-        ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home, port: proxy.port)
-      await proxy.stop()
+      let outcome = try await copy(server, home, cutAfter: 2 << 20)
       #expect(outcome.code == 73, "\(outcome.error)")
       let reports = outcome.error.components(separatedBy: "its mode stays as it is").count - 1
       #expect(reports == 2, "one line, and the last one: \(outcome.error)")
@@ -71,8 +79,7 @@ private let canBecomeAnother =
       FileDetails.setMode(home.file("a/d"), 0o777)
       try make(home.file("b"), 0o755, isOfUser: true)
       try make(home.file("b/d"), 0o777, isOfUser: false)
-      let outcome = try await server.copy(
-        ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home)
+      let outcome = try await copy(server, home)
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(home.read("b/d/z") == "z")
     }
@@ -87,11 +94,7 @@ private let canBecomeAnother =
       _ = try home.fill("a/m", 3 << 20)
       try make(home.file("b"), 0o755, isOfUser: true)
       try make(home.file("b/n"), 0o555, isOfUser: true)
-      let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.cut(after: 2 << 20, .toServer))
-      let outcome = try await server.copy(
-        ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home, port: proxy.port)
-      await proxy.stop()
+      let outcome = try await copy(server, home, cutAfter: 2 << 20)
       #expect(outcome.code == 73, "\(outcome.error)")
       #expect(outcome.error.contains("/n/z: Permission denied"), "\(outcome.error)")
       #expect(home.data("b/m") == home.data("a/m"))
@@ -107,31 +110,32 @@ private let canBecomeAnother =
       for index in 0..<40 { _ = try home.fill("a/d/f\(index)", 100_000 + index) }
       FileDetails.setMode(home.file("a/d"), 0o555)
       try make(home.file("b"), 0o755, isOfUser: true)
-      let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.cut(after: 1 << 20, .toServer), on: .all)
-      let outcome = try await server.copy(
-        ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home, port: proxy.port)
-      await proxy.stop()
+      let outcome = try await copy(server, home, cutAfter: 1 << 20)
       #expect(outcome.code == 0, "\(outcome.error)")
       for index in 0..<40 { #expect(home.data("b/d/f\(index)") == home.data("a/d/f\(index)")) }
       #expect(mode(home.file("b/d")) == 0o555)
     }
   }
 
-  /// What a directory gives to that which is made in it stays.
+  /// What a directory gives to that which is made in it stays, and who may remove that.
   @Test(arguments: [true, false])
-  func aDirectoryKeepsItsGroupBit(installs: Bool) async throws {
+  func aDirectoryKeepsItsSetgidAndStickyBits(installs: Bool) async throws {
     try await asUser(installs: installs) { server, home in
-      try home.write("z", to: "a/d/z")
-      FileDetails.setMode(home.file("a/d"), 0o750)
-      try make(home.file("b"), 0o2755, isOfUser: true)
-      try FileManager.default.setAttributes(
-        [.groupOwnerAccountID: Self.user], ofItemAtPath: home.file("b"))
+      try home.write("y", to: "a/d/y")
+      try home.write("z", to: "a/e/z")
+      for name in ["d", "e"] { FileDetails.setMode(home.file("a/\(name)"), 0o750) }
+      try make(home.file("b"), 0o755, isOfUser: true)
+      try make(home.file("b/e"), 0o755, isOfUser: true)
+      for name in ["b", "b/e"] {
+        try FileManager.default.setAttributes(
+          [.groupOwnerAccountID: Self.user], ofItemAtPath: home.file(name))
+      }
       FileDetails.setMode(home.file("b"), 0o2755)
-      let outcome = try await server.copy(
-        ["-r", home.file("a") + "/.", "127.0.0.1:\(home.file("b"))"], home)
+      FileDetails.setMode(home.file("b/e"), 0o3777)
+      let outcome = try await copy(server, home)
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(mode(home.file("b/d")) == 0o2750)
+      #expect(mode(home.file("b/e")) == 0o3750)
     }
   }
 }
