@@ -24,6 +24,13 @@ extension Supervisor {
     receive(.reconnectNow(id))
   }
 
+  /// Dials a connection that was lost, and waits, after `delay`: it had been of use, so that its
+  /// retries and what they may cost start from the beginning, as after one that was healthy. A
+  /// wait that the server requires stays as it is.
+  public func redial(_ id: ConnectionID, after delay: Duration = .zero) {
+    receive(.redial(id, after: delay))
+  }
+
   /// A network path came up or changed: what waits is tried now, unless a server requires the
   /// wait, and what is up is probed.
   public func networkChanged() {

@@ -22,8 +22,8 @@ extension ConnectRun {
       let place: LinkFacts.Place = hop != nil ? .hop : side != nil ? .side : .host
       let number = side.map { $0 + 1 } ?? 0
       let link = hop?.id ?? side.map { sides[$0] } ?? id
-      if await isWorthAnotherDial(event.step, &uses[link], number, forwards) {
-        await supervisor.reconnectNow(link)
+      if let pause = await pause(event.step, &uses[link, default: LinkUse()], number, forwards) {
+        await supervisor.redial(link, after: pause)
       }
       let actions = context.facts.withLock { $0.see(event.step, of: place) }
       for action in actions {
@@ -36,21 +36,20 @@ extension ConnectRun {
     }
   }
 
-  /// Whether a link that waits for its next dial had been of use, so that it is dialed at once.
+  /// How long a link that waits for its next dial really has to; nil where it is not known to have
+  /// been of use.
   ///
   /// - Parameter number: the link to the host whose work it carries, 0 for the first one.
-  private func isWorthAnotherDial(
-    _ step: RecoveryEvent.Step, _ use: inout LinkUse?, _ number: Int, _ forwards: RunForwards?
-  ) async -> Bool {
-    var known = use ?? LinkUse(atLeast: work.usefulTime)
-    defer { use = known }
+  private func pause(
+    _ step: RecoveryEvent.Step, _ use: inout LinkUse, _ number: Int, _ forwards: RunForwards?
+  ) async -> Duration? {
     switch step {
-    case .recovered: known.begin(at: .now)
-    case .attempted(_, isStandby: false): known.dialed(await progress(over: number, forwards))
-    case .waiting: return known.wasOfUse(await progress(over: number, forwards), at: .now)
+    case .recovered: use.begin()
+    case .attempted(_, isStandby: false): use.dialed(await progress(over: number, forwards))
+    case .waiting: return use.pause(await progress(over: number, forwards), at: .now)
     default: break
     }
-    return false
+    return nil
   }
 
   /// What is forwarded comes with the first link.

@@ -1,6 +1,7 @@
-/// Decides whether a link that was lost is dialed at once, however often it was lost before: where
-/// it had brought the work further, and was up for a while. The retry budget is for a host that
-/// does not keep its links, not for one that is cut off while it is of use.
+/// Decides when a link that was lost is dialed again where it had brought the work further: at
+/// once, however often it was lost before, as long as that does not become a storm of logins. The
+/// retry budget is for a host that does not keep its links, not for one that is cut off while it
+/// is of use.
 package struct LinkUse: Sendable {
   package typealias Instant = ContinuousClock.Instant
 
@@ -21,30 +22,33 @@ package struct LinkUse: Sendable {
     }
   }
 
-  /// How long a link must have been up, where nothing else is known of the work: then a host that
-  /// ends each one is dialed once in that time.
-  package static let usefulTime = Duration.seconds(1)
+  /// Dials at once before they are spaced.
+  package static let burst = 40
+  /// The time in which one more of them is free: what dials take on average in the long run.
+  package static let spacing = Duration.milliseconds(250)
 
-  private let least: Duration
-  private var since: Instant?
+  private var isUp = false
   private var progress = Progress()
+  /// When as many dials at once are free as ever.
+  private var isFreeAt: Instant?
 
-  /// - Parameter least: how long a link must have been up to be of use.
-  package init(atLeast least: Duration) { self.least = least }
+  package init() {}
 
   /// The link is up.
-  package mutating func begin(at now: Instant) { since = now }
+  package mutating func begin() { isUp = true }
 
   /// A dial has begun, with the work as far as `progress`: a wait after it is about that dial, and
   /// a server may require it.
   package mutating func dialed(_ progress: Progress) {
-    since = nil
+    isUp = false
     self.progress = progress
   }
 
-  /// Whether the link that was lost had been of use.
-  package func wasOfUse(_ progress: Progress, at now: Instant) -> Bool {
-    guard progress != self.progress, let since else { return false }
-    return now - since >= least
+  /// How long to wait with the next dial after the link was lost; nil where it had been of no use.
+  package mutating func pause(_ progress: Progress, at now: Instant) -> Duration? {
+    guard isUp, progress != self.progress else { return nil }
+    let freeAt = max(isFreeAt ?? now, now)
+    isFreeAt = freeAt + Self.spacing
+    return max(.zero, freeAt - now - Self.spacing * (Self.burst - 1))
   }
 }

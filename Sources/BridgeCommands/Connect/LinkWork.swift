@@ -34,9 +34,6 @@ protocol LinkWork: Sendable {
   /// How far it has come over the link of that number, 0 for the first one.
   func progress(over link: Int) async -> LinkUse.Progress
 
-  /// How long a link must have been up to be worth another dial at once.
-  var usefulTime: Duration { get }
-
   /// No other link follows, because of `failure`.
   func giveUp(_ failure: CommandFailure) async
 
@@ -61,8 +58,6 @@ extension LinkWork {
   func see(_ event: RecoveryEvent) {}
 
   func progress(over link: Int) async -> LinkUse.Progress { LinkUse.Progress() }
-
-  var usefulTime: Duration { LinkUse.usefulTime }
 
   var sideLinks: Int { 0 }
 

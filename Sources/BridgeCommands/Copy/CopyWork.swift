@@ -111,9 +111,6 @@ final class CopyWork: LinkWork {
     return LinkUse.Progress(bytes: progress.bytes, files: progress.files)
   }
 
-  /// A copy has an end: whatever a link brings is less that is left.
-  var usefulTime: Duration { .zero }
-
   var farewell: String? {
     guard !job.isRecursive else { return nil }
     let isKept = state.withLock { state in

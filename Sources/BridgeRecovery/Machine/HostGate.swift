@@ -202,6 +202,14 @@ struct HostGate: Sendable {
     breaker.close()
   }
 
+  /// Records that a connection which was lost had been of use: it is not the host that fails. What
+  /// the host itself requires, and a wrong key, stay.
+  mutating func wasOfUse(at now: Moment) {
+    guard !isAsked else { return }
+    notBefore = now
+    breaker.close()
+  }
+
   private mutating func comeUp() {
     isDown = false
     isAsked = false

@@ -162,6 +162,15 @@ extension RecoveryStateMachine {
     return outputs + [.emit(.suspended(by: parent), generation: nil)]
   }
 
+  /// As after a healthy one, the trouble starts from the beginning.
+  mutating func redial(after delay: Duration, at now: Moment) -> [Output] {
+    guard case .waiting = state, !isAskedToWait else { return [] }
+    settleDown()
+    guard delay > .zero else { return [.clearTimer(.retry(id))] + wantDial(at: now) }
+    state = .waiting(until: now + delay)
+    return [.setTimer(.retry(id), at: now + delay)]
+  }
+
   mutating func retryNow(rearms: Bool, at now: Moment) -> [Output] {
     // The cause of the refusal of a second connection is taken for removed: if not, the next
     // connection is refused too.

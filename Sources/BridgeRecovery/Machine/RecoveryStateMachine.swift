@@ -55,6 +55,9 @@ public struct RecoveryStateMachine: Sendable {
     /// A person, or a change of the network, requests an attempt now; `rearms`: also after it has
     /// given up.
     case retryNow(rearms: Bool)
+    /// The generation that was lost had been of use: the next one is dialed after this long, unless
+    /// the server requires a wait.
+    case redial(after: Duration)
     /// Its settings are replaced; `reconnects`: its connections are ended, and it must be started
     /// again.
     case change(RetryPolicy, retriesFirstDial: Bool, reconnects: Bool)
@@ -198,6 +201,7 @@ public struct RecoveryStateMachine: Sendable {
     case .timer(let timer): fired(timer, at: now)
     case .suspend(let parent, let since): suspend(by: parent, since: since, at: now)
     case .retryNow(let rearms): retryNow(rearms: rearms, at: now)
+    case .redial(let delay): redial(after: delay, at: now)
     case .change(let policy, let retriesFirstDial, let reconnects):
       change(policy, retriesFirstDial: retriesFirstDial, reconnects: reconnects, at: now)
     case .close: close(at: now)
@@ -211,7 +215,7 @@ public struct RecoveryStateMachine: Sendable {
       return [.clearTimer(.teardown(id, generation: generation))]
         + (ending.isEmpty ? [.retire] : [])
     case .start, .granted, .connected, .failed, .proved, .suspected, .cleared, .timer, .suspend,
-      .retryNow, .change, .close:
+      .retryNow, .redial, .change, .close:
       return []
     }
   }

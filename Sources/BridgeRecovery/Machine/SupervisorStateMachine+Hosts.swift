@@ -58,6 +58,13 @@ extension SupervisorStateMachine {
     for site in sites { admit(to: site, at: now) }
   }
 
+  mutating func redial(_ id: ConnectionID, after delay: Duration, at now: Moment) {
+    guard let site = nodes[id]?.child.site else { return }
+    gates[site]?.wasOfUse(at: now)
+    advance(id, .redial(after: delay), at: now)
+    admit(to: site, at: now)
+  }
+
   mutating func fire(_ timer: RecoveryTimer, at now: Moment) {
     switch timer {
     case .retry(let id), .standby(let id), .health(let id), .teardown(let id, _):

@@ -52,6 +52,9 @@ public struct SupervisorStateMachine: Sendable {
     case timer(RecoveryTimer)
     /// A person requests an attempt of this one now, also when it has given up; nil means all.
     case reconnectNow(ConnectionID?)
+    /// What this one was used for came further over the connection that was lost: it is dialed
+    /// after this long.
+    case redial(ConnectionID, after: Duration)
     /// A path came up or changed, or the machine woke: what waits is tried now, what is up is
     /// probed.
     case pathChanged
@@ -159,6 +162,7 @@ public struct SupervisorStateMachine: Sendable {
       advance(id, .cleared(generation: generation), at: now)
     case .timer(let timer): fire(timer, at: now)
     case .reconnectNow(let id): retryNow(id.map { [$0] } ?? order, rearms: true, at: now)
+    case .redial(let id, let delay): redial(id, after: delay, at: now)
     case .pathChanged: retryNow(order, rearms: false, at: now)
     case .close(let id): close(id, at: now)
     case .report(let report): queue.push(report, at: now)

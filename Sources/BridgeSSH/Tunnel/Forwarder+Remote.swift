@@ -60,7 +60,7 @@ extension Forwarder {
   }
 
   func retryRemoteNow() {
-    remote.pace.reset()
+    remote.pace.reset(at: .now)
     remote.attempts.retryNow(at: .now)
     startKeeper()
   }

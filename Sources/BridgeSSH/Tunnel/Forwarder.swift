@@ -251,7 +251,7 @@ public actor Forwarder {
 
   /// The link is back: ports that could not be opened before are tried at once.
   public func linkIsBack() {
-    pace.reset()
+    pace.reset(at: .now)
     dialNow()
     localAttempts.retryNow(at: .now)
     tryLocal()

@@ -9,6 +9,7 @@ package struct SessionPace {
   private let longest: Duration
   private var wait = ForwardAttempts.waits.first
   private var due: Instant?
+  private var linkBegan: Instant?
 
   /// - Parameter longest: the longest pause; the first is `ForwardAttempts.waits.first`, each one
   ///   after it doubles.
@@ -19,11 +20,18 @@ package struct SessionPace {
 
   /// A session has ended that was made at `begin`, and did what it was made for or not.
   package mutating func ended(from begin: Instant, wasOfUse: Bool, at now: Instant) {
-    guard !wasOfUse || now - begin < Self.steady else { return reset() }
+    // One of the link before may be seen to have ended after the next one is up.
+    if let linkBegan, begin < linkBegan { return }
+    guard !wasOfUse || now - begin < Self.steady else { return forget() }
     due = now + wait
     wait = min(wait * 2, longest)
   }
 
   /// The link is back: what was before says nothing.
-  package mutating func reset() { self = Self(longest: longest) }
+  package mutating func reset(at now: Instant) {
+    forget()
+    linkBegan = now
+  }
+
+  private mutating func forget() { (wait, due) = (ForwardAttempts.waits.first, nil) }
 }

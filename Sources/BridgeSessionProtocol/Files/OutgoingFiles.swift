@@ -75,10 +75,12 @@ package struct OutgoingFiles: Sendable {
     marks.count < FileLimits.marks && sent - arrived < lead
   }
 
-  /// The longest part of a file to send at once: a link that carries little may carry a short one.
+  /// The longest part of a file to send at once. Of the last one that a link carried in part
+  /// nothing is kept: it is no more than a quarter of what was sent before it, or as short as can
+  /// be.
   package var piece: Int {
-    guard lead < Self.firstLead else { return FileLimits.data }
-    return min(FileLimits.data, max(4096, Int(lead / FileLimits.block * FileLimits.block)))
+    let length = min(lead, sent / 4) / FileLimits.block * FileLimits.block
+    return Int(min(UInt64(FileLimits.data), max(Self.leastPiece, length)))
   }
 
   /// The first entry that is not settled.
@@ -190,7 +192,8 @@ package struct OutgoingFiles: Sendable {
   private static let entryCost: UInt64 = 256
   private static let firstLead: UInt64 = 2 * UInt64(FileLimits.data)
   /// An entry with the shortest piece: less would never be answered.
-  private static let leastLead: UInt64 = entryCost + 4096
+  private static let leastLead: UInt64 = entryCost + leastPiece
+  private static let leastPiece: UInt64 = 4096
 
   private func isWritten(_ mark: Mark, _ bytes: UInt64) -> Bool {
     mark.entry == first && mark.offset <= bytes

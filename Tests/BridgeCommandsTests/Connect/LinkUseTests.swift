@@ -5,43 +5,65 @@ import Testing
   private let start = ContinuousClock.now
   private let some = LinkUse.Progress(bytes: 1)
 
-  /// A link that is up since `start`.
+  /// A link that is up.
   private var up: LinkUse {
-    var use = LinkUse(atLeast: LinkUse.usefulTime)
-    use.begin(at: start)
+    var use = LinkUse()
+    use.begin()
     return use
   }
 
   @Test(arguments: [
-    (LinkUse.Progress(bytes: 1), Duration.seconds(1), true),
-    (LinkUse.Progress(files: 1), .seconds(1), true),
-    (LinkUse.Progress(bytes: 1), .milliseconds(999), false),
-    (LinkUse.Progress(), .seconds(3600), false),
+    (LinkUse.Progress(bytes: 1), Duration.zero), (LinkUse.Progress(files: 1), .zero),
+    (LinkUse.Progress(), nil),
   ])
-  func aLinkIsOfUseThatBroughtSomethingForASecond(
-    progress: LinkUse.Progress, time: Duration, wasOfUse: Bool
+  func aLinkThatBroughtSomethingIsDialedAtOnce(
+    progress: LinkUse.Progress, pause: Duration?
   ) {
-    #expect(up.wasOfUse(progress, at: start + time) == wasOfUse)
+    var use = up
+    #expect(use.pause(progress, at: start) == pause)
   }
 
-  @Test func aLinkThatWasNeverUpIsOfNone() {
-    let use = LinkUse(atLeast: .zero)
-    #expect(!use.wasOfUse(some, at: start))
+  @Test func aLinkThatWasNeverUpIsOfNoUse() {
+    var use = LinkUse()
+    #expect(use.pause(some, at: start) == nil)
   }
 
   /// A server that is too busy for a dial is not dialed at once because of the link before.
   @Test func whatFollowsADialIsAboutThatDial() {
     var use = up
     use.dialed(some)
-    #expect(!use.wasOfUse(some, at: start + .seconds(10)))
-    #expect(!use.wasOfUse(LinkUse.Progress(bytes: 2), at: start + .seconds(10)))
+    #expect(use.pause(some, at: start) == nil)
+    #expect(use.pause(LinkUse.Progress(bytes: 2), at: start) == nil)
   }
 
   @Test func eachLinkHasToBringSomethingOfItsOwn() {
     var use = up
     use.dialed(some)
-    use.begin(at: start + .seconds(10))
-    #expect(!use.wasOfUse(some, at: start + .seconds(20)))
-    #expect(use.wasOfUse(LinkUse.Progress(bytes: 2), at: start + .seconds(20)))
+    use.begin()
+    #expect(use.pause(some, at: start) == nil)
+    #expect(use.pause(LinkUse.Progress(bytes: 2), at: start) == .zero)
+  }
+
+  /// How long each of `count` links waited that brought something and lasted so long.
+  private func pauses(_ count: Int, lasting time: Duration) -> [Duration] {
+    var (use, now) = (LinkUse(), start)
+    return (1...count).map { number in
+      use.dialed(LinkUse.Progress(bytes: UInt64(number - 1)))
+      use.begin()
+      now += time
+      let pause = use.pause(LinkUse.Progress(bytes: UInt64(number)), at: now) ?? .seconds(3600)
+      now += pause
+      return pause
+    }
+  }
+
+  @Test func aLinkThatLastsLongEnoughNeverWaits() {
+    #expect(pauses(1000, lasting: LinkUse.spacing).allSatisfy { $0 == .zero })
+  }
+
+  @Test func shorterOnesAreSpacedAfterAWhile() {
+    let pauses = pauses(1000, lasting: .milliseconds(10))
+    #expect(pauses.prefix(LinkUse.burst).allSatisfy { $0 == .zero })
+    #expect(pauses.suffix(500).allSatisfy { $0 == LinkUse.spacing - .milliseconds(10) })
   }
 }

@@ -28,9 +28,17 @@ import Testing
   @Test func theLinkThatIsBackEndsThePause() {
     var pace = SessionPace(longest: .seconds(4))
     for _ in 0..<5 { pace.ended(from: now, wasOfUse: true, at: now) }
-    pace.reset()
+    pace.reset(at: now)
     #expect(pace.pause(at: now) == .zero)
     pace.ended(from: now, wasOfUse: true, at: now)
     #expect(pace.pause(at: now) == ForwardAttempts.waits.first)
+  }
+
+  /// The end of a session is seen when it is looked for.
+  @Test func aSessionOfTheLinkBeforeSaysNothing() {
+    var pace = SessionPace(longest: .seconds(4))
+    pace.reset(at: now)
+    pace.ended(from: now - .milliseconds(1), wasOfUse: true, at: now + .milliseconds(50))
+    #expect(pace.pause(at: now + .milliseconds(50)) == .zero)
   }
 }

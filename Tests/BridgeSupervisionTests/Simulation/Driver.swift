@@ -48,7 +48,7 @@ struct Driver: Sendable {
     guard let host = hosts.randomElement(using: &generator),
       let id = simulation.setting.children.randomElement(using: &generator)?.id
     else { return }
-    switch Int.random(in: 0..<22, using: &generator) {
+    switch Int.random(in: 0..<23, using: &generator) {
     case 0, 1: host.answer = .accept
     case 2, 3: host.answer = ScriptedHost.Answer.allCases.randomElement(using: &generator) ?? .drop
     case 4, 5: await host.cut()
@@ -69,6 +69,9 @@ struct Driver: Sendable {
       await host.connections.randomElement(using: &generator)?.beginUpload(bytesPerSecond: rate)
     case 19: await host.connections.randomElement(using: &generator)?.endUpload()
     case 20: try? await supervisor.change(id, to: nil, nil, make: nil, reconnects: true)
+    case 21:
+      let wait = Int.random(in: 0...500, using: &generator)
+      await supervisor.redial(id, after: .milliseconds(wait))
     default: host.latency = .milliseconds(Int.random(in: 1...800, using: &generator))
     }
   }

@@ -56,7 +56,6 @@ import Testing
         let isServed = text.hasPrefix("SSH-2.0-OpenSSH")
         #expect(isServed, "after outage \(outage - 1)")
         guard isServed else { break }
-        try await ContinuousClock().sleep(for: .milliseconds(1300))
         try await proxy.inject(.reset)
         try await eventually {
           home.read(events).ranges(of: #""event":"failed""#).count >= outage
