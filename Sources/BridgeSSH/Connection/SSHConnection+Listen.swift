@@ -40,6 +40,9 @@ extension SSHConnection {
     case .success(let native):
       guard ending == nil else { return .failure(ending ?? failure(phase: .openChannel)) }
       listeners.append(RemoteListener(native: native, arrived: arrived))
+      // Acknowledges the answer, behind which the server's kernel keeps back a first connection
+      // (`promptReply`); it is not answered.
+      session?.sendKeepalive()
       // Some may have come with the answer.
       queueTurn()
       return .success(native.place.port)
