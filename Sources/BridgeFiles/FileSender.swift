@@ -145,8 +145,11 @@ package final class FileSender {
   package func next() -> [UInt8]? {
     guard phase == .sending else { return nil }
     var batch = count()
+    // Of a packet that a link carried in part nothing is kept either, and one holds what is sent
+    // at once.
+    let length = window.piece < FileLimits.data ? 2 * window.piece : Self.batch
     if file != nil { batch.reserveCapacity(Self.space) }
-    while batch.count < Self.batch, phase == .sending {
+    while batch.count < length, phase == .sending {
       if let (entry, fault) = refused {
         refused = nil
         batch += FileFrame.skipped(entry: entry, name: [], fault).encoded

@@ -59,6 +59,44 @@ import Testing
     #expect(place.read("u/f") == bytes && place.names("u") == ["f"])
   }
 
+  /// A host that sends remembers nothing of the link before, and a packet of SSH is verified whole:
+  /// of one that is cut nothing arrives. True at the end of the copy.
+  private func get(_ source: String, _ receiver: FileReceiver, cutAfter limit: Int) throws -> Bool {
+    let packet = 32 << 10
+    let sender = FileSender(Array(source.utf8), isRecursive: true)
+    sender.connect(try receiver.connect())
+    defer { receiver.disconnect() }
+    var (parser, back, passed) = (FileFrameParser(), FileFrameParser(), 0)
+    while !receiver.isFinished {
+      var rest = (sender.next() ?? [])[...]
+      while !rest.isEmpty {
+        let next = Array(rest.prefix(packet))
+        rest = rest.dropFirst(packet)
+        passed += next.count
+        guard passed <= limit else { return false }
+        parser.append(next)
+        while let frame = try parser.next() { try receiver.take(frame) }
+      }
+      back.append(receiver.takeOutbox(isIdle: true))
+      while let frame = try back.next() { try sender.take(frame) }
+    }
+    return true
+  }
+
+  @Test(arguments: [(12_000, 150), (70_000, 20), (300_000, 6)])
+  func aLargeFileOfAHostComesForwardOverLinksThatCarryLittle(limit: Int, most: Int) throws {
+    let place = try Place()
+    let bytes = Place.bytes(700_000)
+    try place.write(bytes, to: "t/f")
+    let receiver = FileReceiver(
+      Array(place.file("u").utf8), name: nil, isRecursive: true,
+      transfer: Identifier(high: 1, low: 2))
+    var streams = 1
+    while try !get(place.file("t"), receiver, cutAfter: limit), streams < 200 { streams += 1 }
+    #expect(streams <= most)
+    #expect(place.read("u/f") == bytes && place.names("u") == ["f"])
+  }
+
   @Test(arguments: ["removed", "unreadable"])
   func aPartWhoseSourceIsGoneIsRemoved(_ what: String) throws {
     let place = try Place()
