@@ -5,7 +5,7 @@ extension FileReceiver {
 
   func begin(_ entry: UInt64, _ name: FileName?, _ start: FileStart) {
     let path = incoming.directory + (name.map { [$0.bytes] } ?? [])
-    isRefusedEntry = nil
+    refusedFile = nil
     self.start = start
     if !isRecursive { events.append(.begun(size: start.size)) }
     guard let target else { return }
@@ -16,10 +16,10 @@ extension FileReceiver {
       writing = Writing(
         file: nil, directory: target.directory, name: [], temporary: [], path: path, start: start,
         hash: FileHash(), kept: FileHash())
-      isRefusedEntry = entry
       refuse(
         entry, path,
-        name == nil ? FileFault(.isDirectory) : FileFault(.unwritable, Self.noDirectory))
+        name == nil ? FileFault(.isDirectory) : FileFault(.unwritable, Self.noDirectory),
+        isUnderWay: true)
       return
     }
     let hash = part.map { start.offset > 0 ? FileHash($0.state, count: $0.offset) : FileHash() }
@@ -34,11 +34,10 @@ extension FileReceiver {
         start: start, hash: writing.hash, kept: writing.kept)
       if start.offset > 0 { events.append(.continued(path, at: start.offset)) }
     } catch {
-      isRefusedEntry = entry
       if start.offset > 0, isRecursive, !error.code.endsAll {
         directory.remove(writing.temporary)
       }
-      refuse(entry, path, error)
+      refuse(entry, path, error, isUnderWay: true)
     }
     self.writing = writing
   }
@@ -114,7 +113,9 @@ extension FileReceiver {
     guard let current = writing else { return }
     guard let file = current.file else {
       writing = nil
-      isRefusedEntry = nil
+      if let fault = refusedFile.take() {
+        events.append(.missing(current.path, fault, isTarget: true))
+      }
       return settle(current.path)
     }
     guard file.isNamed(current.temporary, in: current.directory) else {
@@ -164,8 +165,7 @@ extension FileReceiver {
     writing = Writing(
       file: nil, directory: current.directory, name: current.name, temporary: [],
       path: current.path, start: current.start, hash: FileHash(), kept: FileHash())
-    isRefusedEntry = entries
-    refuse(entries, current.path, fault)
+    refuse(entries, current.path, fault, isUnderWay: true)
   }
 
   /// Removes the file under way.

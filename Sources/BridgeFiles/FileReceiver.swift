@@ -242,12 +242,12 @@ package final class FileReceiver {
     case .verify(let state, let offset): verify(state, at: offset)
     case .end(let end): finish(end)
     case .link(let entry, let name, let target): link(entry, name, target)
-    case .missing(let entry, let path, let fault, let isUnderWay):
+    case .missing(_, let path, let fault, let isUnderWay):
       if isUnderWay { drop() }
-      let isRefused = isUnderWay && isRefusedEntry == entry
-      isRefusedEntry = nil
+      let refused = isUnderWay ? refusedFile : nil
+      refusedFile = nil
       isSpoiled = striping != nil
-      if !isRefused { events.append(.missing(path, fault, isTarget: false)) }
+      events.append(.missing(path, refused ?? fault, isTarget: refused != nil))
       settle(path)
     case .done:
       guard failure == nil else { return }
@@ -261,8 +261,9 @@ package final class FileReceiver {
     }
   }
 
-  /// The file under way that was refused.
-  var isRefusedEntry: UInt64?
+  /// Why the file under way is not written; an event once it is settled, since the next stream may
+  /// begin with it again after a break.
+  var refusedFile: FileFault?
 
   /// An entry is settled. A directory that is entered again, on the way to what follows, is no
   /// news.
@@ -281,7 +282,9 @@ package final class FileReceiver {
   }
 
   /// An entry is not written; a reason that holds for all others ends the copy.
-  func refuse(_ entry: UInt64, _ path: FilePath, _ fault: FileFault) {
+  func refuse(
+    _ entry: UInt64, _ path: FilePath, _ fault: FileFault, isUnderWay: Bool = false
+  ) {
     isSpoiled = striping != nil
     guard !fault.code.endsAll else {
       acknowledge()
@@ -290,6 +293,7 @@ package final class FileReceiver {
       return
     }
     outbox += FileFrame.refused(entry: entry, fault).encoded
+    guard !isUnderWay else { return refusedFile = fault }
     events.append(.missing(path, fault, isTarget: true))
   }
 }

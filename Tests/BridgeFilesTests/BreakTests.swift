@@ -97,6 +97,17 @@ import Testing
     #expect(place.read("u/f") == bytes && place.names("u") == ["f"])
   }
 
+  @Test func aFileThatIsNotWrittenIsNamedOnceAlsoAfterABreak() throws {
+    let place = try Place()
+    try place.write(Place.bytes(1_000_000), to: "t/f")
+    try place.write([], to: "u/f/occupied")
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    // The refusal is lost with the stream.
+    #expect(try copy.stream(cutAfter: 5000) == .cut)
+    #expect(try copy.stream() == .finished)
+    #expect(copy.faults == [.isDirectory])
+  }
+
   @Test(arguments: ["removed", "unreadable"])
   func aPartWhoseSourceIsGoneIsRemoved(_ what: String) throws {
     let place = try Place()
