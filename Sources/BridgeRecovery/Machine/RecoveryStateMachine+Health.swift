@@ -162,10 +162,12 @@ extension RecoveryStateMachine {
     return outputs + [.emit(.suspended(by: parent), generation: nil)]
   }
 
-  /// As after a healthy one, the trouble starts from the beginning.
+  /// As after a healthy one, the trouble starts from the beginning, but for the retry that comes at
+  /// once: each link that is lost waits, so that its owner decides about it.
   mutating func redial(after delay: Duration, at now: Moment) -> [Output] {
     guard case .waiting = state, !isAskedToWait else { return [] }
     settleDown()
+    progress.mayStartAtOnce = false
     guard delay > .zero else { return [.clearTimer(.retry(id))] + wantDial(at: now) }
     state = .waiting(until: now + delay)
     return [.setTimer(.retry(id), at: now + delay)]

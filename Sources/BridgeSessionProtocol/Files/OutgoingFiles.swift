@@ -49,6 +49,9 @@ package struct OutgoingFiles: Sendable {
   /// only what it may without an answer, less is sent each time.
   private var limit = UInt64.max
   private var lastSent: UInt64 = 0
+  /// Where this stream began, and its first limit: one that brought nothing is followed by a more
+  /// careful one, however much of what it sent was acknowledged.
+  private var began: (point: FilePoint, limit: UInt64)?
   /// What of the newest entry is counted as sent.
   private var counted: UInt64 = 0
   /// Entries in order, the first one of number `first`.
@@ -223,9 +226,12 @@ package struct OutgoingFiles: Sendable {
     }
     if sent > 0 {
       lastSent = sent
-      limit = max(Self.leastLead, sent / 4)
+      limit = sent / 4
+      if let began, began.point.isAsFar(as: point) { limit = min(limit, began.limit / 2) }
+      limit = max(Self.leastLead, limit)
       lead = min(Self.firstLead, limit)
     }
+    began = (point, limit)
     (sent, arrived, counted) = (0, 0, 0)
     entries = []
     marks = []
@@ -235,5 +241,12 @@ package struct OutgoingFiles: Sendable {
     after = point.after
     resumed = point.part
     return settled
+  }
+}
+
+extension FilePoint {
+  /// Whether a stream goes on at the same byte.
+  fileprivate func isAsFar(as other: FilePoint) -> Bool {
+    after == other.after && part?.path == other.part?.path && part?.offset == other.part?.offset
   }
 }

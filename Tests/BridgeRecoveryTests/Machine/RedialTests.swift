@@ -22,9 +22,11 @@ import Testing
     #expect(bench.dials.isEmpty)
     bench.step(.redial(id, after: .zero))
     #expect(bench.dials == ["a#\(generation + 1)"])
-    // What follows has the first waits again.
+    // What follows has the first waits again, none of them nothing: its owner is asked.
     let before = bench.now
+    bench.connect("a", generation + 1)
     bench.fail("a", generation + 1, .linkLost)
+    #expect(bench.dials.isEmpty && bench.names.contains("waiting"))
     #expect(bench.pump(["a"], for: .seconds(1)) == [generation + 2])
     #expect(bench.now - before <= RecoveryDefaults.reconnectBase)
   }

@@ -142,4 +142,27 @@ import Testing
     #expect(files.hasSpaceForEntry)
     while files.hasSpaceForMark { files.mark(at: 64, state(0)) }
   }
+
+  /// The end of a file takes long on a host without `bridge-host`: a link that breaks after as much
+  /// each time would be over before the answer each time.
+  @Test func aStreamThatBroughtNothingIsFollowedByASmallerOneHoweverMuchWasAcknowledged() throws {
+    var files = OutgoingFiles()
+    var bursts: [UInt64] = []
+    for _ in 0..<8 {
+      _ = files.restart(at: FilePoint(after: [[97]]))
+      let number = files.begin(.init([[98]], size: 1 << 20))
+      var (sent, burst) = (UInt64(0), nil as UInt64?)
+      while sent < 150_000 {
+        while files.hasSpaceForMark, sent < 150_000 {
+          sent += 4096
+          files.mark(at: sent, state(0))
+        }
+        burst = burst ?? sent
+        _ = try files.acknowledge(number, bytes: sent)
+      }
+      bursts.append(burst ?? 0)
+    }
+    #expect(Array(bursts.dropFirst(1)) == bursts.dropFirst(1).sorted(by: >), "\(bursts)")
+    #expect((bursts.last ?? 0) <= 2 * 4352, "\(bursts)")
+  }
 }
