@@ -30,7 +30,7 @@ package struct LinkUse: Sendable {
   private var isUp = false
   private var progress = Progress()
   /// When as many dials at once are free as ever.
-  private var isFreeAt: Instant?
+  private var allFreeAt: Instant?
 
   package init() {}
 
@@ -47,8 +47,8 @@ package struct LinkUse: Sendable {
   /// How long to wait with the next dial after the link was lost; nil where it had been of no use.
   package mutating func pause(_ progress: Progress, at now: Instant) -> Duration? {
     guard isUp, progress != self.progress else { return nil }
-    let freeAt = max(isFreeAt ?? now, now)
-    isFreeAt = freeAt + Self.spacing
+    let freeAt = max(allFreeAt ?? now, now)
+    allFreeAt = freeAt + Self.spacing
     return max(.zero, freeAt - now - Self.spacing * (Self.burst - 1))
   }
 }

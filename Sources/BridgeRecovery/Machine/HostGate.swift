@@ -204,7 +204,7 @@ struct HostGate: Sendable {
 
   /// Records that a connection which was lost had been of use: it is not the host that fails. What
   /// the host itself requires, and a wrong key, stay.
-  mutating func wasOfUse(at now: Moment) {
+  mutating func recordUse(at now: Moment) {
     guard !isAsked else { return }
     notBefore = now
     breaker.close()

@@ -60,7 +60,7 @@ extension SupervisorStateMachine {
 
   mutating func redial(_ id: ConnectionID, after delay: Duration, at now: Moment) {
     guard let site = nodes[id]?.child.site else { return }
-    gates[site]?.wasOfUse(at: now)
+    gates[site]?.recordUse(at: now)
     advance(id, .redial(after: delay), at: now)
     admit(to: site, at: now)
   }
