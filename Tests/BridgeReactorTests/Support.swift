@@ -58,6 +58,11 @@ actor Pinned {
     timers.append(LoopTimer(after: delay, on: reactor, fire))
   }
 
+  /// Calls `fire` when `delay` is over without a time in which the loop did not run.
+  func deadline(_ delay: Duration, _ fire: @escaping @Sendable () -> Void) {
+    timers.append(LoopTimer(deadline: delay, on: reactor, fire))
+  }
+
   /// Cancels the timer that was made `index`th.
   func cancel(_ index: Int) { timers[index].cancel() }
 

@@ -48,7 +48,7 @@ actor RaceRunner {
   /// Runs the race once.
   func winner(within timeout: Duration) async throws(DialFailure) -> Winner {
     if Task.isCancelled { throw DialFailure(phase: .dial, cause: .cancelled) }
-    deadline = LoopTimer(after: timeout, on: reactor) {
+    deadline = LoopTimer(deadline: timeout, on: reactor) {
       self.assumeIsolated { $0.end(.failure(DialFailure(phase: .dial, cause: .deadline))) }
     }
     take(.begun)

@@ -44,7 +44,7 @@ actor ResolverRequest {
   }
 
   private func startDeadline(of ticket: Resolver.Ticket, _ timeout: Duration) {
-    deadline = LoopTimer(after: timeout, on: reactor) { [resolver] in
+    deadline = LoopTimer(deadline: timeout, on: reactor) { [resolver] in
       resolver.cancel(ticket, with: .nameTimeout)
     }
   }

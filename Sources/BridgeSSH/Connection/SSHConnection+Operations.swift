@@ -64,7 +64,7 @@ extension SSHConnection {
     if Task.isCancelled { return .failure(failure(observation: .cancelled, phase: phase)) }
     let outcome = Promise<Outcome<Value>>()
     let timer = deadline.map { deadline in
-      LoopTimer(after: deadline, on: reactor) { [weak self] in
+      LoopTimer(deadline: deadline, on: reactor) { [weak self] in
         self?.assumeIsolated {
           $0.callers.take(id)?.fail($0.failure(observation: .deadline, phase: phase))
         }
@@ -131,7 +131,7 @@ extension SSHConnection {
   private func deadline(
     of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group, after timeout: Duration
   ) -> LoopTimer {
-    LoopTimer(after: timeout, on: reactor) { [weak self] in
+    LoopTimer(deadline: timeout, on: reactor) { [weak self] in
       self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: group) }
     }
   }

@@ -86,7 +86,7 @@ extension Forwarder {
   // SOCKS.
 
   func readRequest(_ request: inout SOCKSRequest, of id: Int) async -> Endpoint? {
-    let timer = LoopTimer(after: Self.requestLimit, on: reactor) { [weak self] in
+    let timer = LoopTimer(deadline: Self.requestLimit, on: reactor) { [weak self] in
       self?.assumeIsolated {
         $0.refuse(id, nil, .validationError(field: "SOCKS", message: "No request came in time."))
       }

@@ -55,7 +55,7 @@ actor ProxyHandshake {
       self.assumeIsolated { $0.goOn() }
     }
     guard watcher != nil else { return end(.failure(.unavailable)) }
-    deadline = LoopTimer(after: timeout, on: reactor) {
+    deadline = LoopTimer(deadline: timeout, on: reactor) {
       self.assumeIsolated { $0.end(.failure(.deadline)) }
     }
     goOn()

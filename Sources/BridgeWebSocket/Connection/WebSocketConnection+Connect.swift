@@ -156,7 +156,7 @@ extension WebSocketConnection {
 
   /// The phase must be over in `time`.
   func limitDial(_ time: Duration, of phase: ConnectionPhase) {
-    webSocket?.deadline = LoopTimer(after: max(.zero, time), on: reactor) { [weak self] in
+    webSocket?.deadline = LoopTimer(deadline: max(.zero, time), on: reactor) { [weak self] in
       self?.assumeIsolated { $0.end($0.failure(.deadline, in: phase)) }
     }
   }

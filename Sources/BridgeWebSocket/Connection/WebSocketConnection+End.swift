@@ -29,7 +29,7 @@ extension WebSocketConnection {
       if isDeaf {
         finishClosing()
       } else {
-        webSocket?.deadline = LoopTimer(after: closeTimeout, on: reactor) { [weak self] in
+        webSocket?.deadline = LoopTimer(deadline: closeTimeout, on: reactor) { [weak self] in
           self?.assumeIsolated { $0.finishClosing() }
         }
       }
@@ -77,7 +77,7 @@ extension WebSocketConnection {
     guard let webSocket, !webSocket.isGone else { return release() }
     guard webSocket.facts.fault != nil else { return webSocket.kill() }
     // The server shall receive the close frame, which a reset would discard.
-    webSocket.deadline = LoopTimer(after: closeTimeout, on: reactor) { [weak webSocket] in
+    webSocket.deadline = LoopTimer(deadline: closeTimeout, on: reactor) { [weak webSocket] in
       webSocket?.kill()
     }
   }
@@ -130,7 +130,7 @@ extension WebSocketConnection {
     if Task.isCancelled { return .failure(failure(.cancelled, in: phase)) }
     let outcome = Promise<Outcome<Value>>()
     let timer = deadline.map { deadline in
-      LoopTimer(after: deadline, on: reactor) { [weak self] in
+      LoopTimer(deadline: deadline, on: reactor) { [weak self] in
         self?.assumeIsolated { $0.answer(id, with: .deadline, in: phase) }
       }
     }

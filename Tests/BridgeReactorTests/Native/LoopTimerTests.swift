@@ -101,6 +101,21 @@ import Testing
     }
   }
 
+  /// A peer that answers at once has the time for many answers after a stop.
+  @Test func aStopCountsAsAPartOfADeadlineOnly() async throws {
+    try await withReactor { reactor in
+      let log = Log<String>()
+      let actor = Pinned(reactor)
+      await actor.run { actor in
+        actor.deadline(.seconds(3)) { log.append("deadline") }
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(3200))
+        actor.after(.milliseconds(20)) { log.append("answer") }
+      }
+      try await eventually { log.all.count == 2 }
+      #expect(log.all == ["answer", "deadline"])
+    }
+  }
+
   @Test func timersOfNoDelayThatMakeEachOtherLetWorkThrough() async {
     await withReactor { reactor in
       let done = Log<Void>()
@@ -122,6 +137,7 @@ import Testing
     await withReactor { reactor in
       let actor = Pinned(reactor)
       await actor.after(delay) {}
+      await actor.deadline(delay) {}
       await actor.close()
     }
   }
