@@ -3,6 +3,7 @@
 // Every function returns -1 and sets errno on failure, unless it says otherwise.
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -78,6 +79,15 @@ static inline void bridge_widen(int fd, int size) {
   if (fcntl(fd, 1031 /* F_SETPIPE_SZ */, size) < 0)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
+
+// Lets so much freed memory stay. By default a buffer of 128 KiB or more goes back to the kernel with each free,
+// and is cleared by it for the next one (mallopt(3)).
+static inline void bridge_keep_freed(int size) {
+  mallopt(M_MMAP_THRESHOLD, size);
+  mallopt(M_TRIM_THRESHOLD, size);
+}
+
+static inline void bridge_return_freed(void) { malloc_trim(0); }
 
 static inline int bridge_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 

@@ -22,6 +22,8 @@ final class Keeper {
   private var written = LiveRecord()
   private var isDiscarded = false
   private var retryAt: Milliseconds = 0
+  /// When the keeper returns what memory is free; nil where nothing was done since it did.
+  private var tidyAt: Milliseconds?
   /// The end could not be recorded: the disk is full.
   private(set) var owesTombstone = false
   private var agentTarget: String?
@@ -51,6 +53,7 @@ final class Keeper {
   /// How long a terminal's output may follow its leader's end.
   private static let terminalTail: Milliseconds = 2000
   private static let diskRetry: Milliseconds = 1000
+  private static let tidyDelay: Milliseconds = 1000
 
   /// Takes over a session whose program was just started.
   init(
@@ -81,6 +84,7 @@ final class Keeper {
 
   /// Runs until the program has ended and no client is attached.
   func run() {
+    Machine.keepFreedMemory()
     while true {
       let now = Machine.milliseconds
       step(at: now)
@@ -119,6 +123,10 @@ final class Keeper {
       if server.journal.retry(), state.phase == .ended { recordEnd() }
     }
     finishIfComplete(at: now)
+    if let tidyAt, now >= tidyAt {
+      self.tidyAt = nil
+      Machine.returnFreedMemory()
+    }
     writeLive()
     followWriter()
   }
@@ -210,7 +218,7 @@ final class Keeper {
 
   private func timeout(at now: Milliseconds) -> UInt64? {
     let catchUpEnd = server.catchUpEnd(at: now)
-    var deadlines = [server.deadline(at: now), catchUpEnd, killSteps.first?.at, redraw?.at]
+    var deadlines = [server.deadline(at: now), catchUpEnd, killSteps.first?.at, redraw?.at, tidyAt]
       .compactMap { $0 }
     if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
@@ -226,6 +234,7 @@ final class Keeper {
   private func serve(_ entries: [PollEntry<Token>], at now: Milliseconds) {
     var attachments: [PollEntry<SessionServer.Token>] = []
     for entry in entries where entry.isReadable || entry.isWritable || entry.isClosed {
+      tidyAt = now + Self.tidyDelay
       switch entry.token {
       case .listener: accept(at: now)
       case .children: reap(at: now)
@@ -331,9 +340,11 @@ final class Keeper {
 
   private func removeSocketName() { files.directory.remove(Directory.socketName) }
 
+  /// The client is answered before the files go: much output takes a while to remove.
   private func discard() {
-    files.remove()
+    let gone = files.takeName()
     server.pump(at: Machine.milliseconds)
-    for connection in server.connections { connection.release() }
+    server.releaseAll()
+    gone?.remove()
   }
 }

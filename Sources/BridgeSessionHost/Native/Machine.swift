@@ -26,6 +26,12 @@ enum Machine {
     return bytes ?? []
   }()
 
+  /// From now on freed memory stays with the process until `returnFreedMemory`: buffers come and go
+  /// with each read.
+  static func keepFreedMemory() { bridge_keep_freed(8 << 20) }
+
+  static func returnFreedMemory() { bridge_return_freed() }
+
   static func end(_ status: UInt8) -> Never { exit(Int32(status)) }
 
   /// Writes all bytes to a descriptor that waits; false when its reader is gone.

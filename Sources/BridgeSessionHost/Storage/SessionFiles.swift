@@ -125,12 +125,23 @@ struct SessionFiles {
 
 extension SessionFiles {
   /// Removes the session: first its name, so that no reader finds half of it.
-  func remove() {
+  func remove() { takeName()?.remove() }
+
+  /// Takes the name of the session away, so that no process finds it. Nil where another one did.
+  func takeName() -> Nameless? {
     let name = session.description
     let gone = ".gone-\(name)-\(Machine.entropy())"
     guard let root = try? Directory("..", in: directory),
       (try? root.claim(gone, from: name)) != nil
-    else { return }
-    root.removeDirectory(gone)
+    else { return nil }
+    return Nameless(root: root, name: gone)
+  }
+
+  /// The files of a session without a name. Where they are not removed, `Retention` does it.
+  struct Nameless {
+    fileprivate let root: Directory
+    fileprivate let name: String
+
+    func remove() { root.removeDirectory(name) }
   }
 }
