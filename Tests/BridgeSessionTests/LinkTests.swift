@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTestKit
 import BridgeTransport
 import Foundation
 import Testing
@@ -32,7 +33,7 @@ struct LinkTests {
       #expect(try await session.exitStatus() == .exited(status: 7))
       #expect(await session.inputTaken == 5)
       await session.close()
-      #expect(server.names.isEmpty)
+      try await eventually { server.names.isEmpty }
     }
   }
 
@@ -167,7 +168,7 @@ struct LinkTests {
       #expect(output.bytes == [.standardOutput: Array("2:b\n3:c\n".utf8)])
       #expect(try await second.exitStatus() == .exited(status: 5))
       await second.close()
-      #expect(server.names.isEmpty)
+      try await eventually { server.names.isEmpty }
     }
   }
 
