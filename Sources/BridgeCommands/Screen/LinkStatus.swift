@@ -142,6 +142,8 @@ package struct LinkStatus: Sendable {
   package mutating func message(for event: RecoveryEvent) -> String? {
     switch event.step {
     case .waiting(let plan):
+      // What may be over at once is said when it is not.
+      if wasUp, let wait = plan.at, wait <= RecoveryDefaults.settleWindow { return nil }
       return wasUp || plan.next != .giveUp ? troubleMessage() : nil
     case .failed(let failure):
       lastError = failure.error

@@ -127,6 +127,18 @@ import Testing
     #expect(status.message(for: plan) != nil)
   }
 
+  /// A link that is reset each second would give two lines each second.
+  @Test func aLogIsNotToldOfAnOutageThatMayBeOverAtOnceUntilItLasts() {
+    var status = LinkStatus(host: "h")
+    let up = event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1)
+    let plan = event(.waiting(RecoveryPlan(next: .reconnect, at: .milliseconds(250))))
+    for next in [up, event(.failed(.init(refused)), generation: 1), plan] {
+      status.see(next)
+      #expect(status.message(for: next) == nil)
+    }
+    #expect(status.overdueMessage()?.contains("Couldn't connect to h. Refused.") == true)
+  }
+
   @Test func aLogIsToldOfAnAttemptThatHangs() {
     var status = LinkStatus(host: "h")
     let up = event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1)
