@@ -214,8 +214,69 @@ import Testing
     #expect(ends.map(\.size) == [UInt64(Self.size)] && !ends[0].end.hasChanged)
   }
 
+  private static let counted = ["stat": "echo >>\"$HOME/calls\"; exec /usr/bin/stat \"$@\""]
+  /// As where an entry went while the directory was listed.
+  private static let oneByOne = ["stat": "[ $# -lt 4 ] || exit 1; exec /usr/bin/stat \"$@\""]
+
+  private struct Entry: Hashable {
+    let name: String
+    let info: String
+    let target: String
+  }
+
+  /// What the program lists of a directory, and how often it called `stat`.
+  private func list(
+    _ names: [String], tools: [String: String]
+  ) throws -> (entries: [Entry], calls: Int) {
+    let shell = try Shell(tools: tools)
+    _ = try shell.answers(2)
+    let place = "\(shell.folder)/place"
+    try FileManager.default.createDirectory(
+      atPath: "\(place)/folder", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(place)/.link", withDestinationPath: "no such\n")
+    for (size, name) in names.enumerated() {
+      try Data(repeating: 1, count: size).write(to: URL(fileURLWithPath: "\(place)/\(name)"))
+    }
+    try shell.send("w \(place)\n")
+    var bytes: [UInt8] = []
+    while !(bytes.count > 2 && bytes.suffix(3) == [0, UInt8(ascii: "k"), UInt8(ascii: "\n")]) {
+      bytes += try shell.read()
+    }
+    let calls = try? String(contentsOfFile: "\(shell.folder)/calls", encoding: .utf8)
+    try shell.end()
+    let parts = bytes.dropFirst(2).dropLast(2).split(separator: 0, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    let entries = stride(from: 0, to: parts.count - 1, by: 2).map { index in
+      let (info, name) = parts[index].split(separator: "\n", maxSplits: 1).pair
+      return Entry(name: name, info: info, target: parts[index + 1])
+    }
+    return (entries, calls?.count ?? 0)
+  }
+
+  @Test(arguments: [counted, oneByOne, noStat])
+  func aListHasEachEntryOnceWithItsOwnLength(tools: [String: String]) throws {
+    let names = (0..<150).map { "file \($0)" } + [".hidden", "..more", "two\nlines", "*", "-n"]
+    let (entries, calls) = try list(names, tools: tools)
+    let kinds = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
+    #expect(Set(kinds.keys) == Set(names + ["folder", ".link"]))
+    #expect(kinds["folder"]?.info.hasPrefix("i d") == true)
+    #expect(kinds[".link"]?.info.hasPrefix("i l") == true && kinds[".link"]?.target == "no such\n")
+    for (size, name) in names.enumerated() {
+      #expect(kinds[name]?.info.split(separator: " ")[2] == "\(size)", "\(name)")
+    }
+    // A process each takes milliseconds: a link that breaks often would never bring the end.
+    #expect(calls < 8)
+  }
+
   /// How much each file had, and how it ended.
   private func ends(_ frames: [FileFrame]) -> [(size: UInt64, end: FileEnd)] {
     frames.compactMap { if case .end(let size, let end) = $0 { (size, end) } else { nil } }
+  }
+}
+
+extension [Substring] {
+  fileprivate var pair: (String, String) {
+    (first.map(String.init) ?? "", dropFirst().first.map(String.init) ?? "")
   }
 }
