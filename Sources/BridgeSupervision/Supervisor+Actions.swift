@@ -33,7 +33,7 @@ extension Supervisor {
     }
     generations[id, default: [:]][number] = generation
     if let limit = plan.options.attemptLimit {
-      set(.attempt(id, generation: number), at: now() + limit)
+      set(.attempt(id, generation: number), at: now() + limit / RunningTime.parts)
     }
   }
 
@@ -97,8 +97,15 @@ extension Supervisor {
     }
   }
 
-  /// The limit of a dial has passed: the time that a person took to answer is not counted.
+  /// A part of the limit of a dial has passed: with the last one, all of it but for the time that a
+  /// person took to answer.
   func attemptTookTooLong(_ id: ConnectionID, _ number: Int) {
+    if let left = generations[id]?[number]?.limitPartsLeft, left > 0,
+      let limit = plans[id]?.options.attemptLimit
+    {
+      generations[id]?[number]?.limitPartsLeft = left - 1
+      return set(.attempt(id, generation: number), at: now() + limit / RunningTime.parts)
+    }
     guard let connection = generations[id]?[number]?.connection else {
       return failAttempt(id, number)
     }

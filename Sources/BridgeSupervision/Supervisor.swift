@@ -41,6 +41,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var limiting: Task<Void, Never>?
     /// That time, as far as the limit of the attempt was put off by it.
     var timeAsked = Duration.zero
+    /// Parts of the limit of the attempt that are still to be counted.
+    var limitPartsLeft = RunningTime.parts - 1
     /// How far the dial has come.
     var phase = ConnectionPhase.resolve
     /// `open` has returned.

@@ -147,6 +147,23 @@ import Testing
     #expect(scene.host.tally.open == 0)
   }
 
+  /// All timers are late by then: what the host has answered is not read yet.
+  @Test func timeInWhichTheProcessWasStoppedIsNotTheHosts() throws {
+    scene.host.answer = .hang
+    let options = LinkOptions(
+      retriesFirstDial: false, liveness: nil, attemptLimit: .milliseconds(1_600))
+    let link = try add("a", options)
+    try scene.pass(.milliseconds(400))
+    scene.clock.advance(by: .seconds(5))
+    try scene.pass(.milliseconds(1_000))
+    #expect(scene.host.tally.open == 1)
+    // A stop counts as a sixteenth of the limit.
+    try scene.pass(.milliseconds(200))
+    #expect(try scene.shown()?.error == .sshTimeout(seconds: 2))
+    #expect(scene.host.tally.open == 0)
+    _ = link
+  }
+
   private static let askingOptions = LinkOptions(
     retriesFirstDial: false, liveness: nil, attemptLimit: .milliseconds(1_500))
 

@@ -60,12 +60,13 @@ package struct LogsCommand: AsyncParsableCommand {
     // Over all generations of the link.
     let progress = Mutex(OutputProgress())
     await SessionArgument.run(link, session, options) { (selector, start) in
-      SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-        let id = try await scope.resolve(selector)
-        progress.withLock { $0.begin(at: start) }
-        return try await LogPrinter(scope: scope, progress: progress)
-          .print(id, follows: follow)
-      })
+      SessionQuery.Body(
+        ask: { scope async throws(AppError) -> RunContext.Ending in
+          let id = try await scope.resolve(selector)
+          progress.withLock { $0.begin(at: start) }
+          return try await LogPrinter(scope: scope, progress: progress)
+            .print(id, follows: follow)
+        }, progress: { progress.withLock { $0.position } })
     }
   }
 }

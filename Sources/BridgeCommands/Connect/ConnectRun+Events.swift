@@ -44,9 +44,12 @@ extension ConnectRun {
     _ step: RecoveryEvent.Step, _ use: inout LinkUse, _ number: Int, _ forwards: RunForwards?
   ) async -> Duration? {
     switch step {
-    case .recovered: use.begin()
+    case .recovered: use.begin(at: .now)
     case .attempted(_, isStandby: false): use.dialed(await progress(over: number, forwards))
-    case .waiting: return use.pause(await progress(over: number, forwards), at: .now)
+    case .waiting:
+      return use.pause(
+        await progress(over: number, forwards), servesPorts: number == 0 && forwards != nil,
+        at: .now)
     default: break
     }
     return nil

@@ -238,7 +238,7 @@ struct ConnectRun: Sendable {
   /// `--wait=DURATION`.
   private func giveUp(after limit: Duration) async -> Step {
     do {
-      try await context.clock.sleep(for: limit)
+      try await context.clock.sleep(whileRunning: limit)
     } catch {
       return .over
     }

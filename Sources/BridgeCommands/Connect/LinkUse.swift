@@ -26,8 +26,11 @@ package struct LinkUse: Sendable {
   package static let burst = 40
   /// The time in which one more of them is free: what dials take on average in the long run.
   package static let spacing = Duration.milliseconds(250)
+  /// From then on ports are served, and not only promised.
+  package static let serving = Duration.seconds(1)
 
-  private var isUp = false
+  /// Since when the link is up.
+  private var upSince: Instant?
   private var progress = Progress()
   /// When as many dials at once are free as ever.
   private var allFreeAt: Instant?
@@ -35,18 +38,25 @@ package struct LinkUse: Sendable {
   package init() {}
 
   /// The link is up.
-  package mutating func begin() { isUp = true }
+  package mutating func begin(at now: Instant) { upSince = now }
 
   /// A dial has begun, with the work as far as `progress`: a wait after it is about that dial, and
   /// a server may require it.
   package mutating func dialed(_ progress: Progress) {
-    isUp = false
+    upSince = nil
     self.progress = progress
   }
 
   /// How long to wait with the next dial after the link was lost; nil where it had been of no use.
-  package mutating func pause(_ progress: Progress, at now: Instant) -> Duration? {
-    guard isUp, progress != self.progress else { return nil }
+  ///
+  /// - Parameter servesPorts: whether ports lead over it: it is of use when it is there.
+  package mutating func pause(
+    _ progress: Progress, servesPorts: Bool = false, at now: Instant
+  ) -> Duration? {
+    guard let upSince else { return nil }
+    guard progress != self.progress || servesPorts && now - upSince >= Self.serving else {
+      return nil
+    }
     let freeAt = max(allFreeAt ?? now, now)
     allFreeAt = freeAt + Self.spacing
     return max(.zero, freeAt - now - Self.spacing * (Self.burst - 1))

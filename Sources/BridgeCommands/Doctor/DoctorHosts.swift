@@ -179,7 +179,7 @@ struct DoctorHosts: Sendable {
     return await withTaskGroup(of: Value?.self) { group in
       group.addTask { await work() }
       group.addTask {
-        try? await ContinuousClock().sleep(for: limit)
+        try? await ContinuousClock().sleep(whileRunning: limit)
         return nil
       }
       defer { group.cancelAll() }

@@ -86,16 +86,18 @@ struct DoctorRun: Sendable {
 
   /// Ends when `limit` is over; the time of a person's answers is not counted.
   private func watchTime(_ limit: Duration) async -> Part {
+    var counted = Duration.zero
     while true {
       var asked = Duration.zero
       for connection in state.withLock({ $0.connections }) { asked += await connection.timeAsked }
-      let left = limit + asked - (ContinuousClock.now - begun)
+      let left = limit + asked - counted
       guard left > .zero else { return .late }
       do {
-        try await clock.sleep(for: left)
+        try await clock.sleep(whileRunning: left)
       } catch {
         return .over
       }
+      counted += left
     }
   }
 

@@ -36,6 +36,8 @@ final class SessionQuery: LinkWork {
     let ask: @Sendable (Scope) async throws(AppError) -> RunContext.Ending
     /// Why the question may not be asked twice; nil where it may.
     var unrepeatable: String?
+    /// How many bytes of an answer that comes in parts are there.
+    var progress: @Sendable () -> UInt64 = { 0 }
   }
 
   private let context: RunContext
@@ -58,6 +60,10 @@ final class SessionQuery: LinkWork {
   }
 
   var losesNothing: Bool { body.unrepeatable == nil }
+
+  func progress(over link: Int) async -> LinkUse.Progress {
+    LinkUse.Progress(bytes: body.progress())
+  }
 
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
 

@@ -100,6 +100,8 @@ enum LocalMessage {
   static let wait: UInt8 = 3
   /// Answered with a receipt: the keeper is there and awake.
   static let probe: UInt8 = 4
+  /// Answered with a receipt: the session is not removed while the connection is open.
+  static let hold: UInt8 = 5
   static let receipt: UInt8 = 0xFF
   /// The length of an attach request with the number of a link.
   static let attachLength = 11

@@ -44,6 +44,8 @@ extension Keeper {
       _ = caller.descriptor.send([LocalMessage.version, ExitStatus.success])
     case LocalMessage.wait where awaitsEnd && callers.count { $0.waits } < Self.waiterLimit:
       callers[index].waits = true
+    case LocalMessage.hold where callers.count { $0.holds } < Self.waiterLimit:
+      callers[index].holds = caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
     default: callers.remove(at: index)
     }
   }

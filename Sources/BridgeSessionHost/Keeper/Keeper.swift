@@ -20,7 +20,8 @@ final class Keeper {
   private var leaderEnd: (end: ProgramEnd, at: Milliseconds)?
   var killSteps: [(at: Milliseconds, signal: SessionSignal)] = []
   private var written = LiveRecord()
-  private var isDiscarded = false
+  /// The client has all of the session, which is removed once no other process reads it.
+  private var isDone = false
   private var retryAt: Milliseconds = 0
   /// When the keeper returns what memory is free; nil where nothing was done since it did.
   private var tidyAt: Milliseconds?
@@ -35,7 +36,13 @@ final class Keeper {
   struct Caller {
     let descriptor: Descriptor
     let since: Milliseconds
+    /// Until the end, which closes the connection.
     var waits = false
+    /// Keeps the session from being removed.
+    var holds = false
+
+    /// It may stay for as long as it likes.
+    var isKnown: Bool { waits || holds }
   }
 
   enum Token {
@@ -88,12 +95,17 @@ final class Keeper {
     while true {
       let now = Machine.milliseconds
       step(at: now)
-      if isDiscarded { return discard() }
+      if isDone, !isHeld(at: now) { return discard() }
       if mayLeave { return removeSocketName() }
       var entries = pollEntries(at: now)
       Poller.wait(&entries, timeout(at: now))
       serve(entries, at: Machine.milliseconds)
     }
+  }
+
+  /// Others read it, and the answer to its client may still be under way.
+  private func isHeld(at now: Milliseconds) -> Bool {
+    callers.contains(where: \.holds) || server.connections.contains { !$0.isFinished(at: now) }
   }
 
   /// Output that is only in memory, and an end that is not on disk, would go with the keeper. Where
@@ -106,7 +118,6 @@ final class Keeper {
   /// What is due without an event.
   private func step(at now: Milliseconds) {
     apply(server.takeProgramEffects(), at: now)
-    guard !isDiscarded else { return }
     server.pump(at: now)
     while let next = killSteps.first, next.at <= now {
       killSteps.removeFirst()
@@ -117,7 +128,7 @@ final class Keeper {
       self.redraw = nil
       program.resize(redraw.size)
     }
-    callers.removeAll { !$0.waits && now >= $0.since + Self.callerTimeout }
+    callers.removeAll { !$0.isKnown && now >= $0.since + Self.callerTimeout }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
       if server.journal.retry(), state.phase == .ended { recordEnd() }
@@ -153,7 +164,7 @@ final class Keeper {
       case .closeInput: program.closeInput()
       case .resize(let size): resize(to: size, at: now)
       case .signal(let signal): program.signal(signal)
-      case .discard: isDiscarded = true
+      case .discard: isDone = true
       case .send, .end: server.execute([effect], at: now)
       }
     }
@@ -179,7 +190,7 @@ final class Keeper {
     var entries = [
       PollEntry(
         token: Token.listener, descriptor: listener.number,
-        reads: callers.count { !$0.waits } < Self.callerLimit),
+        reads: callers.count { !$0.isKnown } < Self.callerLimit),
       PollEntry(token: .children, descriptor: children.number, reads: true),
     ]
     entries += callers.map {
@@ -224,7 +235,7 @@ final class Keeper {
     if let leaderEnd, state.phase != .ended, program.isTerminal {
       deadlines.append(leaderEnd.at + Self.terminalTail)
     }
-    if let oldest = callers.first(where: { !$0.waits }) {
+    if let oldest = callers.first(where: { !$0.isKnown }) {
       deadlines.append(oldest.since + Self.callerTimeout)
     }
     if owesDisk { deadlines.append(retryAt) }
@@ -343,7 +354,6 @@ final class Keeper {
   /// The client is answered before the files go: much output takes a while to remove.
   private func discard() {
     let gone = files.takeName()
-    server.pump(at: Machine.milliseconds)
     server.releaseAll()
     gone?.remove()
   }

@@ -131,10 +131,14 @@ extension SessionFiles {
   func takeName() -> Nameless? {
     let name = session.description
     let gone = ".gone-\(name)-\(Machine.entropy())"
-    guard let root = try? Directory("..", in: directory),
-      (try? root.claim(gone, from: name)) != nil
-    else { return nil }
-    return Nameless(root: root, name: gone)
+    guard let root = try? Directory("..", in: directory) else { return nil }
+    do throws(SystemError) {
+      try root.claim(gone, from: name)
+      return Nameless(root: root, name: gone)
+    } catch {
+      // A full disk has no place for another name.
+      return error.isShortage ? Nameless(root: root, name: name) : nil
+    }
   }
 
   /// The files of a session without a name. Where they are not removed, `Retention` does it.

@@ -16,7 +16,9 @@ struct Inspection {
   /// Output from an offset on: frames for a client, the bytes for a person. With `follows`, until
   /// the program has ended.
   func read(_ session: SessionID, from start: UInt64, follows: Bool) -> UInt8 {
-    guard let files = SessionFiles(session, in: roots), let first = files.status() else {
+    let held = SessionFiles(session, in: roots)?.hold()
+    defer { withExtendedLifetime(held) {} }
+    guard let files = SessionFiles(session, in: roots), let first = started(files) else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
     answer.sendFrameOnly(.status(first))
@@ -25,7 +27,9 @@ struct Inspection {
     let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
-      guard let status = files.status() else { return ExitStatus.missing }
+      guard let status = files.status() else {
+        return answer.decline(.unknownSession, "The session \(session) was removed meanwhile.")
+      }
       journal.scan()
       let isOver = status.state != .running
       // What a keeper printed last may be lost with it.
@@ -35,7 +39,13 @@ struct Inspection {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
         return ExitStatus.success
       }
-      guard follows else { return ExitStatus.success }
+      guard follows else {
+        // The disk is full, and what its client has taken was dropped.
+        if status.memory != nil, position < status.committed {
+          answer.sendGap(from: position, to: status.committed)
+        }
+        return ExitStatus.success
+      }
       Poller.pause(100)
     }
   }
@@ -62,8 +72,11 @@ struct Inspection {
 
   /// Waits for the end and answers with it.
   func wait(_ session: SessionID) -> UInt8 {
+    // Its client may have all of it, and have it removed, before its end is read here.
+    let held = SessionFiles(session, in: roots)?.hold()
+    defer { withExtendedLifetime(held) {} }
     while true {
-      guard let files = SessionFiles(session, in: roots), let status = files.status() else {
+      guard let files = SessionFiles(session, in: roots), let status = started(files) else {
         return answer.decline(.unknownSession, "No session \(session) here.")
       }
       guard status.state == .running else {
@@ -83,6 +96,12 @@ struct Inspection {
 
   private static let retryPause: Int32 = 100
 
+  /// The status of a session; nil for what a start has left that failed.
+  private func started(_ files: SessionFiles) -> SessionStatus? {
+    guard let status = files.status() else { return nil }
+    return status.state != .claimed || files.isAlive ? status : nil
+  }
+
   private func exitStatus(of status: SessionStatus) -> UInt8 {
     switch status.end {
     case .exited, .signaled: ExitStatus.success
@@ -93,7 +112,7 @@ struct Inspection {
 
   /// Signals the program through its keeper: one signal, or HUP and CONT, TERM, KILL in turn.
   func kill(_ session: SessionID, _ signal: SessionSignal?) -> UInt8 {
-    guard let files = SessionFiles(session, in: roots), let status = files.status() else {
+    guard let files = SessionFiles(session, in: roots), let status = started(files) else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
     if status.state == .keeperDied, !endOrphan(of: files, signal) {
@@ -111,6 +130,17 @@ struct Inspection {
     else { return answer.decline(.directory, "The keeper of \(session) does not answer.") }
     answer.send(.status(files.status() ?? status))
     return ExitStatus.success
+  }
+}
+
+extension SessionFiles {
+  /// Keeps the session from being removed for as long as the descriptor lives; nil where no keeper
+  /// lives that could remove it.
+  fileprivate func hold() -> Descriptor? {
+    guard let socket = try? connect(), socket.send([LocalMessage.version, LocalMessage.hold, 0]),
+      case .bytes = socket.receive()
+    else { return nil }
+    return socket
   }
 }
 

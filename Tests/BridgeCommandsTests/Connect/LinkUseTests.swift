@@ -8,7 +8,7 @@ import Testing
   /// A link that is up.
   private var up: LinkUse {
     var use = LinkUse()
-    use.begin()
+    use.begin(at: start)
     return use
   }
 
@@ -28,6 +28,16 @@ import Testing
     #expect(use.pause(some, at: start) == nil)
   }
 
+  /// The next connection to a port may come at any time.
+  @Test(arguments: [(true, 1000, Duration.zero), (true, 999, nil), (false, 60_000, nil)])
+  func aLinkThatPortsLeadOverIsOfUseWhenItIsThereForASecond(
+    servesPorts: Bool, milliseconds: Int, pause: Duration?
+  ) {
+    var use = up
+    let now = start + .milliseconds(milliseconds)
+    #expect(use.pause(LinkUse.Progress(), servesPorts: servesPorts, at: now) == pause)
+  }
+
   /// A server that is too busy for a dial is not dialed at once because of the link before.
   @Test func whatFollowsADialIsAboutThatDial() {
     var use = up
@@ -39,7 +49,7 @@ import Testing
   @Test func eachLinkHasToBringSomethingOfItsOwn() {
     var use = up
     use.dialed(some)
-    use.begin()
+    use.begin(at: start)
     #expect(use.pause(some, at: start) == nil)
     #expect(use.pause(LinkUse.Progress(bytes: 2), at: start) == .zero)
   }
@@ -49,7 +59,7 @@ import Testing
     var (use, now) = (LinkUse(), start)
     return (1...count).map { number in
       use.dialed(LinkUse.Progress(bytes: UInt64(number - 1)))
-      use.begin()
+      use.begin(at: now)
       now += time
       let pause = use.pause(LinkUse.Progress(bytes: UInt64(number)), at: now) ?? .seconds(3600)
       now += pause
