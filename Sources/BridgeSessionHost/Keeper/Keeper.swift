@@ -103,9 +103,10 @@ final class Keeper {
     }
   }
 
-  /// Others read it, and the answer to its client may still be under way.
+  /// Others read it or are about to, and the answer to its client may still be under way.
   private func isHeld(at now: Milliseconds) -> Bool {
-    callers.contains(where: \.holds) || server.connections.contains { !$0.isFinished(at: now) }
+    callers.contains { $0.holds || !$0.isKnown }
+      || server.connections.contains { !$0.isFinished(at: now) }
   }
 
   /// Output that is only in memory, and an end that is not on disk, would go with the keeper. Where
