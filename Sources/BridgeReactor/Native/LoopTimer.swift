@@ -1,3 +1,4 @@
+import BridgeTransport
 import CLibUV
 
 /// Calls a closure once, on the loop, after a delay. Make and cancel it on the reactor's thread.
@@ -22,9 +23,6 @@ import CLibUV
     }
   }
 
-  /// Parts of a deadline that are counted one after the other.
-  private static let parts: UInt64 = 16
-
   /// Calls `fire` on `reactor` after `delay` (in whole milliseconds, rounded up, at least one),
   /// unless canceled before.
   public convenience init(after delay: Duration, on reactor: Reactor, _ fire: @escaping () -> Void)
@@ -44,7 +42,8 @@ import CLibUV
     deadline delay: Duration, on reactor: Reactor, _ fire: @escaping () -> Void
   ) {
     let milliseconds = max(1, delay.wholeMilliseconds)
-    self.init(milliseconds, inSteps: max(1, milliseconds / Self.parts), on: reactor, fire)
+    self.init(
+      milliseconds, inSteps: max(1, milliseconds / UInt64(RunningTime.parts)), on: reactor, fire)
   }
 
   private init(

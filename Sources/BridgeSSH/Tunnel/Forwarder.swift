@@ -16,7 +16,7 @@ public actor Forwarder {
     /// Connections that are carried or wait.
     public var connections = 1024
     /// Those of them that wait for the link or their target.
-    public var waiting = 512
+    public var waiting = 1024
     /// How long a connection waits for the link; zero refuses it at once.
     public var wait = Duration.seconds(10)
     /// SSH connections that are made for all of them, beside the one for ports of the host.
