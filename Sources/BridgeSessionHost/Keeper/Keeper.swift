@@ -352,10 +352,6 @@ final class Keeper {
 
   private func removeSocketName() { files.directory.remove(Directory.socketName) }
 
-  /// The client is answered before the files go: much output takes a while to remove.
-  private func discard() {
-    let gone = files.takeName()
-    server.releaseAll()
-    gone?.remove()
-  }
+  /// The client was answered before the files go: much output takes a while to remove.
+  private func discard() { files.remove() }
 }

@@ -166,12 +166,6 @@ final class SessionServer {
     connections.first { $0.id == id }
   }
 
-  /// Ends all connections: a server of SSH ends a channel once no process has it open.
-  func releaseAll() {
-    for connection in connections { connection.release() }
-    connections = []
-  }
-
   /// Sends due frames and removes connections that have ended.
   func pump(at now: Milliseconds) {
     execute(machine.acknowledgements(at: now), at: now)

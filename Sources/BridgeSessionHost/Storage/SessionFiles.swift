@@ -124,28 +124,18 @@ struct SessionFiles {
 }
 
 extension SessionFiles {
-  /// Removes the session: first its name, so that no reader finds half of it.
-  func remove() { takeName()?.remove() }
-
-  /// Takes the name of the session away, so that no process finds it. Nil where another one did.
-  func takeName() -> Nameless? {
+  /// Removes the session: first its name, so that no reader finds half of it. Nothing where another
+  /// process has taken the name. What is not removed of the rest `Retention` removes later.
+  func remove() {
     let name = session.description
     let gone = ".gone-\(name)-\(Machine.entropy())"
-    guard let root = try? Directory("..", in: directory) else { return nil }
+    guard let root = try? Directory("..", in: directory) else { return }
     do throws(SystemError) {
       try root.claim(gone, from: name)
-      return Nameless(root: root, name: gone)
+      root.removeDirectory(gone)
     } catch {
       // A full disk has no place for another name.
-      return error.isShortage ? Nameless(root: root, name: name) : nil
+      if error.isShortage { root.removeDirectory(name) }
     }
-  }
-
-  /// The files of a session without a name. Where they are not removed, `Retention` does it.
-  struct Nameless {
-    fileprivate let root: Directory
-    fileprivate let name: String
-
-    func remove() { root.removeDirectory(name) }
   }
 }
