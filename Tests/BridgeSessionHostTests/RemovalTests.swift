@@ -85,4 +85,75 @@ import Testing
     viewer.cut()
     try waitUntil { bench.names.isEmpty }
   }
+
+  // MARK: Without a keeper
+
+  /// A session that has ended, and its client.
+  private func beginEnded(
+    _ bench: SessionBench
+  ) throws -> (files: SessionFiles, client: AttachedClient) {
+    let spec = bench.spec("head -c \(count) /dev/zero; exit 7") { $0.cap = 8 << 20 }
+    _ = try bench.start(spec)
+    try bench.waitForEnd(spec.session)
+    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
+    return (
+      try #require(SessionFiles(spec.session, in: [root])), try bench.attach(spec.session)
+    )
+  }
+
+  private func launchReader(
+    of files: SessionFiles, _ bench: SessionBench
+  ) throws -> RunningProcess {
+    let arguments = ["--session", files.session.description, "--marker", SessionBench.marker]
+    let reader = try bench.launch(["read"] + arguments)
+    try waitUntil { try files.directory.create(LiveRecord.name).isLocked }
+    return reader
+  }
+
+  /// The last one who leaves removes it.
+  @Test func aReaderOfAnEndedSessionGetsAllOfIt() throws {
+    let bench = try SessionBench()
+    let (files, client) = try beginEnded(bench)
+    let reader = try launchReader(of: files, bench)
+    #expect(try client.close() == 0)
+    #expect(client.all.count == count && client.end == .exited(status: 7))
+    #expect(!bench.names.isEmpty)
+    let (output, status) = reader.finish([])
+    let bytes = try SessionBench.frames(in: output).reduce(0) {
+      if case .output(_, _, let bytes) = $1 { $0 + bytes.count } else { $0 }
+    }
+    #expect(status == 0 && bytes == count)
+    #expect(bench.names.isEmpty)
+  }
+
+  @Test func anotherClientOfAnEndedSessionGetsAllOfIt() throws {
+    let bench = try SessionBench()
+    let (files, client) = try beginEnded(bench)
+    let viewer = try bench.attach(files.session, client: ClientID(high: 9, low: 9)) {
+      $0.role = .viewer
+    }
+    try viewer.greet()
+    #expect(try client.close() == 0)
+    try viewer.pump { $0.end != nil }
+    #expect(viewer.all.count == count && viewer.gaps.isEmpty)
+    #expect(viewer.end == .exited(status: 7))
+    viewer.machine.disconnect()
+    viewer.process?.closeInput()
+    try waitUntil { bench.names.isEmpty }
+  }
+
+  /// A reader that is killed removes nothing: that is left to the next keeper that leaves.
+  @Test func whatAReaderLeftThatWasKilledIsRemovedBySweeping() throws {
+    let bench = try SessionBench()
+    let (files, client) = try beginEnded(bench)
+    let reader = try launchReader(of: files, bench)
+    #expect(try client.close() == 0)
+    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
+    let retention = Retention(roots: [root], now: Machine.seconds)
+    retention.sweep()
+    #expect(!bench.names.isEmpty)
+    reader.end()
+    retention.sweep()
+    #expect(bench.names.isEmpty)
+  }
 }

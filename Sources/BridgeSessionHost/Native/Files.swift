@@ -204,6 +204,9 @@ extension Descriptor {
   /// Takes the lock of its file; false when another description holds it.
   func lock() -> Bool { bridge_lock(number) == 0 }
 
+  /// Shares the lock of its file; false when another description holds it alone.
+  func share() -> Bool { bridge_share_lock(number) == 0 }
+
   /// True when another description holds the lock.
   var isLocked: Bool { bridge_is_locked(number) == 1 }
 }

@@ -53,8 +53,8 @@ struct Retention {
     case .claimed, .ended, .keeperDied, .rebooted: break
     }
     let at = end(of: files, status)
-    if now > at + Self.tombstone {
-      files.remove()
+    if files.isMarkedForRemoval || now > at + Self.tombstone {
+      files.removeUnlessRead()
       return nil
     }
     let isCommitted = status.end != nil && status.committed == status.newest

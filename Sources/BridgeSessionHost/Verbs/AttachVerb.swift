@@ -95,6 +95,7 @@ struct AttachVerb {
 
   private func serve(_ files: SessionFiles, _ end: ProgramEnd) -> UInt8 {
     Programs.ignoreBrokenPipes()
+    let reading = SessionReading(files)
     guard let spec = files.spec, let state = files.state,
       let input = try? Descriptor(0).reopened(forWriting: false),
       let output = try? Descriptor(1).reopened(forWriting: true)
@@ -110,10 +111,12 @@ struct AttachVerb {
     if journal.newest < newest { machine.keptEnd = journal.newest }
     let server = SessionServer(machine, journal)
     server.add(input: input, output: output, process: nil, at: Machine.milliseconds)
-    return run(server, files)
+    return run(server, files, reading)
   }
 
-  private func run(_ server: SessionServer, _ files: SessionFiles) -> UInt8 {
+  private func run(
+    _ server: SessionServer, _ files: SessionFiles, _ reading: SessionReading
+  ) -> UInt8 {
     var code: UInt8?
     while let connection = server.connections.first {
       code = connection.exitCode ?? code
@@ -125,7 +128,7 @@ struct AttachVerb {
       var entries = server.pollEntries()
       Poller.wait(&entries, server.deadline(at: now).map { $0 > now ? $0 - now : 0 })
       server.serve(entries, at: Machine.milliseconds)
-      if server.takeProgramEffects().contains(.discard) { files.remove() }
+      if server.takeProgramEffects().contains(.discard) { reading.removes = true }
     }
     return code ?? ExitStatus.success
   }

@@ -21,6 +21,8 @@ struct Inspection {
     guard let files = SessionFiles(session, in: roots), let first = started(files) else {
       return answer.decline(.unknownSession, "No session \(session) here.")
     }
+    let reading = SessionReading(files)
+    defer { withExtendedLifetime(reading) {} }
     answer.sendFrameOnly(.status(first))
     var position = start
     var size = PieceSize()

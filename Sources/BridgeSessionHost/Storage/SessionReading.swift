@@ -1,0 +1,39 @@
+/// One process's use of the files of a session without a keeper. While it lives they are not
+/// removed; the last one to leave removes what was to be removed meanwhile.
+///
+/// It shares a lock on the file `live` (F_OFD_SETLK, fcntl(2)), which ends with the process.
+final class SessionReading {
+  private let files: SessionFiles
+  private var lock: Descriptor?
+  /// Its client has all of the session and wants it removed.
+  var removes = false
+
+  init(_ files: SessionFiles) {
+    self.files = files
+    let file = try? files.directory.create(LiveRecord.name)
+    if let file, file.share() { lock = file }
+  }
+
+  deinit {
+    lock = nil
+    // Marked first: another one may leave between the two.
+    if removes { files.markForRemoval() }
+    if removes || files.isMarkedForRemoval { files.removeUnlessRead() }
+  }
+}
+
+extension SessionFiles {
+  /// A file of this name says that the session is to be removed when no process reads it.
+  private static let removalMark = "remove"
+
+  var isMarkedForRemoval: Bool { directory.info(of: Self.removalMark) != nil }
+
+  fileprivate func markForRemoval() { _ = try? directory.create(Self.removalMark) }
+
+  /// Removes the session unless a process reads it; nothing is removed under a reader.
+  func removeUnlessRead() {
+    let file = try? directory.create(LiveRecord.name)
+    guard file?.lock() != false else { return }
+    withExtendedLifetime(file) { remove() }
+  }
+}
