@@ -162,4 +162,23 @@ import Testing
     #expect(again.end == .exited(status: 7) && again.all == client.all && again.gaps.isEmpty)
     withExtendedLifetime(disk) {}
   }
+
+  /// What the client has stored makes space for the end.
+  @Test func theEndIsRecordedOnceItsClientHasEverything() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let ballast = try fill(disk)
+    ballast.truncate(to: 2 << 20)
+    let spec = bench.spec("seq 1 700000; exit 4")
+    _ = try bench.start(spec)
+    try waitUntil { try bench.status(spec.session)?.memory != nil }
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    client.machine.commit(through: UInt64(client.all.count), at: Machine.milliseconds)
+    try client.pump { !$0.hasUnsent && $0.machine.acknowledgementDeadline == nil }
+    client.cut()
+    try waitUntil { try bench.status(spec.session)?.state == .ended }
+    #expect(try bench.status(spec.session)?.end == .exited(status: 4))
+    #expect(client.all == Array((1...700_000).map { "\($0)\n" }.joined().utf8))
+    withExtendedLifetime(disk) {}
+  }
 }

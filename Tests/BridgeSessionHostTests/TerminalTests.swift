@@ -66,6 +66,29 @@ import Testing
     #expect(client.end == .exited(status: 5) && client.text == "bye\r\n")
   }
 
+  /// A terminal holds some of it that was not read when the leader ended.
+  @Test func theEndOfTheOutputWaitsForItsReader() throws {
+    let bench = try SessionBench()
+    let count = (1 << 20) + 9000
+    let spec = bench.spec(
+      "stty raw -echo; head -c \(count) /dev/zero | tr '\\0' x; echo END; exit 5"
+    ) {
+      ($0.terminal, $0.cap, $0.whenFull) = (Array("dumb".utf8), 1 << 20, .wait)
+    }
+    _ = try bench.start(spec)
+    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
+    let files = try #require(SessionFiles(spec.session, in: [root]))
+    try waitUntil { files.state?.phase == .exited }
+    // Longer than a background child is waited for.
+    let ended = Machine.milliseconds
+    try waitUntil { Machine.milliseconds > ended + 2500 }
+    #expect(files.state?.phase == .exited)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    #expect(client.all.count == count + 4 && client.text.hasSuffix("xEND\n"))
+    #expect(client.gaps.isEmpty && client.end == .exited(status: 5))
+  }
+
   @Test func aLoginShellRunsWithoutACommand() throws {
     let bench = try SessionBench()
     var spec = terminal(bench, "")

@@ -59,6 +59,8 @@ final class Keeper {
   private static let callerTimeout: Milliseconds = 10_000
   /// How long a terminal's output may follow its leader's end.
   private static let terminalTail: Milliseconds = 2000
+  /// More than a terminal holds that was not read (64 KiB and a line, drivers/tty/tty_buffer.c).
+  private static let terminalBuffer = 128 << 10
   private static let diskRetry: Milliseconds = 1000
   private static let tidyDelay: Milliseconds = 1000
 
@@ -132,7 +134,7 @@ final class Keeper {
     callers.removeAll { !$0.isKnown && now >= $0.since + Self.callerTimeout }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
-      if server.journal.retry(), state.phase == .ended { recordEnd() }
+      if writesAgain(), state.phase == .ended { recordEnd() }
     }
     finishIfComplete(at: now)
     if let tidyAt, now >= tidyAt {
@@ -141,6 +143,19 @@ final class Keeper {
     }
     writeLive()
     followWriter()
+  }
+
+  /// What the client has stored makes space, where the disk has none for the rest.
+  private func writesAgain() -> Bool {
+    if server.journal.retry() { return true }
+    guard server.machine.configuration.whenFull == .wait else { return false }
+    dropCommitted()
+    return server.journal.retry()
+  }
+
+  private func dropCommitted() {
+    server.journal.dropMemory(below: server.machine.committed)
+    server.machine.dropped(below: server.journal.oldest)
   }
 
   private var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
@@ -219,9 +234,7 @@ final class Keeper {
   private func mayRead(at now: Milliseconds) -> Bool {
     let journal = server.journal
     if journal.isFull, server.machine.configuration.whenFull == .wait {
-      // The client has stored what it committed: that takes no space.
-      journal.dropMemory(below: server.machine.committed)
-      server.machine.dropped(below: journal.oldest)
+      dropCommitted()
       // Where the session was removed the disk will never take more, and its program need not wait.
       guard !journal.isFull || files.directory.isRemoved else { return false }
     }
@@ -234,7 +247,9 @@ final class Keeper {
       .compactMap { $0 }
     if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
-      deadlines.append(leaderEnd.at + Self.terminalTail)
+      // Past that it is the reader who is waited for.
+      let end = leaderEnd.at + Self.terminalTail
+      if end > now { deadlines.append(end) }
     }
     if let oldest = callers.first(where: { !$0.isKnown }) {
       deadlines.append(oldest.since + Self.callerTimeout)
@@ -266,10 +281,14 @@ final class Keeper {
 
   // MARK: The program
 
-  private func read(_ stream: ProgramStream, at now: Milliseconds) {
+  /// Reads output once; how many bytes there were.
+  @discardableResult
+  private func read(_ stream: ProgramStream, at now: Milliseconds) -> Int {
     switch program.read(stream) {
-    case .nothing: return
-    case .end: program.closeOutput(stream)
+    case .nothing: return 0
+    case .end:
+      program.closeOutput(stream)
+      return 0
     case .bytes(let bytes):
       let journal = server.journal
       let wasSound = journal.failure == nil
@@ -280,6 +299,7 @@ final class Keeper {
       _ = journal.drop(below: server.machine.dropTarget)
       server.machine.dropped(below: journal.oldest)
       if wasSound, let failure = journal.failure { reportDegraded(failure, at: now) }
+      return bytes.count
     }
   }
 
@@ -297,6 +317,7 @@ final class Keeper {
         ended.exitStatus.map { ProgramEnd.exited(status: $0) }
         ?? .signaled(number: ended.signal, dumpedCore: ended.dumpedCore)
       leaderEnd = (end, now)
+      program.isReaped = true
       state.phase = .exited
       state.end = end
       try? files.record(state, syncs: false)
@@ -306,7 +327,7 @@ final class Keeper {
   /// The tombstone is synced before the end is announced.
   private func finishIfComplete(at now: Milliseconds) {
     guard let leaderEnd, state.phase != .ended else { return }
-    if program.isTerminal, now >= leaderEnd.at + Self.terminalTail { program.closeOutputs() }
+    if program.isTerminal, now >= leaderEnd.at + Self.terminalTail { cutTerminal(at: now) }
     guard program.outputs.isEmpty else { return }
     program.forgetInput()
     state.phase = .ended
@@ -316,6 +337,19 @@ final class Keeper {
     recordEnd()
     server.execute(server.machine.end(leaderEnd.end, at: now), at: now)
     server.pump(at: now)
+  }
+
+  /// What runs on in the background is not waited for, but what it and the leader have printed is
+  /// read, once the session may take it.
+  private func cutTerminal(at now: Milliseconds) {
+    guard mayRead(at: now) else { return }
+    var left = Self.terminalBuffer
+    while left > 0 {
+      let count = read(.terminal, at: now)
+      guard count > 0 else { break }
+      left -= count
+    }
+    program.closeOutputs()
   }
 
   private func writeLive() {

@@ -14,6 +14,8 @@ final class KeptProgram {
   private var lineLength = 0
   /// True once the terminal dropped input of a line that was too long.
   private(set) var hasLongLine = false
+  /// The leader has ended, and its number is free.
+  var isReaped = false
 
   /// What the kernel keeps of a line in a terminal's line mode.
   static let longestLine = 4095
@@ -127,16 +129,29 @@ final class KeptProgram {
 
   /// Signals the foreground process group, of pipes the program's own.
   func signal(_ signal: SessionSignal) {
-    let number = SessionSignalNumber.number(signal.rawValue)
-    if let group = terminal?.foreground, Programs.signalGroup(group, number) { return }
-    Programs.signalGroup(process, number)
+    let foreground = foregroundGroups
+    send(signal, to: foreground.isEmpty ? [process] : foreground)
   }
 
   /// Signals every process group that is known: the leader's and the foreground one.
-  func signalAll(_ signal: SessionSignal) {
+  func signalAll(_ signal: SessionSignal) { send(signal, to: foregroundGroups.union([process])) }
+
+  private var foregroundGroups: Set<Int32> { Set([terminal?.foreground].compactMap { $0 }) }
+
+  /// The number of a group without a process may be another's by now. Where the leader has ended
+  /// the processes that hold its output open are signaled, too: the session ends with them.
+  private func send(_ signal: SessionSignal, to groups: Set<Int32>) {
     let number = SessionSignalNumber.number(signal.rawValue)
-    let groups = Set([process] + [terminal?.foreground].compactMap { $0 })
-    for group in groups { Programs.signalGroup(group, number) }
+    let isOwn = !isReaped && groups == [process]
+    let tree = isOwn ? nil : ProcessTree()
+    for group in groups where tree?.hasMember(of: group) != false {
+      Programs.signalGroup(group, number)
+    }
+    guard isReaped, let tree else { return }
+    let files = outputs.map(\.channel.descriptor)
+    for holder in tree.holders(of: files) where !groups.contains(holder.group) {
+      Programs.signal(process: holder.process, number)
+    }
   }
 }
 

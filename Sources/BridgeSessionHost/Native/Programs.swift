@@ -80,6 +80,11 @@ enum Programs {
     group > 1 && kill(-group, number) == 0
   }
 
+  /// Signals a descendant.
+  static func signal(process: Int32, _ number: Int32) {
+    if process > 1 { kill(process, number) }
+  }
+
   /// What a keeper changes of itself: adopts orphans, ignores what ends others at a logout, and
   /// receives ended children through the descriptor it returns.
   static func detach() throws(SystemError) -> Descriptor {
@@ -184,14 +189,19 @@ enum Programs {
   /// The time a process started, in clock ticks since boot: with its id and the boot id it names
   /// the process for good (proc(5), stat, field 22).
   static func startTime(of process: Int32) -> UInt64? {
+    guard let fields = fields(of: process), fields.count > 20 else { return nil }
+    return UInt64(fields[20])
+  }
+
+  /// What proc(5) has in `stat` from the name on: `)`, state, parent, group, session and so on.
+  static func fields(of process: Int32) -> [Substring]? {
     guard let folder = try? Directory("/proc/\(process)"),
       let bytes = try? folder.open("stat", O_RDONLY).read(at: 0, count: 1024)
     else { return nil }
     // The name in parentheses may contain anything.
     let text = String(decoding: bytes, as: UTF8.self)
     guard let close = text.lastIndex(of: ")") else { return nil }
-    let fields = text[close...].split(separator: " ")
-    return fields.count > 20 ? UInt64(fields[20]) : nil
+    return text[close...].split(separator: " ")
   }
 }
 

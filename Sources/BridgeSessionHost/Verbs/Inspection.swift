@@ -126,10 +126,16 @@ struct Inspection {
       return exitStatus(of: status)
     }
     let place = signal.flatMap { SessionSignal.allCases.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+    // A request to a keeper that is stopped would be carried out later.
     guard let socket = try? files.connect(),
-      socket.send([LocalMessage.version, LocalMessage.kill, UInt8(place)]),
-      case .bytes = socket.receive()
+      case .receipt = socket.ask([LocalMessage.version, LocalMessage.probe, 0])
     else { return answer.decline(.directory, "The keeper of \(session) does not answer.") }
+    guard socket.send([LocalMessage.version, LocalMessage.kill, UInt8(place)]),
+      case .bytes = socket.receive()
+    else {
+      let text = "The keeper of \(session) does not answer; it may signal the program later."
+      return answer.decline(.outcomeUnknown, text)
+    }
     answer.send(.status(files.status() ?? status))
     return ExitStatus.success
   }
