@@ -100,7 +100,8 @@ private struct CodedText {
 
   init(_ payload: ArraySlice<UInt8>) {
     code = UInt16(payload.bigEndian(at: payload.startIndex, count: 2))
-    text = String(decoding: payload.dropFirst(2), as: UTF8.self)
+    // What replaces a byte that is no UTF-8 has three.
+    text = Self.bounded(String(decoding: payload.dropFirst(2), as: UTF8.self))
   }
 
   var payload: [UInt8] {

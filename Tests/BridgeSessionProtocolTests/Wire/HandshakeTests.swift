@@ -145,6 +145,18 @@ import Testing
     #expect(try read(.refused, payload(.refused(refusal))) == .refused(refusal))
   }
 
+  /// Each byte is replaced by a character of three.
+  @Test func textThatIsNotUTF8IsCutWhereItBecomesTooLong() throws {
+    let frame = try #require(
+      try read(.refused, [0, 6] + [UInt8](repeating: 0xBE, count: 1000)))
+    guard case .refused(let refusal) = frame else {
+      Issue.record("\(frame)")
+      return
+    }
+    #expect(refusal.text == String(repeating: "\u{FFFD}", count: 341))
+    #expect(try read(.refused, payload(frame)) == frame)
+  }
+
   @Test func anIdentifierIs32HexadecimalDigits() {
     #expect(Sample.session.description == "00112233445566778899aabbccddeeff")
     #expect(Identifier(text: Sample.session.description) == Sample.session)
