@@ -48,10 +48,7 @@ extension FileReceiver {
   private func open(_ writing: Writing) throws(FileFault) -> OpenFile {
     let (directory, start) = (writing.directory, writing.start)
     try directory.requireReplaceable(writing.name)
-    let needed = start.size - start.offset
-    if needed >= Self.checkedSize, let free = directory.freeSpace, free < needed {
-      throw FileFault(.noSpace, space: .init(required: needed, available: free))
-    }
+    try requireSpace(for: start, in: directory)
     do throws(SystemFailure) {
       if let striping { return try openStripe(start, striping.stripe) }
       guard start.offset > 0 else { return try create(writing) }
@@ -63,6 +60,21 @@ extension FileReceiver {
     } catch {
       throw error == .locked ? FileFault(.busy) : error.ofTarget
     }
+  }
+
+  /// Each stream knows how long the file is at least, and the one with its end how long.
+  private func requireSpace(for start: FileStart, in directory: OpenFile) throws(FileFault) {
+    guard start.size - start.offset >= Self.checkedSize, let free = directory.freeSpace else {
+      return
+    }
+    var needed = start.size - start.offset
+    if let striping {
+      // What others have written since is not counted twice.
+      let size = striping.stripe.position(of: start.size - 1) + 1
+      needed = size - min(size, owner?.part.allocated ?? 0)
+    }
+    guard free < needed else { return }
+    throw FileFault(.noSpace, space: .init(required: needed, available: free))
   }
 
   private func create(_ writing: Writing) throws(SystemFailure) -> OpenFile {

@@ -55,6 +55,9 @@ extension DurableSession {
     sink.finish()
   }
 
+  /// Whether `bridge-host` answered, and declined.
+  package var wasDeclined: Bool { machine.phase.isRefused }
+
   /// Starting is repeated until an answer came: it is done once for an id.
   private var nextCommand: HostCommand {
     let isStarting = configuration.start != nil && machine.welcome == nil

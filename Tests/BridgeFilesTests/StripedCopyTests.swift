@@ -20,6 +20,22 @@ import Testing
     #expect(parts.size == UInt64(size) && !parts.hasChanged)
   }
 
+  /// The one with the end of the file knows how long it is.
+  @Test func whatAFileNeedsIsThatOfAllItsStreams() throws {
+    let place = try Place()
+    try place.write([], to: "a")
+    // More than any file system here has.
+    let size = 1 << 43
+    FileDetails.setSize(place.file("a"), size)
+    var copy = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    var needed: [UInt64] = []
+    for index in copy.streams.indices {
+      #expect(try copy.streams[index].stream() == .failed(.noSpace))
+      needed.append(copy.streams[index].receiver.failure?.fault.space?.required ?? 0)
+    }
+    #expect(needed == [UInt64(size) - FileStripe.unit, UInt64(size)])
+  }
+
   @Test func itGetsItsPlaceInsideADirectory() throws {
     let (place, bytes) = try StripedCopy.place(size: Self.unit + 9)
     try place.write([], to: "d/other")

@@ -97,8 +97,6 @@ package struct ConnectRequest: Sendable, Equatable {
   package var addressFamily: SSHConfiguration.AddressFamily?
   /// Where words go instead of standard error.
   package var logFile: String?
-  /// Where it is written how the run ended.
-  package var exitStatusFile: String?
   /// Whether local ports without an address are opened on every one.
   package var isGateway = false
   /// Where a run in the background says that it needs its parent process no more.
@@ -167,9 +165,6 @@ package struct ConnectRequest: Sendable, Equatable {
     jump = options.jump
     addressFamily = try Self.family(options)
     logFile = try Self.paths(options.logFile.map { [$0] } ?? [], field: "-E").first
-    exitStatusFile = try Self.paths(
-      options.exitStatusFile.map { [$0] } ?? [], field: "--exit-status-file"
-    ).first
     carried = nil
     forwards = nil
   }
@@ -182,6 +177,13 @@ package struct ConnectRequest: Sendable, Equatable {
     guard host.scheme == .ssh else {
       throw .validationError(field: "HOST", message: "Durable sessions are reached over SSH only.")
     }
+  }
+
+  /// Where the run's end is written; nil where it is not.
+  ///
+  /// - Throws: `validationError` for what is no path.
+  static func exitStatusFile(_ options: LinkOptions) throws(AppError) -> String? {
+    try paths(options.exitStatusFile.map { [$0] } ?? [], field: "--exit-status-file").first
   }
 
   private static func durability(_ options: ConnectOptions) throws(AppError) -> Durability {

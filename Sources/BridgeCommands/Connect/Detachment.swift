@@ -46,6 +46,8 @@ final class Detachment: Sendable {
       reporter.progress(nil)
       reporter.set(.quiet)
     }
-    Foreground.report(to: descriptor, closesOutput: isIdle)
+    // As ssh: what is asked for by -v and --json still comes.
+    let saysMore = reporter.style.isJSON || reporter.style.loudness == .verbose
+    Foreground.report(to: descriptor, closing: isIdle ? (saysMore ? [1] : [1, 2]) : [])
   }
 }

@@ -37,14 +37,15 @@ struct LinkCommand: Sendable {
     var report: ExitReport
     var statusFile: (path: String, descriptor: Int32)?
     do throws(AppError) {
+      // Before all that can fail: who reads the file must not find the end of an earlier run.
+      statusFile = try ConnectRequest.map(ConnectRequest.exitStatusFile(options)) {
+        (path) throws(AppError) in (path, try LocalEnvironment.openFile(path, appends: false))
+      }
       let request = try request()
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
       style.usesColor = request.color.isGranted(
         isTerminal: local.errorIsTerminal, local.variables)
-      statusFile = try ConnectRequest.map(request.exitStatusFile) { (path) throws(AppError) in
-        (path, try LocalEnvironment.openFile(path, appends: false))
-      }
       let log = try ConnectRequest.map(request.logFile) { (path) throws(AppError) in
         try LocalEnvironment.openFile(path, appends: true)
       }

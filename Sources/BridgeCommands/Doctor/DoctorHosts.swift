@@ -149,11 +149,15 @@ struct DoctorHosts: Sendable {
     return report.step(.command, .ok, tried: "true", "it ran", at: now)
   }
 
-  /// Asks for the version of `bridge-host`.
+  /// Asks for the version of `bridge-host`, and whether it can keep sessions.
   private func findHostProgram(on connection: SSHConnection) async {
     let sessions = SessionHost(connection, host: settings.endpoint.host)
     let result = await limited { () -> Result<String, AppError> in
-      await Result.of { () async throws(AppError) in try await sessions.version() }
+      await Result.of { () async throws(AppError) in
+        let version = try await sessions.version()
+        _ = try await sessions.list()
+        return version
+      }
     }
     switch result {
     case .success(let text)?:

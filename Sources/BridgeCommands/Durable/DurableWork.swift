@@ -140,9 +140,10 @@ final class DurableWork: LinkWork {
     } catch {
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let reason = PeerText.escaped(error.shownMessage())
-      if case .durableSessionHostUnusable = error {
+      if case .durableSessionHostUnusable = error, await !session.wasDeclined {
         context.reporter.detail("bridgectl: \(reason)")
       } else {
+        plain.dropHint()
         context.reporter.warn("what runs now ends with its link: \(reason)")
       }
       mode.set(.plain)

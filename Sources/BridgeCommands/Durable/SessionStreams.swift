@@ -34,6 +34,8 @@ final class SessionStreams: Sendable {
   private let gate = Mutex(TypingGate())
   private let replay = Mutex(ScreenReplay?.none)
   private let progress = Mutex(OutputProgress())
+  /// The session is over for this client before its program has ended.
+  private let hasFailed = Mutex(false)
 
   init(_ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool) {
     self.context = context
@@ -61,7 +63,9 @@ final class SessionStreams: Sendable {
       group.addTask { await self.watchEvents() }
       defer { group.cancelAll() }
       while let step = await group.next() {
-        if case .end(let end) = step { return end }
+        guard case .end(let end) = step else { continue }
+        if case .failed = end { hasFailed.withLock { $0 = true } }
+        return end
       }
       return .left
     }
@@ -69,13 +73,18 @@ final class SessionStreams: Sendable {
 
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
-    guard let keyboard, keyboard.wasOpened else { return }
-    let unsent = keyboard.close()
-    if context.local.outputIsTerminal { context.reporter.show(keyboard.takeReset()) }
-    if unsent > 0 { reportUnsent(unsent) }
+    let isTyped = keyboard?.wasOpened == true
+    if let keyboard, isTyped {
+      let unsent = keyboard.close()
+      if context.local.outputIsTerminal { context.reporter.show(keyboard.takeReset()) }
+      if unsent > 0 { reportUnsent(unsent) }
+    }
+    // A program that ends reads what it wants of its input.
+    guard isTyped || hasFailed.withLock(\.self) else { return }
     let untaken = await session.inputUntaken
     if untaken > 0 {
-      let subject = untaken == 1 ? "typed byte" : "typed bytes"
+      let unit = untaken == 1 ? "byte" : "bytes"
+      let subject = isTyped ? "typed \(unit)" : "\(unit) of input"
       context.reporter.log("bridgectl: \(untaken) \(subject) may not have reached the program.")
     }
   }

@@ -45,6 +45,9 @@ final class PlainWork: LinkWork {
 
   var losesNothing: Bool { context.request.recovery.isIdempotent }
 
+  /// Nothing of what the hint says would help.
+  func dropHint() { state.withLock { $0.hint = nil } }
+
   func run() async {
     for await session in sessions {
       await carry(session)

@@ -178,11 +178,19 @@ package final class OpenFile {
     return fchmod(number, status.st_mode & 0o7777) < 0 && errno == EPERM
   }
 
-  /// Bytes that a user may still write to this file system; nil where that is not known.
+  /// Bytes that are free in this file system, those that are kept for some users included: who may
+  /// use them only the file system knows. Nil where it has no size, or none that is known.
   package var freeSpace: UInt64? {
     var status = statvfs()
-    guard unsafe fstatvfs(number, &status) == 0 else { return nil }
-    return UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+    guard unsafe fstatvfs(number, &status) == 0, status.f_blocks > 0 else { return nil }
+    return UInt64(status.f_bfree) &* UInt64(status.f_frsize)
+  }
+
+  /// Bytes that its content takes in the file system; holes take none.
+  package var allocated: UInt64 {
+    var status = stat()
+    // In units of 512 bytes, whatever the file system has: inode(7).
+    return unsafe fstat(number, &status) == 0 ? UInt64(status.st_blocks) &* 512 : 0
   }
 
   package func truncate(to size: UInt64) throws(SystemFailure) {

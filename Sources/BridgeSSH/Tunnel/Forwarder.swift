@@ -324,10 +324,15 @@ public actor Forwarder {
   }
 
   private static func error(_ failure: ListeningSocket.Failure, at address: String) -> AppError {
-    .sshConnectionFailed(
-      host: PeerText.escaped(address, limit: 256),
-      reason: failure.isInUse
-        ? "Another program listens there." : "Nothing can listen there: \(failure.words).")
+    let reason =
+      if !failure.isInUse {
+        "Nothing can listen there: \(failure.words)."
+      } else if address.hasPrefix("/") {
+        "A file of this name exists: another program listens there, or has left it; then remove it."
+      } else {
+        "Another program listens there."
+      }
+    return .sshConnectionFailed(host: PeerText.escaped(address, limit: 256), reason: reason)
   }
 
   private func accept(_ socket: Socket, _ rule: ForwardRule) {

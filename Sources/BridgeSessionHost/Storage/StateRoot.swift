@@ -23,8 +23,6 @@ struct StateRoot {
     var base: String
     /// Directories in it, made where they are missing; the last two must be this user's only.
     var names: [String]
-
-    var path: String { ([base] + names).joined(separator: "/") }
   }
 
   /// `$XDG_STATE_HOME/bridge/s`, else `~/.local/state/bridge/s`; where that cannot hold files,
@@ -67,9 +65,11 @@ struct StateRoot {
   }
 
   private init(_ place: Place, creates: Bool) throws(RootError) {
+    var path = place.base
     do throws(SystemError) {
       var current = try Directory(place.base, follows: true)
       for (index, name) in place.names.enumerated() {
+        path += "/\(name)"
         let mustBePrivate = index >= place.names.count - 2
         current = try Self.enter(name, in: current, creates: creates, follows: !mustBePrivate)
         let info = try current.descriptor.info()
@@ -80,9 +80,9 @@ struct StateRoot {
       directory = current
     } catch {
       let text = error.code == 0 ? error.call : error.text
-      if error.code == 0 || error.isSymbolicLink { throw .refused("\(place.path): \(text)") }
-      guard error.isUnsuitablePlace else { throw .refused("\(place.path): \(text)") }
-      throw .unsuitable("\(place.path): \(text)")
+      if error.code == 0 || error.isSymbolicLink { throw .refused("\(path): \(text)") }
+      guard error.isUnsuitablePlace else { throw .refused("\(path): \(text)") }
+      throw .unsuitable("\(path): \(text)")
     }
   }
 

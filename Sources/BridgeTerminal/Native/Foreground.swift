@@ -62,19 +62,23 @@ package enum Foreground {
   /// Leaves the terminal's session: its signals.
   package static func leaveSession() { setsid() }
 
-  /// Says by `descriptor` that this process is in the background; `closesOutput` takes the terminal
-  /// away from its standard output and error first.
-  package static func report(to descriptor: Int32, closesOutput: Bool) {
+  /// Says by `descriptor` that this process is in the background.
+  ///
+  /// - Parameter closed: those of standard output and error that it needs no more: a terminal
+  ///   or a pipe, whose reader would wait for their end, is left first. A file stays.
+  package static func report(to descriptor: Int32, closing closed: [Int32]) {
     isDetached.withLock { $0 = true }
-    if closesOutput {
-      let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
-      for output in Int32(1)...2 where nothing >= 0 && isatty(output) == 1 {
-        dup2(nothing, output)
-      }
-      close(nothing)
-    }
+    let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+    for output in closed where nothing >= 0 && isWaitedFor(output) { dup2(nothing, output) }
+    Foundation.close(nothing)
     _ = DescriptorWriter.writeAll([1], to: descriptor)
     close(descriptor)
+  }
+
+  private static func isWaitedFor(_ output: Int32) -> Bool {
+    var status = stat()
+    guard unsafe fstat(output, &status) == 0 else { return false }
+    return isatty(output) == 1 || [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 
   private static func outcome(of child: pid_t, _ source: Int32) -> Int32 {

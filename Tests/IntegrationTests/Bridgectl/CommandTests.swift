@@ -226,6 +226,21 @@ import Testing
     }
   }
 
+  /// The end of an earlier run would be taken for this one's.
+  @Test func theEndIsWrittenOfARunThatNeverBegan() async throws {
+    let home = try Home()
+    for (verb, arguments, code) in [
+      ("cp", [home.file("absent"), "127.0.0.1:x"], 66),
+      ("connect", ["-A", "127.0.0.1", "true"], 78),
+    ] {
+      try home.write(#"{"v":1,"exit":0,"remote":0}"#, to: "end")
+      let outcome = try await home.run(
+        [verb, "--exit-status-file", home.file("end")] + arguments)
+      #expect(outcome.code == Int32(code), "\(outcome.error)")
+      #expect(home.read("end").contains("\"exit\":\(code),\"case\""), "\(home.read("end"))")
+    }
+  }
+
   @Test func onlyAddressesOfTheFamilyThatIsAskedForAreDialed() async throws {
     try await withServer { server, home in
       let four = try await home.run(server.options(home) + ["-4", "127.0.0.1", "true"])

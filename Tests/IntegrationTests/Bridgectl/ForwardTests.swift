@@ -277,6 +277,17 @@ import Testing
     }
   }
 
+  /// Who started it waits for the end of its output.
+  @Test func aRunInTheBackgroundThatIsIdleLeavesThePipesOfItsParent() async throws {
+    try await withServer { server, home in
+      let arguments = server.options(home) + ["-f", "-N", "--no-reconnect", "127.0.0.1"]
+      let shell = ["20", "bash", "-c", #""$0" "$@" 2>&1 | cat"#, Child.program]
+      let outcome = try await home.run(shell + arguments, program: "/usr/bin/timeout")
+      #expect(outcome.code == 0, "\(outcome.error)")
+      await server.killSessions()
+    }
+  }
+
   @Test func aRunInTheBackgroundMayPromptBeforeItLeavesTheTerminal() async throws {
     try await withServer(isKnown: false) { server, home in
       let terminal = try Terminal()

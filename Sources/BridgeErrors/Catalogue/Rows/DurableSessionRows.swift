@@ -73,7 +73,8 @@ extension CatalogueRow {
     Self(
       "durableSessionHostUnusable", .session,
       cause: "Durable sessions need the program bridge-host on the remote machine.",
-      remedy: "Install bridge-host there, or connect without a durable session.",
+      remedy:
+        "Mend what is named, install bridge-host there, or connect without a durable session.",
       title: "No Durable Sessions",
       message: """
         \(Payload.exact(host)) cannot keep durable sessions: \(Payload.sentence(reason))

@@ -263,6 +263,23 @@ extension Home {
     }
   }
 
+  /// As a tmpfs without a limit does, and others that grow with what is written.
+  @Test(.enabled(if: geteuid() == 0)) func aFileSystemWithoutASizeIsWritten() async throws {
+    try await withSessions { server, home, folder in
+      let disk = "\(folder.path)/disk"
+      try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+      let mount = try await home.run(
+        ["-t", "tmpfs", "-o", "size=0", "none", disk], program: "/bin/mount")
+      guard mount.code == 0 else { return }
+      _ = try home.fill("a", 2 << 20)
+      let outcome = try await server.copy([home.file("a"), "\(host):disk/a"], home)
+      let copy = FileManager.default.contents(atPath: "\(disk)/a")
+      _ = try await home.run(["-l", disk], program: "/bin/umount")
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(copy == home.data("a"))
+    }
+  }
+
   @Test(.enabled(if: geteuid() == 0)) func aFullDiskIsSaidBeforeAByteIsSent() async throws {
     try await withSessions { server, home, folder in
       let disk = "\(folder.path)/disk"

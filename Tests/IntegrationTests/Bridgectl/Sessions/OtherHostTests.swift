@@ -62,6 +62,25 @@ import Testing
     }
   }
 
+  /// Installing bridge-host again would not help.
+  @Test func aDirectoryThatCannotBeUsedIsNamed() async throws {
+    try await withSessions { server, home, folder in
+      let state = "\(folder.path)/.local/state/bridge"
+      try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+      FileDetails.setMode(state, 0o755)
+      let plain = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 5"])
+      #expect(plain.code == 5 && plain.text == "ran\n")
+      #expect(plain.error.contains("what runs now ends with its link"), "\(plain.error)")
+      #expect(plain.error.contains("\(state): not a directory that only"), "\(plain.error)")
+      let doctor = try await home.run(
+        ["doctor", "--json"] + server.link(home) + ["127.0.0.1"])
+      let line = doctor.error.split(separator: "\n").first { $0.contains(#""bridgeHost""#) }
+      #expect(line?.contains("\"warning\"") == true, "\(doctor.error)")
+      #expect(line?.contains("only this user may use") == true, "\(doctor.error)")
+    }
+  }
+
   /// A frame of a type that version 1 does not have.
   @Test func anAnswerOfALaterProtocolIsATypedError() async throws {
     try await withSessions(installs: false) { server, home, folder in

@@ -115,6 +115,28 @@ import Testing
     }
   }
 
+  /// The program reads none of it.
+  @Test func inputThatATakeoverLeavesUnreadIsCounted() async throws {
+    try await withSessions { server, home, folder in
+      let id = try await start(server, home, "echo ready; exec sleep 1000")
+      let attach = server.link(home) + ["127.0.0.1", id]
+      let first = try home.start(
+        ["attach"] + attach, input: [UInt8](repeating: 120, count: 300_000))
+      try await eventually {
+        try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+          .text.contains(#""attached":1"#)
+      }
+      let second = try home.start(["attach", "--take"] + attach)
+      let outcome = try await first.outcome()
+      #expect(outcome.code == 75)
+      #expect(
+        outcome.error.contains("bytes of input may not have reached the program"),
+        "\(outcome.error)")
+      _ = try await home.run(["kill"] + attach)
+      _ = try await second.outcome()
+    }
+  }
+
   @Test func whatIsNoLongerKeptIsSaid() async throws {
     try await withSessions { server, home, folder in
       let id = try await start(server, home, "echo one; echo two")
