@@ -18,6 +18,8 @@ import Testing
       try await withConnection(to: server, at: proxy.port, configuration) { connection in
         let first = try await connection.execute("true")
         #expect(try await first.exitStatus() == .status(0))
+        // Its answer is the last thing that the server sends before.
+        _ = try await connection.probe(within: .seconds(60))
         try await before(connection)
         try await proxy.inject(.freeze())
         try await body(connection)
