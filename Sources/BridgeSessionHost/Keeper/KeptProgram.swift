@@ -129,29 +129,31 @@ final class KeptProgram {
 
   /// Signals the foreground process group, of pipes the program's own.
   func signal(_ signal: SessionSignal) {
-    let foreground = foregroundGroups
-    send(signal, to: foreground.isEmpty ? [process] : foreground)
+    if let group = terminal?.foreground, send(signal, to: [group]) { return }
+    send(signal, to: [process])
   }
 
   /// Signals every process group that is known: the leader's and the foreground one.
-  func signalAll(_ signal: SessionSignal) { send(signal, to: foregroundGroups.union([process])) }
+  func signalAll(_ signal: SessionSignal) {
+    send(signal, to: Set([process] + [terminal?.foreground].compactMap { $0 }))
+  }
 
-  private var foregroundGroups: Set<Int32> { Set([terminal?.foreground].compactMap { $0 }) }
-
-  /// The number of a group without a process may be another's by now. Where the leader has ended
-  /// the processes that hold its output open are signaled, too: the session ends with them.
-  private func send(_ signal: SessionSignal, to groups: Set<Int32>) {
+  /// Signals groups; false where none of them has a process. The number of such a group may be
+  /// another's by now. Where the leader has ended the processes that hold its output open are
+  /// signaled, too: the session ends with them.
+  @discardableResult
+  private func send(_ signal: SessionSignal, to groups: Set<Int32>) -> Bool {
     let number = SessionSignalNumber.number(signal.rawValue)
-    let isOwn = !isReaped && groups == [process]
-    let tree = isOwn ? nil : ProcessTree()
-    for group in groups where tree?.hasMember(of: group) != false {
-      Programs.signalGroup(group, number)
+    let own = isReaped ? nil : process
+    let tree = groups == [own] ? nil : ProcessTree()
+    let found = groups.filter { $0 == own || tree?.hasMember(of: $0) == true }
+    for group in found { Programs.signalGroup(group, number) }
+    guard isReaped, let tree else { return !found.isEmpty }
+    let holders = tree.holders(of: outputs.map(\.channel.descriptor)).filter {
+      !groups.contains($0.group)
     }
-    guard isReaped, let tree else { return }
-    let files = outputs.map(\.channel.descriptor)
-    for holder in tree.holders(of: files) where !groups.contains(holder.group) {
-      Programs.signal(process: holder.process, number)
-    }
+    for holder in holders { Programs.signal(process: holder.process, number) }
+    return !found.isEmpty || !holders.isEmpty
   }
 }
 
