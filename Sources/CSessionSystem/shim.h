@@ -42,12 +42,6 @@ static inline int bridge_lock(int fd) {
   return fcntl(fd, 37 /* F_OFD_SETLK */, &lock);
 }
 
-// Shares that lock with others that share it.
-static inline int bridge_share_lock(int fd) {
-  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-  return fcntl(fd, 37 /* F_OFD_SETLK */, &lock);
-}
-
 // The lock of one byte: 0 gives it back, 1 shares it, 2 takes it alone. Where it waits, for as long as
 // another one has it.
 static inline int bridge_lock_byte(int fd, long byte, int mode, int waits) {

@@ -173,7 +173,6 @@ import Testing
     try waitUntil { try bench.status(spec.session)?.memory != nil }
     let client = try bench.attach(spec.session)
     try client.pump { $0.end != nil }
-    client.machine.commit(through: UInt64(client.all.count), at: Machine.milliseconds)
     try client.pump { !$0.hasUnsent && $0.machine.acknowledgementDeadline == nil }
     client.cut()
     try waitUntil { try bench.status(spec.session)?.state == .ended }

@@ -89,13 +89,15 @@ import Testing
     if isOpen() { TestMachine.kill(keeper) }
   }
 
-  @Test func aStoppedKeeperIsReportedAndTheProgramIsLeftAlone() throws {
+  /// What was requested of it would be carried out once it goes on.
+  @Test(arguments: ["attach", "kill"])
+  func aStoppedKeeperIsReportedAndTheProgramIsLeftAlone(verb: String) throws {
     let bench = try SessionBench()
     let spec = bench.spec("read word; exit 5")
     _ = try bench.start(spec)
     let keeper = try #require(bench.keepers(of: spec.session).first)
     TestMachine.stop(keeper)
-    let (frames, status) = try bench.run(["attach", "--session", spec.session.description])
+    let (frames, status) = try bench.run([verb, "--session", spec.session.description])
     guard case .refused(let refusal)? = frames.last else { Issue.record("\(frames)"); return }
     #expect(status == 78 && refusal.text.contains("does not answer"))
     #expect(try bench.status(spec.session)?.state == .running)

@@ -30,6 +30,11 @@ import Testing
     #expect(client.all.count == count && client.end == .exited(status: 7))
   }
 
+  /// How many bytes of output frames have.
+  private func length(of frames: [Frame]) -> Int {
+    frames.reduce(0) { if case .output(_, _, let bytes) = $1 { $0 + bytes.count } else { $0 } }
+  }
+
   @Test func aCallerThatWaitsForTheEndIsAnswered() throws {
     let bench = try SessionBench()
     let (session, client) = try begin(bench)
@@ -61,10 +66,7 @@ import Testing
     #expect(try client.close() == 0)
     let (output, status) = reader.finish([])
     let frames = try SessionBench.frames(in: output)
-    let bytes = frames.reduce(0) {
-      if case .output(_, _, let bytes) = $1 { $0 + bytes.count } else { $0 }
-    }
-    #expect(status == 0 && bytes == count)
+    #expect(status == 0 && length(of: frames) == count)
     guard case .ended(_, let end)? = frames.last else {
       Issue.record("no end")
       return
@@ -95,10 +97,7 @@ import Testing
     let spec = bench.spec("head -c \(count) /dev/zero; exit 7") { $0.cap = 8 << 20 }
     _ = try bench.start(spec)
     try bench.waitForEnd(spec.session)
-    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
-    return (
-      try #require(SessionFiles(spec.session, in: [root])), try bench.attach(spec.session)
-    )
+    return (try bench.files(of: spec.session), try bench.attach(spec.session))
   }
 
   private func launchReader(
@@ -119,10 +118,8 @@ import Testing
     #expect(client.all.count == count && client.end == .exited(status: 7))
     #expect(!bench.names.isEmpty)
     let (output, status) = reader.finish([])
-    let bytes = try SessionBench.frames(in: output).reduce(0) {
-      if case .output(_, _, let bytes) = $1 { $0 + bytes.count } else { $0 }
-    }
-    #expect(status == 0 && bytes == count)
+    let frames = try SessionBench.frames(in: output)
+    #expect(status == 0 && length(of: frames) == count)
     #expect(bench.names.isEmpty)
   }
 
@@ -148,8 +145,7 @@ import Testing
     let (files, client) = try beginEnded(bench)
     let reader = try launchReader(of: files, bench)
     #expect(try client.close() == 0)
-    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
-    let retention = Retention(roots: [root], now: Machine.seconds)
+    let retention = Retention(roots: [try bench.root], now: Machine.seconds)
     retention.sweep()
     #expect(!bench.names.isEmpty)
     reader.end()

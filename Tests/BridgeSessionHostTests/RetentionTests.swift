@@ -16,9 +16,7 @@ import Testing
   private func sweep(
     _ bench: SessionBench, after seconds: UInt64, quota: UInt64 = Retention.quota
   ) throws {
-    let directory = try Directory(bench.sessionsFolder.path)
-    var retention = Retention(
-      roots: [StateRoot(directory: directory)], now: Machine.seconds + seconds)
+    var retention = Retention(roots: [try bench.root], now: Machine.seconds + seconds)
     retention.quota = quota
     retention.sweep()
   }
@@ -67,8 +65,7 @@ import Testing
   @Test func aSessionThatEndsRemovesThoseThatWereKeptTooLong() throws {
     let bench = try SessionBench()
     let old = try ended(bench, "exit 3")
-    let directory = try Directory(bench.sessionsFolder.path)
-    let files = try #require(SessionFiles(old, in: [StateRoot(directory: directory)]))
+    let files = try bench.files(of: old)
     var state = try #require(files.state)
     state.endedAt = Machine.seconds - 8 * Self.day
     try files.record(state, syncs: false)

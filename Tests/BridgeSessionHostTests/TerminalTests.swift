@@ -76,8 +76,7 @@ import Testing
       ($0.terminal, $0.cap, $0.whenFull) = (Array("dumb".utf8), 1 << 20, .wait)
     }
     _ = try bench.start(spec)
-    let root = StateRoot(directory: try Directory(bench.sessionsFolder.path))
-    let files = try #require(SessionFiles(spec.session, in: [root]))
+    let files = try bench.files(of: spec.session)
     try waitUntil { files.state?.phase == .exited }
     // Longer than a background child is waited for.
     let ended = Machine.milliseconds

@@ -205,7 +205,7 @@ extension Descriptor {
   func lock() -> Bool { bridge_lock(number) == 0 }
 
   /// Shares the lock of its file; false when another description holds it alone.
-  func share() -> Bool { bridge_share_lock(number) == 0 }
+  func share() -> Bool { bridge_lock_byte(number, 0, 1, 0) == 0 }
 
   /// True when another description holds the lock.
   var isLocked: Bool { bridge_is_locked(number) == 1 }

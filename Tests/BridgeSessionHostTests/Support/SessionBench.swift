@@ -70,10 +70,14 @@ final class SessionBench {
     }
   }
 
-  /// Kills the keeper of a session, and waits until it is gone.
+  /// Kills the keeper of a session, and waits until it is gone. A process that ends has no list of
+  /// descriptors any more before they are closed: its lock goes last.
   func killKeeper(of session: SessionID) throws {
     for keeper in keepers(of: session) { TestMachine.kill(keeper) }
-    try waitUntil { keepers(of: session).isEmpty }
+    try waitUntil {
+      let files = (try? root).flatMap { SessionFiles(session, in: [$0]) }
+      return keepers(of: session).isEmpty && files?.isAlive != true
+    }
   }
 
   func spec(_ command: String, _ change: (inout SessionSpec) -> Void = { _ in }) -> SessionSpec {
@@ -101,6 +105,14 @@ final class SessionBench {
   func start(_ spec: SessionSpec) throws -> Frame {
     let (frames, _) = try run(["start"], input: Frame.start(spec).encoded)
     return try #require(frames.last)
+  }
+
+  var root: StateRoot {
+    get throws { StateRoot(directory: try Directory(sessionsFolder.path)) }
+  }
+
+  func files(of session: SessionID) throws -> SessionFiles {
+    try #require(SessionFiles(session, in: [try root]))
   }
 
   func status(_ session: SessionID) throws -> SessionStatus? {
