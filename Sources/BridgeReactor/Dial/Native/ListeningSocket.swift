@@ -28,7 +28,7 @@ import Foundation
 
   /// The TCP port; 0 for a unix socket.
   package let port: Int
-  private let path: String?
+  private let file: SocketFile?
   private var descriptor: Int32
   private var watcher: DescriptorWatcher?
   private var pause: LoopTimer?
@@ -37,7 +37,7 @@ import Foundation
   package init(_ address: NetworkAddress, port: Int) throws(Failure) {
     let family = address.family == .v4 ? AF_INET : AF_INET6
     descriptor = try Self.make(family)
-    path = nil
+    file = nil
     let isBound = unsafe address.withSocketAddress(port: UInt16(clamping: port)) {
       [descriptor] address, size in
       var yes: Int32 = 1
@@ -48,7 +48,7 @@ import Foundation
       }
       return unsafe bind(descriptor, address, size) == 0
     }
-    guard isBound, listen(descriptor, Self.backlog) == 0 else {
+    guard isBound, Foundation.listen(descriptor, Self.backlog) == 0 else {
       let failure = Failure(errno: errno)
       Foundation.close(descriptor)
       throw failure
@@ -56,37 +56,18 @@ import Foundation
     self.port = Self.port(of: descriptor)
   }
 
-  /// Makes a unix socket at `path`, for this user alone.
+  /// Makes a unix socket at `path`, for this user alone. What is there stays there.
   package init(path: String) throws(Failure) {
-    var address = sockaddr_un()
-    let bytes = Array(path.utf8)
-    guard !bytes.contains(0), bytes.count < Self.pathLimit else {
-      throw Failure(errno: ENAMETOOLONG)
-    }
-    descriptor = try Self.make(AF_UNIX)
-    self.path = path
-    port = 0
-    address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    // The mode of the file is that of the socket when it is bound.
-    fchmod(descriptor, 0o600)
-    let isBound = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        [descriptor] in unsafe bind(descriptor, $0, size) == 0
-      }
-    }
-    guard isBound else {
-      let failure = Failure(errno: errno)
+    let descriptor = try Self.make(AF_UNIX)
+    do throws(Failure) {
+      file = try Self.listen(descriptor, at: path)
+    } catch {
       Foundation.close(descriptor)
-      throw failure
+      throw error
     }
-    unsafe chmod(path, 0o600)
-    guard listen(descriptor, Self.backlog) == 0 else {
-      let failure = Failure(errno: errno)
-      close()
-      throw failure
-    }
+    // Only now: an object that is whole removes its file when it goes.
+    self.descriptor = descriptor
+    port = 0
   }
 
   deinit { close() }
@@ -108,7 +89,7 @@ import Foundation
     watcher = nil
     Foundation.close(descriptor)
     descriptor = -1
-    if let path { unsafe unlink(path) }
+    file?.remove()
   }
 
   private func takeWaiting(on reactor: Reactor, _ accept: (Socket) -> Void) {
@@ -127,6 +108,33 @@ import Foundation
         return
       }
     }
+  }
+
+  private static func listen(
+    _ descriptor: Int32, at path: String
+  ) throws(Failure) -> SocketFile {
+    var address = sockaddr_un()
+    let bytes = Array(path.utf8)
+    guard !bytes.contains(0), bytes.count < pathLimit else { throw Failure(errno: ENAMETOOLONG) }
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    // The mode of the file is that of the socket when it is bound.
+    fchmod(descriptor, 0o600)
+    let isBound = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, size) == 0
+      }
+    }
+    guard isBound else { throw Failure(errno: errno) }
+    let file = SocketFile(path)
+    unsafe chmod(path, 0o600)
+    guard Foundation.listen(descriptor, backlog) == 0 else {
+      let failure = Failure(errno: errno)
+      file.remove()
+      throw failure
+    }
+    return file
   }
 
   private static func make(_ family: Int32) throws(Failure) -> Int32 {
@@ -149,5 +157,33 @@ import Foundation
     return unsafe withUnsafeBytes(of: storage) { bytes in
       unsafe Int(bytes[2]) << 8 | Int(bytes[3])
     }
+  }
+}
+
+/// The name that was made for a socket, and the file that it led to then.
+private struct SocketFile {
+  private let path: String
+  private let identity: Identity?
+
+  private struct Identity: Equatable {
+    let device: dev_t
+    let number: ino_t
+  }
+
+  init(_ path: String) {
+    self.path = path
+    identity = Self.identity(of: path)
+  }
+
+  /// Removes the name, where it still leads to that file: another program may have taken it.
+  func remove() {
+    guard let identity, Self.identity(of: path) == identity else { return }
+    unsafe unlink(path)
+  }
+
+  private static func identity(of path: String) -> Identity? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    return Identity(device: status.st_dev, number: status.st_ino)
   }
 }
