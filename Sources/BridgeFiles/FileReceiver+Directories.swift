@@ -48,7 +48,11 @@ extension FileReceiver {
       let directory = try parent.directory(own)
       // The stream before may have given it a mode that allows no more. It set the time with it:
       // one that the user has closed is another.
-      if isContinued, (try? directory.status().meta) == meta { directory.allowNames() }
+      if isContinued, let now = try? directory.status().meta, now.hasMode(of: meta),
+        now.hasTime(of: meta)
+      {
+        directory.allowNames()
+      }
       return directory
     } catch {
       throw error.ofTarget

@@ -300,13 +300,23 @@ package final class FileReceiver {
 
 extension OpenFile {
   /// Makes sure that a copy may take `name`: from a file or a symbolic link, and not from a device,
-  /// a pipe or a socket, which other programs use by that name.
+  /// a pipe or a socket, or a link to one, which other programs use by that name.
   func requireReplaceable(_ name: [UInt8]) throws(FileFault) {
     switch (try? status(of: name))?.kind {
-    case .file, .link, nil: return
+    case .file, nil: return
     case .directory: throw FileFault(.isDirectory)
-    case .special: throw FileFault(.unwritable, "a device, a pipe or a socket has its name")
+    case .link where !leadsToSpecial(name): return
+    case .link, .special:
+      throw FileFault(.unwritable, "a device, a pipe or a socket has its name")
     }
+  }
+
+  /// Whether a symbolic link leads to a device, a pipe or a socket, or to where the system has
+  /// them: /dev/stdout is a link to an open file of who looks.
+  private func leadsToSpecial(_ name: [UInt8]) -> Bool {
+    let goal = (try? target(of: name)) ?? []
+    if ["/dev/", "/proc/"].contains(where: { goal.starts(with: $0.utf8) }) { return true }
+    return (try? followedStatus(of: name))?.kind == .special
   }
 }
 

@@ -130,6 +130,31 @@ import Testing
     #expect(place.names("u") == ["a", "l", "z"], "no part is left")
   }
 
+  /// /dev/stdout is one: who copies to it as root would take it from every program.
+  @Test(arguments: ["/dev/null", "pipe", "/dev/stdout", "/proc/self/fd/1"])
+  func aLinkToWhatIsNoFileStays(goal: String) throws {
+    let place = try Place()
+    try place.write([1], to: "a")
+    #expect(FileDetails.makePipe(place.file("pipe")))
+    try place.link("b", to: goal)
+    var file = Copy(place.file("a"), to: place.file("b"))
+    #expect(try file.stream() == .finished)
+    #expect(file.faults == [.unwritable])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place.file("b")) == goal)
+  }
+
+  /// Else what one user may not remove there, all may in the copy.
+  @Test func aDirectoryIsCopiedWithItsStickyBit() throws {
+    let place = try Place()
+    try place.write([1], to: "t/d/f")
+    FileDetails.setMode(place.file("t/d"), 0o3777)
+    FileDetails.setMode(place.file("t/d/f"), 0o7640)
+    var copy = Copy(place.file("t"), to: place.file("u"), isRecursive: true)
+    #expect(try copy.stream() == .finished)
+    #expect(FileDetails.of(place.file("u/d"))[0] & 0o7777 == 0o1777)
+    #expect(FileDetails.of(place.file("u/d/f"))[0] & 0o7777 == 0o640)
+  }
+
   @Test func aDirectoryIsNotCopiedWithoutBeingAsked() throws {
     let place = try Place()
     try place.write([1], to: "t/a")

@@ -25,8 +25,9 @@ package struct FileStatus: Equatable {
     case _: kind = .special
     }
     size = UInt64(max(0, status.st_size))
+    let bits: UInt32 = kind == .directory ? 0o777 | FileMeta.sticky : 0o777
     meta = FileMeta(
-      mode: UInt32(status.st_mode), seconds: Int64(status.st_mtim.tv_sec),
+      mode: UInt32(status.st_mode) & bits, seconds: Int64(status.st_mtim.tv_sec),
       nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec))
     let numbers = [
       UInt64(status.st_dev), UInt64(status.st_ino), size,

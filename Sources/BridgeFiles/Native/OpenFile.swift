@@ -71,6 +71,11 @@ package final class OpenFile {
     try Self.status(name, in: number, AT_SYMLINK_NOFOLLOW)
   }
 
+  /// What a symbolic link of this directory leads to.
+  func followedStatus(of name: [UInt8]) throws(SystemFailure) -> FileStatus {
+    try Self.status(name, in: number, 0)
+  }
+
   /// What is at a path that the user named.
   package static func status(named path: [UInt8]) throws(SystemFailure) -> FileStatus {
     try status(path, in: AT_FDCWD, 0)
@@ -144,8 +149,12 @@ package final class OpenFile {
     try set(meta, beside: status.st_mode & 0o3000)
   }
 
-  /// Sets permission bits and the time of the last change.
-  package func set(_ meta: FileMeta) throws(SystemFailure) { try set(meta, beside: 0) }
+  /// Sets permission bits and the time of the last change of a file.
+  package func set(_ meta: FileMeta) throws(SystemFailure) {
+    var meta = meta
+    meta.mode &= 0o777
+    try set(meta, beside: 0)
+  }
 
   private func set(_ meta: FileMeta, beside others: mode_t) throws(SystemFailure) {
     _ = try checked { fchmod(number, mode_t(meta.mode) | others) }
@@ -172,7 +181,7 @@ package final class OpenFile {
   /// Whether this has another mode than `meta` and another owner, who alone may change it.
   package func keepsMode(insteadOf meta: FileMeta) -> Bool {
     var status = stat()
-    guard unsafe fstat(number, &status) == 0, FileStatus(status).meta.mode != meta.mode else {
+    guard unsafe fstat(number, &status) == 0, !FileStatus(status).meta.hasMode(of: meta) else {
       return false
     }
     return fchmod(number, status.st_mode & 0o7777) < 0 && errno == EPERM

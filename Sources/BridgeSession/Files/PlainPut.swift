@@ -188,7 +188,9 @@ struct PlainPut: PlainEnd {
 
   /// A directory of another owner has this mode.
   private static func otherMode(_ letters: Substring?, insteadOf meta: FileMeta?) -> FileFault? {
-    guard let letters, let meta, PlainText.mode(letters.utf8) != meta.mode else { return nil }
+    guard let letters, let meta else { return nil }
+    let own = FileMeta(mode: PlainText.mode(letters.utf8), seconds: 0, nanoseconds: 0)
+    guard !own.hasMode(of: meta) else { return nil }
     return FileFault(.unwritable, FileReceiver.otherOwner)
   }
 

@@ -187,7 +187,8 @@ enum PlainScript {
     }
     special() {
       e="a device, a pipe or a socket has its name"
-      [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && [ ! -L "$1" ]
+      [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && return
+      [ -L "$1" ] && case $(ls -ld "$1") in *"-> /proc/"* | *"-> /dev/"*) ;; *) false ;; esac
     }
     begin() {
       if [ $bad -gt 0 ]; then t=; say no above

@@ -39,13 +39,17 @@ enum PlainText {
     return "d" + bits.map { meta.mode >> UInt32($1) & 1 == 1 ? String($0) : "-" }.joined()
   }
 
-  /// Permission bits as ls(1) prints them, after the letter of the kind.
+  /// Permission bits as ls(1) prints them, after the letter of the kind; of a directory the sticky
+  /// bit, too.
   static func mode(_ letters: some Collection<UInt8>) -> UInt32 {
-    letters.dropFirst().prefix(9).reduce(0) { bits, letter in
+    let letters = Array(letters.prefix(10))
+    let isSticky = letters.last == UInt8(ascii: "t") || letters.last == UInt8(ascii: "T")
+    let sticky = isSticky && letters.first == UInt8(ascii: "d") ? FileMeta.sticky : 0
+    return letters.dropFirst().reduce(0) { bits, letter in
       // Capital letters are setuid and its like without the right to execute.
       let isSet = letter != UInt8(ascii: "-") && !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= letter)
       return bits << 1 | (isSet ? 1 : 0)
-    }
+    } | sticky
   }
 
   /// The 32 bytes of a digest in hexadecimal digits; nil for anything else.

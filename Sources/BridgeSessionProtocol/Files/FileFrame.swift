@@ -1,7 +1,7 @@
 /// Permission bits and the time of the last change.
 package struct FileMeta: Sendable, Equatable {
-  /// The lower nine bits of the mode: what could give rights that the reader does not have is not
-  /// passed on.
+  /// The lower nine bits of the mode, and that for a directory of which only an owner may remove
+  /// names (sticky). What could give rights that the reader does not have is not passed on.
   package var mode: UInt32
   /// Seconds since 1970.
   package var seconds: Int64
@@ -9,9 +9,20 @@ package struct FileMeta: Sendable, Equatable {
   package var nanoseconds: UInt32
 
   package init(mode: UInt32, seconds: Int64, nanoseconds: UInt32) {
-    self.mode = mode & 0o777
+    self.mode = mode & (0o777 | Self.sticky)
     self.seconds = seconds
     self.nanoseconds = nanoseconds
+  }
+
+  /// S_ISVTX, inode(7).
+  package static let sticky: UInt32 = 0o1000
+
+  /// Whether a directory with this mode has that of `other`; it keeps a sticky bit of its own.
+  package func hasMode(of other: FileMeta) -> Bool { mode == other.mode | mode & Self.sticky }
+
+  /// Whether the last change was at the same time.
+  package func hasTime(of other: FileMeta) -> Bool {
+    seconds == other.seconds && nanoseconds == other.nanoseconds
   }
 
   static let length = 16

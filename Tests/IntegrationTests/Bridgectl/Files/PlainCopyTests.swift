@@ -108,6 +108,34 @@ extension Home {
     }
   }
 
+  @Test(arguments: PlainHost.present, [true, false])
+  func aLinkToADeviceOfTheHostStays(_ kind: PlainHost, isPut: Bool) async throws {
+    try await kind.with { server, home in
+      try home.write("x", to: "a")
+      for goal in ["/dev/null", "/proc/self/fd/1"] {
+        try? FileManager.default.removeItem(atPath: home.file("b"))
+        try FileManager.default.createSymbolicLink(
+          atPath: home.file("b"), withDestinationPath: goal)
+        let outcome = try await server.copy(operands(home, isPut: isPut), home)
+        #expect(outcome.code == 73, "\(outcome.error)")
+        #expect(outcome.error.contains("a device, a pipe or a socket has its name"))
+        let kept = try FileManager.default.destinationOfSymbolicLink(atPath: home.file("b"))
+        #expect(kept == goal && home.remains().isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: PlainHost.present, [true, false])
+  func aDirectoryIsCopiedWithItsStickyBit(_ kind: PlainHost, isPut: Bool) async throws {
+    try await kind.with { server, home in
+      try home.write("x", to: "a/d/f")
+      FileDetails.setMode(home.file("a/d"), 0o1777)
+      let outcome = try await server.copy(["-r"] + operands(home, isPut: isPut), home)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(FileDetails.of(home.file("b/d"))[0] & 0o7777 == 0o1777)
+    }
+  }
+
   @Test func theEventsNameTheTool() async throws {
     try await PlainHost.usual.with { server, home in
       try home.write("x", to: "a")
