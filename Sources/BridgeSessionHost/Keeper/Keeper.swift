@@ -94,14 +94,16 @@ final class Keeper {
   /// Runs until the program has ended and no client is attached.
   func run() {
     Machine.keepFreedMemory()
+    var list = PollList<Token>()
     while true {
       let now = Machine.milliseconds
       step(at: now)
       if isDone, !isHeld(at: now) { return discard() }
       if mayLeave { return removeSocketName() }
-      var entries = pollEntries(at: now)
-      Poller.wait(&entries, timeout(at: now))
-      serve(entries, at: Machine.milliseconds)
+      list.removeAll()
+      fill(&list, at: now)
+      list.wait(timeout(at: now))
+      serve(list, at: Machine.milliseconds)
     }
   }
 
@@ -202,33 +204,23 @@ final class Keeper {
 
   // MARK: Waiting
 
-  private func pollEntries(at now: Milliseconds) -> [PollEntry<Token>] {
-    var entries = [
-      PollEntry(
-        token: Token.listener, descriptor: listener.number,
-        reads: callers.count { !$0.isKnown } < Self.callerLimit),
-      PollEntry(token: .children, descriptor: children.number, reads: true),
-    ]
-    entries += callers.map {
-      PollEntry(token: .caller($0.descriptor.number), descriptor: $0.descriptor.number, reads: true)
+  private func fill(_ list: inout PollList<Token>, at now: Milliseconds) {
+    let isOpen = callers.count { !$0.isKnown } < Self.callerLimit
+    list.add(.listener, listener.number, reads: isOpen)
+    list.add(.children, children.number, reads: true)
+    for caller in callers {
+      let number = caller.descriptor.number
+      list.add(.caller(number), number, reads: true)
     }
     if mayRead(at: now) {
-      entries += program.outputs.map {
-        PollEntry(
-          token: .output($0.stream), descriptor: $0.channel.descriptor.number, reads: true)
+      for output in program.outputs {
+        list.add(.output(output.stream), output.channel.descriptor.number, reads: true)
       }
     }
     if program.hasPendingInput, let input = program.input {
-      entries.append(
-        PollEntry(
-          token: .programInput, descriptor: input.descriptor.number, writes: true))
+      list.add(.programInput, input.descriptor.number, writes: true)
     }
-    entries += server.pollEntries().map { entry in
-      PollEntry(
-        token: .attachment(entry.token), descriptor: entry.descriptor, reads: entry.reads,
-        writes: entry.writes)
-    }
-    return entries
+    server.add(to: &list) { .attachment($0) }
   }
 
   private func mayRead(at now: Milliseconds) -> Bool {
@@ -258,25 +250,20 @@ final class Keeper {
     return deadlines.min().map { $0 > now ? $0 - now : 0 }
   }
 
-  private func serve(_ entries: [PollEntry<Token>], at now: Milliseconds) {
-    var attachments: [PollEntry<SessionServer.Token>] = []
-    for entry in entries where entry.isReadable || entry.isWritable || entry.isClosed {
+  private func serve(_ list: PollList<Token>, at now: Milliseconds) {
+    for index in 0..<list.count {
+      let (token, readiness) = list[index]
+      guard readiness.isAny else { continue }
       tidyAt = now + Self.tidyDelay
-      switch entry.token {
+      switch token {
       case .listener: accept(at: now)
       case .children: reap(at: now)
       case .caller(let number): receive(from: number, at: now)
       case .output(let stream): read(stream, at: now)
       case .programInput: writeInput(at: now)
-      case .attachment(let token):
-        var copy = PollEntry(token: token, descriptor: entry.descriptor)
-        copy.isReadable = entry.isReadable
-        copy.isWritable = entry.isWritable
-        copy.isClosed = entry.isClosed
-        attachments.append(copy)
+      case .attachment(let token): server.serve(token, readiness, at: now)
       }
     }
-    server.serve(attachments, at: now)
   }
 
   // MARK: The program

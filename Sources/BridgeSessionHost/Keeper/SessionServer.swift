@@ -70,45 +70,29 @@ final class SessionServer {
     }
   }
 
-  func pollEntries() -> [PollEntry<Token>] {
-    connections.flatMap { connection -> [PollEntry<Token>] in
-      let writes = connection.unsent > 0 || machine.hasOutput(for: connection.id)
-      var entries = [
-        PollEntry(
-          token: Token(connection: connection.id, part: .input),
-          descriptor: connection.input.descriptor.number,
-          reads: connection.hasSpace && connection.exitCode == nil),
-        PollEntry(
-          token: Token(connection: connection.id, part: .output),
-          descriptor: connection.output.descriptor.number, writes: writes),
-      ]
-      if let process = connection.process {
-        entries.append(
-          PollEntry(
-            token: Token(connection: connection.id, part: .process),
-            descriptor: process.number, reads: true))
-      }
-      return entries
+  /// Adds what is to be waited for to a list whose tokens `wrap` makes.
+  func add<Outer>(to list: inout PollList<Outer>, _ wrap: (Token) -> Outer) {
+    for connection in connections {
+      let id = connection.id
+      list.add(
+        wrap(Token(connection: id, part: .input)), connection.input.descriptor.number,
+        reads: connection.hasSpace && connection.exitCode == nil)
+      list.add(
+        wrap(Token(connection: id, part: .output)), connection.output.descriptor.number,
+        writes: connection.unsent > 0 || machine.hasOutput(for: id))
+      guard let process = connection.process else { continue }
+      list.add(wrap(Token(connection: id, part: .process)), process.number, reads: true)
     }
   }
 
-  /// Reads frames of connections that are ready.
-  func serve(_ entries: [PollEntry<Token>], at now: Milliseconds) {
-    for entry in entries {
-      guard let connection = connections.first(where: { $0.id == entry.token.connection }) else {
-        continue
-      }
-      switch entry.token.part {
-      case .input:
-        if entry.isReadable {
-          receive(connection, at: now)
-        } else if entry.isClosed {
-          connection.isGone = true
-        }
-      case .output: if entry.isClosed { connection.isGone = true }
-      // The attaching process sends nothing: it has ended.
-      case .process: if entry.isReadable || entry.isClosed { connection.isGone = true }
-      }
+  /// Reads frames of a connection that is ready, and notices its end.
+  func serve(_ token: Token, _ readiness: Readiness, at now: Milliseconds) {
+    guard let connection = connection(token.connection) else { return }
+    switch token.part {
+    case .input where readiness.isReadable: receive(connection, at: now)
+    case .input, .output: if readiness.isClosed { connection.isGone = true }
+    // The attaching process sends nothing: it has ended.
+    case .process: if readiness.isReadable || readiness.isClosed { connection.isGone = true }
     }
   }
 

@@ -82,9 +82,7 @@ enum Machine {
 
   /// Whether there is something to read now, or an end.
   static func isReadable(_ descriptor: Int32) -> Bool {
-    var entries = [PollEntry(token: 0, descriptor: descriptor, reads: true)]
-    Poller.wait(&entries, 0)
-    return entries[0].isReadable || entries[0].isClosed
+    Poller.isReadable(descriptor)
   }
 
   /// Standard input and output hold more, where they are pipes or sockets.

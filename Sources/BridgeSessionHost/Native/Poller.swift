@@ -1,34 +1,67 @@
 import CSessionSystem
 import Glibc
 
-/// One descriptor to wait for, and what came of it.
-struct PollEntry<Token> {
-  var token: Token
-  var descriptor: Int32
-  var reads = false
-  var writes = false
+/// What came of a descriptor that was waited for.
+struct Readiness: Equatable {
   /// Bytes, a connection or an end can be read.
   var isReadable = false
   var isWritable = false
   /// The peer is gone; there may be bytes left to read.
   var isClosed = false
+
+  /// Whether anything came.
+  var isAny: Bool { isReadable || isWritable || isClosed }
+}
+
+/// Descriptors to wait for. It is filled anew for each wait, in the storage of the one before: a
+/// key that a user types is on its way sooner.
+struct PollList<Token> {
+  private var polled: [pollfd] = []
+  private var tokens: [Token] = []
+
+  /// How many there are.
+  var count: Int { tokens.count }
+
+  mutating func removeAll() {
+    polled.removeAll(keepingCapacity: true)
+    tokens.removeAll(keepingCapacity: true)
+  }
+
+  /// Adds a descriptor; its end is noticed also where it is neither read nor written.
+  mutating func add(
+    _ token: Token, _ descriptor: Int32, reads: Bool = false, writes: Bool = false
+  ) {
+    let events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0)
+    polled.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
+    tokens.append(token)
+  }
+
+  /// Waits until one is ready or `milliseconds` have passed; nil waits without end.
+  mutating func wait(_ milliseconds: UInt64?) {
+    let timeout = milliseconds.map { Int32(min($0, 60_000)) } ?? -1
+    _ = unsafe poll(&polled, nfds_t(polled.count), timeout)
+  }
+
+  subscript(index: Int) -> (token: Token, readiness: Readiness) {
+    let (entry, token) = (polled[index], tokens[index])
+    let (asked, found) = (Int32(entry.events), Int32(entry.revents))
+    return (
+      token,
+      Readiness(
+        isReadable: asked & POLLIN != 0 && found & (POLLIN | POLLHUP | POLLERR) != 0,
+        isWritable: asked & POLLOUT != 0 && found & (POLLOUT | POLLERR) != 0,
+        isClosed: found & (POLLHUP | POLLERR | POLLNVAL) != 0)
+    )
+  }
 }
 
 enum Poller {
-  /// Waits until one entry is ready or `milliseconds` have passed; nil waits without end.
-  static func wait<Token>(_ entries: inout [PollEntry<Token>], _ milliseconds: UInt64?) {
-    var polled = entries.map { entry in
-      let events = (entry.reads ? POLLIN : 0) | (entry.writes ? POLLOUT : 0)
-      return pollfd(fd: entry.descriptor, events: Int16(events), revents: 0)
-    }
-    let timeout = milliseconds.map { Int32(min($0, 60_000)) } ?? -1
-    guard unsafe poll(&polled, nfds_t(polled.count), timeout) > 0 else { return }
-    for index in entries.indices {
-      let found = Int32(polled[index].revents)
-      entries[index].isClosed = found & (POLLHUP | POLLERR | POLLNVAL) != 0
-      entries[index].isReadable = entries[index].reads && found & (POLLIN | POLLHUP | POLLERR) != 0
-      entries[index].isWritable = entries[index].writes && found & (POLLOUT | POLLERR) != 0
-    }
+  /// Whether a descriptor can be read, or has ended, within `milliseconds`.
+  static func isReadable(_ descriptor: Int32, within milliseconds: UInt64 = 0) -> Bool {
+    var list = PollList<Void>()
+    list.add((), descriptor, reads: true)
+    list.wait(milliseconds)
+    return list[0].readiness.isAny
   }
 
   /// Waits for a time only.

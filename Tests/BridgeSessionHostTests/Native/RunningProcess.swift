@@ -47,11 +47,10 @@ final class RunningProcess {
 
   /// Waits until it can read or (with `writes`) write, at most a second.
   func wait(writes: Bool) {
-    var entries = [
-      PollEntry(token: 0, descriptor: output.descriptor.number, reads: true),
-      PollEntry(token: 1, descriptor: input?.descriptor.number ?? -1, writes: writes),
-    ]
-    Poller.wait(&entries, 1000)
+    var list = PollList<Void>()
+    list.add((), output.descriptor.number, reads: true)
+    list.add((), input?.descriptor.number ?? -1, writes: writes)
+    list.wait(1000)
   }
 
   /// Its output until it ends; `bytes` are its input.
