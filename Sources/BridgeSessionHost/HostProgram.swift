@@ -4,6 +4,7 @@ import BridgeSessionProtocol
 public enum HostProgram {
   /// Runs the verb of these arguments (without the program's name) and ends the process.
   public static func run(_ arguments: [String]) -> Never {
+    Programs.survivesLimits()
     Machine.end(status(arguments))
   }
 

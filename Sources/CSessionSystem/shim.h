@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -88,6 +89,14 @@ static inline void bridge_keep_freed(int size) {
 }
 
 static inline void bridge_return_freed(void) { malloc_trim(0); }
+
+// Raises a limit of this process (getrlimit(2)): to none, or as far as it may be raised.
+static inline void bridge_raise_limit(int resource) {
+  struct rlimit limit, none = {RLIM_INFINITY, RLIM_INFINITY};
+  if (setrlimit(resource, &none) == 0 || getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(resource, &limit);
+}
 
 static inline int bridge_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 

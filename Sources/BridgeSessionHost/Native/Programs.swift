@@ -94,6 +94,15 @@ enum Programs {
     return Descriptor(try check("signalfd") { bridge_child_signals() })
   }
 
+  /// A limit of the login that is reached is an error of a call, and not the end of this process.
+  static func survivesLimits() { for number in [SIGXFSZ, SIGXCPU] { bridge_ignore(number) } }
+
+  /// Raises what may be raised of the limits that a login gave this process: they are for its
+  /// program, which has them already.
+  static func raiseLimits() {
+    for resource in [RLIMIT_FSIZE, RLIMIT_CPU] { bridge_raise_limit(Int32(resource.rawValue)) }
+  }
+
   /// Signals a keeper to check its socket.
   static let socketSignal = SIGUSR1
 
@@ -132,8 +141,7 @@ enum Programs {
       guard words.first?.hasSuffix("bridge-host") == true, words.dropFirst().first == verb,
         words.contains(argument), bridge_signal_process(descriptor.number, SIGKILL) == 0
       else { continue }
-      var entries = [PollEntry(token: 0, descriptor: descriptor.number, reads: true)]
-      Poller.wait(&entries, endLimit)
+      _ = Poller.isReadable(descriptor.number, within: endLimit)
     }
   }
 

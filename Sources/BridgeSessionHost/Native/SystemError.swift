@@ -16,8 +16,8 @@ struct SystemError: Error, Equatable {
   var isMissing: Bool { code == ENOENT }
   /// The socket is not one that the keeper of this user listens on.
   var isRefused: Bool { [ECONNREFUSED, ENOTSOCK, EPERM, ELOOP, EPROTOTYPE].contains(code) }
-  /// The file system has no space.
-  var isShortage: Bool { [ENOSPC, EDQUOT].contains(code) }
+  /// The file system has no space, or the login may not write so much.
+  var isShortage: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
   /// A wait was over before the other side answered.
   var isTimeout: Bool { code == EAGAIN }
   var exists: Bool { code == EEXIST || code == ENOTEMPTY }

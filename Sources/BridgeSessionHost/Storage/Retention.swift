@@ -53,14 +53,16 @@ struct Retention {
     case .claimed, .ended, .keeperDied, .rebooted: break
     }
     let at = end(of: files, status)
-    if files.isMarkedForRemoval || now > at + Self.tombstone {
+    if files.isMarkedForRemoval || isOver(Self.tombstone, since: at) {
       files.removeUnlessRead()
       return nil
     }
     let isCommitted = status.end != nil && status.committed == status.newest
-    if isCommitted, now > at + Self.committed { files.removeJournal() }
+    if isCommitted, isOver(Self.committed, since: at) { files.removeJournal() }
     return Ended(files: files, at: at, size: Journal(files.directory).size)
   }
+
+  private func isOver(_ time: UInt64, since at: UInt64) -> Bool { now > at && now - at > time }
 
   /// When a session ended. Where that is not recorded, because its keeper died or the machine
   /// restarted, its time begins when it is found so: its files may be as old as its last output.

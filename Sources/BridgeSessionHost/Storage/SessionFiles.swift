@@ -81,6 +81,9 @@ struct SessionFiles {
     try directory.replace(StateRecord.name, state.bytes, syncs: syncs)
   }
 
+  /// Its record is there, and is not what was written: how it ended is not known.
+  var isDamaged: Bool { directory.names().contains(StateRecord.name) && status() == nil }
+
   /// What is known without asking the keeper.
   func status() -> SessionStatus? {
     guard let spec, let state else { return nil }
@@ -112,7 +115,7 @@ struct SessionFiles {
     status.process = state.process
     status.newest = max(journal.newest, state.newest)
     status.oldest = journal.segments.isEmpty ? status.newest : min(journal.oldest, status.newest)
-    status.committed = live.committed
+    status.committed = min(live.committed, status.newest)
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
     status.startedAt = state.startedAt

@@ -41,8 +41,12 @@ struct StateRecord: Equatable {
     self.epoch = epoch
   }
 
+  /// - Throws: also where a byte is not what was written; a record of an older version has no sum.
   init(_ bytes: [UInt8]) throws(ProtocolError) {
     let fields = try FieldReader(bytes[...])
+    if let sum = try fields.bytes("sum"), sum != Self.sum(of: bytes.dropLast(Self.sumLength)) {
+      throw .malformedFields("sum")
+    }
     phase = try fields.required("phase", fields.choice("phase"))
     boot = try fields.required("boot", fields.bytes("boot"))
     epoch = try fields.required("epoch", fields.number("epoch"))
@@ -99,8 +103,23 @@ struct StateRecord: Equatable {
     fields.add("leases", bytes: leases)
     fields.add("keeper", number: keeper)
     fields.add("keeper-start", number: keeperStart)
+    let bytes = fields.bytes
+    fields.add("sum", bytes: Self.sum(of: bytes))
     return fields.bytes
   }
+
+  /// The last field: of all bytes before it.
+  private static func sum(of bytes: [UInt8]) -> [UInt8] {
+    var checksum = Checksum()
+    checksum.add(bytes)
+    return checksum.bytes
+  }
+
+  private static let sumLength: Int = {
+    var fields = FieldWriter()
+    fields.add("sum", bytes: sum(of: []))
+    return fields.bytes.count
+  }()
 }
 
 /// What changes often: the `live` file, overwritten in place.
@@ -122,6 +141,8 @@ struct LiveRecord: Equatable {
   init(_ bytes: [UInt8]) {
     guard bytes.count >= 16 else { return }
     committed = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+    // No offset of an output: the bytes were changed.
+    if committed >= Limits.offset { committed = 0 }
     attached = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     guard bytes.count == Self.length, bytes[16] > 0 else { return }
     memory = bytes[16] == 1 ? .output : .end

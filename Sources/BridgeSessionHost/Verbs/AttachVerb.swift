@@ -28,6 +28,7 @@ struct AttachVerb {
         continue
       }
       guard let status = files.status() else {
+        if files.isDamaged { return answer.declineDamaged(files.session) }
         return answer.decline(.unknownSession, "Session \(files.session) was removed.")
       }
       switch status.state {
@@ -107,7 +108,7 @@ struct AttachVerb {
     let newest = max(journal.newest, state.newest)
     var machine = HostSession(
       ended: end, configuration, oldest: journal.segments.isEmpty ? newest : journal.oldest,
-      newest: newest, committed: files.live.committed, input: state.input)
+      newest: newest, committed: min(files.live.committed, newest), input: state.input)
     if journal.newest < newest { machine.keptEnd = journal.newest }
     let server = SessionServer(machine, journal)
     server.add(input: input, output: output, process: nil, at: Machine.milliseconds)
@@ -118,6 +119,7 @@ struct AttachVerb {
     _ server: SessionServer, _ files: SessionFiles, _ reading: SessionReading
   ) -> UInt8 {
     var code: UInt8?
+    var list = PollList<SessionServer.Token>()
     while let connection = server.connections.first {
       code = connection.exitCode ?? code
       let now = Machine.milliseconds
@@ -125,9 +127,13 @@ struct AttachVerb {
       code = connection.exitCode ?? code
       commit(server, files)
       guard !server.connections.isEmpty else { break }
-      var entries = server.pollEntries()
-      Poller.wait(&entries, server.deadline(at: now).map { $0 > now ? $0 - now : 0 })
-      server.serve(entries, at: Machine.milliseconds)
+      list.removeAll()
+      server.add(to: &list) { $0 }
+      list.wait(server.deadline(at: now).map { $0 > now ? $0 - now : 0 })
+      let then = Machine.milliseconds
+      for index in 0..<list.count {
+        server.serve(list[index].token, list[index].readiness, at: then)
+      }
       if server.takeProgramEffects().contains(.discard) { reading.removes = true }
     }
     return code ?? ExitStatus.success

@@ -79,7 +79,7 @@ struct Inspection {
     defer { withExtendedLifetime(held) {} }
     while true {
       guard let files = SessionFiles(session, in: roots), let status = started(files) else {
-        return answer.decline(.unknownSession, "No session \(session) here.")
+        return declineUnknown(session)
       }
       guard status.state == .running else {
         answer.send(.status(status))
@@ -98,6 +98,11 @@ struct Inspection {
 
   private static let retryPause: Int32 = 100
 
+  private func declineUnknown(_ session: SessionID) -> UInt8 {
+    if SessionFiles(session, in: roots)?.isDamaged == true { return answer.declineDamaged(session) }
+    return answer.decline(.unknownSession, "No session \(session) here.")
+  }
+
   /// The status of a session; nil for what a start has left that failed.
   private func started(_ files: SessionFiles) -> SessionStatus? {
     guard let status = files.status() else { return nil }
@@ -115,7 +120,7 @@ struct Inspection {
   /// Signals the program through its keeper: one signal, or HUP and CONT, TERM, KILL in turn.
   func kill(_ session: SessionID, _ signal: SessionSignal?) -> UInt8 {
     guard let files = SessionFiles(session, in: roots), let status = started(files) else {
-      return answer.decline(.unknownSession, "No session \(session) here.")
+      return declineUnknown(session)
     }
     if status.state == .keeperDied, !endOrphan(of: files, signal) {
       let text = "The keeper of \(session) died; its program was signaled and may still run."
@@ -177,6 +182,11 @@ extension Inspection {
 }
 
 extension Answer {
+  /// Of a session whose record cannot be trusted.
+  func declineDamaged(_ session: SessionID) -> UInt8 {
+    decline(.outcomeUnknown, "The record of \(session) is damaged: how it ended is not known.")
+  }
+
   /// The fields that the text form omits.
   func sendFrameOnly(_ frame: Frame) {
     if isFramed { send(frame) }

@@ -49,6 +49,7 @@ enum KeepVerb {
     try Directory("..", in: directory).descriptor.sync()
     do throws(SystemError) {
       let program = try KeptProgram(spec, place: directory.path)
+      Programs.raiseLimits()
       state.phase = .running
       state.process = UInt64(program.process)
       state.processStart = Programs.startTime(of: program.process)

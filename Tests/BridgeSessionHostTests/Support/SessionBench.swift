@@ -8,6 +8,8 @@ import Testing
 final class SessionBench {
   let folder: URL
   var environment: [String: String]
+  /// What a shell does before it executes `bridge-host`.
+  var prelude: String?
   /// Where the sessions are, if not in `folder`.
   var stateFolder: URL?
   /// Ids differ between runs of a test: sessions of two runs must never meet.
@@ -89,7 +91,8 @@ final class SessionBench {
   }
 
   func launch(_ arguments: [String]) throws -> RunningProcess {
-    try RunningProcess([Self.program] + arguments, environment: environment)
+    let shell = prelude.map { ["/bin/sh", "-c", "\($0) \"$0\" \"$@\""] } ?? []
+    return try RunningProcess(shell + [Self.program] + arguments, environment: environment)
   }
 
   /// Runs a verb to its end: the frames after the marker and the exit status.

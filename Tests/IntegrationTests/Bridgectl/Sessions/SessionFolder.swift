@@ -59,7 +59,9 @@ struct SessionFolder: Sendable {
     // The key, the length of the value (4 bytes), the value.
     let key = try #require(record.range(of: Data("boot".utf8)))
     record[key.upperBound + 4] ^= 1
-    try record.write(to: file)
+    // As of a version without a sum over it, the last field.
+    let sum = try #require(record.range(of: Data("sum".utf8)))
+    try record[..<(sum.lowerBound - 1)].write(to: file)
   }
 
   /// Asks `bridge-host` on this machine.
