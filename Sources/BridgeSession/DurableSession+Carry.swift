@@ -9,6 +9,7 @@ extension DurableSession {
     var progress = AttachProgress()
     var last: ByteChannelEnding?
     do throws(AppError) {
+      try requireFit()
       while !isLeaving {
         let command = nextCommand
         let channel = try await nextChannel(command.text, last)
@@ -21,6 +22,17 @@ extension DurableSession {
       failure = isLeaving ? nil : error
     }
     finish()
+  }
+
+  /// A program whose command and environment fit into the frame that starts it.
+  private func requireFit() throws(AppError) {
+    guard let spec = configuration.start, spec.payload.count > Int(Limits.start) else { return }
+    throw .validationError(
+      field: "command",
+      message: """
+        The command and its environment are longer than \(Limits.start >> 10) KiB; send what is \
+        long as input.
+        """)
   }
 
   /// Attaches until the host has removed the session, or removes it no more.
@@ -254,13 +266,31 @@ extension DurableSession {
         } else if machine.phase == .left {
           return
         } else {
-          setAlarm()
-          try await sends.wait(after: sends.version)
+          try await waitToSend(over: channel)
         }
       }
     } catch {
       // The receiver sees the end of the channel.
     }
+  }
+
+  private func waitToSend(over channel: any ByteChannel) async throws(AppError) {
+    setAlarm()
+    idleChannel = channel
+    defer { idleChannel = nil }
+    try await sends.wait(after: sends.version)
+  }
+
+  /// Sends what is due at once, where the channel takes it without waiting: a key is on its way
+  /// before another task has run. Else the sender does.
+  func send() {
+    var isAll = false
+    let isSent = idleChannel?.post {
+      let batch = nextBatch()
+      isAll = batch.count < Self.batchSize
+      return batch
+    }
+    if isSent != true || !isAll { sends.announce() }
   }
 
   private static var batchSize: Int { 64 << 10 }

@@ -27,7 +27,7 @@ extension DurableSession {
       var space = 0
       do throws(ClientSession.WriteError) {
         let end = try machine.write(part, at: position)
-        sends.announce()
+        send()
         rest = rest.dropFirst(part.count)
         position = position.map { $0 + UInt64(part.count) }
         if rest.isEmpty { return end }
@@ -39,7 +39,7 @@ extension DurableSession {
         // Nothing of a part that does not fit was taken: fill what is free.
         let small = rest.prefix(space)
         guard (try? machine.write(small, at: position)) != nil else { continue }
-        sends.announce()
+        send()
         rest = rest.dropFirst(small.count)
         position = position.map { $0 + UInt64(small.count) }
         if rest.isEmpty { return machine.inputOffset ?? 0 }
@@ -164,7 +164,7 @@ extension DurableSession {
       try requireOpen()
       do throws(ClientSession.WriteError) {
         try body(&machine)
-        return sends.announce()
+        return send()
       } catch {
         _ = try space(after: error)
       }

@@ -94,6 +94,8 @@ public actor DurableSession {
   let changes = Changes()
   /// The sender, while it has nothing to send.
   let sends = Changes()
+  /// The channel, while the sender has nothing to send.
+  var idleChannel: (any ByteChannel)?
   /// The receiver, while the queue of output is full.
   let outputSpace = Changes()
 

@@ -14,6 +14,12 @@ public protocol ByteChannel: Sendable {
   /// - Throws: what ended the channel; `cancelled` (some of the bytes may have gone).
   func write(_ bytes: [UInt8]) async throws(AppError)
 
+  /// Sends bytes without waiting, where the caller is on the channel's own thread and all that it
+  /// was given before is sent; false, and nothing is sent, elsewhere.
+  ///
+  /// - Parameter bytes: called where they are sent.
+  func post(_ bytes: () -> [UInt8]) -> Bool
+
   /// Ends what this side sends, after all that was written.
   ///
   /// - Throws: what ended the channel; `cancelled`.
@@ -24,4 +30,9 @@ public protocol ByteChannel: Sendable {
 
   /// Why it ended; waits until it has.
   func ending() async -> ByteChannelEnding
+}
+
+extension ByteChannel {
+  /// Sends nothing: each caller waits.
+  public func post(_ bytes: () -> [UInt8]) -> Bool { false }
 }

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
+import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -344,6 +345,45 @@ struct DurableSessionResumeTests {
       calling.cancel()
       #expect(await calling.value == .cancelled)
     }
+    await session.detach()
+  }
+
+  /// A key need not wait for another task to run.
+  @Test func whatIsWrittenIsSentAtOnceWhereTheChannelTakesIt() async throws {
+    let host = ScriptedHost { $0.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.first)
+    channel.takePosts()
+    // The sender has sent its hello by then.
+    try await session.write([1])
+    try await channel.waitForInput(through: 1)
+    let posts = channel.posts
+    try await session.write([2])
+    #expect(channel.posts == posts + 1)
+    #expect(try channel.inputEnd() == 2)
+    await session.detach()
+  }
+
+  @Test func whatIsWrittenBehindAWriteThatWaitsIsSentBehindIt() async throws {
+    let host = ScriptedHost { $0.greet() }
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.first)
+    try await session.write([1])
+    try await channel.waitForInput(through: 1)
+    channel.holdWrites()
+    try await session.write([2])
+    try await eventually { channel.holdsWrite }
+    channel.takePosts()
+    try await session.write([3])
+    #expect(try channel.inputEnd() == 1)
+    channel.letGo()
+    try await channel.waitForInput(through: 3)
+    let input = try channel.sent().reduce(into: [UInt8]()) { input, frame in
+      if case .input(let offset, let bytes) = frame, offset == input.count { input += bytes }
+    }
+    #expect(input == [1, 2, 3])
     await session.detach()
   }
 

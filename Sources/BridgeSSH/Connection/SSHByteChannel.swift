@@ -14,6 +14,8 @@ struct SSHByteChannel: ByteChannel {
 
   func write(_ bytes: [UInt8]) async throws(AppError) { try await channel.write(bytes) }
 
+  func post(_ bytes: () -> [UInt8]) -> Bool { channel.post(bytes) }
+
   func finish() async throws(AppError) { try await channel.finishInput() }
 
   func close() async { await channel.close() }

@@ -36,6 +36,10 @@ public final class SSHChannel: Sendable {
     }
   }
 
+  /// Writes to its standard input without waiting; false, and nothing is written, where that cannot
+  /// be done at once.
+  func post(_ bytes: () -> [UInt8]) -> Bool { connection.post(to: number, bytes) }
+
   /// Ends its standard input, after all that was written.
   public func finishInput() async throws(AppError) {
     try await connection.finishInput(of: number)

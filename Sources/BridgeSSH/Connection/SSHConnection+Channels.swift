@@ -150,6 +150,13 @@ extension SSHConnection {
     }
   }
 
+  nonisolated func post(to number: UInt32, _ bytes: () -> [UInt8]) -> Bool {
+    guard reactor.isCurrent, assumeIsolated({ $0.hasSentAll(of: number) }) else { return false }
+    let bytes = bytes()
+    if !bytes.isEmpty { assumeIsolated { $0.send(bytes, to: number) } }
+    return true
+  }
+
   nonisolated func finishInput(of number: UInt32) async throws(AppError) {
     try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
       try await self.endInput(of: number)
@@ -164,6 +171,16 @@ extension SSHConnection {
 
   nonisolated func closeChannel(_ number: UInt32) async {
     await withTaskExecutorPreference(reactor) { await self.abandon(number) }
+  }
+
+  /// Whether what is written now is sent at once.
+  private func hasSentAll(of number: UInt32) -> Bool {
+    channels[number].map { $0.outgoing.isEmpty && !$0.isInputFinished } ?? false
+  }
+
+  private func send(_ bytes: [UInt8], to number: UInt32) {
+    channels[number]?.outgoing.append(bytes, id: 0) { _ in }
+    pump()
   }
 
   private func queue(_ bytes: [UInt8], to number: UInt32) async throws(AppError) {

@@ -11,6 +11,10 @@ final class ScriptedChannel: ByteChannel {
     var reader: CheckedContinuation<[UInt8]?, Never>?
     var written: [UInt8] = []
     var watcher: (count: Int, caller: CheckedContinuation<Void, Never>)?
+    var takesPosts = false
+    var posts = 0
+    var holdsWrites = false
+    var held: CheckedContinuation<Void, Never>?
   }
 
   let command: String
@@ -89,7 +93,34 @@ final class ScriptedChannel: ByteChannel {
     }
   }
 
+  /// From now on it sends at once what it is given without waiting.
+  func takePosts() { state.withLock { $0.takesPosts = true } }
+
+  /// How often something was sent without waiting.
+  var posts: Int { state.withLock { $0.posts } }
+
+  /// The next write waits, until it is let go.
+  func holdWrites() { state.withLock { $0.holdsWrites = true } }
+
+  var holdsWrite: Bool { state.withLock { $0.held != nil } }
+
+  func letGo() {
+    let held = state.withLock { state in
+      state.holdsWrites = false
+      return state.held.take()
+    }
+    held?.resume()
+  }
+
   // The channel.
+
+  func post(_ bytes: () -> [UInt8]) -> Bool {
+    guard state.withLock({ $0.takesPosts }) else { return false }
+    let bytes = bytes()
+    state.withLock { $0.posts += 1 }
+    append(bytes)
+    return true
+  }
 
   func read() async throws(AppError) -> [UInt8]? {
     let bytes = await withTaskCancellationHandler {
@@ -110,6 +141,13 @@ final class ScriptedChannel: ByteChannel {
   }
 
   func write(_ bytes: [UInt8]) async throws(AppError) {
+    if state.withLock({ $0.holdsWrites }) {
+      await withCheckedContinuation { caller in state.withLock { $0.held = caller } }
+    }
+    append(bytes)
+  }
+
+  private func append(_ bytes: [UInt8]) {
     let watcher = state.withLock { state in
       state.written += bytes
       defer { state.watcher = nil }
