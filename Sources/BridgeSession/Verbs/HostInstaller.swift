@@ -47,8 +47,9 @@ public struct HostInstaller: Sendable {
   /// once and renames it.
   ///
   /// - Returns: the version that it printed.
-  /// - Throws: `durableSessionHostUnusable` where it does not run there; `fileWriteError` where it
-  ///   cannot be written, or what arrived is not what was sent; what ended the link; `cancelled`.
+  /// - Throws: `validationError` for another program; `durableSessionHostUnusable` where it does
+  ///   not run there; `fileWriteError` where it cannot be written, or what arrived is not what was
+  ///   sent; what ended the link; `cancelled`.
   public func install(
     _ program: [UInt8], digest: String, in directory: String
   ) async throws(AppError) -> String {
@@ -73,6 +74,9 @@ public struct HostInstaller: Sendable {
     if let text = answer["error-run"] {
       return .durableSessionHostUnusable(
         host: host, reason: "bridge-host does not run there: \(text)")
+    }
+    if answer["error-program"] != nil {
+      return .validationError(field: "--binary", message: "The file is not bridge-host.")
     }
     if let found = answer["error-hash"] {
       return .fileWriteError(

@@ -32,9 +32,14 @@ package enum InstallScript {
         + #"|| { rm -f "$t"; say "unwritable $e"; continue; }"#,
       #"e=$("$t" 2>&1); r=$?; rm -f "$t"; [ $r = 0 ] || { say "noexec $d"; continue; }"#,
       #"say "place $d"; p="$d/\#(digest)/bridge-host""#,
-      #"[ -x "$p" ] && "$p" version > /dev/null 2>&1 && say "have yes"; break; done"#,
+      #"[ -x "$p" ] && \#(isBridgeHost(#"$("$p" version 2>&1)"#)) && say "have yes"; break; done"#,
       #"say "machine $(uname -s) $(uname -m)""#,
     ].joined(separator: "; ")
+  }
+
+  /// Whether a program that answers with `version` is the one to install.
+  private static func isBridgeHost(_ version: String) -> String {
+    #"case "\#(version)" in "bridge-host protocol "*) true ;; *) false ;; esac"#
   }
 
   /// Reads the program from standard input.
@@ -50,6 +55,7 @@ package enum InstallScript {
         + "else say \"error-tools -\"; exit; fi",
       #"set -- $s; [ "$1" = $h ] || { say "error-hash $1"; exit; }"#,
       #"chmod 700 "$t"; v=$("$t" version 2>&1) || { say "error-run $v"; exit; }"#,
+      #"\#(isBridgeHost("$v")) || { say "error-program $v"; exit; }"#,
       #"e=$( { mkdir -p "$d/$h" && { sync "$t" 2> /dev/null || sync; } "#
         + #"&& mv -f "$t" "$d/$h/bridge-host" "#
         + #"&& ln -s "$h/bridge-host" "$l" && mv -f "$l" "$d/bridge-host"; } 2>&1) "#

@@ -81,6 +81,15 @@ import Testing
     }
   }
 
+  @Test func anotherProgramIsRefused() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      let outcome = try await install(server, home, ["--binary", "/bin/true"])
+      #expect(outcome.code == 64)
+      #expect(outcome.error.contains("The file is not bridge-host."), "\(outcome.error)")
+      #expect(names(folder).isEmpty)
+    }
+  }
+
   @Test func aProgramThatDoesNotRunGetsNoName() async throws {
     try await withSessions(installs: false) { server, home, folder in
       let outcome = try await install(
