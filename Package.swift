@@ -177,8 +177,8 @@ let package = Package(
       name: "BridgeCommandsTests",
       dependencies: [
         "BridgeCommands", "BridgeFiles", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
-        "BridgeSession", "BridgeSessionProtocol", "BridgeTestKit", "BridgeWebSocket",
-        "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeSession", "BridgeSessionProtocol", "BridgeTerminal", "BridgeTestKit",
+        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

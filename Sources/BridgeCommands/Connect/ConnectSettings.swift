@@ -209,17 +209,23 @@ struct Layers {
     var flags: [String] = []
     if let port = request.port { flags.append("Port=\(port)") }
     if let user = request.user { flags.append("User=\"\(user)\"") }
-    if let jump = request.jump { flags.append("ProxyJump=\"\(jump)\"") }
+    // Before -o: a bastion that is asked for is not left out.
+    let jump = request.jump.map { ["ProxyJump=\"\($0)\""] } ?? []
     do throws(AppError) {
       options = try ClientConfig.resolve(
         query, options: request.options, files: files)
-      _ = try ClientConfig.resolve(query, options: flags, files: files)
+      _ = try ClientConfig.resolve(query, options: jump + flags, files: files)
     } catch {
       throw CommandFailure(error: error)
     }
+    if let jump = request.jump, jump.lowercased() != "none", case .command = options.proxy {
+      throw CommandFailure(
+        error: .validationError(
+          field: "-J", message: "It cannot be given together with a ProxyCommand."))
+    }
     do throws(AppError) {
       all = try ClientConfig.resolve(
-        query, options: request.options + flags, sources: sources, files: files)
+        query, options: jump + request.options + flags, sources: sources, files: files)
     } catch {
       throw CommandFailure(error: error, isInFile: true)
     }

@@ -1,3 +1,4 @@
+import BridgeErrors
 package import BridgeSSH
 
 /// The variables that go to the remote side: those that SendEnv picks of this process, and those of
@@ -22,6 +23,14 @@ package struct RemoteEnvironment: Sendable, Equatable {
       && patterns.contains(where: { HostPattern.fits(name, $0) })
     {
       all.append(EnvironmentVariable(name, value))
+    }
+    // What is not UTF-8 was read with this in place of its bytes.
+    let changed = all.filter { $0.assignment.unicodeScalars.contains("\u{FFFD}") }
+    all.removeAll(where: changed.contains)
+    for variable in changed {
+      warnings.append(
+        "\(PeerText.escaped(variable.name, limit: 64)) of SendEnv or SetEnv is not sent: its value "
+          + "is not UTF-8")
     }
     let fitting = all.filter { $0.assignment.utf8.count <= Self.longest }
     variables = Array(fitting.prefix(Self.limit))

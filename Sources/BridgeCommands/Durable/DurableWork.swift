@@ -207,13 +207,34 @@ final class DurableWork: LinkWork {
     case .failed(let error): await fail(error)
     case .outputClosed:
       // As with SSH, a command whose output has no reader any more does not go on forever.
-      if isOwn, welcome.kind == .pipes, (try? await session.signal(.hangup)) != nil {
-        state.withLock { $0.isGone = true }
-      }
+      if isOwn, welcome.kind == .pipes { await hangUp(session) }
       context.finish(context.outputEnding)
     case .left: return
     }
   }
+
+  /// Asks the program to end. Where the link is down, or the program stays, that is said.
+  private func hangUp(_ session: DurableSession) async {
+    guard (try? await session.signal(.hangup)) != nil else { return }
+    let clock = context.clock
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await clock.sleep(for: Self.hangupLimit) }
+      group.addTask {
+        // What comes before its end is wanted no more.
+        do throws(AppError) {
+          for try await chunk in session.output { await session.commit(through: chunk.end) }
+        } catch {
+          // It goes on, as far as is known.
+        }
+      }
+      await group.next()
+      group.cancelAll()
+    }
+    if await session.ending != nil { state.withLock { $0.isGone = true } }
+  }
+
+  /// For a program that ends at once when it is asked.
+  private static let hangupLimit = Duration.seconds(1)
 
   private var isOwn: Bool { if case .start = target { true } else { false } }
 

@@ -173,12 +173,14 @@ final class Keyboard: Sendable {
     if !rest.isEmpty { await outbox.append(Array(rest)) }
   }
 
-  /// Takes what was typed while a shell lives.
+  /// Takes what was typed while a shell lives. What follows an escape that leaves it is dropped:
+  /// the user has left.
   func take(_ bytes: [UInt8], _ act: (Command) async -> Void) async {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
       case .bytes(let bytes): await take(text: bytes, act)
-      case .disconnect, .reconnect, .status, .forwards, .suspend, .background, .detach, .help:
+      case .disconnect, .detach: return await act(.escape(token))
+      case .reconnect, .status, .forwards, .suspend, .background, .help:
         await act(.escape(token))
       }
     }

@@ -276,6 +276,22 @@ import Testing
     #expect(try self.settings(["none"], config: Self.bastions).jumps.isEmpty)
   }
 
+  /// As with ssh: a bastion that is asked for is not left out.
+  @Test func typedHopsAndAProxyCommandExcludeEachOther() throws {
+    let command = ["-o", "ProxyCommand=nc %h %p"]
+    #expect {
+      try settings(["-J", "one"] + command + ["h"])
+    } throws: { error in
+      (error as? CommandFailure)?.error
+        == .validationError(
+          field: "-J", message: "It cannot be given together with a ProxyCommand.")
+    }
+    let jumps = try settings(["-J", "one", "-o", "ProxyCommand=none", "h"]).jumps
+    #expect(jumps.map(\.endpoint.description) == ["one:22"])
+    let none = try settings(["-J", "none"] + command + ["h"])
+    #expect(none.jumps.isEmpty && none.proxyCommand == "nc h 22")
+  }
+
   /// Of several hops only the first one's own configuration says how it is reached.
   @Test func laterHopsAreReachedThroughTheOnesBefore() throws {
     let settings = try settings(["-J", "b,none", "other"], config: Self.bastions)

@@ -48,6 +48,14 @@ import Testing
     #expect(message.contains("config:2"))
   }
 
+  /// Foundation puts U+FFFD in the place of bytes that it cannot read.
+  @Test func whatIsNotUTF8IsNotSentChanged() throws {
+    let settings = try settings("SendEnv A B", ["A": "\u{FFFD}\u{FFFD}", "B": "b"])
+    #expect(settings.environment.map(\.assignment) == ["B=b"])
+    #expect(
+      settings.warnings == ["A of SendEnv or SetEnv is not sent: its value is not UTF-8"])
+  }
+
   @Test func moreThanTheBoundIsNamed() throws {
     var local = Dictionary(uniqueKeysWithValues: (0..<200).map { ("V\($0)", "x") })
     local["VLONG"] = String(repeating: "x", count: RemoteEnvironment.longest)

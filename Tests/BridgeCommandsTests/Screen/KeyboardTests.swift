@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeTerminal
 import Testing
 
 @testable import BridgeCommands
@@ -47,6 +48,16 @@ import Testing
     await keyboard.carry(to: Refusing())
     let unsent = keyboard.close()
     #expect(unsent == 3)
+  }
+
+  /// Else it runs in a shell that the user has left.
+  @Test(arguments: [".", "d"]) func whatFollowsTheLastEscapeIsDropped(_ escape: String) async {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true)
+    var commands: [Keyboard.Command] = []
+    await keyboard.take(Array("before\r~\(escape)after\r".utf8)) { commands.append($0) }
+    #expect(commands == [.escape(escape == "." ? .disconnect : .detach)])
+    #expect(keyboard.waiting == "before\r".utf8.count)
   }
 
   @Test func controlCIsAnAnswerAndNoInput() async {

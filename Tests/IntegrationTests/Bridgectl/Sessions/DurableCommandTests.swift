@@ -270,6 +270,35 @@ import Testing
     }
   }
 
+  @Test func aCommandThatStaysBehindAClosedOutputIsNamed() async throws {
+    try await withSessions { server, home, folder in
+      let (ends, errors) = (try ClosedPipe(), home.file("errors"))
+      try home.write("", to: "errors")
+      let file = try FileHandle(forWritingTo: URL(filePath: errors))
+      let command = "trap '' HUP; while :; do echo line; sleep 0.01; done"
+      let child = try Child(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", command],
+        environment: home.environment,
+        streams: .descriptors(input: 0, output: ends.writing, error: file.fileDescriptor))
+      #expect(await child.ending.code() == 141)
+      let id = try #require(folder.ids.first)
+      let said = String(decoding: home.data("errors") ?? Data(), as: UTF8.self)
+      #expect(said.hasPrefix("bridgectl: session \(id.prefix(12)) goes on: "), "\(said)")
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
+  @Test func aCommandThatIsTooLongIsNamed() async throws {
+    try await withSessions { server, home, folder in
+      let long = String(repeating: "a", count: 100_000)
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "true", long, long, long])
+      #expect(outcome.code == 64, "\(outcome.error)")
+      #expect(outcome.error.contains("longer than 256 KiB"), "\(outcome.error)")
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
   @Test func withoutBridgeHostItRunsPlainly() async throws {
     try await withSessions(installs: false) { server, home, _ in
       for option in [[], ["--durable=auto"], ["--durable=never"]] {
