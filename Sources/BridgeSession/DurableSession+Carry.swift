@@ -169,8 +169,8 @@ extension DurableSession {
       }
       guard let bytes else { return .success(()) }
       do throws(AppError) {
-        try take(bytes)
-        sends.announce()
+        // Output is acknowledged once it is taken: it gives the sender nothing to send.
+        if try take(bytes) { sends.announce() }
         if case .refused = machine.phase { return .success(()) }
         while queue.count > OutputQueue.limit {
           try await outputSpace.wait(after: outputSpace.version)
@@ -181,17 +181,22 @@ extension DurableSession {
     }
   }
 
-  private func take(_ bytes: [UInt8]) throws(AppError) {
+  /// Returns whether there was something beside output.
+  private func take(_ bytes: [UInt8]) throws(AppError) -> Bool {
     let now = clock.now()
+    var isOutput = true
     do throws(AnswerReader.Failure) {
       try answer.append(bytes)
-      while let frame = try answer.next() { try take(frame, at: now) }
+      while let frame = try answer.next() {
+        isOutput = isOutput && frame.type == .output
+        try take(frame, at: now)
+      }
     } catch {
       throw SessionFailure.error(error, host: configuration.host)
     }
     changes.announce()
     // Another client became the writer while this one was away.
-    guard isWelcome, wasWriter, machine.role == .viewer else { return }
+    guard isWelcome, wasWriter, machine.role == .viewer else { return !isOutput }
     throw .durableSessionReplaced(
       host: configuration.host, by: machine.welcome?.writer.map { "\($0)" } ?? "")
   }

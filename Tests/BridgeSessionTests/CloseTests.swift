@@ -66,7 +66,10 @@ struct CloseTests {
     let host = ScriptedHost(
       ending: .lost(.sshTimeout(seconds: 1)), Self.print, Self.printAgain,
       { $0.greetRefusing(.unknownSession) })
-    let session = host.session()
+    // No time passes, however busy the machine is.
+    let session = DurableSession(host.configuration, clock: ManualClock()) {
+      command, last throws(AppError) in try await host.next(command, last)
+    }
     var channels = host.made.makeAsyncIterator()
     try await settle(session)
     async let closed: Void = close(session, on: host)
