@@ -115,7 +115,9 @@ struct SessionFiles {
     status.process = state.process
     status.newest = max(journal.newest, state.newest)
     status.oldest = journal.segments.isEmpty ? status.newest : min(journal.oldest, status.newest)
-    status.committed = min(live.committed, status.newest)
+    // While a session runs, its newest output may be in memory only.
+    let isWhole = status.state == .ended
+    status.committed = isWhole ? min(live.committed, status.newest) : live.committed
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
     status.startedAt = state.startedAt

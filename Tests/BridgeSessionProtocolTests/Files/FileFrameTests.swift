@@ -48,7 +48,7 @@ import Testing
   }
 
   /// What would give rights is not passed on.
-  @Test func aModeHasNineBits() { #expect(Self.meta.mode == 0o755) }
+  @Test func aModeHasNineBitsAndTheStickyOne() { #expect(Self.meta.mode == 0o1755) }
 
   @Test func everyCutOffPayloadIsRefusedOrWaitedFor() {
     for frame in Self.frames {
