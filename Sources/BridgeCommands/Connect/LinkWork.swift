@@ -84,7 +84,9 @@ struct IdleWork: LinkWork {
     guard let connection = connection as? SSHConnection else { return }
     await context.report(connection)
     let back = context.facts.withLock { $0.back }
-    context.reporter.log("bridgectl: " + (back ?? "connected; Ctrl-C disconnects."))
+    // In the background it gets no Ctrl-C.
+    let first = context.detachment == nil ? "connected; Ctrl-C disconnects." : "connected."
+    context.reporter.log("bridgectl: " + (back ?? first))
   }
 
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
