@@ -1,7 +1,6 @@
 import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
-import BridgeTestKit
 import BridgeTransport
 import Testing
 
@@ -309,27 +308,6 @@ struct DurableSessionResumeTests {
     await session.detach()
   }
 
-  @Test func aWriterThatIsFasterThanTheProgramWaits() async throws {
-    let host = ScriptedHost { $0.greet() }
-    let session = host.session()
-    _ = try await session.attach()
-    let channel = try #require(await host.channels.first)
-    let size: UInt64 = 3 << 20
-    let writing = Task { try await session.write([UInt8](repeating: 7, count: Int(size))) }
-    var taken: UInt64 = 0
-    while taken < size {
-      // Never more than a window beyond what was taken.
-      let limit = min(taken + Limits.window, size)
-      try await channel.waitForInput(through: limit)
-      #expect(try channel.inputEnd() == limit)
-      taken = limit
-      channel.send(.acknowledge(through: taken, settled: 0))
-    }
-    #expect(try await writing.value == size)
-    try await session.inputTaken(through: size)
-    await session.detach()
-  }
-
   @Test func acceptedCallsEndWhenTheirTaskIsCanceled() async throws {
     let host = ScriptedHost { $0.greet() }
     let session = host.session()
@@ -345,54 +323,6 @@ struct DurableSessionResumeTests {
       calling.cancel()
       #expect(await calling.value == .cancelled)
     }
-    await session.detach()
-  }
-
-  /// A key need not wait for another task to run.
-  @Test func whatIsWrittenIsSentAtOnceWhereTheChannelTakesIt() async throws {
-    let host = ScriptedHost { $0.greet() }
-    let session = host.session()
-    _ = try await session.attach()
-    let channel = try #require(await host.channels.first)
-    channel.takePosts()
-    // The sender has sent its hello by then.
-    try await session.write([1])
-    try await channel.waitForInput(through: 1)
-    let posts = channel.posts
-    try await session.write([2])
-    #expect(channel.posts == posts + 1)
-    #expect(try channel.inputEnd() == 2)
-    await session.detach()
-  }
-
-  @Test func whatIsWrittenBehindAWriteThatWaitsIsSentBehindIt() async throws {
-    let host = ScriptedHost { $0.greet() }
-    let session = host.session()
-    _ = try await session.attach()
-    let channel = try #require(await host.channels.first)
-    try await session.write([1])
-    try await channel.waitForInput(through: 1)
-    channel.holdWrites()
-    try await session.write([2])
-    try await eventually { channel.holdsWrite }
-    channel.takePosts()
-    try await session.write([3])
-    #expect(try channel.inputEnd() == 1)
-    channel.letGo()
-    try await channel.waitForInput(through: 3)
-    let input = try channel.sent().reduce(into: [UInt8]()) { input, frame in
-      if case .input(let offset, let bytes) = frame, offset == input.count { input += bytes }
-    }
-    #expect(input == [1, 2, 3])
-    await session.detach()
-  }
-
-  @Test func aViewerWritesNothing() async throws {
-    let host = ScriptedHost { $0.greet { $0.role = .viewer } }
-    let session = host.session { $0.attachment.role = .viewer }
-    #expect(try await session.attach().role == .viewer)
-    #expect(await failure { try await session.write([1]) }?.caseName == "validationError")
-    #expect(await failure { try await session.signal(.interrupt) }?.caseName == "validationError")
     await session.detach()
   }
 
