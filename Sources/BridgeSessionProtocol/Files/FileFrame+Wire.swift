@@ -137,53 +137,78 @@ extension FileStart {
 }
 
 /// Finds frames of the file stream in bytes that are cut anywhere. A header is verified before its
-/// payload is stored.
+/// payload is stored, and each byte of a payload is copied once.
 package struct FileFrameParser: Sendable {
-  private var buffer: [UInt8] = []
+  /// What was added last, up to `head` taken.
+  private var bytes: [UInt8] = []
   private var head = 0
+  /// A header that is not whole yet; else empty.
+  private var header: [UInt8] = []
+  private var frame: Incomplete?
+
+  /// A frame whose header came.
+  private struct Incomplete {
+    let kind: FileFrame.Kind
+    let value: UInt64
+    let length: Int
+    var payload: [UInt8] = []
+
+    init(_ header: [UInt8]) throws(ProtocolError) {
+      let code = header[0]
+      guard header[1...3].allSatisfy({ $0 == 0 }) else { throw .reservedNotZero(type: code) }
+      guard let kind = FileFrame.Kind(rawValue: code) else { throw .unknownFrame(type: code) }
+      let length = UInt32(truncatingIfNeeded: header.bigEndian(at: 4, count: 4))
+      value = header.bigEndian(at: 8, count: 8)
+      guard length <= kind.lengths.upperBound else {
+        throw .frameTooLong(type: code, length: length)
+      }
+      guard length >= kind.lengths.lowerBound else {
+        throw .wrongLength(type: code, length: length)
+      }
+      guard value < Limits.offset, value &+ UInt64(length) < Limits.offset else {
+        throw .offsetTooLarge(type: code, offset: value)
+      }
+      self.kind = kind
+      self.length = Int(length)
+    }
+  }
 
   package init() {}
 
   /// Adds bytes; call `next` until it returns nil before adding more.
   package mutating func append(_ bytes: [UInt8]) {
-    if head == buffer.count {
-      buffer = bytes
-      head = 0
-      return
-    }
-    if head > 0 {
-      buffer.removeSubrange(..<head)
-      head = 0
-    }
-    buffer += bytes
+    self.bytes = head == self.bytes.count ? bytes : self.bytes[head...] + bytes
+    head = 0
   }
 
   /// True between frames.
-  package var isAtBoundary: Bool { head == buffer.count }
+  package var isAtBoundary: Bool { head == bytes.count && header.isEmpty && frame == nil }
 
   /// The next complete frame; nil until more bytes come.
   ///
   /// - Throws: the first rule that a header or a payload breaks; the stream is over then.
   package mutating func next() throws(ProtocolError) -> FileFrame? {
-    let left = buffer.count - head
-    guard left >= Limits.headerLength else { return nil }
-    let code = buffer[head]
-    guard buffer[head + 1] == 0, buffer[head + 2] == 0, buffer[head + 3] == 0 else {
-      throw .reservedNotZero(type: code)
+    if frame == nil {
+      header += take(Limits.headerLength - header.count)
+      guard header.count == Limits.headerLength else { return nil }
+      frame = try Incomplete(header)
+      header.removeAll(keepingCapacity: true)
     }
-    guard let kind = FileFrame.Kind(rawValue: code) else { throw .unknownFrame(type: code) }
-    let length = UInt32(truncatingIfNeeded: buffer.bigEndian(at: head + 4, count: 4))
-    let value = buffer.bigEndian(at: head + 8, count: 8)
-    guard length <= kind.lengths.upperBound else {
-      throw .frameTooLong(type: code, length: length)
+    guard var frame else { return nil }
+    self.frame = nil
+    frame.payload.reserveCapacity(frame.length)
+    frame.payload += take(frame.length - frame.payload.count)
+    guard frame.payload.count == frame.length else {
+      self.frame = frame
+      return nil
     }
-    guard length >= kind.lengths.lowerBound else { throw .wrongLength(type: code, length: length) }
-    guard value < Limits.offset, value &+ UInt64(length) < Limits.offset else {
-      throw .offsetTooLarge(type: code, offset: value)
-    }
-    guard left >= Limits.headerLength + Int(length) else { return nil }
-    let start = head + Limits.headerLength
-    head = start + Int(length)
-    return try FileFrame(kind, value: value, buffer[start..<head])
+    if frame.kind == .data { return .data(offset: frame.value, frame.payload) }
+    return try FileFrame(frame.kind, value: frame.value, frame.payload[...])
+  }
+
+  /// The next bytes, up to `count`.
+  private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
+    defer { head = min(head + count, bytes.count) }
+    return bytes[head...].prefix(count)
   }
 }
