@@ -46,6 +46,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var proxy: WebSocketProxy?
   /// What is forwarded.
   package var forwards: [ForwardRule] = []
+  /// Those of them that were typed.
+  package var typedForwards: [ForwardRule] = []
   /// The addresses to dial.
   package var addressFamily = SSHConfiguration.AddressFamily.any
   /// Whether a forward that cannot be had ends the run.
@@ -157,10 +159,11 @@ extension ConnectSettings {
     settings.warnings += variables.warnings
     settings.entries = config.entries
     settings.identityLocations = config.identityLocations
-    if let typed = request.forwards {
+    if request.forwards != nil {
       let isOpen = request.isGateway || config.opensForwards
+      settings.typedForwards = layers.forwards.map { isOpen ? $0.opened : $0 }
       // As OpenSSH, each once.
-      for rule in (typed + config.forwards).map({ isOpen ? $0.opened : $0 })
+      for rule in settings.typedForwards + config.forwards.map({ isOpen ? $0.opened : $0 })
       where !settings.forwards.contains(rule) { settings.forwards.append(rule) }
       settings.exitsOnForwardFailure = config.exitsOnForwardFailure
     }
@@ -189,6 +192,8 @@ extension ConnectSettings {
 struct Layers {
   let options: ClientConfig
   let all: ClientConfig
+  /// The rules that were typed, their paths expanded.
+  let forwards: [ForwardRule]
 
   init(
     _ request: ConnectRequest, _ environment: ConnectSettings.Environment
@@ -229,6 +234,15 @@ struct Layers {
     } catch {
       throw CommandFailure(error: error, isInFile: true)
     }
+    do throws(AppError) {
+      var forwards: [ForwardRule] = []
+      for rule in request.forwards ?? [] {
+        forwards.append(try all.expanding(rule, for: query, files: files))
+      }
+      self.forwards = forwards
+    } catch {
+      throw CommandFailure(error: error)
+    }
   }
 
   func hostKeys(
@@ -251,10 +265,15 @@ struct Layers {
       revoked: all.revokedHostKeys)
   }
 
-  /// The key files that are named; nil where the usual ones are tried.
+  /// The key files that are named, as with ssh those of `-i` and those of each IdentityFile; nil
+  /// where the usual ones are tried.
   func identityFiles(_ request: ConnectRequest) -> [String]? {
-    options.identityFiles ?? (request.identities.isEmpty ? nil : request.identities)
-      ?? all.identityFiles
+    guard !request.identities.isEmpty else { return all.identityFiles }
+    var files: [String] = []
+    for file in request.identities + (all.identityFiles ?? []) where !files.contains(file) {
+      files.append(file)
+    }
+    return files
   }
 
   /// The known_hosts files of the user and of the machine.

@@ -95,16 +95,10 @@ package struct ConfigReport: Sendable, Equatable {
   }
 
   private mutating func addIdentities(_ paths: [String], _ config: ClientConfig) {
-    let written = entries["identityfile"]?.filter { $0.words[0].lowercased() != "none" } ?? []
-    var index = 0
     for path in paths {
-      var source: String?
-      if request.identities.contains(path) {
-        source = "-i"
-      } else if written.indices.contains(index) {
-        source = "\(written[index].location)"
-        index += 1
-      }
+      let source =
+        request.identities.contains(path)
+        ? "-i" : config.identityLocations[path].map { "\($0)" }
       lines.append(Line(keyword: "identityfile", value: path, source: source))
     }
     add("identitiesonly", Self.word(config.identitiesOnly == true))
@@ -166,13 +160,13 @@ package struct ConfigReport: Sendable, Equatable {
     add("exitonforwardfailure", Self.word(config.exitsOnForwardFailure))
     let cleared = entries["clearallforwardings"]?.first?.words[0].lowercased()
     add("clearallforwardings", Self.word(["yes", "true"].contains(cleared)))
-    let typed = Set(request.forwards ?? [])
+    let typed = Set(settings.typedForwards)
     for rule in settings.forwards {
       let source: String?
-      if typed.contains(rule) || typed.map(\.opened).contains(rule) {
+      if typed.contains(rule) {
         source = String(rule.name.prefix(2))
       } else {
-        source = entries[rule.keyword]?.first { $0.forwards(as: rule) }.map { "\($0.location)" }
+        source = config.forwardLocations[rule].map { "\($0)" }
       }
       lines.append(Line(keyword: rule.keyword, value: rule.words, source: source))
     }
@@ -186,20 +180,6 @@ package struct ConfigReport: Sendable, Equatable {
 extension ConnectSettings {
   fileprivate var keyFiles: [String] {
     identities.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
-  }
-}
-
-extension ConfigEntry {
-  /// Whether this line is what `rule` was read from.
-  fileprivate func forwards(as rule: ForwardRule) -> Bool {
-    let text = words.joined(separator: ":")
-    let read =
-      switch rule.keyword {
-      case "localforward": try? ForwardRule(local: text, field: "")
-      case "dynamicforward": try? ForwardRule(dynamic: text, field: "")
-      case _: try? ForwardRule(remote: text, field: "")
-      }
-    return read == rule || read?.opened == rule
   }
 }
 

@@ -82,6 +82,8 @@ package struct ClientConfig: Sendable, Equatable {
   /// LocalForward and DynamicForward as GatewayPorts widens them, RemoteForward; none with
   /// ClearAllForwardings.
   package var forwards: [ForwardRule] = []
+  /// Where each of them is written.
+  package var forwardLocations: [ForwardRule: ConfigLocation] = [:]
   /// GatewayPorts: local ports without an address are opened on every one.
   package var opensForwards = false
   /// AddressFamily.

@@ -160,13 +160,20 @@ enum ConfigEffect {
     }
   }
 
-  static func add(_ rule: ForwardRule, to config: inout ClientConfig) {
-    if !config.forwards.contains(rule) { config.forwards.append(rule) }
+  static func add(
+    _ rule: ForwardRule, at location: ConfigLocation, to config: inout ClientConfig
+  ) {
+    guard !config.forwards.contains(rule) else { return }
+    config.forwards.append(rule)
+    config.forwardLocations[rule] = location
   }
 
   static func gatewayPorts(_ config: inout ClientConfig, isOpen: Bool) {
     guard isOpen else { return }
     config.opensForwards = true
+    for (rule, location) in config.forwardLocations {
+      config.forwardLocations[rule.opened] = location
+    }
     config.forwards = config.forwards.map(\.opened)
   }
 }

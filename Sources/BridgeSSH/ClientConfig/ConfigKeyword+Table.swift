@@ -91,8 +91,12 @@ extension ConfigKeyword {
     ConfigKeyword(
       name, arity, .all(limit: 256), slot: "forwards",
       check: { (entry) throws(AppError) in _ = try ConfigValue.forward(entry, read) },
-      effect: { (entry, _, config) throws(AppError) in
-        ConfigEffect.add(try ConfigValue.forward(entry, read), to: &config)
+      effect: { (entry, names, config) throws(AppError) in
+        let rule = try ConfigValue.forward(entry, read)
+        let expanded = try rule.mapPaths { (path) throws(AppError) in
+          try names.path(path, entry.refusal)
+        }
+        ConfigEffect.add(expanded, at: entry.location, to: &config)
       })
   }
 

@@ -1,4 +1,4 @@
-import BridgeErrors
+package import BridgeErrors
 
 /// What is needed to make names of what is written: tokens, the environment, home directories.
 struct ConfigNames {
@@ -58,9 +58,32 @@ struct ConfigNames {
   }
 
   private func path(_ text: String, of entry: ConfigEntry) throws(AppError) -> String {
-    let refuse = { (reason: String) in entry.location.refusal(of: entry.keyword, reason) }
+    try path(text) { entry.location.refusal(of: entry.keyword, $0) }
+  }
+
+  /// `text` with all that stands for something replaced.
+  func path(_ text: String, _ refuse: (String) -> AppError) throws(AppError) -> String {
     let expanded = try ConfigPath.expanded(text, query: query, files: files, refuse)
     return try ConfigPath.replaced(expanded, tokens: tokens, refuse)
+  }
+}
+
+extension ClientConfig {
+  /// A rule of the command line with `~`, variables and tokens in the paths of its unix sockets
+  /// replaced, as OpenSSH does.
+  ///
+  /// - Throws: `validationError` of the option.
+  package func expanding(
+    _ rule: ForwardRule, for query: Query, files: Files
+  ) throws(AppError) -> ForwardRule {
+    let names = ConfigNames(for: self, jump: "", query: query, files: files)
+    return try rule.mapPaths { (path) throws(AppError) in
+      try names.path(path) {
+        .validationError(
+          field: String(rule.name.prefix(2)),
+          message: "\(PeerText.escaped(path, limit: 256)): \($0).")
+      }
+    }
   }
 }
 

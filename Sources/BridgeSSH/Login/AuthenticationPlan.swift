@@ -1,11 +1,13 @@
 import BridgeErrors
 
 /// Which credential is offered next: each once, in the order given, and only where the server takes
-/// its method.
+/// its method. As with ssh, the server decides how many keys it hears of.
 package struct AuthenticationPlan {
-  /// A server counts every refused offer and drops or bans clients that make too many (MaxAuthTries
-  /// is 6).
-  package static let mostOffers = 5
+  /// A server counts every refused offer and disconnects a client that makes too many (MaxAuthTries
+  /// of sshd is 6): after so many keys a secret that was given has its turn.
+  package static let mostKeysFirst = 5
+  /// A person, and what bans the address of who guesses, has had enough after so many.
+  package static let mostSecrets = 5
 
   /// One thing to offer.
   package enum Offer: Sendable, Equatable {
@@ -47,7 +49,8 @@ package struct AuthenticationPlan {
   }
 
   private var waiting: [Offer] = []
-  private var offers = 0
+  private var refusedKeys = 0
+  private var refusedSecrets = 0
   private var keys: Set<[UInt8]> = []
 
   /// A plan to offer `credentials`.
@@ -73,10 +76,14 @@ package struct AuthenticationPlan {
 
   /// The next offer that `methods` allow; nil when nothing is left, or enough was refused.
   package mutating func next(for methods: [String]) -> Offer? {
-    guard offers < Self.mostOffers,
-      let index = waiting.firstIndex(where: { methods.contains($0.method) })
-    else { return nil }
-    return waiting.remove(at: index)
+    let allowed = waiting.indices.filter { index in
+      let offer = waiting[index]
+      return methods.contains(offer.method)
+        && (offer.isKey || refusedSecrets < Self.mostSecrets)
+    }
+    let given = allowed.first { waiting[$0].isGivenSecret }
+    let due = refusedKeys < Self.mostKeysFirst ? nil : given
+    return (due ?? allowed.first).map { waiting.remove(at: $0) }
   }
 
   /// The keys that an agent turned out to hold: `preferred` come next, `others` after those of
@@ -113,9 +120,28 @@ package struct AuthenticationPlan {
 
   /// The server refused `offer`; it is not offered again, by no other method either.
   package mutating func refused(_ offer: Offer) {
-    offers += 1
+    if offer.isKey { refusedKeys += 1 } else { refusedSecrets += 1 }
     guard case .password(_, let index) = offer else { return }
     waiting.removeAll { $0 == .sameByKeyboardInteractive(index: index) }
+  }
+}
+
+extension AuthenticationPlan.Offer {
+  /// Whether it is one key, or several.
+  fileprivate var isKey: Bool {
+    switch self {
+    case .keyFile, .agentKeys, .agentKey: true
+    case .password, .keyboardInteractive, .sameByKeyboardInteractive: false
+    }
+  }
+
+  /// Whether it is a secret that needs no question to a person.
+  fileprivate var isGivenSecret: Bool {
+    switch self {
+    case .password(let isGiven, _): isGiven
+    case .sameByKeyboardInteractive: true
+    case .keyFile, .agentKeys, .agentKey, .keyboardInteractive: false
+    }
   }
 }
 

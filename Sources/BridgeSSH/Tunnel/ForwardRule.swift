@@ -78,6 +78,18 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
     if case .port(_, 0) = source { true } else { false }
   }
 
+  /// With each path of a unix socket as `expand` returns it.
+  func mapPaths(
+    _ expand: (String) throws(AppError) -> String
+  ) throws(AppError) -> ForwardRule {
+    var rule = self
+    if case .socket(let path) = source { rule.source = .socket(path: try expand(path)) }
+    if case .fixed(.socket(let path)) = destination {
+      rule.destination = .fixed(.socket(path: try expand(path)))
+    }
+    return rule
+  }
+
   /// The address as it is asked of the host, as with OpenSSH (RFC 4254, 7.1).
   var remoteAddress: String {
     switch source {
@@ -95,17 +107,21 @@ public struct ForwardRule: Sendable, Hashable, CustomStringConvertible {
 extension ForwardRule {
   /// The rule in `[ADDRESS:]PORT:HOST:HOSTPORT`, where each pair may be the path of a unix socket.
   ///
-  /// - Throws: `validationError` of `field`.
+  /// - Throws: `validationError` of `field`; as with OpenSSH, for port 0 too.
   package init(local text: String, field: String) throws(AppError) {
+    try self.init(text, field, lowest: 1)
+  }
+
+  private init(_ text: String, _ field: String, lowest: Int) throws(AppError) {
     let fields = try Self.fields(text, field)
     let bad = Self.refusal(text, field, "[ADDRESS:]PORT:HOST:HOSTPORT")
     // From the end: a path is a target by itself.
-    let targetCount = fields.last?.hasPrefix("/") == true ? 1 : 2
+    let targetCount = fields.last.map(Self.isPath) == true ? 1 : 2
     guard fields.count > targetCount, fields.count <= targetCount + 2 else { throw bad }
     let own = Array(fields.dropLast(targetCount))
     let far = Array(fields.suffix(targetCount))
     side = .local
-    source = try Self.source(own, bad)
+    source = try Self.source(own, lowest: lowest, bad)
     destination = .fixed(try Self.target(far, bad))
   }
 
@@ -115,10 +131,10 @@ extension ForwardRule {
   /// - Throws: `validationError` of `field`.
   package init(remote text: String, field: String) throws(AppError) {
     let fields = try Self.fields(text, field)
-    let isDynamic = fields.count == 1 || (fields.count == 2 && !fields[1].hasPrefix("/"))
+    let isDynamic = fields.count == 1 || (fields.count == 2 && !Self.isPath(fields[1]))
     self =
       try isDynamic
-      ? ForwardRule(dynamic: text, field: field) : ForwardRule(local: text, field: field)
+      ? ForwardRule(dynamic: text, field, lowest: 0) : ForwardRule(text, field, lowest: 0)
     side = .remote
     guard remoteAddress.utf8.count <= 255, remoteAddress.utf8.allSatisfy({ $0 > 32 && $0 != 127 })
     else { throw Self.refusal(text, field, "[ADDRESS:]PORT:HOST:HOSTPORT") }
@@ -128,9 +144,13 @@ extension ForwardRule {
   ///
   /// - Throws: `validationError` of `field`.
   package init(dynamic text: String, field: String) throws(AppError) {
+    try self.init(dynamic: text, field, lowest: 1)
+  }
+
+  private init(dynamic text: String, _ field: String, lowest: Int) throws(AppError) {
     side = .local
     source = try Self.source(
-      Self.fields(text, field), Self.refusal(text, field, "[ADDRESS:]PORT"))
+      Self.fields(text, field), lowest: lowest, Self.refusal(text, field, "[ADDRESS:]PORT"))
     destination = .dynamic
   }
 
@@ -141,24 +161,31 @@ extension ForwardRule {
     try target(fields(text, field), refusal(text, field, "HOST:PORT"))
   }
 
-  private static func source(_ fields: [String], _ bad: AppError) throws(AppError) -> Source {
+  private static func source(
+    _ fields: [String], lowest: Int, _ bad: AppError
+  ) throws(AppError) -> Source {
     switch fields.count {
-    case 1 where fields[0].hasPrefix("/"): return .socket(path: fields[0])
-    case 1: return .port(address: nil, try port(fields[0], lowest: 0, bad))
+    case 1 where isPath(fields[0]): return .socket(path: fields[0])
+    case 1: return .port(address: nil, try port(fields[0], lowest: lowest, bad))
     case 2:
       // As with OpenSSH, an empty address is every one.
       let address = fields[0].isEmpty ? "*" : fields[0]
-      return .port(address: address, try port(fields[1], lowest: 0, bad))
+      return .port(address: address, try port(fields[1], lowest: lowest, bad))
     default: throw bad
     }
   }
 
   private static func target(_ fields: [String], _ bad: AppError) throws(AppError) -> TunnelTarget {
-    if fields.count == 1, fields[0].hasPrefix("/") { return .socket(path: fields[0]) }
+    if fields.count == 1, isPath(fields[0]) { return .socket(path: fields[0]) }
     guard fields.count == 2, !fields[0].isEmpty, fields[0].utf8.count <= 1024,
       fields[0].utf8.allSatisfy({ $0 > 32 && $0 != 127 })
     else { throw bad }
     return .port(Endpoint(host: fields[0], port: try port(fields[1], lowest: 1, bad)))
+  }
+
+  /// As with OpenSSH: `${HOME}/socket` is one, too.
+  private static func isPath(_ field: String) -> Bool {
+    field.contains("/") && field.utf8.count < 1024
   }
 
   private static func port(_ text: String, lowest: Int, _ bad: AppError) throws(AppError) -> Int {

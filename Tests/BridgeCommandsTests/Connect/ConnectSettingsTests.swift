@@ -81,7 +81,7 @@ import Testing
     let settings = try settings(flags + ["h"], config: changed.joined(separator: "\n"))
     #expect(settings.endpoint.port == 1002)
     #expect(settings.user == "flagged")
-    #expect(settings.identities == [.keyFile("key")])
+    #expect(settings.identities == [.keyFile("key"), .keyFile("/home/me/configured")])
     #expect(settings.hostKeys.files == ["kh"])
     #expect(settings.hostKeys.unknown == .refuse)
     #expect(settings.terminal == .wanted)
@@ -100,11 +100,19 @@ import Testing
       ], config: Self.config)
     #expect(settings.endpoint.port == 1003)
     #expect(settings.user == "optional")
-    #expect(settings.identities == [.keyFile("/o")])
+    #expect(
+      settings.identities == [
+        .keyFile("key"), .keyFile("/o"), .keyFile("/home/me/configured"),
+      ])
     #expect(settings.hostKeys.unknown == .acceptNew)
     #expect(settings.terminal == .unwanted)
     #expect(settings.loudness == .quiet)
     #expect(settings.keepalive == .seconds(2))
+  }
+
+  @Test func pathsOfTypedForwardsAreExpanded() throws {
+    let settings = try settings(["-L", "%d/%n.sock:web:80", "-D", "~/socks", "h"])
+    #expect(settings.forwards.map(\.name) == ["-L /home/me/h.sock:web:80", "-D /home/me/socks"])
   }
 
   @Test func whatHostSaysIsNotOverruled() throws {

@@ -143,8 +143,27 @@ extension ClientConfigTests {
     #expect(try resolve(text + "\nClearAllForwardings yes").forwards.isEmpty)
   }
 
+  /// As OpenSSH, whose target of a `~` is the directory of that name.
+  @Test func pathsOfForwardsAreExpanded() throws {
+    let text = """
+      LocalForward %d/%n.sock intranet:80
+      LocalForward ${KEYS}/x /run/%r.sock
+      RemoteForward 9000 ${KEYS}/y
+      DynamicForward ~/d
+      """
+    let config = try resolve(text)
+    #expect(
+      config.forwards.map(\.description) == [
+        "/home/ann/web.sock:intranet:80", "/keys/x:/run/ann.sock", "9000:/keys/y", "/home/ann/d",
+      ])
+    let places = config.forwards.map { config.forwardLocations[$0]?.description }
+    #expect(places == ["/c:1", "/c:2", "/c:3", "/c:4"])
+    #expect(throws: AppError.self) { try resolve("LocalForward ${NOT_SET}/x web:80") }
+  }
+
   @Test(arguments: [
-    "LocalForward 80", "LocalForward a b:1", "DynamicForward x", "LocalForward 1 a b",
+    "LocalForward 80", "LocalForward 0 web:80", "DynamicForward 0", "LocalForward a b:1",
+    "DynamicForward x", "LocalForward 1 a b",
   ])
   func anotherFormOfForwardIsRefused(text: String) {
     let error = #expect(throws: AppError.self) { try resolve(text) }

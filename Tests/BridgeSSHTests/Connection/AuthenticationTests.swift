@@ -26,7 +26,7 @@ import Testing
     do {
       try await connection.connect()
     } catch {
-      Issue.record("\(error) \(String(describing: await connection.lastFailure))")
+      Issue.record("\(error) \(String(describing: await connection.lastFailure?.native))")
     }
     await connection.close()
   }
@@ -100,19 +100,38 @@ import Testing
     }
   }
 
-  @Test func noMoreThanFiveAreOffered() async throws {
+  /// As with ssh: how many it hears of is the server's decision.
+  @Test func theKeyBehindManyOthersLogsIn() async throws {
     var configuration = SSHServerConfiguration()
     configuration.maxAuthTries = 20
     try await withServer(configuration) { server in
-      var credentials: [SSHCredential] = []
-      for number in 0..<7 {
-        let key = try await server.makeIdentity(
-          .ed25519, name: "wrong\(number)", isAuthorized: false)
-        credentials.append(.keyFile(key))
-      }
-      await expectFailure(of: connection(to: server, credentials), refused)
-      #expect(await server.failures("publickey") == 5)
+      let wrong = try await wrongKeys(7, of: server)
+      try await expectConnected(
+        connection(to: server, wrong + [.keyFile(server.identityFile)]))
+      #expect(await server.failures("publickey") == 7)
     }
+  }
+
+  @Test func aLoginThatTheServerCutsOffSaysWhichSettingHelps() async throws {
+    try await withServer { server in
+      let wrong = try await wrongKeys(9, of: server)
+      let connection = connection(to: server, wrong)
+      await expectFailure(of: connection, refused)
+      let context = await connection.lastFailure
+      #expect(context?.native?.text == "Too many authentication failures")
+      let lines = TerminalBanner.lastLines(
+        .sshAuthenticationFailed(method: "publickey"), context: context)
+      #expect(lines.first?.contains("set IdentitiesOnly") == true)
+    }
+  }
+
+  private func wrongKeys(_ count: Int, of server: SSHServer) async throws -> [SSHCredential] {
+    var credentials: [SSHCredential] = []
+    for number in 0..<count {
+      let key = try await server.makeIdentity(.ed25519, name: "no\(number)", isAuthorized: false)
+      credentials.append(.keyFile(key))
+    }
+    return credentials
   }
 
   @Test func twoKeysWhereTheServerWantsTwo() async throws {

@@ -109,14 +109,35 @@ struct AuthenticationPlanTests {
     #expect(!isPostponedAgain)
   }
 
-  @Test func enoughIsEnough() {
-    var plan = AuthenticationPlan((0..<9).map { .keyFile("\($0)") })
-    var count = 0
+  private func refusedOffers(of credentials: [SSHCredential]) -> [AuthenticationPlan.Offer] {
+    var plan = AuthenticationPlan(credentials)
+    var offers: [AuthenticationPlan.Offer] = []
     while let offer = plan.next(for: all) {
-      count += 1
+      offers.append(offer)
       plan.refused(offer)
     }
-    #expect(count == AuthenticationPlan.mostOffers)
+    return offers
+  }
+
+  @Test func everyKeyIsOffered() {
+    let keys = (0..<9).map { SSHCredential.keyFile("\($0)") }
+    #expect(refusedOffers(of: keys) == (0..<9).map { .keyFile("\($0)") })
+  }
+
+  @Test func enoughSecretsAreEnough() {
+    let secrets = (0..<9).map { SSHCredential.password(Secret("\($0)")) }
+    #expect(refusedOffers(of: secrets).count == AuthenticationPlan.mostSecrets)
+  }
+
+  /// sshd disconnects after six refusals: a password that was given would never be heard.
+  @Test func aGivenPasswordHasItsTurnBehindFiveKeys() {
+    let keys = (0..<7).map { SSHCredential.keyFile("\($0)") }
+    let given = refusedOffers(of: keys + [.keyboardInteractive, .password(Secret("x"))])
+    let expected = (0..<5).map { AuthenticationPlan.Offer.keyFile("\($0)") }
+    #expect(Array(given.prefix(6)) == expected + [.password(isGiven: true, index: 8)])
+    #expect(Array(given.dropFirst(6)) == [.keyFile("5"), .keyFile("6"), .keyboardInteractive])
+    let asked = refusedOffers(of: keys + [.password(nil)])
+    #expect(asked.last == .password(isGiven: false, index: 7) && asked.count == 8)
   }
 
   /// A server counts each refusal, by whichever method the secret came.

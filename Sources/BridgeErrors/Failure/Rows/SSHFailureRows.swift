@@ -36,8 +36,15 @@ extension FailureRow {
     "authenticationRefused", "The server does not accept this user with this credential.", .ssh,
     retry: .needsPerson, exit: .refused,
     advice: { context in
-      guard context.native?.symbol == SSHFailure.Code.passwordExpired.symbol else { return nil }
-      return "The password has expired: choose a new one where the host lets you, then reconnect."
+      if context.native?.symbol == SSHFailure.Code.passwordExpired.symbol {
+        return "The password has expired: choose a new one where the host lets you, then reconnect."
+      }
+      // sshd's MaxAuthTries ends a login in the middle.
+      guard context.disconnectReason == 2 else { return nil }
+      return """
+        The server ended the login after so many refusals, perhaps before the right key was \
+        offered: name that in IdentityFile, and set IdentitiesOnly.
+        """
     })
 
   static let keyUnusable = Self(
