@@ -61,6 +61,22 @@ import Testing
     #expect(bench.names.isEmpty)
   }
 
+  /// What starts a session comes with the command: where it does not, nothing is waited for.
+  @Test(arguments: [0, 7, 40])
+  func aStartThatDoesNotComeWholeIsDeclined(length: Int) throws {
+    let bench = try SessionBench()
+    let frame = Frame.start(bench.spec("echo ran >ran")).encoded
+    let process = try bench.launch(["start", "--marker", SessionBench.marker])
+    let (output, status) = process.finish(Array(frame.prefix(length)), endsInput: false)
+    guard case .refused(let refusal)? = try SessionBench.frames(in: output).last else {
+      Issue.record("\(output)")
+      return
+    }
+    #expect(refusal.code == .noStart && status == 76)
+    #expect(refusal.text.contains("start-up file"))
+    #expect(bench.text("ran").isEmpty && bench.names.isEmpty)
+  }
+
   @Test func tenStartsAtOnceRunTheProgramOnce() throws {
     let bench = try SessionBench()
     let spec = bench.spec("echo run >>runs; read word")

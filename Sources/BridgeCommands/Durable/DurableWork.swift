@@ -190,7 +190,8 @@ final class DurableWork: LinkWork {
   }
 
   private func carry(_ session: DurableSession, _ welcome: Welcome) async {
-    let streams = SessionStreams(context, session, welcome, isOwn: isOwn)
+    let streams = SessionStreams(
+      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite)
     state.withLock { state in
       state.streams = streams
       state.isGone = welcome.hasEnded
@@ -238,13 +239,20 @@ final class DurableWork: LinkWork {
 
   private var isOwn: Bool { if case .start = target { true } else { false } }
 
+  private var wantsToWrite: Bool {
+    switch target {
+    case .start, .attach(_, .writer, _): true
+    case .attach(_, .viewer, _): false
+    }
+  }
+
   private func announce(_ welcome: Welcome) {
     let reporter = context.reporter
     if isOwn { context.warnOfMissingTerminal() }
     reporter.detail("bridgectl: durable session \(welcome.session)")
     context.warnOfLogout(welcome.survivesLogout)
     if context.keyboard != nil { context.view.change { $0.isDurable = true } }
-    guard case .attach(_, .writer, _) = target, welcome.role == .viewer else { return }
+    guard wantsToWrite, welcome.role == .viewer else { return }
     let other = welcome.writer.map { "client \($0)" } ?? "another client"
     reporter.log("bridgectl: \(other) writes to this session; you only read. --take takes over.")
   }

@@ -137,8 +137,9 @@ extension RunContext {
       }
       return .success(ExitCode(.status(Int(status))))
     case .signaled(let number, _):
-      reporter.log("bridgectl: signal \(number) ended it.")
-      facts.withLock { $0.remote = .signal("\(number)") }
+      reporter.log("bridgectl: \(SessionText.signal(number)) ended it.")
+      let name = SessionText.signalNames[number] ?? "\(number)"
+      facts.withLock { $0.remote = .signal(name) }
       _ = missing.map(gap)
       return .success(ExitCode(rawValue: 128 + Int32(number)))
     case .unknownKeeperDied, .unknownRebooted, nil:

@@ -29,6 +29,8 @@ final class SessionStreams: Sendable {
   private let welcome: Welcome
   /// Whether the program was started by this run.
   private let isOwn: Bool
+  /// Whether what is typed, or comes from a pipe, is meant for the program.
+  private let wantsToWrite: Bool
   /// The user's keyboard, where it belongs to the session.
   private let keyboard: Keyboard?
   private let gate = Mutex(TypingGate())
@@ -37,7 +39,11 @@ final class SessionStreams: Sendable {
   /// The session is over for this client before its program has ended.
   private let hasFailed = Mutex(false)
 
-  init(_ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool) {
+  init(
+    _ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool,
+    wantsToWrite: Bool
+  ) {
+    self.wantsToWrite = wantsToWrite
     self.context = context
     self.session = session
     self.welcome = welcome
@@ -181,7 +187,7 @@ final class SessionStreams: Sendable {
       await keyboard.carry(to: TypedInput(session: isViewer ? nil : session))
       return .idle
     }
-    guard !isViewer else { return .idle }
+    guard !isViewer else { return await refuseInput() }
     do throws(AppError) {
       while case .bytes(let bytes) = await context.input.read() { try await session.write(bytes) }
       // Of a program that goes on for others only a person ends the input.
@@ -191,6 +197,22 @@ final class SessionStreams: Sendable {
       // It takes no more input; the output says how it ends.
     }
     return .idle
+  }
+
+  /// Input of a pipe or a file that is meant for the program, while another client writes.
+  private func refuseInput() async -> Step {
+    guard wantsToWrite, !context.local.inputIsTerminal,
+      case .bytes = await context.input.read()
+    else { return .idle }
+    let other = welcome.writer.map { "Client \($0)" } ?? "Another client"
+    return .end(
+      .failed(
+        .validationError(
+          field: "standard input",
+          message: """
+            \(other) writes to this session, so this input would go nowhere: --take takes over, \
+            --view only reads.
+            """)))
   }
 
   /// What is typed: its end is the terminal's, not the program's.

@@ -35,11 +35,23 @@ package enum SessionText {
     switch end {
     case .exited(let status): "exit \(status)"
     case .signaled(let number, let dumpedCore):
-      "signal \(number)" + (dumpedCore ? " (core dumped)" : "")
+      signal(number) + (dumpedCore ? " (core dumped)" : "")
     case .unknownKeeperDied: "keeper died: output kept, exit status unknown"
     case .unknownRebooted: "lost by a reboot: output kept, exit status unknown"
     }
   }
+
+  /// A signal in words: `SIGTERM`, `signal 40`.
+  package static func signal(_ number: UInt8) -> String {
+    signalNames[number].map { "SIG\($0)" } ?? "signal \(number)"
+  }
+
+  /// As a server of SSH names them (RFC 4254, 6.10), by the numbers that Linux has on a host of
+  /// any architecture but MIPS and SPARC (signal(7)).
+  package static let signalNames: [UInt8: String] = [
+    1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 6: "ABRT", 8: "FPE", 9: "KILL", 10: "USR1",
+    11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM",
+  ]
 
   /// A count of bytes: `17`, `4.0K`, `64M`.
   package static func size(_ bytes: UInt64) -> String {

@@ -135,7 +135,7 @@ enum ExitStatus {
     case .limit, .replaced: unavailable
     case .outcomeUnknown: unknownOutcome
     case .storage: storage
-    case .violation: violation
+    case .violation, .noStart: violation
     default: configuration
     }
   }

@@ -50,10 +50,14 @@ enum Machine {
     return true
   }
 
-  /// Reads exactly `count` bytes from a descriptor that waits; nil at its end.
-  static func read(_ count: Int, from descriptor: Int32) -> [UInt8]? {
+  /// Reads exactly `count` bytes from a descriptor that waits; nil at its end, or where nothing
+  /// comes for `timeout` milliseconds.
+  static func read(
+    _ count: Int, from descriptor: Int32, timeout: UInt64? = nil
+  ) -> [UInt8]? {
     var bytes: [UInt8] = []
     while bytes.count < count {
+      if let timeout, !Poller.isReadable(descriptor, within: timeout) { return nil }
       let left = count - bytes.count
       let more = unsafe [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
         var result = -1

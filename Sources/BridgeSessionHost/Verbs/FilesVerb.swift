@@ -22,6 +22,7 @@ struct FilesVerb {
     Machine.write(Array(FileLimits.greeting.utf8), to: 1)
     Programs.enterHome()
     Machine.widenStandardDescriptors()
+    Machine.keepFreedMemory()
     if let run { Programs.endOthers(running: Self.name, "\(run)") }
     do throws(ProtocolError) {
       guard case .open(let request)? = try receive() else { return ExitStatus.violation }

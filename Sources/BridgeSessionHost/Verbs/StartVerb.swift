@@ -18,7 +18,8 @@ struct StartVerb {
   /// Starts the program of the start frame on standard input; nil when it was declined.
   func run() -> (session: SessionFiles?, status: UInt8) {
     guard let spec = Self.readSpec() else {
-      return (nil, answer.decline(.violation, "Standard input has no start frame."))
+      let cause = "a start-up file of the login may read standard input"
+      return (nil, answer.decline(.noStart, "the start frame did not come whole: \(cause)"))
     }
     switch claim(spec) {
     case .declined(let code, let text): return (nil, answer.decline(code, text))
@@ -51,14 +52,18 @@ struct StartVerb {
   /// So many keepers are killed before they start the program.
   private static let keepers = 3
 
-  /// Reads exactly one frame: what follows it belongs to the attachment.
+  /// Reads exactly one frame: what follows it belongs to the attachment. A client sends it with the
+  /// command, so what does not come was read by another program.
   private static func readSpec() -> SessionSpec? {
-    guard let header = Machine.read(Limits.headerLength, from: 0),
+    guard let header = Machine.read(Limits.headerLength, from: 0, timeout: timeout),
       let verified = try? FrameHeader(header[...]), verified.type == .start,
-      let payload = Machine.read(Int(verified.length), from: 0)
+      let payload = Machine.read(Int(verified.length), from: 0, timeout: timeout)
     else { return nil }
     return try? SessionSpec(payload[...])
   }
+
+  /// In milliseconds, for each further byte.
+  private static let timeout: UInt64 = 10_000
 
   // MARK: Claiming
 

@@ -71,6 +71,7 @@ extension ClientSession {
     self.welcome = welcome
     phase = .attached
     takes = false
+    if welcome.role == .viewer { wanted = .viewer }
     // The reader may have gone on since hello was sent.
     let isKnown = consumed == sentAcknowledgement && committed == sentCommit
     acknowledgementSince = isKnown ? nil : now

@@ -133,6 +133,9 @@ public struct ClientSession: Sendable {
   public internal(set) var welcome: Welcome?
   var helloIsDue = false
   var takes: Bool
+  /// A client that was welcomed as a viewer remains one in later attachments: while the link of the
+  /// writer is down, the host lets any client write, and the writer would find itself replaced.
+  var wanted: Role
   var size: TerminalSize?
   var sentAcknowledgement: UInt64 = 0
   var sentCommit: UInt64 = 0
@@ -167,6 +170,7 @@ public struct ClientSession: Sendable {
   ) {
     self.configuration = configuration
     takes = configuration.takes
+    wanted = configuration.role
     size = configuration.size
     epoch = resume?.epoch
     received = resume?.received ?? 0
@@ -227,12 +231,13 @@ public struct ClientSession: Sendable {
   /// Attaches again after a refusal; with `takes`, displaces another writer.
   public mutating func retake(_ takes: Bool) {
     self.takes = takes
+    wanted = configuration.role
     phase = .detached
   }
 
   var hello: Hello {
     var hello = Hello(session: configuration.session, client: configuration.client)
-    hello.role = configuration.role
+    hello.role = wanted
     hello.takes = takes
     hello.replay = configuration.replay
     hello.lease = lease

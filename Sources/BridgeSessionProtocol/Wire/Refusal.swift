@@ -29,6 +29,8 @@ public struct Refusal: Sendable, Equatable {
     public static let storage = Code(rawValue: 10)
     /// The program may have run; its keeper or the machine died before the end was recorded.
     public static let outcomeUnknown = Code(rawValue: 11)
+    /// No start frame came, or it came damaged: nothing was started.
+    public static let noStart = Code(rawValue: 12)
   }
 
   /// The reason.

@@ -25,7 +25,7 @@ import Testing
     ]
     let texts = ends.map(SessionText.end)
     #expect(Set(texts).count == 4)
-    #expect(texts[0] == "exit 3" && texts[1] == "signal 9")
+    #expect(texts[0] == "exit 3" && texts[1] == "SIGKILL")
     #expect(texts[2] == "keeper died: output kept, exit status unknown")
     #expect(texts[3] == "lost by a reboot: output kept, exit status unknown")
   }

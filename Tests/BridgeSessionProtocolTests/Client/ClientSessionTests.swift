@@ -30,6 +30,14 @@ import Testing
     return try client.receive(.welcome(welcome(change)), at: 0)
   }
 
+  private func nextHello(of client: inout ClientSession) throws -> Hello {
+    guard case .hello(let hello)? = client.nextFrame(at: 0) else { throw Missing() }
+    return hello
+  }
+
+  /// There is no hello.
+  private struct Missing: Error {}
+
   private func output(_ offset: UInt64, _ count: Int) -> Frame {
     .output(
       offset: offset, stream: .standardOutput,
@@ -42,7 +50,7 @@ import Testing
     var client = ClientSession(configuration, resume: point)
     #expect(client.nextFrame(at: 0) == nil)
     client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.resume == point && hello.acknowledged == 70 && hello.committed == 70)
     #expect(client.nextFrame(at: 0) == nil)
     #expect(throws: ClientSession.WriteError.notAttached) { try client.write([1]) }
@@ -56,7 +64,7 @@ import Testing
     var client = ClientSession(configuration)
     client.connect()
     #expect(try client.receive(.ping(9), at: 0).isEmpty)
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.answersPings)
     #expect(client.nextFrame(at: 0) == .pong(9))
     #expect(client.nextFrame(at: 0) == nil)
@@ -79,7 +87,7 @@ import Testing
     client.disconnect()
     client.closeAgain()
     client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.committed == 2)
     _ = try client.receive(
       .welcome(
@@ -142,7 +150,7 @@ import Testing
     configuration.outputWindow = 0
     var client = ClientSession(configuration)
     client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.window == 1)
     let welcome = Welcome(session: Sample.session, epoch: Sample.epoch)
     _ = try client.receive(.welcome(welcome), at: 0)
@@ -157,7 +165,7 @@ import Testing
     _ = try client.receive(output(0, 1 << 20), at: 0)
     client.disconnect()
     client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.resume?.received == 1 << 20 && hello.acknowledged == 0)
   }
 
@@ -354,21 +362,13 @@ import Testing
     #expect(client.phase == .refused(refusal) && client.nextFrame(at: 0) == nil)
     client.retake(true)
     client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let hello = try nextHello(of: &client)
     #expect(hello.takes)
     _ = try client.receive(.welcome(welcome()), at: 0)
     client.disconnect()
     client.connect()
-    guard case .hello(let next)? = client.nextFrame(at: 0) else { Issue.record("none"); return }
+    let next = try nextHello(of: &client)
     #expect(!next.takes, "two clients that take over would displace each other for ever")
-  }
-
-  @Test func aViewerNeitherTypesNorCommits() throws {
-    var client = try client { $0.role = .viewer }
-    #expect(throws: ClientSession.WriteError.notWriter) { try client.write([1]) }
-    #expect(throws: ClientSession.WriteError.notWriter) { try client.perform(.signal(.kill)) }
-    try client.detach(closes: false)
-    #expect(client.nextFrame(at: 0) == .control(number: 0, .detach))
   }
 
   @Test func aThousandPingsAreNotAThousandPongs() throws {

@@ -28,7 +28,7 @@ import Testing
       let outcome = try await home.run(
         ["connect"] + server.link(home) + ["127.0.0.1", "--", "kill -KILL $$"])
       #expect(outcome.code == 137)
-      #expect(outcome.error == "bridgectl: signal 9 ended it.\n")
+      #expect(outcome.error == "bridgectl: SIGKILL ended it.\n")
     }
   }
 

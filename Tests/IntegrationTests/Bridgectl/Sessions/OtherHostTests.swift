@@ -90,6 +90,25 @@ import Testing
     }
   }
 
+  /// A start-up file that reads standard input takes away what starts a session.
+  @Test func aLoginThatReadsStandardInputIsDoneWithout() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = #"head -c 20 >/dev/null; eval "$SSH_ORIGINAL_COMMAND""#
+    try await withServer(configuration) { server, home in
+      let folder = SessionFolder(of: server)
+      try folder.install()
+      let plain = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 5"])
+      #expect(plain.code == 5 && plain.text == "ran\n", "\(plain.error)")
+      #expect(plain.error.contains("a start-up file of the login"), "\(plain.error)")
+      let detached = try await home.run(
+        ["run", "--detach"] + server.link(home) + ["127.0.0.1", "--", "echo ran"])
+      #expect(detached.code == 78, "\(detached.error)")
+      #expect(detached.error.contains("a start-up file of the login"), "\(detached.error)")
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
   @Test func whatALoginPrintsIsNoPartOfTheAnswer() async throws {
     var configuration = SSHServerConfiguration()
     configuration.forceCommand =
