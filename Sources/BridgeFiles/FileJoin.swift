@@ -62,6 +62,7 @@ package struct FileJoin {
       guard try owner.part.status().size >= join.size else { throw SystemFailure.short }
       // An earlier run may have copied more.
       try owner.part.truncate(to: join.size)
+      owner.part.takeOwner(of: name, in: place.directory)
       try owner.part.set(join.meta)
       try place.directory.rename(place.part, to: name)
     } catch {

@@ -46,11 +46,9 @@ extension FileReceiver {
         guard error.exists else { throw error }
       }
       let directory = try parent.directory(own)
-      // The stream before may have given it a mode that allows no more. It set the time with it:
-      // one that the user has closed is another.
-      if isContinued, let now = try? directory.status().meta, now.hasMode(of: meta),
-        now.hasTime(of: meta)
-      {
+      // The stream before, or an earlier copy, may have given it a mode that allows no more. It set
+      // the time with it: one that the user has closed is another.
+      if let now = try? directory.status().meta, now.hasMode(of: meta), now.hasTime(of: meta) {
         directory.allowNames()
       }
       return directory

@@ -161,6 +161,7 @@ extension FileReceiver {
     // Another program may have given it to something else since.
     try writing.directory.requireReplaceable(writing.name)
     do throws(SystemFailure) {
+      file.takeOwner(of: writing.name, in: writing.directory)
       try file.set(writing.start.meta)
       try writing.directory.rename(writing.temporary, to: writing.name)
     } catch {

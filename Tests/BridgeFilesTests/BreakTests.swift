@@ -170,10 +170,10 @@ import Testing
     #expect(place.names("in") == [part] && place.read("in/\(part)") == [9])
   }
 
-  /// The stream before has put a directory in its place, and its mode allows no new names; what it
-  /// sent may have been acknowledged or not. One of another time is the user's, and stays closed.
+  /// The stream before, or an earlier copy (nil), has put a directory in its place, and its mode
+  /// allows no new names. One of another time is the user's, and stays closed.
   @Test(arguments: [[[100], [97]], nil] as [FilePath?], [1, 2])
-  func aDirectoryThatWasClosedTakesWhatComesAfterABreak(after: FilePath?, time: Int) throws {
+  func aDirectoryThatACopyClosedTakesMore(after: FilePath?, time: Int) throws {
     let place = try Place()
     try place.write([1], to: "in/d/a")
     FileDetails.setMode(place.file("in/d"), 0o555)
@@ -182,8 +182,8 @@ import Testing
       Array(place.file("in").utf8), name: nil, isRecursive: true,
       transfer: Identifier(high: 1, low: 1))
     var claim = FilePoint(after: after)
-    claim.isInside = true
-    _ = try receiver.connect(claim)
+    claim.isInside = after == nil ? nil : true
+    _ = try receiver.connect(after == nil ? nil : claim)
     let closed = FileMeta(mode: 0o555, seconds: 1, nanoseconds: 0)
     try receiver.take(.directory(entry: 0, name: [], Self.meta))
     try receiver.take(.directory(entry: 1, name: [100], closed))

@@ -22,6 +22,21 @@ import Testing
     #expect(FileDetails.of(place.file("u/d/f"))[2] == 123_456_789)
   }
 
+  /// As a write into it would leave them; only root can give a file away.
+  @Test(.enabled(if: FileDetails.isRoot), arguments: [0o755, 0o1777] as [mode_t])
+  func aFileThatIsReplacedKeepsItsOwner(mode: mode_t) throws {
+    let place = try Place()
+    try place.write([1], to: "t/f")
+    try place.write([2], to: "u/f")
+    FileDetails.setOwner(place.file("u/f"), 1234)
+    FileDetails.setMode(place.file("u"), mode)
+    var copy = Copy(place.file("t/f"), to: place.file("u/f"))
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("u/f") == [1])
+    // Where anybody may make names the file may be a stranger's.
+    #expect(FileDetails.owner(place.file("u/f")) == (mode == 0o755 ? 1234 : 0))
+  }
+
   @Test func aDestinationThatIsADirectoryGetsTheName() throws {
     let place = try Place()
     try place.write([1], to: "t/f")

@@ -35,7 +35,8 @@ package struct HostArgument: Sendable, Equatable {
     var rest = text[...]
     scheme = try Self.takeScheme(&rest)
     path = try Self.takePath(&rest, scheme: scheme)
-    user = try Self.takeUser(&rest)
+    let isURI = rest.startIndex != text.startIndex && scheme == .ssh
+    user = try Self.takeUser(&rest, isCoded: isURI)
     (host, port) = try Self.split(rest)
     guard !host.isEmpty else { throw Self.refused("the host is missing") }
     guard !host.hasPrefix("-") else { throw Self.refused("the host starts with a hyphen") }
@@ -87,9 +88,14 @@ package struct HostArgument: Sendable, Equatable {
     }
   }
 
-  private static func takeUser(_ rest: inout Substring) throws(AppError) -> String? {
+  private static func takeUser(
+    _ rest: inout Substring, isCoded: Bool
+  ) throws(AppError) -> String? {
     guard let at = rest.lastIndex(of: "@") else { return nil }
-    let user = String(rest[..<at])
+    let written = rest[..<at]
+    guard let user = isCoded ? PercentCoding.decoded(written) : String(written) else {
+      throw refused("a % in \(shown(written)) is not followed by the digits of a byte")
+    }
     rest = rest[rest.index(after: at)...]
     try check(user: user, field: "HOST")
     return user

@@ -32,7 +32,14 @@ extension ConnectOptions {
         index += 1
       }
     }
-    return arguments
+    // As with ssh, the options may end before HOST.
+    let rest = arguments[index...].dropFirst()
+    guard !hasHost, let host = rest.first, host != "--", !host.hasPrefix("-") else {
+      return arguments
+    }
+    let command = rest.dropFirst()
+    let mark = command.isEmpty || command.first == "--" ? [] : ["--"]
+    return arguments[..<index] + [host] + mark + command
   }
 
   private static func takesNextWord(_ option: String) -> Bool {

@@ -9,7 +9,8 @@ package enum CopyOperand: Sendable, Equatable {
   case remote(host: String, path: String)
 
   /// Parses `text` as scp(1) does: a colon before the first slash makes it remote, `./a:b` is a
-  /// file here. `ssh://host:port/path` is from the home directory, `ssh://host//path` absolute.
+  /// file here. `ssh://host:port/path` (or `scp://`) is from the home directory,
+  /// `ssh://host//path` absolute; `%XX` in one is a byte.
   ///
   /// - Throws: `validationError` that names `field`.
   package init(_ text: String, field: String) throws(AppError) {
@@ -22,12 +23,14 @@ package enum CopyOperand: Sendable, Equatable {
     guard !["ws://", "wss://"].contains(where: text.lowercased().hasPrefix) else {
       throw .validationError(field: field, message: "Files are copied over SSH only.")
     }
-    let scheme = "ssh://"
-    if text.lowercased().hasPrefix(scheme) {
+    if let scheme = ["ssh://", "scp://"].first(where: text.lowercased().hasPrefix) {
       let rest = text.dropFirst(scheme.count)
       let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-      self = .remote(
-        host: scheme + rest[..<slash], path: Self.path(String(rest[slash...].dropFirst())))
+      guard let path = PercentCoding.decoded(rest[slash...].dropFirst()) else {
+        throw .validationError(
+          field: field, message: "A % in it is not followed by the digits of a byte: %25 is a %.")
+      }
+      self = .remote(host: "ssh://" + rest[..<slash], path: Self.path(path))
       return
     }
     var isBracketed = false

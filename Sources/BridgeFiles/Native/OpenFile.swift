@@ -165,6 +165,21 @@ package final class OpenFile {
     _ = try checked { unsafe futimens(number, times) }
   }
 
+  /// Takes the owner and the group of the file that it replaces, as far as this user may give them
+  /// away: a write into that file would leave them. Not where every user may make names, for the
+  /// file may be a trap of another one.
+  func takeOwner(of name: [UInt8], in directory: OpenFile) {
+    var (own, old, place) = (stat(), stat(), stat())
+    let name = name.cName
+    guard unsafe fstat(number, &own) == 0, unsafe fstat(directory.number, &place) == 0,
+      place.st_mode & S_IWOTH == 0,
+      unsafe fstatat(directory.number, name, &old, AT_SYMLINK_NOFOLLOW) == 0,
+      old.st_mode & S_IFMT == S_IFREG
+    else { return }
+    if own.st_uid != old.st_uid, fchown(number, old.st_uid, old.st_gid) == 0 { return }
+    if own.st_gid != old.st_gid { _ = fchown(number, uid_t.max, old.st_gid) }
+  }
+
   /// Whether a name of a directory is that of this file.
   package func isNamed(_ name: [UInt8], in directory: OpenFile) -> Bool {
     guard let own = try? status(), let named = try? directory.status(of: name) else { return false }

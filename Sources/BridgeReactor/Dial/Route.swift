@@ -36,9 +36,13 @@ package struct Route: Sendable {
     entered: @Sendable (ConnectionPhase) -> Void
   ) async throws(DialFailure) -> Socket {
     entered(.resolve)
-    let addresses = try await resolve(within: resolveTimeout)
-      .filter { family == nil || $0.family == family }
-    guard !addresses.isEmpty else { throw DialFailure(phase: .resolve, cause: .nameUnknown) }
+    let all = try await resolve(within: resolveTimeout)
+    let addresses = all.filter { family == nil || $0.family == family }
+    guard !addresses.isEmpty else {
+      if all.isEmpty { throw DialFailure(phase: .resolve, cause: .nameUnknown) }
+      let errno = ErrorNumber.familyUnsupported
+      throw DialFailure(phase: .dial, cause: .failed(errno: errno), nativeCode: Int(errno))
+    }
     observe(.resolved(addresses))
     entered(.dial)
     return try await race(addresses, within: dialTimeout, observe).socket

@@ -5,6 +5,7 @@ enum ErrorNumber {
   static let hostUnreachable = EHOSTUNREACH
   static let invalidArgument = EINVAL
   static let refused = ECONNREFUSED
+  static let familyUnsupported = EAFNOSUPPORT
 
   /// From "says most" down: our own shortage (no address was really tried), then an answer of the
   /// host itself, of a firewall, silence, of a router, of our own routing table.

@@ -40,7 +40,10 @@ import Testing
       (["--wait", "h", "ls", "--wait"], ["--wait=forever", "h", "--", "ls", "--wait"]),
       (["--retry=3", "h", "a", "--", "b"], ["--retry=3", "h", "--", "a", "--", "b"]),
       (["--events-fd", "3", "h"], ["--events-fd", "3", "h"]),
-      (["h", "--", "a", "b"], ["h", "--", "a", "b"]), (["--", "h"], ["--", "h"]), ([], []),
+      (["h", "--", "a", "b"], ["h", "--", "a", "b"]), ([], []),
+      (["--", "h"], ["h"]),
+      (["-p", "1", "--", "h", "a", "-b"], ["-p", "1", "h", "--", "a", "-b"]),
+      (["--", "h", "--", "a"], ["h", "--", "a"]),
     ] as [([String], [String])])
   func commandBeginsWithTheSecondWord(_ words: [String], _ marked: [String]) {
     #expect(BridgeCommand.normalized(["connect"] + words) == ["connect"] + marked)

@@ -8,7 +8,8 @@ import Testing
     "host\u{1B}[2J", "host:", "host:0", "host:65536", "host:-1", "host:+22", "host:22x",
     "host:0x16",
     "host:111111111111111111111", "[::1", "[::1]22", "[]", "[::1]:", "ftp://host", "ssh://",
-    "ssh://host/path", "ssh://host?x", ":22", "user@", "ssh://user@:22",
+    "ssh://host/path", "ssh://host?x", "ssh://a%@h", "ssh://a%4g@h", "ssh://a%00@h", "ssh://%0a@h",
+    "ssh://%ff@h", "ssh://a%+1@h", ":22", "user@", "ssh://user@:22",
     String(repeating: "a", count: 1 << 20),
   ])
   func refusesWhatIsNoHost(_ text: String) {
@@ -32,6 +33,8 @@ import Testing
       ("::1", "ssh", nil, "::1", nil), ("fe80::1%eth0", "ssh", nil, "fe80::1%eth0", nil),
       ("[::1]", "ssh", nil, "::1", nil), ("me@[::1]:2200", "ssh", "me", "::1", 2200),
       ("ssh://host", "ssh", nil, "host", nil), ("SSH://me@host:1/", "ssh", "me", "host", 1),
+      ("ssh://ann%40lab@host", "ssh", "ann@lab", "host", nil),
+      ("a%40b@h", "ssh", "a%40b", "h", nil),
       ("ws://host:80", "ws", nil, "host", 80), ("wss://[::1]:443", "wss", nil, "::1", 443),
       ("$(x)", "ssh", nil, "$(x)", nil), ("it's", "ssh", nil, "it's", nil),
     ] as [(String, String, String?, String, Int?)])

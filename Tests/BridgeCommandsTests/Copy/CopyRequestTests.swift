@@ -13,6 +13,8 @@ import Testing
     ("u@h:~/a", .remote(host: "u@h", path: "a")), ("h:~", .remote(host: "h", path: ".")),
     ("u@[::1]:a", .remote(host: "u@[::1]", path: "a")),
     ("ssh://u@h:22/a", .remote(host: "ssh://u@h:22", path: "a")),
+    ("ssh://h/a%20b%25", .remote(host: "ssh://h", path: "a b%")),
+    ("scp://h:1/a", .remote(host: "ssh://h:1", path: "a")),
     ("ssh://h//a", .remote(host: "ssh://h", path: "/a")),
     ("ssh://h", .remote(host: "ssh://h", path: ".")),
   ])

@@ -15,6 +15,10 @@ enum FileDetails {
     return status.st_uid
   }
 
+  static var isRoot: Bool { geteuid() == 0 }
+
+  static func setOwner(_ path: String, _ user: uid_t) { _ = unsafe chown(path, user, user) }
+
   static func setMode(_ path: String, _ mode: mode_t) { _ = unsafe chmod(path, mode) }
 
   static func setTime(_ path: String, seconds: Int, nanoseconds: Int) {

@@ -1,3 +1,5 @@
+import Foundation
+
 // Failures before the peer has answered, and of this machine.
 extension FailureRow {
   static let nameUnknown = Self(
@@ -25,8 +27,11 @@ extension FailureRow {
   static let unreachable = Self(
     "unreachable", "No route leads to the host.", retry: .reconnectSoon, exit: .unreachable,
     cost: .neverSent,
-    remedy:
-      "No route leads there: check the network or VPN, and that the address is right.")
+    advice: { context in
+      context.native?.socket == .failed(errno: EAFNOSUPPORT)
+        ? "The host has no address of the family that AddressFamily allows."
+        : "No route leads there: check the network or VPN, and that the address is right."
+    })
 
   static let dialTimeout = Self(
     "dialTimeout", "No answer came before the deadline of the dial.", exit: .timedOut,
