@@ -6,7 +6,8 @@ package enum FileEvent: Sendable, Equatable {
   case totals(files: UInt64, bytes: UInt64)
   /// The length of the file that begins.
   case begun(size: UInt64)
-  /// A file is in place.
+  /// A file is in place. `digest` is its SHA-256; empty where its bytes were compared by another
+  /// check, nil where they were not.
   case copied(FilePath, bytes: UInt64, digest: [UInt8]?, hasChanged: Bool)
   /// An entry is not copied.
   case missing(FilePath, FileFault, isTarget: Bool)

@@ -15,18 +15,19 @@ extension FileReceiver {
       // Below a directory that could not be made.
       writing = Writing(
         file: nil, directory: target.directory, name: [], temporary: [], path: path, start: start,
-        hash: FileHash(), kept: FileHash())
+        hash: noBytes, kept: noBytes)
       refuse(
         entry, path,
         name == nil ? FileFault(.isDirectory) : FileFault(.unwritable, Self.noDirectory),
         isUnderWay: true)
       return
     }
-    let hash = part.map { start.offset > 0 ? FileHash($0.state, count: $0.offset) : FileHash() }
+    var hash = noBytes
+    if start.offset > 0, let part { hash = FileHash(part.state, count: part.offset, key: key) }
     if part?.path == path { part = nil }
     var writing = Writing(
       file: nil, directory: directory, name: own, temporary: temporary(own), path: path,
-      start: start, hash: hash ?? FileHash(), kept: hash ?? FileHash())
+      start: start, hash: hash, kept: hash)
     do throws(FileFault) {
       let file = try open(writing)
       writing = Writing(
@@ -41,6 +42,9 @@ extension FileReceiver {
     }
     self.writing = writing
   }
+
+  /// The check of an empty file.
+  private var noBytes: FileHash { FileHash(key: key) }
 
   /// Said of what would lie in a directory that could not be made.
   package static let noDirectory = "its directory could not be made"
@@ -177,7 +181,7 @@ extension FileReceiver {
     drop()
     writing = Writing(
       file: nil, directory: current.directory, name: current.name, temporary: [],
-      path: current.path, start: current.start, hash: FileHash(), kept: FileHash())
+      path: current.path, start: current.start, hash: noBytes, kept: noBytes)
     refuse(entries, current.path, fault, isUnderWay: true)
   }
 

@@ -49,7 +49,7 @@ extension FileReceiver {
     if isKnown, claimed.offset > 0, file.holds(claimed.offset, of: stripe) {
       part = claimed
     } else if let count = try? file.written(of: stripe),
-      let hash = try? FileHash(of: file, count: count, stripe)
+      let hash = try? FileHash(of: file, count: count, stripe, key: key)
     {
       part = .init(path: claimed.path, offset: hash.count, state: hash.state)
     }
@@ -87,7 +87,7 @@ extension OpenFile {
   }
 
   /// How many bytes of a stream are there, as far as the holes of the part say: a multiple of
-  /// `FileLimits.block`. What they say may be too much; nothing relies on it but what to compare.
+  /// `FileLimits.unit`. What they say may be too much; nothing relies on it but what to compare.
   func written(of stripe: FileStripe) throws(SystemFailure) -> UInt64 {
     var count: UInt64 = 0
     while true {
@@ -99,8 +99,8 @@ extension OpenFile {
       }
       // The last block of the file system may be written in part.
       let filled = end - min(end, start)
-      return count + (filled - min(filled, UInt64(FileLimits.data))) / FileLimits.block
-        * FileLimits.block
+      return count + (filled - min(filled, UInt64(FileLimits.data))) / FileLimits.unit
+        * FileLimits.unit
     }
   }
 

@@ -1,7 +1,7 @@
 package import BridgeSessionProtocol
 
 /// The end that writes. Each file is written under a temporary name beside its own, and gets that
-/// in one step once all of it is there and its SHA-256 is that of the sender.
+/// in one step once all of it is there and the check over it is that of the sender.
 package final class FileReceiver {
   /// A file under way; without a file its data are passed over.
   struct Writing {
@@ -23,6 +23,8 @@ package final class FileReceiver {
   let boot: [UInt8]
   /// Nil where one stream carries all.
   let striping: Striping?
+  /// The key of the check; nil for SHA-256.
+  private(set) var key: [UInt8]?
   /// As long as a stream of a striped file goes on.
   var owner: PartOwner?
   /// Of the owner of the last stream.
@@ -61,12 +63,15 @@ package final class FileReceiver {
 
   /// Writes to `path`: inside of it, under `name`, where it is a directory; nil copies the content.
   ///
-  /// - Parameter striping: which stream of the file it takes; nil for all of it.
+  /// - Parameters:
+  ///   - striping: which stream of the file it takes; nil for all of it.
+  ///   - key: that of the check; nil for SHA-256.
   package init(
     _ path: [UInt8], name: [UInt8]?, isRecursive: Bool, transfer: Identifier, boot: [UInt8] = [],
-    striping: Striping? = nil
+    striping: Striping? = nil, key: [UInt8]? = nil
   ) {
     self.striping = striping
+    self.key = key
     self.path = path
     self.name = name
     self.isRecursive = isRecursive
@@ -138,6 +143,14 @@ package final class FileReceiver {
     directories = []
   }
 
+  /// From the next stream on the check is SHA-256: a state of another one is of no use then.
+  package func useSHA256() {
+    guard key != nil else { return }
+    key = nil
+    if let part { self.part = .init(path: part.path, offset: 0, state: []) }
+    partIdentity = nil
+  }
+
   /// Removes what was written of a file that will not be completed.
   package func abandon() {
     isSpoiled = striping != nil
@@ -179,7 +192,9 @@ package final class FileReceiver {
       let isKnown = claimed.offset > 0 && claim.boot == boot && size >= claimed.offset
       if isKnown {
         part = claimed
-      } else if let hash = try? FileHash(of: file, count: size & ~(FileLimits.block - 1)) {
+      } else if let hash = try? FileHash(
+        of: file, count: size & ~(FileLimits.unit - 1), key: key)
+      {
         part = .init(path: claimed.path, offset: hash.count, state: hash.state)
       }
     }

@@ -23,6 +23,8 @@ package final class FileSender {
   private let counts: Bool
   /// Nil where this stream carries all.
   private let stripe: FileStripe?
+  /// The key of the check; nil for SHA-256.
+  private var key: [UInt8]?
   private var walk: TreeWalk
   private var window = OutgoingFiles()
   private var part: FilePoint.Part?
@@ -50,10 +52,13 @@ package final class FileSender {
   /// - Parameters:
   ///   - counts: whether a tree is counted first, for a receiver that shows progress.
   ///   - stripe: which stream of a file it is; nil for all of it.
+  ///   - key: that of the check; nil for SHA-256.
   package init(
-    _ root: [UInt8], isRecursive: Bool, counts: Bool = true, stripe: FileStripe? = nil
+    _ root: [UInt8], isRecursive: Bool, counts: Bool = true, stripe: FileStripe? = nil,
+    key: [UInt8]? = nil
   ) {
     self.stripe = stripe
+    self.key = key
     self.root = root
     self.isRecursive = isRecursive
     self.counts = counts
@@ -90,6 +95,13 @@ package final class FileSender {
   package func disconnect() {
     file = nil
     phase = .idle
+  }
+
+  /// From the next stream on the check is SHA-256: a state of another one is of no use then.
+  package func useSHA256() {
+    guard key != nil else { return }
+    key = nil
+    window.forgetPart()
   }
 
   // MARK: Receiving
@@ -250,21 +262,21 @@ package final class FileSender {
     stripe?.length(of: status.size) ?? status.size
   }
 
-  /// The state of SHA-256 at the offset to go on at: that of the receiver where this is the file
+  /// The state of the check at the offset to go on at: that of the receiver where this is the file
   /// that it has a part of, or begins with the same bytes; else at the beginning.
   private func start(
     of path: FilePath, _ file: OpenFile, _ status: FileStatus
   ) throws(SystemFailure) -> FileHash {
     guard let part, part.path == path, part.offset > 0, part.offset <= length(status)
     else {
-      return FileHash()
+      return FileHash(key: key)
     }
     if part.identity == FileHash.digest(of: status.identity) {
-      return FileHash(part.state, count: part.offset)
+      return FileHash(part.state, count: part.offset, key: key)
     }
-    let hash = try FileHash(of: file, count: part.offset, stripe)
-    guard hash.count == part.offset else { return FileHash() }
-    return [hash.state, hash.digest].contains(part.state) ? hash : FileHash()
+    let hash = try FileHash(of: file, count: part.offset, stripe, key: key)
+    let isSame = [hash.state, hash.digest].contains(part.state)
+    return hash.count == part.offset && isSame ? hash : FileHash(key: key)
   }
 
   /// Adds the next part of the file under way: its bytes are read where they are sent from.
@@ -321,9 +333,9 @@ package final class FileSender {
 extension FileHash {
   /// The first `count` bytes of a file, or of one of its streams; fewer where it is shorter.
   init(
-    of file: OpenFile, count: UInt64, _ stripe: FileStripe? = nil
+    of file: OpenFile, count: UInt64, _ stripe: FileStripe? = nil, key: [UInt8]?
   ) throws(SystemFailure) {
-    self.init()
+    self.init(key: key)
     var bytes: [UInt8] = []
     while self.count < count {
       bytes.removeAll(keepingCapacity: true)

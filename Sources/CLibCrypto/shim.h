@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/modes.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
@@ -162,4 +163,30 @@ static inline void bridge_sha256_load(SHA256_CTX *hash, const unsigned char byte
     hash->h[i] = (SHA_LONG)bytes[4 * i] << 24 | (SHA_LONG)bytes[4 * i + 1] << 16 |
                  (SHA_LONG)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
   }
+}
+
+// The block cipher of GCM that bridge_ghash_chain needs: what it encrypts is the key itself, so that
+// the hash key is that, too.
+static inline void bridge_ghash_key(const unsigned char in[16], unsigned char out[16],
+                                    const void *key) {
+  (void)in;
+  memcpy(out, key, 16);
+}
+
+// A chain of GHASH under a key (NIST SP 800-38D, 6.4): `count` times, the next state is the tag of
+// the state and the next `size` bytes. 0 without memory.
+static inline int bridge_ghash_chain(const unsigned char key[16], unsigned char state[16],
+                                     const void *bytes, size_t count, size_t size) {
+  static const unsigned char start[12] = {0};
+  GCM128_CONTEXT *context = CRYPTO_gcm128_new((void *)key, bridge_ghash_key);
+  if (!context) return 0;
+  const unsigned char *next = (const unsigned char *)bytes;
+  for (; count > 0; count--, next += size) {
+    CRYPTO_gcm128_setiv(context, start, sizeof start);
+    CRYPTO_gcm128_aad(context, state, 16);
+    CRYPTO_gcm128_aad(context, next, size);
+    CRYPTO_gcm128_tag(context, state, 16);
+  }
+  CRYPTO_gcm128_release(context);
+  return 1;
 }

@@ -2,7 +2,8 @@ import BridgeFiles
 import BridgeSessionProtocol
 import Testing
 
-/// SHA-256 against the vectors of FIPS 180-4, and its state between two blocks.
+/// SHA-256 against the vectors of FIPS 180-4, the check with a key against those of another
+/// implementation, and their states between two blocks.
 @Suite struct FileHashTests {
   private func text(_ digest: [UInt8]) -> String {
     digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -32,12 +33,54 @@ import Testing
     }
   }
 
-  @Test func aStateIsTakenUpAgain() {
-    let bytes = Place.bytes(1000)
-    var first = FileHash()
-    first.add(Array(bytes[..<640]))
-    var second = FileHash(first.state, count: 640)
-    second.add(bytes, from: 640)
-    #expect(second.digest == FileHash.digest(of: bytes) && second.count == 1000)
+  @Test(arguments: [nil, key])
+  func aStateIsTakenUpAgain(key: [UInt8]?) {
+    let bytes = Place.bytes(10_000)
+    var first = FileHash(key: key)
+    first.add(Array(bytes[..<8192]))
+    var second = FileHash(first.state, count: 8192, key: key)
+    second.add(bytes, from: 8192)
+    #expect(second.digest == digest(of: bytes, key: key) && second.count == 10_000)
+  }
+
+  private static let key = (UInt8(1)...16).map(\.self)
+
+  private func digest(of bytes: [UInt8], key: [UInt8]?) -> [UInt8] {
+    var hash = FileHash(key: key)
+    hash.add(bytes)
+    return hash.digest
+  }
+
+  /// The expected ones are of an implementation of SP 800-38D, 6.3 and 6.4, bit by bit in Python.
+  @Test(
+    arguments: [
+      ([], "eb56739cbddae4398a088d0b880a831d"),
+      (Array("abc".utf8), "4fbadc000f55a1d91fed6d987cfb48e2"),
+      ([UInt8](repeating: UInt8(ascii: "a"), count: 4096), "bdcedc9a3d788680274064ede9709fd3"),
+      (
+        (0..<10_000).map { UInt8(truncatingIfNeeded: $0 * $0 + $0 / 7) },
+        "31965ea3f584b4c18de2dfe2bb7168a8"
+      ),
+    ] as [([UInt8], String)])
+  func theCheckWithAKeyIsAChainOfGHASH(_ message: [UInt8], _ expected: String) {
+    for size in [1, 15, 4095, 4096, 4097, 20_000] {
+      var hash = FileHash(key: Self.key)
+      for start in stride(from: 0, to: message.count, by: size) {
+        hash.add(Array(message[start..<min(message.count, start + size)]))
+      }
+      #expect(text(hash.digest) == expected + String(repeating: "0", count: 32))
+    }
+  }
+
+  @Test func eachBitAndTheKeyCount() {
+    let bytes = Place.bytes(5000)
+    let whole = digest(of: bytes, key: Self.key)
+    for bit in stride(from: 0, to: bytes.count * 8, by: 37) {
+      var other = bytes
+      other[bit / 8] ^= 1 << (bit % 8)
+      #expect(digest(of: other, key: Self.key) != whole)
+    }
+    #expect(digest(of: bytes + [0], key: Self.key) != whole)
+    #expect(digest(of: bytes, key: Self.key.reversed()) != whole)
   }
 }

@@ -7,22 +7,40 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ResumeTests {
   private static let size = 3 * FileLimits.data + 12345
 
-  @Test(arguments: [
-    0, 1, 15, 60, 100, FileLimits.data, FileLimits.data + 100, FileLimits.data + 400,
-    2 * FileLimits.data + 300, 3 * FileLimits.data + 12000, 3 * FileLimits.data + 12345 + 400,
-  ])
-  func aFileThatIsCutAnywhereIsWhole(_ limit: Int) throws {
+  @Test(
+    arguments: [
+      0, 1, 15, 60, 100, FileLimits.data, FileLimits.data + 100, FileLimits.data + 400,
+      2 * FileLimits.data + 300, 3 * FileLimits.data + 12000, 3 * FileLimits.data + 12345 + 400,
+    ], [nil, Copy.key])
+  func aFileThatIsCutAnywhereIsWhole(_ limit: Int, key: [UInt8]?) throws {
     let place = try Place()
     let bytes = Place.bytes(Self.size)
     try place.write(bytes, to: "a")
-    var copy = Copy(place.file("a"), to: place.file("b"))
+    var copy = Copy(place.file("a"), to: place.file("b"), key: key)
     _ = try copy.stream(cutAfter: limit)
     #expect(try copy.stream() == .finished)
     #expect(place.read("b") == bytes)
     #expect(place.names("") == ["a", "b"])
     // What was verified by a mark was not sent again.
     #expect(copy.sent < Self.size + FileLimits.data + 2000, "\(copy.sent)")
+    var hash = FileHash(key: key)
+    hash.add(bytes)
+    #expect(copy.digests == [hash.digest])
+  }
+
+  /// bridge-host is gone after a break, and the tools of the host take its place.
+  @Test func aCopyGoesOnByAnotherCheck() throws {
+    let place = try Place()
+    let bytes = Place.bytes(Self.size)
+    try place.write(bytes, to: "a")
+    var copy = Copy(place.file("a"), to: place.file("b"))
+    #expect(try copy.stream(cutAfter: 2 * FileLimits.data) == .cut)
+    copy.sender.useSHA256()
+    copy.receiver.useSHA256()
+    #expect(try copy.stream() == .finished)
+    #expect(place.read("b") == bytes)
     #expect(copy.digests == [FileHash.digest(of: bytes)])
+    #expect(copy.faults.isEmpty)
   }
 
   @Test func manyCutsInOneFile() throws {

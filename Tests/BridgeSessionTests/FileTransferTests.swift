@@ -8,12 +8,37 @@ import Testing
 
 /// A copy whose other end is the test.
 @Suite(.timeLimit(.minutes(5))) struct FileTransferTests {
-  private func transfer(_ role: FileRequest.Role, _ clock: ManualClock) -> FileTransfer {
+  private func transfer(
+    _ role: FileRequest.Role, _ clock: ManualClock, key: [UInt8]? = nil
+  ) -> FileTransfer {
     let local = NSTemporaryDirectory() + "/bridge-transfer-\(UUID().uuidString)"
-    let job = FileTransfer.Job(
+    var job = FileTransfer.Job(
       role, local: Array(local.utf8), remote: [97], name: nil, isRecursive: false,
       transfer: Identifier(high: 1, low: 2), run: Identifier(high: 3, low: 4))
+    job.key = key
     return FileTransfer(job, host: "far", on: Reactor(name: "files"), clock: clock) { _ in }
+  }
+
+  private func request(_ transfer: FileTransfer, answer: FileFrame?) async throws -> FileRequest {
+    let command = transfer.command(usesTools: false)
+    let channel = ScriptedChannel(command.text)
+    channel.send(
+      Array((command.marker + FileLimits.greeting).utf8) + (answer?.encoded ?? []))
+    channel.hangUp()
+    _ = try await transfer.carry(over: channel, command)
+    var parser = FileFrameParser()
+    parser.append(channel.sentBytes)
+    guard case .open(let request)? = try parser.next() else { throw AppError.cancelled }
+    return request
+  }
+
+  @Test(arguments: [FileRequest.Role.get, .put])
+  func anOlderBridgeHostIsAskedForSHA256(_ role: FileRequest.Role) async throws {
+    let key = [UInt8](repeating: 7, count: 16)
+    let transfer = transfer(role, ManualClock(), key: key)
+    let first = try await request(transfer, answer: .failed(FileFault(.version, "version 3")))
+    #expect(first.key == key)
+    #expect(try await request(transfer, answer: nil).key == nil)
   }
 
   /// The link may go on for ever: the program at its other end is what says nothing.

@@ -12,8 +12,8 @@ package struct CopyCommand: AsyncParsableCommand {
     discussion: """
       One of SRC and DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
       Permission bits and times of the last change are kept. A file gets its name in one step, \
-      once all of it is there and its SHA-256 is the same on both machines, where both can \
-      compute it. After a lost link the copy resumes at the same byte; a single file also resumes \
+      once all of it is there and a check over it is the same on both machines, where both can \
+      compute one. After a lost link the copy resumes at the same byte; a single file also resumes \
       when you run the same command again. \
       Without bridge-host on the host (`bridgectl install`) the usual tools there do it.
 
@@ -39,6 +39,9 @@ package struct CopyCommand: AsyncParsableCommand {
       """, valueName: "N"))
   package var streams: Int?
 
+  @Flag(help: "Compare by SHA-256, which takes longer, and report it (--json).")
+  package var sha256 = false
+
   @OptionGroup package var reach: ReachOptions
 
   @Argument(help: ArgumentHelp("What is copied: PATH or HOST:PATH.", valueName: "SRC"))
@@ -55,7 +58,7 @@ package struct CopyCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let (reach, source, destination) = (reach, source, destination)
-    let (recursive, streams) = (recursive, streams)
+    let (recursive, streams, sha256) = (recursive, streams, sha256)
     let request = Result { () throws(AppError) in
       try CopyRequest(
         source: source, destination: destination, isRecursive: recursive, streams: streams)
@@ -75,7 +78,8 @@ package struct CopyCommand: AsyncParsableCommand {
         let job = (try? request.get())?.job(
           account: "\(settings.user)@\(settings.endpoint)",
           directory: FileManager.default.currentDirectoryPath,
-          run: Identifier(using: &generator))
+          run: Identifier(using: &generator),
+          key: sha256 ? nil : Identifier(using: &generator).bytes)
         guard let job else { return IdleWork(context: context) }
         return CopyWork(
           context, job, source: source, destination: destination, streams: streams ?? 1)

@@ -41,7 +41,7 @@ package struct CopyLedger: Sendable {
     var text =
       "copied \(files), \(CopyProgress.size(progress.bytes)) in \(tenths / 10).\(tenths % 10) s "
       + "(\(CopyProgress.size(rate))/s)"
-    if copied > 0 { text += unverified == 0 ? ", SHA-256 verified" : ", SHA-256 not verified" }
+    if copied > 0 { text += unverified == 0 ? ", verified" : ", not verified" }
     if failed > 0 { text += "; \(failed) not copied" }
     return text + "."
   }

@@ -72,8 +72,9 @@ package struct CopyRequest: Sendable, Equatable {
   /// - Parameters:
   ///   - account: whom the host is reached as, and where.
   ///   - directory: the working directory.
+  ///   - key: that of the check of all bytes; nil for SHA-256.
   package func job(
-    account: String, directory: String, run: Identifier
+    account: String, directory: String, run: Identifier, key: [UInt8]?
   ) -> FileTransfer.Job {
     let (local, remote) =
       role == .get ? (destination.path, source.path) : (source.path, destination.path)
@@ -81,8 +82,10 @@ package struct CopyRequest: Sendable, Equatable {
     let text = ["\(role)", account, remote, place, isRecursive ? "r" : ""]
     let digest = FileHash.digest(of: Array(text.joined(separator: "\0").utf8))
     let transfer = Identifier(bytes: Array(digest.prefix(16))) ?? run
-    return FileTransfer.Job(
+    var job = FileTransfer.Job(
       role, local: Array(local.utf8), remote: Array(remote.utf8), name: source.name,
       isRecursive: isRecursive, transfer: transfer, run: run)
+    job.key = key
+    return job
   }
 }

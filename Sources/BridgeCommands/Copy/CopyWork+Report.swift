@@ -129,7 +129,8 @@ extension CopyWork {
       .copy(
         .file(
           path: shown(path, isTarget: true), bytes: Int(clamping: bytes),
-          sha256: digest.map(FileTransfer.hexadecimal), hasChanged: hasChanged)))
+          sha256: digest.flatMap { $0.isEmpty ? nil : FileTransfer.hexadecimal($0) },
+          hasChanged: hasChanged)))
   }
 
   private func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {

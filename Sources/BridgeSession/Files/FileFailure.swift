@@ -43,7 +43,7 @@ package enum FileFailure {
     case .unsafeName: "it has a name that no file can have here"
     case .unsafeLink: "it is a symbolic link that leads out of the copied directory"
     case .busy: "another copy is writing it"
-    case .mismatch: "what was written has another SHA-256 than what was read"
+    case .mismatch: "what was written is not what was read"
     case .tooLarge: "it has too many directories inside each other, or too many names in one"
     case .needsRecursion: "it is a directory; -r copies directories"
     case .version: "its bridge-host speaks another version of the file protocol"

@@ -20,6 +20,8 @@ extension FileTransfer {
     package var run: Identifier
     /// The stream of a file that several carry; nil where one carries all.
     package var stripe: FileStripe?
+    /// The key of the check of all bytes; nil for SHA-256.
+    package var key: [UInt8]?
 
     package init(
       _ role: FileRequest.Role, local: [UInt8], remote: [UInt8], name: [UInt8]?,

@@ -26,8 +26,8 @@ package actor FileTransfer {
   let host: String
   private nonisolated let executor: any PinnedExecutor
   private let report: Report
-  private let sender: FileSender?
-  private let receiver: FileReceiver?
+  let sender: FileSender?
+  let receiver: FileReceiver?
   /// What the host said of itself when it was ready.
   private var remembered = FilePoint()
   private var claim = FilePoint()
@@ -51,6 +51,10 @@ package actor FileTransfer {
   let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
+  /// The key of the check, as long as the host knows one.
+  private var key: [UInt8]?
+  /// Whether the `bridge-host` there is of a version without a check with a key.
+  private var isOld = false
   /// Whether it was closed since the host's end had not said anything in time.
   private var isLate = false
   /// Whether there is a channel now.
@@ -66,18 +70,20 @@ package actor FileTransfer {
   ) where C.Duration == Duration {
     self.clock = SessionClock(clock)
     self.job = job
+    key = job.key
     self.host = host
     self.executor = executor
     self.report = report
     switch job.role {
     case .put:
-      sender = FileSender(job.local, isRecursive: job.isRecursive, stripe: job.stripe)
+      sender = FileSender(
+        job.local, isRecursive: job.isRecursive, stripe: job.stripe, key: job.key)
       receiver = nil
     case .get, .join:
       sender = nil
       receiver = FileReceiver(
         job.local, name: job.name, isRecursive: job.isRecursive, transfer: job.transfer,
-        striping: job.stripe.map { .init($0, run: job.run, salt: job.channel) })
+        striping: job.stripe.map { .init($0, run: job.run, salt: job.channel) }, key: job.key)
     }
   }
 
@@ -103,6 +109,7 @@ package actor FileTransfer {
       isCarrying = false
       changes.announce()
     }
+    if usesTools { useSHA256() }
     plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.channel) : nil
     receiver?.acceptsNoDigest = usesTools
     return try await carry(over: plain ?? channel, marker: command.marker)
@@ -113,7 +120,7 @@ package actor FileTransfer {
   ) async throws(AppError) -> Outcome {
     answer = MarkedBytes(marker: marker + FileLimits.greeting)
     parser = FileFrameParser()
-    (isOver, isAnswered, isLate) = (false, false, false)
+    (isOver, isAnswered, isLate, isOld) = (false, false, false, false)
     do throws(FileFault) {
       opening = try open()
     } catch {
@@ -138,8 +145,18 @@ package actor FileTransfer {
     receiver?.disconnect()
     try result.get()
     if isFinished { return .finished }
+    if isOld {
+      useSHA256()
+      return .ended(.closed)
+    }
     guard !isLate else { throw .sshTimeout(seconds: Int(clamping: answerLimit / 1000)) }
     return unavailable(ending) ?? .ended(ending)
+  }
+
+  private func useSHA256() {
+    key = nil
+    sender?.useSHA256()
+    receiver?.useSHA256()
   }
 
   /// Closes the channel of a stream that is whole, which keeps the part there for this run.
@@ -173,18 +190,6 @@ package actor FileTransfer {
     await channel.close()
   }
 
-  /// In milliseconds: a minute, what 8 MiB a second hash, ten minutes for a tree of the host.
-  private var answerLimit: Milliseconds {
-    let part = receiver?.progress.bytes ?? sender?.progress.bytes ?? 0
-    let compared = max(part, job.isRecursive ? 0 : compared)
-    return 60_000 + compared / 8389 + (job.isRecursive && job.role == .get ? 600_000 : 0)
-  }
-
-  /// The length of a single file that is here: its part there may be as long.
-  private var compared: UInt64 {
-    job.role == .put ? (try? OpenFile.status(named: job.local))?.size ?? 0 : 0
-  }
-
   /// Removes what cannot be used any more; a part of a single file stays for the next run.
   package func abandon() { if job.isRecursive { receiver?.abandon() } }
 
@@ -213,6 +218,7 @@ package actor FileTransfer {
     request.isRecursive = job.isRecursive
     request.stripe = job.stripe
     if job.stripe != nil { request.run = job.run }
+    request.key = key
     if let receiver {
       let point = try receiver.connect()
       isInside = point.isInside
@@ -276,6 +282,10 @@ package actor FileTransfer {
   }
 
   private func take(_ frame: FileFrame) throws(ProtocolError) {
+    if key != nil, case .failed(let fault) = frame, fault.code == .version {
+      isOld = true
+      return
+    }
     if let receiver { return try receiver.take(frame) }
     guard case .ready(let point) = frame else { return try sender?.take(frame) ?? () }
     sender?.connect(try verified(point))
@@ -315,6 +325,7 @@ package actor FileTransfer {
   private func reportEvents() async {
     var events = sender?.takeEvents() ?? receiver?.takeEvents() ?? []
     for case .copied(_, _, _, let hasChanged) in events { self.hasChanged = hasChanged }
+    if key != nil { events = events.map(\.checkedWithKey) }
     if let isInside, !hasReportedPlace {
       hasReportedPlace = true
       events.insert(.placed(isInside: isInside), at: 0)
@@ -378,13 +389,5 @@ package actor FileTransfer {
     }
     if let receiver { return receiver.takeOutbox(isIdle: true) }
     return sender?.next() ?? []
-  }
-}
-
-extension FileEvent {
-  /// Of a host that has no tool for one: what was read was hashed, what was written was not.
-  fileprivate var withoutDigest: FileEvent {
-    guard case .copied(let path, let bytes, _, let hasChanged) = self else { return self }
-    return .copied(path, bytes: bytes, digest: nil, hasChanged: hasChanged)
   }
 }

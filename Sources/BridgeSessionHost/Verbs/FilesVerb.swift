@@ -47,7 +47,7 @@ struct FilesVerb {
     let path = request.path
     let sender = FileSender(
       path, isRecursive: request.isRecursive, counts: request.point?.after == nil,
-      stripe: request.stripe)
+      stripe: request.stripe, key: request.key)
     guard case .ready(let point)? = try receive() else { return ExitStatus.violation }
     sender.connect(point)
     while !sender.isFinished, sender.failure == nil {
@@ -72,7 +72,7 @@ struct FilesVerb {
       striping: request.stripe.flatMap { stripe in
         let salt = Identifier(high: Machine.entropy(), low: Machine.entropy())
         return request.run.map { FileReceiver.Striping(stripe, run: $0, salt: salt) }
-      })
+      }, key: request.key)
     // Where the link was lost, the client may come back: what is there stays.
     defer {
       receiver.disconnect()

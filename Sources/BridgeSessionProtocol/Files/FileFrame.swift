@@ -69,7 +69,8 @@ package struct FileStart: Sendable, Equatable {
 
 /// The end of a file.
 package struct FileEnd: Sendable, Equatable {
-  /// SHA-256 of all its bytes; nil where the sender has no tool for it.
+  /// The check of all its bytes: SHA-256, or that with the key of the request. Nil where the sender
+  /// has no tool for it.
   package var digest: [UInt8]?
   /// Whether it was changed while it was read: the copy has what it was when it was opened, or a
   /// mixture.
@@ -103,7 +104,7 @@ package enum FileFrame: Sendable, Equatable {
   case link(entry: UInt64, name: [UInt8], target: [UInt8])
   /// Sender: bytes of the file.
   case data(offset: UInt64, [UInt8])
-  /// Sender: the state of SHA-256 after so many bytes of the file.
+  /// Sender: the state of the check after so many bytes of the file.
   case mark(offset: UInt64, state: [UInt8])
   /// Sender: all bytes of the file were sent.
   case end(size: UInt64, FileEnd)

@@ -1,15 +1,20 @@
 /// The bounds of the file stream. Sizes are in bytes.
 package enum FileLimits {
-  /// The versions of the stream that this code speaks; striped files came with the second.
-  package static let versions: ClosedRange<UInt8> = 1...2
+  /// The versions of the stream that this code speaks; striped files came with the second, a check
+  /// with a key with the third.
+  package static let versions: ClosedRange<UInt8> = 1...3
   /// Follows the marker before the first frame.
   package static let greeting = "files 1\n"
-  /// The longest payload of a data frame; a multiple of the blocks of SHA-256.
+  /// The longest payload of a data frame; a multiple of `unit`.
   package static let data = 64 << 10
   /// The blocks of SHA-256: its state is passed on between two of them only.
   package static let block: UInt64 = 64
+  /// The blocks of the check with a key, likewise; a multiple of the others.
+  package static let unit: UInt64 = 4096
   /// The length of a stored state, and of a digest.
   package static let state = 32
+  /// The length of the key of a check.
+  package static let key = 16
   /// The longest name of a file.
   package static let name = 255
   /// The longest target of a symbolic link, and the longest path of a request.

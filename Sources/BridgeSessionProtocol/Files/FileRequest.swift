@@ -42,6 +42,8 @@ package struct FileRequest: Sendable, Equatable {
   package var run: Identifier?
   /// With `join`: what the file is to be.
   package var join: Join?
+  /// The key of the check of all bytes, 16 random bytes; nil for SHA-256.
+  package var key: [UInt8]?
 
   package init(_ role: Role, path: [UInt8], transfer: Identifier) {
     self.role = role
@@ -77,6 +79,8 @@ package struct FileRequest: Sendable, Equatable {
       try FileStripe(bytes)
     }
     run = try fields.bytes("run").flatMap { Identifier(bytes: $0) }
+    key = try fields.bytes("key")
+    guard key.map({ $0.count == FileLimits.key }) ?? true else { throw .malformedFields("key") }
     join = try Self.join(fields)
     // A file that is striped is one file.
     let isStriped = stripe != nil && run != nil && !isRecursive
@@ -95,7 +99,8 @@ package struct FileRequest: Sendable, Equatable {
 
   /// The version that a host must know for it.
   private var version: UInt8 {
-    stripe == nil ? FileLimits.versions.lowerBound : FileLimits.versions.upperBound
+    if key != nil { return 3 }
+    return stripe == nil ? 1 : 2
   }
 
   var payload: [UInt8] {
@@ -109,6 +114,7 @@ package struct FileRequest: Sendable, Equatable {
     fields.add("point", bytes: point?.payload)
     fields.add("stripe", bytes: stripe?.bytes)
     fields.add("run", bytes: run?.bytes)
+    fields.add("key", bytes: key)
     if let join {
       fields.add("size", number: join.size)
       fields.add("meta", bytes: join.meta.bytes)
@@ -126,8 +132,8 @@ package struct FilePoint: Sendable, Equatable {
     package var path: FilePath
     /// So many bytes of it are there: a multiple of `FileLimits.block`.
     package var offset: UInt64
-    /// The state of SHA-256 after them; from a host that has no `bridge-host`, where the bytes are
-    /// compared, their digest.
+    /// The state of the check after them; from a host that has no `bridge-host`, where the bytes
+    /// are compared, their digest.
     package var state: [UInt8]
     /// Which file the sender read; empty where that is not known: then its bytes are compared.
     package var identity: [UInt8]

@@ -10,7 +10,7 @@ package struct IncomingFiles: Sendable {
     case leave(FileMeta)
     case file(entry: UInt64, FileName?, FileStart)
     case write([UInt8], at: UInt64)
-    /// Compares the state of SHA-256.
+    /// Compares the state of the check.
     case verify([UInt8], at: UInt64)
     case end(FileEnd)
     /// A symbolic link that stays inside the tree.

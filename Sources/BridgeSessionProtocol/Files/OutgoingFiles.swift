@@ -9,7 +9,7 @@ package struct OutgoingFiles: Sendable {
     /// The offset that it began at.
     package var offset: UInt64
     package var identity: [UInt8]
-    /// SHA-256 of all of it, once it was sent.
+    /// The check of all of it, once it was sent.
     package var digest: [UInt8]?
     /// Why it is not there.
     package var fault: FileFault?
@@ -82,7 +82,7 @@ package struct OutgoingFiles: Sendable {
   /// nothing is kept: it is no more than a quarter of what was sent before it, or as short as can
   /// be.
   package var piece: Int {
-    let length = min(lead, sent / 4) / FileLimits.block * FileLimits.block
+    let length = min(lead, sent / 4) / FileLimits.unit * FileLimits.unit
     return Int(min(UInt64(FileLimits.data), max(Self.leastPiece, length)))
   }
 
@@ -111,7 +111,7 @@ package struct OutgoingFiles: Sendable {
     return next - 1
   }
 
-  /// The state of SHA-256 in the newest entry.
+  /// The state of the check in the newest entry.
   package mutating func mark(at offset: UInt64, _ state: [UInt8]) {
     guard !entries.isEmpty else { return }
     count(through: offset)
@@ -136,6 +136,11 @@ package struct OutgoingFiles: Sendable {
   package mutating func giveUp(_ fault: FileFault) {
     guard !entries.isEmpty else { return }
     entries[entries.count - 1].fault = fault
+  }
+
+  /// What was acknowledged of a file is of no use any more: it begins again.
+  package mutating func forgetPart() {
+    (acknowledged, resumed) = (nil, nil)
   }
 
   /// The receiver does not write an entry.

@@ -52,7 +52,7 @@ import Testing
     progress.bytes = 2048
     #expect(
       ledger.summary(progress, after: .seconds(2))
-        == "copied 1 file, 2.0 KiB in 2.0 s (1.0 KiB/s), SHA-256 verified.")
+        == "copied 1 file, 2.0 KiB in 2.0 s (1.0 KiB/s), verified.")
     ledger.fail(.fileNotFound(path: "a"))
     ledger.fail(.cancelled)
     #expect(ledger.first == .fileNotFound(path: "a"))

@@ -46,7 +46,7 @@ import Testing
     let same = try CopyRequest(source: "/d/a", destination: "h:b", isRecursive: false)
     let other = try CopyRequest(source: "a", destination: "h:c", isRecursive: false)
     let ids = [first, same, other].map {
-      $0.job(account: "u@h:22", directory: "/d", run: runs.next()).transfer
+      $0.job(account: "u@h:22", directory: "/d", run: runs.next(), key: nil).transfer
     }
     #expect(ids[0] == ids[1] && ids[0] != ids[2])
   }

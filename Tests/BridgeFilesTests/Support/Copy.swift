@@ -16,19 +16,24 @@ struct Copy {
 
   init(
     _ source: String, to target: String, name: String? = nil, isRecursive: Bool = false,
-    striping: FileReceiver.Striping? = nil
+    striping: FileReceiver.Striping? = nil, key: [UInt8]? = key
   ) {
-    sender = FileSender(Array(source.utf8), isRecursive: isRecursive, stripe: striping?.stripe)
+    self.key = key
+    sender = FileSender(
+      Array(source.utf8), isRecursive: isRecursive, stripe: striping?.stripe, key: key)
     receiver = FileReceiver(
       Array(target.utf8), name: name.map { Array($0.utf8) }, isRecursive: isRecursive,
-      transfer: Identifier(high: 1, low: 2), striping: striping)
+      transfer: Identifier(high: 1, low: 2), striping: striping, key: key)
   }
+
+  static let key = (UInt8(1)...16).map(\.self)
+  private let key: [UInt8]?
 
   /// The receiver is another process from now on, which knows only what the sender claims.
   mutating func restartReceiver(_ target: String, striping: FileReceiver.Striping) {
     receiver = FileReceiver(
       Array(target.utf8), name: nil, isRecursive: false, transfer: Identifier(high: 1, low: 2),
-      striping: striping)
+      striping: striping, key: key)
     claim = sender.point
     claim?.boot = origin
     if claim?.after == nil, claim?.part == nil {

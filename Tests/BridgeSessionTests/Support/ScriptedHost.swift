@@ -53,6 +53,8 @@ final class ScriptedChannel: ByteChannel {
     reader?.resume(returning: nil)
   }
 
+  var sentBytes: [UInt8] { state.withLock { $0.written } }
+
   /// The frames that the session has sent.
   func sent() throws -> [Frame] {
     var parser = FrameParser()

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeSSH
 import Foundation
 import Testing
 
@@ -72,7 +73,8 @@ extension Home {
       try await proxy.inject(.cut(after: 5 << 20, isPut ? .toServer : .toClient), on: .all)
       let (from, to) = (home.file("a"), home.file("b"))
       let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
-      let outcome = try await server.copy(operands + ["--json"], home, port: proxy.port)
+      let check = isPut ? ["--sha256"] : []
+      let outcome = try await server.copy(operands + check + ["--json"], home, port: proxy.port)
       await proxy.stop()
       #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
       #expect(home.data("b") == data)
@@ -82,6 +84,8 @@ extension Home {
       #expect(continued == continued.sorted(), "\(continued)")
       let file = try #require(try outcome.events("fileCopied").first)
       #expect(file["bytes"] as? Int == 48 << 20)
+      let digest = Digest.sha256(Array(data)).map { String(format: "%02x", $0) }.joined()
+      #expect(file["sha256"] as? String == (isPut ? digest : nil))
     }
   }
 

@@ -85,7 +85,7 @@ extension Home {
       #expect(outcome.error.contains(times), "\(outcome.error)")
       let isHashed = [.usual, .busybox].contains(kind)
       #expect(outcome.error.contains("no tool for SHA-256") == !isHashed)
-      let end = isHashed ? "SHA-256 verified." : "SHA-256 not verified."
+      let end = isHashed ? ", verified." : ", not verified."
       #expect(outcome.lastLine.hasSuffix(end), "\(outcome.error)")
       #expect(home.data("b") == data)
       let (source, copy) = (FileDetails.of(home.file("a")), FileDetails.of(home.file("b")))
