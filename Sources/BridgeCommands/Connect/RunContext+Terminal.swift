@@ -42,7 +42,9 @@ extension RunContext {
   /// The terminal to request; nil for none.
   var pseudoTerminal: PseudoTerminal? {
     guard wantsTerminal else { return nil }
-    return PseudoTerminal(type: terminalType, size: TerminalSize(of: 0) ?? TerminalSize())
+    return PseudoTerminal(
+      type: terminalType, size: TerminalSize(of: 0) ?? TerminalSize(),
+      modes: TerminalModes.encoded(of: 0))
   }
 
   /// Warns where a terminal was asked for and cannot be had.

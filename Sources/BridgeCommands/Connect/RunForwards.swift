@@ -1,4 +1,5 @@
 import BridgeErrors
+import Foundation
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
@@ -58,8 +59,10 @@ struct RunForwards: Sendable {
 
   /// As with a port that the machine has none left of: busy.
   private static func ending(_ rule: ForwardRule, _ error: AppError) -> RunContext.Ending {
+    let taken = NativeFailure(
+      library: .system, code: Int(EADDRINUSE), socket: .failed(errno: EADDRINUSE))
     let context = FailureContext(
-      kind: .localResource, phase: .dial, host: PeerText.escaped(rule.description))
+      kind: .localResource, phase: .dial, host: PeerText.escaped(rule.description), native: taken)
     return .failure(CommandFailure(error: error, context: context))
   }
 

@@ -31,7 +31,11 @@ enum SSHInput {
 
   /// - Throws: `validationError`.
   static func check(_ terminal: PseudoTerminal?) throws(AppError) {
-    if let terminal { try check(terminal.type, field: "terminal") }
+    guard let terminal else { return }
+    try check(terminal.type, field: "terminal")
+    guard terminal.modes.count.isMultiple(of: 5), terminal.modes.count <= 250 else {
+      throw .validationError(field: "terminal", message: "Its modes are no list of RFC 4254.")
+    }
   }
 
   /// More does not go into one packet with the rest of a request.

@@ -33,7 +33,8 @@ final class KeptProgram {
         modes: spec.modes)
       process = try Programs.spawn(
         environment.shell, environment.arguments,
-        environment: environment.variables + [Array("TERM=".utf8) + type],
+        environment: environment.variables
+          + [Array("TERM=".utf8) + type, Array("SSH_TTY=\(terminal.device)".utf8)],
         directory: environment.directory, terminal: terminal.device)
       self.terminal = terminal
       let channel = Channel(terminal.master, isSocket: false)

@@ -47,24 +47,51 @@ import Foundation
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// The modes of the terminal at `descriptor` that a remote terminal should have too, as in
-  /// RFC 4254, 8: opcode (1) and argument (4), in turn. Empty where it is none.
+  /// The modes of the terminal at `descriptor`, which a remote terminal has too, as in RFC 4254, 8:
+  /// opcode (1) and argument (4), in turn. Those from before the first change; empty where it is
+  /// none.
   package static func encoded(of descriptor: Int32) -> [UInt8] {
-    var modes = termios()
-    guard unsafe tcgetattr(descriptor, &modes) == 0 else { return [] }
-    let keys = unsafe withUnsafeBytes(of: &modes.c_cc) { unsafe Array($0) }
-    let characters: [(UInt8, Int32)] = [
-      (1, VINTR), (2, VQUIT), (3, VERASE), (4, VKILL), (5, VEOF), (6, VEOL), (7, VEOL2),
-      (8, VSTART), (9, VSTOP), (10, VSUSP), (12, VREPRINT), (13, VWERASE), (14, VLNEXT),
-    ]
-    var encoded: [UInt8] = []
-    for (code, index) in characters { encoded += [code, 0, 0, 0, keys[Int(index)]] }
-    let flags: [(UInt8, Int32)] = [(38, IXON), (39, IXANY), (42, IUTF8)]
-    for (code, flag) in flags {
-      encoded += [code, 0, 0, 0, modes.c_iflag & tcflag_t(flag) == 0 ? 0 : 1]
+    lock.withLock { _ in
+      var modes = termios()
+      if unsafe saved.pointee.descriptor == descriptor {
+        modes = unsafe saved.pointee.modes
+      } else if unsafe tcgetattr(descriptor, &modes) != 0 {
+        return []
+      }
+      let keys = unsafe withUnsafeBytes(of: &modes.c_cc) { unsafe Array($0) }
+      var encoded: [UInt8] = []
+      for (code, index) in characters {
+        let key = keys[Int(index)]
+        // _POSIX_VDISABLE is 0 here.
+        encoded += [code, 0, 0, 0, key == 0 ? 255 : key]
+      }
+      for (flags, field) in [
+        (inputFlags, modes.c_iflag), (localFlags, modes.c_lflag), (outputFlags, modes.c_oflag),
+      ] {
+        for (code, flag) in flags {
+          encoded += [code, 0, 0, 0, field & tcflag_t(flag) == 0 ? 0 : 1]
+        }
+      }
+      return encoded
     }
-    return encoded
   }
+
+  private static let characters: [(UInt8, Int32)] = [
+    (1, VINTR), (2, VQUIT), (3, VERASE), (4, VKILL), (5, VEOF), (6, VEOL), (7, VEOL2),
+    (8, VSTART), (9, VSTOP), (10, VSUSP), (12, VREPRINT), (13, VWERASE), (14, VLNEXT),
+    (18, VDISCARD),
+  ]
+  private static let inputFlags: [(UInt8, Int32)] = [
+    (30, IGNPAR), (31, PARMRK), (32, INPCK), (33, ISTRIP), (34, INLCR), (35, IGNCR), (36, ICRNL),
+    (38, IXON), (39, IXANY), (40, IXOFF), (41, IMAXBEL), (42, IUTF8),
+  ]
+  private static let localFlags: [(UInt8, Int32)] = [
+    (50, ISIG), (51, ICANON), (53, ECHO), (54, ECHOE), (55, ECHOK), (56, ECHONL), (57, NOFLSH),
+    (58, TOSTOP), (59, IEXTEN), (60, ECHOCTL), (61, ECHOKE),
+  ]
+  private static let outputFlags: [(UInt8, Int32)] = [
+    (70, OPOST), (72, ONLCR), (73, OCRNL), (74, ONOCR), (75, ONLRET),
+  ]
 
   /// The mode that was set; nil where the terminal is unchanged.
   package static var current: Mode? { lock.withLock { $0 } }

@@ -76,6 +76,24 @@ import Testing
     }
   }
 
+  @Test func aTerminalHasTheGivenModes() async throws {
+    try await withServer { server in
+      try await withConnection(to: server) { connection in
+        // RFC 4254, 8: VERASE, ICRNL, IXANY.
+        let modes: [UInt8] = [3, 0, 0, 0, 8, 36, 0, 0, 0, 0, 39, 0, 0, 0, 1]
+        let command = try await connection.execute(
+          "stty -a", terminal: PseudoTerminal(modes: modes))
+        let words = try await text(command.standardOutput)
+        for word in ["erase = ^H", " -icrnl", " ixany"] {
+          #expect(words.contains(word), "\(words)")
+        }
+        await #expect(throws: AppError.self) {
+          try await connection.execute("true", terminal: PseudoTerminal(modes: [3, 0, 0, 0]))
+        }
+      }
+    }
+  }
+
   @Test(arguments: ["64K", "1M"])
   func bothDirectionsStayWholeWhileTheServerRekeys(limit: String) async throws {
     var configuration = SSHServerConfiguration()

@@ -43,7 +43,16 @@ extension FailureRow {
   static let localResource = Self(
     "localResource", "This machine ran out of descriptors, ports or memory.", exit: .busy,
     cost: .neverSent,
-    remedy: "Close connections or programs on this machine, or raise its limits (`ulimit -n`).")
+    advice: { context in
+      guard context.native?.socket == .failed(errno: EADDRINUSE) else {
+        return "Close connections or programs on this machine, or raise its limits (`ulimit -n`)."
+      }
+      let rule = context.host.isEmpty ? "" : " of \(context.host)"
+      return """
+        The port\(rule) is taken, or may not be opened: choose another one, or end the program \
+        that has it (on the host, where it is a port there).
+        """
+    })
 
   static let internalFault = Self(
     "internalFault", "A bug in this program.", retry: .reconnectOnce, exit: .internalFault)

@@ -44,10 +44,17 @@ import CLibSSH2
     return .failed(.channelRequestDenied, "the server closed the channel before it answered")
   }
 
+  /// TTY_OP_END (RFC 4254, 8).
+  private static let endOfModes: UInt8 = 0
+
   func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
+    // channel.c refuses more than that of both.
+    let hasSpace = terminal.type.utf8.count + terminal.modes.count < 256
+    let modes = (hasSpace ? terminal.modes : []) + [Self.endOfModes]
     let asked = request {
       unsafe libssh2_channel_request_pty_ex(
-        $0.raw, terminal.type, UInt32(terminal.type.utf8.count), nil, 0,
+        $0.raw, terminal.type, UInt32(terminal.type.utf8.count),
+        modes.map { CChar(bitPattern: $0) }, UInt32(modes.count),
         Int32(terminal.size.columns), Int32(terminal.size.rows), 0, 0)
     }
     // channel.c says LIBSSH2_ERROR_PROTO of whatever ends its wait, also of the link's end.

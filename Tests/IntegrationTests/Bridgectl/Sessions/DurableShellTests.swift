@@ -194,6 +194,25 @@ import Testing
     }
   }
 
+  /// As with ssh, with a session as without one.
+  @Test(arguments: ["never", "require"])
+  func theModesOfTheTerminalAreTheUsers(durable: String) async throws {
+    try await withSessions { server, home, _ in
+      let terminal = try Terminal()
+      let changed = try await home.run(
+        ["-F", terminal.path, "-icrnl", "ixany", "erase", "^H"], program: "/bin/stty")
+      #expect(changed.code == 0)
+      let command = "stty -a; [ \"$SSH_TTY\" = \"$(tty)\" ] && echo same device"
+      var screen = try home.start(
+        ["connect", "-t", "--durable=\(durable)"] + server.link(home) + ["127.0.0.1", command],
+        on: terminal)
+      #expect(await screen.end() == 0)
+      for word in ["erase = ^H", " -icrnl", " ixany", "same device"] {
+        #expect(screen.transcript.contains(word), "\(screen.transcript)")
+      }
+    }
+  }
+
   @Test func theEscapesAreListed() async throws {
     try await withShell { _, screen in
       screen.type("\r~?")
