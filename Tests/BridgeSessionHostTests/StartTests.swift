@@ -61,13 +61,22 @@ import Testing
     #expect(bench.names.isEmpty)
   }
 
-  /// What starts a session comes with the command: where it does not, nothing is waited for.
+  /// What starts a session comes with the command: where it does not, that is not waited for.
+  @Test(arguments: [0, 7, 40])
+  func aStartThatDoesNotComeIsGivenUp(length: Int) throws {
+    let (pipe, spec) = (try BridgeSessionHost.Pipe(), try SessionBench().spec("true"))
+    let frame = Frame.start(spec).encoded
+    Machine.write(frame + frame.prefix(length), to: pipe.writer.number)
+    #expect(StartVerb.readSpec(from: pipe.reader.number, within: 10) == spec)
+    #expect(StartVerb.readSpec(from: pipe.reader.number, within: 10) == nil)
+  }
+
   @Test(arguments: [0, 7, 40])
   func aStartThatDoesNotComeWholeIsDeclined(length: Int) throws {
     let bench = try SessionBench()
     let frame = Frame.start(bench.spec("echo ran >ran")).encoded
     let process = try bench.launch(["start", "--marker", SessionBench.marker])
-    let (output, status) = process.finish(Array(frame.prefix(length)), endsInput: false)
+    let (output, status) = process.finish(Array(frame.prefix(length)))
     guard case .refused(let refusal)? = try SessionBench.frames(in: output).last else {
       Issue.record("\(output)")
       return

@@ -33,6 +33,10 @@ enum SSHInput {
   static func check(_ terminal: PseudoTerminal?) throws(AppError) {
     guard let terminal else { return }
     try check(terminal.type, field: "terminal")
+    // channel.c has no space for more.
+    guard terminal.type.utf8.count < 256 else {
+      throw .validationError(field: "terminal", message: "Its type is longer than 255 bytes.")
+    }
     guard terminal.modes.count.isMultiple(of: 5), terminal.modes.count <= 250 else {
       throw .validationError(field: "terminal", message: "Its modes are no list of RFC 4254.")
     }

@@ -24,8 +24,16 @@ struct FilesVerb {
     Machine.widenStandardDescriptors()
     Machine.keepFreedMemory()
     if let run { Programs.endOthers(running: Self.name, "\(run)") }
+    let request: FileRequest
     do throws(ProtocolError) {
-      guard case .open(let request)? = try receive() else { return ExitStatus.violation }
+      guard case .open(let first)? = try receive() else { return ExitStatus.violation }
+      request = first
+    } catch {
+      let cause = "a start-up file of the login may read standard input"
+      send([.failed(FileFault(Self.code(error), "no request came, but \(error): \(cause)"))])
+      return ExitStatus.violation
+    }
+    do throws(ProtocolError) {
       switch request.role {
       case .get: return try send(request)
       case .put: return try store(request)

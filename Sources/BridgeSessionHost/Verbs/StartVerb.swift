@@ -18,8 +18,8 @@ struct StartVerb {
   /// Starts the program of the start frame on standard input; nil when it was declined.
   func run() -> (session: SessionFiles?, status: UInt8) {
     guard let spec = Self.readSpec() else {
-      let cause = "a start-up file of the login may read standard input"
-      return (nil, answer.decline(.noStart, "the start frame did not come whole: \(cause)"))
+      let causes = "a start-up file of the login reads standard input, or the link stood still"
+      return (nil, answer.decline(.noStart, "the start frame did not come whole: \(causes)"))
     }
     switch claim(spec) {
     case .declined(let code, let text): return (nil, answer.decline(code, text))
@@ -54,16 +54,17 @@ struct StartVerb {
 
   /// Reads exactly one frame: what follows it belongs to the attachment. A client sends it with the
   /// command, so what does not come was read by another program.
-  private static func readSpec() -> SessionSpec? {
-    guard let header = Machine.read(Limits.headerLength, from: 0, timeout: timeout),
+  static func readSpec(from input: Int32 = 0, within timeout: UInt64 = timeout) -> SessionSpec? {
+    guard let header = Machine.read(Limits.headerLength, from: input, timeout: timeout),
       let verified = try? FrameHeader(header[...]), verified.type == .start,
-      let payload = Machine.read(Int(verified.length), from: 0, timeout: timeout)
+      let payload = Machine.read(Int(verified.length), from: input, timeout: timeout)
     else { return nil }
     return try? SessionSpec(payload[...])
   }
 
-  /// In milliseconds, for each further byte.
-  private static let timeout: UInt64 = 10_000
+  /// In milliseconds, for each further byte: a client declares a link dead that is silent for as
+  /// long.
+  private static let timeout: UInt64 = 60_000
 
   // MARK: Claiming
 

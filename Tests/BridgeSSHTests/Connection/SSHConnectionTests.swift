@@ -87,8 +87,14 @@ import Testing
         for word in ["erase = ^H", " -icrnl", " ixany"] {
           #expect(words.contains(word), "\(words)")
         }
-        await #expect(throws: AppError.self) {
-          try await connection.execute("true", terminal: PseudoTerminal(modes: [3, 0, 0, 0]))
+        let long = String(repeating: "x", count: 255)
+        let named = try await connection.execute(
+          "printf %s $TERM", terminal: PseudoTerminal(type: long, modes: modes))
+        #expect(try await text(named.standardOutput) == long)
+        for bad in [PseudoTerminal(modes: [3, 0, 0, 0]), PseudoTerminal(type: long + "x")] {
+          await #expect(throws: AppError.self) {
+            try await connection.execute("true", terminal: bad)
+          }
         }
       }
     }

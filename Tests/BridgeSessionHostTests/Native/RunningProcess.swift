@@ -54,15 +54,13 @@ final class RunningProcess {
   }
 
   /// Its output until it ends; `bytes` are its input.
-  func finish(
-    _ bytes: [UInt8] = [], endsInput: Bool = true
-  ) -> (output: [UInt8], status: Int32) {
+  func finish(_ bytes: [UInt8] = []) -> (output: [UInt8], status: Int32) {
     var (sent, received) = (0, [UInt8]())
     while true {
       if sent < bytes.count, case .wrote(let count)? = input?.write(bytes, from: sent) {
         sent += count
       }
-      if sent == bytes.count, endsInput { closeInput() }
+      if sent == bytes.count { closeInput() }
       switch output.read(64 << 10) {
       case .bytes(let more): received += more
       case .nothing: wait(writes: sent < bytes.count)

@@ -149,7 +149,7 @@ import Testing
       #expect(ended.code == 75)
       #expect(ended.text.isEmpty)
       #expect(ended.lastLine.contains("Another program listens there"), "\(ended.error)")
-      #expect(ended.error.contains("is taken, or may not be opened: choose"), "\(ended.error)")
+      #expect(ended.error.contains("choose another port or path for it"), "\(ended.error)")
     }
   }
 

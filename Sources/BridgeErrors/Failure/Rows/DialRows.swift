@@ -47,10 +47,9 @@ extension FailureRow {
       guard context.native?.socket == .failed(errno: EADDRINUSE) else {
         return "Close connections or programs on this machine, or raise its limits (`ulimit -n`)."
       }
-      let rule = context.host.isEmpty ? "" : " of \(context.host)"
       return """
-        The port\(rule) is taken, or may not be opened: choose another one, or end the program \
-        that has it (on the host, where it is a port there).
+        A forward cannot be opened: choose another port or path for it, or do without \
+        ExitOnForwardFailure: then this is a warning, and it is tried again.
         """
     })
 

@@ -48,7 +48,7 @@ import CLibSSH2
   private static let endOfModes: UInt8 = 0
 
   func requestTerminal(_ terminal: PseudoTerminal) -> Attempt<Void> {
-    // channel.c refuses more than that of both.
+    // channel.c refuses more than 256 bytes of both.
     let hasSpace = terminal.type.utf8.count + terminal.modes.count < 256
     let modes = (hasSpace ? terminal.modes : []) + [Self.endOfModes]
     let asked = request {

@@ -106,6 +106,10 @@ import Testing
       #expect(detached.code == 78, "\(detached.error)")
       #expect(detached.error.contains("a start-up file of the login"), "\(detached.error)")
       #expect(folder.ids.isEmpty)
+      let copy = try await home.run(
+        ["cp"] + server.link(home) + [server.identityFile, "127.0.0.1:copy"])
+      #expect(copy.code == 76, "\(copy.error)")
+      #expect(copy.error.contains("a start-up file of the login"), "\(copy.error)")
     }
   }
 
