@@ -30,14 +30,20 @@ package struct LinkOptions: ParsableArguments {
 /// The options that every command over a link has: how to reach a host, and what to say about it.
 package struct ReachOptions: ParsableArguments {
   @Option(
-    name: .customShort("p", allowingJoined: true),
-    help: ArgumentHelp("The port.", valueName: "PORT"))
-  package var port: String?
+    name: .customShort("p", allowingJoined: true), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("The port; the first one counts.", valueName: "PORT"))
+  package var ports: [String] = []
 
   @Option(
-    name: .customShort("l", allowingJoined: true),
-    help: ArgumentHelp("The remote user.", valueName: "USER"))
-  package var login: String?
+    name: .customShort("l", allowingJoined: true), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("The remote user; the first one counts.", valueName: "USER"))
+  package var logins: [String] = []
+
+  /// As with ssh: that of an alias stands before what is typed behind it.
+  package var port: String? { ports.first }
+
+  /// Likewise.
+  package var login: String? { logins.first }
 
   @Option(
     name: .customShort("i", allowingJoined: true), parsing: .unconditionalSingleValue,

@@ -24,6 +24,11 @@ import Testing
     }
   }
 
+  @Test func theFirstPortAndUserCount() throws {
+    let request = try request("-p", "22", "-l", "ann", "-p23", "-l", "bob", "h")
+    #expect(request.port == 22 && request.user == "ann")
+  }
+
   @Test func anOptionIsNeverReadFromWhatFollowsTheTerminator() throws {
     let request = try request("h", "--", "-p", "22", "--wait")
     #expect(request.port == nil)
