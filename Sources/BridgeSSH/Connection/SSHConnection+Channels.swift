@@ -7,8 +7,6 @@ extension SSHConnection {
   private static let longestCommand = 32_000
   /// The bytes that one stream of a channel holds before its reader holds back the server.
   private static let mailboxLimit = 256 << 10
-  /// Those of a command without a terminal: while its reader writes a file, the wire is read on.
-  private static let bulkMailboxLimit = 1 << 20
 
   /// Runs `command` as the server's login shell would, with a terminal when one is given.
   ///
@@ -82,10 +80,7 @@ extension SSHConnection {
     // Started and lost in one turn: no later step would end this channel.
     if let ending { throw AppError(sshError: outcome(of: command, after: ending)) }
     // Only now: what the channel brings must not end it while a request on it is under way.
-    let isBulk = command != nil && terminal == nil
-    let state = makeState(
-      native, command: command, window: window,
-      limit: isBulk ? Self.bulkMailboxLimit : Self.mailboxLimit)
+    let state = makeState(native, command: command, window: window)
     let channel = SSHChannel(self, state: state, ending: ChannelEnding())
     channels[native.number] = state
     endings[native.number] = channel.ending
@@ -94,15 +89,15 @@ extension SSHConnection {
   }
 
   func makeState(
-    _ native: NativeChannel, command: String?, window: Int, limit: Int = mailboxLimit
+    _ native: NativeChannel, command: String?, window: Int
   ) -> ChannelState {
     let pumpAgain: @Sendable () -> Void = { [weak self, reactor] in
       reactor.execute { [weak self] in self?.assumeIsolated { $0.pump() } }
     }
     return ChannelState(
       native, command: command, window: window,
-      output: ByteMailbox(limit: limit, hasSpaceAgain: pumpAgain),
-      error: ByteMailbox(limit: limit, hasSpaceAgain: pumpAgain))
+      output: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain),
+      error: ByteMailbox(limit: Self.mailboxLimit, hasSpaceAgain: pumpAgain))
   }
 
   /// Asks for a variable; that the server leaves it out is no failure.
