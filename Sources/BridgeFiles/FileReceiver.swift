@@ -45,8 +45,6 @@ package final class FileReceiver {
   private var partIdentity: [UInt8]?
   var entries: UInt64 = 0
   private var acknowledged: UInt64 = 0
-  /// Whether a stream of this copy came before.
-  var isContinued = false
   var settled = FileProgress()
   var outbox: [UInt8] = []
 
@@ -100,8 +98,6 @@ package final class FileReceiver {
   /// - Parameter claim: where the last stream ended, for a receiver that remembers nothing of it.
   package func connect(_ claim: FilePoint? = nil) throws(FileFault) -> FilePoint {
     let known = claim?.isInside ?? isInside
-    // Whether a stream came before, also where nothing that it sent was acknowledged.
-    isContinued = known != nil
     let target = try FileTarget(path, name: name, isInside: known, isRecursive: isRecursive)
     self.target = target
     isInside = target.isInside

@@ -6,7 +6,7 @@ import CLibCrypto
 ///
 /// With the key of a copy it is a chain of GHASH, in a fifth of the time of SHA-256 where a
 /// processor multiplies without carries. Only the two ends know the key, which is random: other
-/// bytes have the same check by chance only, with a probability below 2^-100 for each GiB.
+/// bytes have the same check with a probability below 2^-100 for each GiB.
 package struct FileHash: Sendable {
   private enum Algorithm {
     case sha256(SHA256_CTX)
