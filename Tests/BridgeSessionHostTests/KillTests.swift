@@ -25,6 +25,32 @@ import Testing
     #expect(try bench.status(session)?.end == .exited(status: 3))
   }
 
+  /// Nothing of what is kept may be dropped, so the program waits.
+  @Test(arguments: ["kill", "end"])
+  func aProgramThatWaitedForSpaceHasItsEndAlsoWithoutAReader(how: String) throws {
+    let bench = try SessionBench()
+    let rest = how == "kill" ? "exec sleep 1000 >&1" : "exit 3"
+    // What exceeds the cap fits into the pipe.
+    let spec = bench.spec("head -c 1100000 /dev/zero; echo rest; touch written; \(rest)") {
+      $0.cap = Segment.shortest
+      $0.whenFull = .wait
+    }
+    _ = try bench.start(spec)
+    try waitUntil { FileManager.default.fileExists(atPath: bench.file("written")) }
+    if how == "kill" {
+      let (_, status) = try bench.run(["kill", "--session", spec.session.description])
+      #expect(status == 0)
+    }
+    try waitUntil { try bench.status(spec.session)?.state == .ended }
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    let isWhole = client.all == [UInt8](repeating: 0, count: 1_100_000) + Array("rest\n".utf8)
+    #expect(isWhole && client.gaps.isEmpty)
+    let end = ProgramEnd.signaled(number: UInt8(SIGHUP), dumpedCore: false)
+    #expect(client.end == (how == "kill" ? end : .exited(status: 3)))
+  }
+
   @Test func aGroupWithoutAProcessOfTheSessionIsNotItsOwn() throws {
     let child = try RunningProcess(["/bin/sh", "-c", "read word"], environment: [:])
     defer { child.end() }

@@ -15,6 +15,8 @@ final class Journal {
   private var reader: SegmentReader?
   /// What was appended last: a client that keeps up is served without reading it back.
   private var newestBytes: (start: UInt64, stream: ProgramStream, bytes: [UInt8])?
+  /// Whether `newestBytes` is not written yet: the echo of a key is sent before it is stored.
+  private(set) var isPending = false
   private var memory = MemoryRing()
   /// Why the disk takes no more; nil while it does.
   private(set) var failure: SystemError?
@@ -31,7 +33,9 @@ final class Journal {
   /// The oldest output that is kept.
   private(set) var oldest: UInt64 = 0
   /// The end of the output.
-  var newest: UInt64 { max(memory.end, segments.last?.end ?? 0) }
+  var newest: UInt64 { stored + (isPending ? UInt64(newestBytes?.bytes.count ?? 0) : 0) }
+  /// The end of what is written, or in memory because it cannot be.
+  private var stored: UInt64 { max(memory.end, segments.last?.end ?? 0) }
 
   /// The journal of a session whose files are in `directory`, empty or as its keeper left it.
   init(_ directory: Directory, segmentLength: UInt64 = Segment.shortest) {
@@ -61,9 +65,27 @@ final class Journal {
   /// True when nothing more can be kept without dropping: the disk and the memory are full.
   var isFull: Bool { failure != nil && memory.isFull }
 
-  /// Appends output.
+  /// Output of more bytes is written at once.
+  static let longestPending = 4 << 10
+
+  /// Appends output. What is short and sent at once may stay in memory until `settle`.
   func append(_ stream: ProgramStream, _ bytes: [UInt8]) {
+    settle()
     newestBytes = failure == nil && keepsNewest ? (newest, stream, bytes) : nil
+    // The modes at the start of a segment are those before its first byte.
+    isPending =
+      newestBytes != nil && bytes.count <= Self.longestPending && live != nil && !needsSegment
+    if !isPending { store(stream, bytes) }
+  }
+
+  /// Writes what `append` has left.
+  func settle() {
+    guard isPending, let newestBytes else { return }
+    isPending = false
+    store(newestBytes.stream, newestBytes.bytes)
+  }
+
+  private func store(_ stream: ProgramStream, _ bytes: [UInt8]) {
     if failure != nil {
       memory.append(stream, bytes)
     } else {
@@ -88,6 +110,7 @@ final class Journal {
 
   /// Tries to write what is in memory; true when the disk takes output again.
   func retry() -> Bool {
+    settle()
     guard failure != nil else { return true }
     let kept = memory
     live = nil
@@ -123,6 +146,7 @@ final class Journal {
   /// Output from `offset` to at most `limit`, of one segment: what cannot be read, or is not what
   /// was written, is missing to the end of its segment.
   func piece(from offset: UInt64, to limit: UInt64, framed: Bool = true) -> Piece {
+    settle()
     let end = min(limit, newest, offset + UInt64(Limits.payload))
     guard offset < end else { return .bytes([], through: offset) }
     if memory.end > 0, offset >= memory.start {
@@ -181,6 +205,8 @@ final class Journal {
 
   /// Ends the last segment with its checksum and makes the journal outlive the machine.
   func finish() throws(SystemError) {
+    settle()
+    if let failure { throw failure }
     guard let live, let last = segments.last else { return }
     try sealLive(live, last)
     try live.data.sync()
@@ -191,9 +217,7 @@ final class Journal {
   private func write(
     _ stream: ProgramStream, _ bytes: [UInt8], at start: UInt64? = nil
   ) throws(SystemError) {
-    if live == nil || (segments.last?.length ?? 0) >= segmentLength
-      || (segments.last?.runs?.count ?? 0) >= Segment.maximumRuns
-    {
+    if live == nil || needsSegment {
       try startSegment(at: segments.last?.end ?? start ?? 0, from: start)
     }
     guard var current = live, let last = segments.indices.last else { return }
@@ -210,6 +234,11 @@ final class Journal {
     current.checksum.add(bytes)
     live = current
     segments[last].length += UInt64(bytes.count)
+  }
+
+  private var needsSegment: Bool {
+    (segments.last?.length ?? 0) >= segmentLength
+      || (segments.last?.runs?.count ?? 0) >= Segment.maximumRuns
   }
 
   private func startSegment(at end: UInt64, from start: UInt64?) throws(SystemError) {

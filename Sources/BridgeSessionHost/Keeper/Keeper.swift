@@ -12,19 +12,23 @@ final class Keeper {
   /// The socket of local requests, and which file it is: its name may be removed under it.
   private(set) var listener: Descriptor
   private var socketNumber: UInt64?
-  private let children: Descriptor
+  let children: Descriptor
   private let liveFile: Descriptor?
   /// Local connections that have not sent their request, or wait for the end.
   var callers: [Caller] = []
   /// How the leader ended, from when on, before its output is complete.
-  private var leaderEnd: (end: ProgramEnd, at: Milliseconds)?
+  private(set) var leaderEnd: (end: ProgramEnd, at: Milliseconds)?
   var killSteps: [(at: Milliseconds, signal: SessionSignal)] = []
   private var written = LiveRecord()
   /// The client has all of the session, which is removed once no other process reads it.
   private var isDone = false
-  private var retryAt: Milliseconds = 0
+  private(set) var retryAt: Milliseconds = 0
+  /// That the disk takes nothing was reported.
+  private var isDegraded = false
+  /// When output that was sent before it was written is written.
+  private(set) var settleAt: Milliseconds?
   /// When the keeper returns what memory is free; nil where nothing was done since it did.
-  private var tidyAt: Milliseconds?
+  var tidyAt: Milliseconds?
   /// The end could not be recorded: the disk is full.
   private(set) var owesTombstone = false
   private var agentTarget: String?
@@ -54,15 +58,18 @@ final class Keeper {
     case attachment(SessionServer.Token)
   }
 
-  private static let callerLimit = 64
+  static let callerLimit = 64
   static let waiterLimit = 256
-  private static let callerTimeout: Milliseconds = 10_000
+  static let callerTimeout: Milliseconds = 10_000
   /// How long a terminal's output may follow its leader's end.
-  private static let terminalTail: Milliseconds = 2000
+  static let terminalTail: Milliseconds = 2000
   /// More than a terminal holds that was not read (64 KiB and a line, drivers/tty/tty_buffer.c).
   private static let terminalBuffer = 128 << 10
   private static let diskRetry: Milliseconds = 1000
-  private static let tidyDelay: Milliseconds = 1000
+  static let tidyDelay: Milliseconds = 1000
+  /// Longer than the program and the server need to go on with a key: on a busy machine they wait
+  /// for this process, and the write would come first.
+  private static let settleDelay: Milliseconds = 2
 
   /// Takes over a session whose program was just started.
   init(
@@ -123,6 +130,11 @@ final class Keeper {
   /// What is due without an event.
   private func step(at now: Milliseconds) {
     apply(server.takeProgramEffects(), at: now)
+    if let settleAt, now >= settleAt {
+      self.settleAt = nil
+      server.journal.settle()
+    }
+    noticeDegraded(at: now)
     server.pump(at: now)
     while let next = killSteps.first, next.at <= now {
       killSteps.removeFirst()
@@ -136,7 +148,10 @@ final class Keeper {
     callers.removeAll { !$0.isKnown && now >= $0.since + Self.callerTimeout }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
-      if writesAgain(), state.phase == .ended { recordEnd() }
+      if writesAgain() {
+        isDegraded = false
+        if state.phase == .ended { recordEnd() }
+      }
     }
     finishIfComplete(at: now)
     if let tidyAt, now >= tidyAt {
@@ -155,12 +170,12 @@ final class Keeper {
     return server.journal.retry()
   }
 
-  private func dropCommitted() {
+  func dropCommitted() {
     server.journal.dropMemory(below: server.machine.committed)
     server.machine.dropped(below: server.journal.oldest)
   }
 
-  private var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
+  var owesDisk: Bool { server.journal.failure != nil || owesTombstone }
 
   /// Only with the output before it: who reads the files takes what they have for all of it.
   private func recordEnd() {
@@ -189,7 +204,7 @@ final class Keeper {
     if program.hasPendingInput { writeInput(at: now) }
   }
 
-  private func writeInput(at now: Milliseconds) {
+  func writeInput(at now: Milliseconds) {
     let count = program.writeInput()
     if let count, count > 0 { server.execute(server.machine.inputWritten(count, at: now), at: now) }
     if count == nil { server.execute(server.machine.inputClosed(at: now), at: now) }
@@ -202,75 +217,11 @@ final class Keeper {
     server.notify(Notice(.lineTruncated, text))
   }
 
-  // MARK: Waiting
-
-  private func fill(_ list: inout PollList<Token>, at now: Milliseconds) {
-    let isOpen = callers.count { !$0.isKnown } < Self.callerLimit
-    list.add(.listener, listener.number, reads: isOpen)
-    list.add(.children, children.number, reads: true)
-    for caller in callers {
-      let number = caller.descriptor.number
-      list.add(.caller(number), number, reads: true)
-    }
-    if mayRead(at: now) {
-      for output in program.outputs {
-        list.add(.output(output.stream), output.channel.descriptor.number, reads: true)
-      }
-    }
-    if program.hasPendingInput, let input = program.input {
-      list.add(.programInput, input.descriptor.number, writes: true)
-    }
-    server.add(to: &list) { .attachment($0) }
-  }
-
-  private func mayRead(at now: Milliseconds) -> Bool {
-    let journal = server.journal
-    if journal.isFull, server.machine.configuration.whenFull == .wait {
-      dropCommitted()
-      // Where the session was removed the disk will never take more, and its program need not wait.
-      guard !journal.isFull || files.directory.isRemoved else { return false }
-    }
-    return server.machine.readPermission(at: now) == .read && server.catchUpEnd(at: now) == nil
-  }
-
-  private func timeout(at now: Milliseconds) -> UInt64? {
-    let catchUpEnd = server.catchUpEnd(at: now)
-    var deadlines = [server.deadline(at: now), catchUpEnd, killSteps.first?.at, redraw?.at, tidyAt]
-      .compactMap { $0 }
-    if case .hold(let until) = server.machine.readPermission(at: now) { deadlines.append(until) }
-    if let leaderEnd, state.phase != .ended, program.isTerminal {
-      // Past that it is the reader who is waited for.
-      let end = leaderEnd.at + Self.terminalTail
-      if end > now { deadlines.append(end) }
-    }
-    if let oldest = callers.first(where: { !$0.isKnown }) {
-      deadlines.append(oldest.since + Self.callerTimeout)
-    }
-    if owesDisk { deadlines.append(retryAt) }
-    return deadlines.min().map { $0 > now ? $0 - now : 0 }
-  }
-
-  private func serve(_ list: PollList<Token>, at now: Milliseconds) {
-    for index in 0..<list.count {
-      let (token, readiness) = list[index]
-      guard readiness.isAny else { continue }
-      tidyAt = now + Self.tidyDelay
-      switch token {
-      case .listener: accept(at: now)
-      case .children: reap(at: now)
-      case .caller(let number): receive(from: number, at: now)
-      case .output(let stream): read(stream, at: now)
-      case .programInput: writeInput(at: now)
-      case .attachment(let token): server.serve(token, readiness, at: now)
-      }
-    }
-  }
-
   // MARK: The program
 
   /// Reads output once; how many bytes there were.
   @discardableResult
-  private func read(_ stream: ProgramStream, at now: Milliseconds) -> Int {
+  func read(_ stream: ProgramStream, at now: Milliseconds) -> Int {
     switch program.read(stream) {
     case .nothing: return 0
     case .end:
@@ -278,25 +229,27 @@ final class Keeper {
       return 0
     case .bytes(let bytes):
       let journal = server.journal
-      let wasSound = journal.failure == nil
       journal.keepsNewest = server.machine.attachedCount > 0
       journal.append(stream, bytes)
       if stream == .terminal { track(bytes) }
       server.machine.produced(bytes.count)
       _ = journal.drop(below: server.machine.dropTarget)
       server.machine.dropped(below: journal.oldest)
-      if wasSound, let failure = journal.failure { reportDegraded(failure, at: now) }
+      if journal.isPending { settleAt = now + Self.settleDelay }
       return bytes.count
     }
   }
 
-  private func reportDegraded(_ failure: SystemError, at now: Milliseconds) {
+  private func noticeDegraded(at now: Milliseconds) {
+    let failure = server.journal.failure
+    defer { isDegraded = failure != nil }
+    guard let failure, !isDegraded else { return }
     retryAt = now + Self.diskRetry
     let text = "The journal cannot be written (\(failure.text)): the newest output is in memory."
     server.notify(Notice(.degraded, text))
   }
 
-  private func reap(at now: Milliseconds) {
+  func reap(at now: Milliseconds) {
     if Programs.signals(from: children).contains(Programs.socketSignal) { renewSocket() }
     while let ended = Programs.reap() {
       guard ended.process == program.process, leaderEnd == nil else { continue }

@@ -210,11 +210,14 @@ final class SessionServer {
 
   /// When `pump` is due without an event.
   func deadline(at now: Milliseconds) -> Milliseconds? {
-    var deadlines = connections.compactMap { connection -> Milliseconds? in
-      if connection.exitCode != nil { return connection.endedAt + Connection.lastFrames }
-      return machine.isAttached(connection.id) ? nil : connection.since + Self.greeting
+    var first = machine.acknowledgementDeadline
+    for connection in connections {
+      if connection.exitCode != nil {
+        first.limit(to: connection.endedAt + Connection.lastFrames)
+      } else if !machine.isAttached(connection.id) {
+        first.limit(to: connection.since + Self.greeting)
+      }
     }
-    if let due = machine.acknowledgementDeadline { deadlines.append(due) }
-    return deadlines.min()
+    return first
   }
 }

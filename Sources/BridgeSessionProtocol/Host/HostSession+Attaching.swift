@@ -60,6 +60,11 @@ extension HostSession {
       return [.send(id, .refused(refusal)), .end(id, .declined(refusal.code))]
     }
     let start = start(of: hello)
+    if start > newest, ending?.isUnknown == true {
+      // What a keeper sent before it died and did not write is known to its client only.
+      keptEnd = min(keptEnd ?? newest, newest)
+      newest = start
+    }
     guard start <= newest else {
       throw .wrongAcknowledgement(through: start, sent: newest)
     }

@@ -93,6 +93,14 @@ public enum ProgramEnd: Sendable, Equatable {
   /// The machine was restarted before the end was recorded.
   case unknownRebooted
 
+  /// Whether how the program ended, and where its output did, is not known.
+  public var isUnknown: Bool {
+    switch self {
+    case .unknownKeeperDied, .unknownRebooted: true
+    case .exited, .signaled: false
+    }
+  }
+
   private enum Kind: UInt8 {
     case exited = 1
     case signaled = 2

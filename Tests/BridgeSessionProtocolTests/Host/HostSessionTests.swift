@@ -95,6 +95,34 @@ import Testing
     #expect(!host.hasOutput(for: 1))
   }
 
+  /// A keeper that was killed may have sent what its journal does not have.
+  @Test(arguments: [ProgramEnd.unknownKeeperDied, .unknownRebooted])
+  func aClientMayHaveMoreThanADeadKeeperLeft(_ end: ProgramEnd) throws {
+    let configuration = HostSession.Configuration(
+      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
+    var host = HostSession(
+      ended: end, configuration, oldest: 0, newest: 20, committed: 0, input: InputRecord())
+    let welcome = try attach(&host, 1, hello(received: 25)).welcome
+    #expect(welcome.resume == 25 && welcome.newest == 25)
+    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 25, end))
+    // What another one cannot get is a gap.
+    _ = try attach(&host, 2, hello(Sample.other, received: 5))
+    #expect(host.nextOutput(for: 2, limit: 100) == .bytes(from: 5, count: 15))
+    #expect(host.nextOutput(for: 2, limit: 100) == .gap(from: 20, to: 25))
+    #expect(host.nextOutput(for: 2, limit: 100) == .ended(at: 25, end))
+  }
+
+  /// Of an end that was recorded all of the output is known.
+  @Test func noClientHasMoreThanASessionWhoseEndIsKnown() {
+    let configuration = HostSession.Configuration(
+      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
+    var host = HostSession(
+      ended: .exited(status: 0), configuration, oldest: 0, newest: 20, committed: 0,
+      input: InputRecord())
+    let effects = host.connect(1) + host.receive(hello(received: 25), from: 1, at: 0)
+    #expect(violation(effects) == .wrongAcknowledgement(through: 25, sent: 20))
+  }
+
   @Test func noMoreThanTheWindowIsUnacknowledged() throws {
     var host = host()
     host.produced(3 << 20)
