@@ -59,8 +59,11 @@ let package = Package(
     .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
     .target(name: "BridgeHTTP", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
-    .target(name: "BridgeTransport", dependencies: ["BridgeErrors"]),
-    .target(name: "BridgeReactor", dependencies: ["BridgeTransport", "BridgeErrors", "CLibUV"]),
+    .target(name: "BridgeWaiting", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeTransport", dependencies: ["BridgeErrors", "BridgeWaiting"]),
+    .target(
+      name: "BridgeReactor",
+      dependencies: ["BridgeTransport", "BridgeErrors", "BridgeWaiting", "CLibUV"]),
     .target(
       name: "BridgeFaults",
       dependencies: [
@@ -68,10 +71,11 @@ let package = Package(
       ]),
     .target(
       name: "BridgeSupervision",
-      dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
+      dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
     .target(name: "BridgeService", dependencies: ["BridgeSupervision", "BridgeErrors", lifecycle]),
     .target(
-      name: "BridgeTestKit", dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors"]),
+      name: "BridgeTestKit",
+      dependencies: ["BridgeRecovery", "BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
     .executableTarget(
       name: "domain-errors", dependencies: ["BridgeDiagnostics", "BridgeErrors", "BridgeRecovery"],
       path: "Examples/domain-errors"),
@@ -101,8 +105,8 @@ let package = Package(
       name: "soak",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWebSocket",
-        "Narration", "bridge-host",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWaiting",
+        "BridgeWebSocket", "Narration", "bridge-host",
       ], path: "Examples/soak"),
     linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),
@@ -114,7 +118,9 @@ let package = Package(
       name: "BridgeHTTPTests", dependencies: ["BridgeHTTP", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
       name: "BridgeReactorTests",
-      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors", "BridgeTestKit"]),
+      dependencies: [
+        "BridgeReactor", "BridgeTransport", "BridgeErrors", "BridgeTestKit", "BridgeWaiting",
+      ]),
     .testTarget(
       name: "BridgeFaultsTests",
       dependencies: ["BridgeFaults", "BridgeTestKit", nio("NIOCore"), nio("NIOPosix")]),
@@ -135,6 +141,9 @@ let package = Package(
       name: "BridgeTransportTests",
       dependencies: ["BridgeTransport", "BridgeErrors", "BridgeTestKit"]),
     .testTarget(
+      name: "BridgeWaitingTests",
+      dependencies: ["BridgeWaiting", "BridgeErrors", "BridgeTestKit"]),
+    .testTarget(
       name: "ExampleTests",
       dependencies: [
         "BridgeFaults", "agent-session", "build-and-chat", "domain-errors", "remote-command",
@@ -147,21 +156,25 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "Bridge", "BridgeAccount", "BridgeErrors", "BridgeFaults", "BridgeHTTP", "BridgeRecovery",
-        "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "bridge-host",
-        "bridgectl",
+        "BridgeSSH", "BridgeSupervision", "BridgeTestKit", "BridgeTransport", "BridgeWaiting",
+        "bridge-host", "bridgectl",
       ]),
     .testTarget(name: "StyleTests"),
     .testTarget(name: "BridgeRecoveryTests", dependencies: ["BridgeRecovery", "BridgeErrors"]),
     .target(
       name: "BridgeSSH",
-      dependencies: ["BridgeReactor", "BridgeTransport", "BridgeErrors", "CLibSSH2", "CLibCrypto"]),
+      dependencies: [
+        "BridgeReactor", "BridgeTransport", "BridgeErrors", "BridgeWaiting", "CLibSSH2",
+        "CLibCrypto",
+      ]),
     .testTarget(
       name: "BridgeSSHTests",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeSSH", "BridgeTestKit",
-        "BridgeTransport", "CLibCrypto",
+        "BridgeTransport", "BridgeWaiting", "CLibCrypto",
       ]),
-    .target(name: "BridgeTerminal", dependencies: ["BridgeTransport", "BridgeErrors"]),
+    .target(
+      name: "BridgeTerminal", dependencies: ["BridgeTransport", "BridgeErrors", "BridgeWaiting"]),
     .testTarget(
       name: "BridgeTerminalTests", dependencies: ["BridgeTerminal", "BridgeTestKit"]),
     .target(
@@ -170,7 +183,7 @@ let package = Package(
         "BridgeTerminal", "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket",
         "BridgeReactor",
         "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles", "BridgeSession",
-        "BridgeSessionProtocol", argumentParser,
+        "BridgeSessionProtocol", "BridgeWaiting", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
@@ -183,14 +196,14 @@ let package = Package(
     .target(
       name: "BridgeWebSocket",
       dependencies: [
-        "BridgeReactor", "BridgeTransport", "BridgeErrors", "CLibWebSockets", "CLibUV",
-        "CLibCrypto",
+        "BridgeReactor", "BridgeTransport", "BridgeErrors", "BridgeWaiting", "CLibWebSockets",
+        "CLibUV", "CLibCrypto",
       ]),
     .testTarget(
       name: "BridgeWebSocketTests",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeTestKit", "BridgeTransport",
-        "BridgeWebSocket",
+        "BridgeWaiting", "BridgeWebSocket",
       ]),
 
     // Durable sessions.
@@ -206,13 +219,15 @@ let package = Package(
       dependencies: ["BridgeFiles", "BridgeSessionProtocol", "CSessionSystem"]),
     .target(
       name: "BridgeSession",
-      dependencies: ["BridgeFiles", "BridgeSessionProtocol", "BridgeTransport", "BridgeErrors"]),
+      dependencies: [
+        "BridgeFiles", "BridgeSessionProtocol", "BridgeTransport", "BridgeErrors", "BridgeWaiting",
+      ]),
     .testTarget(
       name: "BridgeSessionTests",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
         "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision", "BridgeTestKit",
-        "BridgeTransport", "bridge-host",
+        "BridgeTransport", "BridgeWaiting", "bridge-host",
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

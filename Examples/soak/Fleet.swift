@@ -4,6 +4,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 import Foundation
 import Narration

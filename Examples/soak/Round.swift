@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeRecovery
 import BridgeSupervision
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// All links under one supervisor, from the first dial to the last descriptor.

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// Several reactors, started on first use; connections are spread over them in turn.
 public final class ReactorGroup: Sendable {

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeSessionProtocol
 import BridgeTransport
+import BridgeWaiting
 
 // Attachments, one after the other.
 extension DurableSession {
@@ -245,11 +246,14 @@ extension DurableSession {
     while true {
       let chunks = queue.popFirst(upTo: limit)
       if let end = chunks.last?.end {
-        machine.consume(through: end, at: clock.now())
+        let now = clock.now()
+        machine.consume(through: end, at: now)
         if queue.count <= OutputQueue.limit { outputSpace.announce() }
-        acknowledge()
+        // What is due later is seen to when the reader is back: a key is shown first.
+        if let due = machine.acknowledgementDeadline, due <= now { sends.announce() }
         return chunks
       }
+      acknowledge()
       if machine.ending != nil { return nil }
       if isOver {
         if let failure { throw failure }

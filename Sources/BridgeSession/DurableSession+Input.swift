@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeSessionProtocol
 import BridgeTransport
+import BridgeWaiting
 
 // What the application sends, and how it leaves.
 extension DurableSession {

@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeSessionProtocol
 public import BridgeTransport
+import BridgeWaiting
 
 /// A program on a remote machine that outlives every connection to it, as one client sees it.
 ///

@@ -1,5 +1,6 @@
 public import BridgeErrors
 public import BridgeTransport
+import BridgeWaiting
 
 /// The links of one supervised connection, handed to what runs on them: one generation after the
 /// other. A durable session over it is suspended with its link, and attached again with the next.

@@ -1,5 +1,6 @@
 public import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// What a person sees, from the call of `Supervisor.presented` on, for one reader: the shown error
 /// first, then those behind it, most severe first.

@@ -1,5 +1,6 @@
 public import BridgeRecovery
 import BridgeTransport
+import BridgeWaiting
 
 /// The events of a supervisor from the call of `events()` on, for one reader.
 ///

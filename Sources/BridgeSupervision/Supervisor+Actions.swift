@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeRecovery
 import BridgeTransport
+import BridgeWaiting
 
 extension Supervisor {
   /// Carries out one decision.

@@ -1,6 +1,7 @@
 public import BridgeErrors
 import BridgeRecovery
 public import BridgeTransport
+import BridgeWaiting
 
 extension Supervisor {
   /// The connection in use, as soon as there is one.

@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeRecovery
 import BridgeTransport
+import BridgeWaiting
 
 /// Keeps connections up, runs operations again that failed in passing, and shows the most severe
 /// error with its options.

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// Typed bytes that are not sent yet: bounded, so that a remote side that takes nothing holds
 /// back the terminal and not this process's memory.

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// Records events in order, from any thread.
 public final class EventRecorder<Event: Sendable>: Sendable {

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// A clock that stands still until it is moved.
 ///

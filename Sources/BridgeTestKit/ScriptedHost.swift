@@ -1,5 +1,6 @@
 public import BridgeErrors
 public import BridgeTransport
+import BridgeWaiting
 
 /// A host that answers dials by a script, and counts them.
 public final class ScriptedHost: Sendable {

@@ -1,5 +1,5 @@
 import BridgeReactor
-import BridgeTransport
+import BridgeWaiting
 
 /// A reactor for the time of `body`. Its end waits for every handle that is still active, so that a
 /// forgotten timer or watcher shows as a test that never ends.

@@ -50,17 +50,22 @@ struct ImportTable: Sendable {
     Row(target: "BridgeErrors", modules: ["Foundation"]),
     Row(target: "BridgeAccount", modules: ["BridgeErrors", "Foundation"]),
     Row(target: "BridgeRecovery", modules: ["BridgeErrors"]),
-    Row(target: "BridgeTransport", modules: ["BridgeErrors"]),
+    Row(target: "BridgeWaiting", modules: ["BridgeErrors"]),
+    Row(target: "BridgeTransport", modules: ["BridgeErrors", "BridgeWaiting"]),
     Row(
-      target: "BridgeReactor", modules: ["BridgeErrors", "BridgeTransport"], native: ["CLibUV"]),
+      target: "BridgeReactor", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"],
+      native: ["CLibUV"]),
     Row(
-      target: "BridgeSSH", modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport"],
+      target: "BridgeSSH",
+      modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport", "BridgeWaiting"],
       native: ["CLibCrypto", "CLibSSH2"]),
     Row(
-      target: "BridgeWebSocket", modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport"],
+      target: "BridgeWebSocket",
+      modules: ["BridgeErrors", "BridgeReactor", "BridgeTransport", "BridgeWaiting"],
       native: ["CLibCrypto", "CLibUV", "CLibWebSockets"]),
     Row(
-      target: "BridgeSupervision", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
+      target: "BridgeSupervision",
+      modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting"]),
     Row(
       target: "BridgeDiagnostics", modules: ["BridgeErrors", "Foundation", "Logging"],
       native: ["CLibCrypto"]),
@@ -71,7 +76,8 @@ struct ImportTable: Sendable {
       target: "BridgeFaults",
       modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"]),
     Row(
-      target: "BridgeTestKit", modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport"]),
+      target: "BridgeTestKit",
+      modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting"]),
     Row(
       target: "BridgeCommands",
       modules: [
@@ -79,9 +85,9 @@ struct ImportTable: Sendable {
         "BridgeHTTP",
         "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
         "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTransport",
-        "BridgeWebSocket", "Foundation", "Logging",
+        "BridgeWaiting", "BridgeWebSocket", "Foundation", "Logging",
       ], platform: []),
-    Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport"]),
+    Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),
     // Both are in one static executable: Foundation would double its size and its memory.
@@ -93,8 +99,9 @@ struct ImportTable: Sendable {
       native: ["CSessionSystem"], platform: ["Glibc"]),
     Row(
       target: "BridgeSession",
-      modules: ["BridgeErrors", "BridgeFiles", "BridgeSessionProtocol", "BridgeTransport"],
-      platform: []),
+      modules: [
+        "BridgeErrors", "BridgeFiles", "BridgeSessionProtocol", "BridgeTransport", "BridgeWaiting",
+      ], platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [

@@ -1,5 +1,5 @@
 import BridgeFaults
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// The program of a session: prints bytes that follow from a seed, reads what is typed, and leaves

@@ -4,6 +4,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// `bridgectl logs`.
 package struct LogsCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import BridgeSSH
 import BridgeSupervision
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 // What is done about the steps of the links, and about what the user types.
 extension ConnectRun {

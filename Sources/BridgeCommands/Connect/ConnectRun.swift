@@ -5,6 +5,7 @@ import BridgeSSH
 import BridgeSupervision
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// One run over a link, from the resolved settings to the exit code: keeps the link up for its
 /// work.

@@ -1,5 +1,6 @@
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// How a run that was started for it goes to the background: once it is logged in, and its ports
 /// are open where they must be.

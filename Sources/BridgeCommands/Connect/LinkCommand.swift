@@ -3,6 +3,7 @@ import BridgeReactor
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// The frame of every command that works over a link: its reporter, its settings, its exit code.
 struct LinkCommand: Sendable {

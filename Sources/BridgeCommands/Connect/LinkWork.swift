@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeRecovery
 import BridgeSSH
 import BridgeTransport
+import BridgeWaiting
 
 /// What a run does over its link while `ConnectRun` keeps the link up: a shell, a command,
 /// messages, a durable session, one question to the host. It ends the run through its context.

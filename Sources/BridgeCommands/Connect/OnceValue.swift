@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// A value that is set once, for any number of callers that wait for it.
 final class OnceValue<Value: Sendable>: Sendable {

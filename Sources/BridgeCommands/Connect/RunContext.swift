@@ -4,6 +4,7 @@ import BridgeReactor
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// What one run over a link shares with the work on it.
 struct RunContext: Sendable {

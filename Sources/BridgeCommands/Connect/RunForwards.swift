@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeWaiting
 import Foundation
 import BridgeSSH
 import BridgeSupervision

@@ -5,6 +5,7 @@ import BridgeSSH
 import BridgeSupervision
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 
 /// The links of a run: to the host that its work goes over, and to the hosts on the way, which that

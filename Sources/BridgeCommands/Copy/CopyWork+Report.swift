@@ -5,6 +5,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 // What a copy reports: to a person, and as events.
 extension CopyWork {

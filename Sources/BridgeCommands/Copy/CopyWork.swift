@@ -7,6 +7,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// A copy over the generations of a link: each goes on where the last one ended.
 final class CopyWork: LinkWork {

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// Which link carries which stream of a copy: each its own first, then what is left. A link that is
 /// never up, or refused, leaves its stream to the others.

@@ -3,6 +3,7 @@ import BridgeReactor
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 
 /// A diagnosis from the command line to the exit code: connects once to each host on the way and to

@@ -5,6 +5,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// A shell or a command that outlives its links: started at most once, or attached to. Where that
 /// is optional and the host has no `bridge-host`, it runs plainly.

@@ -4,6 +4,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// One question to the `bridge-host` of a host, asked again on the next generation when its link
 /// was lost before the answer.

@@ -4,6 +4,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// A durable session and this process's standard streams, until the session is over for it.
 final class SessionStreams: Sendable {

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 
 /// Standard input as messages, and messages as standard output, over all connections of a run: what

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeRecovery
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 
 /// `ws://` and `wss://`: messages instead of a shell.

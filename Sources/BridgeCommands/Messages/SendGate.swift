@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// Holds messages back while a link is only suspected: what would be lost with it goes over the
 /// next generation, for none but the newest may pass.

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
-import BridgeTransport
+import BridgeWaiting
 
 /// Prompts a person for a connection's secrets and decisions: on the terminal or by SSH_ASKPASS,
 /// never from standard input, never with the peer's own control characters.

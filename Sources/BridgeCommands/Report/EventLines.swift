@@ -1,5 +1,5 @@
 import BridgeTerminal
-import BridgeTransport
+import BridgeWaiting
 
 /// JSON lines on one descriptor. A reader that stalls loses events, but not their number: the next
 /// line that has space comes after a `missed` line.

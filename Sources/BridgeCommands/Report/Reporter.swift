@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// All that is said beside the remote output: for a person on standard error, or as JSON lines.
 ///

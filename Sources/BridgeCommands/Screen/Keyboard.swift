@@ -3,6 +3,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// The user's keyboard for as long as shells own it, over all of them: while one lives, everything
 /// goes to it but the escapes; while there is none, bare keys work.

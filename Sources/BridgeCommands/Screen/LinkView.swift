@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeRecovery
 import BridgeTransport
+import BridgeWaiting
 
 /// Shows a person how the link is: a banner on a terminal that counts down and goes when all is
 /// well, else a line where something changed.

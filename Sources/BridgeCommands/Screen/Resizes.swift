@@ -1,5 +1,5 @@
 import BridgeSSH
-import BridgeTransport
+import BridgeWaiting
 
 /// The sizes of the terminal from now on, for the session that lives.
 final class Resizes: Sendable {

@@ -1,5 +1,5 @@
 import BridgeTerminal
-import BridgeTransport
+import BridgeWaiting
 
 /// Standard input of what runs remotely, once or more often.
 final class CommandInput: Sendable {

@@ -4,6 +4,7 @@ import BridgeRecovery
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// A shell or a command that ends with its link: one a generation, and the ledger decides which.
 final class PlainWork: LinkWork {

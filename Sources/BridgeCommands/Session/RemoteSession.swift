@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
-import BridgeTransport
+import BridgeWaiting
 
 /// How a shell or a command ended here.
 enum SessionEnd: Sendable {

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
+import BridgeWaiting
 
 /// Standard input and output carried to a target behind the host (`-W`). It ends with its link:
 /// what was in between is not known.

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// Runs one `AddressRace` with real sockets, on the reactor.
 ///

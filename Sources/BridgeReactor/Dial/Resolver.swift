@@ -1,5 +1,5 @@
 import BridgeErrors
-import BridgeTransport
+import BridgeWaiting
 
 /// Resolves names to addresses, one lookup per host at a time for all callers.
 ///

@@ -1,5 +1,5 @@
 import BridgeErrors
-import BridgeTransport
+import BridgeWaiting
 
 /// One request to a resolver, made on the reactor's thread, where its deadline is counted.
 actor ResolverRequest {

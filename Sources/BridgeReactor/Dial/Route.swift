@@ -1,5 +1,6 @@
 package import BridgeErrors
 package import BridgeTransport
+package import BridgeWaiting
 
 /// The resolution and dialing of one endpoint, with its remembered winner.
 ///

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// Threads for calls that block: one for each call up to a limit, started on demand and ended when

@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 
 extension Reactor {
   /// Runs `work`, which may wait for a person or for seconds, on a thread of `BlockingThreads`,

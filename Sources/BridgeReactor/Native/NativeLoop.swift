@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 import CLibUV
 import Foundation
 

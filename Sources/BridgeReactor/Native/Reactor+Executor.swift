@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 
 extension Reactor {
   /// The loop's thread, for actors that pin themselves to it.

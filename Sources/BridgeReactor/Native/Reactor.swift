@@ -1,3 +1,4 @@
+import BridgeWaiting
 package import CLibUV
 import Foundation
 public import BridgeTransport

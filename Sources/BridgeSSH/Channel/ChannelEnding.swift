@@ -1,5 +1,6 @@
 package import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// How a channel ended, for any number of waiting callers.
 package final class ChannelEnding: Sendable {

@@ -1,5 +1,6 @@
 public import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// The output of a remote command, as it comes: bounded, for one reader, with back-pressure to the
 /// server.

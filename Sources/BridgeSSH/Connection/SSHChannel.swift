@@ -1,5 +1,5 @@
 public import BridgeErrors
-import BridgeTransport
+import BridgeWaiting
 
 /// A command or a shell that runs on the server.
 ///

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension SSHConnection {
   /// The result of an offer.

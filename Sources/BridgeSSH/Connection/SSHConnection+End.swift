@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension SSHConnection {
   /// Takes `input` into the connection's life and does what follows from it.

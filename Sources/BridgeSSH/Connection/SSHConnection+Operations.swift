@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension SSHConnection {
   /// How an operation ends for its caller.

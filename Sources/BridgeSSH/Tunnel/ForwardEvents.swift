@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 
 /// The events of a forwarder for its one reader. One that is further behind than `limit` finds the
 /// number of those that it missed in their place.

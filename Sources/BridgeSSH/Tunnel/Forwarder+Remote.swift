@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeReactor
-import BridgeTransport
+import BridgeWaiting
 
 /// The ports of the host: one session for all of them.
 struct RemoteForwards {

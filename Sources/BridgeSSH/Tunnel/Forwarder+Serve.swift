@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 // One forwarded connection: where it leads, the channel to there, and the bytes.
 extension Forwarder {

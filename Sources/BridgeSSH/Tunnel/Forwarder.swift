@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeReactor
 public import BridgeTransport
+import BridgeWaiting
 
 /// Takes connections on local ports and carries each to its target through a host, and those that
 /// come to ports of the host to targets of this machine, over SSH connections of its own.

@@ -1,5 +1,5 @@
 import BridgeSessionProtocol
-import BridgeTransport
+import BridgeWaiting
 
 // A copy that the user ends before it is complete.
 extension FileTransfer {

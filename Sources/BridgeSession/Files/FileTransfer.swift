@@ -2,6 +2,7 @@ package import BridgeErrors
 package import BridgeFiles
 import BridgeSessionProtocol
 package import BridgeTransport
+import BridgeWaiting
 
 /// One copy to or from a host, over one channel after the other: each goes on where the last one
 /// ended. It dials nothing and retries nothing by itself.

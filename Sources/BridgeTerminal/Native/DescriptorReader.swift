@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// Reads a descriptor that may block, on a thread of its own, only on request: what is not

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// Writes to a descriptor that may block, in order, on a thread of its own that is started by the

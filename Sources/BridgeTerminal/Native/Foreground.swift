@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// The process in the foreground of a run that goes to the background: a process with threads

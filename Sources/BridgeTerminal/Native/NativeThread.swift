@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// A thread of its own for what may block: reading a terminal, writing to a full pipe, waiting for

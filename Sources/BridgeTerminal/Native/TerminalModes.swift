@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// The modes of the user's terminal: changed in one place, put back on every way out.

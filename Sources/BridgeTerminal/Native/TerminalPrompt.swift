@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// One question on the process's own terminal, wherever its standard streams lead.

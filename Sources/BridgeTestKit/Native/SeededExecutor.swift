@@ -1,5 +1,6 @@
 public import BridgeTransport
 import BridgeRecovery
+import BridgeWaiting
 
 /// Runs tasks and pinned actors one job at a time on the calling thread, in an order that a seed
 /// decides: the same seed in the same build configuration gives the same run.

@@ -1,3 +1,4 @@
+import BridgeWaiting
 import Foundation
 
 /// A program that is started as a child process (posix_spawn(3)).

@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeReactor
-import BridgeTransport
+import BridgeWaiting
 
 /// One request for a tunnel over a socket to a proxy, and the answer. On the reactor.
 ///

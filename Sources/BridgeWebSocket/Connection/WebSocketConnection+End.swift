@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension WebSocketConnection {
   /// How an operation ends for its caller.

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// The queue behind a `MessageStream`: filled on the reactor, emptied anywhere.
 ///

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// The messages that wait to be written: filled anywhere, emptied on the reactor.
 ///

@@ -1,5 +1,5 @@
 import BridgeErrors
-import BridgeTransport
+import BridgeWaiting
 import CLibCrypto
 import CLibWebSockets
 import Foundation

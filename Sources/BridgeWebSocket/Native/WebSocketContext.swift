@@ -1,5 +1,5 @@
 import BridgeReactor
-import BridgeTransport
+import BridgeWaiting
 import CLibUV
 import CLibWebSockets
 

@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 import CLibWebSockets
 
 /// The C library for WebSockets, as it is linked into this process.

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// However a dial ends, nothing stays open. In processes of their own, whose sockets no other test

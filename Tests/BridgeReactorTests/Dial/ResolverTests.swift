@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ResolverTests {

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTestKit
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ByteMailboxTests {

@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeSSH
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 

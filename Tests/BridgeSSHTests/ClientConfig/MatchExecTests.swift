@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeSSH
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// `Match exec`: which command runs, and what follows from its result.

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 

@@ -4,6 +4,7 @@ import BridgeReactor
 import BridgeSSH
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// What a peer can make us hold is bounded, whatever it sends and whatever is not read.

@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeReactor
 import BridgeSSH
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 

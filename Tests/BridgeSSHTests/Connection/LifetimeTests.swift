@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeReactor
 import BridgeSSH
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// How long the socket, the session and the streams of a connection live.

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// A server that has agreed on keys and then says anything: well encrypted, with a right MAC, and

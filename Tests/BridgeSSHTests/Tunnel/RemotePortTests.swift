@@ -3,6 +3,7 @@ import BridgeFaults
 import BridgeSSH
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 

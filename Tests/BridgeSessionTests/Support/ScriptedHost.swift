@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTransport
+import BridgeWaiting
 
 /// A byte channel whose other end is the test: what a real host will not do.
 final class ScriptedChannel: ByteChannel {

@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeFaults
-import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 import Testing
 

@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeFaults
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 import BridgeWebSocket
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// Opens descriptors as fast as it can, on a thread of its own, and so has every number that

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeWaiting
 import Foundation
 import Testing
 

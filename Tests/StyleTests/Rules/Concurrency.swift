@@ -20,7 +20,7 @@ extension Rule {
     },
     // Registered, canceled and answered exactly once: written and tested once.
     Rule(
-      "only BridgeTransport/Waiting resumes a continuation: all else has a Promise or a WaitList",
+      "only BridgeWaiting resumes a continuation: all else has a Promise or a WaitList",
       breaks: [
         library("await withCheckedContinuation { a = $0 }"),
         library("var a: CheckedContinuation<Void, Never>?"),
@@ -28,12 +28,12 @@ extension Rule {
       ],
       keeps: [
         SourceFile(
-          "Sources/BridgeTransport/Waiting/A.swift", "await withCheckedContinuation { a }"),
+          "Sources/BridgeWaiting/A.swift", "await withCheckedContinuation { a }"),
         library("let a = Promise<Void>()"), test("await withCheckedContinuation { a = $0 }"),
         library("let a = AsyncStream<Int>.Continuation.self"),
       ]
     ) { file in
-      guard file.area == "Sources", !file.path.hasPrefix("Sources/BridgeTransport/Waiting/") else {
+      guard file.area == "Sources", !file.path.hasPrefix("Sources/BridgeWaiting/") else {
         return []
       }
       return file.tokens.filter { token in

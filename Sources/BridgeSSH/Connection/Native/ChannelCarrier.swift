@@ -1,6 +1,6 @@
 import BridgeErrors
 import BridgeReactor
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// A channel of another connection as a carrier: what arrives there is read from its mailbox, and

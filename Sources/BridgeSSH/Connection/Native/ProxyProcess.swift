@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// A child process for a `ProxyCommand`: started once, reaped once, never signaled after that.

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// Carries keyboard-interactive prompts from libssh2's callback, which must have the answers at

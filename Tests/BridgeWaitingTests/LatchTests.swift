@@ -1,5 +1,5 @@
 import BridgeTestKit
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LatchTests {

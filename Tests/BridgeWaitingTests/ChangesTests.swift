@@ -1,5 +1,5 @@
 import BridgeErrors
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 @Suite struct ChangesTests {

@@ -3,14 +3,15 @@ import Foundation
 /// A lock around a value.
 ///
 /// `Synchronization.Mutex` would do, but ThreadSanitizer does not see it on Linux and reports every
-/// use as a race; it does see a pthread mutex. This is the only lock in the package, in the
-/// lowest module that needs one: everything else is actor state.
-@safe package final class Mutex<State>: @unchecked Sendable {
+/// use as a race; it does see a pthread mutex. This is the only lock in the package:
+/// everything else is actor state.
+@safe public final class Mutex<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   /// Only the holder of the lock accesses the state: no exclusivity check is needed at run time.
   @usableFromInline @exclusivity(unchecked) var state: State
 
-  package init(_ state: sending State) {
+  /// A lock around `state`, open.
+  public init(_ state: sending State) {
     unsafe lock = .allocate(capacity: 1)
     unsafe pthread_mutex_init(lock, nil)
     unsafe self.state = state
@@ -21,7 +22,8 @@ import Foundation
     unsafe lock.deallocate()
   }
 
-  @inlinable package func withLock<Result, Failure: Error>(
+  /// Runs `body` with the value, which no other caller accesses meanwhile; `body` must not wait.
+  @inlinable public func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     acquire()

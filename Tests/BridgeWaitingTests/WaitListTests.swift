@@ -1,5 +1,5 @@
 import BridgeTestKit
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// Register, cancel, answer: each caller is answered exactly once, whatever comes first.

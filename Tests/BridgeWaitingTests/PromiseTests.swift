@@ -1,4 +1,4 @@
-import BridgeTransport
+import BridgeWaiting
 import Testing
 
 @Suite struct PromiseTests {

@@ -2,20 +2,20 @@
 ///
 /// The first answer counts, from any thread, also before the caller waits: a caller is answered
 /// exactly once. Where many wait for one thing, a `WaitList` holds them.
-package final class Promise<Answer: Sendable>: Sendable {
-  private enum State {
+public final class Promise<Answer: Sendable>: Sendable {
+  @usableFromInline enum State {
     case empty
     case waiting(CheckedContinuation<Answer, Never>)
     case answered(Answer)
   }
 
-  private let state = Mutex(State.empty)
+  @usableFromInline let state = Mutex(State.empty)
 
   /// Without an answer.
-  package init() {}
+  @inlinable public init() {}
 
   /// Answers the caller, now or as soon as it waits; false where it has an answer already.
-  @discardableResult package func fulfill(_ answer: Answer) -> Bool {
+  @inlinable @discardableResult public func fulfill(_ answer: Answer) -> Bool {
     let (caller, isFirst) = state.withLock { state -> (CheckedContinuation<Answer, Never>?, Bool) in
       switch state {
       case .empty:
@@ -32,7 +32,7 @@ package final class Promise<Answer: Sendable>: Sendable {
   }
 
   /// The answer; for one caller. Cancellation does not end the wait: the owner must answer.
-  package func value() async -> Answer {
+  @inlinable public func value() async -> Answer {
     await withCheckedContinuation { caller in
       let answer = state.withLock { state -> Answer? in
         switch state {
@@ -49,7 +49,7 @@ package final class Promise<Answer: Sendable>: Sendable {
 
   /// The answer; for one caller. `onCancel` is called when its task is canceled, at once where it
   /// was before, and leads to an answer.
-  package func value(onCancel: @escaping @Sendable () -> Void) async -> Answer {
+  @inlinable public func value(onCancel: @escaping @Sendable () -> Void) async -> Answer {
     await withTaskCancellationHandler {
       await value()
     } onCancel: {
@@ -60,5 +60,5 @@ package final class Promise<Answer: Sendable>: Sendable {
 
 extension Promise<Void> {
   /// Resumes the caller.
-  @discardableResult package func fulfill() -> Bool { fulfill(()) }
+  @inlinable @discardableResult public func fulfill() -> Bool { fulfill(()) }
 }
