@@ -31,6 +31,8 @@ final class Reporter: Sendable {
     /// Questions that wait on the terminal for an answer.
     var questions = 0
     var utf8 = PartialText()
+    /// The remote standard error ends in the middle of a line.
+    var isLineOpen = false
   }
 
   private let state: Mutex<State>
@@ -118,9 +120,10 @@ final class Reporter: Sendable {
   func makeWay() async {
     let isNeeded = state.withLock { state in
       guard state.style.sharesTerminal else { return false }
-      let cleared = state.overlay.clear() + (state.isProgressShown ? Self.erase : "")
-      state.isProgressShown = false
-      if !cleared.isEmpty { standardError.post(cleared) }
+      if state.overlay.isShown || state.isProgressShown {
+        standardError.post(state.overlay.clear() + (state.isProgressShown ? Self.erase : ""))
+        state.isProgressShown = false
+      }
       return standardError.hasPosts
     }
     if isNeeded { await standardError.drain() }
@@ -140,13 +143,18 @@ final class Reporter: Sendable {
   }
 
   /// Text as it is, on standard error; nothing with `--json`.
-  func show(_ text: String) {
+  func show(_ text: String) { show(text, onLineOfItsOwn: false) }
+
+  private func show(_ text: String, onLineOfItsOwn isLine: Bool) {
     let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON else { return }
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
-      words.post(erased + state.overlay.makeLine(on: size) + text)
+      let isAfterError = isLine && state.isLineOpen && words === standardError
+      let end = isAfterError ? (state.style.isTerminal ? "\r\n" : "\n") : ""
+      if isAfterError { state.isLineOpen = false }
+      words.post(erased + end + state.overlay.makeLine(on: size) + text)
     }
   }
 
@@ -177,7 +185,10 @@ final class Reporter: Sendable {
   func remoteError(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
     await makeWay()
     progress(nil)
-    guard style.isJSON else { return await standardError.write(bytes) }
+    guard style.isJSON else {
+      state.withLock { $0.isLineOpen = bytes.last != UInt8(ascii: "\n") }
+      return await standardError.write(bytes)
+    }
     var outcome = DescriptorWriter.Outcome.written
     for start in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
       let piece = bytes[start..<min(bytes.count, start + Self.pieceSize)]
@@ -209,7 +220,7 @@ final class Reporter: Sendable {
   private func say(_ text: String, unless loudness: ConnectRequest.Loudness) {
     guard style.loudness != loudness else { return }
     // A terminal in raw mode does not return the carriage by itself.
-    show(text + (style.isTerminal ? "\r\n" : "\n"))
+    show(text + (style.isTerminal ? "\r\n" : "\n"), onLineOfItsOwn: true)
   }
 }
 
