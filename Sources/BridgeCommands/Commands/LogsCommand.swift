@@ -101,6 +101,8 @@ private struct LogPrinter: Sendable {
     }
     switch ending {
     case .unknownKeeperDied, .unknownRebooted:
+      // Who follows waits for an end.
+      if follows { return context.ending(ending) }
       context.reporter.log("bridgectl: \(ending.map(SessionText.end) ?? "")")
     case .exited, .signaled, nil: break
     }
