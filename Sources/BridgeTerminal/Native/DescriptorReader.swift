@@ -37,7 +37,7 @@ package final class DescriptorReader: Sendable {
 
   /// A reader that takes at most `size` bytes at once, and closes the descriptor in the end when it
   /// owns it. A read that fails calls `onFailure` and nothing is read after it; without it a failed
-  /// read is the end.
+  /// read is the end. A descriptor that is open for writing only is empty.
   package init(
     _ descriptor: Int32, size: Int = 32 << 10, ownsDescriptor: Bool = false,
     onFailure: (@Sendable (_ errno: Int32) -> Void)? = nil
@@ -47,6 +47,9 @@ package final class DescriptorReader: Sendable {
     isTerminal = isatty(descriptor) == 1
     self.size = size
     self.ownsDescriptor = ownsDescriptor
+    let flags = fcntl(descriptor, F_GETFL)
+    let isWriteOnly = flags >= 0 && flags & O_ACCMODE == O_WRONLY
+    state.withLock { $0.hasEnded = isWriteOnly }
   }
 
   /// Some bytes, as they come. One reader at a time; a second sends the first away.

@@ -56,6 +56,18 @@ import Testing
     }
   }
 
+  /// So nohup(1) leaves it of a terminal.
+  @Test(arguments: [[], ["--idempotent"]])
+  func standardInputForWritingOnlyIsEmpty(_ option: [String]) async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        server.options(home) + option + ["127.0.0.1", "--", "cat; echo done; exit 3"],
+        through: "exec \"$0\" \"$@\" 0>/dev/null")
+      #expect(outcome.code == 3, "\(outcome.error)")
+      #expect(outcome.text == "done\n")
+    }
+  }
+
   @Test(arguments: [1500, 8192])
   func aLongBearerTokenArrivesWhole(_ count: Int) async throws {
     let peer = try await ScriptedTCPPeer([

@@ -1,0 +1,43 @@
+import BridgeTerminal
+import BridgeTransport
+import Foundation
+import Testing
+
+@Suite struct DescriptorReaderTests {
+  private func isEnd(_ chunk: DescriptorReader.Chunk) -> Bool {
+    if case .end = chunk { true } else { false }
+  }
+
+  @Test func aDescriptorForWritingOnlyIsEmpty() async throws {
+    let output = try #require(FileHandle(forWritingAtPath: "/dev/null"))
+    let failures = Mutex([Int32]())
+    let reader = DescriptorReader(output.fileDescriptor) { errno in
+      failures.withLock { $0.append(errno) }
+    }
+    #expect(isEnd(await reader.read()))
+    #expect(isEnd(await reader.read()))
+    #expect(failures.withLock(\.self).isEmpty)
+    reader.stop()
+  }
+
+  @Test func aReadThatFailsIsNoEnd() async throws {
+    let folder = try #require(FileHandle(forReadingAtPath: "/"))
+    let failures = Mutex([Int32]())
+    let reader = DescriptorReader(folder.fileDescriptor) { errno in
+      failures.withLock { $0.append(errno) }
+    }
+    #expect(!isEnd(await reader.read()))
+    #expect(failures.withLock(\.self) == [EISDIR])
+    reader.stop()
+  }
+
+  @Test func whatAPipeHasComesBeforeItsEnd() async throws {
+    let pipe = Pipe()
+    let reader = DescriptorReader(pipe.fileHandleForReading.fileDescriptor)
+    try pipe.fileHandleForWriting.write(contentsOf: Data([1, 2]))
+    try pipe.fileHandleForWriting.close()
+    guard case .bytes([1, 2]) = await reader.read() else { throw CancellationError() }
+    #expect(isEnd(await reader.read()))
+    reader.stop()
+  }
+}
