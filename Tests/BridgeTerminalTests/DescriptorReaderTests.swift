@@ -1,5 +1,5 @@
 import BridgeTerminal
-import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 

@@ -47,7 +47,8 @@ package struct ConnectCommand: AsyncParsableCommand {
     }
     if tunnels.noInput || tunnels.goesToBackground { LocalEnvironment.closeInput() }
     let command = LinkCommand(
-      options: options.link, isInteractive: { RunContext.ownsKeyboard($0, $1, $2) })
+      options: options.link, isInteractive: { RunContext.ownsKeyboard($0, $1, $2) },
+      startsTerminal: { RunContext.startsTerminal($0, $1, $2) })
     let options = options
     let request: LinkCommand.Request = { () throws(AppError) in
       var request = try ConnectRequest(options)

@@ -11,6 +11,9 @@ struct LinkCommand: Sendable {
   /// Whether a shell may own the keyboard.
   var isInteractive: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
     { _, _, _ in false }
+  /// Whether it starts what gets the user's terminal: that begins in the foreground.
+  var startsTerminal: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
+    { _, _, _ in false }
 
   /// What the command line asks for.
   typealias Request = @Sendable () throws(AppError) -> ConnectRequest
@@ -132,6 +135,10 @@ struct LinkCommand: Sendable {
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
       if let proxy = settings.proxy { reporter.report(proxy) }
+      // The remote terminal gets the modes of this one, which in the background are the shell's.
+      if startsTerminal(request, settings, local) {
+        _ = await JobControl.untilForeground(on: 0)
+      }
       let context = RunContext(
         request: request, settings: settings, local: local, reporter: reporter,
         reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))

@@ -30,6 +30,13 @@ extension RunContext {
     wantsTerminal(request, settings, local) && local.inputIsTerminal && !request.isIdle
   }
 
+  /// Whether a shell or a command is started on the user's terminal.
+  static func startsTerminal(
+    _ request: ConnectRequest, _ settings: ConnectSettings, _ local: LocalEnvironment
+  ) -> Bool {
+    ownsKeyboard(request, settings, local) && request.messages == nil && request.carried == nil
+  }
+
   /// Whether the remote side gets a terminal.
   var wantsTerminal: Bool { Self.wantsTerminal(request, settings, local) }
 

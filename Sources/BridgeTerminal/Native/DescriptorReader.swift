@@ -6,7 +6,8 @@ import Foundation
 /// requested stays where it is, for the next reader.
 ///
 /// The descriptor's flags are left alone (a non-blocking terminal would surprise the shell that
-/// shares it).
+/// shares it). A terminal is read in the foreground only: what is typed while this process is in
+/// the background is the shell's.
 package final class DescriptorReader: Sendable {
   /// The result of a read.
   package enum Chunk: Sendable {
@@ -122,23 +123,30 @@ package final class DescriptorReader: Sendable {
 
   private func run() {
     var buffer = [UInt8](repeating: 0, count: size)
+    var wasInBackground = false
     while true {
       let (isWanted, isStopped) = state.withLock { state in
         (state.reader != nil && !state.isHeld, state.isStopped)
       }
       if isStopped { return giveBack() }
+      let isReadable = isWanted && isInForeground
+      if isReadable && wasInBackground { TerminalModes.reapply() }
+      if isWanted { wasInBackground = !isReadable }
       var waits = [
         pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: isWanted ? descriptor : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isReadable ? descriptor : -1, events: Int16(POLLIN), revents: 0),
       ]
-      guard unsafe poll(&waits, 2, -1) > 0 else { continue }
+      let timeout = isWanted && !isReadable ? JobControl.interval : -1
+      guard unsafe poll(&waits, 2, timeout) > 0 else { continue }
       if waits[0].revents != 0 {
         wake.clear()
-      } else if waits[1].revents != 0 {
+      } else if waits[1].revents != 0, isInForeground {
         take(into: &buffer)
       }
     }
   }
+
+  private var isInForeground: Bool { !isTerminal || JobControl.isForeground(on: descriptor) }
 
   private func take(into buffer: inout [UInt8]) {
     let count = unsafe Foundation.read(descriptor, &buffer, buffer.count)
@@ -146,7 +154,9 @@ package final class DescriptorReader: Sendable {
       finish(.bytes(Array(buffer[..<count])))
     } else if count == 0 {
       finish(.end)
-    } else if errno != EINTR && errno != EAGAIN {
+    } else if case let errno = errno, errno != EINTR, errno != EAGAIN {
+      // It was put into the background meanwhile: the terminal has not ended.
+      if errno == EIO, !isInForeground { return }
       fail(errno)
     }
   }

@@ -18,6 +18,7 @@ package enum SecretLine {
   /// - Throws: `validationError` that names `option` and the descriptor, which cannot be read, or
   ///   whose line is empty or too long.
   package static func read(_ descriptor: Int32, option: String) async throws(AppError) -> Secret {
+    _ = await JobControl.untilForeground(on: descriptor)
     let outcome = await NativeThread.result { readLine(descriptor) } ?? .failed(errno: EAGAIN)
     let problem: String
     switch outcome {

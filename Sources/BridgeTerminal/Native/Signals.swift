@@ -1,4 +1,5 @@
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 
 /// The signals that end or change a session: a handler writes their number into a pipe, and a
@@ -20,6 +21,7 @@ package final class Signals: Sendable {
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
+  private static let hasEnding = Mutex(false)
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
@@ -67,29 +69,45 @@ package final class Signals: Sendable {
 
   private func run() {
     var ending: Int32?
+    // It has the keyboard and was continued in the background: it is stopped again, or waits. Not
+    // at once: a signal that ends a stopped job comes with the one that continues it, or after.
+    var isAway = false
+    // A wait is over when the job is continued: the next one is for such a signal.
+    var wasStopped = false
     while true {
-      guard let number = Self.wake.wait(milliseconds: ending == nil ? -1 : Self.exitTimeout) else {
+      let timeout = isAway ? JobControl.interval : ending == nil ? -1 : Self.exitTimeout
+      guard let number = Self.wake.wait(milliseconds: timeout) else {
         if let ending { Self.exit(ending) }
+        isAway = !resume()
+        if isAway && !wasStopped { JobControl.stop() }
+        wasStopped = isAway && !wasStopped
         continue
       }
       switch Int32(number) {
       case SIGWINCH: sink.yield(.resized)
       case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
-      case SIGCONT: resume()
+      case SIGCONT: isAway = ending == nil && !resume()
       case let number:
         // The second one, or an end that hangs, leaves at once.
         if let ending { Self.exit(ending) }
         ending = 128 + number
+        isAway = false
+        Self.hasEnding.withLock { $0 = true }
         sink.yield(.end(128 + number))
       }
     }
   }
 
-  private func resume() {
-    TerminalModes.reapply()
+  /// False where the job has the keyboard and is in the background.
+  private func resume() -> Bool {
+    guard TerminalModes.reapply() else { return false }
     TerminalPrompt.askAgain()
     sink.yield(.resumed)
+    return true
   }
+
+  /// Whether a signal has asked for the end of this process.
+  static var isEnding: Bool { hasEnding.withLock(\.self) }
 
   /// Stops this process as Ctrl-Z does a program that reads lines.
   package static func suspend() { kill(getpid(), SIGTSTP) }

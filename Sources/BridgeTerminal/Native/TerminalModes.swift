@@ -2,7 +2,8 @@ import BridgeTransport
 import BridgeWaiting
 import Foundation
 
-/// The modes of the user's terminal: changed in one place, put back on every way out.
+/// The modes of the user's terminal: changed in one place, put back on every way out, and in the
+/// foreground only (`JobControl`).
 ///
 /// What was there before lies in memory that a signal handler may read, because a crash must not
 /// leave a terminal without echo.
@@ -22,7 +23,13 @@ import Foundation
     var modes: termios
   }
 
-  private static let lock = Mutex(Mode?.none)
+  private struct Wish {
+    var mode: Mode?
+    /// Where it was first wanted; -1 for nowhere.
+    var descriptor: Int32 = -1
+  }
+
+  private static let lock = Mutex(Wish())
   private static let memory = Memory()
   /// Set for as long as the terminal differs from what it was.
   private static var saved: UnsafeMutablePointer<Saved> { unsafe memory.saved }
@@ -95,23 +102,35 @@ import Foundation
   ]
 
   /// The mode that was set; nil where the terminal is unchanged.
-  package static var current: Mode? { lock.withLock { $0 } }
+  package static var current: Mode? { lock.withLock { $0.mode } }
 
-  /// Changes the terminal at `descriptor`; what it was is kept until `restore`.
+  /// Changes the terminal at `descriptor`; what it was is kept until `restore`. In the background
+  /// the job is stopped, as by tcsetattr(3), and the terminal changes with the next `reapply`.
   package static func set(_ mode: Mode, on descriptor: Int32) {
-    lock.withLock { current in
-      var modes = termios()
-      guard unsafe tcgetattr(descriptor, &modes) == 0 else { return }
-      if unsafe saved.pointee.descriptor < 0 {
-        unsafe saved.pointee.modes = modes
-        unsafe saved.pointee.descriptor = descriptor
-      } else {
-        modes = unsafe saved.pointee.modes
-      }
-      current = mode
-      change(&modes, to: mode)
-      apply(&modes, to: descriptor)
+    guard isTerminal(descriptor) else { return }
+    let isApplied = lock.withLock { wish in
+      wish.mode = mode
+      if wish.descriptor < 0 { wish.descriptor = descriptor }
+      return apply(wish, to: descriptor)
     }
+    if !isApplied { JobControl.stop() }
+  }
+
+  /// Applies the wish to the terminal at `descriptor`; false in the background, where the shell has
+  /// set modes of its own.
+  private static func apply(_ wish: Wish, to descriptor: Int32) -> Bool {
+    guard JobControl.isForeground(on: descriptor) else { return false }
+    var modes = termios()
+    guard let mode = wish.mode, unsafe tcgetattr(descriptor, &modes) == 0 else { return true }
+    if unsafe saved.pointee.descriptor < 0 {
+      unsafe saved.pointee.modes = modes
+      unsafe saved.pointee.descriptor = wish.descriptor
+    } else {
+      modes = unsafe saved.pointee.modes
+    }
+    change(&modes, to: mode)
+    apply(&modes, to: descriptor)
+    return true
   }
 
   /// Runs `stop`, which stops this process, with the terminal as it was before the first change.
@@ -127,20 +146,11 @@ import Foundation
     }
   }
 
-  /// Sets the mode in use again after this process was stopped: a shell has set its own meanwhile.
-  /// In the background the terminal belongs to the shell, and nothing is changed.
-  package static func reapply() {
-    lock.withLock { current in
-      let descriptor = unsafe saved.pointee.descriptor
-      guard let current, descriptor >= 0, isForeground(on: descriptor) else { return }
-      var modes = unsafe saved.pointee.modes
-      change(&modes, to: current)
-      apply(&modes, to: descriptor)
-    }
+  /// Sets the mode in use again after this process was stopped or in the background: a shell has
+  /// set its own meanwhile. False in the background, where nothing is changed.
+  @discardableResult package static func reapply() -> Bool {
+    lock.withLock { wish in wish.mode == nil || apply(wish, to: wish.descriptor) }
   }
-
-  /// Whether this process is in the foreground of the terminal at `descriptor`.
-  static func isForeground(on descriptor: Int32) -> Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   private static func change(_ modes: inout termios, to mode: Mode) {
     switch mode {
@@ -158,8 +168,8 @@ import Foundation
 
   /// Puts back what was there before the first change. Safe to call again.
   package static func restore() {
-    lock.withLock { current in
-      current = nil
+    lock.withLock { wish in
+      wish = Wish()
       let descriptor = unsafe saved.pointee.descriptor
       guard descriptor >= 0 else { return }
       var modes = unsafe saved.pointee.modes
@@ -194,12 +204,15 @@ import Foundation
 
   private static func putBackInHandler() {
     let descriptor = unsafe saved.pointee.descriptor
-    if descriptor >= 0 { unsafe _ = tcsetattr(descriptor, TCSANOW, &saved.pointee.modes) }
+    guard descriptor >= 0, JobControl.isForeground(on: descriptor) else { return }
+    unsafe _ = tcsetattr(descriptor, TCSANOW, &saved.pointee.modes)
   }
 
-  /// From the background too: there tcsetattr would stop the process (SIGTTOU). At once: a terminal
-  /// that takes no output would hold up its caller for good.
+  /// Not in the background, where the modes are the shell's; the signal by which tcsetattr would
+  /// stop the process there (SIGTTOU) is blocked even so, since that can change meanwhile. At once:
+  /// a terminal that takes no output would hold up its caller for good.
   private static func apply(_ modes: inout termios, to descriptor: Int32) {
+    guard JobControl.isForeground(on: descriptor) else { return }
     var block = sigset_t()
     var old = sigset_t()
     unsafe sigemptyset(&block)

@@ -15,10 +15,15 @@ package enum TerminalPrompt {
   private static let pending = Mutex(Question?.none)
 
   /// The answer without its line feed; nil when there is no terminal, the input ended, or the task
-  /// was canceled. The terminal is as it was after it.
+  /// was canceled. The terminal is as it was after it. In the background it waits to be in the
+  /// foreground, stopped where that is possible.
   package static func ask(_ question: String, isEchoed: Bool) async -> [UInt8]? {
     let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return nil }
+    guard await JobControl.untilForeground(on: terminal) else {
+      close(terminal)
+      return nil
+    }
     let before = TerminalModes.current
     TerminalModes.set(isEchoed ? .line : .hidden, on: terminal)
     // What was typed before the question is no answer to it.
@@ -38,7 +43,7 @@ package enum TerminalPrompt {
   /// the terminal. What was typed of the answer is discarded.
   package static func askAgain() {
     pending.withLock { pending in
-      guard let pending, TerminalModes.isForeground(on: pending.terminal) else { return }
+      guard let pending, JobControl.isForeground(on: pending.terminal) else { return }
       tcflush(pending.terminal, TCIFLUSH)
       _ = DescriptorWriter.writeAll(pending.text, to: pending.terminal)
     }
