@@ -62,7 +62,9 @@ extension SSHConnection {
     // The packet that closes it came with these reads, perhaps behind more output.
     if !isClosed, channel.native.isClosedByServer { return readIncoming(channel) }
     // No reader; the wire must be read even so, for the other channels and the protocol.
-    if !isAnyRead, case .failed(let code, let text) = channel.native.drain() {
+    if !isAnyRead,
+      case .failed(let code, let text) = channel.native.drain(through: reactor.scratch)
+    {
       return lose(channel, code: code, text: text)
     }
     return true

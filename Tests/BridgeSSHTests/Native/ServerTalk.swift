@@ -32,6 +32,11 @@ final class ServerTalk {
   private var fromClient: ServerCrypto.Direction?
   /// The key exchange methods that the client offers, with what it signals among them.
   private(set) var clientMethods: [String] = []
+  private var versions: (theirs: [UInt8], ours: [UInt8]) = ([], [])
+  /// Our last offer of algorithms.
+  private var offer: [UInt8] = []
+  /// The hash of the first exchange (RFC 4253, 7.2).
+  private var sessionID: [UInt8] = []
 
   init(_ socket: Int32) { self.socket = socket }
 
@@ -42,12 +47,58 @@ final class ServerTalk {
   ///   - manner: how strict it is about the exchange.
   func agree(forges: Bool = false, manner: KeyExchangeManner = .lax) throws {
     let version = "SSH-2.0-Scripted_1.0"
-    let offer = Self.offer(isStrict: manner != .lax)
+    offer = Self.offer(isStrict: manner != .lax)
     try write(Array("\(version)\r\n".utf8))
     try send(offer)
-    let theirVersion = try readLine()
+    versions = (try readLine(), Array(version.utf8))
     let theirOffer = try expect(20)
     clientMethods = KexInit(payload: theirOffer)?[.keyExchange] ?? []
+    let keys = try keys(for: theirOffer, forges: forges)
+    if manner == .strictInWord { try send([2, 0, 0, 0, 0]) }
+    try send(keys.reply)
+    try send([21])
+    if manner != .lax { sentPackets = 0 }
+    _ = try expect(21)
+    if manner != .lax { readPackets = 0 }
+    (toClient, fromClient) = (keys.toClient, keys.fromClient)
+    _ = try expect(5)
+    try say(6) { $0.string("ssh-userauth") }
+  }
+
+  /// Begins an exchange of keys (RFC 4253, 9), in one segment with what is said before.
+  func askForKeys(behind payloads: [[UInt8]] = []) throws {
+    offer = Self.offer()
+    try sendTogether(payloads + [offer])
+  }
+
+  /// Finishes the exchange that `askForKeys` began.
+  ///
+  /// - Parameters:
+  ///   - theirOffer: the client's answer to it.
+  ///   - before: sent before the keys are new, in one segment with that.
+  ///   - behind: sent with the new keys, in the same segment.
+  ///   - again: one more exchange begins behind that.
+  func renewKeys(
+    _ theirOffer: [UInt8], before: [[UInt8]] = [], behind: [[UInt8]], again: Bool = false
+  ) throws {
+    let keys = try keys(for: theirOffer)
+    var bytes = (before + [keys.reply, [21]]).flatMap { packet($0) }
+    toClient = keys.toClient
+    bytes += behind.flatMap { packet($0) }
+    if again {
+      offer = Self.offer()
+      bytes += packet(offer)
+    }
+    try write(bytes)
+    _ = try expect(21)
+    fromClient = keys.fromClient
+  }
+
+  /// Reads the client's half of the exchange; the reply to it, and the keys that follow.
+  private func keys(
+    for theirOffer: [UInt8], forges: Bool = false
+  ) throws -> (reply: [UInt8], toClient: ServerCrypto.Direction, fromClient: ServerCrypto.Direction)
+  {
     var request = WireReader(Array(try expect(30).dropFirst()))
     guard let half = request.string(), let hostKey = ServerCrypto.PrivateKey.signing(),
       let ours = ServerCrypto.PrivateKey.exchange()
@@ -58,9 +109,10 @@ final class ServerTalk {
     blob.string(hostKey.publicHalf)
     let secret = Self.mpint(ours.shared(with: half))
     var exchange = WireWriter()
-    for part in [theirVersion, Array(version.utf8), theirOffer, offer] { exchange.string(part) }
+    for part in [versions.theirs, versions.ours, theirOffer, offer] { exchange.string(part) }
     for part in [blob.bytes, half, ours.publicHalf] { exchange.string(part) }
     let hash = Digest.sha256(exchange.bytes + secret)
+    if sessionID.isEmpty { sessionID = hash }
 
     var signature = WireWriter()
     signature.string("ssh-ed25519")
@@ -68,21 +120,15 @@ final class ServerTalk {
     var reply = WireWriter()
     reply.byte(31)
     for part in [blob.bytes, ours.publicHalf, signature.bytes] { reply.string(part) }
-    if manner == .strictInWord { try send([2, 0, 0, 0, 0]) }
-    try send(reply.bytes)
-    try send([21])
-    if manner != .lax { sentPackets = 0 }
-    _ = try expect(21)
-    if manner != .lax { readPackets = 0 }
 
     func key(_ letter: Character) -> [UInt8] {
-      Digest.sha256(secret + hash + [letter.asciiValue ?? 0] + hash)
+      Digest.sha256(secret + hash + [letter.asciiValue ?? 0] + sessionID)
     }
     func block(_ letter: Character) -> [UInt8] { Array(key(letter).prefix(16)) }
-    fromClient = .init(key: block("C"), vector: block("A"), macKey: key("E"))
-    toClient = .init(key: block("D"), vector: block("B"), macKey: key("F"))
-    _ = try expect(5)
-    try say(6) { $0.string("ssh-userauth") }
+    return (
+      reply.bytes, .init(key: block("D"), vector: block("B"), macKey: key("F")),
+      .init(key: block("C"), vector: block("A"), macKey: key("E"))
+    )
   }
 
   /// Sends one packet (RFC 4253, 6).
@@ -141,8 +187,8 @@ final class ServerTalk {
   /// Takes what comes until the client goes.
   func listenToTheEnd() throws { while true { _ = try receive() } }
 
-  /// Begins an exchange of keys (RFC 4253, 9), which is never finished.
-  func askForKeys() throws { try send(Self.offer()) }
+  /// Nothing follows; what the client sends can still be read.
+  func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
   private static func offer(isStrict: Bool = false) -> [UInt8] {
     var offered = SSHAlgorithmOffer()

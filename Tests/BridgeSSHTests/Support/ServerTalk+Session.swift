@@ -53,19 +53,48 @@ extension ServerTalk {
 
   /// Confirms the channel that the client asks for, and starts what it requests there; returns the
   /// client's number of it.
-  func startCommand() throws -> UInt32 {
-    let number = try openRequest()
-    try confirmChannel(number)
+  func startCommand() throws -> UInt32 { try startCommandWithWindow().number }
+
+  /// As `startCommand`; returns the window of its output as well.
+  func startCommandWithWindow() throws -> (number: UInt32, window: UInt32) {
+    let opened = try openRequestWithWindow()
+    try confirmChannel(opened.number)
     _ = try expect(98)
-    try say(99) { $0.uint32(number) }
-    return number
+    try say(99) { $0.uint32(opened.number) }
+    return opened
   }
 
+  /// The payload of SSH_MSG_CHANNEL_DATA.
+  func data(_ bytes: [UInt8], of number: UInt32) -> [UInt8] {
+    message(94) {
+      $0.uint32(number)
+      $0.string(bytes)
+    }
+  }
+
+  /// The payload of the request that tells the exit status 0.
+  func exitStatus(of number: UInt32) -> [UInt8] {
+    message(98) {
+      $0.uint32(number)
+      $0.string("exit-status")
+      $0.byte(0)
+      $0.uint32(0)
+    }
+  }
+
+  /// The payload of a message that has the channel's number only.
+  func message(_ type: UInt8, of number: UInt32) -> [UInt8] { message(type) { $0.uint32(number) } }
+
   /// The client's number of the channel it asks for.
-  func openRequest() throws -> UInt32 {
+  func openRequest() throws -> UInt32 { try openRequestWithWindow().number }
+
+  /// The client's number of the channel it asks for, and the window that it opens for it.
+  func openRequestWithWindow() throws -> (number: UInt32, window: UInt32) {
     var reader = WireReader(Array(try expect(90).dropFirst()))
-    guard reader.string() != nil, let number = reader.uint32() else { throw End.broken }
-    return number
+    guard reader.string() != nil, let number = reader.uint32(), let window = reader.uint32() else {
+      throw End.broken
+    }
+    return (number, window)
   }
 
   /// SSH_MSG_CHANNEL_OPEN_FAILURE.

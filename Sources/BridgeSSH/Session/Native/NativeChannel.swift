@@ -18,6 +18,21 @@ import CLibSSH2
   private let window: Int
   /// The server closed it in place of an answer to a request.
   private(set) var isClosedUnanswered = false
+  /// The window adjustment that the library has begun and could not send yet: one for each channel.
+  /// Any other call that adjusts sends that one, and adds its own number to the window.
+  private var begun: Adjustment?
+
+  /// The call that has begun an adjustment, and alone may resume it.
+  private enum Adjustment {
+    /// A read of any stream. After another call the next read would adjust the window again, by a
+    /// number that may be negative and is sent as almost 4 GiB.
+    case ofRead
+    /// `openWindow`.
+    case ofOpening
+  }
+
+  /// A stream without data: a type that no server uses (RFC 4254, 5.2).
+  private static let noStream = Int32.min
 
   init(_ channel: OpaquePointer, number: UInt32, window: Int, of session: SSHSession) {
     unsafe self.channel = channel
@@ -98,12 +113,36 @@ import CLibSSH2
   /// number where the first one was sent: from then on the two sides count different windows, and
   /// data of a server that keeps to its own is dropped in silence (`_libssh2_channel_read`).
   func read(_ stream: Stream, through scratch: ScratchBuffer) -> Attempt<[UInt8]> {
+    if begun == .ofOpening, isWindowDue(before: scratch) {
+      switch openWindow(before: scratch) {
+      case .again: return .again
+      case .failed(let code, let text): return .failed(code, text)
+      case .done: break
+      }
+    }
+    return read(stream.rawValue, through: scratch)
+  }
+
+  private func read(_ stream: Int32, through scratch: ScratchBuffer) -> Attempt<[UInt8]> {
     guard let channel = unsafe channel else { return .failed(.channelClosed, "channel is freed") }
     let buffer = unsafe scratch.bytes
     let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-    let count = unsafe libssh2_channel_read_ex(channel, stream.rawValue, start, buffer.count)
+    let count = unsafe libssh2_channel_read_ex(channel, stream, start, buffer.count)
+    // A read that fails or finds nothing after its adjustment was sent leaves the window open.
+    if begun != .ofOpening {
+      begun = count < 0 && isWindowDue(before: scratch) ? .ofRead : nil
+    }
     return session.attempt(Int32(clamping: min(0, count))).map {
       unsafe Array(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  /// Resumes the adjustment that a read has begun, without taking anything from this channel.
+  private func resumeRead(through scratch: ScratchBuffer) -> Attempt<Void> {
+    switch read(Self.noStream, through: scratch) {
+    case .again: begun == .ofRead ? .again : .done(())
+    case .failed(let code, let text): .failed(code, text)
+    case .done: .done(())
     }
   }
 
@@ -118,15 +157,21 @@ import CLibSSH2
   }
 
   /// Opens the window so far that no read of what has come opens it again. Only behind the end of
-  /// the output: the server need not count it.
+  /// the output: the server need not count it. A read that waits to be resumed is resumed first.
   func openWindow(before scratch: ScratchBuffer) -> Attempt<Void> {
+    if begun == .ofRead {
+      let resumed = resumeRead(through: scratch)
+      guard case .done = resumed else { return resumed }
+    }
     var initial: UInt = 0
     // What is queued is at most what the window still shows, which each read takes from it.
-    return call { channel in
+    let opened = call { channel in
       _ = unsafe libssh2_channel_window_read_ex(channel.raw, nil, &initial)
       let more = unsafe initial + UInt(scratch.bytes.count)
       return unsafe libssh2_channel_receive_window_adjust2(channel.raw, more, 1, nil)
     }
+    if case .done = opened { begun = nil } else { begun = .ofOpening }
+    return opened
   }
 
   /// On a link that has ended: opens the window, so that what is queued can be read.
@@ -135,14 +180,15 @@ import CLibSSH2
   /// calls: where the library resumes it, and where it resumes the packet that began it.
   func openWindowWithoutLink(before scratch: ScratchBuffer) {
     session.wire.seal(.failing)
-    for _ in 0..<4 { if case .done = openWindow(before: scratch) { break } }
+    for _ in 0..<8 { if case .done = openWindow(before: scratch) { break } }
     session.wire.seal(.silent)
   }
 
-  /// Lets the library take what is on the wire without taking anything from this channel. Only
-  /// where no read of it waits to be resumed.
-  func drain() -> Attempt<Void> {
-    call { channel in
+  /// Lets the library take what is on the wire without taking anything from this channel.
+  func drain(through scratch: ScratchBuffer) -> Attempt<Void> {
+    // One of no bytes never adjusts the window by itself: a read opens it before that is due.
+    if begun == .ofRead { return resumeRead(through: scratch) }
+    return call { channel in
       var nothing: CChar = 0
       return unsafe Int32(clamping: min(0, libssh2_channel_read_ex(channel.raw, 0, &nothing, 0)))
     }
