@@ -17,9 +17,8 @@ final class ChannelState {
   var isEndSent = false
   /// The server has closed it, and everything that it sent for a stream is read.
   var isReadOut = false
-  /// Its output has ended, and the window is open for reading all of it: that needs nothing from
-  /// the wire any more, which may exchange keys from the next packet on, or end.
-  var isOutputHere = false
+  /// Its output has ended, and all of it can be read whatever becomes of the link.
+  var isOutputHere: Bool { native.isOutputHere }
   /// How many bytes were written.
   var sent: UInt64 = 0
   /// It has ended; nothing more is read or written.

@@ -21,7 +21,7 @@ extension SSHConnection {
         channel.outgoing.hold(channel.native.heldBytes(of: bytes.count - start))
         return true
       case .failed(let code, let text):
-        return lose(channel, code: code, text: text)
+        return lose(code: code, text: text)
       case .done(let count):
         channel.sent += UInt64(count)
         guard let (id, done) = channel.outgoing.advance(by: count) else { continue }
@@ -32,7 +32,7 @@ extension SSHConnection {
       switch channel.native.sendEndOfFile() {
       case .again: break
       case .done: channel.isEndSent = true
-      case .failed(let code, let text): return lose(channel, code: code, text: text)
+      case .failed(let code, let text): return lose(code: code, text: text)
       }
     }
     return true
@@ -50,7 +50,7 @@ extension SSHConnection {
       while mailbox.hasSpace {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)
-        if case .failed(let code, let text) = read { return lose(channel, code: code, text: text) }
+        if case .failed(let code, let text) = read { return lose(code: code, text: text) }
         guard case .done(let bytes) = read, !bytes.isEmpty else {
           isEmpty = !channel.native.isWindowDue(before: reactor.scratch)
           break
@@ -65,24 +65,31 @@ extension SSHConnection {
     if !isAnyRead,
       case .failed(let code, let text) = channel.native.drain(through: reactor.scratch)
     {
-      return lose(channel, code: code, text: text)
+      return lose(code: code, text: text)
     }
     return true
   }
 
   /// Behind the end of the output the window is opened once more, so far that all of it can be
   /// read without the wire.
+  ///
+  /// A window that cannot be opened yet waits for an exchange of keys, and that for packets: they
+  /// are taken again, until the exchange is done (`PacketTap`).
   private func openWindowsAtEnd() {
-    for channel in channels.values where channel.native.hasAllOutput && !channel.isOutputHere {
-      switch channel.native.openWindow(before: reactor.scratch) {
-      case .done: channel.isOutputHere = true
-      case .again: break
-      case .failed(let code, let text):
-        _ = lose(channel, code: code, text: text)
-        return
-      }
+    for channel in channels.values where !openWindowAtEnd(of: channel.native) { return }
+    // Nothing comes any more of one that the server has closed before it started anything there.
+    for channel in starting.values where !channel.isClosedByServer {
+      guard openWindowAtEnd(of: channel) else { return }
     }
     if session?.hasNewEnd == true { session?.forgetNewEnd() }
+  }
+
+  /// False when the connection ended over it.
+  private func openWindowAtEnd(of channel: NativeChannel) -> Bool {
+    guard channel.hasAllOutput, !channel.isOutputHere,
+      case .failed(let code, let text) = channel.openWindow(before: reactor.scratch)
+    else { return true }
+    return lose(code: code, text: text)
   }
 
   private func noticeEnd(_ channel: ChannelState) {
@@ -175,7 +182,7 @@ extension SSHConnection {
     return unknown
   }
 
-  private func lose(_ channel: ChannelState, code: SSHFailure.Code, text: String) -> Bool {
+  private func lose(code: SSHFailure.Code, text: String) -> Bool {
     end(now: failure(code: code, text: text, phase: .stream))
     return false
   }

@@ -57,35 +57,55 @@ extension SSHConnection {
     let window = WindowPolicy.window(for: roundTrip)
     let opened = await perform(
       in: .session, phase: .openChannel, within: configuration.timeouts.channel,
-      abandoned: { connection, channel in connection.closing.append(channel) },
-      { $0.openChannel(window: window) })
+      abandoned: { connection, channel in connection.closing.append(channel) }
+    ) {
+      $0.openChannel(window: window)
+    } answer: { connection, channel in
+      connection.starting[channel.number] = channel
+      return channel
+    }
     let native = try value(of: opened)
     configuration.observer?(.channelOpened)
     hasHadChannel = true
     if let terminal {
-      let asked = await request(of: native) { $0.requestTerminal(terminal) }
+      let asked = await request(of: native) {
+        $0.requestTerminal(terminal)
+      } answer: { _ in
+      }
       // A command that was not sent has not run.
       try value(of: asked.mapError(\.ofTheLink))
     }
     for variable in environment { try await send(variable, to: native) }
-    let started = await request(of: native) { $0.start(command) }
+    // Registered in the same turn: what the server says next may be all that it says, and the end
+    // of the link. Not before: what the channel brings must not end it while a request on it is
+    // under way.
+    let started = await request(of: native) {
+      $0.start(command)
+    } answer: {
+      $0.register(native, command: command, window: window)
+    }
     if case .failure(let failure) = started,
       ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
     {
       // The request may have reached the server before the link went, or the channel was closed.
       throw AppError(sshError: outcome(of: command, after: failure))
     }
-    try value(of: started)
-    session?.wire.acknowledgesAtOnce = false
-    // Started and lost in one turn: no later step would end this channel.
-    if let ending { throw AppError(sshError: outcome(of: command, after: ending)) }
-    // Only now: what the channel brings must not end it while a request on it is under way.
+    return try value(of: started)
+  }
+
+  private func register(_ native: NativeChannel, command: String?, window: Int) -> SSHChannel {
     let state = makeState(native, command: command, window: window)
     let channel = SSHChannel(self, state: state, ending: ChannelEnding())
-    channels[native.number] = state
-    endings[native.number] = channel.ending
-    pump()
+    register(state, channel.ending)
     return channel
+  }
+
+  /// From now on each turn reads and writes the channel, and the connection's end ends it.
+  func register(_ channel: ChannelState, _ ending: ChannelEnding) {
+    starting[channel.native.number] = nil
+    session?.wire.acknowledgesAtOnce = false
+    channels[channel.native.number] = channel
+    endings[channel.native.number] = ending
   }
 
   func makeState(
@@ -110,26 +130,32 @@ extension SSHConnection {
     guard case .failure(let failure) = outcome else { return }
     let isRefusal = failure.code == .channelRequestDenied && !native.isClosedUnanswered
     guard !isRefusal || ending != nil else { return }
-    if ending == nil {
-      closing.append(native)
-      pump()
-    }
+    if ending == nil { giveUp(native) }
     // A command that was not sent has not run.
     throw AppError(sshError: failure.ofTheLink)
   }
 
   /// A request on a channel that the server answers. One that fails closes the channel.
-  private func request(
-    of native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>
-  ) async -> Outcome<Void> {
+  private func request<Answer: Sendable>(
+    of native: NativeChannel, _ attempt: @escaping @Sendable (NativeChannel) -> Attempt<Void>,
+    answer: @escaping @Sendable (isolated SSHConnection) -> Answer
+  ) async -> Outcome<Answer> {
     let outcome = await perform(
       in: .requests, channel: native.number, phase: .execute, within: configuration.timeouts.channel
-    ) { _ in attempt(native) }
-    if case .failure = outcome, ending == nil {
-      closing.append(native)
-      pump()
+    ) { _ in
+      attempt(native)
+    } answer: { connection, _ in
+      answer(connection)
     }
+    if case .failure = outcome, ending == nil { giveUp(native) }
     return outcome
+  }
+
+  /// Closes a channel on which nothing will be started.
+  private func giveUp(_ native: NativeChannel) {
+    starting[native.number] = nil
+    closing.append(native)
+    pump()
   }
 
   /// The value, or the error that the caller sees.

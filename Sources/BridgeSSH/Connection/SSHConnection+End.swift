@@ -67,6 +67,7 @@ extension SSHConnection {
     for caller in callers.takeAll() { caller.fail(ending) }
     operations.removeAll()
     turns.readUnrequested()?.cancel()
+    starting = [:]
     closing = []
     listeners = []
     if case .helper(let session, _) = owner {

@@ -20,7 +20,24 @@ extension SSHConnection {
     abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
     _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>
   ) async -> Outcome<Value> {
-    await wait(phase: phase, within: nil) { connection, id, answer in
+    await perform(
+      in: group, channel: channel, phase: phase, within: deadline, isHelped: isHelped,
+      abandoned: abandoned, attempt
+    ) { _, value in value }
+  }
+
+  /// As that; `answer` makes of the value what the caller gets, in the turn in which it is done:
+  /// the caller goes on in a later one. It is not called where no caller waits any more.
+  func perform<Value: Sendable, Answer: Sendable>(
+    in group: OperationQueue.Group, channel: UInt32? = nil, phase: ConnectionPhase,
+    within deadline: Duration,
+    isHelped: Bool = false,
+    abandoned: @escaping @Sendable (isolated SSHConnection, Value) -> Void = { _, _ in },
+    _ attempt: @escaping @Sendable (SSHSession) -> Attempt<Value>,
+    answer: @escaping @Sendable (isolated SSHConnection, Value) -> Answer
+  ) async -> Outcome<Answer> {
+    let make = answer
+    return await wait(phase: phase, within: nil) { connection, id, answer in
       guard let session = connection.owner.held else { return }
       let complete: @Sendable (isolated SSHConnection, Attempt<Value>) -> Bool = {
         connection, result in
@@ -31,7 +48,7 @@ extension SSHConnection {
           if connection.callers.take(id) == nil {
             abandoned(connection, value)
           } else {
-            answer(.success(value))
+            answer(.success(make(connection, value)))
           }
           return true
         case .failed(let code, let text):

@@ -88,12 +88,10 @@ extension SSHConnection {
   /// The carrier of a channel to another machine.
   func makeCarrier(_ native: NativeChannel, _ window: Int) -> ChannelCarrier {
     hasHadChannel = true
-    session?.wire.acknowledgesAtOnce = false
     let state = makeState(native, command: nil, window: window)
     state.error.discard()
-    channels[native.number] = state
     let ending = ChannelEnding()
-    endings[native.number] = ending
+    register(state, ending)
     return ChannelCarrier(state, ending, of: self)
   }
 

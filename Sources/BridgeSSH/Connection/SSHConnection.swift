@@ -44,6 +44,8 @@ public actor SSHConnection: Connection {
   var callers = CallerTable<SSHFailure>()
   var channels: [UInt32: ChannelState] = [:]
   var endings: [UInt32: ChannelEnding] = [:]
+  /// Channels on which the server has not yet started what was asked for, by our number.
+  var starting: [UInt32: NativeChannel] = [:]
   /// Whether a channel was ever open.
   var hasHadChannel = false
   /// Whether the server was asked to listen: no other global request may want an answer then.

@@ -52,7 +52,8 @@ package struct PacketTap: Sendable {
   package private(set) var endedChannels: Set<UInt32> = []
   /// Channels that the server has closed (SSH_MSG_CHANNEL_CLOSE), by our number.
   package private(set) var closedChannels: Set<UInt32> = []
-  /// An end or a close came since `forgetNewEnd`.
+  /// Since `forgetNewEnd` an end or a close came, or an exchange of keys was finished that may have
+  /// been in the way of dealing with one.
   package private(set) var hasNewEnd = false
   /// The last refusal of an authentication request.
   package private(set) var refusal: Refusal?
@@ -98,6 +99,7 @@ package struct PacketTap: Sendable {
   package mutating func see(_ packet: Span<UInt8>) {
     guard packet.count > 0 else { return }
     switch packet[0] {
+    case 21: hasNewEnd = hasNewEnd || !endedChannels.isEmpty
     case 51: seeRefusal(packet)
     case 60: seeChangeRequest(packet)
     case 90: seeOpen(packet)

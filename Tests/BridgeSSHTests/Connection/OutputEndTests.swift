@@ -2,6 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeSSH
 import BridgeTransport
+import Foundation
 import Testing
 
 /// Output whose end comes at a bad moment: while the server renews its keys, or before the command
@@ -89,6 +90,93 @@ import Testing
       // It has gone when it has counted.
       #expect(await failure { _ = try await connection.probe(within: .seconds(60)) } != nil)
       #expect(server.collected.dropFirst() == ["as expected"])
+    }
+  }
+
+  /// Some servers do not hold back the end of the output while keys are exchanged. The next
+  /// exchange, which is never finished, begins right behind.
+  @Test func anEndDuringAKeyExchangeIsNotForgottenBehindIt() async throws {
+    let script: ScriptedSSHServer.Script = { client, _ in
+      try client.admit()
+      let number = try client.startCommand()
+      for _ in 0..<(Self.size / Self.chunk.count) {
+        try client.send(client.data(Self.chunk, of: number))
+      }
+      try client.askForKeys()
+      let theirs = try client.expect(20)
+      try client.renewKeys(
+        theirs, before: [client.message(96, of: number)], behind: [client.exitStatus(of: number)],
+        again: true)
+      try client.listenToTheEnd()
+    }
+    try await withConnection(script) { connection, _ in
+      try await expectWhole(try await connection.execute("print"), count: Self.size)
+    }
+  }
+
+  /// The output came before the answer that the command has started; an exchange of keys that is
+  /// never finished begins behind that, and another channel's read takes it.
+  @Test func anEndBeforeTheStartIsNotForgotten() async throws {
+    let script: ScriptedSSHServer.Script = { client, _ in
+      try client.admit()
+      _ = try client.startCommand()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      _ = try client.expect(98)
+      for _ in 0..<(Self.size / Self.chunk.count) {
+        try client.send(client.data(Self.chunk, of: number))
+      }
+      try client.askForKeys(behind: [
+        client.exitStatus(of: number), client.message(96, of: number),
+        client.message(99, of: number),
+      ])
+      try client.listenToTheEnd()
+    }
+    try await withConnection(script) { connection, _ in
+      let other = try await connection.execute("wait")
+      try await expectWhole(try await connection.execute("print"), count: Self.size)
+      _ = other
+    }
+  }
+
+  /// What comes behind the output, and before the end of the link. All of it comes in one turn of
+  /// the loop, and the read of another channel takes it.
+  enum Behind: String, CaseIterable, Sendable {
+    case end, close, keyExchange
+  }
+
+  @Test(arguments: Behind.allCases)
+  func aCommandThatEndsWithItsLinkHasAnOutcome(_ behind: Behind) async throws {
+    let reactor = Reactor()
+    let isHeld = DispatchSemaphore(value: 0)
+    let isSent = DispatchSemaphore(value: 0)
+    let script: ScriptedSSHServer.Script = { client, _ in
+      try client.admit()
+      _ = try client.startCommand()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      _ = try client.expect(98)
+      reactor.execute {
+        isHeld.signal()
+        _ = isSent.wait(timeout: .now() + .seconds(30))
+      }
+      _ = isHeld.wait(timeout: .now() + .seconds(30))
+      var said = [client.message(99, of: number), client.data(Self.chunk, of: number)]
+      said += [client.exitStatus(of: number), client.message(96, of: number)]
+      if behind == .close { said.append(client.message(97, of: number)) }
+      if behind == .keyExchange {
+        try client.askForKeys(behind: said)
+      } else {
+        try client.sendTogether(said)
+      }
+      client.finish()
+      isSent.signal()
+      try client.listenToTheEnd()
+    }
+    try await withConnection(on: reactor, script) { connection, _ in
+      let other = try await connection.execute("wait")
+      try await expectWhole(try await connection.execute("print"), count: Self.chunk.count)
+      _ = other
     }
   }
 }

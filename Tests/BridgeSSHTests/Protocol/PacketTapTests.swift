@@ -71,6 +71,21 @@ struct PacketTapTests {
     #expect(tap.exitStatus.isEmpty)
   }
 
+  /// An end that cannot be dealt with while keys are exchanged is new once more behind that.
+  @Test func newKeysRecallTheEnds() {
+    var tap = PacketTap()
+    see(&tap, [21])
+    #expect(!tap.hasNewEnd)
+    see(&tap, [96, 0, 0, 0, 7])
+    tap.forgetNewEnd()
+    see(&tap, [21])
+    #expect(tap.hasNewEnd)
+    tap.forgetNewEnd()
+    tap.forgetChannel(7)
+    see(&tap, [21])
+    #expect(!tap.hasNewEnd)
+  }
+
   /// A block may be longer than its packet: the allocator rounds up.
   @Test func whatFollowsThePacketDoesNoHarm() {
     var tap = PacketTap()

@@ -18,6 +18,9 @@ import CLibSSH2
   private let window: Int
   /// The server closed it in place of an answer to a request.
   private(set) var isClosedUnanswered = false
+  /// Its output has ended, and the window is open for reading all of it: that needs nothing from
+  /// the wire any more, which may exchange keys from the next packet on, or end.
+  private(set) var isOutputHere = false
   /// The window adjustment that the library has begun and could not send yet: one for each channel.
   /// Any other call that adjusts sends that one, and adds its own number to the window.
   private var begun: Adjustment?
@@ -170,7 +173,12 @@ import CLibSSH2
       let more = unsafe initial + UInt(scratch.bytes.count)
       return unsafe libssh2_channel_receive_window_adjust2(channel.raw, more, 1, nil)
     }
-    if case .done = opened { begun = nil } else { begun = .ofOpening }
+    if case .done = opened {
+      begun = nil
+      isOutputHere = hasAllOutput
+    } else {
+      begun = .ofOpening
+    }
     return opened
   }
 

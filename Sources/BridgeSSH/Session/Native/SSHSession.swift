@@ -187,8 +187,8 @@ import Foundation
   /// The open has its answer.
   func endOpen() { isOpening = false }
 
-  /// Whether the end of a channel's output came since `forgetNewEnd`. No more packets are taken
-  /// meanwhile, so that its window can be opened for the last time.
+  /// Whether the end of a channel's output came since `forgetNewEnd`, or may be dealt with now. No
+  /// more packets are taken meanwhile, so that its window can be opened for the last time.
   var hasNewEnd: Bool { tap.hasNewEnd && windows > 0 }
 
   /// Packets are taken again.
