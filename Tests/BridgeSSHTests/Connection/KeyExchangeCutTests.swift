@@ -44,7 +44,7 @@ import Testing
       try ending.tell(client, number)
       try client.askForKeys()
       // The client has seen all of it when its own offer comes.
-      _ = try client.expect(20)
+      _ = try client.expectOffer()
       if goesOn { try client.listenToTheEnd() }
     }
   }

@@ -103,7 +103,7 @@ import Testing
         try client.send(client.data(Self.chunk, of: number))
       }
       try client.askForKeys()
-      let theirs = try client.expect(20)
+      let theirs = try client.expectOffer()
       try client.renewKeys(
         theirs, before: [client.message(96, of: number)], behind: [client.exitStatus(of: number)],
         again: true)

@@ -184,6 +184,15 @@ final class ServerTalk {
     return payload
   }
 
+  /// The client's answer to `askForKeys`. What it sent before that is dropped: window adjustments,
+  /// the request of a probe.
+  func expectOffer() throws -> [UInt8] {
+    while true {
+      let payload = try receive()
+      if payload.first == 20 { return payload }
+    }
+  }
+
   /// Takes what comes until the client goes.
   func listenToTheEnd() throws { while true { _ = try receive() } }
 
