@@ -172,6 +172,8 @@ extension DurableSession {
       do throws(AppError) {
         // Output is acknowledged once it is taken: it gives the sender nothing to send.
         if try take(bytes) { sends.announce() }
+        // The reader has a key before this task is ready for the next one.
+        if bytes.count < Self.smallRead { await Task.yield() }
         if case .refused = machine.phase { return .success(()) }
         while queue.count > OutputQueue.limit {
           try await outputSpace.wait(after: outputSpace.version)
@@ -181,6 +183,8 @@ extension DurableSession {
       }
     }
   }
+
+  private static var smallRead: Int { 4 << 10 }
 
   /// Returns whether there was something beside output.
   private func take(_ bytes: [UInt8]) throws(AppError) -> Bool {

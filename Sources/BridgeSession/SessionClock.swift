@@ -8,7 +8,10 @@ struct SessionClock: Sendable {
 
   init<C: Clock>(_ clock: C) where C.Duration == Duration {
     let origin = clock.now
-    now = { Milliseconds(max(0, origin.duration(to: clock.now) / .milliseconds(1))) }
+    now = {
+      let (seconds, attoseconds) = origin.duration(to: clock.now).components
+      return Milliseconds(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
     sleep = { try? await clock.sleep(for: .milliseconds(Int64(clamping: $0))) }
   }
 }

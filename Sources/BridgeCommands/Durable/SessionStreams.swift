@@ -64,8 +64,8 @@ final class SessionStreams: Sendable {
       context.reporter.makeSpaceForTyping()
     }
     return await withTaskGroup(of: Step.self) { group in
-      group.addTask { await self.carryOutput() }
-      group.addTask { await self.carryInput() }
+      group.addTask { await self.carryOutput(of: self.session) }
+      group.addTask { await self.carryInput(to: self.session) }
       group.addTask { await self.carrySizes(sizes) }
       group.addTask { await self.watchEvents() }
       defer { group.cancelAll() }
@@ -103,14 +103,15 @@ final class SessionStreams: Sendable {
 
   // MARK: Output
 
-  private func carryOutput() async -> Step {
+  /// On the session's actor: a key is shown without a job of another one in between.
+  private func carryOutput(of session: isolated DurableSession) async -> Step {
     do throws(AppError) {
       let output = session.output.makeAsyncIterator()
       while let chunks = try await output.next(upTo: Self.writeLimit) {
         switch await show(chunks) {
         case .written:
           recordPrinted(chunks)
-          await session.commit(through: chunks.last?.end ?? 0)
+          session.commit(through: chunks.last?.end ?? 0)
         case .queued: return .idle
         case .failed: return .end(.outputClosed)
         }
@@ -182,7 +183,7 @@ final class SessionStreams: Sendable {
 
   // MARK: Input
 
-  private func carryInput() async -> Step {
+  private func carryInput(to session: isolated DurableSession) async -> Step {
     let isViewer = welcome.role == .viewer
     if let keyboard {
       await keyboard.carry(to: TypedInput(session: isViewer ? nil : session))

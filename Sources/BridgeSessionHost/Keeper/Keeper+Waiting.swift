@@ -2,7 +2,9 @@ import BridgeSessionProtocol
 
 // What a keeper waits for, and until when.
 extension Keeper {
-  func fill(_ list: inout PollList<Token>, at now: Milliseconds) {
+  func fill(
+    _ list: inout PollList<Token>, _ permission: HostSession.ReadPermission, at now: Milliseconds
+  ) {
     let isOpen = callers.count { !$0.isKnown } < Self.callerLimit
     list.add(.listener, listener.number, reads: isOpen)
     list.add(.children, children.number, reads: true)
@@ -10,15 +12,16 @@ extension Keeper {
       let number = caller.descriptor.number
       list.add(.caller(number), number, reads: true)
     }
-    addOutputs(to: &list, at: now)
+    addOutputs(to: &list, permission, at: now)
     if program.hasPendingInput, let input = program.input {
       list.add(.programInput, input.descriptor.number, writes: true)
     }
     server.add(to: &list) { .attachment($0) }
   }
 
-  private func addOutputs(to list: inout PollList<Token>, at now: Milliseconds) {
-    let permission = server.machine.readPermission(at: now)
+  private func addOutputs(
+    to list: inout PollList<Token>, _ permission: HostSession.ReadPermission, at now: Milliseconds
+  ) {
     let reads = mayRead(permission, at: now)
     // What a program has left that is gone, with all that held its output, is no more than its
     // pipes hold: it is read beyond the cap, or a session without a reader would never end.
@@ -43,14 +46,16 @@ extension Keeper {
     return permission == .read && server.catchUpEnd(at: now) == nil
   }
 
-  func timeout(at now: Milliseconds) -> UInt64? {
+  func timeout(
+    _ permission: HostSession.ReadPermission, at now: Milliseconds
+  ) -> UInt64? {
     var first = server.deadline(at: now)
     first.limit(to: server.catchUpEnd(at: now))
     first.limit(to: killSteps.first?.at)
     first.limit(to: redraw?.at)
     first.limit(to: tidyAt)
     first.limit(to: settleAt)
-    if case .hold(let until) = server.machine.readPermission(at: now) { first.limit(to: until) }
+    if case .hold(let until) = permission { first.limit(to: until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
       // Past that it is the reader who is waited for.
       let end = leaderEnd.at + Self.terminalTail

@@ -107,9 +107,10 @@ final class Keeper {
       step(at: now)
       if isDone, !isHeld(at: now) { return discard() }
       if mayLeave { return removeSocketName() }
+      let permission = server.machine.readPermission(at: now)
       list.removeAll()
-      fill(&list, at: now)
-      list.wait(timeout(at: now))
+      fill(&list, permission, at: now)
+      list.wait(timeout(permission, at: now))
       serve(list, at: Machine.milliseconds)
     }
   }

@@ -50,7 +50,7 @@ extension ClientSession {
   ///   the end was written before and is not written again.
   /// - Throws: why nothing of it was taken.
   public mutating func write(
-    _ bytes: some Collection<UInt8>, at offset: UInt64? = nil
+    _ bytes: ArraySlice<UInt8>, at offset: UInt64? = nil
   ) throws(WriteError) -> UInt64 {
     try requireWriter()
     let start = offset ?? input.end
@@ -66,6 +66,13 @@ extension ClientSession {
     input.append(fresh)
     return input.end
   }
+
+  /// Adds input; returns the offset after it.
+  ///
+  /// - Throws: why nothing of it was taken.
+  public mutating func write(
+    _ bytes: [UInt8], at offset: UInt64? = nil
+  ) throws(WriteError) -> UInt64 { try write(bytes[...], at: offset) }
 
   /// Adds a control; returns its number.
   ///

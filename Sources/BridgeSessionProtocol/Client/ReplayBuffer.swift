@@ -9,7 +9,7 @@ struct ReplayBuffer: Sendable, Equatable {
   /// The offset after the last byte.
   var end: UInt64 { start + UInt64(count) }
 
-  mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+  mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
 
   /// Gives up the bytes below `offset`.
   mutating func drop(below offset: UInt64) {

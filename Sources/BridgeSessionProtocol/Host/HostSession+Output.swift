@@ -61,7 +61,7 @@ extension HostSession {
   /// What to send next to an attachment, at most `limit` bytes. The cursor moves: whatever is
   /// returned must be sent.
   public mutating func nextOutput(for id: AttachmentID, limit: Int) -> OutputTurn {
-    guard var attachment = attachments[id], attachment.isAttached else { return .nothing }
+    guard hasOutput(for: id), var attachment = attachments[id] else { return .nothing }
     defer { attachments[id] = attachment }
     if attachment.cursor < oldest {
       let from = attachment.cursor
