@@ -250,14 +250,11 @@ extension DurableSession {
     while true {
       let chunks = queue.popFirst(upTo: limit)
       if let end = chunks.last?.end {
-        let now = clock.now()
-        machine.consume(through: end, at: now)
+        machine.consume(through: end, at: clock.now())
         if queue.count <= OutputQueue.limit { outputSpace.announce() }
-        // What is due later is seen to when the reader is back: a key is shown first.
-        if let due = machine.acknowledgementDeadline, due <= now { sends.announce() }
+        acknowledge()
         return chunks
       }
-      acknowledge()
       if machine.ending != nil { return nil }
       if isOver {
         if let failure { throw failure }
