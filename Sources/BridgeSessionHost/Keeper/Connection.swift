@@ -12,6 +12,7 @@ final class Connection {
   let since: Milliseconds
   var parser = FrameParser()
   var pieceSize = PieceSize()
+  var readSize = ReadSize()
   private var outbox = Outbox()
   /// Whether the reader was slower than the program, and its pipe or socket was widened.
   private var isWide = false

@@ -162,8 +162,7 @@ final class KeptProgram {
 struct ProgramOutput {
   let stream: ProgramStream
   let channel: Channel
-  /// What one read takes at most.
-  private var limit = 64 << 10
+  private var size = ReadSize(last: Journal.longestAppend)
 
   init(_ stream: ProgramStream, _ channel: Channel) {
     self.stream = stream
@@ -172,11 +171,8 @@ struct ProgramOutput {
 
   /// What is there. A program that fills its pipe is given a wider one.
   mutating func read() -> Channel.Input {
-    let input = channel.read(limit)
-    if case .bytes(let bytes) = input, bytes.count == limit, limit < Journal.longestAppend {
-      limit = Journal.longestAppend
-      channel.descriptor.widen()
-    }
+    let input = channel.read(size.next)
+    if case .bytes(let bytes) = input, size.took(bytes.count) { channel.descriptor.widen() }
     return input
   }
 }

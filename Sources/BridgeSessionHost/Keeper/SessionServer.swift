@@ -16,7 +16,6 @@ final class SessionServer {
 
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
-  private static let chunk = 64 << 10
 
   init(_ machine: HostSession, _ journal: Journal) {
     self.machine = machine
@@ -97,10 +96,11 @@ final class SessionServer {
   }
 
   private func receive(_ connection: Connection, at now: Milliseconds) {
-    switch connection.input.read(Self.chunk) {
+    switch connection.input.read(connection.readSize.next) {
     case .nothing: return
     case .end: connection.isGone = true
     case .bytes(let bytes):
+      _ = connection.readSize.took(bytes.count)
       connection.parser.append(bytes)
       do throws(ProtocolError) {
         while connection.exitCode == nil, let frame = try connection.parser.next() {
