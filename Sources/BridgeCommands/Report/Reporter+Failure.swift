@@ -27,6 +27,6 @@ extension Reporter {
 
   private func end(with lines: some Sequence<String>) {
     let end = style.isTerminal ? "\r\n" : "\n"
-    show(lines.map { $0 + end }.joined())
+    show(lines.map { $0 + end }.joined(), onLineOfItsOwn: true)
   }
 }

@@ -145,7 +145,8 @@ final class Reporter: Sendable {
   /// Text as it is, on standard error; nothing with `--json`.
   func show(_ text: String) { show(text, onLineOfItsOwn: false) }
 
-  private func show(_ text: String, onLineOfItsOwn isLine: Bool) {
+  /// Likewise; where `isLine`, not behind an unfinished line of the remote standard error.
+  func show(_ text: String, onLineOfItsOwn isLine: Bool) {
     let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON else { return }

@@ -106,6 +106,18 @@ import Testing
     }
   }
 
+  /// Nothing of ours is in a line of the program's.
+  @Test(arguments: [("kill -9 $$", 137), ("sleep 0.2; kill -9 $PPID; sleep 9", 74)])
+  func whatWeSayHasALineOfItsOwn(_ end: String, code: Int32) async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        ["connect", "--durable=never"] + server.link(home)
+          + ["127.0.0.1", "--", "printf partial >&2; \(end)"])
+      #expect(outcome.code == code)
+      #expect(outcome.error.hasPrefix("partial\n"), "\(outcome.error)")
+    }
+  }
+
   @Test func nothingToRunStaysUntilItIsLost() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()
