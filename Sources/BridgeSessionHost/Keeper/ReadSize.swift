@@ -14,7 +14,7 @@ struct ReadSize: Sendable, Equatable {
   init(last: Int = Self.usual) { self.last = last }
 
   /// A read took `count` bytes; true where a larger one than the usual begins.
-  mutating func took(_ count: Int) -> Bool {
+  @discardableResult mutating func took(_ count: Int) -> Bool {
     let before = next
     if count == next {
       next = next < Self.usual ? Self.usual : last

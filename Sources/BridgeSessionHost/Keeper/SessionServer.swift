@@ -100,7 +100,7 @@ final class SessionServer {
     case .nothing: return
     case .end: connection.isGone = true
     case .bytes(let bytes):
-      _ = connection.readSize.took(bytes.count)
+      connection.readSize.took(bytes.count)
       connection.parser.append(bytes)
       do throws(ProtocolError) {
         while connection.exitCode == nil, let frame = try connection.parser.next() {

@@ -2,7 +2,7 @@ import BridgeSessionProtocol
 import Testing
 
 /// A session that has ended, served from its files.
-@Suite struct EndedSessionTests {
+@Suite struct EndedSessionTests: HostTests {
   /// A control was done after the end was recorded, and the keeper left: the files know less.
   @Test func closeIsNumberedFromWhatTheFilesKnow() throws {
     let configuration = HostSession.Configuration(
@@ -45,5 +45,47 @@ import Testing
     _ = try client.receive(.ended(at: 0, .exited(status: 0)), at: 1000)
     let effects = try exchange(1, &files)
     #expect(effects.contains(.discard), "\(effects)")
+  }
+
+  private func ended(
+    _ end: ProgramEnd, oldest: UInt64 = 0, newest: UInt64
+  ) -> HostSession {
+    let configuration = HostSession.Configuration(
+      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
+    return HostSession(
+      ended: end, configuration, oldest: oldest, newest: newest, committed: 0,
+      input: InputRecord())
+  }
+
+  @Test func lastOutputThatWasLostWithTheKeeperIsAGapBeforeTheEnd() throws {
+    var host = ended(.exited(status: 0), oldest: 5, newest: 30)
+    host.keptEnd = 20
+    _ = try attach(&host, 1, hello(received: 5))
+    #expect(host.nextOutput(for: 1, limit: 100) == .bytes(from: 5, count: 15))
+    #expect(host.hasOutput(for: 1))
+    #expect(host.nextOutput(for: 1, limit: 100) == .gap(from: 20, to: 30))
+    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 30, .exited(status: 0)))
+    #expect(!host.hasOutput(for: 1))
+  }
+
+  /// A keeper that was killed may have sent what its journal does not have.
+  @Test(arguments: [ProgramEnd.unknownKeeperDied, .unknownRebooted])
+  func aClientMayHaveMoreThanADeadKeeperLeft(_ end: ProgramEnd) throws {
+    var host = ended(end, newest: 20)
+    let welcome = try attach(&host, 1, hello(received: 25)).welcome
+    #expect(welcome.resume == 25 && welcome.newest == 25)
+    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 25, end))
+    // What another one cannot get is a gap.
+    _ = try attach(&host, 2, hello(Sample.other, received: 5))
+    #expect(host.nextOutput(for: 2, limit: 100) == .bytes(from: 5, count: 15))
+    #expect(host.nextOutput(for: 2, limit: 100) == .gap(from: 20, to: 25))
+    #expect(host.nextOutput(for: 2, limit: 100) == .ended(at: 25, end))
+  }
+
+  /// Of an end that was recorded all of the output is known.
+  @Test func noClientHasMoreThanASessionWhoseEndIsKnown() {
+    var host = ended(.exited(status: 0), newest: 20)
+    let effects = host.connect(1) + host.receive(hello(received: 25), from: 1, at: 0)
+    #expect(violation(effects) == .wrongAcknowledgement(through: 25, sent: 20))
   }
 }

@@ -1,54 +1,13 @@
 import BridgeSessionProtocol
 import Testing
 
-@Suite struct HostSessionTests {
-  typealias Effect = HostSession.Effect
-
+@Suite struct HostSessionTests: HostTests {
   private func host(
     _ kind: ProgramKind = .pipes, cap: UInt64? = nil, whenFull: WhenFull? = nil
   ) -> HostSession {
     HostSession(
       HostSession.Configuration(
         session: Sample.session, epoch: Sample.epoch, kind: kind, cap: cap, whenFull: whenFull))
-  }
-
-  private func hello(
-    _ client: ClientID = Sample.client, received: UInt64? = nil, takes: Bool = false,
-    role: Role = .writer, window: UInt64? = nil
-  ) -> Frame {
-    var hello = Hello(session: Sample.session, client: client)
-    hello.resume = received.map { ResumePoint(epoch: Sample.epoch, received: $0) }
-    hello.acknowledged = received ?? 0
-    hello.takes = takes
-    hello.role = role
-    hello.window = window
-    return .hello(hello)
-  }
-
-  private func attach(
-    _ host: inout HostSession, _ id: UInt32, _ frame: Frame
-  ) throws -> (effects: [Effect], welcome: Welcome) {
-    var effects = host.connect(id) + host.receive(frame, from: id, at: 0)
-    if effects == [.send(id, .ping(UInt64(id)))] {
-      effects = host.receive(.pong(UInt64(id)), from: id, at: 0)
-    }
-    let answers = effects.compactMap { effect -> Welcome? in
-      guard case .send(id, .welcome(let welcome)) = effect else { return nil }
-      return welcome
-    }
-    return (effects, try #require(answers.first, "\(effects)"))
-  }
-
-  private func codes(_ effects: [Effect]) -> [Refusal.Code] {
-    effects.compactMap { effect in
-      guard case .send(_, .refused(let refusal)) = effect else { return nil }
-      return refusal.code
-    }
-  }
-
-  private func violation(_ effects: [Effect]) -> ProtocolError? {
-    guard case .end(_, .violated(let error))? = effects.last else { return nil }
-    return error
   }
 
   @Test func bytesFlowOnlyAfterTheWelcome() throws {
@@ -78,49 +37,6 @@ import Testing
     _ = try attach(&host, 1, hello(received: 400))
     #expect(host.nextOutput(for: 1, limit: 10_000) == .gap(from: 400, to: 900))
     #expect(host.nextOutput(for: 1, limit: 10_000) == .bytes(from: 900, count: 100))
-  }
-
-  @Test func lastOutputThatWasLostWithTheKeeperIsAGapBeforeTheEnd() throws {
-    let configuration = HostSession.Configuration(
-      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
-    var host = HostSession(
-      ended: .exited(status: 0), configuration, oldest: 5, newest: 30, committed: 0,
-      input: InputRecord())
-    host.keptEnd = 20
-    _ = try attach(&host, 1, hello(received: 5))
-    #expect(host.nextOutput(for: 1, limit: 100) == .bytes(from: 5, count: 15))
-    #expect(host.hasOutput(for: 1))
-    #expect(host.nextOutput(for: 1, limit: 100) == .gap(from: 20, to: 30))
-    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 30, .exited(status: 0)))
-    #expect(!host.hasOutput(for: 1))
-  }
-
-  /// A keeper that was killed may have sent what its journal does not have.
-  @Test(arguments: [ProgramEnd.unknownKeeperDied, .unknownRebooted])
-  func aClientMayHaveMoreThanADeadKeeperLeft(_ end: ProgramEnd) throws {
-    let configuration = HostSession.Configuration(
-      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
-    var host = HostSession(
-      ended: end, configuration, oldest: 0, newest: 20, committed: 0, input: InputRecord())
-    let welcome = try attach(&host, 1, hello(received: 25)).welcome
-    #expect(welcome.resume == 25 && welcome.newest == 25)
-    #expect(host.nextOutput(for: 1, limit: 100) == .ended(at: 25, end))
-    // What another one cannot get is a gap.
-    _ = try attach(&host, 2, hello(Sample.other, received: 5))
-    #expect(host.nextOutput(for: 2, limit: 100) == .bytes(from: 5, count: 15))
-    #expect(host.nextOutput(for: 2, limit: 100) == .gap(from: 20, to: 25))
-    #expect(host.nextOutput(for: 2, limit: 100) == .ended(at: 25, end))
-  }
-
-  /// Of an end that was recorded all of the output is known.
-  @Test func noClientHasMoreThanASessionWhoseEndIsKnown() {
-    let configuration = HostSession.Configuration(
-      session: Sample.session, epoch: Sample.epoch, kind: .pipes)
-    var host = HostSession(
-      ended: .exited(status: 0), configuration, oldest: 0, newest: 20, committed: 0,
-      input: InputRecord())
-    let effects = host.connect(1) + host.receive(hello(received: 25), from: 1, at: 0)
-    #expect(violation(effects) == .wrongAcknowledgement(through: 25, sent: 20))
   }
 
   @Test func noMoreThanTheWindowIsUnacknowledged() throws {

@@ -49,6 +49,19 @@ import Testing
     try await screen.see("job")
   }
 
+  /// Waits until the job's shell, which is in the foreground, gets what is typed.
+  private func seeRemoteShell(_ screen: inout Screen) async throws {
+    screen.type("PS1=; stty -echo; echo rea''dy\r")
+    try await screen.see("ready\r\n")
+  }
+
+  /// Suspends the job in the foreground and continues it in the background.
+  private func sendToBackground(_ screen: inout Screen) async throws {
+    screen.type("\r~\u{1A}")
+    try await screen.see("local> ")
+    screen.type("bg\n")
+  }
+
   @Test(arguments: ["", "TTIN"])
   func aCommandReadsInTheForegroundOnly(_ ignored: String) async throws {
     try await withLocalShell(ignoring: ignored) { home, terminal, screen in
@@ -73,12 +86,9 @@ import Testing
       screen.type("job &\n")
       try await seeStop(&screen)
       try await bringBack(&screen)
-      screen.type("PS1=; stty -echo; echo rea''dy\r")
-      try await screen.see("ready\r\n")
+      try await seeRemoteShell(&screen)
       try await eventually { !terminal.isCooked }
-      screen.type("\r~\u{1A}")
-      try await screen.see("local> ")
-      screen.type("bg\n")
+      try await sendToBackground(&screen)
       try await seeStop(&screen)
       try await seeLocalLine(&screen)
       try await bringBack(&screen)
@@ -99,12 +109,9 @@ import Testing
       screen.type("job &\n")
       try await seeLocalLine(&screen)
       try await bringBack(&screen)
-      screen.type("PS1=; stty -echo; echo rea''dy\r")
-      try await screen.see("ready\r\n")
+      try await seeRemoteShell(&screen)
       try await eventually { !terminal.isCooked }
-      screen.type("\r~\u{1A}")
-      try await screen.see("local> ")
-      screen.type("bg\n")
+      try await sendToBackground(&screen)
       try await seeLocalLine(&screen)
       try await bringBack(&screen)
       try await eventually { !terminal.isCooked }
@@ -138,11 +145,8 @@ import Testing
   func aStoppedJobEndsByASignal(_ signal: String) async throws {
     try await withLocalShell { home, terminal, screen in
       screen.type("sh ./job\n")
-      screen.type("PS1=; stty -echo; echo rea''dy\r")
-      try await screen.see("ready\r\n")
-      screen.type("\r~\u{1A}")
-      try await screen.see("local> ")
-      screen.type("bg\n")
+      try await seeRemoteShell(&screen)
+      try await sendToBackground(&screen)
       try await seeStop(&screen)
       try await seeEnd(by: signal, &screen)
     }
@@ -170,11 +174,8 @@ import Testing
   @Test func aJobThatEndsInTheBackgroundLeavesTheTerminal() async throws {
     try await withLocalShell(ignoring: "TTIN TTOU") { home, terminal, screen in
       screen.type("sh ./job\n")
-      screen.type("PS1=; stty -echo; echo rea''dy\r")
-      try await screen.see("ready\r\n")
-      screen.type("\r~\u{1A}")
-      try await screen.see("local> ")
-      screen.type("bg\n")
+      try await seeRemoteShell(&screen)
+      try await sendToBackground(&screen)
       try await seeLocalLine(&screen)
       screen.type("jobs -p >pid; echo writ''ten\n")
       try await screen.see("written\r\n")
