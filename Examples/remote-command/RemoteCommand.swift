@@ -8,16 +8,9 @@ func run(_ script: String, as user: String, on server: Endpoint, home: String) a
       user: user, credentials: [.keyFile("\(home)/.ssh/id_ed25519")],
       hostKeys: .standard(home: home)))
   try await connection.connect()
-  let command = try await connection.execute(script)
-  async let copied: Void = copy(command.standardError, to: .standardError)
-  try await copy(command.standardOutput, to: .standardOutput)
-  try await copied
-  print("ended with \(try await command.exitStatus())")
+  let result = try await connection.run(script)
+  print(result.text, "ended with \(result.status)", separator: "")
   await connection.close()
-}
-
-func copy(_ stream: ByteStream, to file: FileHandle) async throws {
-  for try await bytes in stream { try file.write(contentsOf: Data(bytes)) }
 }
 
 /// Runs one command on a host that the user's known_hosts knows: `remote-command USER HOST PORT

@@ -12,17 +12,21 @@ import Testing
   }
 
   @Test func theReadmeIsShort() throws {
-    #expect(
-      try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count < 150)
+    let lines = try text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 100)
+    // A row of a table is as long as it must be.
+    for line in lines where !line.hasPrefix("|") {
+      #expect(line.count <= 120, "\(line)")
+    }
   }
 
-  /// What a reader must find early: how to add it, the first program, the first supervised one.
+  /// What a reader with thirty seconds must find: why, a command to try, the first program.
   @Test func theReadmeComesToThePoint() throws {
     let lines = try text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
-    let package = try #require(lines.firstIndex { $0.contains(".package(") })
-    let command = try #require(lines.firstIndex { $0.contains("SSHConnection(") })
-    let supervised = try #require(lines.firstIndex { $0.contains("Supervisor(") })
-    #expect(package < 20 && command < 40 && supervised < 70)
+    let why = try #require(lines.firstIndex { $0 == "## Why" })
+    let command = try #require(lines.firstIndex { $0.hasPrefix("scripts/bridgectl connect ") })
+    let program = try #require(lines.firstIndex { $0.contains("SSHConnection(") })
+    #expect(why < 10 && command < 32 && program < 60)
   }
 
   @Test(arguments: ["Package.swift", "Benchmarks/Package.swift"])
@@ -33,23 +37,36 @@ import Testing
   }
 
   /// The examples are built and run by ExampleTests.
-  @Test func theReadmesCodeIsThatOfExamples() throws {
-    let blocks = try text("README.md").matches(of: /```swift\n(?s)(.*?)\n```/)
-      .map { String($0.output.1) }.filter { !$0.contains(".package(") }
-    #expect(blocks.count == 2)
+  @Test(arguments: ["README.md", "docs/recovery.md"])
+  func theCodeOfTheDocumentIsThatOfAnExample(_ document: String) throws {
+    let blocks = try text(document).matches(of: /```swift\n(?s)(.*?)\n```/)
+      .map { String($0.output.1) }
+    #expect(blocks.count == 1)
     let examples = Checkout.files.filter { $0.area == "Examples" && $0.isSwift }
     for block in blocks {
       #expect(examples.contains { $0.text.contains("\n\(block)\n") }, "\(block)")
     }
   }
 
-  @Test func theReadmeHasARowForEveryLibrary() throws {
-    let readme = try text("README.md")
+  @Test func theArchitectureHasARowForEveryLibrary() throws {
+    let architecture = try text("docs/architecture.md")
     let targets = Set(Checkout.files.filter { $0.area == "Sources" }.map(\.target))
     for target in targets.subtracting(ImportTable.systemLibraries)
       .subtracting(ImportTable.executables)
     {
-      #expect(readme.contains("\n| \(target) | "), "no row for \(target) in README.md")
+      #expect(
+        architecture.contains("\n| \(target) | "), "no row for \(target) in docs/architecture.md")
+    }
+  }
+
+  /// Each row names the file to begin with.
+  @Test func theFilesToStartReadingAtAreThere() throws {
+    let rows = try text("docs/architecture.md").matches(
+      of: /\| ([A-Za-z]+) \| [^\n]* \| `([A-Za-z+\/]+\.swift)` \|/)
+    #expect(rows.count > 15)
+    for row in rows {
+      let path = "Sources/\(row.output.1)/\(row.output.2)"
+      #expect(Checkout.files.contains { $0.path == path }, "\(path)")
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Each stream holds 256 KiB for its reader: whoever read one after the other would wait forever.
+  /// A stream holds 256 KiB for its reader: read one after the other, they would never end.
   @Test func bothStreamsAreReadAtOnce() async throws {
     try await withServer { server in
       try await withConnection(to: server) { connection in

@@ -37,7 +37,7 @@ import Testing
 
   /// Nor when it is opened, has signed and is given up. Two rows are missing: ssh-keygen writes no
   /// Ed25519 key as PKCS#8, and libssh2 1.10, which decrypts OpenSSH's form, loses a number of
-  /// OpenSSL's with an ECDSA key (README, "Known limits").
+  /// OpenSSL's with an ECDSA key (docs/limits.md).
   @Test(
     .enabled(if: ProcessMemory.isSearchable),
     arguments: [

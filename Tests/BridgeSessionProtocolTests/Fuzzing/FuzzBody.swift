@@ -2,8 +2,8 @@
   import BridgeSessionProtocol
 #endif
 
-/// What holds for every sequence of bytes. Run by the tests on seeded bytes, and by `.ci/fuzz` on
-/// bytes that libFuzzer chooses: it compiles this file with the sources of the protocol.
+/// Rules that hold for every sequence of bytes. The tests run it on seeded bytes, `scripts/fuzz` on
+/// those that libFuzzer chooses: it compiles this file with the sources of the protocol.
 enum FuzzBody {
   /// The first rule that these bytes break; nil where all hold. The first byte decides how the rest
   /// is cut into pieces.

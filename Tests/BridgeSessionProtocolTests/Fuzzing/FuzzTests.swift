@@ -1,7 +1,7 @@
 import BridgeSessionProtocol
 import Testing
 
-/// The short form of `.ci/fuzz`: seeded bytes that look like frames and like terminal output.
+/// The short form of `scripts/fuzz`: seeded bytes that look like frames and like terminal output.
 @Suite struct FuzzTests {
   private static let sequences: [[UInt8]] = [
     "\u{1B}[?1049h", "\u{1B}[2J", "\u{1B}[1;5r", "\u{1B}(0", "\u{1B}]2;t\u{7}", "\u{1B}[1;31m",
