@@ -3,8 +3,8 @@
 package struct KnownHostName: Sendable, Hashable {
   /// The name to find.
   package let name: String
-  /// The name without its port, where it had one: a key known for it is trusted too, as
-  /// OpenSSH does.
+  /// The name without its port, where it had one: as with OpenSSH, a key known for it is trusted
+  /// where no key is known for the whole name.
   package let portless: String?
 
   /// The name of `host` at `port`; with an `alias` (HostKeyAlias) that name alone.

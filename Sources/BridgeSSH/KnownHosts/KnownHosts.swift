@@ -94,29 +94,59 @@ package struct KnownHosts: Sendable {
   /// The status of `blob`, the key that the host presents.
   ///
   /// A key revoked under any name of the host, or in a list of revoked keys, is revoked. Else one
-  /// equal entry is enough; else the key of a host with a known key of the same type has changed.
+  /// equal entry that can vouch for it is enough; else the key of a host with a known key of the
+  /// same type has changed.
   package func check(_ blob: [UInt8]) -> HostKeyStatus {
     guard let key = HostKey(blob: blob) else {
       return .changed(detail: "The host's key cannot be read.")
     }
-    let equal = entries.filter { $0.key == key }
-    if let entry = equal.first(where: \.isRevoked) {
-      return .revoked(detail: HostKeyWording.revoked(key: key, location: entry.location))
-    }
-    if let location = revoked.first(where: { $0.key == key })?.location {
+    switch decision(about: key) {
+    case .revoked(let location):
       return .revoked(detail: HostKeyWording.revoked(key: key, location: location))
-    }
-    guard equal.isEmpty else { return .trusted }
-    let known = entries.filter { $0.isOwn && !$0.isRevoked }
-    guard !known.isEmpty else {
-      return .unknown(fingerprint: key.fingerprint, doubt: doubt)
-    }
-    // All ECDSA curves are one type, as they are for OpenSSH.
-    guard let changed = known.first(where: { $0.key.typeName == key.typeName }) else {
+    case .trusted: return .trusted
+    case .unknown: return .unknown(fingerprint: key.fingerprint, doubt: doubt)
+    case .changed(let first, _):
+      return .changed(detail: HostKeyWording.changed(host: host, key: key, entry: first))
+    case .newType(let known):
       return .newType(
         fingerprint: key.fingerprint, detail: HostKeyWording.newType(key: key, known: known))
     }
-    return .changed(detail: HostKeyWording.changed(host: host, key: key, entry: changed))
+  }
+
+  /// What decides about a key.
+  private enum Decision {
+    case revoked(SourceLocation)
+    case trusted(Entry)
+    case unknown
+    /// The host has other keys of its type.
+    case changed(Entry, others: [Entry])
+    /// The host has keys of other types only.
+    case newType([Entry])
+  }
+
+  /// As with OpenSSH, a key that is known for the name without the port counts only where nothing
+  /// is known for the whole name: else the machine behind `gw:22` could stand in for `gw:2222`.
+  private func decision(about key: HostKey) -> Decision {
+    if let entry = entries.first(where: { $0.isRevoked && $0.key == key }) {
+      return .revoked(entry.location)
+    }
+    if let location = revoked.first(where: { $0.key == key })?.location {
+      return .revoked(location)
+    }
+    if let entry = vouching.first(where: { $0.key == key }) { return .trusted(entry) }
+    let known = vouching.filter(\.isOwn)
+    guard !known.isEmpty else { return .unknown }
+    // All ECDSA curves are one type, as they are for OpenSSH.
+    let same = known.filter { $0.key.typeName == key.typeName }
+    return same.first.map { .changed($0, others: Array(same.dropFirst())) } ?? .newType(known)
+  }
+
+  /// The entries that can vouch for a key: those of the whole name, where it has any, else those of
+  /// the name without a port.
+  private var vouching: [Entry] {
+    let valid = entries.filter { !$0.isRevoked }
+    let own = valid.filter(\.isOwn)
+    return own.isEmpty ? valid : own
   }
 
   /// The result of `check` with the lines that led to it.
@@ -130,21 +160,19 @@ package struct KnownHosts: Sendable {
 
   /// The lines that decide about `key`, the first of them in words of `check`.
   private func lines(deciding key: HostKey) -> [SourceLocation] {
-    let equal = entries.filter { $0.key == key }
-    if let entry = equal.first(where: \.isRevoked) { return [entry.location] }
-    if let location = revoked.first(where: { $0.key == key })?.location { return [location] }
-    if let entry = equal.first { return [entry.location] }
-    let known = entries.filter { $0.isOwn && !$0.isRevoked }
-    let same = known.filter { $0.key.typeName == key.typeName }
-    return (same.isEmpty ? known : same).prefix(8).map(\.location)
+    switch decision(about: key) {
+    case .revoked(let location): [location]
+    case .trusted(let entry): [entry.location]
+    case .unknown: []
+    case .changed(let first, let others): ([first] + others).prefix(8).map(\.location)
+    case .newType(let known): known.prefix(8).map(\.location)
+    }
   }
 
   /// `offered` (names of host-key algorithms, best first) with those that are known for the host
   /// first, so that a host with several keys shows the one that can be compared.
   package func preferredTypes(offered: [String]) -> [String] {
-    let valid = entries.filter { !$0.isRevoked }
-    let own = valid.filter(\.isOwn)
-    let types = Set((own.isEmpty ? valid : own).map(\.key.type))
+    let types = Set(vouching.map(\.key.type))
     return offered.filter { types.contains($0) } + offered.filter { !types.contains($0) }
   }
 

@@ -86,7 +86,14 @@ struct KnownHostsTests {
   @Test(arguments: [
     ("[web.example.org]:2222 ED1", "trusted"),
     ("[web.example.org]:2222 ED2", "changed"),
-    ("[web.example.org]:2222 ED2\nweb.example.org ED1", "trusted"),
+    ("[web.example.org]:2222 ED2\nweb.example.org ED1", "changed"),
+    ("web.example.org ED1\n[web.example.org]:2222 ED2", "changed"),
+    ("[web.example.org]:2222 RSA\nweb.example.org ED1", "new type"),
+    ("[web.example.org]:* ED2\n*.example.org ED1", "changed"),
+    ("* ED1\n[web.example.org]:2222 ED2", "trusted"),
+    ("@revoked [web.example.org]:2222 ED2\nweb.example.org ED1", "trusted"),
+    ("@revoked [web.example.org]:2222 ED1\nweb.example.org ED1", "revoked"),
+    ("[web.example.org]:2222 garbage\nweb.example.org ED1", "trusted"),
     ("[web.example.org]:* ED1", "trusted"),
     ("[*.example.org]:2222 ED1", "trusted"),
     ("[web.example.org]:2223 ED1", "unknown"),
@@ -98,6 +105,28 @@ struct KnownHostsTests {
   ])
   func statusesOnAnotherPort(text: String, expected: String) {
     #expect(kind(known(filled(text), about: onPort).check(Keys.ed1)) == expected)
+  }
+
+  /// A diagnosis names the lines that decided, of the name that decided.
+  @Test(arguments: [
+    ("web.example.org ED1\n[web.example.org]:2222 ED2", [2]),
+    ("web.example.org ED1", [1]), ("web.example.org ED2", []),
+    ("web.example.org ED1\n[web.example.org]:2222 RSA", [2]),
+  ])
+  func theLinesThatDecideOnAnotherPort(_ text: String, _ lines: [Int]) {
+    let finding = known(filled(text), about: onPort).finding(about: Keys.ed1)
+    #expect(finding.lines == lines.map { "/k:\($0)" })
+  }
+
+  @Test func aHashedNameWithItsPortComesBeforeTheOneWithout() {
+    let salt = [UInt8](0..<20)
+    func line(_ name: String, _ key: [UInt8]) -> String {
+      KnownHostsField.hiding(name, salt: salt) + " " + Keys.words(key) + "\n"
+    }
+    let plain = line("web.example.org", Keys.ed1)
+    #expect(known(plain, about: onPort).check(Keys.ed1) == .trusted)
+    let both = plain + line("[web.example.org]:2222", Keys.ed2)
+    #expect(kind(known(both, about: onPort).check(Keys.ed1)) == "changed")
   }
 
   @Test func hashedNamesAreFound() {
