@@ -68,9 +68,8 @@ extension ConnectRun {
     switch action {
     case .count(let error): await context.counters.count(error)
     case .countReconnect: await context.counters.countReconnect()
-    case .settle: prompter.keepAnswers()
     case .giveUp(let failure): await work.giveUp(failure, side: side)
-    case .show, .hold, .redraw, .view, .work, .loseForwards, .retryForwards: break
+    case .show, .settle, .hold, .redraw, .view, .work, .loseForwards, .retryForwards: break
     }
   }
 
@@ -82,9 +81,7 @@ extension ConnectRun {
     case .count(let error): await context.counters.count(error)
     case .countReconnect: await context.counters.countReconnect()
     case .show(let phase): show(phase, of: settings)
-    case .settle:
-      prompter.keepAnswers()
-      reporter.progress(nil)
+    case .settle: reporter.progress(nil)
     case .hold(let isHeld): work.hold(isHeld)
     case .redraw: redraw()
     case .giveUp(let failure): await work.giveUp(failure)

@@ -69,7 +69,7 @@ struct ConnectRun: Sendable {
     } catch {
       return await finish(.failure(CommandFailure(error: error)), signal: nil)
     }
-    let forwards = RunForwards(context, prompter, over: links)
+    let forwards = RunForwards(context, over: links)
     if let failure = await forwards?.start() { return await finish(failure, signal: nil) }
     let events = supervisor.events()
     var ending: RunContext.Ending?

@@ -14,7 +14,7 @@ struct RunForwards: Sendable {
   private let isAnswered = Latch()
 
   /// Nil where nothing is forwarded.
-  init?(_ context: RunContext, _ prompter: Prompter, over links: RunLinks) {
+  init?(_ context: RunContext, over links: RunLinks) {
     guard !context.settings.forwards.isEmpty else { return nil }
     (self.context, self.links) = (context, links)
     var limits = Forwarder.Limits()
@@ -31,7 +31,6 @@ struct RunForwards: Sendable {
           await connection.close()
           throw error
         }
-        prompter.keepAnswers()
         return connection
       })
   }

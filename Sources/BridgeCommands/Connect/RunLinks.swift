@@ -15,6 +15,8 @@ struct RunLinks: Sendable {
   struct Hop {
     let id: ConnectionID
     let settings: ConnectSettings
+    /// Its number, from 0.
+    let index: Int
   }
 
   private enum Target {
@@ -55,17 +57,18 @@ struct RunLinks: Sendable {
     } else if let descriptor = request.passwordDescriptor {
       let secret = try await SecretLine.read(descriptor, option: "--password-fd")
       prompter.give(secret)
-      target = .ssh(
-        Self.configuration(of: settings, prompter, prompter.interaction, password: secret))
+      target = .ssh(Self.configuration(of: settings, prompter, password: secret))
     } else {
-      target = .ssh(Self.configuration(of: settings, prompter, prompter.interaction))
+      target = .ssh(Self.configuration(of: settings, prompter))
     }
   }
 
   /// The hosts on the way, the first one dialed first.
   static func hops(of settings: ConnectSettings) -> [Hop] {
     settings.jumps.enumerated().map { index, settings in
-      Hop(id: ConnectionID("ssh:\(settings.endpoint)#jump\(index + 1)"), settings: settings)
+      Hop(
+        id: ConnectionID("ssh:\(settings.endpoint)#jump\(index + 1)"), settings: settings,
+        index: index)
     }
   }
 
@@ -76,13 +79,12 @@ struct RunLinks: Sendable {
     defer { isAdded.open() }
     var before: Hop?
     for hop in Self.hops(of: settings) {
-      let interaction = prompter.interaction(ofHop: hop.settings.endpoint.host)
-      let configuration = Self.configuration(of: hop.settings, prompter, interaction)
+      let configuration = Self.configuration(of: hop.settings, prompter)
       try await supervisor.add(
         hop.id, to: hop.settings.endpoint, options(after: before, losesNothing: losesNothing),
         onConnected: { (connection: SSHConnection) in
           await context.reportProblems(of: connection, hop.settings)
-        }, make: maker(of: hop.settings, configuration, through: before))
+        }, make: maker(of: hop.settings, configuration, through: before, hop: hop.index))
       before = hop
     }
     let options = options(after: before, losesNothing: losesNothing)
@@ -170,19 +172,22 @@ struct RunLinks: Sendable {
   /// Makes connections to the host of `settings`: through `hop`, as that is then, by a program, or
   /// over TCP.
   private func maker(
-    of settings: ConnectSettings, _ configuration: SSHConfiguration, through hop: Hop?,
-    on reactor: Reactor? = nil
+    of settings: ConnectSettings, _ configuration: SSHConfiguration, through before: Hop?,
+    hop: Int? = nil, on reactor: Reactor? = nil
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
-    if let hop {
-      return { [supervisor] (endpoint: Endpoint) async throws(AppError) -> SSHConnection in
-        guard let bastion = try await supervisor.connection(hop.id) as? SSHConnection else {
-          throw .internalError(detail: "\(hop.id) is not an SSH connection")
+    let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
+    if let before {
+      return { [supervisor, prompter] (endpoint) async throws(AppError) -> SSHConnection in
+        guard let bastion = try await supervisor.connection(before.id) as? SSHConnection else {
+          throw .internalError(detail: "\(before.id) is not an SSH connection")
         }
+        let configuration = prompter.login(to: asker).added(to: configuration)
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }
     }
     let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
-    return { [reactor = reactor ?? context.reactor] (endpoint: Endpoint) async throws(AppError) in
+    return { [prompter, reactor = reactor ?? context.reactor] (endpoint) async throws(AppError) in
+      let configuration = prompter.login(to: asker).added(to: configuration)
       guard let proxy else {
         return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
       }
@@ -202,10 +207,11 @@ struct RunLinks: Sendable {
     }
   }
 
-  /// The configuration of the connection to the host of `settings`: credentials, trust, prompts.
+  /// The configuration of the connection to the host of `settings`: credentials and trust. Each
+  /// connection gets the prompts of its own login.
   static func configuration(
-    of settings: ConnectSettings, _ prompter: Prompter, _ interaction: SSHInteraction,
-    password: Secret? = nil, passwordPrompts: Int = passwordPrompts
+    of settings: ConnectSettings, _ prompter: Prompter, password: Secret? = nil,
+    passwordPrompts: Int = passwordPrompts
   ) -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
@@ -223,7 +229,7 @@ struct RunLinks: Sendable {
     }
     var configuration = SSHConfiguration(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
-      algorithms: settings.algorithms, timeouts: settings.timeouts, interaction: interaction)
+      algorithms: settings.algorithms, timeouts: settings.timeouts)
     configuration.addressFamily = settings.addressFamily
     return configuration
   }

@@ -27,11 +27,10 @@ struct DoctorHosts: Sendable {
   /// Connects to each in turn and looks at the last.
   func open() async throws(CommandFailure) {
     var bastion: SSHConnection?
-    for hop in settings.jumps {
+    for (index, hop) in settings.jumps.enumerated() {
       var site = DoctorSite(hop)
       site.isHop = true
-      bastion = try await connect(
-        hop, site, prompter.interaction(ofHop: hop.endpoint.host), bastion)
+      bastion = try await connect(hop, site, hop: index, bastion)
     }
     var secret: Secret?
     if let descriptor = run.request.passwordDescriptor {
@@ -43,21 +42,26 @@ struct DoctorHosts: Sendable {
       prompter.give(secret)
     }
     let site = DoctorSite(settings, typed: run.request.identities)
-    let connection = try await connect(settings, site, prompter.interaction, bastion, secret)
+    let connection = try await connect(settings, site, hop: nil, bastion, secret)
     try await runCommand(on: connection)
     await findHostProgram(on: connection)
   }
 
   private func connect(
-    _ settings: ConnectSettings, _ site: DoctorSite, _ interaction: SSHInteraction,
-    _ bastion: SSHConnection?, _ secret: Secret? = nil
+    _ settings: ConnectSettings, _ site: DoctorSite, hop: Int?, _ bastion: SSHConnection?,
+    _ secret: Secret? = nil
   ) async throws(CommandFailure) -> SSHConnection {
     var site = site
     if let bastion { site.through = "\(bastion.endpoint)" }
+    let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
+    let login = prompter.login(to: asker)
     var configuration = RunLinks.configuration(
-      of: settings, prompter, afterSteps(interaction), password: secret,
-      passwordPrompts: prompter.route.canAsk ? 1 : 0)
-    configuration.observer = { [run] fact in run.record { $0.take(fact, at: $1) } }
+      of: settings, prompter, password: secret, passwordPrompts: prompter.route.canAsk ? 1 : 0)
+    configuration.interaction = afterSteps(login.interaction)
+    configuration.observer = { [run] fact in
+      login.see(fact)
+      run.record { $0.take(fact, at: $1) }
+    }
     let connection: SSHConnection
     if let bastion {
       connection = SSHConnection(

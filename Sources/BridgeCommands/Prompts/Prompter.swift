@@ -12,19 +12,10 @@ struct Prompter: Sendable {
   let reporter: Reporter
   /// Reads the same terminal for the remote side; it waits while a question is open.
   let input: DescriptorReader
-  /// The secret of `--password-fd`: for a password, a passphrase, or one hidden question.
-  private let given = Mutex(Secret?.none)
-  private let memory = Mutex(Memory())
-
-  /// The earlier prompts and answers: a reconnect does not prompt for what was right before.
-  private struct Memory {
-    var passwords = 0
-    var isExplained = false
-    /// Answers of this attempt, not known to be right.
-    var given: [String: Secret] = [:]
-    /// Answers that the server accepted.
-    var right: [String: Secret] = [:]
-  }
+  /// The secrets that were right.
+  let memory = Mutex(AnswerMemory())
+  private let givenSecret = Mutex(Secret?.none)
+  private let isExplained = Mutex(false)
 
   init(route: PromptRoute, hasTerminal: Bool, reporter: Reporter, input: DescriptorReader) {
     self.route = route
@@ -33,84 +24,28 @@ struct Prompter: Sendable {
     self.input = input
   }
 
+  /// The secret of `--password-fd`: for a password, a passphrase, or one hidden question.
+  var given: Secret? { givenSecret.withLock { $0 } }
+
   /// Answers with `secret` what would be asked for without echo, once an attempt.
-  func give(_ secret: Secret?) { given.withLock { $0 = secret } }
+  func give(_ secret: Secret?) { givenSecret.withLock { $0 = secret } }
 
-  /// The server accepted what was answered.
-  func keepAnswers() {
-    memory.withLock { memory in
-      memory.right.merge(memory.given) { $1 }
-      (memory.given, memory.passwords) = ([:], 0)
-    }
+  /// The questions of one connection's login to `asker`.
+  func login(to asker: Asker) -> LoginPrompts { LoginPrompts(self, for: asker) }
+
+  /// What separates the lines of a question.
+  var lineBreak: String { route == .terminal ? "\r\n" : "\n" }
+
+  /// The lines of what a server says, each with `mark`.
+  func lines(of text: String, mark: String, limit: Int = 1024) -> [String] {
+    let columns = hasTerminal ? (TerminalSize(of: 2) ?? TerminalSize()).columns : nil
+    return PeerLines.lines(of: text, mark: mark, columns: columns, limit: limit)
   }
 
-  /// The callbacks of the connection.
-  var interaction: SSHInteraction {
-    SSHInteraction(
-      passphrase: { path in
-        if let given = given.withLock({ $0 }) { return given }
-        return await remembered("Passphrase of the key \(shown(path)): ")
-      },
-      password: { await password(user: $0, host: $1) },
-      answers: { await answers(to: $0) },
-      trust: { await trust($0) })
-  }
-
-  /// The callbacks of a connection to a host on the way: questions name it, and the secret of
-  /// `--password-fd` is not for it.
-  func interaction(ofHop host: String) -> SSHInteraction {
-    SSHInteraction(
-      passphrase: { await remembered("Passphrase of the key \(shown($0)): ") },
-      password: { await password(user: $0, host: $1) },
-      answers: { await answers(to: $0, of: host) },
-      trust: { await trust($0) })
-  }
-
-  private func password(user: String, host: String) async -> Secret? {
-    let round = memory.withLock { memory in
-      memory.passwords += 1
-      return memory.passwords
-    }
-    if round > 1, route == .terminal { reporter.log("The password was refused.") }
-    return await remembered("Password of \(shown(user)) at \(shown(host)): ")
-  }
-
-  /// The answer that was right before, once an attempt; else a person's.
-  private func remembered(_ question: String) async -> Secret? {
-    if let known = memory.withLock({ $0.right.removeValue(forKey: question) }) {
-      memory.withLock { $0.given[question] = known }
-      return known
-    }
-    let answer = await secret(question)
-    if let answer { memory.withLock { $0.given[question] = answer } }
-    return answer
-  }
-
-  /// `hop`: the host on the way that asks; nil for the one that the run leads to.
-  private func answers(
-    to request: KeyboardInteractiveRequest, of hop: String? = nil
-  ) async -> [Secret]? {
-    if hop == nil, request.prompts.count == 1, !request.prompts[0].isEchoed,
-      let given = given.withLock({ $0 })
-    {
-      return [given]
-    }
-    for text in [request.name, request.instruction] where !text.isEmpty {
-      reporter.log(PeerText.escaped(text, limit: 1024, layout: .paragraph))
-    }
-    var answers: [Secret] = []
-    for prompt in request.prompts {
-      // What the server wrote is marked as such: it may look like a question of ours.
-      let text = PeerText.escaped(prompt.text, limit: 256)
-      let question = "(\(hop.map { shown($0) } ?? "the host") asks) \(text) "
-      guard let answer = await secret(question, isEchoed: prompt.isEchoed) else { return nil }
-      answers.append(answer)
-    }
-    return answers
-  }
-
-  private func trust(_ question: HostKeyQuestion) async -> Bool {
-    guard hasTerminal, case let host = shown(question.host) else { return false }
+  /// Whether a person trusts the key.
+  func trust(_ question: HostKeyQuestion, isJumpHost: Bool) async -> Bool {
+    guard hasTerminal else { return false }
+    let host = shown(question.host) + (isJumpHost ? " (jump host)" : "")
     var text =
       question.isKnownByOtherTypes
       ? "\(host) is known, but with other keys: the connection may be intercepted. "
@@ -135,7 +70,8 @@ struct Prompter: Sendable {
     return false
   }
 
-  private func secret(_ question: String, isEchoed: Bool = false) async -> Secret? {
+  /// What a person answers; nil where none can be asked, or none answers.
+  func secret(_ question: String, isEchoed: Bool = false) async -> Secret? {
     await reporter.beginQuestion()
     defer { reporter.endQuestion() }
     switch route {
@@ -146,9 +82,9 @@ struct Prompter: Sendable {
     case .program(let program):
       return await answer(of: program, to: question)
     case .nowhere(let reason):
-      let isFirst = memory.withLock { memory in
-        defer { memory.isExplained = true }
-        return !memory.isExplained
+      let isFirst = isExplained.withLock { isExplained in
+        defer { isExplained = true }
+        return !isExplained
       }
       if isFirst { reporter.log("\(question.dropLast(2)) is required. \(reason)") }
       return nil

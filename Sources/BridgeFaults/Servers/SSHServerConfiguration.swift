@@ -34,6 +34,9 @@ public struct SSHServerConfiguration: Sendable {
   public static let hashOfOpenSesame =
     "$6$bridge$G8Ffj/DfNJWCq8rgwOthw2ANytFIAnAM51IUexUB31lHH1BD8ZXDHfuvLqpXB2rPV4u9h4prrDtmc1dX"
     + "v4.hk."
+  /// The hash of "close sesame", likewise.
+  public static let hashOfCloseSesame =
+    "$6$hop$2QqZ4LPKXFIkJh9sZdIjiLq38Gzb5FDqbF3In.GdAe.zGN6XhE//.5TvLZ.6rXY3vFooLu5.kvsAqjsErZvsh0"
   /// `ForceCommand`.
   public var forceCommand: String?
   /// Whether a command runs to its end without a report of how it ended: its session's process is

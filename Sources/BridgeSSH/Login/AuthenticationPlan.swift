@@ -153,11 +153,11 @@ extension SSHCredential {
     case (.agent(let mine, _, _), .agent(let theirs, _, _)): mine == theirs
     // Each that asks may bring another answer.
     case (.password(let mine?), .password(let theirs?)):
-      mine.reveal { $0 } == theirs.reveal { $0 }
+      mine.reveal { mine in theirs.reveal { mine == $0 } }
     case (.password, .password): false
     case (.keyboardInteractive, .keyboardInteractive): true
     case (.passwordByAnyMethod(let mine), .passwordByAnyMethod(let theirs)):
-      mine.reveal { $0 } == theirs.reveal { $0 }
+      mine.reveal { mine in theirs.reveal { mine == $0 } }
     case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _),
       (.passwordByAnyMethod, _):
       false

@@ -125,4 +125,55 @@ struct PasswordTests {
       #expect(outcome.text == "the rest")
     }
   }
+
+  /// Behind one name: what the hop is told is not for the host behind it, and the reverse, the
+  /// first time and after a cut of either.
+  @Test func aJumpHostAndItsTargetKeepTheirPasswordsApart() async throws {
+    try await withAccount("password") { target, home in
+      var configuration = SSHServerConfiguration()
+      configuration.passwordHash = SSHServerConfiguration.hashOfCloseSesame
+      configuration.offersPassword = true
+      let hop = try await SSHServer(configuration)
+      do {
+        try await hop.revokeIdentities()
+        try home.write(await hop.knownHosts + target.knownHosts, to: "known_hosts")
+        try await connect(through: hop, to: target, home)
+      } catch {
+        await hop.stop()
+        throw error
+      }
+      await hop.stop()
+    }
+  }
+
+  private func connect(through hop: SSHServer, to target: SSHServer, _ home: Home) async throws {
+    try home.write(
+      "Host *\n  UserKnownHostsFile \(home.file("known_hosts"))\n  PubkeyAuthentication no\n",
+      to: "config")
+    let terminal = try Terminal()
+    let user = target.user
+    var screen = try home.start(
+      [
+        "connect", "-F", home.file("config"), "-J", "\(user)@127.0.0.1:\(hop.port)", "-p",
+        "\(target.port)", "-N", "--json", "\(user)@127.0.0.1",
+      ], on: terminal)
+    try await screen.see("Password of \(user) at 127.0.0.1:\(hop.port) (jump host): ")
+    screen.type("close sesame\r")
+    try await screen.see("Password of \(user) at 127.0.0.1:\(target.port): ")
+    screen.type("open sesame\r")
+    let isBack = #""event":"recovered","source":"ssh:127.0.0.1:\#(target.port)#1""#
+    try await screen.see(isBack)
+    for server in [hop, target] {
+      await server.killSessions()
+      try await screen.see(isBack)
+    }
+    screen.signal(SIGINT)
+    #expect(await screen.end() == 130)
+    #expect(screen.transcript.components(separatedBy: "Password of").count == 3)
+    for server in [hop, target] {
+      let log = await server.log
+      #expect(!log.contains("Failed password"), "\(log)")
+      #expect(log.contains("Accepted password"))
+    }
+  }
 }
