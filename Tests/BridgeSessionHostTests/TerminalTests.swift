@@ -5,6 +5,22 @@ import Testing
 @testable import BridgeSessionHost
 
 @Suite struct TerminalTests {
+  /// The output of its client is behind, by more than what is under way to it.
+  @Test func aKeyReachesTheProgramWhoseOutputIsNotRead() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("trap : INT; yes; echo done >finished") {
+      $0.terminal = Array("dumb".utf8)
+    }
+    _ = try bench.start(spec)
+    let client = try bench.launch(["attach", "--session", spec.session.description])
+    var bytes = bench.hello(spec.session) { $0.window = 8 << 20 }
+    #expect(client.input?.write(bytes, from: 0) == .wrote(bytes.count))
+    try bench.wait(for: spec.session, toPrint: 4 << 20)
+    bytes = Frame.input(offset: 0, bytes: [3]).encoded
+    #expect(client.input?.write(bytes, from: 0) == .wrote(bytes.count))
+    try waitUntil { !bench.text("finished").isEmpty }
+  }
+
   private func terminal(_ bench: SessionBench, _ command: String) -> SessionSpec {
     bench.spec(command) {
       $0.terminal = Array("xterm".utf8)

@@ -14,6 +14,8 @@ final class Connection {
   var pieceSize = PieceSize()
   var readSize = ReadSize()
   private var outbox = Outbox()
+  /// Values of pings that are not answered yet.
+  private var pings: [UInt64] = []
   /// Whether the reader was slower than the program, and its pipe or socket was widened.
   private var isWide = false
   /// When the reader took bytes last.
@@ -36,8 +38,11 @@ final class Connection {
     since = now
   }
 
-  /// Beyond this many unsent bytes no more frames are read or made.
+  /// Beyond this many unsent bytes no more frames are made.
   static let outboxLimit = 256 << 10
+  /// Beyond this many pings without an answer no more frames are read.
+  private static let pingLimit = 1024
+
   /// Until when a fast reader is waited for: what the program prints meanwhile would be read back
   /// from the journal. Nil for a slow one, which holds no program up.
   func catchUpEnd(at now: Milliseconds) -> Milliseconds? {
@@ -52,10 +57,25 @@ final class Connection {
 
   var unsent: Int { outbox.count }
   var hasSpace: Bool { unsent < Self.outboxLimit }
+  /// Whether frames are read. Output under way is no reason against it: what a client types is to
+  /// reach the program also where its own output is behind. Of all that a client sends only pings
+  /// take memory here, until they are answered.
+  var takesFrames: Bool { exitCode == nil && pings.count < Self.pingLimit }
 
   func queue(_ bytes: [UInt8], _ more: ArraySlice<UInt8> = []) {
     outbox.add(bytes[...])
     outbox.add(more)
+  }
+
+  /// Answers a ping once there is space.
+  func answer(_ ping: UInt64) { pings.append(ping) }
+
+  /// Makes the answers that there is space for.
+  func queueAnswers() {
+    guard !pings.isEmpty, hasSpace else { return }
+    let count = min(pings.count, Self.outboxLimit / Limits.headerLength)
+    outbox.add(pings.prefix(count).flatMap { Frame.pong($0).encoded }[...])
+    pings.removeFirst(count)
   }
 
   /// Sends what fits now.
@@ -74,6 +94,7 @@ final class Connection {
 
   func end(_ code: UInt8, at now: Milliseconds) {
     guard exitCode == nil else { return }
+    while !pings.isEmpty, hasSpace { queueAnswers() }
     exitCode = code
     endedAt = now
   }

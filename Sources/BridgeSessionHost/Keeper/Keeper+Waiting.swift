@@ -3,7 +3,7 @@ import BridgeSessionProtocol
 // What a keeper waits for, and until when.
 extension Keeper {
   func fill(
-    _ list: inout PollList<Token>, _ permission: HostSession.ReadPermission, at now: Milliseconds
+    _ list: inout PollList<Token>, _ permission: HostSession.ReadPermission
   ) {
     let isOpen = callers.count { !$0.isKnown } < Self.callerLimit
     list.add(.listener, listener.number, reads: isOpen)
@@ -12,7 +12,7 @@ extension Keeper {
       let number = caller.descriptor.number
       list.add(.caller(number), number, reads: true)
     }
-    addOutputs(to: &list, permission, at: now)
+    addOutputs(to: &list, permission)
     if program.hasPendingInput, let input = program.input {
       list.add(.programInput, input.descriptor.number, writes: true)
     }
@@ -20,9 +20,9 @@ extension Keeper {
   }
 
   private func addOutputs(
-    to list: inout PollList<Token>, _ permission: HostSession.ReadPermission, at now: Milliseconds
+    to list: inout PollList<Token>, _ permission: HostSession.ReadPermission
   ) {
-    let reads = mayRead(permission, at: now)
+    let reads = mayRead(permission)
     // What a program has left that is gone, with all that held its output, is no more than its
     // pipes hold: it is read beyond the cap, or a session without a reader would never end.
     guard reads || (permission == .blocked && program.isReaped && server.journal.failure == nil)
@@ -33,10 +33,10 @@ extension Keeper {
   }
 
   func mayRead(at now: Milliseconds) -> Bool {
-    mayRead(server.machine.readPermission(at: now), at: now)
+    mayRead(server.readPermission(at: now))
   }
 
-  private func mayRead(_ permission: HostSession.ReadPermission, at now: Milliseconds) -> Bool {
+  private func mayRead(_ permission: HostSession.ReadPermission) -> Bool {
     let journal = server.journal
     if journal.isFull, server.machine.configuration.whenFull == .wait {
       dropCommitted()
@@ -50,7 +50,6 @@ extension Keeper {
     _ permission: HostSession.ReadPermission, at now: Milliseconds
   ) -> UInt64? {
     var first = server.deadline(at: now)
-    first.limit(to: server.catchUpEnd(at: now))
     first.limit(to: killSteps.first?.at)
     first.limit(to: redraw?.at)
     first.limit(to: tidyAt)

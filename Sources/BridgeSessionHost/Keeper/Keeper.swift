@@ -107,9 +107,9 @@ final class Keeper {
       step(at: now)
       if isDone, !isHeld(at: now) { return discard() }
       if mayLeave { return removeSocketName() }
-      let permission = server.machine.readPermission(at: now)
+      let permission = server.readPermission(at: now)
       list.removeAll()
-      fill(&list, permission, at: now)
+      fill(&list, permission)
       list.wait(timeout(permission, at: now))
       serve(list, at: Machine.milliseconds)
     }
@@ -233,7 +233,7 @@ final class Keeper {
       journal.keepsNewest = server.machine.attachedCount > 0
       journal.append(stream, bytes)
       if stream == .terminal { track(bytes) }
-      server.machine.produced(bytes.count)
+      server.machine.produced(bytes.count, at: now)
       _ = journal.drop(below: server.machine.dropTarget)
       server.machine.dropped(below: journal.oldest)
       if journal.isPending { settleAt = now + Self.settleDelay }

@@ -75,7 +75,7 @@ final class SessionServer {
       let id = connection.id
       list.add(
         wrap(Token(connection: id, part: .input)), connection.input.descriptor.number,
-        reads: connection.hasSpace && connection.exitCode == nil)
+        reads: connection.takesFrames)
       list.add(
         wrap(Token(connection: id, part: .output)), connection.output.descriptor.number,
         writes: connection.unsent > 0 || machine.hasOutput(for: id))
@@ -139,6 +139,7 @@ final class SessionServer {
   func execute(_ effects: [HostSession.Effect], at now: Milliseconds) {
     for effect in effects {
       switch effect {
+      case .send(let id, .pong(let value)): connection(id)?.answer(value)
       case .send(let id, let frame): connection(id)?.queue(frame.encoded)
       case .end(let id, let reason): connection(id)?.end(ExitStatus.of(reason), at: now)
       case .writeInput, .closeInput, .resize, .signal, .discard: programEffects.append(effect)
@@ -169,6 +170,7 @@ final class SessionServer {
   }
 
   private func fill(_ connection: Connection, at now: Milliseconds) {
+    connection.queueAnswers()
     while connection.exitCode == nil, !connection.isGone, connection.hasSpace {
       switch machine.nextOutput(for: connection.id, limit: connection.pieceSize.next()) {
       case .nothing: return
@@ -202,10 +204,17 @@ final class SessionServer {
     }
   }
 
-  /// Until when the program waits for its fast reader.
-  func catchUpEnd(at now: Milliseconds) -> Milliseconds? {
-    connections.lazy.filter { self.machine.isWriter($0.id) }.compactMap { $0.catchUpEnd(at: now) }
-      .first
+  private var writer: Connection? { connections.first { machine.isWriter($0.id) } }
+
+  /// One acknowledgement counts for all before it: it waits where output is behind.
+  private var writerHasSpace: Bool { writer?.hasSpace != false }
+
+  /// Whether the program's output may be read now: not while its writer is behind, and for a moment
+  /// not while a fast one takes what there is.
+  func readPermission(at now: Milliseconds) -> HostSession.ReadPermission {
+    let permission = machine.readPermission(at: now)
+    guard permission == .read, let end = writer?.catchUpEnd(at: now) else { return permission }
+    return .hold(until: end)
   }
 
   /// When `pump` is due without an event.

@@ -15,14 +15,17 @@ extension HostSession {
   public enum ReadPermission: Sendable, Equatable {
     /// It may.
     case read
-    /// The writer is behind and makes progress: look again at this time, or after its next frame.
+    /// The writer is behind, and is waited for: look again at this time, or after its next frame.
     case hold(until: Milliseconds)
     /// The journal is full of output that was not committed: look again after the next frame.
     case blocked
   }
 
   /// Records output that was appended to the journal.
-  public mutating func produced(_ count: Int) { newest += UInt64(count) }
+  public mutating func produced(_ count: Int, at now: Milliseconds) {
+    if let writer { attachments[writer]?.lag.printed(after: newest, at: now) }
+    newest += UInt64(count)
+  }
 
   /// Records that the journal no longer keeps output below `offset`.
   public mutating func dropped(below offset: UInt64) {
@@ -41,11 +44,10 @@ extension HostSession {
 
   /// Whether the program's output may be read now.
   public func readPermission(at now: Milliseconds) -> ReadPermission {
-    if let writer, let attachment = attachments[writer],
-      newest - attachment.acknowledged >= lead(of: attachment)
+    if let attachment = writer.flatMap({ attachments[$0] }),
+      let end = attachment.lag.hold(newest: newest, lead: lead(of: attachment), at: now)
     {
-      let end = attachment.progressAt + Limits.stall
-      if now < end { return .hold(until: end) }
+      return .hold(until: end)
     }
     guard configuration.whenFull == .wait else { return .read }
     // What was committed may be dropped, so it takes no space.
@@ -121,8 +123,7 @@ extension HostSession {
     guard settled <= through else {
       throw .wrongCommit(committed: settled, acknowledged: through)
     }
-    if through > attachment.acknowledged { attachment.progressAt = now }
-    attachment.acknowledged = through
+    attachment.lag.acknowledge(through, at: now)
     attachments[id] = attachment
     if writer == id { committed = max(committed, settled) }
     return []

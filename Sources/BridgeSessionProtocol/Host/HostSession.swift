@@ -76,14 +76,13 @@ public struct HostSession: Sendable {
     var role = Role.viewer
     /// The next output offset to send.
     var cursor: UInt64 = 0
-    var acknowledged: UInt64 = 0
-    /// When the last acknowledgement moved forward.
-    var progressAt: Milliseconds = 0
+    var lag = OutputLag()
     /// Output beyond the acknowledged one that may be sent.
     var window = Limits.window
     var endWasSent = false
 
     var isAttached: Bool { client != nil }
+    var acknowledged: UInt64 { lag.acknowledged }
   }
 
   /// What was fixed at the start.

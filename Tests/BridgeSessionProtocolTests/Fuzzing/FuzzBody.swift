@@ -68,7 +68,7 @@ enum FuzzBody {
   private static func machine(_ bytes: [UInt8]) -> String? {
     let configuration = HostSession.Configuration(session: session, epoch: 3, kind: .pipes)
     var host = HostSession(configuration)
-    host.produced(3 << 20)
+    host.produced(3 << 20, at: 0)
     var now: Milliseconds = 0
     let frames = parse([bytes]).frames
     let windows = frames.map { frame -> UInt64 in

@@ -12,7 +12,7 @@ import Testing
 
   @Test func bytesFlowOnlyAfterTheWelcome() throws {
     var host = host()
-    host.produced(10)
+    host.produced(10, at: 0)
     _ = host.connect(1)
     #expect(host.nextOutput(for: 1, limit: 100) == .nothing)
     let welcome = try attach(&host, 1, hello()).welcome
@@ -23,7 +23,7 @@ import Testing
 
   @Test func aClientContinuesAtTheByteItNames() throws {
     var host = host()
-    host.produced(1000)
+    host.produced(1000, at: 0)
     let welcome = try attach(&host, 1, hello(received: 400)).welcome
     #expect(welcome.resume == 400)
     #expect(host.nextOutput(for: 1, limit: 10_000) == .bytes(from: 400, count: 600))
@@ -31,7 +31,7 @@ import Testing
 
   @Test func outputThatIsNoLongerKeptIsAGapInItsPlace() throws {
     var host = host(.terminal, cap: 100)
-    host.produced(1000)
+    host.produced(1000, at: 0)
     #expect(host.dropTarget == 900)
     host.dropped(below: 900)
     _ = try attach(&host, 1, hello(received: 400))
@@ -41,7 +41,7 @@ import Testing
 
   @Test func noMoreThanTheWindowIsUnacknowledged() throws {
     var host = host()
-    host.produced(3 << 20)
+    host.produced(3 << 20, at: 0)
     _ = try attach(&host, 1, hello())
     var sent = 0
     while case .bytes(_, let count) = host.nextOutput(for: 1, limit: 300_000) { sent += count }
@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [(1, 1), (5 << 20, 5 << 20), (UInt64(1) << 62, Limits.largestWindow)])
   func aHelloNamesItsWindow(window: UInt64, used: UInt64) throws {
     var host = host()
-    host.produced(80 << 20)
+    host.produced(80 << 20, at: 0)
     _ = try attach(&host, 1, hello(window: window))
     var sent: UInt64 = 0
     while case .bytes(_, let count) = host.nextOutput(for: 1, limit: 300_000) {
@@ -69,7 +69,7 @@ import Testing
   @Test func anAcknowledgementOfWhatWasNotSentEndsTheAttachment() throws {
     for (through, settled) in [(UInt64(11), UInt64(0)), (UInt64(1) << 62, 0)] {
       var host = host()
-      host.produced(20)
+      host.produced(20, at: 0)
       _ = try attach(&host, 1, hello())
       _ = host.nextOutput(for: 1, limit: 10)
       let effects = host.receive(.acknowledge(through: through, settled: settled), from: 1, at: 0)
@@ -81,7 +81,7 @@ import Testing
 
   @Test func acknowledgementsGoForwardAndCommitsStayBelowThem() throws {
     var host = host()
-    host.produced(20)
+    host.produced(20, at: 0)
     _ = try attach(&host, 1, hello())
     _ = host.nextOutput(for: 1, limit: 20)
     #expect(host.receive(.acknowledge(through: 10, settled: 10), from: 1, at: 0).isEmpty)
@@ -201,7 +201,7 @@ import Testing
 
   @Test func onlyTheWritersCommitsCount() throws {
     var host = host()
-    host.produced(10)
+    host.produced(10, at: 0)
     _ = try attach(&host, 1, hello())
     _ = try attach(&host, 2, hello(Sample.other, role: .viewer))
     _ = host.nextOutput(for: 2, limit: 10)
@@ -212,16 +212,30 @@ import Testing
   @Test func aProgramIsHeldWhileItsWriterMakesProgressAndGoesOnWhenTheWriterStalls() throws {
     var host = host(.terminal)
     _ = try attach(&host, 1, hello())
-    host.produced(Int(Limits.lead))
+    host.produced(Int(Limits.lead), at: 0)
     #expect(host.readPermission(at: 500) == .hold(until: 1000))
     _ = host.nextOutput(for: 1, limit: 100)
     _ = host.receive(.acknowledge(through: 100, settled: 0), from: 1, at: 600)
     #expect(host.readPermission(at: 600) == .read)
-    host.produced(100)
+    host.produced(100, at: 0)
     #expect(host.readPermission(at: 700) == .hold(until: 1600))
     #expect(host.readPermission(at: 1600) == .read)
     host.disconnect(1)
     #expect(host.readPermission(at: 601) == .read)
+  }
+
+  /// It had nothing to acknowledge: its silence before the burst is no stall.
+  @Test(arguments: [ProgramKind.terminal, .pipes])
+  func aBurstAfterAnIdleTimeIsHeldAsAnyOther(kind: ProgramKind) throws {
+    var host = host(kind)
+    _ = try attach(&host, 1, hello())
+    host.produced(100, at: 0)
+    _ = host.nextOutput(for: 1, limit: 100)
+    _ = host.receive(.acknowledge(through: 100, settled: 0), from: 1, at: 10)
+    host.produced(100, at: 60_000)
+    host.produced(Int(Limits.lead), at: 60_500)
+    #expect(host.readPermission(at: 60_500) == .hold(until: 61_000))
+    #expect(host.readPermission(at: 61_000) == .read)
   }
 
   /// On a terminal it would still appear after Ctrl-C.
@@ -229,29 +243,29 @@ import Testing
   func onPipesOnlyTheProgramMayBeAheadByAWiderWindow(kind: ProgramKind, lead: UInt64) throws {
     var host = host(kind)
     _ = try attach(&host, 1, hello(window: 4 << 20))
-    host.produced(Int(lead) - 1)
+    host.produced(Int(lead) - 1, at: 0)
     #expect(host.readPermission(at: 500) == .read)
-    host.produced(1)
+    host.produced(1, at: 0)
     #expect(host.readPermission(at: 500) == .hold(until: 1000))
   }
 
   @Test func onPipesTheProgramWaitsAtTheCapUntilOutputIsCommitted() throws {
     var host = host(.pipes, cap: 100)
-    host.produced(100)
+    host.produced(100, at: 0)
     #expect(host.readPermission(at: 0) == .blocked)
     #expect(host.dropTarget == 0)
     _ = try attach(&host, 1, hello())
     _ = host.nextOutput(for: 1, limit: 100)
     _ = host.receive(.acknowledge(through: 60, settled: 50), from: 1, at: 0)
     #expect(host.readPermission(at: 0) == .read)
-    host.produced(30)
+    host.produced(30, at: 0)
     #expect(host.dropTarget == 30)
   }
 
   @Test func theEndIsSentAfterTheLastByteAndTheSessionIsRemovedOnceItWasCommitted() throws {
     var host = host()
     _ = try attach(&host, 1, hello())
-    host.produced(5)
+    host.produced(5, at: 0)
     #expect(host.end(.exited(status: 3), at: 0).isEmpty)
     #expect(host.nextOutput(for: 1, limit: 10) == .bytes(from: 0, count: 5))
     #expect(host.nextOutput(for: 1, limit: 10) == .ended(at: 5, .exited(status: 3)))

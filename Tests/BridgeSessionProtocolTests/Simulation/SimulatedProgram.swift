@@ -95,7 +95,7 @@ struct SimulatedHost {
   mutating func print(_ count: Int, at now: Milliseconds) {
     let left = total - machine.newest
     guard left > 0, machine.readPermission(at: now) == .read else { return }
-    machine.produced(Int(min(UInt64(count), left)))
+    machine.produced(Int(min(UInt64(count), left)), at: now)
     // Whole segments go.
     let segment: UInt64 = 4096
     machine.dropped(below: machine.dropTarget / segment * segment)
