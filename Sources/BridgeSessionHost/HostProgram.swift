@@ -74,7 +74,7 @@ public enum HostProgram {
   private static func start(_ answer: Answer, _ roots: [StateRoot], attaches: Bool) -> UInt8 {
     let (session, status) = StartVerb(answer: answer, roots: roots).run()
     guard let session, attaches else { return status }
-    return AttachVerb(answer: answer, roots: roots).run(session)
+    return AttachVerb(answer: answer, roots: roots, followsStart: true).run(session)
   }
 }
 

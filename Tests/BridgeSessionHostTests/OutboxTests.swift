@@ -25,8 +25,8 @@ import Testing
       let pipe = try BridgeSessionHost.Pipe()
       try pipe.reader.setNonblocking()
       try pipe.writer.setNonblocking()
-      writer = Channel(pipe.writer, isSocket: false)
-      reader = Channel(pipe.reader, isSocket: false)
+      writer = Channel(pipe.writer, .own)
+      reader = Channel(pipe.reader, .own)
     }
 
     func read(_ limit: Int) -> [UInt8] {

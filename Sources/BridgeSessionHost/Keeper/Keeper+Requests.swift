@@ -30,11 +30,10 @@ extension Keeper {
     case LocalMessage.attach where passed.count == 2:
       callers.remove(at: index)
       let agent = agent(named: message)
-      guard let input = try? passed[0].reopened(forWriting: false),
-        let output = try? passed[1].reopened(forWriting: true),
-        caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
-      else { return }
-      server.add(input: input, output: output, process: caller.descriptor, agent: agent, at: now)
+      guard caller.descriptor.send([LocalMessage.version, LocalMessage.receipt]) else { return }
+      server.add(
+        input: passed[0].channel(forWriting: false), output: passed[1].channel(forWriting: true),
+        process: caller.descriptor, agent: agent, at: now)
     case LocalMessage.probe:
       guard !caller.descriptor.send([LocalMessage.version, LocalMessage.receipt]) else { return }
       callers.remove(at: index)

@@ -37,7 +37,7 @@ final class KeptProgram {
           + [Array("TERM=".utf8) + type, Array("SSH_TTY=\(terminal.device)".utf8)],
         directory: environment.directory, terminal: terminal.device)
       self.terminal = terminal
-      let channel = Channel(terminal.master, isSocket: false)
+      let channel = Channel(terminal.master, .own)
       outputs = [ProgramOutput(.terminal, channel)]
       input = channel
       return
@@ -50,10 +50,10 @@ final class KeptProgram {
       descriptors: [input.reader.number, output.writer.number, errors.writer.number])
     terminal = nil
     outputs = [
-      ProgramOutput(.standardOutput, Channel(output.reader, isSocket: false)),
-      ProgramOutput(.standardError, Channel(errors.reader, isSocket: false)),
+      ProgramOutput(.standardOutput, Channel(output.reader, .own)),
+      ProgramOutput(.standardError, Channel(errors.reader, .own)),
     ]
-    self.input = Channel(input.writer, isSocket: false)
+    self.input = Channel(input.writer, .own)
   }
 
   var hasPendingInput: Bool { head < pending.count && input != nil }

@@ -25,14 +25,14 @@ final class Descriptor {
     return FileInfo(status)
   }
 
-  /// Readable or writable through a description of its own, so that O_NONBLOCK changes no
-  /// other one. A socket cannot be opened again: its calls pass MSG_DONTWAIT.
-  func reopened(forWriting: Bool) throws(SystemError) -> Channel {
-    if try info().isSocket { return Channel(self, isSocket: true) }
+  /// A channel over this descriptor, which other processes may share: nothing is changed for them.
+  func channel(forWriting: Bool) -> Channel {
+    if (try? info())?.isSocket == true { return Channel(self, .socket) }
     let flags = (forWriting ? O_WRONLY : O_RDONLY) | O_NONBLOCK
     let path = "/proc/self/fd/\(number)"
-    let opened = try check("open") { unsafe bridge_open_at(AT_FDCWD, path, flags, 0) }
-    return Channel(Descriptor(opened), isSocket: false)
+    // A pipe that another user has made cannot be opened again, nor any where there is no /proc.
+    let opened = unsafe bridge_open_at(AT_FDCWD, path, flags, 0)
+    return opened >= 0 ? Channel(Descriptor(opened), .own) : Channel(self, .shared)
   }
 
   /// Makes a pipe or a socket hold 512 KiB, where the user's share of such memory allows it
@@ -70,68 +70,6 @@ struct FileInfo: Equatable {
   var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
   /// Permission bits of the group and of others.
   var isPrivate: Bool { mode & 0o077 == 0 }
-}
-
-/// A descriptor whose reads and writes do not wait.
-struct Channel {
-  let descriptor: Descriptor
-  let isSocket: Bool
-
-  init(_ descriptor: Descriptor, isSocket: Bool) {
-    self.descriptor = descriptor
-    self.isSocket = isSocket
-  }
-
-  enum Input {
-    case bytes([UInt8])
-    case nothing
-    case end
-  }
-
-  enum Output: Equatable {
-    case wrote(Int)
-    case nothing
-    case closed
-  }
-
-  /// What is there, at most `limit` bytes. An error of the peer is an end.
-  func read(_ limit: Int) -> Input {
-    var failure: Int32 = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-      var result = -1
-      repeat {
-        result =
-          isSocket
-          ? unsafe recv(descriptor.number, buffer.baseAddress, limit, Int32(MSG_DONTWAIT))
-          : unsafe Glibc.read(descriptor.number, buffer.baseAddress, limit)
-        failure = result < 0 ? errno : 0
-      } while failure == EINTR
-      count = max(0, result)
-    }
-    if failure == EAGAIN { return .nothing }
-    return bytes.isEmpty ? .end : .bytes(bytes)
-  }
-
-  /// Writes bytes from `start` on, as many as fit now.
-  func write(_ bytes: [UInt8], from start: Int) -> Output {
-    start < bytes.count ? write(bytes[start...], []) : .wrote(0)
-  }
-
-  /// Writes two parts, as many bytes of them as fit now.
-  func write(_ bytes: ArraySlice<UInt8>, _ more: ArraySlice<UInt8>) -> Output {
-    unsafe bytes.withUnsafeBytes { first in
-      unsafe more.withUnsafeBytes { second in
-        while true {
-          let result = unsafe bridge_write_parts(
-            descriptor.number, isSocket ? 1 : 0, first.baseAddress, first.count,
-            second.baseAddress, second.count)
-          if result >= 0 { return .wrote(result) }
-          if errno == EINTR { continue }
-          return errno == EAGAIN ? .nothing : .closed
-        }
-      }
-    }
-  }
 }
 
 /// Both ends of a pipe.

@@ -64,6 +64,14 @@ enum Poller {
     return list[0].readiness.isAny
   }
 
+  /// Whether a descriptor can be written now, or has no reader.
+  static func isWritable(_ descriptor: Int32) -> Bool {
+    var list = PollList<Void>()
+    list.add((), descriptor, writes: true)
+    list.wait(0)
+    return list[0].readiness.isAny
+  }
+
   /// Waits for a time only.
   static func pause(_ milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

@@ -109,7 +109,7 @@ enum Programs {
   /// The signals that were delivered to a descriptor of `detach`.
   static func signals(from descriptor: Descriptor) -> [Int32] {
     let length = MemoryLayout<signalfd_siginfo>.size
-    guard case .bytes(let bytes) = Channel(descriptor, isSocket: false).read(8 * length) else {
+    guard case .bytes(let bytes) = Channel(descriptor, .own).read(8 * length) else {
       return []
     }
     // The number is the first field, and below 128.

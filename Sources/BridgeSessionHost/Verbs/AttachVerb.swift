@@ -5,6 +5,8 @@ import BridgeSessionProtocol
 struct AttachVerb {
   let answer: Answer
   let roots: [StateRoot]
+  /// Whether this process has answered that the program was started.
+  var followsStart = false
 
   private enum Handed {
     /// The keeper has the descriptors; the process ends with this status.
@@ -76,7 +78,11 @@ struct AttachVerb {
 
   /// The keeper lives and does nothing: it is stopped, or its disk hangs.
   private func stalled(_ files: SessionFiles) -> UInt8 {
-    answer.decline(.directory, "The keeper of \(files.session) does not answer.")
+    guard followsStart else {
+      return answer.decline(.directory, "The keeper of \(files.session) does not answer.")
+    }
+    let text = "Session \(files.session) was started, but its keeper does not answer; attach later."
+    return answer.decline(.outcomeUnknown, text)
   }
 
   /// A request to attach. The agent of this login goes with it, as a link that the keeper reads.
@@ -97,10 +103,9 @@ struct AttachVerb {
   private func serve(_ files: SessionFiles, _ end: ProgramEnd) -> UInt8 {
     Programs.ignoreBrokenPipes()
     let reading = SessionReading(files)
-    guard let spec = files.spec, let state = files.state,
-      let input = try? Descriptor(0).reopened(forWriting: false),
-      let output = try? Descriptor(1).reopened(forWriting: true)
-    else { return answer.decline(.storage, "Session \(files.session) cannot be read.") }
+    guard let spec = files.spec, let state = files.state else {
+      return answer.declineDamaged(files.session)
+    }
     let journal = Journal(files.directory)
     let configuration = HostSession.Configuration(
       session: spec.session, epoch: state.epoch, kind: spec.kind, cap: spec.cap,
@@ -111,7 +116,9 @@ struct AttachVerb {
       newest: newest, committed: min(files.live.committed, newest), input: state.input)
     if journal.newest < newest { machine.keptEnd = journal.newest }
     let server = SessionServer(machine, journal)
-    server.add(input: input, output: output, process: nil, at: Machine.milliseconds)
+    server.add(
+      input: Descriptor(0).channel(forWriting: false),
+      output: Descriptor(1).channel(forWriting: true), process: nil, at: Machine.milliseconds)
     return run(server, files, reading)
   }
 

@@ -20,8 +20,8 @@ final class RunningProcess {
       descriptors: [input.reader.number, output.writer.number, null.number])
     try input.writer.setNonblocking()
     try output.reader.setNonblocking()
-    self.input = Channel(input.writer, isSocket: false)
-    self.output = Channel(output.reader, isSocket: false)
+    self.input = Channel(input.writer, .own)
+    self.output = Channel(output.reader, .own)
   }
 
   deinit { end() }
