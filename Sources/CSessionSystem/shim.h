@@ -66,10 +66,6 @@ static inline int bridge_open_at(int directory, const char *path, int flags, uns
   return openat(directory, path, flags | O_CLOEXEC | O_NOCTTY, mode);
 }
 
-static inline int bridge_rename_no_replace(int directory, const char *from, const char *to) {
-  return (int)syscall(SYS_renameat2, directory, from, directory, to, 1 /* RENAME_NOREPLACE */);
-}
-
 static inline int bridge_set_nonblocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);

@@ -105,7 +105,7 @@ import Testing
   ) throws -> RunningProcess {
     let arguments = ["--session", files.session.description, "--marker", SessionBench.marker]
     let reader = try bench.launch(["read"] + arguments)
-    try waitUntil { try files.directory.create(LiveRecord.name).isLocked }
+    try waitUntil { try files.directory.create(LiveRecord.name).isLocked() }
     return reader
   }
 

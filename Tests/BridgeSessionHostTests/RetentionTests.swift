@@ -143,7 +143,7 @@ import Testing
     }
     let held = try Directory(bench.sessionsFolder.appending(path: ".new-held").path)
     let lock = try held.create("lock")
-    #expect(lock.lock())
+    #expect(try lock.lock())
     try sweep(bench, after: 10)
     #expect(bench.names.filter { $0.hasPrefix(".") }.count == 3)
     try sweep(bench, after: 120)

@@ -54,6 +54,7 @@ extension Keeper {
     first.limit(to: redraw?.at)
     first.limit(to: tidyAt)
     first.limit(to: settleAt)
+    first.limit(to: touchAt)
     if case .hold(let until) = permission { first.limit(to: until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {
       // Past that it is the reader who is waited for.

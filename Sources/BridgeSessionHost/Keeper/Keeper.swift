@@ -23,6 +23,8 @@ final class Keeper {
   /// The client has all of the session, which is removed once no other process reads it.
   private var isDone = false
   private(set) var retryAt: Milliseconds = 0
+  /// When the files are touched next.
+  private(set) var touchAt = Machine.milliseconds + Keeper.touchPeriod
   /// That the disk takes nothing was reported.
   private var isDegraded = false
   /// When output that was sent before it was written is written.
@@ -67,6 +69,8 @@ final class Keeper {
   private static let terminalBuffer = 128 << 10
   private static let diskRetry: Milliseconds = 1000
   static let tidyDelay: Milliseconds = 1000
+  /// A day: what is not used for ten may be removed from directories of temporary files.
+  private static let touchPeriod: Milliseconds = 24 * 3_600_000
   /// Longer than the program and the server need to go on with a key: on a busy machine they wait
   /// for this process, and the write would come first.
   private static let settleDelay: Milliseconds = 2
@@ -158,6 +162,10 @@ final class Keeper {
     if let tidyAt, now >= tidyAt {
       self.tidyAt = nil
       Machine.returnFreedMemory()
+    }
+    if now >= touchAt {
+      touchAt = now + Self.touchPeriod
+      files.directory.touch()
     }
     writeLive()
     followWriter()

@@ -60,16 +60,43 @@ struct Directory {
     try file.write(bytes, at: 0)
     if syncs { try file.sync() }
     _ = try check("rename \(name)") { unsafe renameat(number, temporary, number, name) }
-    if syncs { try descriptor.sync() }
+    if syncs { try sync() }
   }
 
   /// Makes a file outlive the machine.
   func sync(_ name: String) throws(SystemError) { try openForReading(name).sync() }
 
-  /// Renames; fails with `exists` where the new name is taken.
-  func claim(_ name: String, from temporary: String) throws(SystemError) {
-    _ = try check("rename \(name)") { unsafe bridge_rename_no_replace(number, temporary, name) }
+  /// Makes the names in it outlive the machine, where its file system does that by itself or has a
+  /// call for it: some network file systems refuse fsync(2) of a directory.
+  func sync() throws(SystemError) {
+    do throws(SystemError) {
+      try descriptor.sync()
+    } catch  where [EINVAL, ENOSYS, ENOTSUP].contains(error.code) {
+      return
+    }
   }
+
+  /// Gives a directory with files in it a name; fails with `exists` where that is taken. rename(2)
+  /// puts no directory in the place of a file, or of a directory with files: its flag for that is
+  /// refused by network file systems.
+  func claim(_ name: String, from temporary: String) throws(SystemError) {
+    do throws(SystemError) {
+      _ = try check("rename \(name)") { unsafe renameat(number, temporary, number, name) }
+    } catch  where error.code == ENOTDIR {
+      throw SystemError(error.call, EEXIST)
+    }
+  }
+
+  /// Marks it and its files as used now: what cleans up directories of temporary files removes those
+  /// that were not used for some days (tmpfiles.d(5)).
+  func touch() {
+    for name in names() { unsafe utimensat(number, name, nil, AT_SYMLINK_NOFOLLOW) }
+    futimens(number, nil)
+  }
+
+  /// When one of its files was changed or touched last, in seconds since 1970; nil where that cannot
+  /// be read.
+  var used: UInt64? { names().compactMap { info(of: $0)?.modified }.max() }
 
   func remove(_ name: String) { unsafe unlinkat(number, name, 0) }
 
@@ -114,10 +141,10 @@ struct Directory {
   /// Removes a directory and the files in it, and those that another process still adds: an
   /// attachment to a session that is removed records what was committed.
   func removeDirectory(_ name: String) {
+    // Opened once: another directory may have taken its name meanwhile.
+    let inner = try? Directory(name, in: self)
     for _ in 0..<Self.passes {
-      if let inner = try? Directory(name, in: self) {
-        for file in inner.names() { inner.remove(file) }
-      }
+      for file in inner?.names() ?? [] { inner?.remove(file) }
       if unsafe unlinkat(number, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY { return }
     }
   }
@@ -202,11 +229,19 @@ extension Descriptor {
   func sync() throws(SystemError) { _ = try check("fsync") { fsync(number) } }
 
   /// Takes the lock of its file; false when another description holds it.
-  func lock() -> Bool { bridge_lock(number) == 0 }
+  func lock() throws(SystemError) -> Bool { try isTaken(bridge_lock(number)) }
 
   /// Shares the lock of its file; false when another description holds it alone.
-  func share() -> Bool { bridge_lock_byte(number, 0, 1, 0) == 0 }
+  func share() throws(SystemError) -> Bool { try isTaken(bridge_lock_byte(number, 0, 1, 0)) }
 
-  /// True when another description holds the lock.
-  var isLocked: Bool { bridge_is_locked(number) == 1 }
+  /// Whether another description holds the lock.
+  func isLocked() throws(SystemError) -> Bool {
+    try check("lock") { bridge_is_locked(number) } == 1
+  }
+
+  private func isTaken(_ result: Int32) throws(SystemError) -> Bool {
+    if result == 0 { return true }
+    guard errno == EAGAIN || errno == EACCES else { throw SystemError("lock") }
+    return false
+  }
 }

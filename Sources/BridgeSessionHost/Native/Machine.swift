@@ -26,6 +26,13 @@ enum Machine {
     return bytes ?? []
   }()
 
+  /// The name of this machine.
+  static let node: String = {
+    var name = [CChar](repeating: 0, count: 65)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }()
+
   /// From now on freed memory stays with the process until `returnFreedMemory`: buffers come and go
   /// with each read.
   static func keepFreedMemory() { bridge_keep_freed(8 << 20) }

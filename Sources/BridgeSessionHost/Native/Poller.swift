@@ -38,7 +38,7 @@ struct PollList<Token> {
 
   /// Waits until one is ready or `milliseconds` have passed; nil waits without end.
   mutating func wait(_ milliseconds: UInt64?) {
-    let timeout = milliseconds.map { Int32(min($0, 60_000)) } ?? -1
+    let timeout = milliseconds.map { Int32(min($0, 3_600_000)) } ?? -1
     _ = unsafe poll(&polled, nfds_t(polled.count), timeout)
   }
 

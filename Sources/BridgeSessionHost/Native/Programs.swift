@@ -118,14 +118,34 @@ enum Programs {
 
   static var ownProcess: Int32 { getpid() }
 
-  /// Signals a process that started at this time; false when it is gone.
-  static func signal(process: UInt64, startedAt start: UInt64, _ number: Int32) -> Bool {
+  /// Whether a process that started at this time runs; nil where that cannot be found out.
+  static func runs(process: UInt64, startedAt start: UInt64) -> Bool? {
     guard let process = Int32(exactly: process), process > 1 else { return false }
+    if kill(process, 0) != 0, errno == ESRCH { return false }
+    guard let fields = fields(of: process), fields.count > 20 else { return nil }
+    return UInt64(fields[20]) == start && fields[1] != "Z"
+  }
+
+  /// What came of a signal to one process.
+  enum Delivery: Equatable {
+    case sent
+    /// The process has ended.
+    case gone
+    /// It runs, and may not be signaled.
+    case refused
+  }
+
+  /// Signals a process that started at this time. Kernels before 5.3 and some containers have no
+  /// descriptors of processes: then its number might become another's between the look and the call.
+  static func signal(process: UInt64, startedAt start: UInt64, _ number: Int32) -> Delivery {
+    guard let process = Int32(exactly: process), process > 1 else { return .gone }
     let opened = bridge_open_process(process)
-    guard opened >= 0 else { return false }
-    let descriptor = Descriptor(opened)
-    return startTime(of: process) == start
-      && bridge_signal_process(descriptor.number, number) == 0
+    if opened < 0, errno == ESRCH { return .gone }
+    let descriptor = opened >= 0 ? Descriptor(opened) : nil
+    guard startTime(of: process) == start else { return .gone }
+    if let descriptor, bridge_signal_process(descriptor.number, number) == 0 { return .sent }
+    guard kill(process, number) != 0 else { return .sent }
+    return errno == ESRCH ? .gone : .refused
   }
 
   /// Ends other processes that run a verb of this program with an argument, and waits for their
@@ -133,15 +153,17 @@ enum Programs {
   static func endOthers(running verb: String, _ argument: String) {
     guard let folder = try? Directory("/proc") else { return }
     for process in folder.names().compactMap({ Int32($0) }) where process != getpid() {
-      let opened = bridge_open_process(process)
-      guard opened >= 0 else { continue }
-      // Read after it was opened: the number is that of no other process then.
-      let descriptor = Descriptor(opened)
+      // Read before: the number is that of no other process then.
+      guard let start = startTime(of: process) else { continue }
       let words = commandLine(of: process)
       guard words.first?.hasSuffix("bridge-host") == true, words.dropFirst().first == verb,
-        words.contains(argument), bridge_signal_process(descriptor.number, SIGKILL) == 0
+        words.contains(argument),
+        signal(process: UInt64(process), startedAt: start, SIGKILL) == .sent
       else { continue }
-      _ = Poller.isReadable(descriptor.number, within: endLimit)
+      let end = Machine.milliseconds + endLimit
+      while runs(process: UInt64(process), startedAt: start) == true, Machine.milliseconds < end {
+        Poller.pause(1)
+      }
     }
   }
 

@@ -21,9 +21,11 @@ struct SystemError: Error, Equatable {
   /// A wait was over before the other side answered.
   var isTimeout: Bool { code == EAGAIN }
   var exists: Bool { code == EEXIST || code == ENOTEMPTY }
-  /// The file system cannot hold what is needed; another one may.
+  /// The file system cannot hold what is needed, or has no locks or no sockets; another one may.
   var isUnsuitablePlace: Bool {
-    [EROFS, EACCES, EPERM, ENOSPC, EDQUOT, ENOTSUP, ENOENT, ENOTDIR].contains(code)
+    [
+      EROFS, EACCES, EPERM, ENOSPC, EDQUOT, ENOTSUP, ENOENT, ENOTDIR, ENOLCK, ENOSYS, EINVAL,
+    ].contains(code)
   }
   /// O_NOFOLLOW refused a symbolic link: with O_DIRECTORY the kernel returns ENOTDIR.
   var isSymbolicLink: Bool { code == ELOOP || code == ENOTDIR }

@@ -5,6 +5,8 @@ import BridgeSessionProtocol
 struct Retention {
   /// How long a journal and a tombstone are kept, in seconds.
   static let tombstone: UInt64 = 7 * 24 * 3600
+  /// How long a session is kept whose end is not known, after its files were used last, in seconds.
+  static let abandoned: UInt64 = 30 * 24 * 3600
   /// How long a journal is kept whose output was committed.
   static let committed: UInt64 = 24 * 3600
   /// Journals of ended sessions of one user, in bytes.
@@ -38,8 +40,15 @@ struct Retention {
     for name in root.directory.names() where name.hasPrefix(".gone-") || name.hasPrefix(".new-") {
       guard let directory = try? Directory(name, in: root.directory) else { continue }
       let isOld = now > (directory.modified ?? now) + Self.remainsAge
-      let isHeld = (try? directory.openForReading("lock").isLocked) ?? false
-      if isOld, !isHeld { root.directory.removeDirectory(name) }
+      if isOld, !Self.isHeld(directory) { root.directory.removeDirectory(name) }
+    }
+  }
+
+  private static func isHeld(_ directory: Directory) -> Bool {
+    do throws(SystemError) {
+      return try directory.openForReading("lock").isLocked()
+    } catch {
+      return !error.isMissing
     }
   }
 
@@ -47,7 +56,10 @@ struct Retention {
 
   /// An ended session with its journal; nil for one that lives or was removed here.
   private func inspect(_ files: SessionFiles) -> Ended? {
-    guard !files.isAlive, let status = files.status() else { return nil }
+    guard files.life == .dead, let status = files.status() else {
+      removeAbandoned(files)
+      return nil
+    }
     switch status.state {
     case .running: return nil
     case .claimed, .ended, .keeperDied, .rebooted: break
@@ -60,6 +72,14 @@ struct Retention {
     let isCommitted = status.end != nil && status.committed == status.newest
     if isCommitted, isOver(Self.committed, since: at) { files.removeJournal() }
     return Ended(files: files, at: at, size: Journal(files.directory).size)
+  }
+
+  /// Removes one whose record cannot be read, or of another machine that is not seen from here, once
+  /// its files were not used for long: a keeper that lives touches them each day.
+  private func removeAbandoned(_ files: SessionFiles) {
+    guard files.life != .alive, let used = files.directory.used, isOver(Self.abandoned, since: used)
+    else { return }
+    files.removeUnlessRead()
   }
 
   private func isOver(_ time: UInt64, since at: UInt64) -> Bool { now > at && now - at > time }

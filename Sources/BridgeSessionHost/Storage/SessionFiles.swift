@@ -32,9 +32,6 @@ struct SessionFiles {
     }
   }
 
-  /// True while a keeper, or a start that has not handed over yet, holds the lock.
-  var isAlive: Bool { (try? directory.create("lock").isLocked) ?? false }
-
   /// The link to the writer's agent, for the program.
   static let agentName = "agent"
 
@@ -48,10 +45,10 @@ struct SessionFiles {
     } catch {
       guard error.isMissing || error.isRefused, let state, state.boot == Machine.boot,
         let keeper = state.keeper, let start = state.keeperStart,
-        Programs.signal(process: keeper, startedAt: start, Programs.socketSignal)
+        Programs.signal(process: keeper, startedAt: start, Programs.socketSignal) == .sent
       else { throw error }
     }
-    for _ in 0..<100 where isAlive {
+    for _ in 0..<100 where life == .alive {
       if let connected = try? directory.connect() { return connected }
       Poller.pause(5)
     }
@@ -84,21 +81,32 @@ struct SessionFiles {
   /// Its record is there, and is not what was written: how it ended is not known.
   var isDamaged: Bool { directory.names().contains(StateRecord.name) && status() == nil }
 
+  /// Why its record cannot be read; nil where it can, or where there is none.
+  var failure: SystemError? {
+    do throws(SystemError) {
+      _ = try directory.read(StateRecord.name, limit: StateRecord.limit)
+      return nil
+    } catch {
+      return error.isMissing ? nil : error
+    }
+  }
+
   /// What is known without asking the keeper.
   func status() -> SessionStatus? {
     guard let spec, let state else { return nil }
     var status = SessionStatus(session: session, state: .claimed)
-    let isAlive = isAlive
+    let life = life
     // A keeper that has ended may have written its end between the two.
-    let state2 = isAlive ? state : self.state ?? state
+    let state2 = life == .alive ? state : self.state ?? state
     let sameBoot = state2.boot == Machine.boot
     switch state2.phase {
     case .ended: status.state = .ended
     case .claimed: status.state = .claimed
     // How the program ended may be known; whether all of its output was read is not.
     case .starting, .running, .exited:
-      status.state = isAlive ? .running : sameBoot ? .keeperDied : .rebooted
+      status.state = life != .dead ? .running : sameBoot ? .keeperDied : .rebooted
     }
+    if status.state == .running, state2.isElsewhere { status.node = state2.node }
     status.end = state2.end
     if status.state == .keeperDied { status.end = .unknownKeeperDied }
     if status.state == .rebooted { status.end = .unknownRebooted }

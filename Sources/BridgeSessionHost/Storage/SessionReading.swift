@@ -11,7 +11,7 @@ final class SessionReading {
   init(_ files: SessionFiles) {
     self.files = files
     let file = try? files.directory.create(LiveRecord.name)
-    if let file, file.share() { lock = file }
+    if let file, (try? file.share()) == true { lock = file }
   }
 
   deinit {
@@ -33,7 +33,7 @@ extension SessionFiles {
   /// Removes the session unless a process reads it; nothing is removed under a reader.
   func removeUnlessRead() {
     let file = try? directory.create(LiveRecord.name)
-    guard file?.lock() != false else { return }
+    if let file, (try? file.lock()) != true { return }
     withExtendedLifetime(file) { remove() }
   }
 }

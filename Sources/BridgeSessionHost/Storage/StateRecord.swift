@@ -31,6 +31,9 @@ struct StateRecord: Equatable {
   /// The keeper's process, and when it started.
   var keeper: UInt64?
   var keeperStart: UInt64?
+  /// The machine that it was started on: others may have the same files. Empty where an older
+  /// version has written it.
+  var node = ""
 
   static let name = "state"
   static let limit = 4096
@@ -63,7 +66,12 @@ struct StateRecord: Equatable {
     survivesLogout = try fields.text("logout") ?? ""
     keeper = try fields.number("keeper")
     keeperStart = try fields.number("keeper-start")
+    node = try fields.text("node") ?? ""
   }
+
+  /// Whether it was started on another machine. A container has another name, but the boot of its
+  /// host.
+  var isElsewhere: Bool { boot != Machine.boot && !node.isEmpty && node != Machine.node }
 
   /// Records of 32 bytes: lease (8), client (16), accepted (8).
   private static func leases(_ bytes: [UInt8]) -> [EndedLease] {
@@ -103,6 +111,7 @@ struct StateRecord: Equatable {
     fields.add("leases", bytes: leases)
     fields.add("keeper", number: keeper)
     fields.add("keeper-start", number: keeperStart)
+    fields.add("node", text: node.isEmpty ? nil : node)
     let bytes = fields.bytes
     fields.add("sum", bytes: Self.sum(of: bytes))
     return fields.bytes

@@ -24,14 +24,14 @@ struct AttachVerb {
 
   func run(_ files: SessionFiles) -> UInt8 {
     for _ in 0..<Self.attempts {
-      if files.isAlive {
+      if files.life != .dead {
+        if let node = files.otherNode { return answer.decline(files.session, isOn: node) }
         if case .ended(let code) = hand(to: files) { return code }
         Poller.pause(5)
         continue
       }
       guard let status = files.status() else {
-        if files.isDamaged { return answer.declineDamaged(files.session) }
-        return answer.decline(.unknownSession, "Session \(files.session) was removed.")
+        return answer.declineWithoutStatus(files, "Session \(files.session) was removed.")
       }
       switch status.state {
       case .running: continue

@@ -19,7 +19,7 @@ struct Inspection {
     let held = SessionFiles(session, in: roots)?.hold()
     defer { withExtendedLifetime(held) {} }
     guard let files = SessionFiles(session, in: roots), let first = started(files) else {
-      return answer.decline(.unknownSession, "No session \(session) here.")
+      return declineUnknown(session)
     }
     let reading = SessionReading(files)
     defer { withExtendedLifetime(reading) {} }
@@ -99,14 +99,17 @@ struct Inspection {
   private static let retryPause: Int32 = 100
 
   private func declineUnknown(_ session: SessionID) -> UInt8 {
-    if SessionFiles(session, in: roots)?.isDamaged == true { return answer.declineDamaged(session) }
-    return answer.decline(.unknownSession, "No session \(session) here.")
+    let text = "No session \(session) here."
+    guard let files = SessionFiles(session, in: roots) else {
+      return answer.decline(.unknownSession, text)
+    }
+    return answer.declineWithoutStatus(files, text)
   }
 
   /// The status of a session; nil for what a start has left that failed.
   private func started(_ files: SessionFiles) -> SessionStatus? {
     guard let status = files.status() else { return nil }
-    return status.state != .claimed || files.isAlive ? status : nil
+    return status.state != .claimed || files.life != .dead ? status : nil
   }
 
   private func exitStatus(of status: SessionStatus) -> UInt8 {
@@ -130,6 +133,7 @@ struct Inspection {
       answer.send(.status(status))
       return exitStatus(of: status)
     }
+    if let node = files.otherNode { return answer.decline(session, isOn: node) }
     let place = signal.flatMap { SessionSignal.allCases.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     // A request to a keeper that is stopped would be carried out later.
     guard let socket = try? files.connect(),
@@ -167,7 +171,9 @@ extension Inspection {
     for signal in signal.map({ [$0] }) ?? [.terminate, .kill] {
       let number = SessionSignalNumber.number(signal.rawValue)
       // The leader by its start time, since its number may be another's by now; then its group.
-      guard Programs.signal(process: process, startedAt: start, number) else { return true }
+      guard Programs.signal(process: process, startedAt: start, number) != .gone else {
+        return true
+      }
       if let group = Int32(exactly: process) { Programs.signalGroup(group, number) }
       for _ in 0..<Self.orphanLooks {
         if Programs.startTime(of: Int32(truncatingIfNeeded: process)) != start { return true }
@@ -185,6 +191,20 @@ extension Answer {
   /// Of a session whose record cannot be trusted.
   func declineDamaged(_ session: SessionID) -> UInt8 {
     decline(.outcomeUnknown, "The record of \(session) is damaged: how it ended is not known.")
+  }
+
+  /// Of a session whose record cannot be read, or is not there: then it is what `text` says.
+  func declineWithoutStatus(_ files: SessionFiles, _ text: String) -> UInt8 {
+    if let failure = files.failure {
+      return decline(.directory, "Session \(files.session) cannot be read: \(failure.text).")
+    }
+    return files.isDamaged ? declineDamaged(files.session) : decline(.unknownSession, text)
+  }
+
+  /// Of a session whose keeper is on another machine.
+  func decline(_ session: SessionID, isOn node: String) -> UInt8 {
+    decline(
+      .directory, "Session \(session) is on \(node), which has the same directory: connect there.")
   }
 
   /// The fields that the text form omits.

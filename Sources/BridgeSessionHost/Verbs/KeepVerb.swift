@@ -43,18 +43,18 @@ enum KeepVerb {
     let files = SessionFiles(spec.session, directory: directory)
     guard var state = files.state else { throw SystemError("read state", 22) }
     state.phase = .starting
-    state.boot = Machine.boot
+    (state.boot, state.node) = (Machine.boot, Machine.node)
+    state.keeper = UInt64(Programs.ownProcess)
+    state.keeperStart = Programs.startTime(of: Programs.ownProcess)
     try directory.sync("spec")
     try files.record(state, syncs: true)
-    try Directory("..", in: directory).descriptor.sync()
+    try Directory("..", in: directory).sync()
     do throws(SystemError) {
       let program = try KeptProgram(spec, place: directory.path)
       Programs.raiseLimits()
       state.phase = .running
       state.process = UInt64(program.process)
       state.processStart = Programs.startTime(of: program.process)
-      state.keeper = UInt64(Programs.ownProcess)
-      state.keeperStart = Programs.startTime(of: Programs.ownProcess)
       try? files.record(state, syncs: false)
       return Keeper(files, spec, state, program, listener: listener, children: children)
     } catch {

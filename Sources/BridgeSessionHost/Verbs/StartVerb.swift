@@ -9,7 +9,7 @@ struct StartVerb {
 
   private enum Claim {
     /// This process holds the lock of a session that was never started.
-    case ours(SessionFiles, lock: Descriptor)
+    case ours(SessionFiles, lock: Descriptor, listener: Descriptor?)
     /// Another process starts it or has started it.
     case known(SessionFiles)
     case declined(Refusal.Code, String)
@@ -24,15 +24,15 @@ struct StartVerb {
     switch claim(spec) {
     case .declined(let code, let text): return (nil, answer.decline(code, text))
     case .known(let files): return report(files, spec)
-    case .ours(let files, let lock): return start(files, lock, spec)
+    case .ours(let files, let lock, let listener): return start(files, lock, listener, spec)
     }
   }
 
   private func start(
-    _ files: SessionFiles, _ lock: Descriptor, _ spec: SessionSpec
+    _ files: SessionFiles, _ lock: Descriptor, _ listener: Descriptor?, _ spec: SessionSpec
   ) -> (session: SessionFiles?, status: UInt8) {
     for _ in 0..<Self.keepers {
-      switch startKeeper(files, lock) {
+      switch startKeeper(files, lock, listener) {
       case .started: return report(files, spec)
       case .failed(let error):
         let isExec = error.call.hasPrefix("exec")
@@ -103,7 +103,7 @@ struct StartVerb {
       guard error.isUnsuitablePlace, let other = StateRoot.openLast() else { throw error }
       claim = try create(spec, in: other.directory)
     }
-    guard case .ours(let files, _) = claim else { return claim }
+    guard case .ours(let files, _, _) = claim else { return claim }
     // Another process may have claimed it in the other place: one of the two sees both.
     let places = (try? StateRoot.open(creates: false)) ?? []
     let claims = places.filter { SessionFiles(spec.session, in: [$0]) != nil }
@@ -121,16 +121,19 @@ struct StartVerb {
       let files = SessionFiles(
         spec.session, directory: try Directory(temporary, in: root))
       let lock = try files.directory.create("lock")
-      guard lock.lock() else { throw SystemError("lock") }
+      guard try lock.lock() else { throw SystemError("lock", 11) }
+      // Before the id is taken: the file system may have no sockets.
+      let listener = try files.directory.listen()
       // Synced by the keeper with the phase in which the program may run: until then a session that
       // the machine forgets was not started.
       try files.directory.replace("spec", spec.payload, syncs: false)
       var state = StateRecord(phase: .claimed, boot: Machine.boot, epoch: Machine.entropy())
       state.survivesLogout = Logout.answer()
       state.startedAt = Machine.seconds
+      state.node = Machine.node
       try files.record(state, syncs: false)
       try root.claim(name, from: temporary)
-      return .ours(files, lock: lock)
+      return .ours(files, lock: lock, listener: listener)
     } catch {
       root.removeDirectory(temporary)
       throw error
@@ -142,21 +145,26 @@ struct StartVerb {
   private func reclaim(_ files: SessionFiles) -> Claim? {
     guard let state = files.state else { return .known(files) }
     guard state.phase == .claimed else { return .known(files) }
-    guard let lock = try? files.directory.create("lock") else { return nil }
-    guard lock.lock() else {
-      // It is being started.
-      Poller.pause(5)
-      return files.isAlive ? waitForStart(files) : nil
+    do throws(SystemError) {
+      let lock = try files.directory.create("lock")
+      guard try lock.lock() else {
+        // It is being started.
+        Poller.pause(5)
+        return files.life == .dead ? nil : waitForStart(files)
+      }
+      // With the lock held the phase is final.
+      guard files.state?.phase == .claimed else { return .known(files) }
+      return .ours(files, lock: lock, listener: nil)
+    } catch {
+      return error.isMissing ? nil : .declined(.storage, error.text)
     }
-    // With the lock held the phase is final.
-    guard files.state?.phase == .claimed else { return .known(files) }
-    return .ours(files, lock: lock)
   }
 
   private func waitForStart(_ files: SessionFiles) -> Claim? {
     for _ in 0..<2000 {
-      guard files.isAlive, files.state?.phase == .claimed || files.state?.phase == .starting else {
-        return files.isAlive || files.state?.phase != .claimed ? .known(files) : nil
+      let isAlive = files.life != .dead
+      guard isAlive, files.state?.phase == .claimed || files.state?.phase == .starting else {
+        return isAlive || files.state?.phase != .claimed ? .known(files) : nil
       }
       Poller.pause(5)
     }
@@ -166,9 +174,13 @@ struct StartVerb {
   // MARK: The keeper
 
   /// Starts the keeper, which inherits the lock; returns once it has executed the program.
-  private func startKeeper(_ files: SessionFiles, _ lock: Descriptor) -> KeepVerb.Report {
+  private func startKeeper(
+    _ files: SessionFiles, _ lock: Descriptor, _ listener: Descriptor?
+  ) -> KeepVerb.Report {
     do throws(SystemError) {
-      let listener = try files.directory.listen()
+      var listener = listener
+      if listener == nil { listener = try files.directory.listen() }
+      guard let listener else { throw SystemError("bind", 22) }
       if let scope = Logout.scope {
         let report = try spawn(scope.path, scope.arguments, files, lock, listener)
         // The keeper was not executed: the phase records it, and no other process has the report.

@@ -121,8 +121,13 @@ public struct SessionStatus: Sendable, Equatable {
   public var startedAt: UInt64 = 0
   /// Seconds since 1970; nil where no end is recorded.
   public var endedAt: UInt64?
-  /// "yes", or why the session ends at logout and the command that changes it.
+  /// "yes", or why the session ends at logout and the command that changes it, or why that is not
+  /// known.
   public var survivesLogout = ""
+  /// The machine that it runs on; nil where it is this host.
+  public var node: String?
+  /// Whether the program waits for a reader: the output that is kept has reached its limit.
+  public var waitsForReader = false
 
   /// The state of a session.
   public init(session: SessionID, state: State) {

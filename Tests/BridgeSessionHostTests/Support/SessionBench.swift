@@ -78,7 +78,7 @@ final class SessionBench {
     for keeper in keepers(of: session) { TestMachine.kill(keeper) }
     try waitUntil {
       let files = (try? root).flatMap { SessionFiles(session, in: [$0]) }
-      return keepers(of: session).isEmpty && files?.isAlive != true
+      return keepers(of: session).isEmpty && files?.life != .alive
     }
   }
 

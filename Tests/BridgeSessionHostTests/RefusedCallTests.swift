@@ -1,0 +1,81 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+/// File systems and kernels that refuse a system call: home directories of NFS, CephFS, 9p and the
+/// like, old kernels, containers.
+@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")))
+struct RefusedCallTests {
+  /// `bridge-host` whose calls are answered with an error by strace(1); those of its keeper only
+  /// with `-f` in `options`.
+  private func bench(
+    _ call: String, _ error: String, _ options: String = ""
+  ) throws -> SessionBench {
+    let bench = try SessionBench()
+    // The leak sanitizer does not work under ptrace(2).
+    bench.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    bench.prelude =
+      "exec /usr/bin/strace -qq -o /dev/null \(options) -e trace=\(call) "
+      + "-e inject=\(call):error=\(error)"
+    return bench
+  }
+
+  private func expectRun(_ bench: SessionBench, _ spec: SessionSpec) throws {
+    guard case .status(let status) = try bench.start(spec) else { Issue.record("none"); return }
+    #expect(status.session == spec.session)
+    bench.prelude = nil
+    #expect(try bench.run(["wait", "--session", spec.session.description]).status == 0)
+    #expect(bench.text("runs") == "run\n")
+  }
+
+  @Test func aFileSystemWithoutFlagsOfRenameHoldsSessions() throws {
+    let bench = try bench("renameat2", "EINVAL")
+    let spec = bench.spec("echo run >>runs")
+    try expectRun(bench, spec)
+    #expect(bench.sessions == [spec.session])
+  }
+
+  @Test func aFileSystemThatSyncsNoDirectoryHoldsSessions() throws {
+    let bench = try bench("fsync", "EINVAL", "-f")
+    try FileManager.default.createDirectory(
+      at: bench.sessionsFolder, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    bench.prelude? += " -P \(bench.sessionsFolder.path)"
+    let spec = bench.spec("echo run >>runs")
+    try expectRun(bench, spec)
+    #expect(bench.sessions == [spec.session])
+  }
+
+  /// The first call is for the home directory.
+  @Test(arguments: [
+    ("bind", "EPERM"), ("bind", "EOPNOTSUPP"), ("fcntl", "ENOLCK"), ("fcntl", "ENOSYS"),
+  ])
+  func aFileSystemWithoutSocketsOrLocksLeavesTheOtherPlace(call: String, error: String) throws {
+    let bench = try bench(call, error + ":when=1")
+    let spec = bench.spec("echo run >>\(bench.file("runs"))")
+    let place = "/var/tmp/bridge-\(Programs.user)/s/\(spec.session)"
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    try expectRun(bench, spec)
+    #expect(bench.names.isEmpty && FileManager.default.fileExists(atPath: place))
+  }
+
+  /// Kernels before 5.3 have no descriptors of processes, and some containers do not allow them.
+  @Test(arguments: ["ENOSYS", "EPERM"])
+  func withoutDescriptorsOfProcessesTheProgramOfADeadKeeperIsSignaled(error: String) throws {
+    let bench = try bench("pidfd_open", error)
+    let prelude = bench.prelude
+    bench.prelude = nil
+    let spec = bench.spec("trap '' HUP; echo $$ >\(bench.file("pid")); exec sleep 1000")
+    _ = try bench.start(spec)
+    try waitUntil { !bench.text("pid").isEmpty }
+    let process = try #require(
+      Int32(bench.text("pid").trimmingCharacters(in: .whitespacesAndNewlines)))
+    try bench.killKeeper(of: spec.session)
+    #expect(Programs.startTime(of: process) != nil, "it outlives its keeper")
+    bench.prelude = prelude
+    _ = try bench.run(["kill", "--session", spec.session.description])
+    try waitUntil { !TestMachine.isAlive(process) }
+  }
+}
