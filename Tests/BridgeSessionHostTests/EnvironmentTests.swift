@@ -142,7 +142,7 @@ import Testing
       mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
       mount -t tmpfs none /var/lib && mkdir -p /var/lib/systemd/linger &&
       mount -t tmpfs none /etc && mkdir /etc/systemd &&
-      echo KillUserProcesses=yes >/etc/systemd/logind.conf &&
+      printf '[Login]\\nKillUserProcesses=yes\\n' >/etc/systemd/logind.conf &&
       \(lingers ? "touch /var/lib/systemd/linger/somebody" : "true") &&
       exec \(SessionBench.program) start --marker \(SessionBench.marker)
       """

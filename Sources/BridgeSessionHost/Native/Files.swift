@@ -53,6 +53,14 @@ struct Directory {
     return try file.read(at: 0, count: min(limit, Int(clamping: info.size)))
   }
 
+  /// All bytes of a file that may be a symbolic link, as those of the system are; at most `limit`.
+  func readFollowing(_ name: String, limit: Int) throws(SystemError) -> [UInt8] {
+    let flags = O_RDONLY | O_NONBLOCK
+    let file = Descriptor(
+      try check("open \(name)") { unsafe bridge_open_at(number, name, flags, 0) })
+    return try file.info().isFile ? file.read(at: 0, count: limit) : []
+  }
+
   /// Replaces a file by its new contents in one step; `syncs` makes it outlive the machine.
   func replace(_ name: String, _ bytes: [UInt8], syncs: Bool) throws(SystemError) {
     let temporary = name + ".new"

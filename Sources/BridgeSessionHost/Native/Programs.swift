@@ -181,6 +181,30 @@ enum Programs {
     return (bytes ?? []).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// What a program prints, at most 64 KiB; nil where it fails, or takes longer than `limit`
+  /// milliseconds.
+  static func output(of path: String, _ arguments: [String], within limit: UInt64) -> String? {
+    guard let pipe = try? Pipe(), let null = try? Directory("/dev").open("null", O_RDWR),
+      let process = try? spawn(
+        path, arguments.map { Array($0.utf8) }, environment: environment,
+        descriptors: [null.number, pipe.writer.number, null.number])
+    else { return nil }
+    pipe.writer.closeNow()
+    let end = Machine.milliseconds + limit
+    var bytes: [UInt8] = []
+    while bytes.count < 64 << 10 {
+      let now = Machine.milliseconds
+      let isReady = now < end && Poller.isReadable(pipe.reader.number, within: end - now)
+      guard isReady, let more = Machine.readSome(from: pipe.reader.number) else { break }
+      bytes += more
+    }
+    // It has closed its output, or is not waited for.
+    if Machine.milliseconds >= end { kill(process, SIGKILL) }
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
   /// Where a program is in PATH.
   static func find(_ name: String) -> String? {
     let folders = (variable("PATH") ?? "/usr/bin:/bin").split(separator: ":")

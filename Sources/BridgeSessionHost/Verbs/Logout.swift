@@ -1,11 +1,16 @@
-/// Whether a session outlives the logout of its user, from files alone. Nothing is enabled here.
+/// Whether a session outlives the logout of its user. Nothing is enabled here.
 enum Logout {
-  /// "yes", or why not and the command that changes it.
+  /// "yes", or why not and the command that changes it, or why that is not known.
   static func answer() -> String { scope != nil ? "yes" : answerWithoutScope }
 
   /// `answer` where a process of the login itself must stay.
   static var answerWithoutScope: String {
-    guard isBootedBySystemd, killsUserProcesses else { return "yes" }
+    guard isBootedBySystemd else { return "yes" }
+    guard let settings = LogindSettings.current(), let kills = settings.ends(user) else {
+      return "unknown: whether systemd ends a user's processes at logout cannot be found out here "
+        + "(KillUserProcesses); loginctl enable-linger makes sure that it does not"
+    }
+    guard kills else { return "yes" }
     if lingers {
       return "no: systemd ends a user's processes at logout (KillUserProcesses=yes) and "
         + "systemd-run made no scope for this one; systemctl --user status shows why"
@@ -29,18 +34,12 @@ enum Logout {
   private static var isBootedBySystemd: Bool { (try? Directory("/run/systemd/system")) != nil }
 
   private static var lingers: Bool {
-    let name = Programs.variable("USER") ?? Programs.variable("LOGNAME") ?? ""
-    guard !name.isEmpty, !name.contains("/") else { return false }
+    guard !user.isEmpty, !user.contains("/") else { return false }
     let linger = try? Directory("/var/lib/systemd/linger")
-    return (try? linger?.openForReading(name)) != nil
+    return (try? linger?.openForReading(user)) != nil
   }
 
-  private static var killsUserProcesses: Bool {
-    guard let folder = try? Directory("/etc/systemd"),
-      let bytes = try? folder.read("logind.conf", limit: 64 << 10)
-    else { return false }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
-      line.filter { $0 != " " }.lowercased() == "killuserprocesses=yes"
-    }
+  private static var user: String {
+    Programs.variable("USER") ?? Programs.variable("LOGNAME") ?? ""
   }
 }
