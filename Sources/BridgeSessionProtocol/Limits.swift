@@ -37,6 +37,9 @@ public enum Limits {
   public static let lead: UInt64 = 1 << 20
   /// Time without an acknowledgement after which a writer no longer holds back the program.
   public static let stall: Milliseconds = 1000
+  /// Time without a frame after which a writer that was pinged no longer keeps another client from
+  /// writing.
+  public static let writerSilence: Milliseconds = 3000
   /// Retained output of a program on a terminal.
   public static let terminalCap: UInt64 = 64 << 20
   /// Retained output of a program on pipes.

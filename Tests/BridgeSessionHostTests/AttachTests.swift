@@ -78,7 +78,10 @@ import Testing
     try first.pump { $0.text == "got one\n" }
     let other = ClientID(high: 9, low: 9)
     let viewer = try bench.attach(spec.session, client: other)
-    try viewer.pump { $0.text == "got one\n" }
+    // The writer is pinged first, and answers.
+    while viewer.text != "got one\n" {
+      for client in [first, viewer] { try client.pumpOnce() }
+    }
     #expect(viewer.welcome?.role == .viewer && viewer.welcome?.writer == bench.client)
     viewer.cut()
     let taker = try bench.attach(spec.session, client: other) { $0.takes = true }
@@ -90,6 +93,20 @@ import Testing
     #expect(first.process?.exitStatus() == 75)
     try taker.type("two\n")
     try taker.pump { $0.text == "got one\ngot two\n" }
+  }
+
+  /// Its client is stopped, or its link is dead without a word.
+  @Test func aWriterThatAnswersNothingMakesRoomForAnother() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("while read word; do echo got $word; done")
+    _ = try bench.start(spec)
+    let dead = try bench.attach(spec.session)
+    try dead.greet()
+    let other = try bench.attach(spec.session, client: ClientID(high: 9, low: 9))
+    try other.greet()
+    #expect(other.welcome?.role == .writer)
+    try other.type("x\n")
+    try other.pump { $0.text == "got x\n" }
   }
 
   @Test func aHalfOpenAttachmentOfTheSameClientIsDisplacedAtOnce() throws {

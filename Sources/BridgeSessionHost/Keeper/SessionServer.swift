@@ -122,6 +122,15 @@ final class SessionServer {
     if let hello { conclude(hello, of: connection) }
   }
 
+  /// Answers hellos that waited for a sign of life of the writer.
+  private func answerHellos(at now: Milliseconds) {
+    for (id, hello) in machine.answerable(at: now) {
+      prepare(for: hello)
+      execute(machine.answer(id, at: now), at: now)
+      if let connection = connection(id) { conclude(hello, of: connection) }
+    }
+  }
+
   /// Takes from a hello that was accepted what concerns the program.
   private func conclude(_ hello: Hello, of connection: Connection) {
     guard machine.isWriter(connection.id) else { return }
@@ -153,7 +162,8 @@ final class SessionServer {
 
   /// Sends due frames and removes connections that have ended.
   func pump(at now: Milliseconds) {
-    execute(machine.acknowledgements(at: now), at: now)
+    answerHellos(at: now)
+    if writerHasSpace { execute(machine.acknowledgements(at: now), at: now) }
     for connection in connections {
       fill(connection, at: now)
       connection.flush(at: now)
@@ -219,7 +229,8 @@ final class SessionServer {
 
   /// When `pump` is due without an event.
   func deadline(at now: Milliseconds) -> Milliseconds? {
-    var first = machine.acknowledgementDeadline
+    var first = writerHasSpace ? machine.acknowledgementDeadline : nil
+    first.limit(to: machine.answerDeadline)
     for connection in connections {
       if connection.exitCode != nil {
         first.limit(to: connection.endedAt + Connection.lastFrames)

@@ -3,7 +3,7 @@ extension HostSession {
   public func hello(in frame: Frame, from id: AttachmentID) -> Hello? {
     switch frame {
     case .hello(let hello): hello
-    case .pong: attachments[id]?.waiting
+    case .pong: attachments[id]?.waiting?.hello
     default: nil
     }
   }
@@ -21,21 +21,82 @@ extension HostSession {
       lastHello += 1
       attachments[id]?.number = lastHello
       guard hello.answersPings, isContested(hello), refusal(of: hello) == nil else {
-        return try greet(hello, from: id, at: now)
+        return try greetUnlessWriterLives(hello, from: id, at: now)
       }
-      attachments[id]?.waiting = hello
+      attachments[id]?.waiting = .client(hello)
       return [.send(id, .ping(UInt64(id)))]
-    case (.pong(UInt64(id)), let hello?):
+    case (.pong(UInt64(id)), .client(let hello)):
       let number = attachments[id]?.number ?? 0
       guard displaced(by: hello).allSatisfy({ $0.number < number }) else {
         disconnect(id)
         let refusal = Refusal(.replaced, "A later attachment is there already.")
         return [.send(id, .refused(refusal)), .end(id, .declined(.replaced))]
       }
-      return try greet(hello, from: id, at: now)
+      return try greetUnlessWriterLives(hello, from: id, at: now)
     default: throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }
+
+  // MARK: A writer that may be dead
+
+  /// Answers a hello, unless its client wants to write in the place of another one: then that is
+  /// pinged first, for its link may be dead.
+  private mutating func greetUnlessWriterLives(
+    _ hello: Hello, from id: AttachmentID, at now: Milliseconds
+  ) throws(ProtocolError) -> [Effect] {
+    guard hello.role == .writer, !mayWrite(hello), refusal(of: hello) == nil, let writer,
+      attachments[writer]?.answersPings == true
+    else { return try greet(hello, from: id, at: now) }
+    attachments[id]?.waiting = .writer(hello, writer, until: now + Limits.writerSilence)
+    return [.send(writer, .ping(UInt64(id)))]
+  }
+
+  /// The writer has sent something, or is gone: hellos that wait for that can be answered.
+  mutating func settleWaiting(for writer: AttachmentID) {
+    for (id, attachment) in attachments {
+      guard case .writer(let hello, writer, _)? = attachment.waiting else { continue }
+      attachments[id]?.waiting = .nothing(hello)
+    }
+  }
+
+  /// The hellos that waited and can be answered now, in their order: with `answer`.
+  public func answerable(at now: Milliseconds) -> [(id: AttachmentID, hello: Hello)] {
+    attachments.compactMap { id, attachment -> (id: AttachmentID, hello: Hello)? in
+      switch attachment.waiting {
+      case .nothing(let hello): (id, hello)
+      case .writer(let hello, _, let until) where until <= now: (id, hello)
+      case .writer, .client, nil: nil
+      }
+    }.sorted { attachments[$0.id]?.number ?? 0 < attachments[$1.id]?.number ?? 0 }
+  }
+
+  /// When a hello that waits is answered without an event; nil where none waits.
+  public var answerDeadline: Milliseconds? {
+    attachments.values.compactMap { attachment -> Milliseconds? in
+      switch attachment.waiting {
+      case .nothing: 0
+      case .writer(_, _, let until): until
+      case .client, nil: nil
+      }
+    }.min()
+  }
+
+  /// Answers a hello that waited. A writer that has sent nothing meanwhile is displaced.
+  public mutating func answer(_ id: AttachmentID, at now: Milliseconds) -> [Effect] {
+    guard let waiting = attachments[id]?.waiting else { return [] }
+    var effects: [Effect] = []
+    if case .writer(let hello, let writer, let until) = waiting, until <= now {
+      let client = hello.client
+      effects = replace(writer, "Client \(client) took the session over: this one was silent.")
+    }
+    do throws(ProtocolError) {
+      return try effects + greet(waiting.hello, from: id, at: now)
+    } catch {
+      return effects + violate(error, by: id)
+    }
+  }
+
+  // MARK: Greeting
 
   /// Whether another attachment is there, waits for its pong, or returns as the writer soon.
   private func isContested(_ hello: Hello) -> Bool {
@@ -73,8 +134,9 @@ extension HostSession {
     if role == .writer { effects += becomeWriter(hello.client, id) }
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
-      number: attachments[id]?.number ?? 0, client: hello.client, role: role, cursor: start,
-      acknowledged: acknowledged, progressAt: now,
+      number: attachments[id]?.number ?? 0, client: hello.client,
+      answersPings: hello.answersPings, role: role, cursor: start,
+      lag: OutputLag(acknowledged: acknowledged, since: now),
       window: min(hello.window ?? Limits.window, Limits.largestWindow))
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start))))

@@ -67,12 +67,30 @@ public struct HostSession: Sendable {
     case violated(ProtocolError)
   }
 
+  /// What a hello waits for.
+  enum Waiting: Sendable {
+    /// The answer of its own client to a ping: bytes of a link that was given up may come late.
+    case client(Hello)
+    /// A sign of life of the writer, in whose place its client wants to write.
+    case writer(Hello, AttachmentID, until: Milliseconds)
+    /// Nothing more.
+    case nothing(Hello)
+
+    var hello: Hello {
+      switch self {
+      case .client(let hello), .writer(let hello, _, _), .nothing(let hello): hello
+      }
+    }
+  }
+
   struct Attachment: Sendable {
     /// In the order in which the hellos arrived.
     var number: UInt64 = 0
     var client: ClientID?
-    /// What is answered once the client has answered a ping.
-    var waiting: Hello?
+    /// A hello that is not answered yet, and why.
+    var waiting: Waiting?
+    /// Whether its client answers pings.
+    var answersPings = false
     var role = Role.viewer
     /// The next output offset to send.
     var cursor: UInt64 = 0
@@ -185,6 +203,7 @@ public struct HostSession: Sendable {
   public mutating func disconnect(_ id: AttachmentID) {
     attachments[id] = nil
     if writer == id { writer = nil }
+    settleWaiting(for: id)
   }
 
   /// Takes a frame of an attachment in. A violation ends that attachment and nothing else.
@@ -192,6 +211,7 @@ public struct HostSession: Sendable {
     _ frame: Frame, from id: AttachmentID, at now: Milliseconds
   ) -> [Effect] {
     guard let attachment = attachments[id] else { return [] }
+    if id == writer { settleWaiting(for: id) }
     do throws(ProtocolError) {
       guard attachment.isAttached else {
         return try receiveGreeting(frame, from: id, at: now)

@@ -205,6 +205,9 @@ final class AttachedClient {
     }
   }
 
+  /// Sends and receives once.
+  func pumpOnce() throws { if !isClosed { try turn() } }
+
   private func turn() throws {
     let now = Machine.milliseconds
     while outbox.count < 64 << 10, let frame = machine.nextFrame(at: now) {

@@ -11,8 +11,14 @@ import Testing
     client.connect()
     // A hello, and where another client may be displaced the answer to a ping.
     while let frame = client.nextFrame(at: 0) {
-      for case .send(id, let answer) in host.receive(frame, from: id, at: 0) {
-        _ = try client.receive(answer, at: 0)
+      let effects = host.receive(frame, from: id, at: 0)
+      for case .send(id, let answer) in effects { _ = try client.receive(answer, at: 0) }
+      // The writer in whose place it wants to write lives.
+      for case .send(let writer, .ping(let value)) in effects where writer != id {
+        _ = host.receive(.pong(value), from: writer, at: 0)
+        for case .send(id, let answer) in host.answer(id, at: 0) {
+          _ = try client.receive(answer, at: 0)
+        }
       }
     }
     return client.role

@@ -113,4 +113,76 @@ import Testing
     #expect(host.receive(.hello(old), from: 2, at: 0).contains(.end(1, .replaced)))
     #expect(host.isWriter(2))
   }
+
+  // MARK: A writer whose link is dead
+
+  /// Attachment 2 is another client's that wants to write and takes nothing over; since 100 it waits
+  /// for the writer.
+  private func hostWithNewcomer() -> HostSession {
+    var host = hostWithWriter()
+    _ = host.connect(2)
+    _ = host.receive(Self.hello(Sample.other), from: 2, at: 0)
+    #expect(host.receive(.pong(2), from: 2, at: 100) == [.send(1, .ping(2))])
+    return host
+  }
+
+  @Test(arguments: [Frame.pong(2), .acknowledge(through: 0, settled: 0), .ping(7)])
+  func aWriterThatLivesIsNotDisplaced(sign: Frame) {
+    var host = hostWithNewcomer()
+    #expect(host.answerable(at: 3099).isEmpty && host.answerDeadline == 3100)
+    _ = host.receive(sign, from: 1, at: 3099)
+    #expect(host.answerable(at: 3099).map(\.id) == [2])
+    let effects = host.answer(2, at: 3100)
+    #expect(host.isWriter(1) && host.isAttached(2) && host.lease == 1)
+    #expect(effects.count == 1 && host.answerDeadline == nil)
+  }
+
+  @Test func aWriterThatSendsNothingIsDisplaced() {
+    var host = hostWithNewcomer()
+    #expect(host.answerable(at: 3100).map(\.id) == [2])
+    #expect(host.answer(2, at: 3100).contains(.end(1, .replaced)))
+    #expect(host.isWriter(2) && host.lease == 2)
+  }
+
+  @Test func aWriterThatLeavesMeanwhileMakesRoomAtOnce() {
+    var host = hostWithNewcomer()
+    host.disconnect(1)
+    #expect(host.answerable(at: 200).map(\.id) == [2])
+    _ = host.answer(2, at: 200)
+    #expect(host.isWriter(2))
+  }
+
+  @Test func aViewerDoesNotWaitForTheWriter() {
+    var host = hostWithWriter()
+    var hello = Hello(session: Sample.session, client: Sample.other)
+    hello.role = .viewer
+    _ = host.connect(2)
+    _ = host.receive(.hello(hello), from: 2, at: 0)
+    #expect(host.isAttached(2))
+  }
+
+  @Test func ofTwoThatWaitTheFirstWrites() {
+    var host = hostWithNewcomer()
+    _ = host.connect(3)
+    let third = ClientID(high: 3, low: 3)
+    _ = host.receive(Self.hello(third), from: 3, at: 200)
+    _ = host.receive(.pong(3), from: 3, at: 200)
+    _ = host.answer(2, at: 3100)
+    #expect(host.answerable(at: 3100).map(\.id) == [3])
+    _ = host.answer(3, at: 3100)
+    #expect(host.isWriter(2) && host.isAttached(3))
+  }
+
+  /// It would not answer a ping, however alive it is.
+  @Test func aWriterThatAnswersNoPingIsNotDisplaced() {
+    var host = HostSession(.init(session: Sample.session, epoch: Sample.epoch, kind: .pipes))
+    var old = Hello(session: Sample.session, client: Sample.client)
+    old.answersPings = false
+    _ = host.connect(1)
+    _ = host.receive(.hello(old), from: 1, at: 0)
+    _ = host.connect(2)
+    _ = host.receive(Self.hello(Sample.other), from: 2, at: 0)
+    _ = host.receive(.pong(2), from: 2, at: 0)
+    #expect(host.isWriter(1) && host.isAttached(2))
+  }
 }

@@ -116,6 +116,7 @@ struct SimulatedHost {
 
   /// Fills the outboxes with what is due.
   mutating func pump(at now: Milliseconds) {
+    for (id, _) in machine.answerable(at: now) { execute(machine.answer(id, at: now)) }
     execute(machine.acknowledgements(at: now))
     for id in connections.keys.sorted() {
       while connections[id]?.outbox.count ?? .max < 16 << 10, let frames = nextFrames(id) {
