@@ -3,7 +3,8 @@ import BridgeSessionProtocol
 /// The output of a session on disk: segments of 1 to 8 MiB and an index of streams that is written
 /// before the bytes. Nothing is synced but the end: what ends the machine ends the program too.
 ///
-/// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB.
+/// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB; then the oldest on
+/// the disk makes space for it.
 final class Journal {
   private let directory: Directory
   /// Where a segment ends and the next one begins.
@@ -86,6 +87,7 @@ final class Journal {
   }
 
   private func store(_ stream: ProgramStream, _ bytes: [UInt8]) {
+    if failure?.isShortage == true, memory.isFull { makeSpace() }
     if failure != nil {
       memory.append(stream, bytes)
     } else {
@@ -128,6 +130,14 @@ final class Journal {
       }
     }
     return true
+  }
+
+  /// The oldest output on the disk gives its space to the newest, as far as that is needed.
+  private func makeSpace() {
+    while segments.count > 1 {
+      removeFirst()
+      if retry() { return }
+    }
   }
 
   /// Drops whole segments below `offset`; returns the oldest output that is still kept.
@@ -203,7 +213,8 @@ final class Journal {
     ["out.", "idx.", "mod."].contains { name.hasPrefix($0) }
   }
 
-  /// Ends the last segment with its checksum and makes the journal outlive the machine.
+  /// Ends the last segment with its checksum and makes it outlive the machine. What comes before it
+  /// the kernel writes within half a minute; where the machine ends sooner it is a gap.
   func finish() throws(SystemError) {
     settle()
     if let failure { throw failure }

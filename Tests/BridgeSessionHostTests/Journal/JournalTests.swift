@@ -195,6 +195,36 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// Another program has filled the disk.
+  @Test(.enabled(if: SmallDisk.canMount)) func aFullDiskCostsNoMoreThanTheNewestOutputNeeds()
+    throws
+  {
+    let folder = try Folder()
+    guard let disk = try SmallDisk(at: folder.url, size: "12m") else { return }
+    let journal = Journal(try Directory(disk.path))
+    var whole: [UInt8] = []
+    func append(_ turns: Range<Int>) {
+      for turn in turns {
+        let bytes = piece(turn, 60_000)
+        whole += bytes
+        journal.append(.terminal, bytes)
+      }
+    }
+    append(0..<160)
+    let ballast = try Directory(disk.path).create("ballast")
+    var filled: UInt64 = 0
+    while (try? ballast.write([UInt8](repeating: 0, count: 4096), at: filled)) != nil {
+      filled += 4096
+    }
+    append(160..<260)
+    // 6,000,000 bytes more: what memory does not hold, and a segment or two.
+    #expect(journal.oldest > 0 && journal.oldest < 7 << 20)
+    let kept = try read(journal, from: journal.oldest, count: whole.count).flatMap(\.bytes)
+    let isWhole = kept == Array(whole[Int(journal.oldest)...])
+    #expect(isWhole)
+    withExtendedLifetime(disk) {}
+  }
+
   /// The first bytes of a segment did not fit: the next segment begins where that did.
   @Test(.enabled(if: SmallDisk.canMount)) func aSegmentThatTookNothingLeavesItsNameToTheNext()
     throws
