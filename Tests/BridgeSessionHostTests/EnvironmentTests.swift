@@ -120,6 +120,30 @@ import Testing
     #expect(first.welcome?.ownAccepted == 4)
   }
 
+  /// Start-up files begin an agent of their own where there is none.
+  @Test func aProgramHasTheNameOfAnAgentOnlyWhereItsLoginHadOne() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("echo ${SSH_AUTH_SOCK-none}")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    #expect(client.text == "none\n")
+  }
+
+  /// As a home directory of another owner may be.
+  @Test func aHomeDirectoryNeedNotBeReadable() throws {
+    let bench = try SessionBench()
+    let home = bench.folder.appending(path: "home")
+    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+    try FileManager.default.setAttributes([.posixPermissions: 0o311], ofItemAtPath: home.path)
+    bench.environment["HOME"] = home.path
+    let spec = bench.spec("pwd")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    #expect(try client.close() == 0)
+    #expect(client.text == home.path + "\n")
+  }
+
   // MARK: Logout
 
   private static let canUnshare =

@@ -203,7 +203,7 @@ struct ProgramEnvironment {
     variables =
       Programs.environment.filter { !replaced.contains(Self.name(of: $0)) } + added
     let home = Programs.variable("HOME") ?? "/"
-    directory = (try? Directory(home, follows: true)) == nil ? "/" : home
+    directory = Programs.mayEnter(home) ? home : "/"
   }
 
   /// What programs find of their session: its id, the environment file, and a path for the agent
@@ -213,7 +213,9 @@ struct ProgramEnvironment {
     if let place {
       variables.append("BRIDGE_SESSION_ENV=\(place)/\(EnvironmentFile.name)")
       let agent = "\(place)/\(SessionFiles.agentName)"
-      if agent.utf8.count <= longestSocket { variables.append("SSH_AUTH_SOCK=\(agent)") }
+      // Where the login has no agent, start-up files may begin one of their own.
+      let hasAgent = Programs.variable("SSH_AUTH_SOCK")?.isEmpty == false
+      if hasAgent, agent.utf8.count <= longestSocket { variables.append("SSH_AUTH_SOCK=\(agent)") }
     }
     return variables.map { Array($0.utf8) }
   }

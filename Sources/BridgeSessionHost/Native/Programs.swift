@@ -212,6 +212,15 @@ enum Programs {
       .first { unsafe access($0, X_OK) == 0 }
   }
 
+  /// Whether a program may begin in a directory: it need not be allowed to list it.
+  static func mayEnter(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe fstatat(AT_FDCWD, path, &status, 0) == 0, FileInfo(status).isDirectory else {
+      return false
+    }
+    return unsafe faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0
+  }
+
   /// The file that this process runs; nil where it was removed.
   static var ownFile: String? {
     guard let path = Directory.target(of: "/proc/self/exe"), unsafe access(path, X_OK) == 0 else {
