@@ -222,7 +222,11 @@ package final class OpenFile {
   }
 
   /// Takes the lock of the file; false when another open file has it.
-  package func lock() -> Bool { bridge_lock(number) == 0 }
+  ///
+  /// Some network disks have no locks: nothing keeps two writers apart there, and each may go on.
+  package func lock() -> Bool {
+    bridge_lock(number) == 0 || [ENOLCK, ENOSYS, EINVAL, EOPNOTSUPP].contains(errno)
+  }
 
   /// How a lock of one byte is held.
   enum ByteLock: Int32 {
