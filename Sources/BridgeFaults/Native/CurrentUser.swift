@@ -10,6 +10,9 @@ enum CurrentUser {
     return unsafe String(cString: name)
   }
 
+  /// Whether it may do everything.
+  static var isRoot: Bool { geteuid() == 0 }
+
   /// Makes the folder sshd(8) insists on when started by root; a fresh container has none.
   static func makePrivilegeSeparationFolder() {
     if geteuid() == 0 { unsafe mkdir("/run/sshd", 0o755) }

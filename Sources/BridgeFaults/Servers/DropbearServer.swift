@@ -14,7 +14,7 @@ public actor DropbearServer {
   private let folder: TemporaryFolder
   private var server: ServerProcess?
 
-  private static let program = "/usr/sbin/dropbear"
+  static let program = "/usr/sbin/dropbear"
 
   /// Makes a host key, starts dropbear and returns once it listens.
   ///

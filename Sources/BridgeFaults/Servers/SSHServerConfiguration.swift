@@ -44,6 +44,12 @@ public struct SSHServerConfiguration: Sendable {
   public var withholdsExitStatus = false
   /// Text shown before authentication (`Banner`).
   public var banner: String?
+  /// `PerSourcePenalties`, where this sshd has them: addresses whose links break are refused for a
+  /// while then.
+  public var penalties = "no"
+  /// The home directory, whose start-up files the shells read; nil for the server's folder and
+  /// shells that read none.
+  public var home: String?
   /// `ClientAliveInterval` in seconds; 0 never asks.
   public var clientAliveInterval = 0
   /// Further lines, as they are to stand in the file.
@@ -65,11 +71,11 @@ public struct SSHServerConfiguration: Sendable {
       "ClientAliveInterval \(clientAliveInterval)", "Subsystem sftp internal-sftp",
       // The user's own start-up files are slow, write to standard error, and must not be killed.
       // One line: of several, sshd takes the first. Below level 2, bash under sshd reads .bashrc.
-      "SetEnv HOME=\(folder.path) SHLVL=5",
+      home.map { "SetEnv HOME=\($0)" } ?? "SetEnv HOME=\(folder.path) SHLVL=5",
     ]
     all += hostKeys.map { "HostKey \(folder.file(Self.hostKeyFile($0)))" }
     // Links are broken on purpose here; since OpenSSH 9.8 their address would be refused for that.
-    if SSHServerProgram.hasPenalties { all.append("PerSourcePenalties no") }
+    if SSHServerProgram.hasPenalties { all.append("PerSourcePenalties \(penalties)") }
     all += optional("HostKeyAlgorithms", hostKeyAlgorithms)
     all += optional("KexAlgorithms", keyExchanges)
     all += optional("Ciphers", ciphers)

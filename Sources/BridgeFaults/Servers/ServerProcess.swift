@@ -32,6 +32,9 @@ struct ServerProcess: Sendable {
     throw .notReady(program: program, log: String(folder.read("log").suffix(2_000)))
   }
 
+  /// Its process id.
+  var pid: Int32 { child.pid }
+
   /// Pids of its sessions and what they run.
   var sessions: [Int32] { ProcessTree.descendants(of: child.pid) }
 

@@ -37,6 +37,20 @@ struct ShaperTests {
     #expect(dues.allSatisfy { $0 >= .zero })
   }
 
+  @Test func lossMakesAShareOfThePacketsLateAndKeepsTheBytes() {
+    var loss = Loss.loss(0.5, resent: .milliseconds(200))
+    var generator = SplitMix64(seed: 1)
+    let text = String(repeating: "x", count: 200 * 1_448)
+    let packets = loss.shape(portion(text, due: .seconds(1)), generator: &generator)
+    #expect(packets.count == 200)
+    #expect(packets.map { String(buffer: $0.bytes) }.joined() == text)
+    #expect(Set(packets.map(\.due)) == [.seconds(1), .milliseconds(1_200)])
+    let late = packets.count { $0.due > .seconds(1) }
+    #expect((60...140).contains(late))
+    var none = Loss.loss(0)
+    #expect(none.shape(portion(text), generator: &generator).allSatisfy { $0.due == .zero })
+  }
+
   @Test func bandwidthGivesEachPieceItsTimeOnTheLine() {
     var line = Bandwidth.bandwidth(200)
     var generator = SplitMix64(seed: 1)
