@@ -130,6 +130,19 @@ struct Screen {
     }
   }
 
+  /// Waits until `text` is written; false where the program ended, or the wait, without it.
+  mutating func shows(_ text: String) async -> Bool {
+    while true {
+      if let range = unseen.range(of: text) {
+        unseen = String(unseen[range.upperBound...])
+        return true
+      }
+      // A flood is searched once.
+      unseen = String(unseen.suffix(text.count + 1))
+      guard (try? await readMore()) != nil else { return false }
+    }
+  }
+
   /// Waits until more is written.
   mutating func readMore() async throws {
     guard let bytes = await output.next(isolation: #isolation) else { throw CancellationError() }

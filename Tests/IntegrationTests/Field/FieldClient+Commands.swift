@@ -1,0 +1,50 @@
+import BridgeFaults
+
+extension FieldClient {
+  /// A command of any shell that counts its start.
+  private func line(_ text: String) -> String {
+    "sh -c 'echo run >>\(shared("count")); \(text)'"
+  }
+
+  /// Output, then a wait until the story lets it go on, then more and a status.
+  var waitingLine: String {
+    line("echo begin; until [ -e \(shared("go")) ]; do sleep 0.05; done; echo end; exit 7")
+  }
+
+  /// A command with output and a status.
+  func command() async throws -> Finding {
+    let line = line("echo out; echo err >&2; exit 7")
+    let outcome = try await run(["connect"] + link + [target, "--", line])
+    let seen = Seen(code: outcome.code, output: outcome.text, runs: runs)
+    let finding = try await Finding(
+      outcome, seen, expected: Seen(code: 7, output: "out\n", runs: 1)
+    ) {
+      forgetRuns()
+      let outcome = try await run(options + [target, line], program: "/usr/bin/ssh")
+      return Seen(code: outcome.code, output: outcome.text, runs: runs)
+    }
+    guard finding == .right(), !outcome.error.contains("err\n") else { return finding }
+    return .wrong("no standard error")
+  }
+
+  /// A command whose link breaks while it runs.
+  func commandThroughOutage() async throws -> Finding {
+    let running = try start(["connect"] + link + [target, "--", waitingLine])
+    let hasBegun = try await printed("begin", by: running)
+    if hasBegun { try await world.breakLinks() }
+    try letGo()
+    let outcome = try await end(running)
+    // What goes on behind a client that was refused may still begin the command again.
+    if outcome.code != 7 { try await ContinuousClock().sleep(for: .milliseconds(500)) }
+    return try await Finding(
+      outcome, Seen(code: outcome.code, output: outcome.text, runs: runs),
+      expected: Seen(code: 7, output: "begin\nend\n", runs: 1)
+    ) {
+      // It would not survive the outage.
+      guard !hasBegun else { return nil }
+      forgetRuns()
+      let outcome = try await run(options + [target, waitingLine], program: "/usr/bin/ssh")
+      return Seen(code: outcome.code, output: outcome.text, runs: runs)
+    }
+  }
+}
