@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeWaiting
 
 /// One channel as the connection sees it.
 final class ChannelState {

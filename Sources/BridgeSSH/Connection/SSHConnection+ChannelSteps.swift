@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 /// The steps of one turn for each channel: write, read, detect the end.
 extension SSHConnection {
@@ -55,7 +56,7 @@ extension SSHConnection {
           isEmpty = !channel.native.isWindowDue(before: reactor.scratch)
           break
         }
-        mailbox.push(bytes)
+        mailbox.store(bytes)
       }
       channel.isReadOut = channel.isReadOut && isEmpty
     }
@@ -161,7 +162,7 @@ extension SSHConnection {
         while case .done(let bytes) = channel.native.read(stream, through: reactor.scratch),
           !bytes.isEmpty
         {
-          channel.mailbox(stream).push(bytes)
+          channel.mailbox(stream).store(bytes)
         }
       }
     }

@@ -1,6 +1,7 @@
 public import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension SSHConnection {
   /// The longest command libssh2 1.10 can send in its one packet.

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeWaiting
 
 /// The bound on packets that the server has sent and nothing has read yet: libssh2 queues them
 /// without one.
@@ -53,9 +54,9 @@ extension SSHConnection {
   /// Moves what is queued to the mailbox, beyond its usual limit.
   private func spill(_ stream: NativeChannel.Stream, of channel: ChannelState) -> Spill {
     let mailbox = channel.mailbox(stream)
-    while mailbox.count < channel.window {
+    while mailbox.weight < channel.window {
       switch channel.native.read(stream, through: reactor.scratch) {
-      case .done(let bytes) where !bytes.isEmpty: mailbox.push(bytes)
+      case .done(let bytes) where !bytes.isEmpty: mailbox.store(bytes)
       case .done: return .nothing
       case .again:
         return channel.native.isWindowDue(before: reactor.scratch) ? .heldBack : .nothing

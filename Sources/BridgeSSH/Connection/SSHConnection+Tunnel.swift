@@ -1,6 +1,7 @@
 public import BridgeErrors
 import BridgeReactor
 public import BridgeTransport
+import BridgeWaiting
 
 // Channels that lead on from the server to another machine.
 extension SSHConnection {

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeTransport
+import BridgeWaiting
 
 /// A channel to another machine as a byte channel.
 struct TunnelChannel: ByteChannel {

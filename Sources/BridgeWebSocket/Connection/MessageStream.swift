@@ -1,11 +1,12 @@
 public import BridgeErrors
+import BridgeWaiting
 
 /// The messages of one connection, as they come: bounded, for one reader, with back-pressure to the
 /// server.
 ///
-/// A stream without a reader fills up; then nothing more is read from the socket. It ends with
-/// nil after a close that we asked for, or one with code 1000; else it throws what ended the
-/// connection, after the messages that came before.
+/// A stream without a reader fills up; then nothing more is read from the socket: read it, or
+/// `discard` it. It ends with nil after a close that we asked for, or one with code 1000; else it
+/// throws what ended the connection, after the messages that came before.
 public struct MessageStream: AsyncSequence, Sendable {
   /// A whole message.
   public typealias Element = WebSocketMessage
@@ -32,5 +33,10 @@ public struct MessageStream: AsyncSequence, Sendable {
   /// An iterator; two of one stream share its messages.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(connection: connection)
+  }
+
+  /// Throws away what has come and what will come: a program that only sends still reads.
+  public func discard() {
+    connection.mailbox.discard()
   }
 }

@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeReactor
 public import BridgeTransport
+import BridgeWaiting
 
 /// One WebSocket connection: dialed once, upgraded once, carrying messages until it ends.
 ///
@@ -21,7 +22,7 @@ public actor WebSocketConnection: Connection {
 
   nonisolated let reactor: Reactor
   nonisolated let route: Route
-  nonisolated let mailbox: Mailbox
+  nonisolated let mailbox: MessageMailbox
   nonisolated let sendQueue: SendQueue
   nonisolated let reference: NativeWebSocketReference
 
@@ -69,7 +70,7 @@ public actor WebSocketConnection: Connection {
     self.reactor = reactor
     self.route = route
     let webSocket = NativeWebSocketReference()
-    mailbox = Mailbox(limit: configuration.receiveBuffer) {
+    mailbox = MessageMailbox(limit: configuration.receiveBuffer) {
       reactor.execute { webSocket.allowReading() }
     }
     sendQueue = SendQueue(limit: configuration.sendBuffer)

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 import CLibWebSockets
 import Foundation
 
@@ -29,7 +30,7 @@ enum NativeWebSocketStep {
   let configuration: WebSocketConfiguration
   let endpoint: WebSocketEndpoint
   let reactor: Reactor
-  let mailbox: Mailbox
+  let mailbox: MessageMailbox
   let sendQueue: SendQueue
   /// The deadline of the phase it is in. Kept here, because timers must go on the reactor's thread,
   /// as native WebSockets do and connections need not.
@@ -93,7 +94,7 @@ enum NativeWebSocketStep {
 
   init(
     to endpoint: WebSocketEndpoint, configuration: WebSocketConfiguration, on reactor: Reactor,
-    mailbox: Mailbox, sendQueue: SendQueue, report: @escaping (NativeWebSocketStep) -> Void
+    mailbox: MessageMailbox, sendQueue: SendQueue, report: @escaping (NativeWebSocketStep) -> Void
   ) {
     self.reactor = reactor
     self.endpoint = endpoint

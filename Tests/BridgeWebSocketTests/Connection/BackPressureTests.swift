@@ -116,6 +116,24 @@ struct BackPressureTests {
     await peer.stop()
   }
 
+  @Test("a stream that is discarded does not fill up")
+  func discarded() async throws {
+    var script = WebSocketScript()
+    script.steps = (0..<64).map { .binary([UInt8](repeating: UInt8($0), count: 40_000)) }
+    let peer = try await ScriptedWebSocketPeer(script)
+    var configuration = WebSocketConfiguration()
+    configuration.receiveBuffer = 64 << 10
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    try await connection.connect()
+    connection.messages.discard()
+    _ = try await peer.first { $0.kind == .scriptDone }
+    _ = try await connection.probe(within: .seconds(50))
+    #expect(await !connection.traffic.isPaused)
+    await connection.close()
+    await peer.stop()
+  }
+
   @Test("5,000 pings do no harm")
   func pings() async throws {
     var script = WebSocketScript(echoes: true)
