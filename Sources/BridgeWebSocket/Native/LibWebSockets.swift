@@ -47,6 +47,28 @@ enum LibWebSockets {
   }
 }
 
+/// When the library itself pings a peer, and hangs up on one whose pong it has not read.
+///
+/// Its default hangs up 310 s after the last pong, also where a slow reader of ours leaves the pong
+/// unread, and where a server that sends answers no ping. Every deadline is ours: a connection gets
+/// `unchecked`. The library keeps the pointer.
+@safe struct PeerValidity: @unchecked Sendable {
+  let raw: UnsafePointer<lws_retry_bo_t>
+
+  /// A ping after `ping` seconds, a hang-up after `hangUp`.
+  init(ping: UInt16, hangUp: UInt16) {
+    var policy = unsafe lws_retry_bo_t()
+    unsafe policy.secs_since_valid_ping = ping
+    unsafe policy.secs_since_valid_hangup = hangUp
+    let raw = UnsafeMutablePointer<lws_retry_bo_t>.allocate(capacity: 1)
+    unsafe raw.initialize(to: policy)
+    unsafe self.raw = unsafe UnsafePointer(raw)
+  }
+
+  /// No ping of the library's own and no hang-up: 0 turns both off.
+  static let unchecked = PeerValidity(ping: 0, hangUp: 0)
+}
+
 /// The library's list of protocols: ours and the end mark.
 @safe final class ProtocolTable: @unchecked Sendable {
   let first: UnsafeMutablePointer<lws_protocols>

@@ -121,6 +121,7 @@ enum NativeWebSocketStep {
     unsafe info.local_protocol_name = ProtocolTable.name
     unsafe info.opaque_user_data = owner.toOpaque()
     unsafe info.ssl_connection = flags
+    unsafe info.retry_and_idle_policy = PeerValidity.unchecked.raw
     let made = unsafe connect(&info, to: address, storing: &created)
     if let made = unsafe made {
       // The first call back may be long in coming; an end may be wanted before.

@@ -27,7 +27,13 @@ import CLibWebSockets
     reactor.preconditionIsolated()
     let id = ObjectIdentifier(reactor)
     if let known = all.withLock({ $0[id] }) { return known }
-    guard let made = WebSocketContext(on: reactor) else { return nil }
+    return make(on: reactor, validity: nil)
+  }
+
+  /// Makes the context of `reactor`; `validity` replaces the library's default of its connections.
+  static func make(on reactor: Reactor, validity: PeerValidity?) -> WebSocketContext? {
+    let id = ObjectIdentifier(reactor)
+    guard let made = WebSocketContext(on: reactor, validity) else { return nil }
     all.withLock { $0[id] = made }
     reactor.atStop { [unowned reactor] in
       all.withLock { _ = $0.removeValue(forKey: id) }
@@ -60,7 +66,7 @@ import CLibWebSockets
     }
   }
 
-  private init?(on reactor: Reactor) {
+  private init?(on reactor: Reactor, _ validity: PeerValidity?) {
     LibWebSockets.silence
     unsafe loop = .allocate(capacity: 1)
     unsafe loop.initialize(to: UnsafeMutableRawPointer(reactor.native))
@@ -75,6 +81,7 @@ import CLibWebSockets
     unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
     unsafe info.max_http_header_data2 = 16 << 10
     unsafe info.timeout_secs = Self.never
+    if let validity { unsafe info.retry_and_idle_policy = validity.raw }
     let others = unsafe WakePipe.watchers(on: reactor.native)
     guard let raw = unsafe LibWebSockets.make(&info) else {
       unsafe loop.deallocate()

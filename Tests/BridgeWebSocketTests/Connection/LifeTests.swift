@@ -23,6 +23,25 @@ struct LifeTests {
     await peer.stop()
   }
 
+  /// libwebsockets hangs up by itself on a peer whose pongs it has not read, 310 s after the last:
+  /// its default is turned down to seconds here.
+  @Test("a server that sends and answers no ping is not cut by the library")
+  func unansweredPings() async throws {
+    var script = WebSocketScript()
+    script.answersPings = false
+    script.steps = (0..<30).flatMap { [.text("\($0)"), .wait(.milliseconds(150))] }
+    let peer = try await ScriptedWebSocketPeer(script)
+    let reactor = Reactor(name: "ws-validity")
+    reactor.execute { ValidityDefault.set(ping: 1, hangUp: 2, on: reactor) }
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/", on: reactor)
+    try await connection.connect()
+    let messages = connection.messages.makeAsyncIterator()
+    for number in 0..<30 { #expect(try await messages.next() == .text("\(number)")) }
+    await connection.close()
+    await reactor.stop()
+    await peer.stop()
+  }
+
   @Test("closed before it was used, it is closed")
   func closeIdle() async throws {
     let connection = try WebSocketConnection(to: "ws://127.0.0.1:1/")

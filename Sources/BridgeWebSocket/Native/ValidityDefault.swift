@@ -1,0 +1,10 @@
+package import BridgeReactor
+
+/// The default of libwebsockets for connections that have no policy of their own.
+package enum ValidityDefault {
+  /// Gives the connections of `reactor`, which has none yet, a default in seconds in the place of
+  /// the library's own: a test turns down what else takes minutes.
+  package static func set(ping: UInt16, hangUp: UInt16, on reactor: Reactor) {
+    _ = WebSocketContext.make(on: reactor, validity: PeerValidity(ping: ping, hangUp: hangUp))
+  }
+}
