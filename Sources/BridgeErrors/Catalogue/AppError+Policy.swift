@@ -12,7 +12,7 @@ extension AppError {
     in context: FailureContext? = nil, isFirstDial: Bool = false
   ) -> RetryClass {
     guard let context, self != .cancelled else { return row.automatic }
-    return isProtocolClose ? .reconnectOnce : context.kind.retryClass(isFirstDial: isFirstDial)
+    return context.kind.retryClass(isFirstDial: isFirstDial)
   }
 
   /// The exit code of a program that ends with this error.
@@ -24,7 +24,7 @@ extension AppError {
     in context: FailureContext? = nil, endsSession: Bool = false
   ) -> ExitCode {
     guard let context, self != .cancelled else { return row.exit }
-    return isProtocolClose ? .protocolBroken : context.kind.exitCode(endsSession: endsSession)
+    return context.kind.exitCode(endsSession: endsSession)
   }
 
   /// The wait that the peer requires before the next request, in seconds.
@@ -32,11 +32,5 @@ extension AppError {
     if case .apiRateLimited(let seconds?) = self { return seconds }
     if case .sshServerBusy(_, let seconds?) = self { return seconds }
     return context?.retryAfter
-  }
-
-  /// Close code 1002: libwebsockets reports a server restart (1012, 1013) with it too, so it is
-  /// worth one more try, and no protocol of ours is better for a second.
-  private var isProtocolClose: Bool {
-    if case .webSocketDisconnected(code: 1002, _) = self { true } else { false }
   }
 }

@@ -11,6 +11,12 @@ extension FailureContext {
 
   /// The cause, where the context has more details than the error's own message.
   func fact(of error: AppError) -> String? {
+    // "Try again later" would be wrong.
+    if case .serverError(let status, nil) = error, case .refusedUpgrade = kind,
+      !kind.retryClass(isFirstDial: true).isAutomatic
+    {
+      return "The server refused the upgrade to WebSocket (HTTP status \(status))."
+    }
     // That a host with a key of a new type is not known would be wrong.
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {
       return detail.map(Payload.sentence)

@@ -42,10 +42,11 @@ extension ErrorCatalogue {
       .nameUnknown, .nameTimeout, .offline, .dial(errno: ECONNREFUSED), .dial(errno: EHOSTUNREACH),
       .dial(errno: EMFILE),
       .deadline, .notWebSocket(seen: "", location: nil), .notProxy(seen: "", location: nil),
-      .dropped, .pingTimeout,
+      .dropped, .unexplained, .overLimit(.header, limit: 1), .overLimit(.message, limit: 1),
+      .pingTimeout,
       .invalidMessage(detail: ""), .internalFault(detail: ""), .cancelled,
     ] + FailureKind.TLSCause.allCases.map { .tls($0) }
-    + [401, 403, 404, 407, 429, 500, 503].map {
+    + [400, 401, 403, 404, 407, 408, 409, 429, 500, 503].map {
       .refusedUpgrade(status: $0, retryAfter: nil, message: nil, location: nil)
     }
     + [403, 407, 429, 502].map {

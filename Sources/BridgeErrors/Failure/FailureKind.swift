@@ -62,6 +62,10 @@ public enum FailureKind: Sendable, Hashable {
   case refusedUpgrade(status: Int)
   /// The HTTP proxy answered CONNECT with an HTTP error (RFC 9110, 9.3.6).
   case proxyRefused(status: Int)
+  /// The server redirects the plain connection to a secure address of its own.
+  case secureOnly
+  /// What the peer sent is longer than a limit of this program.
+  case overLimit
   /// The peer closed as agreed (close code 1000).
   case closedByPeer
   /// A WebSocket close code of the application's own (3000–4999).
@@ -100,7 +104,7 @@ public enum FailureKind: Sendable, Hashable {
 
 extension FailureKind: CaseIterable {
   /// The HTTP statuses whose rows differ from each other.
-  private static let statuses = [401, 403, 404, 429, 503]
+  private static let statuses = [400, 401, 403, 404, 408, 409, 429, 503]
   /// Likewise of a proxy.
   private static let proxyStatuses = [403, 407, 429, 502]
 
@@ -114,6 +118,6 @@ extension FailureKind: CaseIterable {
       .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }
     + proxyStatuses.map { .proxyRefused(status: $0) } + [
-      .closedByPeer, .closedByApplication, .cancelled,
+      .secureOnly, .overLimit, .closedByPeer, .closedByApplication, .cancelled,
     ]
 }

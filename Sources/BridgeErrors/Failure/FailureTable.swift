@@ -33,6 +33,8 @@ extension FailureKind {
     case .tls(let cause): .tls(cause)
     case .refusedUpgrade(let status): .refusedUpgrade(status)
     case .proxyRefused(let status): .proxyRefused(status)
+    case .secureOnly: .secureOnly
+    case .overLimit: .overLimit
     case .closedByPeer: .closedByPeer
     case .closedByApplication: .closedByApplication
     case .cancelled: .cancelled

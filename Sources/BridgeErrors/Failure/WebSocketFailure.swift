@@ -28,12 +28,24 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     case closed(code: Int?, reason: String)
     /// A ping was not answered before the peer was declared dead.
     case pingTimeout
-    /// The peer broke RFC 6455, sent bad UTF-8 or a message over the cap.
+    /// This side's library ended it; no close, no fault and no end of the socket was seen.
+    case unexplained
+    /// What the peer sent is longer than is taken here.
+    case overLimit(Bounded, limit: Int)
+    /// The peer broke RFC 6455, or sent bad UTF-8.
     case invalidMessage(detail: String)
     /// The library refused a call that should have worked.
     case internalFault(detail: String)
     /// The caller canceled.
     case cancelled
+  }
+
+  /// What a limit of this program is about.
+  public enum Bounded: Sendable, Hashable, CaseIterable {
+    /// The header of the answer to the upgrade request.
+    case header
+    /// A message.
+    case message
   }
 
   /// The cause.
@@ -48,13 +60,15 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   public var timeout: Int
   /// What our own socket saw last.
   public var socket: SocketCondition
+  /// Whether the connection is one over TLS.
+  public var isSecure: Bool
   /// The proxy that failed, as it is shown; nil where the server did, or what leads to it.
   public var proxy: String?
 
   /// A failure in `phase` at `host`.
   public init(
     observation: Observation, phase: ConnectionPhase, host: String = "", port: Int? = nil,
-    timeout: Int = 10, socket: SocketCondition = .open, proxy: String? = nil
+    timeout: Int = 10, socket: SocketCondition = .open, isSecure: Bool = true, proxy: String? = nil
   ) {
     self.observation = observation
     self.phase = phase
@@ -62,6 +76,7 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
     self.port = port
     self.timeout = timeout
     self.socket = socket
+    self.isSecure = isSecure
     self.proxy = proxy
   }
 }

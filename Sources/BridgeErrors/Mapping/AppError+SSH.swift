@@ -81,7 +81,8 @@ extension AppError {
       self = failure.lost(
         failure.quoting("The server could not reach the other end of the tunnel"))
     // All but the first are WebSocket's; for SSH they would be a dropped connection.
-    case .dropped, .tls, .refusedUpgrade, .proxyRefused, .closedByPeer, .closedByApplication:
+    case .dropped, .tls, .refusedUpgrade, .proxyRefused, .secureOnly, .overLimit, .closedByPeer,
+      .closedByApplication:
       self = failure.lost(
         failure.quoting("The server closed the connection \(failure.phase.during)"))
     }

@@ -11,16 +11,29 @@ extension WebSocketFailure {
     case .deadline: phase == .resolve ? .nameTimeout : .silent
     case .tls(let cause): .tls(cause)
     case .refusedUpgrade(let status, _, _, _):
-      status >= 400 ? .refusedUpgrade(status: status) : .notTheProtocol
+      status >= 400
+        ? .refusedUpgrade(status: status) : requiresTLS ? .secureOnly : .notTheProtocol
     case .refusedTunnel(let status, _, _, _): .proxyRefused(status: status)
     case .notWebSocket, .notProxy: .notTheProtocol
     case .dropped: .dropped
     case .closed(let code, _): Self.kind(ofCloseCode: code)
+    case .unexplained: .linkLost
+    case .overLimit: .overLimit
     case .pingTimeout: .linkSilent
     case .invalidMessage: .corrupted
     case .internalFault: .internalFault
     case .cancelled: .cancelled
     }
+  }
+
+  /// Whether it redirects from plain text to a secure address of the same host.
+  var requiresTLS: Bool {
+    guard !isSecure, case .refusedUpgrade(_, _, _, let location?) = observation,
+      let target = URLComponents(string: location), let scheme = target.scheme?.lowercased(),
+      ["https", "wss"].contains(scheme), let named = target.host?.lowercased()
+    else { return false }
+    let own = host.lowercased()
+    return named == own || named == "[\(own)]" || named == "www.\(own)"
   }
 
   /// RFC 6455, 7.4.1.
@@ -65,6 +78,17 @@ extension AppError {
       self = .webSocketDisconnected(
         // 1006 is what a library says when no close frame came (RFC 6455, 7.1.5).
         code: code == 1006 ? nil : code, reason: PeerText.escaped(reason).trimmed.orNil)
+    case .unexplained:
+      self = .webSocketDisconnected(
+        code: nil,
+        reason: "It was ended on this side without a reason, as after a frame that is not allowed.")
+    case .overLimit(.header, let limit):
+      self = .webSocketConnectionFailed(
+        reason: "The header of its answer is longer than the \(limit) bytes that are taken here.")
+    case .overLimit(.message, let limit):
+      self = .webSocketDisconnected(
+        code: nil,
+        reason: "A message of the server is longer than the \(limit) bytes that are taken here.")
     case .pingTimeout: self = .webSocketPingTimeout
     case .invalidMessage(let detail):
       self = .webSocketMessageInvalid(detail: PeerText.escaped(detail))

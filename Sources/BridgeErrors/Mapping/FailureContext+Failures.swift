@@ -50,7 +50,8 @@ extension WebSocketFailure {
     case .refusedUpgrade(_, let retryAfter, _, _), .refusedTunnel(_, _, let retryAfter, _):
       retryAfter
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .notWebSocket, .notProxy,
-      .dropped, .closed, .pingTimeout, .invalidMessage, .internalFault, .cancelled:
+      .dropped, .closed, .unexplained, .overLimit, .pingTimeout, .invalidMessage,
+      .internalFault, .cancelled:
       nil
     }
   }
@@ -61,14 +62,17 @@ extension WebSocketFailure {
       .notProxy(_, let location?):
       Payload.shown(location)
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
-      .notWebSocket, .refusedTunnel, .notProxy, .dropped, .closed, .pingTimeout, .invalidMessage,
-      .internalFault, .cancelled:
+      .notWebSocket, .refusedTunnel, .notProxy, .dropped, .closed, .unexplained, .overLimit,
+      .pingTimeout, .invalidMessage, .internalFault, .cancelled:
       nil
     }
   }
 }
 
 extension NativeFailure {
+  /// The symbol of an end for which the library names no reason.
+  static let unexplained = "unexplained"
+
   fileprivate init(_ failure: SSHFailure) {
     self.init(
       library: failure.code == .none ? Self.library(in: failure.phase) : .libssh2,
@@ -89,7 +93,10 @@ extension NativeFailure {
       self.init(library: .resolver, code: 0, socket: failure.socket)
     case .tls:
       self.init(library: .openssl, code: 0, socket: failure.socket)
-    case .offline, .deadline, .refusedUpgrade, .notWebSocket, .dropped, .pingTimeout,
+    case .unexplained:
+      self.init(
+        library: .libwebsockets, code: 0, symbol: Self.unexplained, socket: failure.socket)
+    case .offline, .deadline, .refusedUpgrade, .notWebSocket, .dropped, .overLimit, .pingTimeout,
       .invalidMessage, .internalFault:
       self.init(library: .libwebsockets, code: 0, socket: failure.socket)
     case .refusedTunnel, .notProxy, .cancelled: return nil

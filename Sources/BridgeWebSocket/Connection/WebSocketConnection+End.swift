@@ -158,7 +158,7 @@ extension WebSocketConnection {
     WebSocketFailure(
       observation: observation, phase: phase, host: endpoint.host, port: endpoint.port,
       timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
-      socket: webSocket?.facts.condition ?? .open,
+      socket: webSocket?.facts.condition ?? .open, isSecure: url.isSecure,
       proxy: isAtProxy ? configuration.proxy?.description : nil)
   }
 

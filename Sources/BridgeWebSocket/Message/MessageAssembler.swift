@@ -1,3 +1,5 @@
+import BridgeErrors
+
 /// Puts messages together from the pieces of frames that libwebsockets hands out, checks text, and
 /// refuses what is too long before it is stored.
 struct MessageAssembler {
@@ -26,10 +28,10 @@ struct MessageAssembler {
       }
     }
 
-    var detail: String {
+    var meaning: WebSocketFacts.Fault {
       switch self {
-      case .tooLong(let limit): "A message is longer than \(limit) bytes."
-      case .badText: "A text message is not UTF-8."
+      case .tooLong(let limit): .tooLong(.message, limit: limit)
+      case .badText: .broken("A text message is not UTF-8.")
       }
     }
   }

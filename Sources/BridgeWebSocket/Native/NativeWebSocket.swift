@@ -295,14 +295,15 @@ extension NativeWebSocket {
 
   /// A server must not mask (RFC 6455, 5.1).
   func refuseMask() -> Bool {
-    refuse(code: CloseCode.protocolError, "A frame is masked, as only a client's may be.")
+    refuse(
+      code: CloseCode.protocolError, .broken("A frame is masked, as only a client's may be."))
   }
 
   func pong(_ payload: [UInt8]) { report?(.pong(payload)) }
 
   func peerClosed(_ payload: [UInt8]) -> Bool {
     guard let frame = CloseFrame(payload: payload) else {
-      return refuse(code: CloseCode.protocolError, "A close frame is malformed.")
+      return refuse(code: CloseCode.protocolError, .broken("A close frame is malformed."))
     }
     var close = WebSocketFacts.Close(code: frame.code, reason: frame.reason)
     if assembler.isInMessage, close.code == CloseCode.normal {
@@ -326,7 +327,7 @@ extension NativeWebSocket {
       }
       return true
     } catch {
-      return refuse(code: error.closeCode, error.detail)
+      return refuse(code: error.closeCode, error.meaning)
     }
   }
 
@@ -336,11 +337,11 @@ extension NativeWebSocket {
       unsafe lws_remaining_packet_payload(connection) > configuration.messageLimit
     else { return }
     let fault = MessageAssembler.Fault.tooLong(limit: configuration.messageLimit)
-    _ = refuse(code: fault.closeCode, fault.detail)
+    _ = refuse(code: fault.closeCode, fault.meaning)
   }
 
   /// Says what is wrong, and listens only for the end from now on.
-  private func refuse(code: Int, _ fault: String) -> Bool {
+  private func refuse(code: Int, _ fault: WebSocketFacts.Fault) -> Bool {
     guard facts.fault == nil else { return true }
     facts.fault = fault
     if let connection = unsafe connection, closing != .sent {

@@ -79,7 +79,7 @@ import CLibWebSockets
     unsafe info.uid = .init(truncatingIfNeeded: -1)
     unsafe info.fd_limit_per_thread = LibWebSockets.descriptorLimit()
     unsafe info.pt_serv_buf_size = UInt32(LibWebSockets.readSize)
-    unsafe info.max_http_header_data2 = 16 << 10
+    unsafe info.max_http_header_data2 = UInt32(WebSocketFacts.headerLimit)
     unsafe info.timeout_secs = Self.never
     if let validity { unsafe info.retry_and_idle_policy = validity.raw }
     let others = unsafe WakePipe.watchers(on: reactor.native)

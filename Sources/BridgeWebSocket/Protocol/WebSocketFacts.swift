@@ -45,6 +45,14 @@ struct WebSocketFacts: Sendable, Equatable {
     var subprotocol: String?
   }
 
+  /// A fault of what the peer sent, for which this side ended the connection.
+  enum Fault: Sendable, Equatable {
+    /// It breaks the protocol: a sentence.
+    case broken(String)
+    /// It is right, and longer than is taken here.
+    case tooLong(WebSocketFailure.Bounded, limit: Int)
+  }
+
   /// A close frame of the peer.
   struct Close: Sendable, Equatable {
     /// Nil in an empty frame.
@@ -64,7 +72,7 @@ struct WebSocketFacts: Sendable, Equatable {
   var answer: Answer?
   var close: Close?
   /// The reason why reading was stopped.
-  var fault: String?
+  var fault: Fault?
 
   init(isSecure: Bool) { self.isSecure = isSecure }
 
@@ -93,9 +101,19 @@ struct WebSocketFacts: Sendable, Equatable {
     // A reset may have swept a good answer away; over TLS bytes came in any case. An answer that
     // breaks off is one of a server that went in the middle of it.
     let isOther = bytesHeard > Self.versionLength && !isSecure && !hasStatusLine
+    if isHeaderTooLong { return .overLimit(.header, limit: Self.headerLimit) }
     let isNonsense = socket == .open || (socket == .finished && isOther)
     return isNonsense ? .notWebSocket(seen: "no HTTP answer", location: nil) : .dropped
   }
+
+  /// The library counts names and values only, and stops at its limit without a word.
+  private var isHeaderTooLong: Bool {
+    if socket == .open, hasStatusLine { return bytesHeard > UInt64(Self.headerLimit / 2) }
+    return bytesHeard > UInt64(Self.headerLimit) && (hasStatusLine || !isSecure)
+  }
+
+  /// The longest header of an answer that is taken, in bytes.
+  static let headerLimit = 16 << 10
 
   /// "HTTP/1.1 " (RFC 9112, 4): so much of an answer does not tell whether it is one.
   private static let versionLength = 9
@@ -113,10 +131,14 @@ struct WebSocketFacts: Sendable, Equatable {
   }
 
   private var streamEnd: WebSocketFailure.Observation {
-    if let fault { return .invalidMessage(detail: fault) }
+    switch fault {
+    case .broken(let detail): return .invalidMessage(detail: detail)
+    case .tooLong(let what, let limit): return .overLimit(what, limit: limit)
+    case nil: break
+    }
     if let close { return .closed(code: close.code, reason: close.reason) }
     guard socket == .open else { return .closed(code: nil, reason: "") }
-    return .invalidMessage(detail: "The server broke the WebSocket protocol.")
+    return .unexplained
   }
 
   /// The state in the failure context's form.

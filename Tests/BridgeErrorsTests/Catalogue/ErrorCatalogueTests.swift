@@ -36,9 +36,9 @@ struct ErrorCatalogueTests {
     let closed = try #require(ErrorCatalogue.entry(named: "webSocketDisconnected"))
     #expect(
       closed.links.map(\.kind) == [
-        "linkLost", "closedByPeer", "linkLost", "rejected", "closedByApplication",
+        "linkLost", "overLimit", "closedByPeer", "rejected", "closedByApplication",
       ])
-    #expect(closed.links.map(\.exitCode) == [69, 0, 76, 76, 69])
+    #expect(closed.links.map(\.exitCode) == [69, 78, 0, 76, 69])
   }
 
   @Test func pagesAreJSON() throws {

@@ -79,22 +79,29 @@ private func refusal(_ status: Int, _ message: String? = nil) -> WebSocketFailur
 }
 
 private let upgrades: [WebSocketRow] = [
-  WebSocketRow(refusal(401), .refusedUpgrade(status: 401), .apiUnauthorized, .needsPerson, 77),
-  WebSocketRow(refusal(407), .refusedUpgrade(status: 407), .apiUnauthorized, .needsPerson, 77),
+  WebSocketRow(refusal(401), .refusedUpgrade(status: 401), .apiUnauthorized, .reconnectOnce, 77),
+  WebSocketRow(refusal(407), .refusedUpgrade(status: 407), .apiUnauthorized, .reconnectOnce, 77),
   WebSocketRow(
-    refusal(404), .refusedUpgrade(status: 404), .apiNotFound(endpoint: "ws.example"), .never, 69),
+    refusal(404), .refusedUpgrade(status: 404), .apiNotFound(endpoint: "ws.example"),
+    .reconnectLater, 69),
   WebSocketRow(
     refusal(429), .refusedUpgrade(status: 429), .apiRateLimited(retryAfter: 9), .reconnectLater,
     75),
   WebSocketRow(
     refusal(403, "no"), .refusedUpgrade(status: 403), .serverError(status: 403, message: "no"),
-    .needsPerson, 77),
+    .reconnectOnce, 77),
   WebSocketRow(
     refusal(400, " "), .refusedUpgrade(status: 400), .serverError(status: 400, message: nil),
-    .needsPerson, 77),
+    .reconnectLater, 76),
   WebSocketRow(
     refusal(418), .refusedUpgrade(status: 418), .serverError(status: 418, message: nil),
-    .needsPerson, 77),
+    .reconnectLater, 76),
+  WebSocketRow(
+    refusal(408), .refusedUpgrade(status: 408), .serverError(status: 408, message: nil),
+    .reconnect, 75),
+  WebSocketRow(
+    refusal(425), .refusedUpgrade(status: 425), .serverError(status: 425, message: nil),
+    .reconnect, 75),
   WebSocketRow(
     refusal(500), .refusedUpgrade(status: 500), .serverError(status: 500, message: nil),
     .reconnect, 75),
@@ -204,10 +211,24 @@ private let closes: [WebSocketRow] =
       .closed(code: 1006, reason: ""), .linkLost,
       .webSocketDisconnected(code: nil, reason: nil), .reconnect, 69, in: .stream),
     WebSocketRow(
-      .closed(code: 1002, reason: ""), .linkLost,
-      .webSocketDisconnected(code: 1002, reason: nil), .reconnectOnce, 76, in: .stream),
+      .unexplained, .linkLost,
+      .webSocketDisconnected(
+        code: nil,
+        reason: "It was ended on this side without a reason, as after a frame that is not allowed."),
+      .reconnect, 69, in: .stream),
+    WebSocketRow(
+      .overLimit(.message, limit: 5), .overLimit,
+      .webSocketDisconnected(
+        code: nil,
+        reason: "A message of the server is longer than the 5 bytes that are taken here."),
+      .needsPerson, 78, in: .stream),
+    WebSocketRow(
+      .overLimit(.header, limit: 5), .overLimit,
+      failed("The header of its answer is longer than the 5 bytes that are taken here."),
+      .needsPerson, 78),
   ]
-  + [1001, 1005, 1011, 1012, 1013, 1014, 2999, 5000].map {
+  // 1002 also stands for 1012 to 1014, which libwebsockets 4.1 does not know.
+  + [1001, 1002, 1005, 1011, 1012, 1013, 1014, 2999, 5000].map {
     WebSocketRow(
       .closed(code: $0, reason: ""), .linkLost,
       .webSocketDisconnected(code: $0, reason: nil), .reconnect, 69, in: .stream)
@@ -264,6 +285,47 @@ struct WebSocketFailureTests {
     #expect(AppError.apiRateLimited(retryAfter: 4).retryAfter() == 4)
     #expect(AppError.sshServerBusy(host: "h", retryAfter: 5).retryAfter() == 5)
     #expect(AppError.sshServerBusy(host: "h", retryAfter: nil).retryAfter() == nil)
+  }
+
+  struct Redirect: Sendable {
+    var location: String
+    var isSecure = false
+    var kind: FailureKind
+  }
+
+  static let redirects = [
+    Redirect(location: "https://ws.example/path", kind: .secureOnly),
+    Redirect(location: "HTTPS://WS.example", kind: .secureOnly),
+    Redirect(location: "wss://ws.example:443/", kind: .secureOnly),
+    Redirect(location: "https://www.ws.example/", kind: .secureOnly),
+    Redirect(location: "http://ws.example/login", kind: .notTheProtocol),
+    Redirect(location: "https://portal.example/", kind: .notTheProtocol),
+    Redirect(location: "https://ws.example/login", isSecure: true, kind: .notTheProtocol),
+    Redirect(location: "/login", kind: .notTheProtocol),
+  ]
+
+  @Test(arguments: redirects)
+  func aRedirectToTheSecureAddressOfTheSameHostAsksForWss(_ redirect: Redirect) throws {
+    let failure = WebSocketFailure(
+      observation: .refusedUpgrade(
+        status: 301, retryAfter: nil, message: nil, location: redirect.location),
+      phase: .upgrade, host: "ws.example", port: 80, isSecure: redirect.isSecure
+    ).typed
+    #expect(failure.kind == redirect.kind)
+    #expect(try #require(failure.hint).contains("wss://") == (redirect.kind == .secureOnly))
+    #expect(failure.retryClass(isFirstDial: true) == .needsPerson)
+  }
+
+  /// The text names the side that ended it: nothing was damaged, and no server is at fault.
+  @Test(arguments: [
+    WebSocketFailure.Observation.unexplained, .overLimit(.header, limit: 1),
+    .overLimit(.message, limit: 1),
+  ])
+  func whatThisSideDoesIsNotBlamedOnThePeer(_ seen: WebSocketFailure.Observation) throws {
+    let failure = WebSocketFailure(observation: seen, phase: .stream, host: "h").typed
+    let text = try failure.shownMessage + " " + #require(failure.hint)
+    #expect(!text.contains("damaged on the way") && !text.contains("faulty"), "\(text)")
+    #expect(!text.contains("changed network") && !text.contains("port is wrong"), "\(text)")
   }
 
   @Test func aProxyIsInTheContextOfItsFailuresAlone() throws {

@@ -42,15 +42,20 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.tls(.weakDigest), "tls.weakDigest", .needsPerson, 79),
   (.tls(.revoked), "tls.revoked", .needsPerson, 79),
   (.tls(.invalidCertificate), "tls.invalidCertificate", .needsPerson, 79),
-  (.refusedUpgrade(status: 401), "refusedUpgrade.401", .needsPerson, 77),
-  (.refusedUpgrade(status: 403), "refusedUpgrade.403", .needsPerson, 77),
-  (.refusedUpgrade(status: 404), "refusedUpgrade.404", .never, 69),
+  (.refusedUpgrade(status: 400), "refusedUpgrade.400", .reconnectLater, 76),
+  (.refusedUpgrade(status: 401), "refusedUpgrade.401", .reconnectOnce, 77),
+  (.refusedUpgrade(status: 403), "refusedUpgrade.403", .reconnectOnce, 77),
+  (.refusedUpgrade(status: 404), "refusedUpgrade.404", .reconnectLater, 69),
+  (.refusedUpgrade(status: 408), "refusedUpgrade.408", .reconnect, 75),
+  (.refusedUpgrade(status: 409), "refusedUpgrade.409", .reconnectLater, 75),
   (.refusedUpgrade(status: 429), "refusedUpgrade.429", .reconnectLater, 75),
   (.refusedUpgrade(status: 503), "refusedUpgrade.503", .reconnect, 75),
   (.proxyRefused(status: 403), "proxyRefused.403", .needsPerson, 77),
   (.proxyRefused(status: 407), "proxyRefused.407", .needsPerson, 77),
   (.proxyRefused(status: 429), "proxyRefused.429", .reconnectLater, 75),
   (.proxyRefused(status: 502), "proxyRefused.502", .reconnect, 69),
+  (.secureOnly, "secureOnly", .reconnectLater, 76),
+  (.overLimit, "overLimit", .needsPerson, 78),
   (.closedByPeer, "closedByPeer", .never, 0),
   (.closedByApplication, "closedByApplication", .reconnect, 69),
   (.cancelled, "cancelled", .never, 130),
@@ -65,7 +70,11 @@ struct FailureKindTests {
       #expect(kind.exitCode().rawValue == exit, "\(kind)")
       let first = kind.retryClass(isFirstDial: true)
       let onFirst: [FailureKind: RetryClass] = [
-        .nameUnknown: .never, .notTheProtocol: .needsPerson,
+        .nameUnknown: .never, .notTheProtocol: .needsPerson, .secureOnly: .needsPerson,
+        // Before a first connection the request itself is at fault, later what is behind a gateway.
+        .refusedUpgrade(status: 400): .needsPerson, .refusedUpgrade(status: 401): .needsPerson,
+        .refusedUpgrade(status: 403): .needsPerson, .refusedUpgrade(status: 404): .never,
+        .refusedUpgrade(status: 409): .needsPerson,
       ]
       #expect(first == onFirst[kind] ?? retry, "\(kind)")
       let ending = kind.exitCode(endsSession: true).rawValue
@@ -129,12 +138,24 @@ struct HintTests {
     #expect(error.hint(in: offline) == error.hint)
   }
 
-  @Test(arguments: [400, 409, 418])
+  @Test(arguments: [400, 403, 418])
+  func aRefusedRequestDoesNotAskToTryLater(status: Int) {
+    let context = FailureContext(kind: .refusedUpgrade(status: status), phase: .upgrade, host: "h")
+    let refused = AppError.serverError(status: status, message: nil)
+    #expect(
+      refused.shownMessage(in: context)
+        == "The server refused the upgrade to WebSocket (HTTP status \(status)).")
+    let down = FailureContext(kind: .refusedUpgrade(status: 503), phase: .upgrade, host: "h")
+    #expect(
+      AppError.serverError(status: 503, message: nil).shownMessage(in: down).contains("later"))
+  }
+
+  @Test(arguments: [400, 418])
   func aRefusedRequestIsNotBlamedOnTheServersHealth(status: Int) throws {
     let context = FailureContext(kind: .refusedUpgrade(status: status), phase: .upgrade, host: "h")
     let hint = try #require(AppError.serverError(status: status, message: nil).hint(in: context))
     #expect(hint.hasPrefix("The server refused it: check the address"))
-    for down in [0, 408, 500, 503] {
+    for down in [0, 408, 425, 500, 503] {
       let hint = AppError.serverError(status: down, message: nil).hint
       #expect(try #require(hint).hasPrefix("The problem is on the server"))
     }
@@ -196,7 +217,8 @@ struct HintTests {
   }
 
   @Test(arguments: [
-    (1000, "ended the connection"), (1001, "is going away"), (1002, "a protocol error"),
+    (1000, "ended the connection"), (1001, "is going away"),
+    (1002, "a restart, an overload or a protocol error"),
     (1003, "does not accept this kind"), (1007, "could not read"), (1008, "violated the server's"),
     (1009, "too big"), (1010, "extension"), (1011, "failed"), (1012, "restarting"),
     (1013, "too busy"), (1014, "an upstream server"), (4000, "ended the connection"),

@@ -108,7 +108,9 @@ struct BackPressureTests {
     try await connection.connect()
     let iterator = connection.messages.makeAsyncIterator()
     await #expect(
-      throws: AppError.webSocketMessageInvalid(detail: "A message is longer than 1048576 bytes.")
+      throws: AppError.webSocketDisconnected(
+        code: nil,
+        reason: "A message of the server is longer than the 1048576 bytes that are taken here.")
     ) { try await iterator.next() }
     let told = try await peer.first { if case .close = $0.kind { true } else { false } }
     #expect(told.kind == .close(code: 1009, reason: ""))

@@ -20,6 +20,8 @@ struct RefusedUpgradeTests {
     "correlationId": "0b6fcb1c-7a5e-4b52-9a0e-3c9bdb5cbbf1"}}
     """
 
+  private static let cookie = String(repeating: "c", count: 1_000)
+
   static let cases = [
     Case(
       script: .refusing(401), error: .apiUnauthorized, kind: .refusedUpgrade(status: 401)),
@@ -51,6 +53,17 @@ struct RefusedUpgradeTests {
       error: .webSocketConnectionFailed(
         reason: "It answered with a redirect to http://portal.example/login."),
       kind: .notTheProtocol, detail: "http://portal.example/login"),
+    Case(
+      script: .refusing(301, ["Location": "https://127.0.0.1/"]),
+      error: .webSocketConnectionFailed(
+        reason: "It answered with a redirect to https://127.0.0.1/."),
+      kind: .secureOnly, detail: "https://127.0.0.1/"),
+    Case(
+      script: .refusing(
+        101, Dictionary(uniqueKeysWithValues: (0..<20).map { ("Set-Cookie-\($0)", cookie) })),
+      error: .webSocketConnectionFailed(
+        reason: "The header of its answer is longer than the 16384 bytes that are taken here."),
+      kind: .overLimit),
     Case(
       script: .refusing(200, body: "hello"),
       error: .webSocketConnectionFailed(

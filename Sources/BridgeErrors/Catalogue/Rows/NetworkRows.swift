@@ -24,7 +24,7 @@ extension CatalogueRow {
   }
 
   static func serverError(_ status: Int, _ message: String?) -> Self {
-    let isTransient = status == 0 || status == 408 || 500...599 ~= status
+    let isTransient = status == 0 || status == 408 || status == 425 || 500...599 ~= status
     return Self(
       "serverError", .network,
       cause: """

@@ -28,7 +28,7 @@ extension CatalogueRow {
   static func webSocketMessageInvalid(_ detail: String) -> Self {
     Self(
       "webSocketMessageInvalid", .webSocket,
-      cause: "The peer broke the protocol, sent invalid UTF-8, or exceeded the size limit.",
+      cause: "The peer broke the protocol, or sent invalid UTF-8.",
       remedy: """
         A new connection is tried once. If it happens again, the peer or a proxy in between is \
         faulty: tell its administrator.
@@ -50,12 +50,13 @@ extension CatalogueRow {
   }
 
   /// What a close code says (RFC 6455, 7.4.1, and the IANA registry for 1012 to 1014).
+  /// libwebsockets 4.1 knows none of the latter and reports 1002 for them.
   private static func closeWords(_ code: Int?) -> String {
     guard let code else { return "The connection was lost." }
     let words =
       switch code {
       case 1001: "The server is going away"
-      case 1002: "The server reported a protocol error"
+      case 1002: "The server reported a restart, an overload or a protocol error"
       case 1003: "The server does not accept this kind of message"
       case 1007: "The server could not read a message"
       case 1008: "A message violated the server's policy"
@@ -74,7 +75,7 @@ extension CatalogueRow {
   private static func exit(closeCode: Int?) -> ExitCode {
     switch closeCode {
     case 1000: .success
-    case 1002, 1003, 1007, 1008, 1009, 1010: .protocolBroken
+    case 1003, 1007, 1008, 1009, 1010: .protocolBroken
     default: .unreachable
     }
   }

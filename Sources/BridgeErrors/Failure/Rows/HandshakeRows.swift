@@ -59,7 +59,15 @@ extension FailureRow {
   static let linkLost = Self(
     "linkLost", "A connection that was up was cut.", exit: .unreachable,
     endingSession: .outcomeUnknown,
-    remedy: "The link was up and was cut: a restart, a sleeping machine, a changed network.")
+    advice: { context in
+      guard context.native?.symbol == NativeFailure.unexplained else {
+        return "The link was up and was cut: a restart, a sleeping machine, a changed network."
+      }
+      return """
+        No end came from the server, and no fault was seen. If it happens again and again, the \
+        server or a proxy in between sends frames that the WebSocket protocol does not allow.
+        """
+    })
 
   static let linkSilent = Self(
     "linkSilent", "A connection that was up went silent until it was declared dead.",

@@ -10,19 +10,35 @@ extension FailureRow {
     let name = "refusedUpgrade.\(status)"
     let meaning = "The upgrade was answered with HTTP status \(status)."
     return switch status {
+    // Later the credential may have expired with the connection: a new one is made for each dial.
+    case 401, 407:
+      Self(
+        name, meaning, .webSocket, retry: .reconnectOnce, first: .needsPerson, exit: .refused)
     case 403:
       Self(
-        name, meaning, .webSocket, retry: .needsPerson, exit: .refused,
+        name, meaning, .webSocket, retry: .reconnectOnce, first: .needsPerson, exit: .refused,
         remedy: "The server knows who you are and does not allow this: ask its owner.")
-    case 404: Self(name, meaning, .webSocket, retry: .never, exit: .unreachable)
+    // Later a gateway answers so while what is behind it is replaced.
+    case 404, 410:
+      Self(name, meaning, .webSocket, retry: .reconnectLater, first: .never, exit: .unreachable)
+    case 409, 423:
+      Self(
+        name, meaning, .webSocket, retry: .reconnectLater, first: .needsPerson, exit: .busy,
+        remedy: """
+          The server holds something that excludes a second connection, such as a session that is \
+          still open: close that one, or wait until the server has given it up.
+          """)
     case 429: Self(name, meaning, .webSocket, retry: .reconnectLater, exit: .busy)
-    case 500...599:
+    case 408, 425, 500...599:
       Self(
         name, meaning, .webSocket, exit: .busy,
         remedy:
           "The server, or something behind it, is down or overloaded; it is tried again by itself."
       )
-    default: Self(name, meaning, .webSocket, retry: .needsPerson, exit: .refused)
+    default:
+      Self(
+        name, meaning, .webSocket, retry: .reconnectLater, first: .needsPerson,
+        exit: .protocolBroken)
     }
   }
 
@@ -54,6 +70,23 @@ extension FailureRow {
           """)
     }
   }
+
+  static let secureOnly = Self(
+    "secureOnly", "The server redirects to a secure address of the same host.", .webSocket,
+    retry: .reconnectLater, first: .needsPerson, exit: .protocolBroken,
+    remedy: """
+      The server accepts secure connections only: use wss:// in place of ws://. The redirect was \
+      not followed.
+      """)
+
+  static let overLimit = Self(
+    "overLimit", "The peer sent more in one piece than this program takes.", .webSocket,
+    retry: .needsPerson, exit: .configuration,
+    remedy: """
+      The limit is this program's, and nothing was damaged: connecting again meets it again. Raise \
+      the limit where the program lets you, or let the server send less (fewer cookies, shorter \
+      messages).
+      """)
 
   static let closedByPeer = Self(
     "closedByPeer", "The peer closed the connection normally (close code 1000).", .webSocket,
