@@ -97,7 +97,7 @@ struct RunForwards: Sendable {
       // Where it must not be without a port, only that is an answer.
       case .unavailable(let rule, _, _):
         if !context.settings.exitsOnForwardFailure { unanswered.remove(rule) }
-      case .opened, .closed, .refused, .missed: continue
+      case .opened, .damaged, .closed, .refused, .missed: continue
       }
       if unanswered.isEmpty { isAnswered.open() }
     }
@@ -128,6 +128,9 @@ struct RunForwards: Sendable {
     switch event {
     case .opened(let id, let target):
       reporter.detail("bridgectl: forwarding connection \(id) to \(PeerText.escaped(target))")
+    case .damaged(let id, let error):
+      let reason = PeerText.escaped(error.shownMessage())
+      reporter.log("bridgectl: forwarded connection \(id) was ended: \(reason)")
     case .closed(let id, let sent, let received, _):
       let words = "\(sent) bytes sent, \(received) received"
       reporter.detail("bridgectl: forwarded connection \(id) ended (\(words))")

@@ -82,6 +82,7 @@ package enum CommandEvent: Sendable {
     case .forward: "forward"
     case .forwarded(.opened): "forwardOpened"
     case .forwarded(.closed): "forwardClosed"
+    case .forwarded(.damaged): "forwardDamaged"
     case .forwarded(.refused): "forwardRefused"
     case .forwarded(.listening): "forward"
     case .forwarded(.unavailable): "forwardUnavailable"
@@ -203,6 +204,10 @@ extension JSONLine {
     case .opened(let id, let target):
       add("id", id)
       add("target", PeerText.escaped(target))
+    case .damaged(let id, let error):
+      add("id", id)
+      add("case", error.caseName)
+      add("message", PeerText.escaped(error.shownMessage()))
     case .closed(let id, let sent, let received, let isWhole):
       add("id", id)
       add("sent", Int(clamping: sent))

@@ -27,6 +27,15 @@ extension FailureContext {
         key is not accepted beside it without asking.
         """
     }
+    if case .sshProtocolError(let host, _) = error, let detail {
+      if kind == .outputLost { return "\(Payload.exact(host)): \(Payload.sentence(detail))" }
+      if kind == .versionLineTooLong {
+        return """
+          The version line of \(Payload.exact(host)) is longer than the 255 bytes that SSH allows \
+          (RFC 4253, 4.2): "\(detail.prefix(64))…".
+          """
+      }
+    }
     guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
       return nil
     }

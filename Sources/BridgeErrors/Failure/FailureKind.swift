@@ -28,6 +28,10 @@ public enum FailureKind: Sendable, Hashable {
   case algorithmMismatch
   /// The data violates the protocol: damaged on the way, or a fault of the peer.
   case corrupted
+  /// The server sent output in a way that the protocol forbids, and some of it is lost.
+  case outputLost
+  /// The server's version line is longer than SSH allows.
+  case versionLineTooLong
   /// The host could not prove that it owns the key that it shows.
   case hostKeyProof
   /// The peer ended the connection and said that it will not accept it.
@@ -113,7 +117,7 @@ extension FailureKind: CaseIterable {
     [
       .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
       .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
-      .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
+      .outputLost, .versionLineTooLong, .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
       .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }

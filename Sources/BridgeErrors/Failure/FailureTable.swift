@@ -16,6 +16,8 @@ extension FailureKind {
     case .notTheProtocol: .notTheProtocol
     case .algorithmMismatch: .algorithmMismatch
     case .corrupted: .corrupted
+    case .outputLost: .outputLost
+    case .versionLineTooLong: .versionLineTooLong
     case .hostKeyProof: .hostKeyProof
     case .rejected: .rejected
     case .hostKeyUnknown: .hostKeyUnknown

@@ -57,6 +57,11 @@ public struct SSHFailure: Error, Sendable, Equatable {
     /// The link was lost after the server had reported how the command ended (`ending`, for
     /// instance "exit status 0") and before all of its output came.
     case outputCut(command: String, ending: String)
+    /// Some of a channel's output never reached its reader, because the server broke the rules of
+    /// its window or its packets (RFC 4254, 5.2); `detail` says how much.
+    case outputLost(detail: String)
+    /// The version line is longer than SSH allows (RFC 4253, 4.2); how it begins.
+    case versionLineTooLong(line: String)
     /// The caller canceled.
     case cancelled
   }

@@ -57,7 +57,7 @@ extension AppError {
     case .dialTimeout, .silent: self = .sshTimeout(seconds: failure.timeout)
     case .linkSilent: self = .sshTimeout(seconds: failure.secondsSilent)
     case .throttled: self = .sshServerBusy(host: host, retryAfter: nil)
-    case .notTheProtocol, .corrupted, .rejected:
+    case .notTheProtocol, .corrupted, .rejected, .outputLost, .versionLineTooLong:
       self = .sshProtocolError(host: host, detail: failure.detail(of: kind))
     case .algorithmMismatch:
       self = .sshAlgorithmMismatch(host: host, detail: failure.detail(of: kind))
@@ -103,7 +103,7 @@ extension SSHFailure {
     case .noExitStatus(let command), .outputCut(let command, _): command
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .notSSH, .algorithmMismatch,
       .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
-      .channelRefused, .cancelled, nil:
+      .channelRefused, .outputLost, .versionLineTooLong, .cancelled, nil:
       ""
     }
   }

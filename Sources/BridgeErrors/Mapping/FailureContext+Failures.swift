@@ -31,6 +31,8 @@ extension SSHFailure {
       Payload.shown(detail)
     case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)
     case .outputCut(_, let ending): Payload.shown(ending)
+    case .outputLost(let detail): Payload.shown(detail)
+    case .versionLineTooLong(let line): Payload.shown(line)
     case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
       .channelRefused, .noExitStatus, .cancelled, nil:
       nil

@@ -32,6 +32,8 @@ extension SSHFailure {
     case .agentUnavailable: .agentUnavailable
     case .channelRefused(let reason, let hasTarget): kind(ofChannel: reason, hasTarget)
     case .noExitStatus, .outputCut: .outcomeUnknown
+    case .outputLost: .outputLost
+    case .versionLineTooLong: .versionLineTooLong
     case .cancelled: .cancelled
     }
   }

@@ -7,8 +7,11 @@ extension SSHFailure {
     case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
     case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
     case .algorithmMismatch(let text), .hostKeyChanged(let text), .keyUnusable(let text),
-      .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _):
+      .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _),
+      .outputLost(let text):
       PeerText.escaped(text)
+    case .versionLineTooLong:
+      "its version line is longer than the 255 bytes that SSH allows (VersionAddendum, DebianBanner)"
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
       .noExitStatus, .outputCut, .cancelled, nil:
       ownText(of: kind)

@@ -18,6 +18,8 @@ final class ChannelState {
   var isEndSent = false
   /// The server has closed it, and everything that it sent for a stream is read.
   var isReadOut = false
+  /// All that the library holds of its output was handed out when it was read last.
+  var isHandedOut = false
   /// Its output has ended, and all of it can be read whatever becomes of the link.
   var isOutputHere: Bool { native.isOutputHere }
   /// How many bytes were written.
@@ -26,6 +28,8 @@ final class ChannelState {
   var isOver = false
   /// It has ended with its link.
   var isLost = false
+  /// It was ended because its server broke the rules for output, and some is lost.
+  var damage: AppError?
   /// Nothing is wanted of it any more; it is closed when what can be written at once is written.
   var isLetGo = false
   /// Called when a turn may have brought bytes, buffer space or the end.
@@ -47,6 +51,15 @@ final class ChannelState {
     case .output: output
     case .error: error
     }
+  }
+
+  /// Whether bytes are taken from the library now.
+  ///
+  /// What has ended is taken whole, so that it is known to be whole: it is no more than a window in
+  /// the library, beside one in the mailbox (`boundMemory`).
+  func takesMore(of stream: NativeChannel.Stream) -> Bool {
+    let mailbox = mailbox(stream)
+    return mailbox.hasSpace || isOutputHere && mailbox.count < 2 * window
   }
 
   /// Wakes the readers of what came. While `isMoreComing` in the next turn, a little waits for it.

@@ -44,11 +44,12 @@ extension SSHConnection {
     // What is read out after the server has closed the channel is all there will be.
     let isClosed = channel.native.isClosedByServer
     channel.isReadOut = isClosed
+    channel.isHandedOut = true
     for stream in NativeChannel.Stream.allCases {
       let mailbox = channel.mailbox(stream)
       // Only a read says so: a full mailbox may be emptied between two looks at it.
       var isEmpty = false
-      while mailbox.hasSpace {
+      while channel.takesMore(of: stream) {
         isAnyRead = true
         let read = channel.native.read(stream, through: reactor.scratch)
         if case .failed(let code, let text) = read { return lose(code: code, text: text) }
@@ -59,6 +60,12 @@ extension SSHConnection {
         mailbox.store(bytes)
       }
       channel.isReadOut = channel.isReadOut && isEmpty
+      channel.isHandedOut = channel.isHandedOut && isEmpty
+    }
+    if let damage = damage(to: channel) {
+      settle(channel, with: damage)
+      closing.append(channel.native)
+      return false
     }
     // The packet that closes it came with these reads, perhaps behind more output.
     if !isClosed, channel.native.isClosedByServer { return readIncoming(channel) }
@@ -69,6 +76,14 @@ extension SSHConnection {
       return lose(code: code, text: text)
     }
     return true
+  }
+
+  /// What a server that breaks the rules has done to the output; nil where it is whole so far.
+  private func damage(to channel: ChannelState) -> SSHFailure? {
+    let isReadOut = channel.isHandedOut || channel.native.isAtEnd
+    guard let damage = channel.native.damage(isReadOut: isReadOut) else { return nil }
+    let detail = damage.words(status: channel.native.reportedStatus)
+    return failure(observation: .outputLost(detail: detail), phase: .stream)
   }
 
   /// Behind the end of the output the window is opened once more, so far that all of it can be
@@ -113,6 +128,8 @@ extension SSHConnection {
     channels[number] = nil
     report(channel)
     let ending = endings.removeValue(forKey: number)
+    var failure = failure
+    if failure?.observation != .cancelled, let damage = damage(to: channel) { failure = damage }
     let last =
       failure
       ?? self.failure(
@@ -128,7 +145,9 @@ extension SSHConnection {
       : AppError(sshError: outcome)
     ending?.settle(
       .failure(error), isClosedShell ? nil : FailureContext(sshFailure: outcome))
-    let isWhole = failure == nil || channel.native.isAtEnd || channel.isReadOut
+    let isHere = !last.isOutputLost && (channel.native.isAtEnd || channel.isReadOut)
+    let isWhole = failure == nil || isHere
+    channel.damage = last.isOutputLost ? error : nil
     channel.output.finish(isWhole ? .success(()) : .failure(error))
     channel.error.finish(isWhole ? .success(()) : .failure(error))
     for (id, done) in channel.outgoing.callers {
@@ -148,7 +167,10 @@ extension SSHConnection {
       let status = channel.native.reportedStatus
     else { return }
     ending.report(status)
-    if channel.isOutputHere || channel.native.isAtEnd { ending.settle(.success(status)) }
+    guard channel.native.isAtEnd || channel.isOutputHere && channel.isHandedOut,
+      damage(to: channel) == nil
+    else { return }
+    ending.settle(.success(status))
   }
 
   /// Hands out all that libssh2 has queued for channels, whatever a mailbox's limit: nothing more
@@ -165,6 +187,7 @@ extension SSHConnection {
           channel.mailbox(stream).store(bytes)
         }
       }
+      channel.isHandedOut = !channel.native.isWindowDue(before: reactor.scratch)
     }
   }
 
@@ -173,7 +196,7 @@ extension SSHConnection {
   func outcome(
     of command: String?, after failure: SSHFailure, reported: ExitStatus? = nil
   ) -> SSHFailure {
-    guard failure.observation != .cancelled else { return failure }
+    guard failure.observation != .cancelled, !failure.isOutputLost else { return failure }
     guard let command else { return failure.ofTheLink }
     var unknown = failure
     unknown.phase = .execute
@@ -199,6 +222,11 @@ extension SSHConnection {
 }
 
 extension SSHFailure {
+  /// Whether a server that breaks the rules has lost some output.
+  fileprivate var isOutputLost: Bool {
+    if case .outputLost = observation { true } else { false }
+  }
+
   /// What it is for the link, and for all that no command hangs on: just gone.
   var ofTheLink: SSHFailure {
     guard kind == .outcomeUnknown else { return self }

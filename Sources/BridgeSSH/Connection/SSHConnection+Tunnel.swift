@@ -165,7 +165,7 @@ extension SSHConnection {
       own.socket = .endOfFile
     case .nameUnknown, .nameTimeout, .offline, .silent, .notSSH, .algorithmMismatch,
       .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
-      .noExitStatus, .outputCut, nil:
+      .noExitStatus, .outputCut, .outputLost, .versionLineTooLong, nil:
       own = failure
     }
     return own

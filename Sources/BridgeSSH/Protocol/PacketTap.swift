@@ -50,6 +50,10 @@ package struct PacketTap: Sendable {
   /// Channels whose server has sent all of their output (SSH_MSG_CHANNEL_EOF or _CLOSE), by our
   /// number.
   package private(set) var endedChannels: Set<UInt32> = []
+  /// How many bytes of output the packets say that they hold, by our number of the channel
+  /// (SSH_MSG_CHANNEL_DATA, and _EXTENDED_DATA of standard error). The library is done with them:
+  /// it has handed their bytes out, or dropped them.
+  package private(set) var outputBytes: [UInt32: Int] = [:]
   /// Channels that the server has closed (SSH_MSG_CHANNEL_CLOSE), by our number.
   package private(set) var closedChannels: Set<UInt32> = []
   /// Since `forgetNewEnd` an end or a close came, or an exchange of keys was finished that may have
@@ -90,6 +94,7 @@ package struct PacketTap: Sendable {
   /// Its number may be given again.
   package mutating func forgetChannel(_ number: UInt32) {
     exitStatus[number] = nil
+    outputBytes[number] = nil
     endedChannels.remove(number)
     closedChannels.remove(number)
   }
@@ -107,6 +112,8 @@ package struct PacketTap: Sendable {
     case 92:
       openRefusal = packet.uint32(at: 5).map(Int.init)
       openRefusalText = packet.string(at: 9)?.text ?? ""
+    case 94: seeOutput(packet, lengthAt: 5)
+    case 95 where packet.uint32(at: 5) == 1: seeOutput(packet, lengthAt: 9)
     case 96, 97: seeEnd(packet)
     case 98: seeChannelRequest(packet)
     default: break
@@ -132,6 +139,13 @@ package struct PacketTap: Sendable {
       let originator = packet.string(at: address.end + 4)
     else { return }
     arrival = Arrival(address: address.text, port: port, originator: originator.text)
+  }
+
+  private mutating func seeOutput(_ packet: Span<UInt8>, lengthAt offset: Int) {
+    guard let channel = packet.uint32(at: 1), let length = packet.uint32(at: offset),
+      outputBytes[channel] != nil || outputBytes.count < 4096
+    else { return }
+    outputBytes[channel, default: 0] += Int(length)
   }
 
   private mutating func seeEnd(_ packet: Span<UInt8>) {

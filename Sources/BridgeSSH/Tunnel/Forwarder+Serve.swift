@@ -76,6 +76,7 @@ extension Forwarder {
     }
     guard entries.removeValue(forKey: id) != nil else { return }
     carriedBefore &+= summary.sent &+ summary.received
+    if let damage = summary.damage { tell(.damaged(id: id, damage)) }
     tell(
       .closed(
         id: id, sent: summary.sent, received: summary.received, isWhole: summary.isWhole))

@@ -37,6 +37,8 @@ public actor Forwarder {
   public enum Event: Sendable, Equatable {
     /// It is carried to its target.
     case opened(id: Int, target: String)
+    /// It is ended, because the host broke the rules for what it sends and some of that is lost.
+    case damaged(id: Int, AppError)
     /// It is over, after so many bytes; `isWhole` where none that came from either side was lost.
     case closed(id: Int, sent: UInt64, received: UInt64, isWhole: Bool)
     /// It was refused or given up before it was carried.

@@ -62,6 +62,7 @@ import Testing
       .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
       .installed(directory: "/d", sha256: "s", version: "v"),
       .gap(from: 1, to: 2), .forward(rule, port: 1), .forwarded(.opened(id: 1, target: "t")),
+      .forwarded(.damaged(id: 1, .sshProtocolError(host: "h", detail: "d"))),
       .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
       .forwarded(.refused(id: 1, target: "t", .cancelled)),
       .forwarded(.listening(rule, port: 1)),
@@ -120,6 +121,7 @@ import Testing
     case .proxy: 27
     case .forwarded(.missed): 28
     case .link: 29
+    case .forwarded(.damaged): 30
     }
   }
 

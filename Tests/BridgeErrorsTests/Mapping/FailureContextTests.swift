@@ -31,6 +31,7 @@ struct FailureContextTests {
     (.algorithmMismatch(detail: "a"), "a"), (.hostKeyChanged(detail: "b"), "b"),
     (.hostKeyNewType(fingerprint: "f", detail: "b\u{1B}"), "b\\x1b"),
     (.keyUnusable(reason: "c"), "c"), (.agentUnavailable(reason: "d\n"), "d "),
+    (.outputLost(detail: "e\n"), "e "), (.versionLineTooLong(line: "f"), "f"),
     (.deadline, nil), (.hostKeyUnknown(fingerprint: "f"), nil),
     (.hostKeyUnknown(fingerprint: "f", doubt: "file:3: \u{1B}"), "file:3: \\x1b"),
   ]

@@ -119,6 +119,9 @@ private let protocols: [SSHRow] =
     SSHRow(
       -5, .keyExchange, .algorithmMismatch, "sshAlgorithmMismatch", .never, 76,
       message: "no match", socket: fin, reason: 3),
+    SSHRow(
+      0, .banner, .versionLineTooLong, "sshProtocolError", .needsPerson, 76,
+      seen: .versionLineTooLong(line: "SSH-2.0-OpenSSH_9.2p1 Debian")),
   ]
 
 private let identity: [SSHRow] = [
@@ -187,6 +190,9 @@ private let channels: [SSHRow] = [
     0, .execute, .outcomeUnknown, "sshOutcomeUnknown", .reconnect, 74,
     seen: .noExitStatus(command: "make")),
   SSHRow(-43, .execute, .outcomeUnknown, "sshOutcomeUnknown", .reconnect, 74, socket: fin),
+  SSHRow(
+    0, .stream, .outputLost, "sshProtocolError", .never, 76,
+    seen: .outputLost(detail: "5 bytes are lost")),
 ]
 
 private let sessions: [SSHRow] = [

@@ -16,6 +16,8 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.notTheProtocol, "notTheProtocol", .reconnectLater, 76),
   (.algorithmMismatch, "algorithmMismatch", .never, 76),
   (.corrupted, "corrupted", .reconnectOnce, 76),
+  (.outputLost, "outputLost", .never, 76),
+  (.versionLineTooLong, "versionLineTooLong", .needsPerson, 76),
   (.hostKeyProof, "hostKeyProof", .needsPerson, 79),
   (.rejected, "rejected", .never, 76),
   (.hostKeyUnknown, "hostKeyUnknown", .needsPerson, 79),

@@ -40,7 +40,8 @@ func failures(carrying text: String) -> [ConnectionError] {
     .algorithmMismatch(detail: text), .hostKeyUnknown(fingerprint: text),
     .hostKeyChanged(detail: text), .hostKeyNewType(fingerprint: text, detail: text),
     .keyUnusable(reason: text), .agentUnavailable(reason: text),
-    .channelRefused(reason: 1), .noExitStatus(command: text),
+    .channelRefused(reason: 1), .noExitStatus(command: text), .outputLost(detail: text),
+    .versionLineTooLong(line: text),
   ]
   let ssh = [-16, -34, -43].flatMap { code in
     seen.map { observation in

@@ -17,7 +17,7 @@ import Testing
         #expect(seen.isEmpty)
         missed += count
       case .refused(let id, _, _): seen.append(id)
-      case .opened, .closed, .listening, .unavailable: Issue.record("\(event)")
+      case .opened, .damaged, .closed, .listening, .unavailable: Issue.record("\(event)")
       }
     }
     #expect(missed > 0 && seen == Array(missed..<count))

@@ -4,6 +4,22 @@ extension FailureRow {
     "algorithmMismatch", "Client and server have no algorithm of one kind in common.", .ssh,
     retry: .never, exit: .protocolBroken)
 
+  static let outputLost = Self(
+    "outputLost", "The server broke the rules for output, and some of it is lost.", .ssh,
+    retry: .never, exit: .protocolBroken,
+    remedy: """
+      The output that you have is incomplete. This is a fault of the server, or of a proxy that \
+      speaks SSH in its place: report it there. Output that a file on the host takes first can be \
+      copied from it.
+      """)
+
+  static let versionLineTooLong = Self(
+    "versionLineTooLong", "The server's version line is longer than SSH allows.", .ssh,
+    retry: .needsPerson, exit: .protocolBroken,
+    remedy: """
+      Shorten it on the server: VersionAddendum, or `DebianBanner no`, in its sshd_config.
+      """)
+
   static let hostKeyProof = Self(
     "hostKeyProof", "The host could not prove that it owns the key that it shows.", .ssh,
     retry: .needsPerson, exit: .hostIdentity,

@@ -43,6 +43,8 @@ import Foundation
   var isOver: Bool { channel.isOver }
   /// Whether it ended with its link, and not by the server.
   var isLost: Bool { channel.isLost }
+  /// Why it was ended, where its server broke the rules for output.
+  var damage: AppError? { channel.damage }
   /// What arrives.
   var output: ByteMailbox { channel.output }
 

@@ -21,6 +21,8 @@ import CLibSSH2
   /// Its output has ended, and the window is open for reading all of it: that needs nothing from
   /// the wire any more, which may exchange keys from the next packet on, or end.
   private(set) var isOutputHere = false
+  /// How many bytes of its output were handed out.
+  private var handedOut = 0
   /// The window adjustment that the library has begun and could not send yet: one for each channel.
   /// Any other call that adjusts sends that one, and adds its own number to the window.
   private var begun: Adjustment?
@@ -135,6 +137,7 @@ import CLibSSH2
     if begun != .ofOpening {
       begun = count < 0 && isWindowDue(before: scratch) ? .ofRead : nil
     }
+    handedOut += max(0, count)
     return session.attempt(Int32(clamping: min(0, count))).map {
       unsafe Array(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
@@ -260,6 +263,19 @@ import CLibSSH2
   var reportedStatus: ExitStatus? {
     if let signal = exitSignal() { return .signal(signal) }
     return session.tap.exitStatus[number].map { .status(Int($0)) }
+  }
+
+  /// What is wrong with its output so far; nil where all of it is handed out as it came.
+  ///
+  /// The library drops what exceeds the window or the size of a packet, takes the size of a packet
+  /// for the length of its data, and reports none of that. It is done with a packet when it has
+  /// handed out all of it.
+  ///
+  /// - Parameter isReadOut: whether the library holds no packet of which a part was handed out.
+  func damage(isReadOut: Bool) -> OutputDamage? {
+    let missing = (session.tap.outputBytes[number] ?? 0) - handedOut
+    if missing > 0 { return .lost(missing) }
+    return missing < 0 && isReadOut ? .foreign(-missing) : nil
   }
 
   /// Whether the server has closed the channel: nothing of it follows.

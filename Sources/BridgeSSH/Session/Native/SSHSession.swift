@@ -20,8 +20,9 @@ import Foundation
   /// What packets from the server are protected with, and the names the library gave for it.
   var protection: (names: (UInt, UInt), value: PacketProtection?) = ((0, 0), nil)
   private(set) var disconnect: Disconnect?
-  /// The start of a packet that the library has freed, maybe because its tag is wrong.
-  private var doubtful: [UInt8]?
+  /// The starts of packets that the library has freed, the last of them maybe because its tag is
+  /// wrong.
+  private var doubtful: [[UInt8]] = []
   /// Why all data from now on is untrusted; the first cause counts.
   private(set) var damage: Damage?
   /// Called when the server's DISCONNECT came, before the library refuses all further calls: the
@@ -219,7 +220,7 @@ import Foundation
     if isPacket, damage == nil, !isFreeing {
       let head = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(PacketTap.reach))
       if framing.mayFreeForged {
-        unsafe doubtful = Array(head)
+        unsafe doubtful.append(Array(head))
       } else {
         unsafe see(head.bindMemory(to: UInt8.self).span)
       }
@@ -230,14 +231,17 @@ import Foundation
   /// The library has accepted the packet that it was given last.
   func confirmPacket() {
     framing.confirm()
-    if let packet = doubtful.take() { see(packet.span) }
+    guard !doubtful.isEmpty else { return }
+    let packets = doubtful
+    doubtful = []
+    for packet in packets { see(packet.span) }
   }
 
   /// A call of the library is over: it shows whether the packet given last was genuine.
   private func conclude(hasFailed: Bool) {
     if hasFailed {
       framing.callFailed()
-      if framing.isForged { doubtful = nil }
+      if framing.isForged { doubtful = [] }
     }
     confirmPacket()
   }

@@ -12,6 +12,8 @@ import BridgeReactor
     var sent: UInt64 = 0
     var received: UInt64 = 0
     var isWhole = false
+    /// Why the host's channel was ended, where the host broke the rules for output.
+    var damage: AppError?
   }
 
   private struct Direction {
@@ -92,7 +94,8 @@ import BridgeReactor
     drain?.timer?.cancel()
     if isInOrder { local.close() } else { local.reset() }
     remote.close()
-    whenOver(Summary(sent: up.count, received: down.count, isWhole: isWhole))
+    whenOver(
+      Summary(sent: up.count, received: down.count, isWhole: isWhole, damage: remote.damage))
   }
 
   private func turn() {
