@@ -76,7 +76,7 @@ extension SSHConnection {
   private func openWire(_ known: KnownHosts) async throws(SSHFailure) {
     let wire = Wire(try await carrier())
     wire.inspect = { [weak self] bytes in
-      self?.assumeIsolated { $0.see(bytes) } ?? false
+      self?.assumeIsolated { $0.see(bytes) } ?? .end
     }
     let isWatched = wire.carrier.start { [weak self] seen in
       self?.assumeIsolated { $0.pump(isReadable: seen.contains(.readable)) }
@@ -207,14 +207,14 @@ extension SSHConnection {
     }
   }
 
-  /// Bytes of the handshake, before libssh2 gets them; false when there is no point in going on.
-  private func see(_ bytes: Span<UInt8>) -> Bool {
-    let isAlive = identification.see(bytes)
+  /// Bytes of the handshake, before libssh2 gets them; returns what of them it gets.
+  private func see(_ bytes: Span<UInt8>) -> ServerIdentification.Passage {
+    let passage = identification.see(bytes)
     if phase == .banner, let line = identification.versionLine {
       configuration.observer?(.identified(line))
       enter(.keyExchange)
     }
-    return isAlive
+    return passage
   }
 
   var knownName: KnownHostName {

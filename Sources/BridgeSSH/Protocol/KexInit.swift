@@ -42,7 +42,7 @@ package enum ServerTranscript: Sendable, Equatable {
   case malformed
 
   /// How many bytes from the start are worth keeping.
-  package static let limit = ServerGreeting.byteLimit + ServerGreeting.versionLimit + 65_536
+  package static let limit = ServerGreeting.versionLimit + 65_536
 
   /// Parses `bytes`, everything the server has sent from the start.
   package init(_ bytes: [UInt8]) {
@@ -50,7 +50,7 @@ package enum ServerTranscript: Sendable, Equatable {
     switch greeting.feed(bytes) {
     case .needMore: self = .needMore
     case .version: self = Self.packets(WireReader(Array(bytes[greeting.consumed...])))
-    case .ssh1, .notSSH, .flood: self = .malformed
+    case .ssh1, .notSSH, .tooLong, .flood: self = .malformed
     }
   }
 

@@ -13,22 +13,30 @@ package struct ServerGreeting: Sendable {
     case ssh1(String)
     /// What came is not SSH; where it is an HTTP answer, where that points.
     case notSSH(firstLine: String, httpLocation: String?)
-    /// More than the budget came before a version line.
+    /// The version line is longer than SSH allows: how it begins.
+    case tooLong(String)
+    /// More lines, or a longer one, than the budget came before a version line.
     case flood
   }
 
-  /// How many lines may come before the version line.
+  /// How many lines may come before the version line, as with OpenSSH.
   package static let lineLimit = 1024
-  /// How many bytes may come before the version line.
-  package static let byteLimit = 8192
+  /// How many bytes one of them may have, as with OpenSSH.
+  package static let lineLength = 8192
   /// The longest version line, its CR and LF included (RFC 4253, 4.2).
   package static let versionLimit = 255
+  /// What is kept of the text before the version line, in bytes.
+  package static let textLimit = 8192
+  /// How a version line begins.
+  package static let mark = Array("SSH-".utf8)
 
   /// The facts known so far.
   package private(set) var outcome = Outcome.needMore
   /// How many of the bytes fed belong to the greeting: all, or those up to the end of the
   /// version line.
   package private(set) var consumed = 0
+  /// How many bytes came before the version line; nil before it begins.
+  package private(set) var versionStart: Int?
 
   private var line: [UInt8] = []
   private var before: [UInt8] = []
@@ -40,7 +48,8 @@ package struct ServerGreeting: Sendable {
 
   /// What the server said before its version line, raw; throttling servers say so here.
   package var preBanner: String {
-    String(decoding: isVersionLine ? before : before + line, as: UTF8.self)
+    let rest = isVersionLine ? [] : line.prefix(Self.textLimit - before.count)
+    return String(decoding: before + rest, as: UTF8.self)
   }
 
   /// Reads more of what the server sent; after a final outcome, nothing.
@@ -59,16 +68,18 @@ package struct ServerGreeting: Sendable {
   package func atEnd() -> Outcome? {
     guard outcome == .needMore else { return outcome }
     let isStart = line.isEmpty || Self.mark.starts(with: line) || isVersionLine
-    return before.isEmpty && isStart ? nil : notSSH
+    return lines == 0 && isStart ? nil : notSSH
   }
 
-  private static let mark = Array("SSH-".utf8)
-  private var isVersionLine: Bool { line.starts(with: Self.mark) }
+  /// What no text begins with: other protocols are known at once.
+  private static let neverFirst: Set<UInt8> = Set(1...6).union(14...26)
+  private var isVersionLine: Bool { versionStart != nil }
 
-  private var isHTTP: Bool { (before + line).starts(with: "HTTP/".utf8) }
+  private var isHTTP: Bool { (lines == 0 ? line : before).starts(with: "HTTP/".utf8) }
 
   private var notSSH: Outcome {
-    let first = (before + line).prefix { $0 != 10 && $0 != 13 }
+    // An empty line says nothing.
+    let first = (before + line).drop { $0 == 10 || $0 == 13 }.prefix { $0 != 10 && $0 != 13 }
     return .notSSH(firstLine: PeerText.escaped(first, limit: 256), httpLocation: httpLocation)
   }
 
@@ -77,10 +88,14 @@ package struct ServerGreeting: Sendable {
     line.append(byte)
     if isVersionLine {
       // One place is the newline's.
-      if line.count >= Self.versionLimit { outcome = notSSH }
-    } else if consumed > Self.byteLimit, !Self.mark.starts(with: line) {
+      guard line.count >= Self.versionLimit else { return }
+      outcome = .tooLong(PeerText.escaped(line, limit: Self.versionLimit))
+    } else if line.count == Self.mark.count, line == Self.mark {
+      versionStart = consumed - line.count
+    } else if line.count > Self.lineLength + 1 {
+      // One place is a CR's.
       outcome = isHTTP ? notSSH : .flood
-    } else if byte < 32, byte != 9, byte != 13, byte != 27 {
+    } else if byte == 0 || consumed == 1 && Self.neverFirst.contains(byte) {
       outcome = notSSH
     }
   }
@@ -98,12 +113,12 @@ package struct ServerGreeting: Sendable {
         return
       }
     }
-    before += line + [10]
-    line = []
-    lines += 1
-    if lines > Self.lineLimit || consumed > Self.byteLimit {
+    if line.count > Self.lineLength || lines == Self.lineLimit {
       outcome = isHTTP ? notSSH : .flood
     }
+    before += (line + [10]).prefix(Self.textLimit - before.count)
+    line = []
+    lines += 1
   }
 
   private mutating func endVersion() {

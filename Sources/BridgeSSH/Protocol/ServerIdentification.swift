@@ -3,6 +3,18 @@ package import BridgeErrors
 /// What the server said before, with and right after its version line: what libssh2 sees and
 /// does not tell.
 package struct ServerIdentification {
+  /// What of the bytes that came libssh2 gets.
+  package enum Passage: Sendable, Equatable {
+    /// None, and there is no point in reading on.
+    case end
+    /// None: they are text before the version line, which the library takes in part only, and not
+    /// after an empty line.
+    case text
+    /// Those from the version line on: so many of the mark at its start, which came before, and of
+    /// these all behind the first `skipped`.
+    case version(marks: Int, skipped: Int)
+  }
+
   private var greeting = ServerGreeting()
 
   /// Creates an empty parser.
@@ -19,14 +31,20 @@ package struct ServerIdentification {
   /// The text before the version line, raw.
   package var preBanner: String { greeting.preBanner }
 
-  /// False when there is no point in reading on.
-  package mutating func see(_ bytes: Span<UInt8>) -> Bool {
-    guard greeting.outcome == .needMore else { return hasVersion }
+  /// Reads what came; returns what of it belongs to the version line or is behind it.
+  package mutating func see(_ bytes: Span<UInt8>) -> Passage {
+    guard greeting.outcome == .needMore else {
+      return hasVersion ? .version(marks: 0, skipped: 0) : .end
+    }
     var read: [UInt8] = []
     for index in bytes.indices { read.append(bytes[index]) }
+    let (before, hadStart) = (greeting.consumed, greeting.versionStart != nil)
     switch greeting.feed(read) {
-    case .needMore, .version: return true
-    case .ssh1, .notSSH, .flood: return false
+    case .needMore, .version:
+      guard !hadStart else { return .version(marks: 0, skipped: 0) }
+      guard let start = greeting.versionStart else { return .text }
+      return .version(marks: max(0, before - start), skipped: max(0, start - before))
+    case .ssh1, .notSSH, .tooLong, .flood: return .end
     }
   }
 
@@ -39,9 +57,13 @@ package struct ServerIdentification {
     case .version where code == .kexFailure: mismatch(transcript, offer: offer, library: library)
     case .notSSH(let firstLine, let location): .notSSH(seen: firstLine, location: location)
     case .ssh1(let line): .notSSH(seen: line, location: nil)
+    case .tooLong(let line): .versionLineTooLong(line: line)
     case .flood:
       .notSSH(
-        seen: "more than \(ServerGreeting.byteLimit) bytes before its version line", location: nil)
+        seen: """
+          more than \(ServerGreeting.lineLimit) lines, or one of more than \
+          \(ServerGreeting.lineLength) bytes, before its version line
+          """, location: nil)
     case .version, .needMore, nil: nil
     }
   }

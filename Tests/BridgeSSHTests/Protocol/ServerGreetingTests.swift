@@ -20,6 +20,8 @@ struct ServerGreetingTests {
     ("Welcome\r\nto this\nhost\r\nSSH-2.0-x y z\r\n\0\0\0\u{1}", "SSH-2.0-x y z"),
     ("\nSSH-2.0-x\n", "SSH-2.0-x"),
     ("\u{1b}[1mBold\u{1b}[0m\n\tSSH-\nSSH-2.0-x\n", "SSH-2.0-x"),
+    ("\r\n\n\r\nStarting session\u{7}\n\nSSH-2.0-x\r\n", "SSH-2.0-x"),
+    ("SSH is only for staff\nSSH-2.0-x\n", "SSH-2.0-x"),
   ])
   func theVersionLineIsFound(text: String, version: String) {
     #expect(outcome(text) == .version(version))
@@ -31,7 +33,8 @@ struct ServerGreetingTests {
   }
 
   @Test(arguments: [
-    ("\u{16}\u{3}\u{1}", "\\x16"), ("\0\0", "\\x00"), ("ab\u{7}c", "ab\\x07"),
+    ("\u{16}\u{3}\u{1}", "\\x16"), ("\0\0", "\\x00"),
+    ("\n\r\nab\u{7}\0", "ab\\x07\\x00"),
     ("SSH-3.0-x\n", "SSH-3.0-x"), ("SSH-\n", "SSH-"), ("SSH-2.0-a\u{0}b\n", "SSH-2.0-a\\x00b"),
     ("SSH-2.0-\u{1b}[2J\n", "SSH-2.0-\\x1b[2J"),
   ])
@@ -75,18 +78,30 @@ struct ServerGreetingTests {
     #expect(outcome(full + "a\n") == .flood)
   }
 
-  @Test func theBudgetOfBytesIsExact() {
-    let full = String(repeating: "a", count: 8191) + "\n"
-    #expect(outcome(full) == .needMore)
-    #expect(outcome(full + "SSH-2.0-x\n") == .version("SSH-2.0-x"))
-    #expect(outcome(full + "a") == .flood)
-    #expect(outcome(String(repeating: "a", count: 8193)) == .flood)
+  /// OpenSSH takes as much.
+  @Test func theBudgetOfEachLineIsExact() {
+    let full = String(repeating: "a", count: 8192)
+    for end in ["\n", "\r\n"] {
+      let text = String(repeating: full + end, count: 3)
+      #expect(outcome(text) == .needMore)
+      #expect(outcome(text + "SSH-2.0-x\n") == .version("SSH-2.0-x"))
+      #expect(outcome(full + "a" + end) == .flood)
+    }
+    #expect(outcome(full + "aa") == .flood)
+  }
+
+  @Test func whatIsKeptOfTheTextIsBounded() {
+    var greeting = ServerGreeting()
+    for _ in 0..<1000 { _ = greeting.feed(Array((String(repeating: "a", count: 99) + "\n").utf8)) }
+    #expect(greeting.preBanner.utf8.count == ServerGreeting.textLimit)
+    #expect(greeting.feed(Array("SSH-2.0-x\n".utf8)) == .version("SSH-2.0-x"))
+    #expect(greeting.versionStart == 100_000)
   }
 
   @Test func theVersionLineHasALimit() {
     let longest = "SSH-2.0-" + String(repeating: "x", count: 245)
     #expect(outcome(longest + "\r\n") == .version(longest))
-    guard case .notSSH = outcome(longest + "xy") else { return #expect(Bool(false)) }
+    #expect(outcome(longest + "xy") == .tooLong(longest + "xy"))
   }
 
   @Test func everyCutGivesTheSameAnswer() {
@@ -96,6 +111,7 @@ struct ServerGreetingTests {
       _ = greeting.feed(bytes[..<cut])
       #expect(greeting.feed(bytes[cut...]) == .version("SSH-2.0-OpenSSH_9.2"))
       #expect(greeting.consumed == 28)
+      #expect(greeting.versionStart == 7)
       #expect(greeting.preBanner == "Hello\n")
     }
   }
@@ -106,7 +122,8 @@ struct ServerGreetingTests {
     for bytes in Mutation.of(Array(text.utf8), count: 300, seed: seed) {
       var greeting = ServerGreeting()
       for _ in 0..<200 { _ = greeting.feed(bytes) }
-      #expect(greeting.consumed <= ServerGreeting.byteLimit + ServerGreeting.versionLimit)
+      let lines = ServerGreeting.lineLimit * (ServerGreeting.lineLength + 2)
+      #expect(greeting.consumed <= lines + ServerGreeting.versionLimit)
       if case .notSSH(let line, _) = greeting.outcome {
         #expect(line.utf8.allSatisfy { $0 >= 32 && $0 != 127 }, "seed \(seed)")
       }

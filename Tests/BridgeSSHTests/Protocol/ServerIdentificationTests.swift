@@ -22,9 +22,10 @@ struct ServerIdentificationTests {
       ("hello\nSSH-1.99-x\n", true, true), ("SSH-1.5-x\n", false, false), ("\u{0}", false, false),
       ("HTTP/1.1 200 OK\r\n\r\n", false, false),
       (String(repeating: "x", count: 9000), false, false),
+      ("SSH-2.0-" + String(repeating: "x", count: 250), false, false),
     ] {
       var identification = ServerIdentification()
-      #expect(identification.see(Array(text.utf8).span) == isAlive)
+      #expect((identification.see(Array(text.utf8).span) != .end) == isAlive)
       #expect(identification.hasVersion == hasVersion)
     }
   }
@@ -44,6 +45,30 @@ struct ServerIdentificationTests {
       return
     }
     #expect(seen.contains("8192"))
+    let long = "SSH-2.0-" + String(repeating: "x", count: 247)
+    #expect(observation(of: long + "yyy\r\n", code: -2) == .versionLineTooLong(line: long))
+  }
+
+  /// However it is cut, the library gets the version line and what is behind it, and nothing else.
+  @Test(arguments: ["", "\n", "\r\n\nWelcome\r\nSSH\nSS\n"])
+  func theLibraryGetsNoTextBeforeTheVersion(text: String) {
+    let rest = Array("SSH-2.0-x\r\n\0\0\u{1}packets".utf8)
+    let bytes = Array(text.utf8) + rest
+    for first in 0...bytes.count {
+      for second in first...bytes.count {
+        var identification = ServerIdentification()
+        var given: [UInt8] = []
+        for part in [bytes[..<first], bytes[first..<second], bytes[second...]] {
+          switch identification.see(Array(part).span) {
+          case .end: Issue.record("it ended")
+          case .text: break
+          case .version(let marks, let skipped):
+            given += ServerGreeting.mark.prefix(marks) + part.dropFirst(skipped)
+          }
+        }
+        #expect(given == rest, "\(first), \(second)")
+      }
+    }
   }
 
   @Test func aMismatchNeedsAnOfferThatCanBeRead() {

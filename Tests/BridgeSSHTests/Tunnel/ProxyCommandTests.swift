@@ -10,10 +10,13 @@ import Testing
 /// A connection by way of a program (ProxyCommand).
 @Suite(.timeLimit(.minutes(5))) struct ProxyCommandTests {
   /// A program that carries its standard streams to `port`.
-  private func carrier(to port: Int, then end: String = "") -> String {
+  private func carrier(
+    to port: Int, first: String = "", then end: String = ""
+  ) -> String {
     """
     python3 -c '
     import socket,sys,os,threading
+    os.write(1,b"\(first)")
     s=socket.create_connection(("127.0.0.1",\(port)))
     def up():
         while True:
@@ -49,6 +52,18 @@ import Testing
       #expect(output.utf8.count == 3_000_000)
       #expect(try await command.exitStatus() == .status(5))
       _ = try await connection.probe(within: .seconds(20))
+      await connection.close()
+    }
+  }
+
+  /// What `aws ssm start-session` and its kin print before the bytes of the host.
+  @Test func aProgramThatPrintsFirst() async throws {
+    try await withServer { server in
+      let first = "\\n\\r\\n\\nStarting session with SessionId: x\\n"
+      let connection = connection(to: server, carrier(to: server.port, first: first))
+      try await connection.connect()
+      let command = try await connection.execute("exit 5")
+      #expect(try await command.exitStatus() == .status(5))
       await connection.close()
     }
   }

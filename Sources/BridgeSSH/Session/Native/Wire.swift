@@ -21,7 +21,7 @@ import Foundation
   private static let readSizes = (usual: 8 << 10, bulk: 64 << 10)
 
   let carrier: any Carrier
-  /// The server's first bytes, raw, until the handshake is done.
+  /// The server's first bytes from its version line on, raw, until the handshake is done.
   private(set) var transcript: [UInt8] = []
   /// Incremented whenever libssh2 received bytes: waiting operations must try again before the loop
   /// sleeps.
@@ -32,8 +32,8 @@ import Foundation
   private(set) var lastAnswerTime: Duration?
   /// The budget ran out with bytes left: pump again next turn even if the descriptor stays quiet.
   private(set) var isBudgetSpent = false
-  /// Called with what arrives before the handshake is done; false ends the connection.
-  var inspect: ((Span<UInt8>) -> Bool)?
+  /// Called with what arrives before the handshake is done; returns what of it the library gets.
+  var inspect: ((Span<UInt8>) -> ServerIdentification.Passage)?
   /// The socket's end was seen; all before it was handed over.
   private(set) var hasEnded = false
   /// Whether the library sees the end of the stream. Once channels exist it is not, so that it
@@ -175,8 +175,16 @@ extension Wire {
     return count
   }
 
-  /// Reads from the socket; a result is what RECV must return instead of bytes.
+  /// Reads from the socket until there is something for the library; a result is what RECV must
+  /// return instead of bytes.
   private func fill() -> Int? {
+    while inboundRange.isEmpty {
+      if let ended = readOnce() { return ended }
+    }
+    return nil
+  }
+
+  private func readOnce() -> Int? {
     if isDry || !isReading { return -Int(EAGAIN) }
     guard budget > 0 else {
       isBudgetSpent = true
@@ -187,7 +195,10 @@ extension Wire {
       unsafe inbound = .allocate(byteCount: readSize, alignment: 16)
     }
     guard let inbound = unsafe inbound else { return -Int(ENOMEM) }
-    switch unsafe carrier.receive(into: inbound) {
+    // The start of the version line may have come before the rest of it.
+    let start = inspect == nil ? 0 : ServerGreeting.mark.count
+    switch unsafe carrier.receive(into: UnsafeMutableRawBufferPointer(rebasing: inbound[start...]))
+    {
     case .wouldBlock:
       isDry = true
       return -Int(EAGAIN)
@@ -201,9 +212,9 @@ extension Wire {
       if acknowledgesAtOnce { carrier.acknowledgeAtOnce() }
       budget -= count
       recordArrival(at: .now)
-      inboundRange = 0..<count
-      readSize = count < Self.readSizes.usual ? Self.readSizes.usual : Self.readSizes.bulk
-      return unsafe record(UnsafeRawBufferPointer(rebasing: inbound[0..<count]))
+      inboundRange = start..<(start + count)
+      readSize = count + start < Self.readSizes.usual ? Self.readSizes.usual : Self.readSizes.bulk
+      return unsafe inspect(inbound)
     }
   }
 
@@ -213,16 +224,26 @@ extension Wire {
     lastAnswerTime = now - sent
   }
 
-  private func record(_ bytes: UnsafeRawBufferPointer) -> Int? {
+  /// Keeps of what came during the handshake what the library gets.
+  private func inspect(_ inbound: UnsafeMutableRawBufferPointer) -> Int? {
     guard let inspect else { return nil }
-    let space = Self.transcriptLimit - transcript.count
-    unsafe transcript.append(contentsOf: bytes.prefix(max(0, space)))
-    let seen = unsafe bytes.bindMemory(to: UInt8.self)
-    guard unsafe inspect(seen.span) else {
+    let seen = unsafe UnsafeRawBufferPointer(rebasing: inbound[inboundRange])
+    switch unsafe inspect(seen.bindMemory(to: UInt8.self).span) {
+    case .end:
       inboundRange = 0..<0
       isCut = true
       return 0
+    case .text:
+      inboundRange = 0..<0
+      return nil
+    case .version(let marks, let skipped):
+      let start = inboundRange.lowerBound + skipped
+      let mark = ServerGreeting.mark.prefix(marks)
+      for (index, byte) in mark.enumerated() { unsafe inbound[start - marks + index] = byte }
+      inboundRange = (start - marks)..<inboundRange.upperBound
     }
+    let given = unsafe inbound[inboundRange]
+    unsafe transcript.append(contentsOf: given.prefix(max(0, Self.transcriptLimit - transcript.count)))
     return nil
   }
 }
