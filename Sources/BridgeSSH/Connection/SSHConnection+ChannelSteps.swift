@@ -216,6 +216,7 @@ extension SSHConnection {
       // libssh2 is still in the middle of a request on it.
       guard !operations.hasRequest(on: channel.number) else { return false }
       if case .again = channel.free() { return false }
+      hasJustClosed = true
       return true
     }
   }

@@ -56,16 +56,7 @@ extension SSHConnection {
       throw .internalError(detail: "A channel was requested before the connection was up.")
     }
     let window = WindowPolicy.window(for: roundTrip)
-    let opened = await perform(
-      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
-      abandoned: { connection, channel in connection.closing.append(channel) }
-    ) {
-      $0.openChannel(window: window)
-    } answer: { connection, channel in
-      connection.starting[channel.number] = channel
-      return channel
-    }
-    let native = try value(of: opened)
+    let native = try value(of: await openSession(window: window))
     configuration.observer?(.channelOpened)
     hasHadChannel = true
     if let terminal {
@@ -92,6 +83,42 @@ extension SSHConnection {
       throw AppError(sshError: outcome(of: command, after: failure))
     }
     return try value(of: started)
+  }
+
+  /// Opens a channel for a command or a shell.
+  ///
+  /// A server counts them (MaxSessions of sshd), and gives up its count of a channel only some time
+  /// after it has read that we have closed it: an open right behind that is refused. It is put once
+  /// more when the server has answered something else in between.
+  private func openSession(window: Int) async -> Outcome<NativeChannel> {
+    let opened = await askForSession(window: window)
+    guard case .failure(let failure) = opened, case .channelRefused = failure.observation,
+      ending == nil, hasJustClosed || !closing.isEmpty
+    else {
+      if case .success = opened { hasJustClosed = false }
+      return opened
+    }
+    hasJustClosed = false
+    do throws(AppError) {
+      _ = try await measureRoundTrip(within: configuration.timeouts.channel)
+    } catch {
+      // The open tells what has become of the connection.
+    }
+    let again = await askForSession(window: window)
+    if case .success = again { lastRefusal = nil }
+    return again
+  }
+
+  private func askForSession(window: Int) async -> Outcome<NativeChannel> {
+    await perform(
+      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
+      abandoned: { connection, channel in connection.closing.append(channel) }
+    ) {
+      $0.openChannel(window: window)
+    } answer: { connection, channel in
+      connection.starting[channel.number] = channel
+      return channel
+    }
   }
 
   private func register(_ native: NativeChannel, command: String?, window: Int) -> SSHChannel {

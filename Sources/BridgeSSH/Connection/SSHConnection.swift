@@ -54,6 +54,8 @@ public actor SSHConnection: Connection {
   var listeners: [RemoteListener] = []
   /// Channels that are closed for us and not yet for the server.
   var closing: [NativeChannel] = []
+  /// A channel was closed, and none was opened after it: the server may still count it.
+  var hasJustClosed = false
   var ending: SSHFailure?
   var identification = ServerIdentification()
   /// The algorithms offered in the key exchange.
