@@ -76,6 +76,7 @@ package struct ConnectRequest: Sendable, Equatable {
   package var knownHosts: String?
   package var passwordDescriptor: Int32?
   package var timeout: Duration?
+  package var loginTimeout: Duration?
   package var recovery: Recovery
   package var isJSON: Bool
   package var eventsDescriptor: Int32?
@@ -150,6 +151,9 @@ package struct ConnectRequest: Sendable, Equatable {
     }
     timeout = try Self.map(options.timeout) { (text) throws(AppError) in
       try DurationArgument.parse(text, field: "--timeout")
+    }
+    loginTimeout = try Self.map(options.loginTimeout) { (text) throws(AppError) in
+      try DurationArgument.parse(text, field: "--login-timeout")
     }
     recovery = try Recovery(options)
     isJSON = options.json

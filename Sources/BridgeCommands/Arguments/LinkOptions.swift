@@ -113,6 +113,11 @@ package struct ReachOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "How long the server may take to accept a login (2m by default).", valueName: "DURATION"))
+  package var loginTimeout: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Retry the first dial too, forever or for DURATION (--wait or --wait=DURATION).",
       valueName: "DURATION"))
   package var wait: String?

@@ -6,7 +6,7 @@ extension ConnectOptions {
     "-p", "-l", "-i", "-F", "-o", "-J", "-W", "-L", "-D", "-R", "-E",
     "-H", "--exit-status-file", "--host-key", "--known-hosts",
     "--password-fd",
-    "--timeout",
+    "--timeout", "--login-timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
     "--subprotocol", "--ca", "--pin", "--durable", "--name", "--when-full",
   ]

@@ -144,6 +144,7 @@ extension ConnectSettings {
       timeouts.dial = limit
       timeouts.handshake = limit
     }
+    if let limit = request.loginTimeout { timeouts.authenticate = limit }
     var settings = ConnectSettings(
       endpoint: Endpoint(host: config.hostName, port: config.port), user: config.user,
       identities: [], hostKeys: layers.hostKeys(request, environment),

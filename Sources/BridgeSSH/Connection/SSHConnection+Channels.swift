@@ -109,9 +109,15 @@ extension SSHConnection {
     return again
   }
 
+  /// How long the server may be silent before it answers to an open.
+  var openLimit: Duration {
+    let timeouts = configuration.timeouts
+    return hasHadChannel ? timeouts.channel : max(timeouts.channel, timeouts.authenticate)
+  }
+
   private func askForSession(window: Int) async -> Outcome<NativeChannel> {
     await perform(
-      in: .session, phase: .openChannel, within: configuration.timeouts.channel,
+      in: .session, phase: .openChannel, within: openLimit,
       abandoned: { connection, channel in connection.closing.append(channel) }
     ) {
       $0.openChannel(window: window)

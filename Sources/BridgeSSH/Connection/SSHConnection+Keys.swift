@@ -15,8 +15,7 @@ extension SSHConnection {
   ) async throws(SSHFailure) -> Answer {
     let (path, files) = (wanted.socketPath, wanted.preferred)
     let begun = ContinuousClock.now
-    // Half of it: an agent that hangs leaves time for the next credential.
-    let timeout = login.timeLeft / 2
+    let timeout = login.localTime
     let answer = await elsewhere(phase: .authenticate, within: timeout) {
       await AgentAnswer.read(at: path, preferring: files, within: timeout)
     }

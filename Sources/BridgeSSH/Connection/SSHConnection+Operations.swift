@@ -149,21 +149,35 @@ extension SSHConnection {
   private func deadline(
     of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group, after timeout: Duration
   ) -> LoopTimer {
-    LoopTimer(deadline: timeout, on: reactor) { [weak self] in
-      self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: group) }
+    let begin = ContinuousClock.now
+    return LoopTimer(deadline: timeout, on: reactor) { [weak self] in
+      self?.assumeIsolated { $0.deadlinePassed(of: id, phase, in: group, timeout, since: begin) }
     }
   }
 
   private func deadlinePassed(
-    of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group
+    of id: Int, _ phase: ConnectionPhase, in group: OperationQueue.Group, _ timeout: Duration,
+    since begin: ContinuousClock.Instant
   ) {
     // The time that people take to answer is not counted.
     if let more = promptExchange?.takeTimeAsked(), more > .zero {
       return operations.extend(group, deadline(of: id, phase, in: group, after: more))
     }
+    if mayAnswerLate(in: phase), callers.isWaiting(id), let heard = lastHeard, heard > begin {
+      return operations.extend(group, deadline(of: id, phase, in: group, after: timeout))
+    }
     let failure = failure(observation: .deadline, phase: phase)
     callers.take(id)?.fail(failure)
     end(now: failure)
+  }
+
+  /// Whether a server that is alive may take as long as it likes, as with ssh: what is asked of it
+  /// in this phase depends on what runs there.
+  private func mayAnswerLate(in phase: ConnectionPhase) -> Bool {
+    switch phase {
+    case .openChannel, .execute, .stream: true
+    case .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade, .close: false
+    }
   }
 
   /// Answers one caller with `failure`, and ends the connection when that is what it means.
@@ -251,7 +265,8 @@ extension SSHConnection {
       case .dial: timeouts.dial
       case .banner, .keyExchange, .hostKey, .upgrade: timeouts.handshake
       case .authenticate: timeouts.authenticate
-      case .openChannel, .execute, .stream: timeouts.channel
+      case .openChannel: openLimit
+      case .execute, .stream: timeouts.channel
       case .close: timeouts.close
       }
     return max(1, Int((duration / .seconds(1)).rounded(.up)))

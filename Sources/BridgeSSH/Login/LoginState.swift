@@ -27,6 +27,10 @@ package struct LoginState: Sendable {
   package private(set) var hasRefusedRSA = false
 
   private static let least = Duration.milliseconds(1)
+  private static let mostLocal = Duration.seconds(15)
+
+  /// The time for an agent or a key file: one that hangs leaves some for the next credential.
+  package var localTime: Duration { min(timeLeft / 2, Self.mostLocal) }
 
   /// A login that has not begun.
   package init(within limit: Duration = .zero) { timeLeft = limit }
