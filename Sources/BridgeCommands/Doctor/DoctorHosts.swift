@@ -96,7 +96,8 @@ struct DoctorHosts: Sendable {
       trust: { question in
         await run.flush()
         return await interaction.trust(question)
-      })
+      },
+      notice: interaction.notice)
   }
 
   /// More than this of the output of `true` is not read.

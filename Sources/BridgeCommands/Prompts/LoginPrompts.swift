@@ -38,7 +38,8 @@ final class LoginPrompts: Sendable {
       passphrase: { await self.passphrase(of: $0) },
       password: { _, _ in await self.password() },
       answers: { await self.answers(to: $0) },
-      trust: { await self.prompter.trust($0, isJumpHost: self.asker.hop != nil) })
+      trust: { await self.prompter.trust($0, isJumpHost: self.asker.hop != nil) },
+      notice: { self.prompter.show(notice: $0, of: self.asker) })
   }
 
   /// Takes the server's answer to what was offered: a secret is right when it was accepted.

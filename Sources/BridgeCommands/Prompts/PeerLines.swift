@@ -9,7 +9,8 @@ package enum PeerLines {
   /// The lines of `text`, escaped and bounded. Each begins with `mark`, also where the terminal of
   /// so many `columns` would have broken it.
   package static func lines(
-    of text: String, mark: String, columns: Int? = nil, limit: Int = 1024
+    of text: String, mark: String, columns: Int? = nil, limit: Int = 1024,
+    most mostLines: Int = mostLines
   ) -> [String] {
     let plain = PeerText.escaped(text, limit: limit, layout: .paragraph)
     let space = columns.map { max(16, $0 - 1 - TerminalText.width(of: mark)) } ?? .max

@@ -16,6 +16,8 @@ struct Prompter: Sendable {
   let memory = Mutex(AnswerMemory())
   private let givenSecret = Mutex(Secret?.none)
   private let isExplained = Mutex(false)
+  /// The notices that were shown, and whose: a reconnect does not repeat them.
+  private let notices = Mutex(Set<String>())
 
   init(route: PromptRoute, hasTerminal: Bool, reporter: Reporter, input: DescriptorReader) {
     self.route = route
@@ -32,6 +34,22 @@ struct Prompter: Sendable {
 
   /// The questions of one connection's login to `asker`.
   func login(to asker: Asker) -> LoginPrompts { LoginPrompts(self, for: asker) }
+
+  /// Shows what the host of `asker` tells its users before they log in. Each line is marked: it
+  /// may look like one of ours.
+  func show(notice: String, of asker: Asker) {
+    let isNew = notices.withLock { shown in
+      shown.count < Self.mostNotices && shown.insert("\(asker.place) \(notice)").inserted
+    }
+    guard isNew else { return }
+    let columns = hasTerminal ? (TerminalSize(of: 2) ?? TerminalSize()).columns : nil
+    let lines = PeerLines.lines(
+      of: notice, mark: "| ", columns: columns, limit: Self.noticeLimit, most: Self.noticeLines)
+    reporter.event(.notice(host: asker.place, text: notice))
+    reporter.log(lines.joined(separator: "\n"))
+  }
+
+  private static let (mostNotices, noticeLimit, noticeLines) = (64, 64 << 10, 1024)
 
   /// What separates the lines of a question.
   var lineBreak: String { route == .terminal ? "\r\n" : "\n" }

@@ -18,6 +18,8 @@ package enum CommandEvent: Sendable {
   case started(hasTerminal: Bool, target: String? = nil)
   /// Text of the remote command's standard error.
   case standardError(text: String)
+  /// What a host tells its users before they log in.
+  case notice(host: String, text: String)
   /// The message that comes next on standard output is not one line of text.
   case message(number: Int, bytes: Int, lines: Int, isBinary: Bool)
   /// A durable session was started, or attached to in a role.
@@ -72,6 +74,7 @@ package enum CommandEvent: Sendable {
     case .hostKeyAdded: "hostKeyAdded"
     case .started: "started"
     case .standardError: "stderr"
+    case .notice: "notice"
     case .message: "message"
     case .session: "session"
     case .suspendedSession: "suspendedSession"
@@ -134,6 +137,9 @@ package enum CommandEvent: Sendable {
       line.add("terminal", hasTerminal)
       line.add("target", target.map { PeerText.escaped($0) })
     case .standardError(let text): line.add("text", text)
+    case .notice(let host, let text):
+      line.add("host", host)
+      line.add("text", PeerText.escaped(text, limit: 16 << 10, layout: .paragraph))
     case .message(let number, let bytes, let lines, let isBinary):
       line.add("number", number)
       line.add("bytes", bytes)

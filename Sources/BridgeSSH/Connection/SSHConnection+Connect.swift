@@ -17,7 +17,9 @@ extension SSHConnection {
       try await verifyHostKey(known)
       if let ending { throw ending }
       enter(.authenticate)
+      session?.noticed = configuration.interaction.notice
       try await authenticate()
+      session?.noticed = nil
       if let ending { throw ending }
     } catch {
       end(now: error)

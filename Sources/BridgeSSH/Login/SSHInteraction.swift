@@ -13,6 +13,10 @@ public struct SSHInteraction: Sendable {
   /// Whether a host key that is not known is to be trusted.
   public var trust: @concurrent @Sendable (_ question: HostKeyQuestion) async -> Bool
 
+  /// Called with what the server tells the user before the login (a `Banner` of sshd), raw: escape
+  /// it before it is shown. It must not block.
+  public var notice: @Sendable (_ text: String) -> Void
+
   /// Creates an interaction that answers nothing and trusts no key, except as given.
   public init(
     passphrase: @escaping @concurrent @Sendable (String) async -> Secret? = { _ in nil },
@@ -20,11 +24,13 @@ public struct SSHInteraction: Sendable {
     answers: @escaping @concurrent @Sendable (KeyboardInteractiveRequest) async -> [Secret]? = {
       _ in nil
     },
-    trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
+    trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false },
+    notice: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.passphrase = passphrase
     self.password = password
     self.answers = answers
     self.trust = trust
+    self.notice = notice
   }
 }

@@ -60,6 +60,9 @@ package struct PacketFraming: Sendable {
   /// its tag is checked, and freed if that is wrong.
   package var mayFreeForged: Bool { protection?.layout == .gcm && unchecked != nil }
 
+  /// Whether nothing of the next packet was handed over.
+  package var isBetweenPackets: Bool { position == .firstBlock(passed: 0) }
+
   /// The library has used what it was given last: it was genuine.
   package mutating func confirm() { unchecked = nil }
 

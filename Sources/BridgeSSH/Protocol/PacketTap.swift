@@ -36,8 +36,10 @@ package struct PacketTap: Sendable {
     }
   }
 
-  /// The longest packet that is looked at; the ones of interest are far shorter.
+  /// How much of a packet is looked at: those of interest are far shorter, but for a notice.
   package static let reach = 1024
+  /// SSH_MSG_USERAUTH_BANNER, of which all is looked at (RFC 4252, 5.4).
+  package static let notice: UInt8 = 53
 
   /// Our number of the channel that was opened last (SSH_MSG_CHANNEL_OPEN_CONFIRMATION).
   package private(set) var openedChannel: UInt32?
@@ -68,6 +70,8 @@ package struct PacketTap: Sendable {
 
   /// The arrival that was seen last, until it is taken.
   private var arrival: Arrival?
+  /// The notice that was seen last, until it is taken.
+  private var noticeText: String?
 
   /// Creates an empty state.
   package init() {}
@@ -88,6 +92,9 @@ package struct PacketTap: Sendable {
   /// The arrival that the last packet told of.
   package mutating func takeArrival() -> Arrival? { arrival.take() }
 
+  /// What the last packet told the user before the login, raw.
+  package mutating func takeNotice() -> String? { noticeText.take() }
+
   /// The ends that came are dealt with.
   package mutating func forgetNewEnd() { hasNewEnd = false }
 
@@ -106,6 +113,7 @@ package struct PacketTap: Sendable {
     switch packet[0] {
     case 21: hasNewEnd = hasNewEnd || !endedChannels.isEmpty
     case 51: seeRefusal(packet)
+    case Self.notice: noticeText = packet.string(at: 1)?.text
     case 60: seeChangeRequest(packet)
     case 90: seeOpen(packet)
     case 91: openedChannel = packet.uint32(at: 1)

@@ -57,7 +57,7 @@ import Testing
         host: "h", port: 1, user: "u",
         .init(keyExchange: "k", hostKey: "h", cipher: "c", mac: "m")),
       .hostKeyAdded(host: "h", port: 1, keyType: "t", fingerprint: "f", file: "/f"),
-      .started(hasTerminal: true, target: "t:1"), .standardError(text: "t"),
+      .started(hasTerminal: true, target: "t:1"), .standardError(text: "t"), .notice(host: "h", text: "t"),
       .message(number: 1, bytes: 1, lines: 1, isBinary: false),
       .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
       .installed(directory: "/d", sha256: "s", version: "v"),
@@ -122,6 +122,7 @@ import Testing
     case .forwarded(.missed): 28
     case .link: 29
     case .forwarded(.damaged): 30
+    case .notice: 31
     }
   }
 

@@ -12,6 +12,8 @@ import Foundation
     var next: UnsafeMutablePointer<Header>?
     var count: Int
     var isPacket: Bool
+    /// A packet that was looked at while the library keeps it.
+    var isSeen = false
   }
 
   /// The sum of all blocks with their headers, in bytes.
@@ -36,15 +38,28 @@ import Foundation
     return unsafe base + Self.headerSize
   }
 
-  /// The content of a block, and whether it is a packet of the server.
+  /// The content of a block, whether it is a packet of the server, and whether that was looked at.
   static func contents(
     of block: UnsafeMutableRawPointer
-  ) -> (bytes: UnsafeMutableRawBufferPointer, isPacket: Bool) {
+  ) -> (bytes: UnsafeMutableRawBufferPointer, isPacket: Bool, isSeen: Bool) {
     let header = unsafe header(of: block)
     return unsafe (
       UnsafeMutableRawBufferPointer(start: block, count: header.pointee.count),
-      header.pointee.isPacket
+      header.pointee.isPacket, header.pointee.isSeen
     )
+  }
+
+  /// Passes the packet that came last to `look`, where the library keeps it and it was not looked
+  /// at before; true marks it so.
+  func lookAtNewestPacket(_ look: (Span<UInt8>) -> Bool) {
+    var header = unsafe first
+    while let block = unsafe header, unsafe !block.pointee.isPacket {
+      unsafe header = block.pointee.next
+    }
+    guard let header = unsafe header, unsafe !header.pointee.isSeen else { return }
+    let start = unsafe UnsafeRawPointer(header) + Self.headerSize
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: header.pointee.count)
+    if unsafe look(bytes.bindMemory(to: UInt8.self).span) { unsafe header.pointee.isSeen = true }
   }
 
   /// Frees a block, wiped but for the bulk data of large packets.

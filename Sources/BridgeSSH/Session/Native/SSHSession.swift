@@ -25,6 +25,11 @@ import Foundation
   private var doubtful: [[UInt8]] = []
   /// Why all data from now on is untrusted; the first cause counts.
   private(set) var damage: Damage?
+  /// Called with what the server tells the user before the login, raw, for as long as that is not
+  /// over. Maybe on a helper thread.
+  var noticed: ((String) -> Void)?
+  /// How many notices are passed on; a server may send any number.
+  private var noticesLeft = 16
   /// Called when the server's DISCONNECT came, before the library refuses all further calls: the
   /// last moment in which its queues can be read.
   var willDisconnect: (() -> Void)?
@@ -50,6 +55,8 @@ import Foundation
   enum Damage: Sendable, Equatable {
     /// A packet's length cannot be one.
     case length
+    /// As `length`, while a notice may come: libssh2 refuses long packets in the same way.
+    case lengthInLogin
     /// A packet's MAC or tag is wrong (RFC 4253, 6.4).
     case mac
     /// A length inside of a packet asks for more memory than any real one.
@@ -60,6 +67,12 @@ import Foundation
       switch self {
       // Later versions of the library find it themselves, and say LIBSSH2_ERROR_DECRYPT.
       case .length: (.decrypt, "a packet's length is damaged")
+      case .lengthInLogin:
+        (
+          .decrypt,
+          "a packet of the login is longer than the 40,000 bytes that libssh2 can read (a long "
+            + "Banner?), or its length is damaged"
+        )
       case .mac: (.invalidMAC, "a packet's MAC is wrong")
       case .size: (.outOfBoundary, "a length in a packet is impossible")
       }
@@ -123,7 +136,7 @@ import Foundation
 
   /// The damage that makes further packets unreadable; nil while they can be used.
   var brokenBy: (code: SSHFailure.Code, text: String)? {
-    if framing.isDamaged { recordDamage(.length) }
+    if framing.isDamaged { recordDamage(noticed == nil ? .length : .lengthInLogin) }
     if framing.isForged { recordDamage(.mac) }
     return damage?.failure
   }
@@ -216,9 +229,11 @@ import Foundation
 
   /// libssh2's freeing. A packet that it accepted is looked at on its way.
   func deallocate(_ block: UnsafeMutableRawPointer) {
-    let (bytes, isPacket) = unsafe LibraryBlocks.contents(of: block)
-    if isPacket, damage == nil, !isFreeing {
-      let head = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(PacketTap.reach))
+    let (bytes, isPacket, isSeen) = unsafe LibraryBlocks.contents(of: block)
+    if isPacket, !isSeen, damage == nil, !isFreeing {
+      let isNotice = unsafe bytes.first == PacketTap.notice
+      let head = unsafe UnsafeRawBufferPointer(
+        rebasing: isNotice ? bytes[...] : bytes.prefix(PacketTap.reach))
       if framing.mayFreeForged {
         unsafe doubtful.append(Array(head))
       } else {
@@ -231,10 +246,23 @@ import Foundation
   /// The library has accepted the packet that it was given last.
   func confirmPacket() {
     framing.confirm()
+    lookForNotice()
     guard !doubtful.isEmpty else { return }
     let packets = doubtful
     doubtful = []
     for packet in packets { see(packet.span) }
+  }
+
+  /// The library keeps notices, and never hands them out.
+  private func lookForNotice() {
+    guard noticed != nil, framing.isBetweenPackets, damage == nil else { return }
+    var found: [UInt8]?
+    blocks.lookAtNewestPacket { packet in
+      guard packet.count > 0, packet[0] == PacketTap.notice else { return false }
+      found = packet.indices.map { packet[$0] }
+      return true
+    }
+    if let found { see(found.span) }
   }
 
   /// A call of the library is over: it shows whether the packet given last was genuine.
@@ -255,6 +283,10 @@ import Foundation
   private func see(_ packet: Span<UInt8>) {
     tap.see(packet)
     if let arrival = tap.takeArrival() { arrivals.see(arrival) }
+    if let text = tap.takeNotice(), let noticed, noticesLeft > 0 {
+      noticesLeft -= 1
+      noticed(text)
+    }
   }
 
   func record(_ disconnect: Disconnect) {
