@@ -43,6 +43,40 @@ import Testing
       by: ProxyCommand(line: line, shell: shell, standardError: errors))
   }
 
+  /// As with ssh they are pipes: a socket cannot be opened by name.
+  @Test func aScriptOpensItsStreamsByName() async throws {
+    try await withServer { server in
+      let (lines, line) = AsyncStream.makeStream(of: String.self)
+      let carrier = carrier(to: server.port).replacingOccurrences(of: "'", with: "'\\''")
+      let script = """
+        sh -c 'set -e
+        echo "by name" > /dev/stderr
+        exec </dev/stdin >/dev/stdout 2>>/dev/stderr
+        \(carrier)'
+        """
+      let connection = connection(to: server, script) { line.yield($0) }
+      try await connection.connect()
+      let command = try await connection.execute("echo $SSH_CONNECTION; exit 5")
+      _ = try await text(command.standardOutput)
+      #expect(try await command.exitStatus() == .status(5))
+      for await line in lines {
+        #expect(line == "by name")
+        break
+      }
+      await connection.close()
+    }
+  }
+
+  /// A program that reads nothing any more: the write that finds it so is no signal for us.
+  @Test func aProgramThatClosesItsInputEndsTheConnection() async throws {
+    try await withServer { server in
+      let connection = connection(to: server, "sh -c 'exec 0<&-; sleep 0.2'")
+      let error = await failure { try await connection.connect() }
+      #expect(error?.caseName == "sshConnectionFailed", "\(String(describing: error))")
+      await connection.close()
+    }
+  }
+
   @Test func aCommandRunsBehindAProgram() async throws {
     try await withServer { server in
       let connection = connection(to: server, carrier(to: server.port))

@@ -18,8 +18,8 @@ import Foundation
   /// The time between asking it to end and killing it.
   private static let killDelay = Duration.seconds(1)
 
-  /// Our end of the pair of sockets.
-  let socket: Socket
+  /// Our ends of its standard input and output.
+  let streams: PipePair
   private let process: pid_t
   private let reactor: Reactor
   private let state = Mutex(State())
@@ -27,35 +27,28 @@ import Foundation
 
   /// Starts `command`.
   init(_ command: ProxyCommand, on reactor: Reactor) throws(ChildProgram.StartFailure) {
-    var ends: [Int32] = [-1, -1]
-    var errors: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-      throw ChildProgram.StartFailure(errno: errno)
+    let (streams, ends) = try PipePair.make()
+    let errors: (read: Int32, write: Int32)
+    do throws(ChildProgram.StartFailure) {
+      errors = try PipePair.ends()
+    } catch {
+      close(ends.input)
+      close(ends.output)
+      throw error
     }
-    guard unsafe socketpair(AF_UNIX, kind, 0, &errors) == 0 else {
-      let code = errno
-      for end in ends { close(end) }
-      throw ChildProgram.StartFailure(errno: code)
-    }
-    defer {
-      close(ends[1])
-      close(errors[1])
-    }
+    defer { for end in [ends.input, ends.output, errors.write] { close(end) } }
     do throws(ChildProgram.StartFailure) {
       process = try ChildProgram(
         [command.shell, "-c", "exec " + command.line],
-        streams: [0: ends[1], 1: ends[1], 2: errors[1]]
+        streams: [0: ends.input, 1: ends.output, 2: errors.write]
       ).start()
     } catch {
-      close(ends[0])
-      close(errors[0])
+      close(errors.read)
       throw error
     }
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    socket = Socket(descriptor: ends[0])
+    self.streams = streams
     self.reactor = reactor
-    let (descriptor, tell) = (errors[0], command.standardError)
+    let (descriptor, tell) = (errors.read, command.standardError)
     Self.waiting.start { [self] in reap() }
     Self.waiting.start { [self] in readErrors(from: descriptor, tell) }
   }
@@ -154,7 +147,8 @@ import Foundation
 
   let process: ProxyProcess
   private let reactor: Reactor
-  private var watcher: DescriptorWatcher?
+  private var reader: DescriptorWatcher?
+  private var writer: DescriptorWatcher?
   private var ready: ((DescriptorWatcher.Readiness) -> Void)?
   private var interest: DescriptorWatcher.Readiness = []
   private var isHolding = false
@@ -168,52 +162,61 @@ import Foundation
 
   deinit { process.end() }
 
-  private var socket: Socket { process.socket }
-  var descriptor: Int32 { socket.descriptor }
-  var condition: SocketCondition { isHolding ? .open : socket.condition }
+  private var streams: PipePair { process.streams }
+  var descriptor: Int32 { streams.descriptors.reading }
+  var condition: SocketCondition { isHolding ? .open : streams.condition }
   var acknowledged: UInt64 { 0 }
-  var unsent: Int? { socket.unsent }
+  var unsent: Int? { streams.unsent }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
-    let result = unsafe socket.receive(into: buffer)
+    let result = unsafe streams.receive(into: buffer)
     guard result == .ended, !isReleased, process.ending == nil else { return result }
     hold()
     return .wouldBlock
   }
 
-  func send(_ bytes: UnsafeRawBufferPointer) -> Socket.Transfer { unsafe socket.send(bytes) }
+  func send(_ bytes: UnsafeRawBufferPointer) -> Socket.Transfer { unsafe streams.send(bytes) }
 
-  func finish() { socket.finish() }
+  func finish() {
+    writer?.close()
+    writer = nil
+    streams.finish()
+  }
 
-  func isAtEnd() -> Bool { socket.isAtEnd() }
+  func isAtEnd() -> Bool { streams.isAtEnd() }
 
   func acknowledgeAtOnce() {}
 
   func start(_ ready: @escaping (DescriptorWatcher.Readiness) -> Void) -> Bool {
     self.ready = ready
-    watcher = DescriptorWatcher(socket.descriptor, on: reactor, ready: ready)
-    return watcher != nil
+    let (reading, writing) = streams.descriptors
+    reader = DescriptorWatcher(reading, on: reactor) { [weak self] _ in self?.ready?(.readable) }
+    writer = writing.flatMap {
+      DescriptorWatcher($0, on: reactor) { [weak self] _ in self?.ready?(.writable) }
+    }
+    return reader != nil && writer != nil
   }
 
   func watch(for interest: DescriptorWatcher.Readiness) {
     self.interest = interest
-    watcher?.watch(for: isHolding ? interest.subtracting(.readable) : interest)
+    reader?.watch(for: isHolding ? [] : interest.intersection(.readable))
+    writer?.watch(for: interest.intersection(.writable))
   }
 
   func stopWatching() {
-    watcher?.close()
-    watcher = nil
+    reader?.close()
+    writer?.close()
+    (reader, writer) = (nil, nil)
     ready = nil
     timer?.cancel()
     timer = nil
   }
 
-  func shutDown() { socket.shutDown() }
+  func shutDown() { streams.shutDown() }
 
   func close() {
     stopWatching()
-    socket.shutDown()
-    socket.close()
+    streams.close()
     process.end()
   }
 
