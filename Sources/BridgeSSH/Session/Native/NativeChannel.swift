@@ -21,6 +21,8 @@ import CLibSSH2
   /// Its output has ended, and the window is open for reading all of it: that needs nothing from
   /// the wire any more, which may exchange keys from the next packet on, or end.
   private(set) var isOutputHere = false
+  /// How many bytes the server had taken when that was looked at last.
+  private var lastTaken: UInt64 = 0
   /// How many bytes of its output were handed out.
   private var handedOut = 0
   /// The window adjustment that the library has begun and could not send yet: one for each channel.
@@ -45,6 +47,7 @@ import CLibSSH2
     self.window = window
     self.session = session
     session.windows += window
+    session.add(self)
   }
 
   /// The most that goes into one packet (`libssh2_channel_write_ex`).
@@ -228,11 +231,12 @@ import CLibSSH2
 
   /// How many of `sent` bytes the server has taken: those for which it has opened its window again.
   func taken(of sent: UInt64) -> UInt64 {
-    guard let channel = unsafe channel else { return sent }
+    guard let channel = unsafe channel else { return lastTaken }
     var initial: UInt = 0
     let window = unsafe UInt64(libssh2_channel_window_write_ex(channel, &initial))
     let given = sent + window
-    return given > UInt64(initial) ? given - UInt64(initial) : 0
+    lastTaken = given > UInt64(initial) ? given - UInt64(initial) : 0
+    return lastTaken
   }
 
   func sendEndOfFile() -> Attempt<Void> { call { unsafe libssh2_channel_send_eof($0.raw) } }
@@ -293,7 +297,7 @@ import CLibSSH2
     return .done(())
   }
 
-  /// The session was freed, and the channel with it.
+  /// The library has freed the channel, or is about to, with its session: it is not used again.
   func abandon() {
     guard unsafe channel != nil else { return }
     unsafe channel = nil

@@ -45,6 +45,8 @@ import Foundation
   private(set) var blocks = LibraryBlocks()
   /// An open was sent, and its answer has not come.
   private var isOpening = false
+  /// The channels that are not freed: they die with the session.
+  private var channels: [UInt32: WeakChannel] = [:]
   /// The channels that the server opened and nothing has accepted yet.
   var arrivals = Arrivals()
   private var session: OpaquePointer?
@@ -161,6 +163,7 @@ import Foundation
     guard let session = unsafe session else { return }
     wire.cut()
     isFreeing = true
+    for channel in channels.values { channel.value?.abandon() }
     // With the wire cut nothing can be pending; the bound is against a library that thinks
     // otherwise, and then keeps the keys' contexts in libcrypto.
     var result = LIBSSH2_ERROR_EAGAIN
@@ -213,7 +216,17 @@ import Foundation
 
   func prepareAuthentication() { tap.forgetRefusal() }
 
-  func forgetChannel(_ number: UInt32) { tap.forgetChannel(number) }
+  /// `channel` is one of the library's from now on.
+  func add(_ channel: NativeChannel) { channels[channel.number] = WeakChannel(value: channel) }
+
+  func forgetChannel(_ number: UInt32) {
+    channels[number] = nil
+    tap.forgetChannel(number)
+  }
+
+  private struct WeakChannel {
+    weak var value: NativeChannel?
+  }
 
   /// libssh2's allocation: nil for a length that no real session needs.
   func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
