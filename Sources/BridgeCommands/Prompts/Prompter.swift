@@ -46,7 +46,7 @@ struct Prompter: Sendable {
     let lines = PeerLines.lines(
       of: notice, mark: "| ", columns: columns, limit: Self.noticeLimit, most: Self.noticeLines)
     reporter.event(.notice(host: asker.place, text: notice))
-    reporter.log(lines.joined(separator: "\n"))
+    for line in lines { reporter.log(line) }
   }
 
   private static let (mostNotices, noticeLimit, noticeLines) = (64, 64 << 10, 1024)

@@ -117,7 +117,8 @@ extension FailureKind: CaseIterable {
     [
       .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
       .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
-      .outputLost, .versionLineTooLong, .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType,
+      .outputLost, .versionLineTooLong, .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged,
+      .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
       .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }

@@ -116,28 +116,7 @@ extension SSHConnection {
     case .agentKeys(let wanted):
       return try await askAgent(wanted, plan: &plan)
     case .agentKey(let key):
-      login.show(key.blob)
-      guard plan.isFirst(key.blob) else {
-        login.passOver(Self.offeredBefore)
-        return .notAvailable
-      }
-      let user = configuration.user
-      let left = login.timeLeft
-      let code = Mutex(Int32(0))
-      if key.isRSA { login.signsByRSA() }
-      let request = key.isRSA ? RSARequest(user: user, blob: key.blob) : nil
-      guard !key.isRSA || request != nil else { return .notAvailable }
-      let answer = try await answer(isHelped: true) { session in
-        let sign: ([UInt8]) -> [UInt8]? = { data in
-          key.sign(data, within: left) { errno in code.withLock { $0 = errno } }
-        }
-        guard let request else {
-          return session.authenticate(user: user, publicKey: key.blob, signer: sign)
-        }
-        return session.authenticate(request, signer: sign)
-      }
-      if let shortage = localShortage(code.withLock { $0 }) { throw shortage }
-      return answer
+      return try await offerAgentKey(key, plan: &plan)
     case .password(_, let index):
       return try await offerPassword(index)
     case .keyboardInteractive:

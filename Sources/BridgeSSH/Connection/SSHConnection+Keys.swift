@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeTransport
+import BridgeWaiting
 
 extension SSHConnection {
   /// How often a passphrase is requested.
@@ -44,6 +45,38 @@ extension SSHConnection {
         : "The ssh-agent holds only keys that libssh2 \(LibSSH2.version) cannot use (\(types))."
       return useless(wanted, reason)
     }
+  }
+
+  /// Offers a key of an agent. One that the agent does not sign with is of no use, and the next
+  /// credential has its turn.
+  func offerAgentKey(
+    _ key: AgentKey, plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    login.show(key.blob)
+    guard plan.isFirst(key.blob) else {
+      login.passOver(Self.offeredBefore)
+      return .notAvailable
+    }
+    let user = configuration.user
+    let left = login.timeLeft
+    let problem = Mutex(AgentProblem?.none)
+    if key.isRSA { login.signsByRSA() }
+    let request = key.isRSA ? RSARequest(user: user, blob: key.blob) : nil
+    guard !key.isRSA || request != nil else { return .notAvailable }
+    let answer = try await answer(isHelped: true) { session in
+      let sign: ([UInt8]) -> [UInt8]? = { data in
+        key.sign(data, within: left) { reason in problem.withLock { $0 = reason } }
+      }
+      guard let request else {
+        return session.authenticate(user: user, publicKey: key.blob, signer: sign)
+      }
+      return session.authenticate(request, signer: sign)
+    }
+    guard let problem = problem.withLock({ $0 }) else { return answer }
+    if let shortage = localShortage(problem.errno) { throw shortage }
+    guard case .unusable = answer else { return answer }
+    plan.withdraw(key.blob)
+    return .unusable(observed(.keyUnusable(reason: problem.reason)))
   }
 
   /// Where the agent is asked for the keys of files, those have their turn, and what is

@@ -25,20 +25,27 @@ package struct AgentKey: Sendable, Equatable {
   var isRSA: Bool { type == "ssh-rsa" }
 
   /// The bare signature of `data`, in libssh2's form; nil when the agent does not sign. Blocks.
-  /// `refused` is called with the `errno` where the system gave no socket to ask it by.
-  func sign(_ data: [UInt8], within timeout: Duration, refused: (Int32) -> Void) -> [UInt8]? {
+  /// `refused` is called with the reason.
+  func sign(
+    _ data: [UInt8], within timeout: Duration, refused: (AgentProblem) -> Void
+  ) -> [UInt8]? {
     let signature: [UInt8]
     do throws(AgentProblem) {
       signature = try AgentSocket(path: socketPath, timeout: timeout)
         .sign(data, with: blob, flags: isRSA ? RSARequest.agentFlags : 0)
     } catch {
-      refused(error.errno)
+      refused(error)
       return nil
     }
     var reader = WireReader(signature)
-    guard let name = reader.string(), let bare = reader.string() else { return nil }
-    // Old agents do not know the flag and sign with SHA-1.
-    guard !isRSA || name == Array(RSARequest.method.utf8) else { return nil }
+    guard let name = reader.string(), let bare = reader.string() else {
+      refused(AgentProblem(reason: "The ssh-agent sent no signature."))
+      return nil
+    }
+    guard !isRSA || name == Array(RSARequest.method.utf8) else {
+      refused(AgentProblem(reason: "The ssh-agent is too old: it signs with SHA-1 only."))
+      return nil
+    }
     return bare
   }
 }

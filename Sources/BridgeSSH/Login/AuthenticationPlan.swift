@@ -118,6 +118,9 @@ package struct AuthenticationPlan {
   /// False when this public key was offered before: by a file and by the agent, for instance.
   package mutating func isFirst(_ blob: [UInt8]) -> Bool { keys.insert(blob).inserted }
 
+  /// The key was not offered after all: another place may have it in a usable form.
+  package mutating func withdraw(_ blob: [UInt8]) { keys.remove(blob) }
+
   /// The server refused `offer`; it is not offered again, by no other method either.
   package mutating func refused(_ offer: Offer) {
     if offer.isKey { refusedKeys += 1 } else { refusedSecrets += 1 }
@@ -162,5 +165,12 @@ extension SSHCredential {
       (.passwordByAnyMethod, _):
       false
     }
+  }
+}
+
+extension Secret {
+  /// Whether the bytes are the same; none of them is copied.
+  fileprivate func isSame(as other: Secret) -> Bool {
+    reveal { mine in other.reveal { theirs in mine == theirs } }
   }
 }

@@ -55,6 +55,13 @@ import Testing
       LogLevel QUIET
     """
 
+  @Test func theTimeOfALoginIsSetForEachHost() throws {
+    #expect(try settings(["h"]).timeouts.authenticate == .seconds(120))
+    let settings = try settings(["--login-timeout", "5m", "-J", "gate", "h"])
+    #expect(settings.timeouts.authenticate == .seconds(300))
+    #expect(settings.jumps.map(\.timeouts.authenticate) == [.seconds(300)])
+  }
+
   @Test func theFileIsHonoured() throws {
     let settings = try settings(["h"], config: Self.config)
     #expect(settings.endpoint.description == "other.example:1001")

@@ -90,7 +90,8 @@ struct Link {
     (.hostKeyProof, false), (.hostKeyUnknown, false), (.hostKeyChanged, false),
     (.hostKeyNewType, false), (.authenticationRefused, false),
     (.keyUnusable, false), (.agentUnavailable, false), (.channelDenied, false),
-    (.outputLost, false), (.versionLineTooLong, false), (.rejected, false), (.tls(.expired), false), (.closedByPeer, false),
+    (.outputLost, false), (.versionLineTooLong, false), (.rejected, false), (.tls(.expired), false),
+    (.closedByPeer, false),
   ])
   func whatIsTriedAgainFollowsFromTheKind(kind: FailureKind, isTried: Bool) {
     var link = Link.up()

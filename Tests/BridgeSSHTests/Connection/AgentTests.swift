@@ -215,7 +215,14 @@ import Testing
       // A machine that is slow enough finds it silent while it lists its keys.
       let kinds: [FailureKind] = isSilent ? [.silent, .agentUnavailable] : [.keyUnusable]
       #expect(kinds.contains { $0 == kind }, "\(String(describing: error))")
+      if !isSilent { #expect("\(String(describing: error))".contains("refused to sign")) }
       await connection.close()
+      // The same key in a file has its turn.
+      guard !isSilent else { return signer.stop() }
+      let next = self.connection(
+        to: server, [.agent(socketPath: signer.path), .keyFile(server.identityFile)], timeouts)
+      try await next.connect()
+      await next.close()
       signer.stop()
     }
   }

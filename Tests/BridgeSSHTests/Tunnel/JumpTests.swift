@@ -42,6 +42,18 @@ import Testing
     }
   }
 
+  /// The carrier of the inner connection outlives the session of the bastion by a turn of the loop.
+  @Test func theTrafficOfABastionThatHasEndedIsWhatItWas() async throws {
+    try await withBastion { bastion, servers in
+      let inner = SSHConnection(
+        to: endpoint(servers.1.port), configuration: trusting(servers.1), through: bastion)
+      try await inner.connect()
+      let (before, after) = await bastion.endingBeside(inner)
+      #expect(after.acknowledged == before.acknowledged)
+      await inner.close()
+    }
+  }
+
   @Test func aCommandRunsBehindTwoBastions() async throws {
     try await withBastion { first, servers in
       try await withServer { third in
@@ -308,5 +320,17 @@ import Testing
         peer.end()
       }
     }
+  }
+}
+
+extension SSHConnection {
+  /// The traffic of `inner` before and after this connection is closed, with no turn of the loop in
+  /// between.
+  fileprivate func endingBeside(
+    _ inner: SSHConnection
+  ) async -> (before: TrafficState, after: TrafficState) {
+    let before = inner.assumeIsolated { $0.traffic }
+    await close()
+    return (before, inner.assumeIsolated { $0.traffic })
   }
 }

@@ -26,12 +26,14 @@ import Foundation
   ///
   /// - Throws: the `errno` where the system has none.
   static func make() throws(ChildProgram.StartFailure) -> (PipePair, Ends) {
-    let (input, output) = (try ends(), try? ends())
-    guard let output else {
-      let code = errno
-      close(input.read)
-      close(input.write)
-      throw ChildProgram.StartFailure(errno: code)
+    let input = try ends()
+    let output: (read: Int32, write: Int32)
+    do throws(ChildProgram.StartFailure) {
+      output = try ends()
+    } catch {
+      Foundation.close(input.read)
+      Foundation.close(input.write)
+      throw error
     }
     for descriptor in [input.write, output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
     return (
@@ -102,9 +104,9 @@ import Foundation
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) -> (count: Int, errno: Int32) {
-    var pipe = unsafe sigset_t()
-    var before = unsafe sigset_t()
-    var pending = unsafe sigset_t()
+    var pipe = sigset_t()
+    var before = sigset_t()
+    var pending = sigset_t()
     unsafe sigemptyset(&pipe)
     unsafe sigaddset(&pipe, SIGPIPE)
     unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)

@@ -42,7 +42,9 @@ struct AgentSocket {
     _ data: [UInt8], with blob: [UInt8], flags: UInt32
   ) throws(AgentProblem) -> [UInt8] {
     guard case .signature(let bytes) = try ask(.sign(blob: blob, data: data, flags: flags)) else {
-      throw AgentProblem(reason: "The ssh-agent refused to sign.")
+      throw AgentProblem(
+        reason: "The ssh-agent refused to sign with the key: it was not confirmed there, or the "
+          + "key may be used for certain hosts only.")
     }
     return bytes
   }

@@ -214,7 +214,7 @@ extension Wire {
       recordArrival(at: .now)
       inboundRange = start..<(start + count)
       readSize = count + start < Self.readSizes.usual ? Self.readSizes.usual : Self.readSizes.bulk
-      return unsafe inspect(inbound)
+      return unsafe pass(inbound)
     }
   }
 
@@ -225,7 +225,7 @@ extension Wire {
   }
 
   /// Keeps of what came during the handshake what the library gets.
-  private func inspect(_ inbound: UnsafeMutableRawBufferPointer) -> Int? {
+  private func pass(_ inbound: UnsafeMutableRawBufferPointer) -> Int? {
     guard let inspect else { return nil }
     let seen = unsafe UnsafeRawBufferPointer(rebasing: inbound[inboundRange])
     switch unsafe inspect(seen.bindMemory(to: UInt8.self).span) {
@@ -242,8 +242,8 @@ extension Wire {
       for (index, byte) in mark.enumerated() { unsafe inbound[start - marks + index] = byte }
       inboundRange = (start - marks)..<inboundRange.upperBound
     }
-    let given = unsafe inbound[inboundRange]
-    unsafe transcript.append(contentsOf: given.prefix(max(0, Self.transcriptLimit - transcript.count)))
+    let space = max(0, Self.transcriptLimit - transcript.count)
+    unsafe transcript.append(contentsOf: inbound[inboundRange].prefix(space))
     return nil
   }
 }
