@@ -29,10 +29,21 @@ struct RunForwards: Sendable {
           try await connection.connect()
         } catch {
           await connection.close()
-          throw error
+          let isRefused = error.caseName == AppError.sshAuthenticationFailed(method: "").caseName
+          throw isRefused && !links.mayAskBeside() ? Self.unasked(context) : error
         }
         return connection
       })
+  }
+
+  /// A login that would ask in the middle of a shell.
+  private static func unasked(_ context: RunContext) -> AppError {
+    .sshConnectionFailed(
+      host: PeerText.escaped(context.settings.endpoint.host),
+      reason: """
+        Forwards have a login of their own, and it would ask a question in the middle of the \
+        shell: use a key, or forward with `connect -N` beside it.
+        """)
   }
 
   /// Opens the local ports before the link is there: what connects meanwhile waits for it.

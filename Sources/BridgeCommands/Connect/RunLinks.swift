@@ -142,13 +142,20 @@ struct RunLinks: Sendable {
     _ = try await supervisor.connection(id)
   }
 
-  /// A connection to the host beside its link, not opened.
+  /// A connection to the host beside its link, not opened. Its login asks no person while what is
+  /// typed belongs to a shell.
   func anotherConnection() async throws(AppError) -> SSHConnection {
     guard case .ssh(let configuration) = target else {
       throw .internalError(detail: "a session for forwards is not an SSH connection")
     }
     let hop = Self.hops(of: settings).last
-    return try await maker(of: settings, configuration, through: hop)(settings.endpoint)
+    let make = maker(of: settings, configuration, through: hop, mayAsk: mayAskBeside)
+    return try await make(settings.endpoint)
+  }
+
+  /// Whether a login beside the link may ask a person.
+  var mayAskBeside: @Sendable () -> Bool {
+    { [keyboard = context.keyboard] in keyboard?.isLive != true }
   }
 
   /// The link to the host depends on that of the last hop, and that on the one before it: a lost
@@ -173,7 +180,8 @@ struct RunLinks: Sendable {
   /// over TCP.
   private func maker(
     of settings: ConnectSettings, _ configuration: SSHConfiguration, through before: Hop?,
-    hop: Int? = nil, on reactor: Reactor? = nil
+    hop: Int? = nil, on reactor: Reactor? = nil,
+    mayAsk: @escaping @Sendable () -> Bool = { true }
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
     if let before {
@@ -181,13 +189,13 @@ struct RunLinks: Sendable {
         guard let bastion = try await supervisor.connection(before.id) as? SSHConnection else {
           throw .internalError(detail: "\(before.id) is not an SSH connection")
         }
-        let configuration = prompter.login(to: asker).added(to: configuration)
+        let configuration = prompter.login(to: asker, mayAsk: mayAsk).added(to: configuration)
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }
     }
     let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
     return { [prompter, reactor = reactor ?? context.reactor] (endpoint) async throws(AppError) in
-      let configuration = prompter.login(to: asker).added(to: configuration)
+      let configuration = prompter.login(to: asker, mayAsk: mayAsk).added(to: configuration)
       guard let proxy else {
         return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
       }

@@ -17,17 +17,25 @@ final class LoginPrompts: Sendable {
 
   private let prompter: Prompter
   private let asker: Asker
+  private let mayAsk: @Sendable () -> Bool
   private let state = Mutex(State())
 
-  init(_ prompter: Prompter, for asker: Asker) {
+  init(_ prompter: Prompter, for asker: Asker, mayAsk: @escaping @Sendable () -> Bool) {
     self.prompter = prompter
     self.asker = asker
+    self.mayAsk = mayAsk
   }
 
   /// `configuration` with the questions of this login.
   func added(to configuration: SSHConfiguration) -> SSHConfiguration {
     var configuration = configuration
     configuration.interaction = interaction
+    // A conversation that is begun and not answered is a failed login to the server.
+    if !mayAsk(), given == nil {
+      configuration.credentials.removeAll {
+        if case .keyboardInteractive = $0 { true } else { false }
+      }
+    }
     configuration.observer = { self.see($0) }
     return configuration
   }
@@ -38,7 +46,10 @@ final class LoginPrompts: Sendable {
       passphrase: { await self.passphrase(of: $0) },
       password: { _, _ in await self.password() },
       answers: { await self.answers(to: $0) },
-      trust: { await self.prompter.trust($0, isJumpHost: self.asker.hop != nil) },
+      trust: { question in
+        guard self.mayAsk() else { return false }
+        return await self.prompter.trust(question, isJumpHost: self.asker.hop != nil)
+      },
       notice: { self.prompter.show(notice: $0, of: self.asker) })
   }
 
@@ -89,7 +100,11 @@ final class LoginPrompts: Sendable {
     let isFirst = state.withLock { $0.answered[question] == nil }
     let known = prompter.memory.withLock { isFirst ? $0.answer(to: question) : nil }
     let answer: Secret?
-    if let known { answer = known } else { answer = await prompter.secret(text) }
+    if let known {
+      answer = known
+    } else {
+      answer = mayAsk() ? await prompter.secret(text) : nil
+    }
     if let answer { state.withLock { $0.answered[question] = answer } }
     return answer
   }
@@ -97,6 +112,7 @@ final class LoginPrompts: Sendable {
   /// What a person answers here is never given a second time: it may be a code for one use.
   private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
     if request.prompts.count == 1, !request.prompts[0].isEchoed, let given { return [given] }
+    guard mayAsk() else { return nil }
     let isTooMuch = state.withLock { state in
       state.rounds += 1
       return state.rounds > Self.mostRounds || request.prompts.count > Self.mostPrompts

@@ -32,8 +32,10 @@ struct Prompter: Sendable {
   /// Answers with `secret` what would be asked for without echo, once an attempt.
   func give(_ secret: Secret?) { givenSecret.withLock { $0 = secret } }
 
-  /// The questions of one connection's login to `asker`.
-  func login(to asker: Asker) -> LoginPrompts { LoginPrompts(self, for: asker) }
+  /// The questions of one connection's login to `asker`; a person answers while they `mayAsk`.
+  func login(
+    to asker: Asker, mayAsk: @escaping @Sendable () -> Bool = { true }
+  ) -> LoginPrompts { LoginPrompts(self, for: asker, mayAsk: mayAsk) }
 
   /// Shows what the host of `asker` tells its users before they log in. Each line is marked: it
   /// may look like one of ours.

@@ -8,6 +8,7 @@ package enum CommandAdvice {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
     if let context, context.proxy != nil { return ofProxy(context.kind) }
+    if let context, context.kind == .silent, context.phase == .authenticate { return ofLogin }
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
 
@@ -17,6 +18,8 @@ package enum CommandAdvice {
     }
     return "NO_PROXY lists hosts that are reached without a proxy."
   }
+
+  private static let ofLogin = "`--login-timeout` sets the time."
 
   /// The names of options in backticks, as the help spells them.
   package static let byCase: [String: String] = [

@@ -56,6 +56,9 @@ final class Keyboard: Sendable {
   /// Whether a shell ever had it.
   var wasOpened: Bool { state.withLock { $0.wasOpened } }
 
+  /// Whether what is typed belongs to a shell.
+  var isLive: Bool { state.withLock { $0.isLive } }
+
   /// How many typed bytes wait to be sent.
   var waiting: Int { outbox.count }
 

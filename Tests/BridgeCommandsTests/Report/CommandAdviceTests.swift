@@ -55,6 +55,8 @@ import Testing
       kind: .hostKeyUnknown, phase: .hostKey, host: "h", detail: "known_hosts:3: no key")
     #expect(CommandAdvice.text(for: unknown, in: doubtful) == nil)
     #expect(CommandAdvice.text(for: .cancelled) == nil)
+    let login = FailureContext(kind: .silent, phase: .authenticate, host: "h")
+    #expect(CommandAdvice.text(for: .sshTimeout(seconds: 9), in: login)?.contains("login") == true)
   }
 
   @Test func theyAreInTheEventTheBannerAndThePage() throws {

@@ -176,4 +176,27 @@ struct PasswordTests {
       #expect(log.contains("Accepted password"))
     }
   }
+
+  /// A forward has a login of its own: what is typed meanwhile is the shell's.
+  @Test func aForwardAsksNothingInTheMiddleOfAShell() async throws {
+    try await withAccount("keyboard-interactive") { server, home in
+      let spare = try await FaultProxy(to: 9)
+      await spare.stop()
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + [
+          "-t", "--durable=never", "-L", "\(spare.port):127.0.0.1:\(server.port)", "127.0.0.1",
+          "--", "echo re''ady; exec sh",
+        ], on: terminal)
+      try await screen.see("asks) ")
+      try await screen.see(": ")
+      screen.type("open sesame\r")
+      try await screen.see("ready")
+      #expect(await banner(at: spare.port) == "")
+      try await screen.see("middle of the")
+      screen.type("echo still th''ere; exit 5\r")
+      try await screen.see("still there")
+      #expect(await screen.end() == 5)
+    }
+  }
 }

@@ -9,8 +9,8 @@ extension FailureRow {
     retry: .never, exit: .protocolBroken,
     remedy: """
       The output that you have is incomplete. This is a fault of the server, or of a proxy that \
-      speaks SSH in its place: report it there. Output that a file on the host takes first can be \
-      copied from it.
+      speaks SSH in its place: report it there. Write the output to a file on the host, and copy \
+      that.
       """)
 
   static let versionLineTooLong = Self(
