@@ -107,9 +107,10 @@ public struct BridgeCommand: AsyncParsableCommand {
   ) async -> Never {
     var style = Reporter.Style()
     style.isJSON = isJSON
+    style.isTerminal = TerminalModes.isTerminal(2) && !isJSON
     let reporter = Reporter(style)
-    if !usage.isEmpty { reporter.show(usage.joined(separator: "\n") + "\n") }
     reporter.fail(failure)
+    reporter.show(lines: usage.filter { !$0.isEmpty }.map { "  " + $0 })
     reporter.event(.exit(code: failure.exitCode))
     await reporter.drain()
     Signals.exit(failure.exitCode)

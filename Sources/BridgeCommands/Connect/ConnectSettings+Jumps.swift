@@ -46,13 +46,19 @@ extension ConnectSettings {
   /// A sentence that names the jump host that a failure is about; nil where it is the host's, or no
   /// host's.
   func jumpHost(in failure: FailureContext?) -> String? {
-    guard let failure, failure.host != endpoint.host || failure.port != endpoint.port,
-      let index = jumps.firstIndex(where: {
-        $0.endpoint.host == failure.host && $0.endpoint.port == failure.port
-      })
+    guard let failure, !isMeant(by: failure),
+      let index = jumps.firstIndex(where: { $0.isMeant(by: failure) })
     else { return nil }
     let place = jumps.count > 1 ? " \(index + 1) of \(jumps.count)" : ""
-    return "jump host\(place) on the way to \(endpoint), \(jumps[index].endpoint), failed."
+    let hop = jumps[index]
+    let name = hop.givenHost == hop.endpoint.host ? "" : "\(hop.givenHost) "
+    let address = name.isEmpty ? "\(hop.endpoint)" : "(\(hop.endpoint))"
+    return "jump host\(place) on the way to \(givenHost) failed: \(name)\(address)."
+  }
+
+  /// Whether `failure` is about this host, which it names as the user did.
+  private func isMeant(by failure: FailureContext) -> Bool {
+    (failure.address ?? failure.host) == endpoint.host && failure.port == endpoint.port
   }
 
   private var alone: ConnectSettings {

@@ -81,6 +81,7 @@ extension ConnectSettings {
       keepalive: request.recovery.keepalive ?? LivenessPolicy.defaultKeepalive,
       deadAfter: request.recovery.deadAfter ?? LivenessPolicy.defaultDeadAfter, warnings: [])
     self.proxy = proxy
+    givenHost = request.host.host
   }
 
   /// The facts about the local machine.

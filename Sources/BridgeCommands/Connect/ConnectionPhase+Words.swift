@@ -13,7 +13,7 @@ extension ConnectionPhase {
         break
       }
     }
-    let host = PeerText.escaped(settings.endpoint.host, limit: 128)
+    let host = PeerText.escaped(settings.givenHost, limit: 128)
     switch self {
     case .resolve: return "resolving \(host)"
     case .dial: return "dialing \(PeerText.escaped(settings.endpoint.description, limit: 160))"

@@ -48,6 +48,7 @@ struct LinkCommand: Sendable {
       let request = try request()
       try Self.checkDescriptors(of: request)
       style.loudness = request.loudness
+      style.target = request.target
       style.usesColor = request.color.isGranted(
         isTerminal: local.errorIsTerminal, local.variables)
       let log = try ConnectRequest.map(request.logFile) { (path) throws(AppError) in

@@ -53,7 +53,7 @@ struct RunContext: Sendable {
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }
     view = LinkView(
-      host: PeerText.escaped(settings.endpoint.host, limit: 128), reporter: reporter,
+      host: PeerText.escaped(settings.givenHost, limit: 128), reporter: reporter,
       keyboard: keyboard, reactor: reactor, clock: clock, isUnicode: local.isUnicode,
       retriesFirstDial: request.recovery.wait != nil)
     let (endings, end) = AsyncStream.makeStream(
@@ -65,7 +65,7 @@ struct RunContext: Sendable {
   }
 
   /// The host, escaped for a person.
-  var host: String { PeerText.escaped(settings.endpoint.host, limit: 128) }
+  var host: String { PeerText.escaped(settings.givenHost, limit: 128) }
 
   /// How the run ends when standard output takes no more.
   var outputEnding: Ending {
@@ -81,7 +81,7 @@ struct RunContext: Sendable {
 
   /// The user ended the link: no error.
   func logDisconnect() {
-    reporter.log("bridgectl: disconnected from \(PeerText.escaped(settings.endpoint.host)).")
+    reporter.log("bridgectl: disconnected from \(host).")
   }
 
   /// Reports the negotiated algorithms and the problems beside them.
@@ -108,7 +108,7 @@ struct RunContext: Sendable {
   /// An added host key is worth a line to a person; a script finds it among the events.
   private func report(_ key: AddedHostKey, of settings: ConnectSettings) {
     let file = PeerText.escaped(key.file)
-    let host = PeerText.escaped(settings.endpoint.host)
+    let host = PeerText.escaped(settings.givenHost)
     reporter.event(
       .hostKeyAdded(
         host: settings.endpoint.host, port: settings.endpoint.port, keyType: key.keyType,

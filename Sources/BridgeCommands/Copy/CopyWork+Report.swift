@@ -136,7 +136,7 @@ extension CopyWork {
 
   private func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {
     let place = shown(path, isTarget: isTarget)
-    let host = context.settings.endpoint.host
+    let host = context.settings.givenHost
     let error = FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
     let isOnly = !job.isRecursive
     let isNews = state.withLock { state in

@@ -10,6 +10,8 @@ package struct DoctorReport: Sendable {
   package private(set) var failure: CommandFailure?
   /// The number of warnings.
   package private(set) var warnings = 0
+  /// Whether the commands of this program run on the host, and not another one in their place.
+  package var runsCommands = true
   /// The phase that a connection is in.
   package private(set) var phase = ConnectionPhase.resolve
 
@@ -36,6 +38,7 @@ package struct DoctorReport: Sendable {
     let text =
       switch (failure, warnings) {
       case (nil, 0): "All is well"
+      case (nil, _) where !runsCommands: "The login works, and commands do not run; \(count)"
       case (nil, _): "It works, with \(count)"
       case (_?, 0): "It does not work"
       case (_?, _): "It does not work; \(count)"
@@ -131,7 +134,8 @@ package struct DoctorReport: Sendable {
     let lines = kind == .hostKey ? finding?.lines ?? [] : []
     let failed = DoctorStep(
       kind, of: site.name.isEmpty ? nil : site.name, .failed, message, duration: now - since,
-      sources: lines + site.sources(of: kind), remedy: hint.isEmpty ? nil : hint, failure: failure)
+      sources: lines + site.sources(of: kind), remedy: hint.isEmpty ? nil : hint,
+      command: failure.context?.command, failure: failure)
     return add(failed)
   }
 
@@ -197,7 +201,7 @@ extension DoctorReport {
         sources: sources, at: now)
     case .unknown:
       return step(.hostKey, .ok, tried: key, "was not known, and is now", sources: sources, at: now)
-    case .changed(let detail), .revoked(let detail):
+    case .changed(let detail, _), .revoked(let detail):
       return step(.hostKey, .failed, tried: key, detail, sources: sources, at: now)
     }
   }

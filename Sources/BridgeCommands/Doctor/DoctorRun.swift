@@ -205,7 +205,8 @@ extension DoctorRun {
     let isProblem = [.warning, .failed].contains(step.outcome)
     guard reporter.style.loudness != .quiet || isProblem else { return }
     let color = request.color.isGranted(isTerminal: local.outputIsTerminal, local.variables)
-    show(step.text(color: color))
+    let size = local.outputIsTerminal ? TerminalSize(of: 1) : nil
+    show(size.map { step.text(color: color, columns: $0.columns) } ?? step.text(color: color))
   }
 
   private func show(_ text: String) {

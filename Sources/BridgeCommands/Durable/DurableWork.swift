@@ -85,7 +85,7 @@ final class DurableWork: LinkWork {
     guard found.current == nil, case .attach(let selector, _, _) = target else { return true }
     let scope = SessionQuery.Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.endpoint.host), found: found)
+      sessions: SessionHost(connection, host: context.settings.givenHost), found: found)
     do throws(AppError) {
       _ = try await scope.resolve(selector)
       return true
@@ -170,7 +170,7 @@ final class DurableWork: LinkWork {
   }
 
   private func configuration(of id: SessionID) -> DurableSession.Configuration {
-    let host = context.settings.endpoint.host
+    let host = context.settings.givenHost
     var configuration: DurableSession.Configuration
     switch target {
     case .start(let spec, _):
@@ -261,7 +261,7 @@ final class DurableWork: LinkWork {
   /// Says how to return to shells that go on without a client: this run has started another one.
   private func announceOthers(than own: SessionID) async {
     guard let connection = state.withLock({ $0.newest }) else { return }
-    let host = SessionHost(connection, host: context.settings.endpoint.host)
+    let host = SessionHost(connection, host: context.settings.givenHost)
     let clock = context.clock
     let found = await withTaskGroup(of: [SessionStatus].self) { group in
       group.addTask { (try? await host.list()) ?? [] }
@@ -340,11 +340,8 @@ extension RunContext {
     return spec
   }
 
-  /// The host as the user typed it, for a command to copy.
-  var shownHost: String {
-    let user = request.host.user.map { "\($0)@" } ?? ""
-    return PeerText.escaped(user + request.host.host, limit: 128)
-  }
+  /// The host as the user typed it, with the options that lead there, for a command to copy.
+  var shownHost: String { request.target }
 }
 
 extension BridgeSessionProtocol.TerminalSize {

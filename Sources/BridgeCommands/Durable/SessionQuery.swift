@@ -23,7 +23,7 @@ final class SessionQuery: LinkWork {
     /// - Throws: `durableSessionNotFound`, `validationError`; as `SessionHost.list`.
     func resolve(_ selector: SessionSelector) async throws(AppError) -> SessionID {
       if let id = found.current { return id }
-      let host = context.settings.endpoint.host
+      let host = context.settings.givenHost
       var id = selector.id
       if id == nil { id = try selector.resolve(in: try await sessions.list(), on: host).session }
       if let id { found.set(id) }
@@ -73,7 +73,7 @@ final class SessionQuery: LinkWork {
     await context.report(connection)
     let scope = Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.endpoint.host), found: found)
+      sessions: SessionHost(connection, host: context.settings.givenHost), found: found)
     do throws(AppError) {
       context.finish(try await body.ask(scope))
     } catch {
@@ -144,7 +144,7 @@ extension RunContext {
       _ = missing.map(gap)
       return .success(ExitCode(rawValue: 128 + Int32(number)))
     case .unknownKeeperDied, .unknownRebooted, nil:
-      let host = settings.endpoint.host
+      let host = settings.givenHost
       let why =
         switch end {
         case .unknownKeeperDied: "the keeper of the session died"

@@ -12,7 +12,7 @@ package enum ErrorPage {
     text += field("message", message)
     if ![message, entry.remedy].contains(entry.hint) { text += field("hint", entry.hint) }
     text += field("cause", entry.cause)
-    let advice = CommandAdvice.byCase[entry.caseName].map { " " + $0 } ?? ""
+    let advice = CommandAdvice.byCase[entry.caseName].map { " " + $0.text } ?? ""
     text += field("to do", entry.remedy + advice)
     text += field("options", entry.options.joined(separator: ", "))
     text += field("by itself", words(entry.automatic))

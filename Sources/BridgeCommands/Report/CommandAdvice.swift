@@ -3,8 +3,36 @@ package import BridgeErrors
 /// What bridgectl adds to the hints of BridgeErrors: those speak to the user of any program, so
 /// they name no option and no subcommand of this one.
 package enum CommandAdvice {
+  /// A sentence, and the command that it leads to.
+  package struct Row: Sendable, Equatable, ExpressibleByStringLiteral {
+    /// The sentence; it ends with a colon where a command follows.
+    package let words: String
+    /// A command of bridgectl, with `HOST` for the host.
+    package let command: String?
+
+    init(_ words: String, _ command: String? = nil) {
+      self.words = words
+      self.command = command
+    }
+
+    package init(stringLiteral words: String) { self.init(words) }
+
+    /// Both in one line.
+    package var text: String { words + (command.map { " `\($0)`." } ?? "") }
+
+    /// The row for `target`: the host as the user typed it, with the options that lead there.
+    package func of(_ target: String) -> Row {
+      Row(words, command?.replacing("HOST", with: target))
+    }
+  }
+
   /// A sentence to add to the hint of a failure; nil where no option helps.
   package static func text(for error: AppError, in context: FailureContext? = nil) -> String? {
+    row(for: error, in: context)?.text
+  }
+
+  /// The row of a failure; nil where no option helps.
+  package static func row(for error: AppError, in context: FailureContext? = nil) -> Row? {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
     if let context, context.proxy != nil { return ofProxy(context.kind) }
@@ -12,7 +40,7 @@ package enum CommandAdvice {
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
 
-  private static func ofProxy(_ kind: FailureKind) -> String {
+  private static func ofProxy(_ kind: FailureKind) -> Row {
     guard kind != .proxyRefused(status: 407) else {
       return "The variable has them as http://USER:PASSWORD@HOST:PORT."
     }
@@ -22,24 +50,30 @@ package enum CommandAdvice {
   private static let ofLogin = "`--login-timeout` sets the time."
 
   /// The names of options in backticks, as the help spells them.
-  package static let byCase: [String: String] = [
+  package static let byCase: [String: Row] = [
     "timeout": "`--timeout` sets the time.",
     "sshTimeout": "`--timeout` sets the time.",
     "sshAuthenticationFailed": "`-l` names the user, `-i` a key file.",
     "sshKeyInvalid": "`-i` names a key file.",
-    "sshHostKeyUnknown": "`--host-key accept-new` accepts a new key without asking.",
+    "sshHostKeyUnknown": """
+    On a terminal bridgectl asks whether to accept it; `--host-key accept-new` accepts a new key \
+    without asking.
+    """,
     "sshOutcomeUnknown": "With `--idempotent` it is run again automatically.",
+    "sshAlgorithmMismatch":
+      "`-o MACs=+NAME`, and Ciphers, KexAlgorithms and HostKeyAlgorithms likewise, request one.",
     "sshProtocolError": "`-p` sets the port.",
-    "durableSessionNotFound": "`bridgectl sessions HOST` lists the sessions.",
+    "durableSessionNotFound": Row("This lists the sessions:", "bridgectl sessions HOST"),
     "durableSessionReplaced": "`--take` takes the session back, `--view` only reads.",
     "durableSessionOutcomeUnknown": "`bridgectl logs` prints the output that is kept.",
-    "durableSessionHostUnusable":
-      "`bridgectl install HOST` installs it; `--durable=never` does without it.",
-    "featureUnavailable": "`bridgectl version` prints the versions of bridgectl and its libraries.",
+    "durableSessionHostUnusable": Row(
+      "`--durable=never` does without it; this installs it:", "bridgectl install HOST"),
+    "featureUnavailable": Row(
+      "This prints the versions of bridgectl and its libraries:", "bridgectl version"),
   ]
 
   /// Overrules the line of the case where the kind of failure needs another one.
-  package static let byKind: [String: String] = [
+  package static let byKind: [String: Row] = [
     "dialTimeout": "`--timeout` sets the time.",
     "hostKeyNewType": "`--host-key ask` asks for it on a terminal; accept-new refuses it.",
     "agentUnavailable": "`-i` names a key file.",

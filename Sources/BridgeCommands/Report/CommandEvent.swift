@@ -168,7 +168,7 @@ package enum CommandEvent: Sendable {
       line.add("queueDrops", queueDrops)
       line.add("errors", errors.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
     case .error(let failure):
-      line.add(failure.error, failure.context)
+      line.add(failure.error, failure.context, remedy: failure.remedy?.text)
       line.add("exitCode", Int(failure.exitCode))
     case .exit(let code): line.add("code", Int(code))
     case .missed(let count): line.add("count", count)
@@ -192,17 +192,22 @@ extension JSONLine {
   }
 
   /// The fields of an error.
-  package mutating func add(_ error: AppError, _ context: FailureContext?) {
+  package mutating func add(
+    _ error: AppError, _ context: FailureContext?, remedy: String? = nil
+  ) {
     add("case", error.caseName)
     add("title", PeerText.escaped(error.title))
     add("message", PeerText.escaped(error.shownMessage(in: context)))
     let advice = CommandAdvice.text(for: error, in: context).map { " " + $0 } ?? ""
-    add("hint", error.hint(in: context).map { PeerText.escaped($0) + advice })
+    let hint = error.hint(in: context).map { PeerText.escaped($0) + advice }
+    add("hint", remedy ?? hint)
     add("kind", context.map { "\($0.kind)" })
     add("phase", context?.phase.rawValue)
     add("host", context.map { PeerText.escaped($0.host) })
+    add("address", context?.address.map { PeerText.escaped($0) })
     add("port", context?.port)
     add("proxy", context?.proxy)
+    add("command", context?.command)
   }
 
   fileprivate mutating func add(_ event: Forwarder.Event) {

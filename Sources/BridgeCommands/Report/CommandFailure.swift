@@ -10,6 +10,8 @@ package struct CommandFailure: Error, Equatable {
   var endsSession = false
   /// Whether a configuration file is at fault, and not who typed the command.
   var isInFile = false
+  /// What can be done, where that is known better than by the error and its context.
+  package var remedy: CommandAdvice.Row?
   /// The exit code of the signal that ended it, where one did.
   var signal: Int32?
 

@@ -60,6 +60,8 @@ package struct DoctorStep: Sendable, Equatable {
   package var sources: [String]
   /// What would help; nil where nothing has to be done.
   package var remedy: String?
+  /// The command that the remedy leads to, to be copied.
+  package var command: String?
   /// The failure; nil where it did not fail.
   package var failure: CommandFailure?
 
@@ -67,7 +69,7 @@ package struct DoctorStep: Sendable, Equatable {
   package init(
     _ kind: Kind, of target: String? = nil, _ outcome: Outcome, tried: String? = nil,
     _ message: String, duration: Duration? = nil, sources: [String] = [], remedy: String? = nil,
-    failure: CommandFailure? = nil
+    command: String? = nil, failure: CommandFailure? = nil
   ) {
     self.kind = kind
     self.target = target
@@ -77,6 +79,7 @@ package struct DoctorStep: Sendable, Equatable {
     self.duration = duration
     self.sources = sources
     self.remedy = remedy
+    self.command = command
     self.failure = failure
   }
 
@@ -89,6 +92,7 @@ package struct DoctorStep: Sendable, Equatable {
     line.add("milliseconds", duration?.milliseconds)
     line.add("sources", sources.map { PeerText.escaped($0) })
     line.add("remedy", remedy.map { PeerText.escaped($0) })
+    line.add("command", command)
     line.add("case", failure?.error.caseName)
     line.add("kind", failure?.context.map { "\($0.kind)" })
     line.add("phase", failure?.context?.phase.rawValue)
@@ -97,11 +101,16 @@ package struct DoctorStep: Sendable, Equatable {
 
 // As text.
 extension DoctorStep {
-  private static let width = 100
+  private static let widest = 100
   private static let margin = 34
+  /// Where there is not that much space behind the margin, a step goes on under its own line.
+  private static let narrowest = 24
 
-  /// Lines for a person, each ended by a line feed.
-  package func text(color: Bool) -> String {
+  /// Lines for a person on a terminal of `columns`, each ended by a line feed.
+  package func text(color: Bool, columns: Int = widest) -> String {
+    let width = min(columns, Self.widest)
+    let isNarrow = width - Self.margin < Self.narrowest
+    let indent = String(repeating: " ", count: isNarrow ? 4 : Self.margin)
     let mark = Self.padded(outcome == .failed ? "FAILED" : outcome.rawValue, to: 8)
     let time = duration.map(Self.words) ?? ""
     let space = String(repeating: " ", count: max(0, 8 - time.count))
@@ -109,16 +118,14 @@ extension DoctorStep {
     let result = PeerText.escaped([tried, message].compactMap(\.self).joined(separator: ": "))
     var text =
       "  " + (color ? "\u{1B}[\(code)m\(mark)\u{1B}[0m" : mark) + "\(space)\(time)  \(name)"
-    text += Self.paragraph(result)
-    let indent = String(repeating: " ", count: Self.margin)
-    for source in sources { text += indent + PeerText.escaped("from \(source)") + "\n" }
-    if let remedy { text += indent + Self.paragraph(PeerText.escaped("to do: \(remedy)")) }
+    let paragraph = { (text: String) in
+      Paragraph.lines(of: text, width: width - indent.count).map { indent + $0 + "\n" }.joined()
+    }
+    text += isNarrow ? "\n" + paragraph(result) : String(paragraph(result).dropFirst(indent.count))
+    for source in sources { text += paragraph(PeerText.escaped("from \(source)")) }
+    if let remedy { text += paragraph(PeerText.escaped("to do: \(remedy)")) }
+    if let command { text += "    \(command)\n" }
     return text
-  }
-
-  private static func paragraph(_ text: String) -> String {
-    let indent = String(repeating: " ", count: margin)
-    return Paragraph.lines(of: text, width: width - margin).joined(separator: "\n" + indent) + "\n"
   }
 
   /// Bold and a color (ECMA-48, SGR).

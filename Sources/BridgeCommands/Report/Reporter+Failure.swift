@@ -3,13 +3,16 @@ import BridgeTransport
 import BridgeWebSocket
 
 extension Reporter {
-  /// The last words: the hint, then `bridgectl: [caseName] Title: message`.
+  /// The last words: `bridgectl: [caseName] Title: message`, then what can be done.
   func fail(_ failure: CommandFailure) {
     event(.error(failure))
-    let lines = TerminalBanner.lastLines(
-      failure.error, context: failure.context,
-      advice: CommandAdvice.text(for: failure.error, in: failure.context))
-    end(with: lines)
+    let advice =
+      failure.remedy ?? CommandAdvice.row(for: failure.error, in: failure.context)
+    let row = advice?.of(style.target)
+    show(
+      lines: TerminalBanner.lastLines(
+        failure.error, context: failure.context, advice: row?.words, command: row?.command,
+        replacesHint: failure.remedy != nil))
   }
 
   /// Says once that the connection goes through `proxy`.
@@ -19,14 +22,11 @@ extension Reporter {
       .proxy(host: proxy.endpoint.host, port: proxy.endpoint.port, source: proxy.source ?? ""))
   }
 
-  /// Likewise, where the hint was given before.
+  /// Likewise, where the cause and the remedy were given before: what kind it was.
   func conclude(_ failure: CommandFailure) {
     event(.error(failure))
-    end(with: TerminalBanner.lastLines(failure.error, context: failure.context).suffix(1))
-  }
-
-  private func end(with lines: some Sequence<String>) {
-    let end = style.isTerminal ? "\r\n" : "\n"
-    show(lines.map { $0 + end }.joined(), onLineOfItsOwn: true)
+    var context = failure.context
+    context?.detail = nil
+    show(lines: Array(TerminalBanner.lastLines(failure.error, context: context).prefix(1)))
   }
 }

@@ -22,6 +22,8 @@ final class Reporter: Sendable {
     var usesColor = false
     /// How much is said.
     var loudness = ConnectRequest.Loudness.normal
+    /// The host as the user typed it, with the options that lead there, for a command to copy.
+    var target = "HOST"
   }
 
   private struct State {
@@ -220,8 +222,19 @@ final class Reporter: Sendable {
 
   private func say(_ text: String, unless loudness: ConnectRequest.Loudness) {
     guard style.loudness != loudness else { return }
+    show(lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+  }
+
+  /// Lines of our own, each in one piece where it is no terminal that shows them.
+  func show(lines: [String]) {
+    guard !lines.isEmpty else { return }
+    guard style.isTerminal else {
+      return show(lines.map { $0 + "\n" }.joined(), onLineOfItsOwn: true)
+    }
+    let columns = (TerminalSize(of: standardError.descriptor) ?? TerminalSize()).columns
     // A terminal in raw mode does not return the carriage by itself.
-    show(text + (style.isTerminal ? "\r\n" : "\n"), onLineOfItsOwn: true)
+    let wrapped = lines.flatMap { Paragraph.wrapped($0, at: columns) }.map { $0 + "\r\n" }
+    show(wrapped.joined(), onLineOfItsOwn: true)
   }
 }
 

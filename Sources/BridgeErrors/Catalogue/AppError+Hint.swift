@@ -7,21 +7,25 @@ extension AppError {
     advice(in: context)
   }
 
-  /// What to show as the message: `userMessage`, or the hint where that is the default text, which
-  /// does not help and would advise to retry a changed host key, and the plain fact where it
-  /// promises to reconnect: only the plan decides that.
+  /// The cause, to show as the message: `userMessage`, or the fact where that is the default text,
+  /// which does not help and would advise to retry a changed host key, or where it promises to
+  /// reconnect: only the plan decides that.
   public func shownMessage(in context: FailureContext? = nil) -> String {
-    context?.fact(of: self) ?? row.shown() ?? row.message() ?? advice(in: context)
+    let row = row
+    return context?.fact(of: self) ?? row.shown() ?? row.message() ?? row.fact() ?? row.remedy
   }
 
-  /// The hint to show under `shownMessage`; nil where it is in there already.
+  /// The remedy, to show under `shownMessage`; nil where that says all there is to say.
   public func hintBelowMessage(in context: FailureContext? = nil) -> String? {
-    row.message() == nil ? nil : advice(in: context)
+    let row = row
+    return row.messageSaysAll ? nil : context?.remedy ?? row.remedy
   }
 
   private func advice(in context: FailureContext?) -> String {
     let row = row
-    guard self != .cancelled, let remedy = context?.remedy else { return row.hint }
-    return row.fact().map { $0 + " " + remedy } ?? remedy
+    guard self != .cancelled, let context else { return row.hint }
+    let fact = row.message() == nil ? context.fact(of: self) ?? row.fact() : nil
+    let command = context.command.map { "`\($0)`" }
+    return [fact, context.remedy ?? row.remedy, command].compactMap(\.self).joined(separator: " ")
   }
 }

@@ -14,6 +14,8 @@ struct CatalogueRow {
   /// What a person can do, for the catalogue and the hint.
   let remedy: String
   let title: String
+  /// Whether the message is also what to do about it, so that no remedy stands under it.
+  let messageSaysAll: Bool
   /// The message; nil where the specification gives none, and then there is a fact.
   let message: () -> String?
   /// What is shown in the place of a message that promises what need not come; nil for the message.
@@ -31,7 +33,8 @@ struct CatalogueRow {
 
   init(
     _ caseName: String, _ domain: ErrorDomain, cause: String, remedy: String,
-    title: String = defaultTitle, message: @escaping @autoclosure () -> String? = nil,
+    title: String = defaultTitle, messageSaysAll: Bool = false,
+    message: @escaping @autoclosure () -> String? = nil,
     shown: @escaping @autoclosure () -> String? = nil,
     fact: @escaping @autoclosure () -> String? = nil, icon: String = "exclamationmark.circle",
     options: @escaping @autoclosure () -> [ErrorRecoveryOption] = [.dismiss],
@@ -45,6 +48,7 @@ struct CatalogueRow {
     self.cause = cause
     self.remedy = remedy
     self.title = title
+    self.messageSaysAll = messageSaysAll
     self.message = message
     self.shown = shown
     self.fact = fact
@@ -56,6 +60,9 @@ struct CatalogueRow {
     self.exit = exit
     self.tool = tool
   }
+
+  /// The title to show beside the severity; nil for the default, which repeats that.
+  var heading: String? { title == Self.defaultTitle ? nil : title }
 
   var hint: String {
     guard let fact = fact() else { return remedy }

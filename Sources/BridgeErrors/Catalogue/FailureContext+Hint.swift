@@ -17,6 +17,13 @@ extension FailureContext {
     {
       return "The server refused the upgrade to WebSocket (HTTP status \(status))."
     }
+    if case .sshHostKeyMismatch(let host) = error {
+      return fact(ofKeyOf: Payload.shown(host))
+    }
+    if case .sshTimeout(let seconds) = error, !host.isEmpty {
+      let name = AppError.named(host, phase == .dial ? address : nil)
+      return "\(Payload.shown(name)) did not answer for \(CatalogueRow.words(seconds))."
+    }
     // That a host with a key of a new type is not known would be wrong.
     if case .sshHostKeyUnknown = error, kind == .hostKeyNewType {
       return detail.map(Payload.sentence)
@@ -43,5 +50,14 @@ extension FailureContext {
       The connection ended after \(CatalogueRow.named(command)) reported \(detail), and before all \
       of its output came: the output you have is incomplete.
       """
+  }
+
+  private func fact(ofKeyOf host: String) -> String? {
+    switch kind {
+    case .hostKeyProof: "\(host) could not prove that the key it shows is its own."
+    case .hostKeyChanged:
+      detail.map { "The key of \(host) is not the one on record. \(Payload.sentence($0))" }
+    default: nil
+    }
   }
 }

@@ -36,7 +36,7 @@ enum Payload {
 
   /// A number of bytes as a person reads it, rounded down: "512 bytes", "1.5 GiB".
   static func size(_ bytes: Int64) -> String {
-    guard bytes >= 1024 else { return "\(bytes) bytes" }
+    guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
     var tenths = bytes.multipliedReportingOverflow(by: 10).partialValue
     if bytes > Int64.max / 10 { tenths = Int64.max }
     var unit = -1

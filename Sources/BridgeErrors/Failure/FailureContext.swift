@@ -8,6 +8,8 @@ public struct FailureContext: Sendable, Equatable {
   public var phase: ConnectionPhase
   /// The host as the user named it.
   public var host: String
+  /// The name or address that was dialed, where that is another one.
+  public var address: String?
   /// The TCP port, where one is known.
   public var port: Int?
   /// What the native side reported, where there was one.
@@ -24,16 +26,21 @@ public struct FailureContext: Sendable, Equatable {
   public var repeats: Int?
   /// The proxy that the failure is about, where it is about one: escaped and bounded.
   public var proxy: String?
+  /// A command for a person to copy that removes the cause, where one does: escaped and bounded.
+  public var command: String?
 
   /// A context of `kind` in `phase` at `host`.
   public init(
-    kind: FailureKind, phase: ConnectionPhase, host: String, port: Int? = nil,
+    kind: FailureKind, phase: ConnectionPhase, host: String,
+    address: String? = nil, port: Int? = nil,
     native: NativeFailure? = nil, disconnectReason: Int? = nil, detail: String? = nil,
-    retryAfter: Int? = nil, repeats: Int? = nil, proxy: String? = nil
+    retryAfter: Int? = nil, repeats: Int? = nil, proxy: String? = nil,
+    command: String? = nil
   ) {
     self.kind = kind
     self.phase = phase
     self.host = host
+    self.address = address
     self.port = port
     self.native = native
     self.disconnectReason = disconnectReason
@@ -41,5 +48,6 @@ public struct FailureContext: Sendable, Equatable {
     self.retryAfter = retryAfter
     self.repeats = repeats
     self.proxy = proxy
+    self.command = command
   }
 }

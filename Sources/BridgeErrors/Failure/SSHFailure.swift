@@ -40,8 +40,9 @@ public struct SSHFailure: Error, Sendable, Equatable {
     /// The host key is in no known_hosts file; `doubt` names a line there that cannot be read and
     /// may have been about this host.
     case hostKeyUnknown(fingerprint: String, doubt: String? = nil)
-    /// The host key differs from the known one of its type, or is revoked; `detail` says which.
-    case hostKeyChanged(detail: String)
+    /// The host key differs from the known one of its type, or is revoked; `detail` says which, and
+    /// `removal` is the command that removes the known one, where there is one.
+    case hostKeyChanged(detail: String, removal: String? = nil)
     /// The host is known by keys of other types only; `detail` names the key that it shows and the
     /// known types.
     case hostKeyNewType(fingerprint: String, detail: String)
@@ -74,6 +75,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var phase: ConnectionPhase
   /// The host as the user named it.
   public var host: String
+  /// The name or address that was dialed, where that is another one.
+  public var address: String?
   /// The TCP port.
   public var port: Int?
   /// The observation of this side.
@@ -92,7 +95,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
   /// A failure with `code` in `phase` at `host`.
   public init(
     code: Code, message: String, phase: ConnectionPhase = .stream, host: String = "",
-    port: Int? = nil, observation: Observation? = nil, socket: SocketCondition = .open,
+    address: String? = nil, port: Int? = nil, observation: Observation? = nil,
+    socket: SocketCondition = .open,
     disconnectReason: Int? = nil, preBanner: String = "", method: String = "password",
     timeout: Int = 30
   ) {
@@ -100,6 +104,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     self.message = message
     self.phase = phase
     self.host = host
+    self.address = address
     self.port = port
     self.observation = observation
     self.socket = socket

@@ -52,7 +52,7 @@ extension AppError {
   init(_ failure: SSHFailure, as kind: FailureKind) {
     let host = failure.host
     switch kind {
-    case .nameUnknown, .nameTimeout: self = .dnsError(host: host)
+    case .nameUnknown, .nameTimeout: self = .dnsError(host: failure.resolved)
     case .offline: self = .networkUnavailable
     case .dialTimeout, .silent: self = .sshTimeout(seconds: failure.timeout)
     case .linkSilent: self = .sshTimeout(seconds: failure.secondsSilent)
@@ -89,10 +89,22 @@ extension AppError {
   }
 }
 
-extension SSHFailure {
-  fileprivate func lost(_ reason: String) -> AppError {
-    .sshConnectionFailed(host: host, reason: reason)
+extension AppError {
+  /// A host by its alias, and where that leads.
+  static func named(_ host: String, _ address: String?) -> String {
+    host + (address.map { " (\($0))" } ?? "")
   }
+}
+
+extension SSHFailure {
+  /// Of a dial it is also worth knowing where an alias leads.
+  fileprivate func lost(_ reason: String) -> AppError {
+    .sshConnectionFailed(
+      host: phase == .dial ? AppError.named(host, address) : host, reason: reason)
+  }
+
+  /// The name that was looked up, and whose it is.
+  fileprivate var resolved: String { address.map { "\($0) (HostName of \(host))" } ?? host }
 
   fileprivate var secondsSilent: Int {
     if case .silent(let seconds) = observation { seconds } else { timeout }

@@ -2,9 +2,10 @@ extension FailureContext {
   /// What is known about an SSH failure beside its typed error.
   public init(sshFailure failure: SSHFailure) {
     self.init(
-      kind: failure.kind, phase: failure.phase, host: failure.host, port: failure.port,
-      native: NativeFailure(failure), disconnectReason: failure.disconnectReason,
-      detail: failure.contextDetail)
+      kind: failure.kind, phase: failure.phase, host: failure.host, address: failure.address,
+      port: failure.port, native: NativeFailure(failure),
+      disconnectReason: failure.disconnectReason,
+      detail: failure.contextDetail, command: failure.removal)
   }
 
   /// What is known about a WebSocket failure beside its typed error.
@@ -23,10 +24,15 @@ extension SSHFailure {
     ConnectionError(AppError(sshError: self), context: FailureContext(sshFailure: self))
   }
 
+  fileprivate var removal: String? {
+    guard case .hostKeyChanged(_, let removal?) = observation else { return nil }
+    return PeerText.escaped(removal, limit: 2048)
+  }
+
   fileprivate var contextDetail: String? {
     switch observation {
     case .notSSH(_, let location?): Payload.shown(location)
-    case .algorithmMismatch(let detail), .hostKeyChanged(let detail),
+    case .algorithmMismatch(let detail), .hostKeyChanged(let detail, _),
       .hostKeyNewType(_, let detail), .hostKeyUnknown(_, let detail?):
       Payload.shown(detail)
     case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)

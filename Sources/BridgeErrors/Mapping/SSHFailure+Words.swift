@@ -6,7 +6,7 @@ extension SSHFailure {
     switch observation {
     case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
     case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
-    case .algorithmMismatch(let text), .hostKeyChanged(let text), .keyUnusable(let text),
+    case .algorithmMismatch(let text), .hostKeyChanged(let text, _), .keyUnusable(let text),
       .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _),
       .outputLost(let text):
       PeerText.escaped(text)

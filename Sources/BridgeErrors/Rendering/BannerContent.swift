@@ -4,10 +4,14 @@ struct BannerContent {
   let severity: ErrorSeverity
   let icon: String
   let title: String
+  /// The title, unless it only repeats the severity.
+  let heading: String?
   let source: String?
   let count: Int
   let message: String
   let hint: String?
+  /// A command for a person to copy.
+  let command: String?
   let plan: String?
   let options: [ErrorRecoveryOption]
 
@@ -29,11 +33,13 @@ struct BannerContent {
     severity = row.severity
     icon = row.icon
     title = row.title
+    heading = row.heading
     self.source = source.map { Payload.shown($0, limit: 256) }
     self.count = count
     let message = PeerText.escaped(error.shownMessage(in: context))
     self.message = attempts == 0 ? message : message + " Retry failed (attempt \(attempts))."
     hint = error.hintBelowMessage(in: context).map { PeerText.escaped($0) }
+    command = context?.command.map { PeerText.escaped($0) }
     self.plan = plan?.words
     let planned = plan?.options.compactMap(\.option) ?? []
     options = planned.isEmpty ? row.options() : planned

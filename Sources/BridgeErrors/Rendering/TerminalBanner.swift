@@ -18,21 +18,31 @@ public enum TerminalBanner {
     render(BannerContent(error), color: color, unicode: unicode, advice: nil)
   }
 
-  /// How a failed program ends on standard error: the hint, then
-  /// `bridgectl: [caseName] Title: message` as the last line. Where the message would be the
-  /// default text the hint stands in its place. `advice` is a sentence of the program's own, added
-  /// to the hint.
+  /// How a failed program ends on standard error: `bridgectl: [caseName] Title: message`, the
+  /// cause, without a title that says nothing; under it and indented the remedy, and each command
+  /// to copy in a line of its own, indented by `commandIndent`. `advice` is a sentence of the
+  /// program's own, added to the remedy or in its place, and `command` one that it is about.
   ///
-  /// - Returns: lines without line feeds; none for a cancellation but the last.
+  /// - Returns: lines without line feeds; the first one only where it says all.
   public static func lastLines(
     _ error: AppError, context: FailureContext? = nil, program: String = "bridgectl",
-    advice: String? = nil
+    advice: String? = nil, command: String? = nil, replacesHint: Bool = false
   ) -> [String] {
     let content = BannerContent(error, context: context)
-    let last = "\(program): [\(error.caseName)] \(content.title): \(content.message)"
-    guard error != .cancelled, let hint = content.hint(with: advice) else { return [last] }
-    return [hint, last]
+    let heading = content.heading.map { "\($0): " } ?? ""
+    let cause = "\(program): [\(error.caseName)] \(heading)\(content.message)"
+    guard error != .cancelled else { return [cause] }
+    return [cause] + (replacesHint ? [] : remedy(content.hint, content.command))
+      + remedy(advice.map { PeerText.escaped($0) }, command.map { PeerText.escaped($0) })
   }
+
+  private static func remedy(_ text: String?, _ command: String?) -> [String] {
+    (text.map { ["  " + $0] } ?? [])
+      + (command.map { [commandIndent + $0] } ?? [])
+  }
+
+  /// Before a command in a line of its own, which is not to be broken.
+  public static let commandIndent = "    "
 
   /// Whether to use color (https://no-color.org): on a terminal that can, unless NO_COLOR is set.
   public static func usesColor(isTerminal: Bool, environment: [String: String]) -> Bool {
@@ -45,12 +55,13 @@ public enum TerminalBanner {
     let glyph = Glyph(icon: content.icon)
     var text = color ? "\u{1B}[\(code(of: content.severity))m" : ""
     text += unicode ? glyph.unicode : glyph.ascii
-    text += " \(content.severity.name): \(content.title)"
+    text += " \(content.severity.name)" + (content.heading.map { ": \($0)" } ?? "")
     text += color ? "\u{1B}[0m" : ""
     if let source = content.source { text += " (\(source))" }
     if content.count > 1 { text += unicode ? " ×\(content.count)" : " x\(content.count)" }
     text += "\n  \(content.message)\n"
     if let hint = content.hint(with: advice) { text += "  \(hint)\n" }
+    if let command = content.command { text += "\(commandIndent)\(command)\n" }
     if let plan = content.plan { text += "  \(plan)\n" }
     // Options may be an application's own, with any title.
     let options = content.options.map {

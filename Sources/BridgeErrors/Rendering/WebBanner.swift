@@ -62,7 +62,7 @@ public enum WebBanner {
       <p class="bridge-error-message">Error: \(escaped(content.message))</p>
 
       """
-    if let hint = content.hint {
+    if let hint = content.hint(with: content.command.map { "`\($0)`" }) {
       html += "<p class=\"bridge-hint\">\(escaped(hint))</p>\n"
     }
     if let plan = content.plan {

@@ -52,6 +52,8 @@ public struct SSHConfiguration: Sendable {
     case ipv6
   }
 
+  /// What errors call the host, an alias for instance; nil for the name that is dialed.
+  public var name: String?
   /// The remote user.
   public var user: String
   /// The credentials to offer, in order.

@@ -141,7 +141,7 @@ extension SSHConnection {
     let error =
       isClosedShell
       ? .sshConnectionFailed(
-        host: endpoint.host, reason: "The server closed the channel without an exit status.")
+        host: hostName, reason: "The server closed the channel without an exit status.")
       : AppError(sshError: outcome)
     ending?.settle(
       .failure(error), isClosedShell ? nil : FailureContext(sshFailure: outcome))

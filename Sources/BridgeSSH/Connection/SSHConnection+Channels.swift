@@ -249,7 +249,7 @@ extension SSHConnection {
     }
     guard !channel.isInputFinished else {
       throw .sshConnectionFailed(
-        host: endpoint.host, reason: "The input of the channel is finished.")
+        host: hostName, reason: "The input of the channel is finished.")
     }
     let outcome: Outcome<Bool> = await wait(phase: .stream, within: nil) { connection, id, answer in
       guard let channel = connection.channels[number] else { return answer(.success(false)) }
@@ -260,7 +260,7 @@ extension SSHConnection {
   }
 
   private var closedChannel: AppError {
-    .sshConnectionFailed(host: endpoint.host, reason: "The channel is closed.")
+    .sshConnectionFailed(host: hostName, reason: "The channel is closed.")
   }
 
   private func endInput(of number: UInt32) throws(AppError) {

@@ -232,7 +232,10 @@ extension SSHConnection {
     switch known.check(blob) {
     case .trusted:
       return
-    case .changed(let detail), .revoked(let detail):
+    case .changed(let detail, let removal):
+      throw failure(
+        observation: .hostKeyChanged(detail: detail, removal: removal), phase: .hostKey)
+    case .revoked(let detail):
       throw failure(observation: .hostKeyChanged(detail: detail), phase: .hostKey)
     case .unknown(let fingerprint, let doubt):
       let unknown = failure(

@@ -224,7 +224,7 @@ extension SSHConnection {
     }
     return SSHFailure(
       code: code, message: seen?.disconnect?.message ?? endingOfProxy(seen?.socket) ?? text,
-      phase: phase, host: endpoint.host, port: endpoint.port,
+      phase: phase, host: hostName, address: dialedName, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
       method: login.method, timeout: timeout(of: phase))

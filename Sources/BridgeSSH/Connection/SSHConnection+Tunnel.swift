@@ -152,7 +152,7 @@ extension SSHConnection {
     own.phase = .dial
     switch failure.observation {
     case .channelRefused(reason: 2, _):
-      own.host = endpoint.host
+      (own.host, own.address) = (hostName, dialedName)
       own.port = endpoint.port
       own.message = "\(bastion.endpoint) says: \(failure.message)"
     case .channelRefused: break

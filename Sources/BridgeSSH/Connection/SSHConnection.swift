@@ -168,12 +168,19 @@ public actor SSHConnection: Connection {
     }
   }
 
+  /// The host as errors name it.
+  nonisolated var hostName: String { configuration.name ?? endpoint.host }
+
+  /// The name or address that is dialed, where errors name the host otherwise.
+  nonisolated var dialedName: String? { hostName == endpoint.host ? nil : endpoint.host }
+
   /// `sshTimeout` of a phase or of a silent server; a name that is not resolved is a `dnsError`.
   public nonisolated func timeout(
     in phase: ConnectionPhase, after seconds: Int
   ) -> ConnectionError {
     SSHFailure(
-      code: .none, message: "", phase: phase, host: endpoint.host, port: endpoint.port,
+      code: .none, message: "", phase: phase, host: hostName, address: dialedName,
+      port: endpoint.port,
       observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds
     ).typed
   }

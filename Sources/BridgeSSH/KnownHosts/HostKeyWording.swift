@@ -7,10 +7,10 @@ enum HostKeyWording {
   }
 
   /// `entry` has the host's key of the same type.
-  static func changed(host: KnownHostName, key: HostKey, entry: KnownHosts.Entry) -> String {
+  static func changed(key: HostKey, entry: KnownHosts.Entry) -> String {
     "The host shows the \(key.typeName) key \(key.fingerprint), "
-      + "but \(entry.location) has \(entry.key.fingerprint). "
-      + "If the change is expected, remove the old key: \(removal(of: entry, host: host))"
+      + "but \(entry.location) has \(entry.key.fingerprint)."
+      + (entry.hosts.isOneName ? "" : " That line is for other hosts, too: edit it by hand.")
   }
 
   /// None of `known` has a key of the same type.
@@ -26,12 +26,10 @@ enum HostKeyWording {
       + "(\(locations.prefix(8).joined(separator: ", ")))."
   }
 
-  /// `ssh-keygen -R` takes whole lines; a line that stands for other hosts too is left to a person.
-  private static func removal(of entry: KnownHosts.Entry, host: KnownHostName) -> String {
-    guard entry.hosts.isOneName else {
-      return
-        "edit line \(entry.location.line) of \(PeerText.escaped(entry.location.file, limit: 1024))"
-    }
+  /// The command that removes `entry`. `ssh-keygen -R` takes whole lines: nil for a line that
+  /// stands for other hosts, too.
+  static func removal(of entry: KnownHosts.Entry, host: KnownHostName) -> String? {
+    guard entry.hosts.isOneName else { return nil }
     let file = quoted(PeerText.escaped(entry.location.file, limit: 1024))
     return "ssh-keygen -f \(file) -R \(quoted(PeerText.escaped(host.name, limit: 1024)))"
   }

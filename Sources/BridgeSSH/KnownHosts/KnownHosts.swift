@@ -106,7 +106,9 @@ package struct KnownHosts: Sendable {
     case .trusted: return .trusted
     case .unknown: return .unknown(fingerprint: key.fingerprint, doubt: doubt)
     case .changed(let first, _):
-      return .changed(detail: HostKeyWording.changed(host: host, key: key, entry: first))
+      return .changed(
+        detail: HostKeyWording.changed(key: key, entry: first),
+        removal: HostKeyWording.removal(of: first, host: host))
     case .newType(let known):
       return .newType(
         fingerprint: key.fingerprint, detail: HostKeyWording.newType(key: key, known: known))
@@ -191,8 +193,9 @@ package enum HostKeyStatus: Sendable, Equatable {
   /// The host is known by keys of other types only, which `detail` names. Only a person may accept
   /// the key, never a policy.
   case newType(fingerprint: String, detail: String)
-  /// The host is known by another key of this type; `detail` says where, and how to remove it.
-  case changed(detail: String)
+  /// The host is known by another key of this type; `detail` says where, and `removal` is the
+  /// command that removes it, where one does.
+  case changed(detail: String, removal: String? = nil)
   /// The key is marked as never to be accepted; `detail` says where.
   case revoked(detail: String)
 }

@@ -225,6 +225,19 @@ import Testing
     #expect(slow.text(color: false) == "  ok        12.0 s  login         m\n")
   }
 
+  @Test(arguments: [40, 80, 100])
+  func theTextFitsTheTerminal(_ columns: Int) {
+    let step = DoctorStep(
+      .hostKey, .failed, "The key of web is not the one on record, and more words follow here.",
+      duration: .milliseconds(7), sources: ["/home/me/.ssh/known_hosts:3"],
+      remedy: "Ask the host's administrator whether its key was changed.",
+      command: "ssh-keygen -f '/home/me/.ssh/known_hosts' -R '[127.0.0.1]:36106'")
+    let lines = step.text(color: false, columns: columns).split(separator: "\n")
+    #expect(lines.last.map(String.init) == step.command.map { "    \($0)" })
+    #expect(lines.dropLast().allSatisfy { $0.count <= columns }, "\(lines)")
+    #expect(lines[0].hasPrefix("  FAILED      7 ms  host key"))
+  }
+
   @Test func everyNameFitsItsColumn() {
     #expect(DoctorStep.Kind.allCases.allSatisfy { $0.words.count < 14 })
     #expect(DoctorStep.Outcome.allCases.allSatisfy { $0.rawValue.count < 8 })

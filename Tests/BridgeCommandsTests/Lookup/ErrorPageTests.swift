@@ -15,7 +15,7 @@ struct ErrorPageTests {
     let text = ErrorPage.text(entry)
     let words = words(text)
     #expect(text.hasPrefix("\(entry.caseName): \(entry.title) ("))
-    let advice = CommandAdvice.byCase[entry.caseName].map { " " + $0 } ?? ""
+    let advice = CommandAdvice.byCase[entry.caseName].map { " " + $0.text } ?? ""
     #expect(words.contains(" cause \(entry.cause) to do \(entry.remedy)\(advice) options "))
     #expect(words.contains(" exit code \(entry.exitCode)"))
     #expect(entry.options.allSatisfy(words.contains))

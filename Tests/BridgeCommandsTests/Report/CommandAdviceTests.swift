@@ -31,7 +31,8 @@ import Testing
   @Test func everyOptionInThemExists() throws {
     let dump = try JSONDecoder().decode(Dump.self, from: Data(BridgeCommand._dumpHelp().utf8))
     let names = Self.names(of: dump.command)
-    for text in Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values) {
+    let rows = Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values)
+    for text in rows.map(\.text) {
       let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
       let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
       #expect(!options.isEmpty || !commands.isEmpty, "\(text)")
@@ -65,5 +66,26 @@ import Testing
     #expect(line.text.contains("`--timeout` sets the time."))
     let page = try #require(ErrorCatalogue.entry(named: "sshTimeout"))
     #expect(ErrorPage.text(page).contains("`--timeout`"))
+  }
+
+  @Test func aCommandIsForTheHostThatWasTyped() throws {
+    let error = AppError.durableSessionHostUnusable(host: "10.0.0.5", reason: "none")
+    let row = try #require(CommandAdvice.row(for: error))
+    #expect(row.text.hasSuffix("this installs it: `bridgectl install HOST`."))
+    #expect(row.of("me@web:2222").command == "bridgectl install me@web:2222")
+    #expect(CommandAdvice.row(for: .sshTimeout(seconds: 1))?.of("web").command == nil)
+  }
+
+  @Test(arguments: [
+    (["web"], "web"), (["me@web"], "me@web"), (["-l", "me", "-p", "2222", "web"], "me@web:2222"),
+    (["ssh://web:2222"], "web:2222"), (["-p", "2222", "::1"], "'[::1]:2222'"), (["::1"], "::1"),
+    (
+      ["-F", "my config", "-J", "a,b", "-i", "k", "-o", "Tag=it's", "web"],
+      #"-F 'my config' -J a,b -i k -o 'Tag=it'\''s' web"#
+    ),
+  ])
+  func theHostIsNamedAsItIsReached(_ arguments: [String], _ target: String) throws {
+    let options = try ConnectOptions.parse(arguments)
+    #expect(try ConnectRequest(options).target == target)
   }
 }

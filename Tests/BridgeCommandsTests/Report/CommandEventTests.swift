@@ -9,7 +9,8 @@ import Testing
 @Suite("docs/events.md") struct CommandEventTests {
   private static let failure = ConnectionError(
     .sshTimeout(seconds: 1),
-    context: FailureContext(kind: .silent, phase: .banner, host: "h", port: 22, proxy: "p"))
+    context: FailureContext(
+      kind: .silent, phase: .banner, host: "h", address: "a", port: 22, proxy: "p", command: "c"))
   private static let plan = RecoveryPlan(
     next: .reconnect, at: .seconds(1), attempt: 2, attemptsLeft: 3, isSkippable: true)
 
@@ -77,7 +78,8 @@ import Testing
 
   private static let step = DoctorStep(
     .connect, of: "h:22", .failed, tried: "a", "m", duration: .seconds(1), sources: ["s"],
-    remedy: "r", failure: CommandFailure(error: failure.error, context: failure.context))
+    remedy: "r", command: "c",
+    failure: CommandFailure(error: failure.error, context: failure.context))
 
   private static var copyEvents: [CopyEvent] {
     var progress = CopyProgress()

@@ -220,8 +220,8 @@ private let added: [Row] = [
     exit: 74),
   Row(
     .sshAlgorithmMismatch(host: "h", detail: "ciphers: a, b"), "No Common Algorithm",
-    "h and this client share no algorithm: ciphers: a, b. Update the older side, or allow a common"
-      + " one on the server.", [.checkSettings, .dismiss], icon: "terminal", exit: 76),
+    "h and this client share no algorithm: ciphers: a, b.", [.checkSettings, .dismiss],
+    icon: "terminal", exit: 76),
   Row(
     .sshProtocolError(host: "h", detail: "SSH-1.5"), "Not an SSH Server",
     "h does not speak SSH as it should: SSH-1.5. Check the host and the port.",

@@ -52,8 +52,11 @@ struct CatalogueTests {
   func aDefaultTextIsReplacedByAFact(_ error: AppError) throws {
     let hint = try #require(error.hint)
     let isDefault = error.userMessage == defaultMessage
-    #expect(error.shownMessage() == (isDefault ? hint : error.userMessage))
-    #expect(error.hintBelowMessage() == (isDefault ? nil : hint))
+    let remedy = try #require(ErrorCatalogue.entry(named: error.caseName)).remedy
+    let shown = error.shownMessage()
+    #expect(isDefault ? hint == "\(shown) \(remedy)" : shown == error.userMessage)
+    let saysAll = ["validationError", "cancelled"].contains(error.caseName)
+    #expect(error.hintBelowMessage() == (saysAll ? nil : remedy))
     #expect(error.recoverySuggestion == hint)
     #expect(hint.hasSuffix("."))
     #expect(!hint.contains(".."))
@@ -84,7 +87,7 @@ struct CatalogueTests {
   }
 
   @Test(arguments: [
-    (0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"),
+    (0, "0 bytes"), (1, "1 byte"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"),
     (1_048_576, "1.0 MiB"), (5_368_709_120, "5.0 GiB"), (1 << 40, "1.0 TiB"),
     (1 << 50, "1.0 PiB"), (Int64.max, "819.1 PiB"), (-1, "-1 bytes"),
   ])

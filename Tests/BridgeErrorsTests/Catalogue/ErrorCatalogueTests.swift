@@ -59,7 +59,8 @@ struct ErrorCatalogueTests {
       let (error, context) = (failure.typed.error, FailureContext(sshFailure: failure))
       let shown = PresentedError(error: error, context: context)
       let texts =
-        TerminalBanner.lastLines(error, context: context) + [
+        [
+          TerminalBanner.lastLines(error, context: context).joined(separator: "\n"),
           TerminalBanner.render(shown, color: false), WebBanner.render(shown),
           TerminalBanner.render(error, color: false), WebBanner.render(error),
           try #require(error.hint), try #require(error.hint(in: context)),

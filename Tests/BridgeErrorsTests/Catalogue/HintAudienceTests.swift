@@ -24,10 +24,11 @@ import Testing
     let error = AppError.sshTimeout(seconds: 3)
     let shown = PresentedError(error: error, source: "a")
     let banner = TerminalBanner.render(shown, color: false, advice: "Use \u{1B}[2J more.")
-    #expect(banner.contains("\n  Use \\x1b[2J more.\n"))
+    #expect(banner.contains(" Use \\x1b[2J more.\n"))
     let plain = TerminalBanner.lastLines(.timeout(seconds: 3))
-    let lines = TerminalBanner.lastLines(.timeout(seconds: 3), advice: "Wait.")
-    #expect(lines == [plain[0] + " Wait.", plain[1]])
+    let lines = TerminalBanner.lastLines(
+      .timeout(seconds: 3), advice: "Wait\n:", command: "sleep 3")
+    #expect(lines == plain + ["  Wait :", "    sleep 3"])
     #expect(TerminalBanner.lastLines(.cancelled, advice: "Wait.").count == 1)
   }
 }

@@ -124,7 +124,7 @@ struct HintTests {
     for (kind, _, _, _) in kindTable {
       let context = FailureContext(kind: kind, phase: .banner, host: "h")
       let hint = try #require(AppError.sshTimeout(seconds: 1).hint(in: context))
-      #expect(hint.hasPrefix("The host did not answer for 1 second. "))
+      #expect(hint.hasPrefix("h did not answer for 1 second. "))
       #expect(hint.hasSuffix(".") && !hint.contains("\n") && !hint.contains("  "), "\(hint)")
     }
   }
@@ -171,7 +171,7 @@ struct HintTests {
     let changed = FailureContext(
       kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "line 3")
     let mismatch = try #require(AppError.sshHostKeyMismatch(host: "h").hint(in: changed))
-    #expect(mismatch.contains("(line 3) Do not continue"))
+    #expect(mismatch.contains("not the one on record. line 3. Do not continue"))
   }
 
   @Test func aKeyOfANewTypeHasItsOwnWords() throws {

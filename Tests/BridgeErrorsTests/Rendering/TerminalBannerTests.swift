@@ -57,7 +57,7 @@ struct TerminalBannerTests {
     for (error, code) in Self.colors {
       let colored = TerminalBanner.render(error, color: true)
       #expect(colored.hasPrefix("\u{1B}[\(code)m"))
-      #expect(colored.contains(" \(error.severity.name): "))
+      #expect(colored.contains(" \(error.severity.name)"))
       let plain = colored.replacing("\u{1B}[\(code)m", with: "").replacing("\u{1B}[0m", with: "")
       #expect(plain == TerminalBanner.render(error, color: false))
     }
@@ -85,28 +85,6 @@ struct TerminalBannerTests {
       let sign = TerminalBanner.render(error, color: false, unicode: false).prefix { $0 != " " }
       #expect(!sign.isEmpty && sign.utf8.allSatisfy { 0x21..<0x7F ~= $0 })
     }
-  }
-
-  @Test func theLastLineNamesTheCase() {
-    #expect(
-      TerminalBanner.lastLines(refused.error, context: refused.context) == [
-        "The host is up, but nothing listens on that port: check the port, and that the server"
-          + " runs.",
-        "bridgectl: [sshConnectionFailed] SSH Error: Couldn't connect to build.example."
-          + " Connection refused: nothing listens on port 22.",
-      ])
-    #expect(
-      TerminalBanner.lastLines(.cancelled, program: "agent") == [
-        "agent: [cancelled] Canceled: It was canceled before it finished."
-      ])
-  }
-
-  @Test(arguments: ErrorCatalogue.examples)
-  func theLastLineNeverHasTheDefaultText(_ error: AppError) {
-    let lines = TerminalBanner.lastLines(error)
-    #expect(lines.last?.hasPrefix("bridgectl: [\(error.caseName)] \(error.title): ") == true)
-    #expect(lines.allSatisfy { !$0.contains("An unexpected error") && !$0.contains("\n") })
-    #expect((1...2).contains(lines.count))
   }
 
   static let plans: [(RecoveryPlan, String)] = [

@@ -68,7 +68,15 @@ struct WebBannerTests {
     #expect(html.contains("<p class=\"bridge-hint\""))
     #expect(html.contains("<p class=\"bridge-plan\""))
     #expect(html.contains(">Abort</button>") && !html.contains(">Wait</button>"))
-    #expect(!WebBanner.render(.sshTimeout(seconds: 1)).contains("bridge-hint"))
+    let saysAll = AppError.validationError(field: "a", message: "b")
+    #expect(!WebBanner.render(saysAll).contains("bridge-hint"))
+  }
+
+  @Test func aCommandStandsBehindTheHint() {
+    let context = FailureContext(
+      kind: .hostKeyChanged, phase: .hostKey, host: "h", detail: "d", command: "ssh-keygen -R 'h'")
+    let shown = PresentedError(error: .sshHostKeyMismatch(host: "h"), context: context)
+    #expect(WebBanner.render(shown).contains("remove the old key: `ssh-keygen -R &#39;h&#39;`</p>"))
   }
 
   @Test func textIsEscapedForElementsAndAttributes() {

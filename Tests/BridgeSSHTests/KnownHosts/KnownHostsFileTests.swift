@@ -105,11 +105,11 @@ struct KnownHostsFileTests {
     #expect(try KnownHostsFile.load([path], about: alias).check(blob) == .trusted)
     let other = Keys.blob(key.type, 9)
     guard
-      case .changed(let detail) = try KnownHostsFile.load([path], about: added).check(other)
+      case .changed(_, let removal) = try KnownHostsFile.load([path], about: added).check(other)
     else {
       return #expect(Bool(false), "an other key was not refused")
     }
-    #expect(detail.contains("ssh-keygen -f '\(path)' -R 'added'"))
+    #expect(removal == "ssh-keygen -f '\(path)' -R 'added'")
     try KeyGen.run("-f", path, "-R", "added")
     let after = try KnownHostsFile.load([path], about: added).check(blob)
     #expect(after == .unknown(fingerprint: key.fingerprint, doubt: nil))

@@ -9,7 +9,9 @@ struct Outcome: Sendable {
   let error: String
 
   var text: String { String(decoding: output, as: UTF8.self) }
-  var lastLine: Substring { error.split(separator: "\n").last ?? "" }
+  /// The last line of standard error that is not indented: the cause of a failure, above what can
+  /// be done about it.
+  var lastLine: Substring { error.split(separator: "\n").last { !$0.hasPrefix("  ") } ?? "" }
 }
 
 /// A folder that is home to one test: no configuration, no keys, no known hosts but its own.
@@ -117,10 +119,7 @@ struct Screen {
   /// Waits until `text` is written; what came before it is seen.
   mutating func see(_ text: String) async throws {
     while true {
-      if let range = unseen.range(of: text) {
-        unseen = String(unseen[range.upperBound...])
-        return
-      }
+      if take(text) { return }
       do { try await readMore() } catch {
         let isOver = !Task.isCancelled
         let ending = isOver ? "it ended with \(await child.ending.code())" : "it goes on"
@@ -133,15 +132,27 @@ struct Screen {
   /// Waits until `text` is written; false where the program ended, or the wait, without it.
   mutating func shows(_ text: String) async -> Bool {
     while true {
-      if let range = unseen.range(of: text) {
-        unseen = String(unseen[range.upperBound...])
-        return true
-      }
-      // A flood is searched once.
-      unseen = String(unseen.suffix(text.count + 1))
+      if take(text) { return true }
+      // A flood is searched once; a line of ours may be broken in it.
+      unseen = String(unseen.suffix(2 * text.count + 1))
       guard (try? await readMore()) != nil else { return false }
     }
   }
+
+  /// Whether `text` is among what was not seen; all before its end is seen then.
+  private mutating func take(_ text: String) -> Bool {
+    for shown in [unseen, Self.joined(unseen)] {
+      guard let range = shown.range(of: text) else { continue }
+      unseen = String(shown[range.upperBound...])
+      return true
+    }
+    return false
+  }
+
+  /// The transcript with each line of bridgectl's own in one piece, however wide the terminal is.
+  var words: String { Self.joined(transcript) }
+
+  private static func joined(_ text: String) -> String { text.replacing("\r\n  ", with: " ") }
 
   /// Waits until more is written.
   mutating func readMore() async throws {

@@ -160,6 +160,53 @@ import Testing
     }
   }
 
+  /// By an alias, on terminals of two widths, and the way out that is shown leads out.
+  @Test(arguments: [40, 80] as [UInt16])
+  func aChangedHostKeyShowsTheCommandThatRemovesIt(_ columns: UInt16) async throws {
+    try await withServer { server, home in
+      try home.write("Host web\nHostName 127.0.0.1\nPort \(server.port)\n", to: "config")
+      try await server.swapHostKeys()
+      let options = [
+        "connect", "-F", home.file("config"), "-i", server.identityFile, "--known-hosts",
+        home.file("known_hosts"), "--durable=never", "--batch",
+      ]
+      let terminal = try Terminal(columns: columns)
+      var screen = try home.start(options + ["web", "--", "true"], on: terminal)
+      #expect(await screen.end() == 79)
+      // What is erased stands before the first line.
+      let shown = screen.transcript.split(separator: "\r\u{1B}[K").last ?? ""
+      let lines = shown.split(whereSeparator: \.isNewline)
+      let command = try #require(lines.last)
+      #expect(command.hasPrefix("    ssh-keygen -f "), "\(screen.transcript)")
+      #expect(screen.words.contains("The key of web is not the one on record."))
+      #expect(screen.words.contains("known_hosts:"))
+      for line in lines.dropLast() where line.count > columns {
+        #expect(!line.drop { $0 == " " }.contains(" "), "\(line)")
+      }
+      let removed = try await Child(
+        ["-c", String(command)], program: "/bin/sh", environment: home.environment,
+        streams: .descriptors(input: 0, output: 2, error: 2)
+      ).ending.code()
+      #expect(removed == 0)
+      let again = try await home.run(
+        options + ["--host-key", "accept-new", "web", "--", "echo", "in"])
+      #expect(again.code == 0 && again.text == "in\n", "\(again.error)")
+    }
+  }
+
+  @Test func anAliasIsTheNameInErrors() async throws {
+    try await withServer { server, home in
+      try home.write("Host web\nHostName 127.0.0.1\nPort \(server.port)\n", to: "config")
+      await server.kill()
+      let outcome = try await home.run(
+        ["connect", "-F", home.file("config"), "--batch", "web", "--", "true"])
+      #expect(outcome.lastLine.contains("connect to web (127.0.0.1). "), "\(outcome.error)")
+      let json = try await home.run(
+        ["connect", "--json", "-F", home.file("config"), "--batch", "web", "--", "true"])
+      #expect(json.error.contains(#""host":"web","address":"127.0.0.1""#), "\(json.error)")
+    }
+  }
+
   @Test func aServerThatSaysNothing() async throws {
     let peer = try await ScriptedTCPPeer(.silent)
     try await expect(

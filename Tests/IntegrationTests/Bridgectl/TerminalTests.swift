@@ -26,7 +26,7 @@ import Testing
       let echo = answer.replacing("\r", with: "\r\n")
       #expect(screen.transcript[asked.upperBound...].hasPrefix(echo))
       #expect(home.read("known_hosts").isEmpty == (code != 0))
-      #expect(screen.transcript.contains("added the ED25519 key SHA256:") == (code == 0))
+      #expect(screen.words.contains("added the ED25519 key SHA256:") == (code == 0))
       #expect(screen.isRestored)
     }
   }

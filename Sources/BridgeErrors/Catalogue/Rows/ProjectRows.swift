@@ -2,7 +2,7 @@ extension CatalogueRow {
   static func validationError(_ field: String, _ message: String) -> Self {
     Self(
       "validationError", .validation, cause: "A value that was entered is not acceptable.",
-      remedy: "Correct the value.",
+      remedy: "Correct the value.", messageSaysAll: true,
       message: "\(Payload.exact(field)): \(Payload.exact(message))",
       icon: "exclamationmark.triangle", exit: .usage)
   }

@@ -6,7 +6,7 @@ extension CatalogueRow {
       cause: "This is the first connection to the host from here, or its key is of a new type.",
       remedy: """
         Get the fingerprint from the host's administrator (there: `ssh-keygen -lf \
-        /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept it when asked.
+        /etc/ssh/ssh_host_ed25519_key.pub`). If it is the same, accept the key.
         """,
       title: "Unknown Host",
       message: """
@@ -50,13 +50,13 @@ extension CatalogueRow {
       "sshAlgorithmMismatch", .ssh,
       cause: "Client and server have no key exchange, host key, cipher or MAC in common.",
       remedy: """
-        Usually the older side needs an update. Weak algorithms are left out unless a program \
-        requests them by name.
+        Change the side that is named, or let the server's administrator allow an algorithm of \
+        ours. Weak ones are left out unless a program requests them by name.
         """,
       title: "No Common Algorithm",
       message: """
         \(Payload.exact(host)) and this client share no algorithm: \
-        \(Payload.sentence(detail)) Update the older side, or allow a common one on the server.
+        \(Payload.sentence(detail))
         """,
       icon: "terminal", options: [.checkSettings, .dismiss], exit: .protocolBroken)
   }
@@ -81,6 +81,7 @@ extension CatalogueRow {
     Self(
       "cancelled", .general, cause: "You, or the program that started it, canceled it.",
       remedy: "Nothing is wrong; start it again when you are ready.", title: "Canceled",
+      messageSaysAll: true,
       message: "It was canceled before it finished.", icon: "xmark", severity: .info,
       automatic: .never, exit: .interrupted)
   }

@@ -42,7 +42,7 @@ extension CatalogueRow {
     Self(
       "sshTimeout", .ssh, cause: "The host did not answer in time: it is down, or very slow.",
       remedy: "Check that it is up and can be reached. If it is slow, allow more time.",
-      fact: "The host did not answer for \(seconds) \(seconds == 1 ? "second" : "seconds").",
+      fact: "The host did not answer for \(words(seconds)).",
       exit: .timedOut, tool: .network)
   }
 
@@ -61,16 +61,23 @@ extension CatalogueRow {
     Self(
       "sshHostKeyMismatch", .ssh,
       cause: "The host's key is not the one on record. The connection may be intercepted.",
-      remedy: hostKeyRemedy,
+      remedy: hostKeyRemedy(hasCommand: false),
       fact: "The key of \(Payload.shown(host)) is not the one on record.", exit: .hostIdentity,
       tool: .network)
   }
 
-  static let hostKeyRemedy = """
-    Do not continue: no credential was sent. Ask the host's administrator whether its key was \
-    changed. Only if it was, and the new fingerprint is theirs, remove the old key \
-    (`ssh-keygen -R HOST`).
+  static func words(_ seconds: Int) -> String {
+    "\(seconds) \(seconds == 1 ? "second" : "seconds")"
+  }
+
+  /// What to do about a changed host key; where it `hasCommand`, that follows.
+  static func hostKeyRemedy(hasCommand: Bool) -> String {
     """
+    Do not continue: no credential was sent. Ask the host's administrator whether its key was \
+    changed. Only if it was, and the new fingerprint is theirs, remove the old key\
+    \(hasCommand ? ":" : " from known_hosts.")
+    """
+  }
 
   static func failed(_ status: Int, _ stderr: String?) -> String {
     let message = "Command failed with exit code \(status)."

@@ -23,10 +23,7 @@ extension FailureRow {
   static let hostKeyProof = Self(
     "hostKeyProof", "The host could not prove that it owns the key that it shows.", .ssh,
     retry: .needsPerson, exit: .hostIdentity,
-    remedy: """
-      The host could not prove that the key it shows is its own. Do not continue before you know \
-      why: the connection may be intercepted.
-      """)
+    remedy: "Do not continue before you know why: the connection may be intercepted.")
 
   static let hostKeyUnknown = Self(
     "hostKeyUnknown", "The host key is not on record.", .ssh, retry: .needsPerson,
@@ -35,9 +32,7 @@ extension FailureRow {
   static let hostKeyChanged = Self(
     "hostKeyChanged", "The host key differs from the recorded one, or is revoked.", .ssh,
     retry: .needsPerson, exit: .hostIdentity, stops: .host,
-    advice: { context in
-      context.detail.map { "(\(Payload.shown($0))) " + CatalogueRow.hostKeyRemedy }
-    })
+    advice: { $0.detail == nil ? nil : CatalogueRow.hostKeyRemedy(hasCommand: $0.command != nil) })
 
   static let hostKeyNewType = Self(
     "hostKeyNewType", "The host is on record with keys of other types only.", .ssh,

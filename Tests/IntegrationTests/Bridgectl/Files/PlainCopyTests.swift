@@ -79,7 +79,7 @@ extension Home {
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(outcome.output.isEmpty)
       #expect(outcome.error.contains("copies with its own tools"), "\(outcome.error)")
-      #expect(outcome.error.contains("`bridgectl install 127.0.0.1`"), "\(outcome.error)")
+      #expect(outcome.error.contains("`bridgectl install -i "), "\(outcome.error)")
       let isTimed = kind != .poorest || isPut
       let times = isTimed ? "times in whole seconds" : "times are not kept"
       #expect(outcome.error.contains(times), "\(outcome.error)")

@@ -1,0 +1,102 @@
+import BridgeErrors
+import Foundation
+import Testing
+
+/// How a failed program ends on standard error.
+@Suite("Last lines: the cause, then what can be done") struct LastLinesTests {
+  private static func lines(
+    _ observation: SSHFailure.Observation?, _ phase: ConnectionPhase, errno: Int32? = nil
+  ) -> [String] {
+    let failure = SSHFailure(
+      code: 0, message: "", phase: phase, host: "web", address: "10.0.0.5", port: 22,
+      observation: observation, socket: errno.map { .failed(errno: $0) } ?? .open, timeout: 10
+    ).typed
+    return TerminalBanner.lastLines(failure.error, context: failure.context)
+  }
+
+  @Test func aRefusedPortNamesTheHostAsItWasTypedAndWhereThatLeads() {
+    #expect(
+      Self.lines(nil, .dial, errno: ECONNREFUSED) == [
+        "bridgectl: [sshConnectionFailed] SSH Error: Couldn't connect to web (10.0.0.5)."
+          + " Connection refused: nothing listens on port 22.",
+        "  The host is up, but nothing listens on that port: check the port, and that the server"
+          + " runs.",
+      ])
+  }
+
+  static let causes: [(SSHFailure.Observation, ConnectionPhase, String)] = [
+    (.deadline, .dial, "[sshTimeout] web (10.0.0.5) did not answer for 10 seconds."),
+    (.deadline, .authenticate, "[sshTimeout] web did not answer for 10 seconds."),
+    (.silent(seconds: 1), .stream, "[sshTimeout] web did not answer for 1 second."),
+    (
+      .nameUnknown, .resolve,
+      "[dnsError] The name 10.0.0.5 (HostName of web) could not be resolved."
+    ),
+    (
+      .hostKeyUnknown(fingerprint: "SHA256:a"), .hostKey,
+      "[sshHostKeyUnknown] Unknown Host: The key of web is not known here: SHA256:a. Compare it"
+        + " with the one its owner gives you before you accept it."
+    ),
+    (.keyUnusable(reason: "no"), .authenticate, "[sshKeyInvalid] The key cannot be used: no."),
+  ]
+
+  @Test(arguments: causes.indices)
+  func theCauseComesFirstAndNamesTheHost(_ index: Int) {
+    let (observation, phase, cause) = Self.causes[index]
+    let lines = Self.lines(observation, phase)
+    #expect(lines.first == "bridgectl: \(cause)")
+    #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("  ") })
+  }
+
+  @Test func aChangedHostKeySaysWhatWhereAndTheOneCommand() {
+    let removal = "ssh-keygen -f '/k' -R '[10.0.0.5]:2222'"
+    let lines = Self.lines(
+      .hostKeyChanged(detail: "It shows A, but /k:3 has B.", removal: removal), .hostKey)
+    #expect(
+      lines == [
+        "bridgectl: [sshHostKeyMismatch] The key of web is not the one on record."
+          + " It shows A, but /k:3 has B.",
+        "  Do not continue: no credential was sent. Ask the host's administrator whether its key"
+          + " was changed. Only if it was, and the new fingerprint is theirs, remove the old key:",
+        "    \(removal)",
+      ])
+  }
+
+  @Test func withoutACommandNoneIsPromised() {
+    let lines = Self.lines(.hostKeyChanged(detail: "It shows A.", removal: nil), .hostKey)
+    #expect(lines.count == 2 && lines[1].hasSuffix("remove the old key from known_hosts."))
+  }
+
+  @Test func aKeyWithoutProofIsNotAChangedOne() {
+    let failure = SSHFailure(
+      code: .hostKeySign, message: "", phase: .keyExchange, host: "web", port: 22
+    ).typed
+    let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
+    #expect(
+      lines.first == "bridgectl: [sshHostKeyMismatch] web could not prove that the key it shows is"
+        + " its own.")
+  }
+
+  @Test func whatSaysAllHasNoRemedy() {
+    #expect(
+      TerminalBanner.lastLines(.validationError(field: "-p", message: "70000 is no port.")) == [
+        "bridgectl: [validationError] -p: 70000 is no port."
+      ])
+    #expect(
+      TerminalBanner.lastLines(.cancelled, program: "agent") == [
+        "agent: [cancelled] Canceled: It was canceled before it finished."
+      ])
+  }
+
+  @Test(arguments: ErrorCatalogue.examples)
+  func noTitleRepeatsTheSeverity(_ error: AppError) {
+    let lines = TerminalBanner.lastLines(error)
+    let title = error.title == "Error" ? "" : "\(error.title): "
+    #expect(lines[0] == "bridgectl: [\(error.caseName)] \(title)\(error.shownMessage())")
+    #expect(!lines[0].contains("Error: Error") && !lines[0].contains("] Error"))
+    #expect(lines.allSatisfy { !$0.contains("An unexpected error") && !$0.contains("\n") })
+    #expect((1...2).contains(lines.count) && lines.dropFirst().allSatisfy { $0.hasPrefix("  ") })
+    let banner = TerminalBanner.render(error, color: false)
+    #expect(!banner.contains(": Error\n") && banner.contains(" \(error.severity.name)"))
+  }
+}
