@@ -10,13 +10,19 @@ package struct SessionsCommand: AsyncParsableCommand {
     commandName: "sessions",
     abstract: "List the durable sessions on a host.",
     discussion: """
-      Prints one line per session, the newest last. Reads files only; no keeper is contacted. With \
-      --json each line of standard output is an object (docs/events.md).
+      Prints one line per session: those that run first, the newest last. KEPT is the output that \
+      is kept, in bytes; CLIENTS how many are attached; ENDS what ends the program. On a terminal \
+      what does not fit is left out. Reads files only; no keeper is contacted. With --json each \
+      line of standard output is an object (docs/events.md).
 
       EXAMPLES:
           bridgectl sessions build
+          bridgectl sessions --running build
           bridgectl sessions --json build | jq -r 'select(.state == "running").id'
       """)
+
+  @Flag(help: "Only those whose program runs.")
+  package var running = false
 
   @OptionGroup package var link: LinkOptions
 
@@ -25,15 +31,20 @@ package struct SessionsCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    await SessionQuery.run(over: link, Self.list)
+    let isLimited = running
+    await SessionQuery.run(over: link) { scope async throws(AppError) -> RunContext.Ending in
+      try await Self.list(scope, onlyRunning: isLimited)
+    }
   }
 
-  @Sendable private static func list(
-    _ scope: SessionQuery.Scope
+  private static func list(
+    _ scope: SessionQuery.Scope, onlyRunning isLimited: Bool
   ) async throws(AppError) -> RunContext.Ending {
-    let sessions = try await scope.sessions.list()
+    let sessions = try await scope.sessions.list().filter { !isLimited || $0.isRunning }
     guard scope.context.request.isJSON else {
-      return await scope.write(SessionText.table(sessions, now: WallClock.seconds))
+      let width =
+        scope.context.local.outputIsTerminal ? TerminalModes.size(of: 1)?.columns : nil
+      return await scope.write(SessionTable.text(sessions, now: WallClock.seconds, width: width))
     }
     let lines = SessionText.sorted(sessions).map { SessionText.line($0).text + "\n" }
     return await scope.write(lines.joined())

@@ -1,8 +1,7 @@
 import BridgeErrors
 package import BridgeSessionProtocol
-import BridgeTerminal
 
-/// What is said of durable sessions: the table of `sessions`, JSON lines, sentences.
+/// What is said of durable sessions: words, JSON lines, sentences.
 package enum SessionText {
   /// As many digits of an id tell sessions of one user apart.
   package static let shortID = 12
@@ -53,11 +52,11 @@ package enum SessionText {
     11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM",
   ]
 
-  /// A count of bytes: `17`, `4.0K`, `64M`.
+  /// A count of bytes: `17B`, `4.0K`, `64M`.
   package static func size(_ bytes: UInt64) -> String {
     var (value, unit) = (Double(bytes), 0)
     while value >= 1024, unit < 4 { (value, unit) = (value / 1024, unit + 1) }
-    guard unit > 0 else { return "\(bytes)" }
+    guard unit > 0 else { return "\(bytes)B" }
     let tenths = Int((value * 10).rounded(.down))
     let digits = tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
     return digits + ["", "K", "M", "G", "T"][unit]
@@ -71,33 +70,6 @@ package enum SessionText {
     case ..<86_400: "\(seconds / 3600)h"
     case _: "\(seconds / 86_400)d"
     }
-  }
-
-  /// The table of `sessions`, the newest last; the command comes last, for it has no bound.
-  package static func table(_ sessions: [SessionStatus], now: UInt64) -> String {
-    guard !sessions.isEmpty else { return "" }
-    let header = ["ID", "NAME", "STATE", "AGE", "KEPT", "ATTACHED", "LOGOUT", "COMMAND"]
-    let rows = sorted(sessions).map { status in
-      [
-        String("\(status.session)".prefix(shortID)),
-        status.name.map { PeerText.escaped(text($0), limit: StartRequest.longestName) } ?? "-",
-        state(status), age(now > status.startedAt ? now - status.startedAt : 0),
-        size(status.newest - status.oldest), "\(status.attached)",
-        status.state == .running ? (status.survivesLogout == "yes" ? "survives" : "ends") : "-",
-        command(status),
-      ]
-    }
-    let all = [header] + rows
-    let widths = header.indices.map { column in
-      all.map { TerminalText.width(of: $0[column]) }.max() ?? 0
-    }
-    return all.map { row in
-      let cells = row.indices.map { column in
-        let gap = column == row.count - 1 ? 0 : widths[column] - TerminalText.width(of: row[column])
-        return row[column] + String(repeating: " ", count: gap)
-      }
-      return cells.joined(separator: "  ") + "\n"
-    }.joined()
   }
 
   /// A sentence about the running terminals of `sessions` that have no client; nil for none.

@@ -7,7 +7,7 @@ import Testing
 @Suite("What is said of durable sessions") struct SessionTextTests {
   @Test(
     arguments: [
-      (0, "0"), (1023, "1023"), (1024, "1.0K"), (4 << 20, "4.0M"), (64 << 20, "64M"),
+      (0, "0B"), (1023, "1023B"), (1024, "1.0K"), (4 << 20, "4.0M"), (64 << 20, "64M"),
       (1 << 63 - 1, "8388608T"),
     ] as [(UInt64, String)])
   func sizes(_ bytes: UInt64, _ text: String) { #expect(SessionText.size(bytes) == text) }
@@ -40,25 +40,6 @@ import Testing
     status.memory = .end
     #expect(SessionText.state(status) == "ended: disk full, output and status in memory")
     #expect(SessionText.forgotten([status], host: "h", now: 0) == nil, "no shell goes on")
-  }
-
-  @Test func theTableIsInOrderAndEscaped() {
-    var old = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
-    old.command = Array("make\u{1B}[2J test".utf8)
-    old.startedAt = 100
-    old.newest = 2048
-    old.survivesLogout = "yes"
-    var new = SessionStatus(session: Identifier(high: 2, low: 2), state: .ended)
-    new.name = Array("nightly".utf8)
-    new.end = .exited(status: 2)
-    new.startedAt = 160
-    let lines = SessionText.table([new, old], now: 220).split(separator: "\n")
-    #expect(lines.count == 3)
-    #expect(lines[1].hasPrefix("000000000000  -        running  2m   2.0K"))
-    #expect(lines[2].contains("nightly") && lines[2].contains("exit 2"))
-    #expect(lines[2].hasSuffix("(shell)"))
-    #expect(!lines.joined().contains("\u{1B}"))
-    #expect(SessionText.table([], now: 0).isEmpty)
   }
 
   @Test func onlyShellsWithoutAClientAreForgotten() {

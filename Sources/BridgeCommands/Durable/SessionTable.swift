@@ -1,0 +1,146 @@
+import BridgeErrors
+package import BridgeSessionProtocol
+import BridgeTerminal
+
+/// The table of `sessions`: those that run first, each group in the order in which they were
+/// started. On a terminal no line is longer than it is wide.
+package struct SessionTable: Sendable {
+  /// A column, in its place; what is less needed goes first where there is no space.
+  private enum Column: Int, CaseIterable {
+    case id, name, state, age, kept, clients, ends, command
+
+    var header: String {
+      switch self {
+      case .id: "ID"
+      case .name: "NAME"
+      case .state: "STATE"
+      case .age: "AGE"
+      case .kept: "KEPT"
+      case .clients: "CLIENTS"
+      case .ends: "ENDS"
+      case .command: "COMMAND"
+      }
+    }
+
+    static let dispensable: [Column] = [.ends, .clients, .kept, .age]
+  }
+
+  private static let gap = 2
+  /// So much of a command tells what it is.
+  private static let shortestCommand = 12
+  /// As much of a name is shown where there is not space for all of it.
+  private static let shortestName = 8
+
+  private var columns = Column.allCases
+  private var rows: [[String]]
+  private let notes: [String]
+
+  /// The lines for a terminal of `width`, or whole for nil; empty for no session.
+  package static func text(_ sessions: [SessionStatus], now: UInt64, width: Int? = nil) -> String {
+    guard !sessions.isEmpty else { return "" }
+    var table = SessionTable(sessions, now: now)
+    if let width { table.fit(width) }
+    return table.lines(width).map { $0 + "\n" }.joined()
+  }
+
+  private init(_ sessions: [SessionStatus], now: UInt64) {
+    let sorted = SessionText.sorted(sessions)
+    let ordered = sorted.filter(\.isRunning) + sorted.filter { !$0.isRunning }
+    rows = [Column.allCases.map(\.header)] + ordered.map { Self.row($0, now: now) }
+    notes = ordered.compactMap { $0.shortState.note }.reduce(into: []) { notes, note in
+      if !notes.contains(note) { notes.append(note) }
+    }
+  }
+
+  private static func row(_ status: SessionStatus, now: UInt64) -> [String] {
+    let name = status.name.map {
+      PeerText.escaped(SessionText.text($0), limit: StartRequest.longestName)
+    }
+    let kept = status.newest - status.oldest
+    return [
+      String("\(status.session)".prefix(SessionText.shortID)), name ?? "-",
+      status.shortState.words,
+      SessionText.age(now > status.startedAt ? now - status.startedAt : 0),
+      SessionText.size(kept), "\(status.attached)",
+      status.isRunning && status.survivesLogout != "yes" ? "logout" : "-",
+      SessionText.command(status),
+    ]
+  }
+
+  private func width(_ column: Column) -> Int {
+    rows.map { TerminalText.width(of: $0[column.rawValue]) }.max() ?? 0
+  }
+
+  /// The cells before the command.
+  private var margin: Int {
+    columns.filter { $0 != .command }.reduce(0) { $0 + width($1) + Self.gap }
+  }
+
+  /// Leaves out what does not fit.
+  private mutating func fit(_ width: Int) {
+    let longest = min(self.width(.command), Self.shortestCommand)
+    for column in Column.dispensable where margin + longest > width {
+      columns.removeAll { $0 == column }
+    }
+    guard margin + longest > width else { return }
+    let space = max(Self.shortestName, self.width(.name) - (margin + longest - width))
+    for index in rows.indices {
+      rows[index][Column.name.rawValue] = Self.cut(rows[index][Column.name.rawValue], to: space)
+    }
+  }
+
+  private func lines(_ width: Int?) -> [String] {
+    let widths = columns.map { column in column == .command ? 0 : self.width(column) }
+    let table = rows.map { row in
+      let cells = zip(columns, widths).map { column, width in
+        let cell = row[column.rawValue]
+        return cell + String(repeating: " ", count: max(0, width - TerminalText.width(of: cell)))
+      }
+      let line = cells.joined(separator: String(repeating: " ", count: Self.gap))
+      return width.map { Self.cut(line, to: $0) } ?? line
+    }
+    guard let width else { return table + notes }
+    return table + notes.flatMap { Paragraph.wrapped($0, at: width) }
+  }
+
+  private static func cut(_ text: String, to width: Int) -> String {
+    guard TerminalText.width(of: text) > width else { return text }
+    var space = width - 1
+    let fitting = text.prefix { character in
+      space -= TerminalText.width(of: String(character))
+      return space >= 0
+    }
+    return String(fitting) + "…"
+  }
+}
+
+extension SessionStatus {
+  /// Whether its program runs, as far as is known.
+  package var isRunning: Bool { state == .running && memory != .end }
+
+  /// The state in a word or two, and what that means where they do not say it.
+  fileprivate var shortState: (words: String, note: String?) {
+    switch (state, memory) {
+    case (.running, .output):
+      ("disk full", "disk full: it runs; its newest output is in memory only, there.")
+    case (.running, .end):
+      ("in memory", "in memory: it ended while the disk was full; its keeper holds the end.")
+    case (.claimed, _): ("starting", nil)
+    case (.running, nil): ("running", nil)
+    case (.ended, _): end.map(Self.short) ?? ("ended", nil)
+    case (.keeperDied, _): Self.short(.unknownKeeperDied)
+    case (.rebooted, _): Self.short(.unknownRebooted)
+    }
+  }
+
+  private static func short(_ end: ProgramEnd) -> (words: String, note: String?) {
+    switch end {
+    case .exited(let status): ("exit \(status)", nil)
+    case .signaled(let number, _): (SessionText.signal(number), nil)
+    case .unknownKeeperDied:
+      ("no keeper", "no keeper: that process was killed; the output is kept, the end not known.")
+    case .unknownRebooted:
+      ("rebooted", "rebooted: the host was; the output is kept, how the program ended not known.")
+    }
+  }
+}
