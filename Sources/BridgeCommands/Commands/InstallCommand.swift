@@ -35,14 +35,16 @@ package struct InstallCommand: AsyncParsableCommand {
   package func run() async throws {
     let binary = binary
     await SessionQuery.run(over: link) { scope async throws(AppError) -> RunContext.Ending in
-      try await Self.install(try HostProgram(path: binary), scope)
+      let search = HostProgramSearch.own
+      guard let path = binary ?? search.found() else { return .failure(search.failure) }
+      return try await Self.install(try HostProgram(path: path), scope)
     }
   }
 
   private static func install(
     _ program: HostProgram, _ scope: SessionQuery.Scope
   ) async throws(AppError) -> RunContext.Ending {
-    let (context, host) = (scope.context, scope.context.settings.endpoint.host)
+    let (context, host) = (scope.context, scope.context.settings.givenHost)
     let installer = HostInstaller(scope.connection, host: host)
     let place = try await installer.place(for: program.digest)
     if let refusal = program.refusal(of: place.machine) {
@@ -88,7 +90,7 @@ package struct UninstallCommand: AsyncParsableCommand {
   @Sendable private static func uninstall(
     _ scope: SessionQuery.Scope
   ) async throws(AppError) -> RunContext.Ending {
-    let (context, host) = (scope.context, scope.context.settings.endpoint.host)
+    let (context, host) = (scope.context, scope.context.settings.givenHost)
     let running = try await running(scope)
     guard running.isEmpty else {
       throw .validationError(

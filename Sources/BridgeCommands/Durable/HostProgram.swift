@@ -12,11 +12,10 @@ package struct HostProgram: Sendable, Equatable {
   /// A larger file is no `bridge-host`, in bytes.
   private static let limit = 512 << 20
 
-  /// Reads the program at `path`; the one beside this executable where that is nil.
+  /// Reads the program at `path`.
   ///
   /// - Throws: `fileNotFound`, `fileReadError`.
-  package init(path: String?) throws(AppError) {
-    let path = path ?? Self.usual
+  package init(path: String) throws(AppError) {
     guard FileManager.default.fileExists(atPath: path) else { throw .fileNotFound(path: path) }
     let data: Data
     do {
@@ -40,12 +39,6 @@ package struct HostProgram: Sendable, Equatable {
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
     }.joined()
-  }
-
-  /// Beside this executable.
-  private static var usual: String {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return URL(filePath: own).deletingLastPathComponent().appending(path: "bridge-host").path
   }
 
   /// Why it cannot run on a machine that uname(1) describes so; nil where it may. A processor that
