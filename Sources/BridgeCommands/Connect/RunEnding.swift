@@ -49,9 +49,11 @@ package struct RunEnding: Sendable, Equatable {
     _ result: Result<ExitCode, CommandFailure>, _ signal: Int32?, _ circumstances: Circumstances
   ) -> (Int32, Words) {
     if let signal {
-      let isDisconnecting = signal == 130 && circumstances.isOpenEnded && circumstances.wasUp
-      let failure = CommandFailure(error: .cancelled, signal: signal)
-      return (signal, isDisconnecting ? .disconnected : .failure(failure))
+      guard circumstances.isOpenEnded, circumstances.wasUp else {
+        return (signal, .failure(CommandFailure(error: .cancelled, signal: signal)))
+      }
+      // SIGTERM ends a service, and SIGHUP what a program was started for: nothing went wrong.
+      return (signal, signal == 130 ? .disconnected : .none)
     }
     switch result {
     case .success(let code): return (code.rawValue, .none)

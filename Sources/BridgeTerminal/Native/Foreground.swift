@@ -14,8 +14,20 @@ package enum Foreground {
     let descriptor = unsafe Int32(String(cString: text))
     _ = unsafe unsetenv(variable)
     guard let descriptor, descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
+    takeName()
     _ = NativeThread.start { endWithForeground(descriptor) }
     return descriptor
+  }
+
+  /// Gives this process the name of its program, by which pgrep and top find it: it was started as
+  /// `/proc/self/exe`, and is called `exe` therefore.
+  private static func takeName() {
+    guard let name = CommandLine.arguments.first?.split(separator: "/").last else { return }
+    // Of the process, not of the thread that writes it (proc(5)). The kernel cuts it.
+    let file = unsafe open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = DescriptorWriter.writeAll(Array(name.utf8), to: file)
+    close(file)
   }
 
   private static let isDetached = Mutex(false)

@@ -36,18 +36,19 @@ import Testing
 
   @Test(
     arguments: [
-      (130, true, true, true), (130, true, false, false), (130, false, true, false),
-      (143, true, true, false), (129, true, true, false),
-    ] as [(Int32, Bool, Bool, Bool)])
-  func ctrlCIsTheWayOutOfWhatHasNoEnd(
-    signal: Int32, isOpenEnded: Bool, wasUp: Bool, disconnects: Bool
+      (130, true, true, .disconnected), (130, true, false, nil), (130, false, true, nil),
+      (143, true, true, RunEnding.Words.none), (129, true, true, RunEnding.Words.none),
+      (143, false, true, nil), (129, true, false, nil),
+    ] as [(Int32, Bool, Bool, RunEnding.Words?)])
+  func aSignalIsTheWayOutOfWhatHasNoEnd(
+    signal: Int32, isOpenEnded: Bool, wasUp: Bool, words: RunEnding.Words?
   ) {
     let ending = RunEnding(
       .failure(CommandFailure(error: .cancelled)), signal: signal,
       circumstances(isOpenEnded: isOpenEnded, wasUp: wasUp))
     #expect(ending.code == signal)
     let failure = CommandFailure(error: .cancelled, signal: signal)
-    #expect(ending.words == (disconnects ? .disconnected : .failure(failure)))
+    #expect(ending.words == words ?? .failure(failure))
   }
 
   @Test(

@@ -278,6 +278,39 @@ import Testing
     }
   }
 
+  /// SIGTERM is how a service ends, SIGHUP how ssh ends its ProxyCommand.
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func aTunnelThatIsEndedFromOutsideSaysNothing(_ signal: Int32) async throws {
+    try await withServer { server, home in
+      let local = try await freePort()
+      let running = try home.start(
+        server.options(home) + ["-N", "-L", "\(local):127.0.0.1:\(server.port)", "127.0.0.1"])
+      try await eventually { await banner(at: local).hasPrefix("SSH-2.0-OpenSSH") }
+      running.child.signal(signal)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 128 + signal)
+      #expect(outcome.error.isEmpty, "\(outcome.error)")
+    }
+  }
+
+  /// By which pgrep, killall and top find it.
+  @Test func aRunInTheBackgroundHasTheNameOfItsProgram() async throws {
+    try await withServer { server, home in
+      let option = "BRIDGE_TEST=\(UUID().uuidString)"
+      let outcome = try await home.run(
+        server.options(home) + [
+          "-f", "-N", "--no-reconnect", "-o", "SetEnv=\(option)", "127.0.0.1",
+        ])
+      #expect(outcome.code == 0, "\(outcome.error)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { id in
+        try? String(contentsOfFile: "/proc/\(id)/cmdline", encoding: .utf8).contains(option)
+          ? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8) : nil
+      }
+      #expect(names == ["bridgectl\n"])
+      await server.killSessions()
+    }
+  }
+
   /// Who started it waits for the end of its output.
   @Test func aRunInTheBackgroundThatIsIdleLeavesThePipesOfItsParent() async throws {
     try await withServer { server, home in
