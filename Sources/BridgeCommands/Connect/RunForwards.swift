@@ -21,7 +21,7 @@ struct RunForwards: Sendable {
     limits.keepalive = context.settings.keepalive
     limits.deadAfter = context.settings.deadAfter
     forwarder = Forwarder(
-      through: context.settings.endpoint.host, limits: limits, on: context.reactor,
+      through: context.settings.givenHost, limits: limits, on: context.reactor,
       link: { () async throws(AppError) in try await links.untilUp() },
       session: { () async throws(AppError) -> SSHConnection in
         let connection = try await links.anotherConnection()
@@ -143,7 +143,7 @@ struct RunForwards: Sendable {
       let reason = PeerText.escaped(error.shownMessage())
       reporter.log("bridgectl: forwarded connection \(id) was ended: \(reason)")
     case .closed(let id, let sent, let received, _):
-      let words = "\(sent) bytes sent, \(received) received"
+      let words = "\(Counted.text(sent, "byte")) sent, \(received) received"
       reporter.detail("bridgectl: forwarded connection \(id) ended (\(words))")
     case .refused(let id, let target, let error):
       guard error != .cancelled else { return }
@@ -183,7 +183,8 @@ struct RunForwards: Sendable {
     return ["Forwarded connections: \(carried.count)"]
       + carried.prefix(256).map { connection in
         let target = connection.target.map { PeerText.escaped($0, limit: 256) } ?? "a target"
-        let counts = "\(connection.sent) bytes sent, \(connection.received) received"
+        let counts =
+          "\(Counted.text(connection.sent, "byte")) sent, \(connection.received) received"
         return "  \(connection.id) to \(target) (\(counts))"
       }
   }

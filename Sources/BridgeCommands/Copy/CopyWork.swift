@@ -167,7 +167,7 @@ final class CopyWork: LinkWork {
 
   /// Copies by as many streams, over all links that are up.
   private func carry(_ stripes: [FileStripe?]) async throws(AppError) {
-    let host = context.settings.endpoint.host
+    let host = context.settings.givenHost
     let transfers = stripes.enumerated().map { index, stripe in
       FileTransfer(stripe.map(job.stream) ?? job, host: host, on: files[index]) {
         [weak self] events in await self?.report(events, ofStream: index)
@@ -280,7 +280,7 @@ final class CopyWork: LinkWork {
   private func step(
     after outcome: FileTransfer.Outcome, of transfer: FileTransfer, _ attempts: inout CopyAttempts
   ) async throws(AppError) -> Step {
-    let host = context.settings.endpoint.host
+    let host = context.settings.givenHost
     let isStriped = state.withLock { $0.transfers.count > 1 }
     switch outcome {
     case .finished:
@@ -289,8 +289,13 @@ final class CopyWork: LinkWork {
     case .unavailable(_, isMissing: true) where !state.withLock({ $0.usesTools }) || isStriped:
       state.withLock { $0.usesTools = true }
       return isStriped ? .useless : .again
-    case .unavailable(let reason, _):
-      reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
+    case .unavailable(let reason, let isMissing):
+      // Where no command runs, for SFTP only for instance, bridge-host would not either.
+      reporter.log(
+        isMissing
+          ? "bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there."
+          : "bridgectl: the account runs no shell (a forced command, or SFTP only), which cp needs."
+      )
       throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
       if Task.isCancelled || state.withLock({ $0.isLeaving }) { throw .cancelled }
@@ -300,7 +305,7 @@ final class CopyWork: LinkWork {
   }
 
   private var endsAtOnce: AppError {
-    let host = context.settings.endpoint.host
+    let host = context.settings.givenHost
     return .featureUnavailable(
       feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
   }
@@ -325,7 +330,7 @@ final class CopyWork: LinkWork {
       let isTarget = error.code == .busy
       throw FileFailure.error(
         error, path: shown([], isTarget: isTarget), isTarget: isTarget,
-        host: context.settings.endpoint.host)
+        host: context.settings.givenHost)
     }
     switch job.role {
     case .get: try await transfers[0].complete(parts)
@@ -351,7 +356,7 @@ final class CopyWork: LinkWork {
 
   private func completeThere(_ parts: FileParts, isInside: Bool) async throws(AppError) {
     let request = HostJoin(
-      job, host: context.settings.endpoint.host, parts, isInside: isInside)
+      job, host: context.settings.givenHost, parts, isInside: isInside)
     var attempts = CopyAttempts()
     var isRepeated = false
     while true {

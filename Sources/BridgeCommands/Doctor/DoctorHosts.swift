@@ -138,6 +138,7 @@ struct DoctorHosts: Sendable {
     _ status: ExitStatus, _ printed: Int, _ report: inout DoctorReport, at now: Duration
   ) -> DoctorStep {
     guard status == .status(0) else {
+      report.runsCommands = false
       return report.step(
         .command, .warning, tried: "true",
         "it ended with \(PeerText.escaped(status.words, limit: 64))",
@@ -146,7 +147,7 @@ struct DoctorHosts: Sendable {
     }
     guard printed == 0 else {
       return report.step(
-        .command, .warning, tried: "true", "it printed \(printed) bytes",
+        .command, .warning, tried: "true", "it printed \(Counted.text(printed, "byte"))",
         remedy: "The login shell writes to every command's output: let .bashrc print only where "
           + "the shell is interactive.",
         at: now)
@@ -169,9 +170,10 @@ struct DoctorHosts: Sendable {
       run.record { [$0.hostProgram(text, at: $1)] }
     case .failure(.cancelled)?: return
     case .failure(let error)?:
-      let remedy = CommandAdvice.text(for: error) ?? error.hint
-      run.record {
-        [$0.step(.bridgeHost, .warning, error.shownMessage(), remedy: remedy, at: $1)]
+      let advice = CommandAdvice.row(for: error)?.of(run.request.target).text ?? error.hint
+      run.record { report, now in
+        let remedy = report.runsCommands ? advice : "It would not run there, as no command does."
+        return [report.step(.bridgeHost, .warning, error.shownMessage(), remedy: remedy, at: now)]
       }
     case nil:
       run.record { [$0.step(.bridgeHost, .warning, "it did not answer", at: $1)] }

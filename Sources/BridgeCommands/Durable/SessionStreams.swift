@@ -294,7 +294,7 @@ final class SessionStreams: Sendable {
   private func report(_ loss: ClientSession.InputLoss) {
     guard loss.reason == .replaced else { return }
     let count = loss.accepted.map { loss.written - min($0, loss.written) }
-    let subject = count.map { "\($0) bytes of input" } ?? "The last input"
+    let subject = count.map { "\(Counted.text($0, "byte")) of input" } ?? "The last input"
     context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
   }
 

@@ -37,7 +37,23 @@ package struct AlgorithmMismatch: Sendable, Equatable {
         + "has no rsa-sha2: the server needs an ed25519 or ECDSA host key, "
         + "or this side libssh2 1.11."
     }
-    return "No common \(kind.words): we offer \(shown(ours)); the server offers \(shown(theirs))."
+    return "No common \(kind.words): we offer \(shown(ours)); the server offers \(shown(theirs)). "
+      + side(kind, theirs, library)
+  }
+
+  /// Which side lacks what, so that the right one is changed.
+  private static func side(
+    _ kind: AlgorithmKind, _ theirs: [String], _ library: LibraryVersion
+  ) -> String {
+    let here = theirs.filter(AlgorithmOffer(library: library).available(kind).contains)
+    guard here.isEmpty else { return "This side has \(shown(here)) too, and offers it on request." }
+    let newer = LibraryVersion(1, 11, 1)
+    let later = theirs.filter(AlgorithmOffer(library: newer).available(kind).contains)
+    guard library < newer, !later.isEmpty else {
+      return "libssh2 has none of these: the server must allow one of ours."
+    }
+    return "It is this side that lacks \(shown(later)): libssh2 \(newer) has it, and this is "
+      + "\(library)."
   }
 
   private static func isRSA(_ name: String) -> Bool {

@@ -103,7 +103,24 @@ struct AlgorithmTests {
     let detail = try #require(found.first?.detail)
     #expect(detail.hasPrefix("No common \(kind.words): we offer "))
     #expect(detail.contains(AlgorithmOffer(library: old)[kind].joined(separator: ", ")))
-    #expect(detail.hasSuffix("the server offers x-\\x1bone, two."))
+    #expect(detail.contains("the server offers x-\\x1bone, two. "))
+    #expect(detail.hasSuffix("libssh2 has none of these: the server must allow one of ours."))
+  }
+
+  /// Of a server that follows a guide to hardening, an old one, and one from elsewhere.
+  @Test func theSideThatLacksSomethingIsNamed() throws {
+    let hardened = "hmac-sha2-256-etm@openssh.com,umac-128-etm@openssh.com"
+    let lacking = try #require(mismatches([.macToServer: hardened], library: old).first?.detail)
+    #expect(
+      lacking.hasSuffix(
+        " It is this side that lacks hmac-sha2-256-etm@openssh.com: libssh2 1.11.1 has it, and"
+          + " this is \(old)."))
+    let asked = try #require(mismatches([.macToServer: hardened], library: new).first?.detail)
+    #expect(
+      asked.hasSuffix(
+        " This side has hmac-sha2-256-etm@openssh.com too, and offers it on request."))
+    let weak = try mismatches([.keyExchange: "diffie-hellman-group1-sha1"], library: old)
+    #expect(weak.first?.detail.hasSuffix("sha1 too, and offers it on request.") == true)
   }
 
   @Test func listsInADetailAreBounded() throws {
