@@ -11,7 +11,8 @@ extension SSHFailure {
       .outputLost(let text):
       PeerText.escaped(text)
     case .versionLineTooLong:
-      "its version line is longer than the 255 bytes that SSH allows (VersionAddendum, DebianBanner)"
+      "its version line is longer than the 255 bytes that SSH allows (VersionAddendum, "
+        + "DebianBanner)"
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
       .noExitStatus, .outputCut, .cancelled, nil:
       ownText(of: kind)
