@@ -9,16 +9,16 @@ import Testing
 @Suite struct ForeignPipeTests {
   private static let canBecomeAnother =
     TestMachine.isRoot && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
-  private static let nobody: UInt32 = 65534
+  private static let other: UInt32 = 65534
 
   /// `bridge-host` runs as another user than the one who makes its pipes.
   private func bench() throws -> SessionBench {
     let bench = try SessionBench()
     try FileManager.default.setAttributes(
-      [.ownerAccountID: Self.nobody, .groupOwnerAccountID: Self.nobody, .posixPermissions: 0o700],
+      [.ownerAccountID: Self.other, .groupOwnerAccountID: Self.other, .posixPermissions: 0o700],
       ofItemAtPath: bench.folder.path)
     bench.prelude =
-      "exec /usr/bin/setpriv --reuid=\(Self.nobody) --regid=\(Self.nobody) --clear-groups"
+      "exec /usr/bin/setpriv --reuid=\(Self.other) --regid=\(Self.other) --clear-groups"
     return bench
   }
 

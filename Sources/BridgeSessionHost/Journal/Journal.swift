@@ -3,8 +3,8 @@ import BridgeSessionProtocol
 /// The output of a session on disk: segments of 1 to 8 MiB and an index of streams that is written
 /// before the bytes. Nothing is synced but the end: what ends the machine ends the program too.
 ///
-/// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB; then the oldest on
-/// the disk makes space for it.
+/// Where the disk takes no more, the newest output is kept in memory, up to 4 MiB; then the oldest
+/// on the disk makes space for it.
 final class Journal {
   private let directory: Directory
   /// Where a segment ends and the next one begins.

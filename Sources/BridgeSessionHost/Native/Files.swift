@@ -95,15 +95,15 @@ struct Directory {
     }
   }
 
-  /// Marks it and its files as used now: what cleans up directories of temporary files removes those
-  /// that were not used for some days (tmpfiles.d(5)).
+  /// Marks it and its files as used now: what cleans up directories of temporary files removes
+  /// those that were not used for some days (tmpfiles.d(5)).
   func touch() {
     for name in names() { unsafe utimensat(number, name, nil, AT_SYMLINK_NOFOLLOW) }
     futimens(number, nil)
   }
 
-  /// When one of its files was changed or touched last, in seconds since 1970; nil where that cannot
-  /// be read.
+  /// When one of its files was changed or touched last, in seconds since 1970; nil where that
+  /// cannot be read.
   var used: UInt64? { names().compactMap { info(of: $0)?.modified }.max() }
 
   func remove(_ name: String) { unsafe unlinkat(number, name, 0) }

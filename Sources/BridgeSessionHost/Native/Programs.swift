@@ -136,7 +136,8 @@ enum Programs {
   }
 
   /// Signals a process that started at this time. Kernels before 5.3 and some containers have no
-  /// descriptors of processes: then its number might become another's between the look and the call.
+  /// descriptors of processes: there its number might become another's between the look and the
+  /// call.
   static func signal(process: UInt64, startedAt start: UInt64, _ number: Int32) -> Delivery {
     guard let process = Int32(exactly: process), process > 1 else { return .gone }
     let opened = bridge_open_process(process)

@@ -74,8 +74,8 @@ struct Retention {
     return Ended(files: files, at: at, size: Journal(files.directory).size)
   }
 
-  /// Removes one whose record cannot be read, or of another machine that is not seen from here, once
-  /// its files were not used for long: a keeper that lives touches them each day.
+  /// Removes one whose record cannot be read, or of another machine that is not seen from here,
+  /// once its files were not used for long: a keeper that lives touches them each day.
   private func removeAbandoned(_ files: SessionFiles) {
     guard files.life != .alive, let used = files.directory.used, isOver(Self.abandoned, since: used)
     else { return }

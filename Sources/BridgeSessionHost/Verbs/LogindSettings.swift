@@ -51,7 +51,7 @@ struct LogindSettings: Equatable {
   /// Reads logind.conf and its drop-ins below a root directory.
   init(filesBelow root: String) {
     let folders = Self.folders.compactMap { try? Directory(root + $0, follows: true) }
-    let main = folders.lazy.compactMap { Self.text("logind.conf", in: $0) }.first
+    let main = folders.compactMap { Self.text("logind.conf", in: $0) }.first
     // Its comments have what it was compiled with (logind.conf(5)).
     for line in Self.lines(of: main ?? "") where line.hasPrefix("#") { take(line.dropFirst()) }
     if let main { take(file: main) }

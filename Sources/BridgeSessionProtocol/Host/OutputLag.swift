@@ -23,8 +23,8 @@ struct OutputLag: Sendable {
     (acknowledged, since) = (through, now)
   }
 
-  /// Until when a program whose output ends at `newest` waits for the client; nil where it need not:
-  /// it is ahead by less than `lead`, or the client has taken nothing for a while.
+  /// Until when a program whose output ends at `newest` waits for the client; nil where it need
+  /// not: it is ahead by less than `lead`, or the client has taken nothing for a while.
   func hold(newest: UInt64, lead: UInt64, at now: Milliseconds) -> Milliseconds? {
     let end = since + Limits.stall
     return newest >= acknowledged + lead && now < end ? end : nil

@@ -116,8 +116,8 @@ import Testing
 
   // MARK: A writer whose link is dead
 
-  /// Attachment 2 is another client's that wants to write and takes nothing over; since 100 it waits
-  /// for the writer.
+  /// Attachment 2 is another client's that wants to write and takes nothing over; since 100 it
+  /// waits for the writer.
   private func hostWithNewcomer() -> HostSession {
     var host = hostWithWriter()
     _ = host.connect(2)
