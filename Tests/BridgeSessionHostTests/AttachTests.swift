@@ -180,8 +180,11 @@ import Testing
     let spec = bench.spec("seq 1 400000; echo done >finished") { $0.cap = 1 << 20 }
     _ = try bench.start(spec)
     try waitUntil { try bench.status(spec.session)?.newest ?? 0 >= 1 << 20 }
+    try waitUntil { try bench.status(spec.session)?.waitsForReader == true }
     #expect(bench.text("finished").isEmpty)
     let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    #expect(try bench.status(spec.session)?.waitsForReader != true)
     #expect(try client.close() == 0)
     #expect(client.text == (1...400_000).map { "\($0)\n" }.joined() && client.gaps.isEmpty)
   }

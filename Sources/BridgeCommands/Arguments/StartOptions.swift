@@ -14,7 +14,7 @@ package struct StartOptions: ParsableArguments {
       """
       What happens at the limit of kept output (\(Limits.terminalCap >> 20) MiB on a terminal, \
       \(Limits.pipesCap >> 20) MiB on pipes): the program waits (the default on pipes), or the \
-      oldest output is dropped (the default on a terminal).
+      oldest output is dropped (the default on a terminal, and of `run --detach`).
       """,
       valueName: "wait|drop"))
   package var whenFull: String?

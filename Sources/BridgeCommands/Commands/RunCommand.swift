@@ -2,7 +2,7 @@ package import ArgumentParser
 package import BridgeErrors
 import BridgeSSH
 import BridgeSession
-import BridgeSessionProtocol
+package import BridgeSessionProtocol
 
 /// `bridgectl run --detach`.
 package struct RunCommand: AsyncParsableCommand {
@@ -12,7 +12,9 @@ package struct RunCommand: AsyncParsableCommand {
     discussion: """
       Prints the id of the durable session that the command runs in. It is started at most once, \
       whatever the link does meanwhile. Its output and its exit status are kept for `logs` and \
-      `wait`; `attach` sends it input; only a terminal can end that input (Ctrl-D).
+      `wait`; `attach` sends it input; only a terminal can end that input (Ctrl-D). Of long output \
+      the newest is kept (\(Limits.pipesCap >> 20) MiB, \(Limits.terminalCap >> 20) MiB with -t); \
+      with --when-full wait the command waits there until `attach` has read it.
 
       EXAMPLES:
           bridgectl run --detach --name build me@build.example -- make -C src test
@@ -65,9 +67,14 @@ package struct RunCommand: AsyncParsableCommand {
       context in
       var spec = context.spec
       if hasTerminal { spec.terminal = Array("xterm-256color".utf8) }
+      spec.whenFull = Self.whenFull(context.request.start)
       return SessionQuery(context, Self.body(spec))
     }
   }
+
+  /// What happens at the limit of kept output: without a client a command would wait for good, so
+  /// that only an option makes it wait.
+  package static func whenFull(_ request: StartRequest) -> WhenFull { request.whenFull ?? .drop }
 
   private static func body(_ spec: SessionSpec) -> SessionQuery.Body {
     // The same id for every try: it is started once.
@@ -78,6 +85,11 @@ package struct RunCommand: AsyncParsableCommand {
           id: "\(status.session)", state: status.state.rawValue, kind: status.kind.rawValue,
           role: nil))
       scope.context.warnOfLogout(status.survivesLogout)
+      if spec.whenFull == .wait {
+        let limit = SessionText.size(spec.kind == .terminal ? Limits.terminalCap : Limits.pipesCap)
+        scope.context.reporter.log(
+          "bridgectl: after \(limit) of output the command waits for `attach` to read it.")
+      }
       let ending = await scope.write("\(status.session)\n")
       if case .success(.success) = ending { return ending }
       // It runs all the same: who starts it again would have it twice.

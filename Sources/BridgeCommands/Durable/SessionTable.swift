@@ -62,9 +62,15 @@ package struct SessionTable: Sendable {
       status.shortState.words,
       SessionText.age(now > status.startedAt ? now - status.startedAt : 0),
       SessionText.size(kept), "\(status.attached)",
-      status.isRunning && status.survivesLogout != "yes" ? "logout" : "-",
+      status.isRunning ? ends(status.survivesLogout) : "-",
       SessionText.command(status),
     ]
+  }
+
+  /// Whether a logout ends it, in a word.
+  private static func ends(_ answer: String) -> String {
+    if answer == "yes" { return "-" }
+    return answer.hasPrefix("unknown") ? "unknown" : "logout"
   }
 
   private func width(_ column: Column) -> Int {
@@ -126,7 +132,10 @@ extension SessionStatus {
     case (.running, .end):
       ("in memory", "in memory: it ended while the disk was full; its keeper holds the end.")
     case (.claimed, _): ("starting", nil)
-    case (.running, nil): ("running", nil)
+    case (.running, nil) where waitsForReader:
+      ("waiting", "waiting: its output is full; it goes on when a client reads that (attach).")
+    case (.running, nil):
+      (node.map { "on \(PeerText.escaped($0, limit: 16))" } ?? "running", nil)
     case (.ended, _): end.map(Self.short) ?? ("ended", nil)
     case (.keeperDied, _): Self.short(.unknownKeeperDied)
     case (.rebooted, _): Self.short(.unknownRebooted)

@@ -19,6 +19,9 @@ package enum SessionText {
     case .claimed: "not started"
     case .running:
       switch status.memory {
+      case nil where status.waitsForReader: "running: waits for a reader, its output is full"
+      case nil where status.node != nil:
+        "running on \(PeerText.escaped(status.node ?? "", limit: StartRequest.longestName))"
       case nil: "running"
       case .output: "running: disk full, newest output in memory"
       case .end: "ended: disk full, output and status in memory"
@@ -110,6 +113,8 @@ package enum SessionText {
     line.add("finished", status.endedAt.map { Int(clamping: $0) })
     line.add(status.end)
     line.add("memory", status.memory?.rawValue)
+    line.add("node", status.node.map { PeerText.escaped($0) })
+    if status.waitsForReader { line.add("waitsForReader", true) }
     line.add("oldest", Int(clamping: status.oldest))
     line.add("newest", Int(clamping: status.newest))
     line.add("committed", Int(clamping: status.committed))

@@ -43,7 +43,14 @@ extension Keeper {
       // Where the session was removed the disk will never take more, and its program need not wait.
       guard !journal.isFull || files.directory.isRemoved else { return false }
     }
-    return permission == .read && server.catchUpEnd(at: now) == nil
+    return permission == .read
+  }
+
+  /// Whether the program can go on only once what is kept was read and committed.
+  var waitsForReader: Bool {
+    guard leaderEnd == nil, server.machine.configuration.whenFull == .wait else { return false }
+    let isBlocked = server.machine.readPermission(at: Machine.milliseconds) == .blocked
+    return isBlocked || server.journal.isFull
   }
 
   func timeout(

@@ -304,7 +304,8 @@ final class Keeper {
   private func writeLive() {
     let live = LiveRecord(
       committed: server.machine.committed, attached: UInt64(server.machine.attachedCount),
-      memory: !owesDisk ? nil : state.phase == .ended ? .end : .output)
+      memory: !owesDisk ? nil : state.phase == .ended ? .end : .output,
+      waitsForReader: waitsForReader)
     guard live != written else { return }
     written = live
     try? liveFile?.write(live.bytes, at: 0)

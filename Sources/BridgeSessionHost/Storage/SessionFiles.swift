@@ -128,6 +128,7 @@ struct SessionFiles {
     status.committed = isWhole ? min(live.committed, status.newest) : live.committed
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
+    status.waitsForReader = status.state == .running && live.waitsForReader
     status.startedAt = state.startedAt
     status.endedAt = state.endedAt
     status.survivesLogout = state.survivesLogout

@@ -137,14 +137,22 @@ struct LiveRecord: Equatable {
   var attached: UInt64 = 0
   /// A full disk still takes these bytes, which have their place.
   var memory: SessionStatus.Memory?
+  /// The program waits for a reader.
+  var waitsForReader = false
 
   static let name = "live"
-  static let length = 17
+  static let length = 18
+  /// What an earlier version has written.
+  private static let formerLength = 17
 
-  init(committed: UInt64 = 0, attached: UInt64 = 0, memory: SessionStatus.Memory? = nil) {
+  init(
+    committed: UInt64 = 0, attached: UInt64 = 0, memory: SessionStatus.Memory? = nil,
+    waitsForReader: Bool = false
+  ) {
     self.committed = committed
     self.attached = attached
     self.memory = memory
+    self.waitsForReader = waitsForReader
   }
 
   init(_ bytes: [UInt8]) {
@@ -153,8 +161,9 @@ struct LiveRecord: Equatable {
     // No offset of an output: the bytes were changed.
     if committed >= Limits.offset { committed = 0 }
     attached = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
-    guard bytes.count == Self.length, bytes[16] > 0 else { return }
-    memory = bytes[16] == 1 ? .output : .end
+    guard bytes.count >= Self.formerLength else { return }
+    if bytes[16] > 0 { memory = bytes[16] == 1 ? .output : .end }
+    waitsForReader = bytes.count >= Self.length && bytes[17] == 1
   }
 
   var bytes: [UInt8] {
@@ -164,6 +173,7 @@ struct LiveRecord: Equatable {
       case .output: 1
       case .end: 2
       }
-    return StateRecord.eight(committed) + StateRecord.eight(attached) + [kept]
+    let waits: UInt8 = waitsForReader ? 1 : 0
+    return StateRecord.eight(committed) + StateRecord.eight(attached) + [kept, waits]
   }
 }

@@ -152,6 +152,8 @@ public struct SessionStatus: Sendable, Equatable {
     endedAt = try fields.number("finished")
     survivesLogout = try fields.text("logout") ?? ""
     memory = try fields.text("memory").flatMap(Memory.init)
+    node = try fields.text("node")
+    waitsForReader = try fields.bytes("waits") != nil
   }
 
   var payload: [UInt8] {
@@ -171,6 +173,8 @@ public struct SessionStatus: Sendable, Equatable {
     fields.add("finished", number: endedAt)
     fields.add("logout", text: survivesLogout.isEmpty ? nil : survivesLogout)
     fields.add("memory", text: memory?.rawValue)
+    fields.add("node", text: node)
+    if waitsForReader { fields.add("waits", bytes: []) }
     return fields.bytes
   }
 }

@@ -55,6 +55,23 @@ import Testing
     #expect(SessionTable.text([status], now: 160).contains("17B   0        logout  a\n"))
   }
 
+  @Test func whatIsNotKnownOfALogoutIsNotCalledAnEnd() {
+    var status = Self.status(1, .running, "a")
+    for (answer, word) in [("yes", "-"), ("no: x", "logout"), ("unknown: x", "unknown")] {
+      status.survivesLogout = answer
+      #expect(SessionTable.text([status], now: 160).contains("  \(word)  "))
+    }
+  }
+
+  @Test func aProgramThatWaitsOrRunsElsewhereIsNotJustRunning() {
+    var status = Self.status(1, .running, "a")
+    status.node = "node7"
+    #expect(SessionTable.text([status], now: 160).contains("  on node7  "))
+    status.waitsForReader = true
+    let table = SessionTable.text([status], now: 160)
+    #expect(table.contains("  waiting  ") && table.contains("\nwaiting: "))
+  }
+
   @Test(arguments: [40, 60, 80, 132])
   func noLineIsLongerThanTheTerminal(_ width: Int) {
     for sessions in [Self.all, [Self.all[1]], [Self.all[0]], [Self.all[3]]] {

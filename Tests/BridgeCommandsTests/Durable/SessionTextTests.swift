@@ -42,6 +42,21 @@ import Testing
     #expect(SessionText.forgotten([status], host: "h", now: 0) == nil, "no shell goes on")
   }
 
+  @Test func aProgramThatWaitsForAReaderIsNotJustRunning() {
+    var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
+    #expect(!SessionText.line(status).text.contains("waitsForReader"))
+    status.waitsForReader = true
+    #expect(SessionText.state(status).contains("waits for a reader"))
+    #expect(SessionText.line(status).text.contains(#""waitsForReader":true"#))
+  }
+
+  @Test func aSessionOfAnotherMachineNamesIt() {
+    var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
+    status.node = "node7"
+    #expect(SessionText.state(status) == "running on node7")
+    #expect(SessionText.line(status).text.contains(#""node":"node7""#))
+  }
+
   @Test func onlyShellsWithoutAClientAreForgotten() {
     var shell = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
     shell.kind = .terminal
@@ -119,5 +134,13 @@ import Testing
     let request = try RunCommand.parse(Array(words.dropFirst())).request()
     #expect(request.command == "make -C src")
     #expect(request.start.name == "b" && request.start.whenFull == .drop)
+  }
+
+  /// No client reads what it prints: it would wait for good.
+  @Test(arguments: [([], .drop), (["--when-full", "wait"], .wait)] as [([String], WhenFull)])
+  func runDropsTheOldestOutputUnlessItIsToldToWait(options: [String], whenFull: WhenFull) throws {
+    let words = BridgeCommand.normalized(["run", "--detach"] + options + ["h", "--", "make"])
+    let request = try RunCommand.parse(Array(words.dropFirst())).request()
+    #expect(RunCommand.whenFull(request.start) == whenFull)
   }
 }
