@@ -96,6 +96,22 @@ private struct ScriptedSource: ByteChannelSource {
         == .durableSessionHostUnusable(host: "build", reason: "bridge-host did not answer"))
   }
 
+  /// A host that never stops fills no memory and ends no patience.
+  @Test func anAnswerWithoutAnEndIsCutOff() async throws {
+    var status = SessionStatus(session: Self.id, state: .ended)
+    status.command = [UInt8](repeating: 120, count: 60_000)
+    let frame = Frame.status(status)
+    let host = ScriptedSource { channel in
+      channel.send(channel.marker)
+      for _ in 0..<80 { channel.send(frame) }
+      channel.hangUp()
+    }.host()
+    let expected = AppError.durableSessionHostUnusable(
+      host: "build", reason: "its answer has more than 4 MiB")
+    #expect(await failure { try await host.list() } == expected)
+    #expect(await failure { try await host.wait(for: Self.id) } == expected)
+  }
+
   @Test func bytesThatAreSkippedWithoutAGapAreAViolation() async throws {
     let host = ScriptedSource { channel in
       channel.send(channel.marker)

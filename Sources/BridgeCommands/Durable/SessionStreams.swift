@@ -252,7 +252,7 @@ final class SessionStreams: Sendable {
   // MARK: The link
 
   private func watchEvents() async -> Step {
-    var attached = 0
+    var (attached, notices) = (0, 0)
     for await event in session.events {
       switch event {
       case .attached(let welcome):
@@ -263,11 +263,23 @@ final class SessionStreams: Sendable {
         context.reporter.event(.suspendedSession(id: "\(welcome.session)"))
         perform(gate.withLock { $0.suspend(at: .now) })
       case .inputDropped(let loss): report(loss)
-      case .notice(let notice): context.reporter.warn(PeerText.escaped(notice.text))
+      case .notice(let notice):
+        notices += 1
+        warn(of: notice, notices)
       }
     }
     return .idle
   }
+
+  /// A host that never stops must not fill the screen.
+  private func warn(of notice: Notice, _ number: Int) {
+    guard number <= Self.noticeLimit else { return }
+    context.reporter.warn(PeerText.escaped(notice.text))
+    guard number == Self.noticeLimit else { return }
+    context.reporter.warn("further notices of the host are not shown")
+  }
+
+  private static let noticeLimit = 20
 
   private func report(_ welcome: Welcome) {
     context.reporter.event(

@@ -22,17 +22,18 @@ public struct SessionHost: Sendable {
 
   /// All sessions of the user, as their files have them.
   ///
-  /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
+  /// - Throws: `durableSessionHostUnusable`, also for an answer of more than 4 MiB; what ended the
+  ///   link; `cancelled`.
   public func list() async throws(AppError) -> [SessionStatus] {
     var found: [SessionStatus] = []
     _ = try await ask(.list, of: nil) { frame in
-      if case .status(let status) = frame, found.count < Self.listLimit { found.append(status) }
+      if case .status(let status) = frame { found.append(status) }
     }
     return found
   }
 
-  /// More sessions than a user has: a host that never stops must not fill the memory here.
-  private static let listLimit = 10_000
+  /// More than the sessions of a user take: a host that never stops must not fill the memory here.
+  private static let answerLimit = 4 << 20
 
   /// Starts a program and attaches to nothing; starting it again gives the same answer.
   ///
@@ -134,7 +135,16 @@ public struct SessionHost: Sendable {
   ) async throws(AppError) -> AppError {
     let exchange = try await Exchange(verb, source, host, program)
     try await exchange.send(input)
-    while let frame = try await exchange.next(of: session) { take(frame) }
+    var size = 0
+    while let frame = try await exchange.next(of: session) {
+      size += frame.encoded.count
+      guard size <= Self.answerLimit else {
+        await exchange.close()
+        throw .durableSessionHostUnusable(
+          host: host, reason: "its answer has more than \(Self.answerLimit >> 20) MiB")
+      }
+      take(frame)
+    }
     return .durableSessionHostUnusable(host: host, reason: "bridge-host did not answer")
   }
 }
