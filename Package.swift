@@ -191,7 +191,7 @@ let package = Package(
       dependencies: [
         "BridgeCommands", "BridgeFiles", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
         "BridgeSession", "BridgeSessionProtocol", "BridgeTerminal", "BridgeTestKit",
-        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", argumentParser,
+        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", "BridgeFaults", argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",

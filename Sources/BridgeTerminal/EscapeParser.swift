@@ -38,6 +38,9 @@ package struct EscapeParser: Sendable, Equatable {
   /// - Parameter canDetach: whether `~d` is an escape.
   package init(canDetach: Bool = false) { self.canDetach = canDetach }
 
+  /// Whether a tilde would begin an escape, or has begun one.
+  package var isAtLineStart: Bool { place != .inLine }
+
   /// Splits `bytes` into tokens, in order; a tilde at their end is kept back until the next byte.
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
     var tokens: [Token] = []

@@ -85,7 +85,7 @@ extension ConnectRun {
     case .hold(let isHeld): work.hold(isHeld)
     case .redraw: redraw()
     case .giveUp(let failure): await work.giveUp(failure)
-    case .view: view.see(event)
+    case .view: view.see(event, untaken: await work.untakenInput)
     case .work: work.see(event)
     case .loseForwards: await forwards?.linkLost()
     case .retryForwards: await forwards?.linkIsBack()
@@ -161,12 +161,37 @@ extension ConnectRun {
   }
 
   private func showStatus() async {
-    var link: StatusText.Link?
-    if let connection = try? await supervisor.connection(id) {
-      link = await StatusText.Link(probing: connection)
+    let (user, endpoint) = (settings.user, "\(settings.endpoint)")
+    // What waits for a connection would answer when the outage is over.
+    if let outage = view.report() {
+      return say(StatusText(user: user, endpoint: endpoint, outage: outage).lines, "\r\n")
     }
+    guard let connection = await connectionNow() else {
+      let outage = view.report() ?? [StatusText.roundTrip(nil)]
+      return say(StatusText(user: user, endpoint: endpoint, outage: outage).lines, "\r\n")
+    }
+    let link = await StatusText.Link(connection)
+    say(StatusText(user: user, endpoint: endpoint, link: link).lines, "\r\n")
+    say([StatusText.roundTrip(try? await connection.probe(within: StatusText.probeTime))])
+  }
+
+  /// The connection in use; nil where the link was lost just now.
+  private func connectionNow() async -> (any Connection)? {
+    await withTaskGroup(of: (any Connection)?.self) { group in
+      group.addTask { try? await supervisor.connection(id) }
+      group.addTask {
+        try? await context.clock.sleep(for: StatusText.probeTime)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+
+  /// Says lines beside the shell; the banner stays below them.
+  private func say(_ lines: [String], _ start: String = "") {
     guard !Task.isCancelled, !context.facts.withLock({ $0.isOver }) else { return }
-    let text = StatusText(user: settings.user, endpoint: "\(settings.endpoint)", link: link)
-    reporter.show("\r\n" + text.lines.map { $0 + "\r\n" }.joined())
+    reporter.show(start + lines.map { $0 + "\r\n" }.joined())
+    view.draw()
   }
 }

@@ -29,6 +29,9 @@ protocol LinkWork: Sendable {
   /// Keeps back what is typed or read while the link is only suspected.
   func hold(_ isHeld: Bool)
 
+  /// How many typed bytes were sent and are not known to have reached the program.
+  var untakenInput: Int { get async }
+
   /// Takes an event of the link in, after it was reported.
   func see(_ event: RecoveryEvent)
 
@@ -55,6 +58,8 @@ extension LinkWork {
   func run() async {}
 
   func hold(_ isHeld: Bool) {}
+
+  var untakenInput: Int { 0 }
 
   func see(_ event: RecoveryEvent) {}
 

@@ -165,9 +165,14 @@ extension CopyWork {
     var ticks = 0
     while (try? await context.clock.sleep(for: .milliseconds(250))) != nil {
       await takeProgress()
-      let (progress, isDown) = state.withLock { ($0.progress, $0.isDown) }
-      guard !isDown else { continue }
+      // The banner below says how the link is.
+      let isOut = context.view.isOut
+      let progress = state.withLock { state in
+        state.progress.isWaiting = isOut
+        return state.progress
+      }
       reporter.progress(progress.text)
+      guard !isOut else { continue }
       ticks += 1
       if ticks.isMultiple(of: 4) { reporter.event(.copy(.progress(progress))) }
     }

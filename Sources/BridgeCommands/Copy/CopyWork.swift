@@ -21,7 +21,6 @@ final class CopyWork: LinkWork {
     var sizes: [Int: UInt64] = [:]
     /// What ended the link for good.
     var gaveUp: CommandFailure?
-    var isDown = false
     /// Whether the host copies with its own tools.
     var usesTools = false
     /// Whether it was reported what it copies with.
@@ -92,16 +91,8 @@ final class CopyWork: LinkWork {
   func giveUp(_ failure: CommandFailure, side: Int) async { await links[side].fail(failure.error) }
 
   func see(_ event: RecoveryEvent) {
-    switch event.step {
-    case .failed, .waiting, .suspended, .suspected: state.withLock { $0.isDown = true }
-    case .recovered(let time, let attempts, let isFirst):
-      state.withLock { $0.isDown = false }
-      if !isFirst { reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))") }
-    case .cleared, .switched, .becameHealthy: state.withLock { $0.isDown = false }
-    case .attempted, .entered, .classified, .resumed, .gaveUp, .surfaced, .withdrawn, .lingered,
-      .changed, .closed, .missed:
-      break
-    }
+    guard case .recovered(let time, let attempts, isFirst: false) = event.step else { return }
+    reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
   func progress(over link: Int) async -> LinkUse.Progress {

@@ -122,6 +122,14 @@ final class DurableWork: LinkWork {
     context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
+  var untakenInput: Int {
+    get async {
+      let (session, streams) = state.withLock { ($0.session, $0.streams) }
+      guard streams?.hasKeyboard == true, let session else { return 0 }
+      return Int(clamping: await session.inputUntaken)
+    }
+  }
+
   func progress(over link: Int) async -> LinkUse.Progress {
     guard let session = state.withLock({ $0.session }) else { return LinkUse.Progress() }
     return LinkUse.Progress(bytes: await session.progress)
@@ -252,7 +260,6 @@ final class DurableWork: LinkWork {
     if isOwn { context.warnOfMissingTerminal() }
     reporter.detail("bridgectl: durable session \(welcome.session)")
     context.warnOfLogout(welcome.survivesLogout)
-    if context.keyboard != nil { context.view.change { $0.isDurable = true } }
     guard wantsToWrite, welcome.role == .viewer else { return }
     let other = welcome.writer.map { "client \($0)" } ?? "another client"
     reporter.log("bridgectl: \(other) writes to this session; you only read. --take takes over.")

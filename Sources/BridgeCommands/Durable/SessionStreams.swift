@@ -54,6 +54,9 @@ final class SessionStreams: Sendable {
     progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
   }
 
+  /// Whether what is typed goes to the session.
+  var hasKeyboard: Bool { keyboard != nil }
+
   /// Carries bytes both ways until the end.
   func run() async -> End {
     let sizes = context.resizes.next()

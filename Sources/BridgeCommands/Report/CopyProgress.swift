@@ -9,6 +9,8 @@ package struct CopyProgress: Sendable, Equatable {
   package var totalBytes: Int?
   /// Bytes a second, lately; nil at the beginning.
   package var rate: Int?
+  /// Whether the link does not answer, or is down.
+  package var isWaiting = false
 
   /// Nothing yet.
   package init() {}
@@ -26,6 +28,9 @@ package struct CopyProgress: Sendable, Equatable {
     let total = totalBytes.map { " of \(Self.size($0))" } ?? ""
     parts.append("\(Self.size(bytes))\(total)")
     if let totalFiles, totalFiles != 1 { parts.append("\(files) of \(totalFiles) files") }
+    if isWaiting, (rate ?? 0) == 0 {
+      return (parts + ["waiting for the link"]).joined(separator: "  ")
+    }
     if let rate { parts.append("\(Self.size(rate))/s") }
     if let secondsLeft { parts.append("\(Self.time(secondsLeft)) left") }
     return parts.joined(separator: "  ")

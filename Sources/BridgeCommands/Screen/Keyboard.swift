@@ -59,6 +59,15 @@ final class Keyboard: Sendable {
   /// Whether what is typed belongs to a shell.
   var isLive: Bool { state.withLock { $0.isLive } }
 
+  /// The keys that act on the link now. Before a shell has the keyboard they are the terminal's.
+  var keys: LinkStatus.Keys {
+    state.withLock { state in
+      guard state.wasOpened else { return .none }
+      guard state.isLive else { return .bare }
+      return .escapes(isLineStart: state.parser.isAtLineStart, canDetach: state.canDetach)
+    }
+  }
+
   /// How many typed bytes wait to be sent.
   var waiting: Int { outbox.count }
 

@@ -1,183 +1,212 @@
 import BridgeErrors
 package import BridgeRecovery
 
-/// The status text of the link, from the supervisor's events: without I/O, so that every
-/// screen is a test.
+/// The state of the link as a person sees it, from the supervisor's events: without I/O, so that
+/// every screen is a test.
 package struct LinkStatus: Sendable {
-  /// The current activity while the link is down.
-  private enum Activity: Sendable {
-    case none
-    case waiting(RecoveryPlan, until: Moment)
-    case trying(number: Int)
+  /// The states of the link.
+  enum State: Sendable {
+    /// No connection was up yet. Can become up, over.
+    case opening(Outage)
+    /// A generation is in use, and answers. Can become suspected, down, over.
+    case up(generation: Int?)
+    /// A generation is in use, and does not answer. Can become up, down, over.
+    case suspected(generation: Int?, Outage)
+    /// No generation is in use. Can become up, over.
+    case down(Outage)
+    /// Nothing more is tried: the last line of the run says why. Can become up, down.
+    case over(wasUp: Bool)
   }
 
-  /// Whether it was ever up.
-  package private(set) var wasUp = false
+  /// What is known about the time without an answer.
+  struct Outage: Sendable {
+    /// How it began.
+    enum Start: Sendable {
+      /// The peer fell silent: when it was heard last.
+      case silent(since: Moment)
+      /// The connection was cut.
+      case cut(at: Moment)
+    }
+
+    /// The next step.
+    enum Activity: Sendable {
+      case none
+      case waiting(RecoveryPlan, until: Moment)
+      case trying(number: Int)
+    }
+
+    var start: Start
+    var activity = Activity.none
+    var attemptsLeft: Int?
+    /// Why no connection is up, as far as is known.
+    var failure: AppError?
+    /// The error that the supervisor wants to be seen.
+    var shown: PresentedError?
+  }
+
+  private(set) var state: State
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
   /// Whether the next Ctrl-C leaves.
   package var isDisconnecting = false
   /// Whether cause and remedy are shown too.
   package var isExplained = false
-  /// Whether the shell goes on without the link: typing is held, and bare keys mean nothing.
-  package var isDurable = false
-  private var isUp = false
-  /// Whether no more attempt is made.
-  private var isFinal = false
-  private var shown: PresentedError?
-  private var activity = Activity.none
-  private var attemptsLeft: Int?
-  private var heard: Moment?
-  private var lastMessage: String?
-  private let host: String
+  let host: String
+  /// What was said where nothing can be erased.
+  var log = Log()
 
   /// Creates the status of the link to `host`, which is escaped.
-  package init(host: String) { self.host = host }
+  package init(host: String, at now: Moment = .now) {
+    self.host = host
+    state = .opening(Outage(start: .cut(at: now)))
+  }
 
   /// Takes one event in.
   package mutating func see(_ event: RecoveryEvent) {
     switch event.step {
-    case .attempted(let number, let isStandby): if !isStandby { activity = .trying(number: number) }
-    case .recovered: comeUp()
-    case .failed: if event.generation == live { goDown() }
+    case .attempted(let number, isStandby: false):
+      beginAgain(at: event.at)
+      setActivity(.trying(number: number), standby: false)
+    case .attempted(_, isStandby: true): setActivity(.trying(number: 1), standby: true)
+    case .recovered: comeUp(event.generation)
+    case .failed(let failure): fail(failure.error, event)
     case .waiting(let plan):
-      activity = .waiting(plan, until: event.at + (plan.at ?? .zero))
-      attemptsLeft = plan.attemptsLeft
-    case .suspected(let silent): heard = event.at - silent
-    case .cleared: heard = nil
-    case .surfaced(let error):
-      // What nothing more is tried about ends the run, and its last line says it.
-      isFinal = error.plan?.next == .giveUp || error.plan?.next == .askPerson
-      shown = isFinal ? nil : error
-    case .withdrawn(let id): if shown?.id == id { shown = nil }
-    case .switched: goDown()
-    case .gaveUp: (isFinal, shown) = (true, nil)
+      setActivity(.waiting(plan, until: event.at + (plan.at ?? .zero)), standby: false)
+      change { $0.attemptsLeft = plan.attemptsLeft }
+    case .suspected(let silent): suspect(since: event.at - silent)
+    case .cleared:
+      if case .suspected(let generation, _) = state { state = .up(generation: generation) }
+    case .surfaced(let error): surface(error)
+    case .withdrawn(let id): change { if $0.shown?.id == id { $0.shown = nil } }
+    case .switched:
+      goDown(at: event.at)
+      setActivity(.trying(number: 1), standby: false)
     // Something that it depends on is down.
-    case .suspended: goDown()
+    case .suspended: goDown(at: event.at)
+    case .gaveUp: state = .over(wasUp: wasUp)
     case .entered, .becameHealthy, .classified, .resumed, .lingered, .changed, .closed, .missed:
       break
     }
-    if case .recovered = event.step { live = event.generation }
   }
 
-  private var live: Int?
-
-  private mutating func comeUp() {
-    (isUp, wasUp, heard, shown, activity) = (true, true, nil, nil, .none)
-    (lostBytes, isDisconnecting, isExplained, isFinal, lastMessage) = (0, false, false, false, nil)
+  /// A person may have chosen to try again.
+  private mutating func beginAgain(at now: Moment) {
+    guard case .over(let wasUp) = state else { return }
+    let outage = Outage(start: .cut(at: now))
+    state = wasUp ? .down(outage) : .opening(outage)
   }
 
-  private mutating func goDown() {
-    (isUp, heard, live) = (false, nil, nil)
+  private mutating func comeUp(_ generation: Int?) {
+    state = .up(generation: generation)
+    (lostBytes, isDisconnecting, isExplained) = (0, false, false)
+    log.lastMessage = nil
+  }
+
+  /// A generation that is not in use may fail too: a standby, or one that was replaced.
+  private mutating func fail(_ error: AppError, _ event: RecoveryEvent) {
+    switch state {
+    case .up(let generation), .suspected(let generation, _):
+      guard generation == event.generation else { return setActivity(.none, standby: true) }
+      goDown(at: event.at)
+    case .opening, .down: setActivity(.none, standby: false)
+    case .over: return
+    }
+    change { $0.failure = error }
+  }
+
+  private mutating func suspect(since heard: Moment) {
+    switch state {
+    case .up(let generation):
+      state = .suspected(generation: generation, Outage(start: .silent(since: heard)))
+    case .suspected: change { $0.start = .silent(since: heard) }
+    case .opening, .down, .over: break
+    }
+  }
+
+  private mutating func goDown(at now: Moment) {
+    switch state {
+    case .up: state = .down(Outage(start: .cut(at: now)))
+    case .suspected(_, let outage): state = .down(outage)
+    case .opening, .down, .over: break
+    }
+  }
+
+  /// What nothing more is tried about ends the run, and its last line says it; a second connection
+  /// that is refused says nothing about the one in use.
+  private mutating func surface(_ error: PresentedError) {
+    let isFinal = error.plan?.next == .giveUp || error.plan?.next == .askPerson
+    switch state {
+    case .opening, .down:
+      if isFinal { state = .over(wasUp: wasUp) } else { change { $0.shown = error } }
+    case .suspected: if !isFinal { change { $0.shown = error } }
+    case .up, .over: break
+    }
+  }
+
+  private mutating func setActivity(_ activity: Outage.Activity, standby: Bool) {
+    let isSuspected = if case .suspected = state { true } else { false }
+    if isSuspected == standby { change { $0.activity = activity } }
+  }
+
+  private mutating func change(_ body: (inout Outage) -> Void) {
+    switch state {
+    case .opening(var outage):
+      body(&outage)
+      state = .opening(outage)
+    case .suspected(let generation, var outage):
+      body(&outage)
+      state = .suspected(generation: generation, outage)
+    case .down(var outage):
+      body(&outage)
+      state = .down(outage)
+    case .up, .over: break
+    }
+  }
+
+  /// Whether it was ever up.
+  package var wasUp: Bool {
+    switch state {
+    case .opening: false
+    case .up, .suspected, .down: true
+    case .over(let wasUp): wasUp
+    }
+  }
+
+  /// Whether it was up, and does not answer or is down: from the first suspicion to the end.
+  package var isOut: Bool {
+    switch state {
+    case .suspected, .down: true
+    case .opening, .up, .over: false
+    }
   }
 
   /// Whether there is something to say that changes with time.
-  package var isTicking: Bool { !isFinal && (heard != nil || (wasUp && !isUp)) }
+  package var isTicking: Bool {
+    if case .opening(let outage) = state { return outage.shown != nil }
+    return isOut
+  }
+}
 
-  /// The lines of the banner at `now`; none while all is well, and in the first moment of trouble.
-  package func lines(
-    at now: Moment, held: Int = 0, hasKeyboard: Bool, color: Bool, unicode: Bool
-  ) -> [String] {
-    if isUp { return suspicion(at: now, held: held, hasKeyboard: hasKeyboard) }
-    guard let shown else { return [] }
-    // How often it was tried is in the plan; the error's own count is of something else.
-    let error = PresentedError(
-      id: shown.id, error: shown.error, context: shown.context,
-      plan: plan(at: now))
-    let advice = CommandAdvice.text(for: error.error, in: error.context)
-    var lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
-      .split(separator: "\n").map(String.init)
-    // What its options mean here, and which keys choose them, is ours to say.
-    lines.removeLast()
-    if isExplained { lines.append("  " + explanation(of: error.error)) }
-    if hasKeyboard, isDurable {
-      lines.append("  " + Self.held(held) + " ~r retries now, ~d detaches, ~. disconnects.")
-    } else if hasKeyboard {
-      let options = LinkKeys.options(of: error.error.recoveryOptions.map(\.kind))
-      lines.append("  " + options.joined(separator: "  "))
+extension LinkStatus.Outage {
+  /// How long the peer was not heard at `now`.
+  func time(at now: Moment) -> Duration {
+    switch start {
+    case .silent(let since): now - since
+    case .cut(let since): now - since
     }
-    if lostBytes > 0 {
-      lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
-    }
-    if isDisconnecting { lines.append("  Ctrl-C again disconnects.") }
-    return lines
   }
 
-  private func suspicion(at now: Moment, held: Int, hasKeyboard: Bool) -> [String] {
-    guard let heard else { return [] }
-    var line = "\(host) has not responded for \(Self.seconds(now - heard))."
-    if hasKeyboard {
-      line += " \(Self.held(held)) ~r reconnects, ~. disconnects."
-    }
-    return [line]
-  }
-
-  /// Whole seconds, or milliseconds where that is none.
-  private static func seconds(_ time: Duration) -> String {
-    time < .seconds(1) ? "\(time.milliseconds) ms" : "\(time.components.seconds) s"
-  }
-
-  private static func held(_ count: Int) -> String { "Typed input is held (\(count) bytes)." }
-
-  private func plan(at now: Moment) -> RecoveryPlan {
+  /// The plan as it is at `now`.
+  func plan(at now: Moment) -> RecoveryPlan {
     switch activity {
     case .waiting(var plan, let until):
       let seconds = (until - now) / .seconds(1)
       plan.at = .seconds(max(0, Int(seconds.rounded(.up))))
       return plan
     case .trying(let number):
-      return RecoveryPlan(
-        next: .reconnect, attempt: number, attemptsLeft: attemptsLeft)
+      return RecoveryPlan(next: .reconnect, attempt: number, attemptsLeft: attemptsLeft)
     case .none:
-      return RecoveryPlan(next: .reconnect)
+      return RecoveryPlan(next: .reconnect, attemptsLeft: attemptsLeft)
     }
-  }
-
-  private func explanation(of error: AppError) -> String {
-    let entry = ErrorCatalogue.entry(named: error.caseName)
-    return [entry?.cause, entry?.remedy].compactMap(\.self).joined(separator: " ")
-  }
-
-  /// The line for `event` where nothing can be erased: once per kind of trouble.
-  package mutating func message(for event: RecoveryEvent) -> String? {
-    switch event.step {
-    case .waiting(let plan):
-      // What may be over at once is said when it is not.
-      if wasUp, let wait = plan.at, wait <= RecoveryDefaults.settleWindow { return nil }
-      return wasUp || plan.next != .giveUp ? troubleMessage() : nil
-    case .failed(let failure):
-      lastError = failure.error
-      return nil
-    case .suspected(let silent):
-      return "\(host) has not responded for \(Self.seconds(silent))."
-    case .cleared:
-      return "\(host) responds again."
-    case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,
-      .switched,
-      .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
-      return nil
-    }
-  }
-
-  /// The line for a link that has been down for a while, once.
-  package mutating func overdueMessage() -> String? {
-    wasUp && !isUp && !isFinal && lastMessage == nil ? troubleMessage() : nil
-  }
-
-  private mutating func troubleMessage() -> String? {
-    guard let lastError else { return nil }
-    let text = "\(PeerText.escaped(lastError.shownMessage(), limit: 512)) Retrying"
-    guard text != lastMessage else { return nil }
-    lastMessage = text
-    return text + " until it succeeds; changes are reported."
-  }
-
-  private var lastError: AppError?
-
-  /// That the link is back.
-  package static func back(after time: Duration, _ attempts: Int) -> String {
-    let tenths = Int(time / .milliseconds(100))
-    let words = tenths < 10 ? "\(time.milliseconds) ms" : "\(tenths / 10).\(tenths % 10) s"
-    return "The link is back after \(words) (\(attempts) \(attempts == 1 ? "try" : "tries"))."
   }
 }

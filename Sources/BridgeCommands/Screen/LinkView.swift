@@ -9,6 +9,8 @@ import BridgeWaiting
 final class LinkView: Sendable {
   private struct State {
     var status: LinkStatus
+    /// How many typed bytes were sent, and have not reached the program as far as is known.
+    var untaken = 0
     var ticker: Task<Void, Never>?
     var isOver = false
   }
@@ -38,9 +40,12 @@ final class LinkView: Sendable {
   }
 
   /// Shows what follows from `event`.
-  func see(_ event: RecoveryEvent) {
+  ///
+  /// - Parameter untaken: how many typed bytes were sent, and are not known to have arrived.
+  func see(_ event: RecoveryEvent, untaken: Int = 0) {
     let message = state.withLock { state -> String? in
       state.status.see(event)
+      state.untaken = untaken
       guard !reporter.style.showsProgress else { return nil }
       return state.status.message(for: event)
     }
@@ -65,18 +70,30 @@ final class LinkView: Sendable {
     reporter.overlay([])
   }
 
-  private func draw() {
+  /// Whether the link was up, and does not answer or is down.
+  var isOut: Bool { state.withLock { $0.status.isOut } }
+
+  /// The answer to `~s` while the link is not up; nil while it is.
+  func report() -> [String]? {
+    let held = keyboard?.waiting ?? 0
+    return state.withLock { $0.status.report(at: ContinuousClock.now, held: held + $0.untaken) }
+  }
+
+  /// Draws the banner again: something was written over it.
+  func draw() {
     let style = reporter.style
     guard style.showsProgress, style.loudness != .quiet else { return }
-    let lines = state.withLock { state -> [String] in
-      guard !state.isOver, state.status.wasUp || retriesFirstDial else { return [] }
-      return state.status.lines(
-        at: ContinuousClock.now, held: keyboard?.waiting ?? 0,
-        // Before the shell has the keyboard its keys are the terminal's: only Ctrl-C acts.
-        hasKeyboard: keyboard?.wasOpened == true,
+    let (held, keys) = (keyboard?.waiting ?? 0, keyboard?.keys ?? .none)
+    let (lines, wasUp) = state.withLock { state -> ([String], Bool) in
+      let wasUp = state.status.wasUp
+      guard !state.isOver, wasUp || retriesFirstDial else { return ([], wasUp) }
+      let lines = state.status.lines(
+        at: ContinuousClock.now, held: held + state.untaken, keys: keys,
         color: style.usesColor, unicode: isUnicode)
+      return (lines, wasUp)
     }
-    if !lines.isEmpty { reporter.progress(nil) }
+    // How far a first dial came is old then; how far a copy is stays true.
+    if !lines.isEmpty, !wasUp { reporter.progress(nil) }
     reporter.overlay(lines, overScreen: keyboard?.isFullScreen ?? false)
   }
 

@@ -3,30 +3,28 @@ import Testing
 
 /// The answer to `~s`.
 @Suite struct StatusTextTests {
-  private func lines(_ link: StatusText.Link?) -> [String] {
+  private func lines(_ link: StatusText.Link) -> [String] {
     StatusText(user: "ann", endpoint: "web:22", link: link).lines
   }
 
-  @Test func aLinkThatIsDownHasAnAddress() {
-    #expect(lines(nil) == ["ann at web:22"])
+  @Test func aLinkThatIsDownHasWhatIsKnownOfTheOutage() {
+    let text = StatusText(user: "ann", endpoint: "web:22", outage: ["no answer for 8 s.", "why"])
+    #expect(text.lines == ["ann at web:22", "  no answer for 8 s.", "  why"])
   }
 
-  @Test func aLinkThatIsUpHasItsRoundTrip() {
-    let link = StatusText.Link(
-      algorithms: "curve, aes", silence: .milliseconds(1_234), roundTrip: .microseconds(12_345))
-    #expect(
-      lines(link) == [
-        "ann at web:22", "  curve, aes", "  last heard 1234 ms ago", "  round trip 12.3 ms",
-      ])
+  @Test func aLinkThatIsUpSaysWhenItWasHeard() {
+    let link = StatusText.Link(algorithms: "curve, aes", silence: .milliseconds(1_234))
+    #expect(lines(link) == ["ann at web:22", "  curve, aes", "  last heard 1234 ms ago"])
+    #expect(lines(.init(algorithms: nil, silence: nil)) == ["ann at web:22"])
   }
 
-  @Test func aPeerThatDoesNotAnswerIsReported() {
-    let link = StatusText.Link(algorithms: nil, silence: nil, roundTrip: nil)
-    #expect(lines(link) == ["ann at web:22", "  no answer within 3 s"])
+  @Test func aRoundTripIsGivenOrMissed() {
+    #expect(StatusText.roundTrip(.microseconds(12_345)) == "  round trip 12.3 ms")
+    #expect(StatusText.roundTrip(nil) == "  no answer within 3 s")
   }
 
   @Test func whatAServerNamesIsEscaped() {
-    let link = StatusText.Link(algorithms: "a\u{1B}[2J", silence: nil, roundTrip: .zero)
+    let link = StatusText.Link(algorithms: "a\u{1B}[2J", silence: nil)
     #expect(!lines(link).joined().unicodeScalars.contains("\u{1B}"))
   }
 }

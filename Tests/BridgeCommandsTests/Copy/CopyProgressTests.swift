@@ -35,6 +35,17 @@ import Testing
     #expect(progress.text.hasPrefix("100%") && progress.secondsLeft == 0)
   }
 
+  /// "0 B/s" says nothing of why.
+  @Test func withoutALinkItSaysWhatItWaitsFor() {
+    var progress = CopyProgress()
+    (progress.bytes, progress.totalBytes, progress.rate) = (512, 2048, 0)
+    progress.isWaiting = true
+    #expect(progress.text == "25%  512 B of 2.0 KiB  waiting for the link")
+    // Connections beside the one that is lost may go on.
+    progress.rate = 100
+    #expect(progress.text == "25%  512 B of 2.0 KiB  100 B/s  0:16 left")
+  }
+
   @Test func theRateIsThatOfTheLastSeconds() {
     var rate = CopyRate()
     #expect(rate.add(0, at: .zero) == nil)

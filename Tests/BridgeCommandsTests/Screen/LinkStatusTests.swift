@@ -1,5 +1,6 @@
 import BridgeCommands
 import BridgeErrors
+import BridgeFaults
 import BridgeRecovery
 import Testing
 
@@ -13,8 +14,10 @@ import Testing
     RecoveryEvent(at: start + time, generation: generation, step: step)
   }
 
-  private func lines(_ status: LinkStatus, after time: Duration, held: Int = 0) -> [String] {
-    status.lines(at: start + time, held: held, hasKeyboard: true, color: false, unicode: false)
+  private func lines(
+    _ status: LinkStatus, after time: Duration, held: Int = 0, keys: LinkStatus.Keys = .bare
+  ) -> [String] {
+    status.lines(at: start + time, held: held, keys: keys, color: false, unicode: false)
   }
 
   /// Up as generation 1, then lost, shown, and waiting for 4 s.
@@ -95,18 +98,123 @@ import Testing
     #expect(!status.isTicking)
   }
 
-  @Test func aSuspicionSaysHowLongAndWhatIsHeld() {
+  private func suspected() -> LinkStatus {
     var status = LinkStatus(host: "h")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
     status.see(event(.suspected(silentFor: .seconds(6)), after: .seconds(10), generation: 1))
+    return status
+  }
+
+  private let shell = LinkStatus.Keys.escapes(isLineStart: true, canDetach: true)
+
+  @Test func aSuspicionSaysHowLongAndWhatIsHeld() {
+    var status = suspected()
     #expect(
-      lines(status, after: .seconds(12), held: 5) == [
-        "h has not responded for 8 s. Typed input is held (5 bytes). ~r reconnects, ~. disconnects."
+      lines(status, after: .seconds(12), held: 5, keys: shell) == [
+        "h has not responded for 8 s.",
+        "  Typed input is held (5 bytes). ~r reconnects, ~d detaches, ~. disconnects.",
       ])
     status.see(event(.cleared, after: .seconds(13), generation: 1))
     #expect(lines(status, after: .seconds(13)).isEmpty)
     let early = event(.suspected(silentFor: .milliseconds(500)), after: .seconds(14), generation: 1)
     #expect(status.message(for: early) == "h has not responded for 500 ms.")
+  }
+
+  /// Behind a half line a tilde is text, and runs with the line when the link is back.
+  @Test func onlyKeysThatWorkNowAreOffered() {
+    let half = LinkStatus.Keys.escapes(isLineStart: false, canDetach: true)
+    let plain = LinkStatus.Keys.escapes(isLineStart: true, canDetach: false)
+    func last(_ status: LinkStatus, _ keys: LinkStatus.Keys) -> String? {
+      lines(status, after: .seconds(12), keys: keys).last
+    }
+    for status in [suspected(), down()] {
+      #expect(last(status, half) == "  Typed input is held. Enter ~. disconnects.")
+      #expect(last(status, plain)?.contains("~d") == false)
+      #expect(last(status, shell)?.contains("~d detaches") == true)
+      #expect(last(status, .bare)?.contains("[r] Retry") == true)
+      #expect(last(status, .none)?.contains("~") == false)
+    }
+  }
+
+  /// Nothing is known of what left for a link that was dead by then.
+  @Test(arguments: [(0, "is held."), (1, "is held (1 byte)."), (21, "is held (21 bytes).")])
+  func noHeldBytesAreNoZero(_ count: Int, _ words: String) {
+    let shown = lines(suspected(), after: .seconds(12), held: count, keys: shell)
+    #expect(shown.last?.hasPrefix("  Typed input \(words) ") == true)
+  }
+
+  /// The steps of an outage behind the suspicion, in the order of a black hole.
+  private var outage: [RecoveryEvent] {
+    let shown = PresentedError(error: refused)
+    let plan = RecoveryPlan(next: .reconnect, at: .seconds(4), attempt: 2)
+    return [
+      event(.attempted(number: 1, isStandby: true), after: .seconds(10), generation: 2),
+      event(.failed(.init(.sshTimeout(seconds: 6))), after: .seconds(12), generation: 1),
+      event(.switched, after: .seconds(12), generation: 2),
+      event(.failed(.init(.sshTimeout(seconds: 10))), after: .seconds(20), generation: 2),
+      event(.surfaced(shown), after: .seconds(20)),
+      event(.waiting(plan), after: .seconds(20)),
+      event(.withdrawn(shown.id), after: .seconds(24)),
+    ]
+  }
+
+  @Test func aBlackHoleIsShownFromTheSuspicionToTheEnd() {
+    var status = suspected()
+    var seen = lines(status, after: .seconds(10))
+    let words = [
+      "h has not responded for 6 s; connecting anew.", "h has not responded for 8 s; reconnecting",
+      "h has not responded for 8 s; reconnecting (attempt 1)", "h has not responded for 16 s",
+      "Couldn't connect to h", "Reconnecting in 4 s (attempt 2)", "reconnecting (attempt 2).",
+    ]
+    for (step, expected) in zip(outage, words) {
+      status.see(step)
+      seen = status.lines(at: step.at, keys: .bare, color: false, unicode: false)
+      #expect(seen.joined(separator: "\n").contains(expected), "\(step.name): \(seen)")
+      #expect(!seen.isEmpty && status.isOut && status.isTicking, "\(step.name)")
+    }
+    status.see(event(.recovered(after: .seconds(30), attempts: 3, isFirst: false), generation: 3))
+    #expect(lines(status, after: .seconds(40)).isEmpty && !status.isOut)
+  }
+
+  /// Whatever comes in whatever order: while the link is out there is a line.
+  @Test(arguments: UInt64(0)..<300) func noOrderOfStepsLeavesTheScreenBlank(seed: UInt64) {
+    var generator = SplitMix64(seed: seed)
+    for wasSuspected in [true, false] {
+      var status = wasSuspected ? suspected() : down()
+      for step in outage.shuffled(using: &generator) {
+        status.see(step)
+        for keys in [shell, .bare, .none] {
+          let shown = lines(status, after: .seconds(30), keys: keys)
+          #expect(!shown.isEmpty, "\(step.name)")
+        }
+        #expect(status.report(at: start + .seconds(30), held: 0)?.isEmpty == false)
+        #expect(status.isOut && status.isTicking)
+      }
+    }
+  }
+
+  @Test func theStatusOfAnOutageSaysSinceWhenWhyAndWhatComesNext() {
+    var status = LinkStatus(host: "h")
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    #expect(status.report(at: start, held: 0) == nil)
+    status = down()
+    #expect(
+      status.report(at: start + .seconds(1), held: 21) == [
+        "The link to h was lost 1 s ago; next attempt (3) in 3 s.",
+        "Couldn't connect to h. Refused.", "Typed input is held (21 bytes).",
+      ])
+    #expect(
+      suspected().report(at: start + .seconds(12), held: 0) == ["h has not responded for 8 s."])
+  }
+
+  /// The connection in use goes on, whatever becomes of a second one.
+  @Test func aSecondConnectionThatIsRefusedLeavesTheSuspicion() {
+    var status = suspected()
+    let final = RecoveryPlan(next: .askPerson)
+    status.see(event(.failed(.init(refused)), after: .seconds(11), generation: 2))
+    status.see(event(.surfaced(PresentedError(error: refused, plan: final)), after: .seconds(11)))
+    #expect(lines(status, after: .seconds(12)).first == "h has not responded for 8 s.")
+    #expect(status.isOut)
   }
 
   @Test func theEndOfAnotherGenerationChangesNothing() {

@@ -81,6 +81,28 @@ import Testing
     }
   }
 
+  /// A black hole: the link falls silent, and so does every dial after it.
+  @Test func anOutageIsOnTheScreenFromTheSuspicionToTheEnd() async throws {
+    try await withShell(["--keepalive", "500ms", "--dead-after", "2s"]) { scene, screen in
+      try await scene.proxy.inject(.partition())
+      screen.type("echo in the so''cket\r")
+      try await screen.see("has not responded for")
+      // What is in the socket has not arrived.
+      try await screen.see("Typed input is held (21 bytes)")
+      screen.type("~s")
+      try await screen.see(" at 127.0.0.1:\(scene.proxy.port)\r\n  127.0.0.1 has not responded for")
+      // The link is dead, the next one is dialed, and nothing has failed that could be shown.
+      try await screen.see("; reconnecting (attempt 1).")
+      screen.type("half a line")
+      try await screen.see("Enter ~. disconnects.")
+      screen.type("\r~s")
+      try await screen.see("Typed input is held (33 bytes)")
+      screen.type("~.")
+      #expect(await screen.end() == 130)
+      #expect(screen.isRestored)
+    }
+  }
+
   @Test func detachingLeavesItRunningAndAttachingReturns() async throws {
     try await withShell { scene, screen in
       screen.type("kept=yes; echo ke''pt\r")

@@ -1,0 +1,200 @@
+import BridgeErrors
+package import BridgeRecovery
+
+// What a person reads about the link.
+extension LinkStatus {
+  /// The keys that act on the link now.
+  package enum Keys: Sendable, Equatable {
+    /// None: there is no keyboard, or it is the terminal's.
+    case none
+    /// The escapes of a shell. What is typed is held.
+    case escapes(isLineStart: Bool, canDetach: Bool)
+    /// Single keys.
+    case bare
+  }
+
+  /// The lines of the banner at `now`; none while all is well, and in the first moment after a cut.
+  ///
+  /// - Parameter held: how many typed bytes have not reached the program.
+  package func lines(
+    at now: Moment, held: Int = 0, keys: Keys, color: Bool, unicode: Bool
+  ) -> [String] {
+    let outage: Outage
+    switch state {
+    case .up, .over: return []
+    case .suspected(_, let suspicion): outage = suspicion
+    case .opening(let opening):
+      guard opening.shown != nil else { return [] }
+      outage = opening
+    case .down(let down):
+      let isShort = if case .cut = down.start { true } else { false }
+      // It may be over at once.
+      if isShort, down.shown == nil, down.time(at: now) <= RecoveryDefaults.settleWindow {
+        return []
+      }
+      outage = down
+    }
+    var lines = banner(of: outage, at: now, color: color, unicode: unicode)
+    if isExplained, let error = outage.shown?.error ?? outage.failure {
+      lines.append("  " + Self.explanation(of: error))
+    }
+    lines += keyLines(keys, held: held, outage)
+    if lostBytes > 0 {
+      lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
+    }
+    if isDisconnecting { lines.append("  Ctrl-C again disconnects.") }
+    return lines
+  }
+
+  private func banner(
+    of outage: Outage, at now: Moment, color: Bool, unicode: Bool
+  ) -> [String] {
+    guard !isSuspected, let shown = outage.shown else { return ["\(facts(outage, at: now))."] }
+    // How often it was tried is in the plan; the error's own count is of something else.
+    let error = PresentedError(
+      id: shown.id, error: shown.error, context: shown.context, plan: outage.plan(at: now))
+    let advice = CommandAdvice.text(for: error.error, in: error.context)
+    let lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
+      .split(separator: "\n").map(String.init)
+    // What its options mean here, and which keys choose them, is ours to say.
+    return lines.dropLast()
+  }
+
+  private var isSuspected: Bool { if case .suspected = state { true } else { false } }
+
+  /// Since when it does not answer, and what is done about it: without a period.
+  private func facts(_ outage: Outage, at now: Moment) -> String {
+    let time = Self.seconds(outage.time(at: now))
+    let start =
+      switch outage.start {
+      case .silent: "\(host) has not responded for \(time)"
+      case .cut: wasUp ? "the link to \(host) was lost \(time) ago" : "no link to \(host) yet"
+      }
+    guard let step = step(outage, at: now) else { return Self.capitalized(start) }
+    return Self.capitalized(start) + "; " + step
+  }
+
+  private func step(_ outage: Outage, at now: Moment) -> String? {
+    switch (isSuspected, outage.activity) {
+    case (true, .none), (true, .waiting): nil
+    case (true, .trying): "connecting anew"
+    case (false, .none): "reconnecting"
+    case (false, .trying(let number)): "reconnecting (attempt \(number))"
+    case (false, .waiting(let plan, let until)):
+      now < until
+        ? "next attempt (\(plan.attempt)) in \(Self.countdown(until - now)) s"
+        : "reconnecting (attempt \(plan.attempt))"
+    }
+  }
+
+  private static func countdown(_ time: Duration) -> Int {
+    Int((time / .seconds(1)).rounded(.up))
+  }
+
+  private static func capitalized(_ text: String) -> String {
+    text.hasPrefix("the ") || text.hasPrefix("no ")
+      ? text.prefix(1).uppercased() + text.dropFirst() : text
+  }
+
+  private func keyLines(_ keys: Keys, held: Int, _ outage: Outage) -> [String] {
+    switch keys {
+    case .none: return []
+    case .bare:
+      let kinds = (outage.shown?.error ?? outage.failure)?.recoveryOptions.map(\.kind) ?? []
+      return ["  " + LinkKeys.options(of: kinds).joined(separator: "  ")]
+    case .escapes(isLineStart: false, _):
+      return ["  \(Self.held(held)) Enter ~. disconnects."]
+    case .escapes(isLineStart: true, let canDetach):
+      let retry = isSuspected ? "~r reconnects" : "~r retries now"
+      let leave = canDetach ? ", ~d detaches, ~. disconnects." : ", ~. disconnects."
+      return ["  \(Self.held(held)) \(retry)\(leave)"]
+    }
+  }
+
+  /// Of what left for a link that was dead by then nothing is known, so that no bytes are no zero.
+  private static func held(_ count: Int) -> String {
+    switch count {
+    case 0: "Typed input is held."
+    case 1: "Typed input is held (1 byte)."
+    default: "Typed input is held (\(count) bytes)."
+    }
+  }
+
+  /// Whole seconds, or milliseconds where that is none.
+  private static func seconds(_ time: Duration) -> String {
+    time < .seconds(1) ? "\(max(0, time.milliseconds)) ms" : "\(time.components.seconds) s"
+  }
+
+  private static func explanation(of error: AppError) -> String {
+    let entry = ErrorCatalogue.entry(named: error.caseName)
+    return [entry?.cause, entry?.remedy].compactMap(\.self).joined(separator: " ")
+  }
+
+  /// The answer to `~s` while the link is not up: since when, why, what comes next; nil while it is
+  /// up. Escaped like the banner.
+  package func report(at now: Moment, held: Int) -> [String]? {
+    let outage: Outage
+    switch state {
+    case .up: return nil
+    case .over: return ["not connected; nothing more is tried."]
+    case .opening(let found), .suspected(_, let found), .down(let found): outage = found
+    }
+    var lines = ["\(facts(outage, at: now))."]
+    if let error = outage.shown?.error ?? outage.failure {
+      lines.append(PeerText.escaped(error.shownMessage(), limit: 512))
+    }
+    if held > 0 { lines.append(Self.held(held)) }
+    return lines
+  }
+}
+
+// Where nothing can be erased: a line for each kind of trouble.
+extension LinkStatus {
+  /// What was said.
+  struct Log: Sendable {
+    var lastMessage: String?
+    var lastError: AppError?
+  }
+
+  /// The line for `event` where nothing can be erased: once per kind of trouble.
+  package mutating func message(for event: RecoveryEvent) -> String? {
+    switch event.step {
+    case .waiting(let plan):
+      // What may be over at once is said when it is not.
+      if wasUp, let wait = plan.at, wait <= RecoveryDefaults.settleWindow { return nil }
+      return wasUp || plan.next != .giveUp ? troubleMessage() : nil
+    case .failed(let failure):
+      log.lastError = failure.error
+      return nil
+    case .suspected(let silent):
+      return "\(host) has not responded for \(Self.seconds(silent))."
+    case .cleared:
+      return "\(host) responds again."
+    case .attempted, .entered, .recovered, .becameHealthy, .classified, .suspended, .resumed,
+      .switched,
+      .gaveUp, .surfaced, .withdrawn, .lingered, .changed, .closed, .missed:
+      return nil
+    }
+  }
+
+  /// The line for a link that has been down for a while, once.
+  package mutating func overdueMessage() -> String? {
+    guard case .down = state, log.lastMessage == nil else { return nil }
+    return troubleMessage()
+  }
+
+  private mutating func troubleMessage() -> String? {
+    guard let error = log.lastError else { return nil }
+    let text = "\(PeerText.escaped(error.shownMessage(), limit: 512)) Retrying"
+    guard text != log.lastMessage else { return nil }
+    log.lastMessage = text
+    return text + " until it succeeds; changes are reported."
+  }
+
+  /// That the link is back.
+  package static func back(after time: Duration, _ attempts: Int) -> String {
+    let tenths = Int(time / .milliseconds(100))
+    let words = tenths < 10 ? "\(time.milliseconds) ms" : "\(tenths / 10).\(tenths % 10) s"
+    return "The link is back after \(words) (\(attempts) \(attempts == 1 ? "try" : "tries"))."
+  }
+}
