@@ -183,15 +183,16 @@ let package = Package(
         "BridgeTerminal", "BridgeSupervision", "BridgeRecovery", "BridgeSSH", "BridgeWebSocket",
         "BridgeReactor",
         "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeWaiting", argumentParser,
+        "BridgeSessionProtocol", "BridgeTerminalState", "BridgeWaiting", argumentParser,
       ]),
     .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
         "BridgeCommands", "BridgeFiles", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
-        "BridgeSession", "BridgeSessionProtocol", "BridgeTerminal", "BridgeTestKit",
-        "BridgeWebSocket", "BridgeTransport", "BridgeErrors", "BridgeFaults", argumentParser,
+        "BridgeSession", "BridgeSessionProtocol", "BridgeTerminal", "BridgeTerminalState",
+        "BridgeTestKit", "BridgeWebSocket", "BridgeTransport", "BridgeErrors", "BridgeFaults",
+        argumentParser,
       ]),
     .target(
       name: "BridgeWebSocket",
@@ -207,6 +208,9 @@ let package = Package(
       ]),
 
     // Durable sessions.
+    .target(name: "BridgeTerminalState"),
+    .testTarget(
+      name: "BridgeTerminalStateTests", dependencies: ["BridgeFaults", "BridgeTerminalState"]),
     .target(name: "BridgeSessionProtocol"),
     .testTarget(name: "BridgeSessionProtocolTests", dependencies: ["BridgeSessionProtocol"]),
     .systemLibrary(name: "CSessionSystem"),
@@ -216,7 +220,9 @@ let package = Package(
     .testTarget(name: "BridgeFilesTests", dependencies: ["BridgeFiles", "BridgeSessionProtocol"]),
     .target(
       name: "BridgeSessionHost",
-      dependencies: ["BridgeFiles", "BridgeSessionProtocol", "CSessionSystem"]),
+      dependencies: [
+        "BridgeFiles", "BridgeSessionProtocol", "BridgeTerminalState", "CSessionSystem",
+      ]),
     .target(
       name: "BridgeSession",
       dependencies: [
@@ -232,7 +238,9 @@ let package = Package(
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(
       name: "BridgeSessionHostTests",
-      dependencies: ["BridgeSessionHost", "BridgeSessionProtocol", "bridge-host"]),
+      dependencies: [
+        "BridgeSessionHost", "BridgeSessionProtocol", "BridgeTerminalState", "bridge-host",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -232,12 +232,16 @@ extension DurableSession {
     }
   }
 
-  /// Before the first byte of a client that begins in the middle of the output.
+  /// Before the first byte of a client that begins in the middle of the output, and before what a
+  /// terminal printed while this client was away.
   private func showScreen(_ welcome: Welcome) {
-    guard configuration.attachment.replay == .screen, configuration.resume == nil,
-      !hasShownScreen
-    else { return }
-    hasShownScreen = true
+    if hasAttached {
+      guard welcome.kind == .terminal, welcome.newest > welcome.resume else { return }
+      return queue.append(
+        SessionChunk(offset: welcome.resume, content: .screen([], live: welcome.newest)))
+    }
+    hasAttached = true
+    guard configuration.attachment.replay == .screen, configuration.resume == nil else { return }
     queue.append(
       SessionChunk(
         offset: welcome.resume, content: .screen(welcome.modes, live: welcome.newest)))

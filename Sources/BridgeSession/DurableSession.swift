@@ -89,7 +89,7 @@ public actor DurableSession {
   /// it declined before it started anything.
   public internal(set) var mayHaveStarted = false
   var wasWriter = false
-  var hasShownScreen = false
+  var hasAttached = false
   var timer: Task<Void, Never>?
   /// Callers that wait for output, space for input, an end, or a state.
   let changes = Changes()

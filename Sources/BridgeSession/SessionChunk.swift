@@ -8,8 +8,9 @@ public struct SessionChunk: Sendable, Equatable {
     case bytes([UInt8], ProgramStream)
     /// Bytes that are no longer kept, to below this offset.
     case gap(to: UInt64)
-    /// First, where output begins in the middle of a screen: escape sequences for the terminal. Up
-    /// to `live` the output is old, and what a terminal answers must be taken out (`MuteFilter`).
+    /// First, where output begins in the middle of a screen: escape sequences for the terminal; and
+    /// on a terminal also after an outage, then without any. Up to `live` the output is old, and
+    /// what a terminal answers must be taken out (`MuteFilter`).
     case screen([UInt8], live: UInt64)
   }
 

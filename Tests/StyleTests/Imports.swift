@@ -84,18 +84,21 @@ struct ImportTable: Sendable {
         "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles",
         "BridgeHTTP",
         "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTransport",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTerminalState",
+        "BridgeTransport",
         "BridgeWaiting", "BridgeWebSocket", "Foundation", "Logging",
       ], platform: []),
     Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
     Row(target: "BridgeSessionProtocol", modules: [], platform: []),
+    Row(target: "BridgeTerminalState", modules: [], platform: ["Glibc"]),
     // Both are in one static executable: Foundation would double its size and its memory.
     Row(
       target: "BridgeFiles", modules: ["BridgeSessionProtocol"],
       native: ["CLibCrypto", "CSessionSystem"], platform: ["Glibc"]),
     Row(
-      target: "BridgeSessionHost", modules: ["BridgeFiles", "BridgeSessionProtocol"],
+      target: "BridgeSessionHost",
+      modules: ["BridgeFiles", "BridgeSessionProtocol", "BridgeTerminalState"],
       native: ["CSessionSystem"], platform: ["Glibc"]),
     Row(
       target: "BridgeSession",

@@ -3,6 +3,7 @@ package import BridgeErrors
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
+import BridgeTerminalState
 import BridgeTransport
 import BridgeWaiting
 
@@ -129,6 +130,7 @@ private struct LogPrinter: Sendable {
     case .bytes(let bytes, let stream):
       let isMuted = stream == .terminal && context.local.outputIsTerminal
       let shown = isMuted ? filter.withLock { $0.filter(bytes) } : bytes
+      context.screen?.see(shown)
       await context.reporter.makeWay()
       outcome = await context.output.write(shown)
     }

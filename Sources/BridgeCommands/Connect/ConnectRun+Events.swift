@@ -94,7 +94,7 @@ extension ConnectRun {
 
   /// A program that has the screen to itself does not know what was shown over it.
   private func redraw() {
-    guard let keyboard, keyboard.isFullScreen, reporter.style.loudness != .quiet,
+    guard keyboard != nil, context.screen?.isFullScreen == true, reporter.style.loudness != .quiet,
       let size = TerminalSize(of: 0)
     else { return }
     context.resizes.yield(.init(size: size, isRedraw: true))
@@ -146,7 +146,8 @@ extension ConnectRun {
   private func disconnect() {
     view.end()
     reporter.show("\r\n")
-    context.logDisconnect()
+    // It is said when the terminal is the user's again.
+    context.facts.withLock { $0.hasDisconnected = true }
     context.finish(.success(.interrupted))
   }
 

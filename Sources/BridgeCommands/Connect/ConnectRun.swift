@@ -206,8 +206,10 @@ struct ConnectRun: Sendable {
     await context.output.drain()
     view.end()
     reporter.progress(nil)
+    await context.giveBackScreen()
     if ending.leavesLine { reporter.leaveLine() }
     TerminalModes.restore()
+    if context.facts.withLock({ $0.hasDisconnected }) { context.logDisconnect() }
     if let farewell = work.farewell { reporter.log("bridgectl: \(farewell)") }
     switch ending.words {
     case .none: break

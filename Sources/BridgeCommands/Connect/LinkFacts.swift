@@ -50,6 +50,8 @@ package struct LinkFacts: Sendable {
   package var remote: ExitReport.Remote?
   /// The case of the error that ended the run.
   package var caseName: String?
+  /// Whether the user has left.
+  package var hasDisconnected = false
   /// Whether the run is ending at the user's request, or has nothing left to do.
   package var isOver = false
 

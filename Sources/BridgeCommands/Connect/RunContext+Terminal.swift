@@ -59,4 +59,14 @@ extension RunContext {
     guard settings.terminal == .wanted, !wantsTerminal else { return }
     reporter.warn("no terminal is requested: standard input is not one (-tt requests it anyway)")
   }
+
+  /// Gives the user's terminal back as it was before the remote side wrote to it. Behind all output
+  /// that was handed over, and before the words that follow: they would vanish with the screen of
+  /// a program.
+  func giveBackScreen() async {
+    guard let reset = screen?.takeReset(), !reset.isEmpty else { return }
+    await reporter.makeWay()
+    output.post(reset, isUnbounded: true)
+    await output.drain()
+  }
 }

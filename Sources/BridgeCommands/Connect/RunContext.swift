@@ -23,6 +23,8 @@ struct RunContext: Sendable {
   let clock = ContinuousClock()
   /// The user's keyboard, where a shell may own it.
   let keyboard: Keyboard?
+  /// The terminal on standard output, where it is one.
+  let screen: OutputScreen?
   let view: LinkView
   let resizes = Resizes()
   let facts = Mutex(LinkFacts())
@@ -52,9 +54,12 @@ struct RunContext: Sendable {
     let keyboard = interactive && local.inputIsTerminal ? Keyboard() : nil
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }
+    let screen = local.outputIsTerminal ? OutputScreen() : nil
+    self.screen = screen
     view = LinkView(
       host: PeerText.escaped(settings.givenHost, limit: 128), reporter: reporter,
-      keyboard: keyboard, reactor: reactor, clock: clock, isUnicode: local.isUnicode,
+      keyboard: keyboard, screen: screen, reactor: reactor, clock: clock,
+      isUnicode: local.isUnicode,
       retriesFirstDial: request.recovery.wait != nil)
     let (endings, end) = AsyncStream.makeStream(
       of: Ending.self, bufferingPolicy: .bufferingOldest(1))

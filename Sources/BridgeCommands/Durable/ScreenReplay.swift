@@ -1,14 +1,30 @@
-import BridgeSessionProtocol
+package import BridgeTerminalState
 
-/// What a new client of a terminal shows: old output mute, the rest as it is.
+/// What a client of a terminal shows of output that was printed before it was attached: mute what a
+/// terminal would answer, the rest as it is.
 package struct ScreenReplay: Sendable {
-  private var filter = MuteFilter()
-  /// Output below was printed before this client attached.
-  private let live: UInt64
+  private var filter: MuteFilter
+  /// Output below was printed before this client was attached.
+  private var live: UInt64
   private var isLive = false
 
-  /// A replay that is mute up to `live`.
-  package init(live: UInt64) { self.live = live }
+  /// A replay that is mute up to `live`, on a terminal in `state`.
+  package init(
+    live: UInt64, for audience: MuteFilter.Audience, after state: TerminalState = TerminalState()
+  ) {
+    self.live = live
+    filter = MuteFilter(audience, after: state)
+  }
+
+  /// Goes on up to `live` after an outage; false where it was over before.
+  package mutating func extend(to live: UInt64) -> Bool {
+    guard !isLive else { return false }
+    self.live = max(live, self.live)
+    return true
+  }
+
+  /// The sequences to show of those that come before the output.
+  package mutating func begin(with sequences: [UInt8]) -> [UInt8] { filter.filter(sequences) }
 
   /// The bytes to show of those at `offset`.
   package mutating func show(_ bytes: [UInt8], at offset: UInt64) -> [UInt8] {

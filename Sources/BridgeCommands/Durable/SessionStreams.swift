@@ -3,6 +3,7 @@ import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
+import BridgeTerminalState
 import BridgeTransport
 import BridgeWaiting
 
@@ -83,10 +84,10 @@ final class SessionStreams: Sendable {
 
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
+    await context.giveBackScreen()
     let isTyped = keyboard?.wasOpened == true
     if let keyboard, isTyped {
       let unsent = keyboard.close()
-      if context.local.outputIsTerminal { context.reporter.show(keyboard.takeReset()) }
       if unsent > 0 { reportUnsent(unsent) }
     }
     // A program that ends reads what it wants of its input.
@@ -161,8 +162,7 @@ final class SessionStreams: Sendable {
   private func show(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
     switch chunk.content {
     case .screen(let modes, let live):
-      replay.withLock { $0 = welcome.kind == .terminal ? ScreenReplay(live: live) : nil }
-      return await write([modes])
+      return await write([beginReplay(modes, to: live)])
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
       progress.withLock { progress in
@@ -177,9 +177,22 @@ final class SessionStreams: Sendable {
     }
   }
 
+  /// What is shown of `modes` before output that is old up to `live`.
+  private func beginReplay(_ modes: [UInt8], to live: UInt64) -> [UInt8] {
+    guard welcome.kind == .terminal, let screen = context.screen else { return modes }
+    return replay.withLock { replay in
+      if replay?.extend(to: live) == true { return replay?.begin(with: modes) ?? modes }
+      // A new client has a terminal of its own; who comes back knows what was shown.
+      let isNew = !isOwn && replay == nil
+      var next = ScreenReplay(live: live, for: isNew ? .replay : .resumption, after: screen.state)
+      defer { replay = next }
+      return next.begin(with: modes)
+    }
+  }
+
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
-    for bytes in parts { keyboard?.see(bytes) }
+    for bytes in parts { context.screen?.see(bytes) }
     await context.reporter.makeWay()
     return await context.output.write(parts)
   }
@@ -300,7 +313,8 @@ final class SessionStreams: Sendable {
 
   /// What was shown over a program's screen must go.
   private func drawAgain() {
-    guard let keyboard, keyboard.isFullScreen, context.reporter.style.showsProgress,
+    guard keyboard != nil, context.screen?.isFullScreen == true,
+      context.reporter.style.showsProgress,
       context.reporter.style.loudness != .quiet, let size = TerminalSize(of: 0)
     else { return }
     context.resizes.yield(.init(size: size, isRedraw: true))

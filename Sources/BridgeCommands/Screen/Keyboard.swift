@@ -21,7 +21,6 @@ final class Keyboard: Sendable {
     var wasOpened = false
     var parser = EscapeParser()
     var keys = LinkKeys()
-    var screen = ScreenTracker()
     var canDetach = false
     /// Set while the user is asked whether to send what was typed: gets each byte.
     var isAsking = false
@@ -70,23 +69,6 @@ final class Keyboard: Sendable {
 
   /// How many typed bytes wait to be sent.
   var waiting: Int { outbox.count }
-
-  /// Tracks the output of the remote side.
-  func see(_ bytes: [UInt8]) {
-    state.withLock { $0.screen.see(bytes) }
-  }
-
-  /// Whether a remote program has the whole screen to itself.
-  var isFullScreen: Bool { state.withLock { $0.screen.isTaken } }
-
-  /// The sequences that restore the screen after the remote side was cut off; empty when none are
-  /// needed.
-  func takeReset() -> String {
-    state.withLock { state in
-      defer { state.screen = ScreenTracker() }
-      return state.screen.reset
-    }
-  }
 
   /// A shell lives.
   ///

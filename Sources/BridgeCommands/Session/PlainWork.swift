@@ -128,12 +128,13 @@ final class PlainWork: LinkWork {
     }
     let remote = RemoteSession(
       channel, output: context.output, input: input, reporter: reporter, keyboard: keyboard,
-      resizes: sizes, clock: context.clock)
+      screen: context.screen, resizes: sizes, clock: context.clock)
     switch await remote.run() {
     case .ended(let status):
       state.withLock { $0.ledger.end() }
       context.facts.withLock { $0.remote = ExitReport.Remote(status) }
       if case .signal(let name) = status {
+        await context.giveBackScreen()
         reporter.log("bridgectl: SIG\(PeerText.escaped(name, limit: 32)) ended it.")
       }
       context.finish(.success(ExitCode(status)))
@@ -171,9 +172,7 @@ final class PlainWork: LinkWork {
     let failure = await connection.lastFailure
     let (keyboard, isOver) = (context.keyboard, context.facts.withLock { $0.isOver })
     let unsent = keyboard?.close() ?? 0
-    if isStarted, let keyboard, context.local.outputIsTerminal {
-      context.reporter.show(keyboard.takeReset())
-    }
+    if isStarted { await context.giveBackScreen() }
     // A generation that was closed for a better one has no failure of its own.
     guard failure != nil || error == .cancelled || Task.isCancelled else {
       let known = channel?.failure.flatMap { $0.kind == .outputLost ? $0 : nil }

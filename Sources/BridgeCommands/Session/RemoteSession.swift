@@ -24,6 +24,8 @@ struct RemoteSession: Sendable {
   let reporter: Reporter
   /// The user's terminal, where it belongs to the remote side for as long as this lasts.
   let keyboard: Keyboard?
+  /// The terminal that the output is written to, where it is one.
+  let screen: OutputScreen?
   /// Sizes of the terminal from now on.
   let resizes: AsyncStream<Resizes.Change>
   /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
@@ -51,7 +53,8 @@ struct RemoteSession: Sendable {
 
   init(
     _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
-    keyboard: Keyboard?, resizes: AsyncStream<Resizes.Change>, quietTime: Duration = .seconds(2),
+    keyboard: Keyboard?, screen: OutputScreen? = nil, resizes: AsyncStream<Resizes.Change>,
+    quietTime: Duration = .seconds(2),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
   ) {
     self.channel = channel
@@ -59,6 +62,7 @@ struct RemoteSession: Sendable {
     self.input = input
     self.reporter = reporter
     self.keyboard = keyboard
+    self.screen = screen
     self.resizes = resizes
     self.quietTime = quietTime
     self.clock = clock
@@ -127,7 +131,7 @@ struct RemoteSession: Sendable {
 
   private func carryOutput() async -> Step {
     await carry(channel.standardOutput) { bytes in
-      keyboard?.see(bytes)
+      screen?.see(bytes)
       await reporter.makeWay()
       return await output.write(bytes)
     }

@@ -1,4 +1,5 @@
 import BridgeSessionProtocol
+import BridgeTerminalState
 
 extension Keeper {
   /// What a terminal answers to DA1: a VT220 with color, which is all that is promised.

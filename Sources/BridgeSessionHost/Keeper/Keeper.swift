@@ -1,4 +1,5 @@
 import BridgeSessionProtocol
+import BridgeTerminalState
 
 /// The process that holds one session: its program, its journal and its attachments.
 ///
@@ -35,7 +36,7 @@ final class Keeper {
   private(set) var owesTombstone = false
   private var agentTarget: String?
   private var saidLineTruncated = false
-  var tracker = ModeTracker()
+  var tracker = TerminalState()
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: TerminalSize)?
 

@@ -11,8 +11,7 @@ enum FuzzBody {
     guard let first = data.first else { return nil }
     let rest = Array(data.dropFirst())
     let pieces = cut(rest, by: Int(first))
-    return parser(rest, pieces) ?? machine(rest) ?? client(rest) ?? tracker(rest, pieces)
-      ?? filter(rest, pieces)
+    return parser(rest, pieces) ?? machine(rest) ?? client(rest)
   }
 
   private static func cut(_ bytes: [UInt8], by seed: Int) -> [[UInt8]] {
@@ -156,33 +155,6 @@ enum FuzzBody {
         break
       }
     }
-    return nil
-  }
-
-  // MARK: Terminal output
-
-  private static func tracker(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
-    var (once, inPieces) = (ModeTracker(), ModeTracker())
-    once.track(whole)
-    for piece in pieces { inPieces.track(piece) }
-    guard once.checkpoint == inPieces.checkpoint, once.cleared == inPieces.cleared,
-      once.isAtBoundary == inPieces.isAtBoundary
-    else { return "the modes depend on where the bytes were cut" }
-    guard once.restore.count <= 2048, (once.cleared?.modes.count ?? 0) <= 2048 else {
-      return "the modes are long"
-    }
-    guard once.cleared?.offset ?? 0 <= UInt64(whole.count) else { return "cleared in the future" }
-    let restored = ModeTracker(restoring: once.checkpoint, offset: UInt64(whole.count))
-    guard restored.checkpoint == once.checkpoint else { return "the modes are not restored" }
-    return nil
-  }
-
-  private static func filter(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
-    var (once, inPieces) = (MuteFilter(), MuteFilter())
-    let shown = once.filter(whole) + once.finish()
-    let parts = pieces.flatMap { inPieces.filter($0) } + inPieces.finish()
-    guard shown == parts else { return "what is shown depends on where the bytes were cut" }
-    guard shown.count <= whole.count else { return "more is shown than was printed" }
     return nil
   }
 }

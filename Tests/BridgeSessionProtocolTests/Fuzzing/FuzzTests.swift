@@ -34,11 +34,4 @@ import Testing
       if broken != nil { return }
     }
   }
-
-  @Test func aSequenceTooLongToMeanAnythingIsNotKept() {
-    var tracker = ModeTracker()
-    let long = String(repeating: "1;", count: 1000)
-    tracker.track(Array("\u{1B}[\(long)r\u{1B}[\(long)m\u{1B}[>\(long)m\u{1B}[?2004h".utf8))
-    #expect(tracker.restore == Array("\u{1B}[?2004h".utf8))
-  }
 }

@@ -216,6 +216,49 @@ import Testing
     }
   }
 
+  /// A program that is left, its link or its screen with it, would leave the keyboard in its mode;
+  /// and what is said on its screen goes with that.
+  @Test(arguments: [("require", "d"), ("require", "."), ("never", ".")])
+  func whatAProgramSetIsUndoneBeforeTheLastWords(durable: String, escape: String) async throws {
+    try await withSessions { server, home, _ in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        ["connect", "--durable=\(durable)"] + server.link(home) + ["127.0.0.1"], on: terminal)
+      let set = ["[>1u", "[?1049h", "[>4;2m", "[?1000h"].map { "\\033" + $0 }.joined()
+      screen.type("PS1=; stty -echo; printf '\(set)'; echo rea''dy; cat\r")
+      try await screen.see("ready")
+      screen.type("\r~\(escape)")
+      _ = await screen.end()
+      let words = try #require(
+        screen.transcript.range(of: escape == "d" ? "detached from" : "disconnected from"))
+      for undo in ["[?1049l", "[<1u", "[>4m", "[?1000l"] {
+        let undone = try #require(screen.transcript.range(of: "\u{1B}\(undo)"), "\(undo)")
+        #expect(undone.upperBound <= words.lowerBound, "\(undo)")
+      }
+      #expect(screen.isRestored)
+    }
+  }
+
+  /// An answer would be typed at the prompt.
+  @Test func whatWasAskedDuringAnOutageIsNotAnsweredAfterIt() async throws {
+    try await withShell { scene, screen in
+      let (go, mark) = (scene.home.file("go"), scene.home.file("mark"))
+      screen.type(
+        "until [ -e \(go) ]; do sleep 0.02; done; printf '\\033[6nde''af'; echo >\(mark)\r")
+      try await scene.proxy.inject(.refuse())
+      try await scene.proxy.inject(.reset)
+      try await screen.see("Connection refused")
+      try scene.home.write("", to: "go")
+      try await eventually { FileManager.default.fileExists(atPath: mark) }
+      try await scene.proxy.inject(.lift)
+      screen.type("\r~r")
+      try await screen.see("deaf")
+      #expect(!screen.transcript.contains("\u{1B}[6n"))
+      screen.type("exit\r")
+      #expect(await screen.end() == 0)
+    }
+  }
+
   /// As with ssh, with a session as without one.
   @Test(arguments: ["never", "require"])
   func theModesOfTheTerminalAreTheUsers(durable: String) async throws {
