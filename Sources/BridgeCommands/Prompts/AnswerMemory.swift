@@ -28,13 +28,13 @@ package struct Asker: Sendable, Hashable {
 /// The secrets that were right: a reconnect does not ask for them again.
 ///
 /// Each is kept for who asked for what, not for the text of the question: two hosts may be asked
-/// about in the same words, and what one of them is told is not for the other.
+/// about in the same words, and the password of one is not for the other.
 package struct AnswerMemory: Sendable {
   /// What a secret answers.
   package enum Question: Sendable, Hashable {
     /// The password of an account.
     case password(Asker)
-    /// The passphrase of the key file at this path. It stays on this machine, whoever gets the key.
+    /// The passphrase of the key file at this path. It stays on this machine.
     case passphrase(keyFile: String)
   }
 

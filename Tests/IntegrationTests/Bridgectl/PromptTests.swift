@@ -126,7 +126,7 @@ struct PasswordTests {
     }
   }
 
-  /// Behind one name: what the hop is told is not for the host behind it, and the reverse, the
+  /// Behind one name: the password of the hop is not for the host behind it, and the reverse, the
   /// first time and after a cut of either.
   @Test func aJumpHostAndItsTargetKeepTheirPasswordsApart() async throws {
     try await withAccount("password") { target, home in
