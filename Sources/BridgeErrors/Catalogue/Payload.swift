@@ -10,6 +10,13 @@ enum Payload {
     PeerText.escaped(Redactor.redacted(head(text)), limit: limit)
   }
 
+  /// The target of a redirect, escaped, without secrets and without its query: what a login hands
+  /// over stands there under names that no list is complete of.
+  static func address(_ text: String) -> String {
+    let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
+    return shown(String(text[..<end])) + (end == text.endIndex ? "" : "?…")
+  }
+
   /// As much of a long text as can be shown after redaction, so that a megabyte costs no more. It
   /// ends between words: half of a `user:password@host` would not be recognized.
   private static func head(_ text: String) -> String {

@@ -29,7 +29,8 @@ extension AppError {
       self = .cancelled
     } else {
       self.init(
-        foreignText: PeerText.escaped(error.localizedDescription), host: host, method: method,
+        foreignText: Payload.shown(error.localizedDescription, limit: PeerText.limit), host: host,
+        method: method,
         timeout: timeout)
     }
   }

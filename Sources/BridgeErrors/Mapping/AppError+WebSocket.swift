@@ -77,7 +77,8 @@ extension AppError {
     case .closed(let code, let reason):
       self = .webSocketDisconnected(
         // 1006 is what a library says when no close frame came (RFC 6455, 7.1.5).
-        code: code == 1006 ? nil : code, reason: PeerText.escaped(reason).trimmed.orNil)
+        code: code == 1006 ? nil : code,
+        reason: Payload.shown(reason, limit: PeerText.limit).trimmed.orNil)
     case .unexplained:
       self = .webSocketDisconnected(
         code: nil,
@@ -91,8 +92,9 @@ extension AppError {
         reason: "A message of the server is longer than the \(limit) bytes that are taken here.")
     case .pingTimeout: self = .webSocketPingTimeout
     case .invalidMessage(let detail):
-      self = .webSocketMessageInvalid(detail: PeerText.escaped(detail))
-    case .internalFault(let detail): self = .internalError(detail: PeerText.escaped(detail))
+      self = .webSocketMessageInvalid(detail: Payload.shown(detail, limit: PeerText.limit))
+    case .internalFault(let detail):
+      self = .internalError(detail: Payload.shown(detail, limit: PeerText.limit))
     case .cancelled: self = .cancelled
     }
   }
@@ -122,7 +124,8 @@ extension AppError {
     case 429: self = .apiRateLimited(retryAfter: retryAfter)
     case 400...:
       self = .serverError(
-        status: status, message: message.map { PeerText.escaped($0) }?.trimmed.orNil)
+        status: status,
+        message: message.map { Payload.shown($0, limit: PeerText.limit) }?.trimmed.orNil)
     default:
       self = .webSocketConnectionFailed(
         reason: WebSocketFailure.notWebSocket(seen: "HTTP status \(status)", location: location))
@@ -133,9 +136,9 @@ extension AppError {
 extension WebSocketFailure {
   fileprivate static func notWebSocket(seen: String, location: String?) -> String {
     if let location {
-      return "It answered with a redirect to \(PeerText.escaped(location, limit: 1024))."
+      return "It answered with a redirect to \(Payload.address(location))."
     }
-    return "It did not answer as a WebSocket server (\(PeerText.escaped(seen, limit: 256)))."
+    return "It did not answer as a WebSocket server (\(Payload.shown(seen, limit: 256)))."
   }
 
   fileprivate func words(errno: Int32) -> String {

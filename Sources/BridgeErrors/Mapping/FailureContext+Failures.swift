@@ -31,7 +31,7 @@ extension SSHFailure {
 
   fileprivate var contextDetail: String? {
     switch observation {
-    case .notSSH(_, let location?): Payload.shown(location)
+    case .notSSH(_, let location?): Payload.address(location)
     case .algorithmMismatch(let detail), .hostKeyChanged(let detail, _),
       .hostKeyNewType(_, let detail), .hostKeyUnknown(_, let detail?):
       Payload.shown(detail)
@@ -68,7 +68,7 @@ extension WebSocketFailure {
     switch observation {
     case .refusedUpgrade(_, _, _, let location?), .notWebSocket(_, let location?),
       .notProxy(_, let location?):
-      Payload.shown(location)
+      Payload.address(location)
     case .nameUnknown, .nameTimeout, .offline, .dial, .deadline, .tls, .refusedUpgrade,
       .notWebSocket, .refusedTunnel, .notProxy, .dropped, .closed, .unexplained, .overLimit,
       .pingTimeout, .invalidMessage, .internalFault, .cancelled:

@@ -4,12 +4,12 @@ extension SSHFailure {
   /// The fact that makes an error of `kind` specific: escaped and bounded.
   func detail(of kind: FailureKind) -> String {
     switch observation {
-    case .notSSH(let seen, nil): "the first line was \"\(PeerText.escaped(seen, limit: 256))\""
-    case .notSSH(_, let location?): "it redirects to \(PeerText.escaped(location, limit: 1024))"
+    case .notSSH(let seen, nil): "the first line was \"\(Payload.shown(seen, limit: 256))\""
+    case .notSSH(_, let location?): "it redirects to \(Payload.address(location))"
     case .algorithmMismatch(let text), .hostKeyChanged(let text, _), .keyUnusable(let text),
       .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _),
       .outputLost(let text):
-      PeerText.escaped(text)
+      Payload.shown(text, limit: PeerText.limit)
     case .versionLineTooLong:
       "its version line is longer than the 255 bytes that SSH allows (VersionAddendum, "
         + "DebianBanner)"
@@ -21,18 +21,18 @@ extension SSHFailure {
 
   private func ownText(of kind: FailureKind) -> String {
     if kind == .notTheProtocol { return "the first line was \"\(firstLine)\"" }
-    let said = PeerText.escaped(message)
+    let said = Payload.shown(message, limit: PeerText.limit)
     return said.isEmpty ? "libssh2 reported \(code.symbol) \(phase.during)" : said
   }
 
   private var firstLine: Substring {
-    PeerText.escaped(preBanner, limit: 256, layout: .paragraph)
+    PeerText.escaped(Redactor.redacted(preBanner), limit: 256, layout: .paragraph)
       .prefix { !$0.isNewline }
   }
 
   /// `sentence`, and what the peer or the library said about it.
   func quoting(_ sentence: String) -> String {
-    let said = PeerText.escaped(message).trimmed
+    let said = Payload.shown(message, limit: PeerText.limit).trimmed
     return said.isEmpty ? sentence + "." : sentence + " (" + said + ")."
   }
 }

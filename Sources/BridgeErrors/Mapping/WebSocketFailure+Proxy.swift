@@ -10,7 +10,7 @@ extension WebSocketFailure {
       let answer = "HTTP status \(status)" + (shown.isEmpty ? "" : ": \(shown)")
       return "\(name) \(Self.refusal(status, sentCredentials)) \(target) (\(answer))."
     case .notProxy(let seen, let location):
-      let lead = location.map { ", redirects to \(Payload.shown($0))" } ?? ""
+      let lead = location.map { ", redirects to \(Payload.address($0))" } ?? ""
       return "\(name) did not answer as an HTTP proxy (\(Payload.shown(seen, limit: 256))\(lead))."
     case .nameUnknown: return proxy == nil ? nil : "\(name) has a name that is unknown."
     case .nameTimeout:

@@ -1,24 +1,52 @@
 /// Which names announce a secret. All input is in lower case.
 enum SecretNames {
+  /// What each secret that a name announces comes with: all that is looked for below.
+  static let announcing: [String] =
+    headers + [pass, token, bearer, "-----begin", "--user"] + parts
+    + [" ", "\t", "=", "'", "\""].map { "-u" + $0 } + keys.map { "\($0) key" }
+    + ["sig=", "signature="] + queries.map { "\($0)=" }
+
+  private static let (pass, token) = ("pass", "token")
+  static let bearer = "bearer"
+  private static let headers = ["authorization", "cookie"]
+  private static let keys = ["api", "access", "private", "secret"]
+  private static let parts = [
+    "secret", "pwd", "credential", "apikey", "api_key", "api-key", "accesskey", "access_key",
+    "access-key", "privatekey", "private_key", "private-key", "accountkey", "account_key",
+    "account-key",
+  ]
+
+  /// Parameters of a URL that a login hands over (OAuth, OpenID, CAS, SAML, sessions in URLs).
+  private static let queries = [
+    "code", "state", "nonce", "ticket", "session", "sessionid", "session_id", "session_state",
+    "sid", "jsessionid", "phpsessid", "assertion", "samlresponse", "samlrequest", "relaystate",
+    "key", "auth", "otp", "jwt",
+  ]
+
   static func isHeader(_ word: ArraySlice<UInt8>) -> Bool {
-    word.ends(with: "authorization") || word.ends(with: "cookie")
+    headers.contains { word.ends(with: $0) }
   }
 
   static func isSecret(_ word: ArraySlice<UInt8>) -> Bool {
-    if word.ends(with: "pass") || word.contains("passw") || word.contains("passph") { return true }
-    if word.contains("token") { return !word.ends(with: "tokens") }
+    if word.ends(with: pass) || word.contains("passw") || word.contains("passph") { return true }
+    if word.contains(token) { return !word.ends(with: "tokens") }
     return parts.contains { word.contains($0) }
   }
 
   /// "API key: …" in two words.
   static func isSecret(_ word: ArraySlice<UInt8>, after before: ArraySlice<UInt8>) -> Bool {
-    word.elementsEqual("key".utf8)
-      && ["api", "access", "private", "secret"].contains { before.elementsEqual($0.utf8) }
+    before.endIndex + 1 == word.startIndex && word.elementsEqual("key".utf8)
+      && keys.contains { before.elementsEqual($0.utf8) }
   }
 
   /// `sig=…` and `X-Amz-Signature=…`: what such a name is given is a secret if it is long.
   static func isSignature(_ word: ArraySlice<UInt8>) -> Bool {
     word.elementsEqual("sig".utf8) || word.ends(with: "signature")
+  }
+
+  /// Whether `word`, in a query, is what a login is handed over by.
+  static func isQuery(_ word: ArraySlice<UInt8>) -> Bool {
+    queries.contains { word.elementsEqual($0.utf8) }
   }
 
   /// A shell's variable for the working directory, and its password by the same name elsewhere.
@@ -42,40 +70,6 @@ enum SecretNames {
     "src", "srv", "sys", "tmp", "users", "usr", "var", "volumes", "work", "workdir", "workspace",
     "workspaces",
   ]
-
-  /// Whether a token begins with `word`, which `next` follows.
-  static func beginsToken(_ word: ArraySlice<UInt8>, before next: UInt8?) -> Bool {
-    if word.elementsEqual("ya29".utf8) { return next == 0x2E }
-    return shapes.contains { word.starts(with: $0.utf8) }
-  }
-
-  /// Whether `word` is a token of a kind that variables, functions and a region of a cloud are
-  /// called like: by all of it.
-  static func isToken(_ word: ArraySlice<UInt8>, lower: ArraySlice<UInt8>) -> Bool {
-    if word.count >= 16, word.starts(with: "ASIA".utf8) {
-      return word.allSatisfy { 0x41...0x5A ~= $0 || $0.isASCIIDigit }
-    }
-    guard let shape = strictShapes.first(where: { lower.starts(with: $0.utf8) }) else {
-      return false
-    }
-    let body = word.dropFirst(shape.utf8.count)
-    return body.count >= 20 && body.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
-  }
-
-  private static let parts = [
-    "secret", "pwd", "credential", "apikey", "api_key", "api-key", "accesskey", "access_key",
-    "access-key", "privatekey", "private_key", "private-key",
-  ]
-
-  /// GitHub, GitLab, OpenAI and Anthropic, Stripe, Slack, AWS, Google, JSON web tokens, the body of
-  /// OpenSSH's keys.
-  private static let shapes = [
-    "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "sk-", "sk_live_", "sk_test_",
-    "rk_live_", "rk_test_", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "akia", "aiza",
-    "eyj", "b3blbnnzac1",
-  ]
-  /// Hugging Face, npm.
-  private static let strictShapes = ["hf_", "npm_"]
 }
 
 extension ArraySlice<UInt8> {

@@ -157,8 +157,10 @@ extension SecretScan {
     let domain = lower[(at + 1)..<part.upperBound].prefix { $0.isASCIIWordPart || $0 == 0x2E }
     guard name.contains(0x2D) || name.elementsEqual("zlib".utf8) else { return false }
     return ["openssh.com", "libssh.org", "lysator.liu.se", "ssh.com"].contains { owner in
-      let dot = domain.last == 0x2E ? domain.dropLast() : domain
-      return dot.elementsEqual(owner.utf8)
+      guard domain.starts(with: owner.utf8) else { return false }
+      // The end of a sentence, or of a file's name that was made of it: `…@openssh.com-agent.pub`.
+      let rest = domain.dropFirst(owner.utf8.count)
+      return rest.isEmpty || rest.elementsEqual(".".utf8) || rest.first == 0x2D
     }
   }
 

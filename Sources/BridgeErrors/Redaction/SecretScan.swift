@@ -80,13 +80,16 @@ struct SecretScan {
 
   private mutating func look(at word: Range<Int>, after before: Range<Int>) {
     let name = lower[word]
-    if SecretNames.isHeader(name) {
+    // Some have a name in them that announces another secret.
+    if let end = TokenShape.end(ofTokenAt: word, in: bytes, isPart: Self.isTokenPart) {
+      hide(word.lowerBound..<end)
+    } else if SecretNames.isHeader(name) {
       hideValue(after: word, isHeader: true)
     } else if SecretNames.isSecret(name) || SecretNames.isSecret(name, after: lower[before]) {
       hideValue(after: word, isHeader: false)
     } else if SecretNames.isSignature(name) {
       hideSignature(after: word)
-    } else if name.elementsEqual("bearer".utf8) {
+    } else if name.elementsEqual(SecretNames.bearer.utf8) {
       hideToken(after: word)
     } else if isUserFlag(word) {
       hidePassword(after: word)
@@ -94,13 +97,19 @@ struct SecretScan {
       let start = word.lowerBound + 2
       hide(value(from: start == word.upperBound ? skipSpaces(start) : start))
       isInSSHPass = false
-    } else if SecretNames.isToken(bytes[word], lower: name) {
-      hide(word)
-    } else if SecretNames.beginsToken(name, before: bytes[word.upperBound...].first) {
-      let end = endOfToken(from: word.lowerBound)
-      if end - word.lowerBound >= 16 { hide(word.lowerBound..<end) }
+    } else if isInQuery(word), SecretNames.isQuery(name) {
+      let range = value(from: word.upperBound + 1)
+      if range.count >= 8 { hide(range) }
     }
     noteProgram(name)
+  }
+
+  /// Whether `word` names a parameter of a URL: `?word=`, `&word=`.
+  private func isInQuery(_ word: Range<Int>) -> Bool {
+    guard word.lowerBound > 0, word.upperBound < bytes.count, bytes[word.upperBound] == 0x3D else {
+      return false
+    }
+    return [0x3F, 0x26, 0x23, 0x3B].contains(bytes[word.lowerBound - 1])  // ? & # ;
   }
 
   private func isUserFlag(_ word: Range<Int>) -> Bool {
@@ -182,9 +191,12 @@ struct SecretScan {
   }
 
   private func endOfToken(from start: Int) -> Int {
-    bytes[start...].firstIndex {
-      !$0.isASCIIWordPart && $0 != 0x2E && $0 != 0x2F && $0 != 0x2B && $0 != 0x7E && $0 != 0x3D
-    } ?? bytes.count
+    bytes[start...].firstIndex { !Self.isTokenPart($0) } ?? bytes.count
+  }
+
+  private static func isTokenPart(_ byte: UInt8) -> Bool {
+    byte.isASCIIWordPart || byte == 0x2E || byte == 0x2F || byte == 0x2B || byte == 0x7E
+      || byte == 0x3D  // . / + ~ =
   }
 
   /// A quoted value to its closing quote, else to the next space, quote or `&`; the scheme before a

@@ -27,6 +27,7 @@ struct FailureContextTests {
 
   static let details: [(SSHFailure.Observation, String?)] = [
     (.notSSH(seen: "x", location: "http://p/"), "http://p/"),
+    (.notSSH(seen: "x", location: "http://p/a?ticket=1"), "http://p/a?…"),
     (.notSSH(seen: "x", location: nil), nil),
     (.algorithmMismatch(detail: "a"), "a"), (.hostKeyChanged(detail: "b"), "b"),
     (.hostKeyNewType(fingerprint: "f", detail: "b\u{1B}"), "b\\x1b"),

@@ -161,6 +161,15 @@ struct SSHErrorMappingTests {
       .sshProtocolError(host: "h", detail: "the first line was \"HTTP/1.1 400\"")
     ),
     (
+      failure(.banner, seen: .notSSH(seen: "HTTP/1.1 302", location: "http://p/?session=abc#x")),
+      .sshProtocolError(host: "h", detail: "it redirects to http://p/?…")
+    ),
+    (
+      failure(
+        .openChannel, seen: .channelRefused(reason: 3), message: "no, password=hunter2 is wrong"),
+      connection("The server refused to open a channel (no, password=[redacted] is wrong).")
+    ),
+    (
       failure(.banner, seen: .notSSH(seen: "HTTP/1.1 302", location: "http://portal/")),
       .sshProtocolError(host: "h", detail: "it redirects to http://portal/")
     ),

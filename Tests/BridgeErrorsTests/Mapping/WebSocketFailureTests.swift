@@ -119,6 +119,11 @@ private let upgrades: [WebSocketRow] = [
     .notWebSocket(seen: "SSH-2.0", location: nil), .notTheProtocol,
     failed("It did not answer as a WebSocket server (SSH-2.0)."), .reconnectLater, 76),
   WebSocketRow(
+    .refusedUpgrade(
+      status: 302, retryAfter: nil, message: nil, location: "https://portal/in?code=x&ticket=y"),
+    .notTheProtocol, failed("It answered with a redirect to https://portal/in?…."),
+    .reconnectLater, 76),
+  WebSocketRow(
     .notWebSocket(seen: "", location: "/login"), .notTheProtocol,
     failed("It answered with a redirect to /login."), .reconnectLater, 76),
   WebSocketRow(

@@ -70,6 +70,14 @@ struct RedactorTests {
     ("ya29.a0AfH6SMBabcdef-ghi", "~"),
     ("?sv=1&sig=abc%2Bdef%3D0123456789&x=2", "?sv=1&sig=~&x=2"),
     ("X-Amz-Signature=0123456789abcdef0123&X-Amz-Date=1", "X-Amz-Signature=~&X-Amz-Date=1"),
+    ("https://a/cb?code=SplxlOBeZQQYbYS6WxSbIA&x=1", "https://a/cb?code=~&x=1"),
+    (
+      "to https://a/?x=1&state=af0ifjsldkj&ticket=ST-1856339-aA5Yu",
+      "to https://a/?x=1&state=~&ticket=~"
+    ),
+    ("/x;jsessionid=0123456789abcdef", "/x;jsessionid=~"), ("#session=0123456789", "#session=~"),
+    ("AccountName=a;AccountKey=Eby8vdM02xNOcqFlqUwJ==", "AccountName=a;AccountKey=~"),
+    ("curl -u\tname:pw host", "curl -u\tname:~ host"),
     ("pwd=/9j4AAQSkZJRg", "pwd=~"), ("db_pwd=/home/me", "db_pwd=~"), ("Pwd=x/home", "Pwd=~"),
     ("p=1 -----BEGIN A-----\npassword=x\n-----END A----- password=y", "p=1 ~ password=~"),
   ]
@@ -100,8 +108,60 @@ struct RedactorTests {
     "localhost:5000/app@sha256:abc", "https://host:8080/x@y", "https://[::1]:80/x@y",
     "npm:@scope/pkg@1.0", "uses:actions/checkout@v4", "file:src/logo@2x",
     "https://host/@user", "a/b@c", "host:/path/user@x", "x (a/b@c)",
+    "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com (sk-)",
+    "webauthn-sk-ecdsa-sha2-nistp256@openssh.com", "/k/sk-ssh-ed25519@openssh.com-agent.pub",
+    "id_ecdsa_sk", "sk-bratislava-01.example.org", "sk-production-database-2024-replica",
+    "pypi-mirror-01.example.org", "glrt-runner-production-01", "akiahost-production-eu-1",
+    "eyjafjallajokull-01.example.org", "SG.example.org", "sg-singapore-01", "AIRFLOW_HOME=/x",
+    "aizawa-laboratory-gateway", "key-management-service", "SKIPPED", "dapi", "atbbq",
+    "shpat", "whsec", "/usr/share/npm_modules", "exit code=3", "state=established",
+    "?state=open&page=2", "?code=404", "session=3", "see https://a/b?page=2#code",
+    "accountkeys", "hf_transformer_pipeline_long_name", "ghr", "xoxe", "keyboard-interactive",
     "user@[::1]", "-----END X-----", "Enter the secret word", "sshpass", "-u", "pass",
   ]
+
+  /// One token of each service, at the shortest that it issues.
+  @Test(arguments: [
+    "ghr_" + digits(36), "glrt-" + mixed(20), "glrt-t1_" + mixed(20), "gldt-" + mixed(20),
+    "glpat-" + mixed(20), "dop_v1_" + digits(64), "doo_v1_" + digits(64),
+    "pypi-AgEIcHlwaS5vcmc" + mixed(60),
+    "whsec_" + mixed(32), "xoxe-1-" + mixed(60), "xoxe.xoxp-1-" + mixed(60),
+    "ATATT3xFfGF0" + mixed(60),
+    "ATBB" + mixed(32), "sk-ant-api03-" + mixed(80), "sk-proj-" + mixed(48), "sk-" + mixed(48),
+    "sk-or-v1-" + digits(64), "hf_" + mixed(34), "npm_" + mixed(36), "AIzaSy" + mixed(33),
+    "ya29.a0" + mixed(60), "shpat_" + digits(32), "shpca_" + digits(32), "sq0atp-" + mixed(22),
+    "sq0csp-" + mixed(43), "SG." + mixed(22) + "." + mixed(43), "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.abc",
+    "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "ABIAIOSFODNN7EXAMPLE", "GOCSPX-" + mixed(28),
+    "dckr_pat_" + mixed(27), "hvs." + mixed(24), "glsa_" + mixed(32), "rubygems_" + digits(48),
+    "dapi" + digits(32), "key-" + digits(32), "gsk_" + mixed(52),
+    "lin_api_" + mixed(40), "tskey-auth-" + mixed(30), "CCIPAT_" + mixed(30), "ops_eyJ" + mixed(60),
+  ])
+  func aTokenOfEachService(_ token: String) {
+    for (before, after) in [("", ""), ("key ", " rest"), ("x=", "&y"), ("\"", "\""), ("(", ")")] {
+      #expect(Redactor.redacted(before + token + after) == before + Redactor.mark + after)
+    }
+  }
+
+  private static func digits(_ count: Int) -> String {
+    String((0..<count).map { Array("3f0a9b27c81d6e45")[$0 % 16] })
+  }
+
+  private static func mixed(_ count: Int) -> String {
+    String((0..<count).map { Array("aB3dE6gH9jK2mN5pQ8sT")[$0 % 20] })
+  }
+
+  /// A shape that is added to the table is recognized: no second list has to know it.
+  @Test func aTokenOfEachShape() {
+    for shape in TokenShape.all {
+      let body =
+        switch shape.body {
+        case .any, .random, .plain: Self.mixed(40)
+        case .capitals: Self.mixed(16).uppercased()
+        case .hex(let count): Self.digits(count)
+        }
+      #expect(Redactor.redacted("a \(shape.prefix)\(body) b") == "a \(Redactor.mark) b")
+    }
+  }
 
   @Test func whatIsNotStaysExact() {
     for text in Self.harmless { #expect(Redactor.redacted(text) == text) }
