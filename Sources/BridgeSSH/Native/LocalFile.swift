@@ -1,7 +1,7 @@
 package import BridgeErrors
 import Glibc
 
-/// Small files of the user, read whole and replaced atomically. Calls may wait for a disk: not
+/// Small files of the user, read whole and added to. Calls may wait for a disk: not
 /// for a reactor's thread.
 package enum LocalFile {
   /// The largest file that is read, in bytes.
@@ -149,10 +149,10 @@ package enum LocalFile {
   }
 
   /// Adds to the file at `path` what `addition` makes of its content (empty when there is none),
-  /// all or nothing: a temporary file beside it, synced, then renamed. Mode and, where allowed,
-  /// owner stay; a new file is 0600, a new directory 0700. A symbolic link is followed, so it
-  /// stays one; a device, such as /dev/null, is written to and never replaced. Changes by several
-  /// processes go one after the other (a lock on the directory, waited for one second at most).
+  /// all or nothing, in place: as with ssh, mode, owner and links stay, and a file that is mounted
+  /// by itself or in a directory that cannot be written is added to all the same. A new file is
+  /// 0600, a new directory 0700; a device, such as /dev/null, is written to. Changes by several
+  /// processes go one after the other (a lock on the file, waited for one second at most).
   ///
   /// - Throws: what `read` throws, or `filePermissionDenied` and `fileWriteError` of the write.
   package static func append(
@@ -160,18 +160,41 @@ package enum LocalFile {
   ) throws(AppError) {
     try refuseZero(path)
     try makeDirectory(parent(of: path))
-    let target = resolved(path)
-    let directory = parent(of: target)
-    let lock = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw writeError(directory, errno) }
-    defer { close(lock) }
-    try takeLock(lock, directory: directory)
-    let old = try read(target)
-    let added = addition(old)
-    guard !added.isEmpty else { return }
-    guard !isDevice(target) else { return try give(Array(added.utf8), toDevice: target) }
-    try replace(target, with: (old?.bytes ?? []) + added.utf8, like: old)
-    _ = fsync(lock)
+    let old = try read(path)
+    guard !isDevice(path) else { return try give(Array(addition(old).utf8), toDevice: path) }
+    // Another process may put a new file in its place before the lock is had.
+    for _ in 0..<8 {
+      let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+      let descriptor = unsafe open(path, flags, 0o600)
+      guard descriptor >= 0 else { throw writeError(path, errno) }
+      defer { close(descriptor) }
+      try takeLock(descriptor, path: path)
+      if let size = size(of: descriptor, at: path) {
+        return try add(addition(try read(path)), to: descriptor, after: size, path)
+      }
+    }
+    throw .fileWriteError(path: path, reason: "Other processes replace it again and again.")
+  }
+
+  /// The size of the open file; nil where another one is at `path`.
+  private static func size(of descriptor: Int32, at path: String) -> off_t? {
+    var (mine, there) = (stat(), stat())
+    guard unsafe fstat(descriptor, &mine) == 0, unsafe stat(path, &there) == 0,
+      mine.st_ino == there.st_ino, mine.st_dev == there.st_dev
+    else { return nil }
+    return mine.st_size
+  }
+
+  /// A part that was written is taken back.
+  private static func add(
+    _ text: String, to descriptor: Int32, after size: off_t, _ path: String
+  ) throws(AppError) {
+    guard !text.isEmpty else { return }
+    var failure = writeAll(Array(text.utf8), to: descriptor)
+    if failure == 0, fsync(descriptor) != 0 { failure = errno }
+    guard failure != 0 else { return }
+    _ = ftruncate(descriptor, size)
+    throw writeError(path, failure)
   }
 
   private static func isDevice(_ path: String) -> Bool {
@@ -180,33 +203,12 @@ package enum LocalFile {
   }
 
   private static func give(_ bytes: [UInt8], toDevice path: String) throws(AppError) {
+    guard !bytes.isEmpty else { return }
     let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw writeError(path, errno) }
     defer { close(descriptor) }
     let failure = writeAll(bytes, to: descriptor)
     guard failure == 0 else { throw writeError(path, failure) }
-  }
-
-  private static func replace(
-    _ target: String, with bytes: [UInt8], like old: Content?
-  ) throws(AppError) {
-    var temporary = Array("\(target).XXXXXX".utf8CString)
-    let descriptor = unsafe mkstemp(&temporary)
-    guard descriptor >= 0 else { throw writeError(target, errno) }
-    var failure: Int32 = 0
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    if let old {
-      _ = fchown(descriptor, old.owner, gid_t.max)
-      if fchmod(descriptor, mode_t(old.mode)) != 0 { failure = errno }
-    }
-    if failure == 0 { failure = writeAll(bytes, to: descriptor) }
-    if failure == 0, fsync(descriptor) != 0 { failure = errno }
-    if close(descriptor) != 0, failure == 0 { failure = errno }
-    if failure == 0, unsafe rename(temporary, target) != 0 { failure = errno }
-    guard failure == 0 else {
-      _ = unsafe unlink(temporary)
-      throw writeError(target, failure)
-    }
   }
 
   private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
@@ -252,20 +254,14 @@ package enum LocalFile {
     throw writeError(path, errno)
   }
 
-  private static func takeLock(_ descriptor: Int32, directory: String) throws(AppError) {
+  private static func takeLock(_ descriptor: Int32, path: String) throws(AppError) {
     for _ in 0..<100 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-      // A file system without locks: the rename alone has to do.
+      // A file system without locks: one write has to do.
       guard errno == EWOULDBLOCK || errno == EINTR else { return }
       _ = poll(nil, 0, 10)
     }
-    throw .fileWriteError(path: directory, reason: "Another process keeps it locked.")
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let real = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    throw .fileWriteError(path: path, reason: "Another process keeps it locked.")
   }
 
   private static func parent(of path: String) -> String {

@@ -72,6 +72,32 @@ struct LocalFileTests {
     #expect(try directory.text("ssh/known_hosts") == "line\n")
   }
 
+  /// As ssh creates what a link leads to.
+  @Test func aLinkToNothingStaysOne() throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.file("link"), withDestinationPath: "real")
+    try LocalFile.append(to: directory.file("link")) { _ in "line\n" }
+    #expect(try directory.text("real") == "line\n")
+    let link = try FileManager.default.destinationOfSymbolicLink(atPath: directory.file("link"))
+    #expect(link == "real")
+  }
+
+  /// It may be mounted by itself, as containers do, or stand in a directory of another user: the
+  /// file itself is the same one after.
+  @Test func theFileIsAddedToInPlace() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("first\n", to: "k")
+    let number = {
+      try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    }
+    let before = try number()
+    try LocalFile.append(to: path) { "after \($0?.bytes.count ?? 0)\n" }
+    #expect(try number() == before)
+    #expect(try directory.text("k") == "first\nafter 6\n")
+    #expect(LocalFile.names(in: directory.path) == ["k"])
+  }
+
   @Test func aFileThatCannotBeReplacedStaysAsItIs() throws {
     let directory = try TemporaryDirectory()
     let target = directory.file("taken")
