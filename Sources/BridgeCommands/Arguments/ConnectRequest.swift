@@ -21,6 +21,8 @@ package struct ConnectRequest: Sendable, Equatable {
   /// How much is said.
   package enum Loudness: Sendable, Equatable {
     case quiet
+    /// As usual, but for warnings (`LogLevel ERROR`).
+    case errors
     case normal
     case verbose
   }

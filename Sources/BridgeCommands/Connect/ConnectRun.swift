@@ -39,10 +39,11 @@ struct ConnectRun: Sendable {
     self.work = work
     self.signals = signals
     let (request, local) = (context.request, context.local)
+    let isBatch = request.isBatch || context.settings.login.isBatch
     prompter = Prompter(
       route: PromptRoute.choose(
-        isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
-      hasTerminal: local.hasTerminal && !request.isBatch, reporter: context.reporter,
+        isBatch: isBatch, hasTerminal: local.hasTerminal, environment: local.variables),
+      hasTerminal: local.hasTerminal && !isBatch, reporter: context.reporter,
       input: context.input)
     supervisor = Supervisor(
       clock: context.clock, executor: context.reactor, callbackExecutor: context.reactor)

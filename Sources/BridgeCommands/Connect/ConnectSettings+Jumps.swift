@@ -29,6 +29,7 @@ extension ConnectSettings {
         settings.givenHost = request.host.host
         if index == 0 { try settings.add(before, of: request, in: environment, seen: seen) }
         warnings += settings.warnings.filter { !warnings.contains($0) }
+        notes += settings.notes.filter { !notes.contains($0) }
         jumps += settings.jumps + [settings.alone]
       }
       let names = jumps.map(\.name) + [name]

@@ -36,6 +36,10 @@ package struct ConnectSettings: Sendable, Equatable {
   package var deadAfter: Duration
   /// Settings that were ignored or changed, a sentence each.
   package var warnings: [String]
+  /// Lines of ssh_config that have no effect and need none, a sentence each.
+  package var notes: [String] = []
+  /// What may be offered in the login, and what may be asked for.
+  package var login = ClientConfig.Login()
   /// The host as it was named, by the user or by a ProxyJump.
   package var givenHost = ""
   /// The hosts to go through, the first one dialed first.
@@ -159,12 +163,16 @@ extension ConnectSettings {
     let variables = RemoteEnvironment(config, of: environment.environment)
     settings.environment = variables.variables
     settings.warnings += variables.warnings
+    settings.warnings += Self.missingFiles(request, environment)
+    settings.notes = config.notes
+    settings.login = config.login
     settings.entries = config.entries
     settings.identityLocations = config.identityLocations
     if request.forwards != nil {
       let isOpen = request.isGateway || config.opensForwards
       settings.typedForwards = layers.forwards.map { isOpen ? $0.opened : $0 }
       // As OpenSSH, each once.
+      if config.clearsForwards { settings.typedForwards = [] }
       for rule in settings.typedForwards + config.forwards.map({ isOpen ? $0.opened : $0 })
       where !settings.forwards.contains(rule) { settings.forwards.append(rule) }
       settings.exitsOnForwardFailure = config.exitsOnForwardFailure
@@ -172,12 +180,21 @@ extension ConnectSettings {
     return (settings, config.proxy)
   }
 
+  /// As with ssh, a key file that was typed and is not there is a warning: another may do.
+  private static func missingFiles(
+    _ request: ConnectRequest, _ environment: Environment
+  ) -> [String] {
+    request.identities.filter { !environment.isReadable($0) }.map {
+      "the key file \(PeerText.escaped($0, limit: 1024)) of -i cannot be read"
+    }
+  }
+
   /// As OpenSSH does, an agent is asked for the keys of the files first, and for its others unless
   /// IdentitiesOnly says no. Those come behind files that are named, before the usual ones.
   private mutating func addIdentities(
     _ named: [String]?, _ config: ClientConfig, _ environment: Environment
   ) {
-    guard config.allowsPublicKeys else { return }
+    guard config.allowsPublicKeys, config.login.allows("publickey") else { return }
     let usual = ["id_ed25519", "id_ecdsa", "id_rsa"].map { "\(environment.home)/.ssh/\($0)" }
     let files = named ?? usual.filter(environment.isReadable)
     identities = files.map(Identity.keyFile)
@@ -262,9 +279,11 @@ struct Layers {
       case .acceptNew: .acceptNew
       case .strict: .refuse
       }
-    return SSHConfiguration.HostKeys(
+    var keys = SSHConfiguration.HostKeys(
       files: user + files.system, unknown: unknown, alias: all.hostKeyAlias,
       revoked: all.revokedHostKeys)
+    keys.hidesNames = all.hidesHostNames
+    return keys
   }
 
   /// The key files that are named, as with ssh those of `-i` and those of each IdentityFile; nil
@@ -284,7 +303,10 @@ struct Layers {
   ) -> (user: [String], system: [String]) {
     let usual = KnownHostsFile.defaults(home: environment.home)
     let system = all.globalKnownHostsFiles ?? usual.filter { $0.hasPrefix("/etc/") }
-    if let named = options.userKnownHostsFiles { return (named, system) }
+    // The tokens are those of the host that all layers lead to.
+    if let named = options.userKnownHostsFiles {
+      return (all.userKnownHostsFiles ?? named, system)
+    }
     if let named = request.knownHosts { return ([named], []) }
     return (all.userKnownHostsFiles ?? usual.filter { !$0.hasPrefix("/etc/") }, system)
   }
@@ -336,7 +358,8 @@ struct Layers {
   private static func loudness(_ level: ClientConfig.LogLevel) -> ConnectRequest.Loudness {
     switch level {
     case .quiet, .fatal: .quiet
-    case .error, .info: .normal
+    case .error: .errors
+    case .info: .normal
     case .verbose, .debug, .debug1, .debug2, .debug3: .verbose
     }
   }

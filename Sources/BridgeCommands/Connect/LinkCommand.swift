@@ -108,10 +108,11 @@ struct LinkCommand: Sendable {
   static func checkSecurityKeys(
     of request: ConnectRequest, _ settings: inout ConnectSettings, _ local: LocalEnvironment
   ) throws(CommandFailure) {
-    let route = PromptRoute.choose(
-      isBatch: request.isBatch, hasTerminal: local.hasTerminal, environment: local.variables)
     for (index, host) in (settings.jumps + [settings]).enumerated() {
       let isLast = index == settings.jumps.count
+      let isBatch = request.isBatch || settings.login.isBatch || host.login.isBatch
+      let route = PromptRoute.choose(
+        isBatch: isBatch, hasTerminal: local.hasTerminal, environment: local.variables)
       let keys = SecurityKeys(
         host, typed: isLast ? request.identities : [],
         canAskPassword: route.canAsk || (isLast && request.passwordDescriptor != nil),
@@ -135,6 +136,7 @@ struct LinkCommand: Sendable {
       try Self.checkSecurityKeys(of: request, &settings, local)
       reporter.set(settings.loudness)
       for warning in settings.warnings { reporter.warn(warning) }
+      for note in settings.notes { reporter.detail("bridgectl: \(note)") }
       if let proxy = settings.proxy { reporter.report(proxy) }
       // The remote terminal gets the modes of this one, which in the background are the shell's.
       if startsTerminal(request, settings, local) {

@@ -24,9 +24,6 @@ struct RunLinks: Sendable {
     case webSocket(WebSocketEndpoint, WebSocketConfiguration)
   }
 
-  /// How often a password may be typed, as OpenSSH has it (NumberOfPasswordPrompts).
-  static let passwordPrompts = 3
-
   let context: RunContext
   let supervisor: Supervisor<ContinuousClock>
   /// The link to the host.
@@ -184,18 +181,21 @@ struct RunLinks: Sendable {
     mayAsk: @escaping @Sendable () -> Bool = { true }
   ) -> @Sendable (Endpoint) async throws(AppError) -> SSHConnection {
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
+    let isBatch = hop != nil && settings.login.isBatch
     if let before {
       return { [supervisor, prompter] (endpoint) async throws(AppError) -> SSHConnection in
         guard let bastion = try await supervisor.connection(before.id) as? SSHConnection else {
           throw .internalError(detail: "\(before.id) is not an SSH connection")
         }
-        let configuration = prompter.login(to: asker, mayAsk: mayAsk).added(to: configuration)
+        let configuration = prompter.login(to: asker, isBatch: isBatch, mayAsk: mayAsk)
+          .added(to: configuration)
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }
     }
     let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
     return { [prompter, reactor = reactor ?? context.reactor] (endpoint) async throws(AppError) in
-      let configuration = prompter.login(to: asker, mayAsk: mayAsk).added(to: configuration)
+      let configuration = prompter.login(to: asker, isBatch: isBatch, mayAsk: mayAsk)
+        .added(to: configuration)
       guard let proxy else {
         return SSHConnection(to: endpoint, configuration: configuration, on: reactor)
       }
@@ -219,7 +219,7 @@ struct RunLinks: Sendable {
   /// connection gets the prompts of its own login.
   static func configuration(
     of settings: ConnectSettings, _ prompter: Prompter, password: Secret? = nil,
-    passwordPrompts: Int = passwordPrompts
+    passwordPrompts: Int? = nil
   ) -> SSHConfiguration {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
@@ -228,18 +228,39 @@ struct RunLinks: Sendable {
         .agent(socketPath: path, preferring: files, isLimited: isLimited)
       }
     }
-    if let password {
-      credentials.append(.passwordByAnyMethod(password))
-    } else {
-      // A conversation that is begun and not answered is a failed login to the server.
-      if prompter.route.canAsk { credentials.append(.keyboardInteractive) }
-      credentials += (0..<passwordPrompts).map { _ in .password(nil) }
-    }
+    credentials += secrets(of: settings.login, prompter, password, prompts: passwordPrompts)
     var configuration = SSHConfiguration(
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
       algorithms: settings.algorithms, timeouts: settings.timeouts)
     configuration.addressFamily = settings.addressFamily
     configuration.name = settings.givenHost
     return configuration
+  }
+
+  /// What a person knows, by the methods that may be used: each is a secret that goes to the host.
+  private static func secrets(
+    of login: ClientConfig.Login, _ prompter: Prompter, _ password: Secret?, prompts: Int?
+  ) -> [SSHCredential] {
+    let allows = (
+      password: login.allows("password"), questions: login.allows("keyboard-interactive")
+    )
+    if let password {
+      switch allows {
+      case (true, true): return [.passwordByAnyMethod(password)]
+      case (true, false): return [.password(password)]
+      // The prompter has it for one hidden question.
+      case (false, true): return [.keyboardInteractive]
+      case (false, false): return []
+      }
+    }
+    // A conversation that is begun and not answered is a failed login to the server.
+    let questions: [SSHCredential] =
+      allows.questions && prompter.route.canAsk && !login.isBatch ? [.keyboardInteractive] : []
+    let count = min(prompts ?? login.passwordPrompts, AuthenticationPlan.mostSecrets)
+    let passwords: [SSHCredential] =
+      allows.password && !login.isBatch ? (0..<max(0, count)).map { _ in .password(nil) } : []
+    let isPasswordFirst =
+      login.methods?.first { ["password", "keyboard-interactive"].contains($0) } == "password"
+    return isPasswordFirst ? passwords + questions : questions + passwords
   }
 }

@@ -17,7 +17,7 @@ struct DoctorHosts: Sendable {
     self.settings = settings
     let local = run.local
     // SSH_ASKPASS is not used: a diagnosis asks where its reader is, or not at all.
-    let canAsk = local.hasTerminal && !run.request.isBatch
+    let canAsk = local.hasTerminal && !run.request.isBatch && !settings.login.isBatch
     prompter = Prompter(
       route: canAsk
         ? .terminal : .nowhere("A diagnosis prompts on a terminal only. Use --password-fd N."),
@@ -54,7 +54,7 @@ struct DoctorHosts: Sendable {
     var site = site
     if let bastion { site.through = "\(bastion.endpoint)" }
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
-    let login = prompter.login(to: asker)
+    let login = prompter.login(to: asker, isBatch: settings.login.isBatch)
     var configuration = RunLinks.configuration(
       of: settings, prompter, password: secret, passwordPrompts: prompter.route.canAsk ? 1 : 0)
     configuration.interaction = afterSteps(login.interaction)

@@ -28,6 +28,7 @@ package struct ConfigCommand: AsyncParsableCommand {
     do throws(CommandFailure) {
       let report = try ConfigReport(try request(options), in: .current(.current()))
       for warning in report.warnings { reporter.warn(warning) }
+      for note in report.notes { reporter.log("bridgectl: \(note)") }
       await reporter.drain()
       StandardOutput.end(with: options.json ? report.json : report.text(withSources: withSources))
     } catch {

@@ -17,6 +17,8 @@ package struct ConfigReport: Sendable, Equatable {
   package private(set) var lines: [Line] = []
   /// What was ignored or changed, a sentence each.
   package private(set) var warnings: [String] = []
+  /// What has no effect and needs none, a sentence each.
+  package private(set) var notes: [String] = []
   private var entries: [String: [ConfigEntry]] = [:]
   private let request: ConnectRequest
 
@@ -37,6 +39,7 @@ package struct ConfigReport: Sendable, Equatable {
       settings.warnings.append(PeerText.escaped(error.error.shownMessage()))
     }
     warnings = settings.warnings
+    notes = settings.notes
     entries = Dictionary(grouping: config.entries) { $0.keyword.lowercased() }
     addPlace(settings)
     addIdentities(layers.identityFiles(request) ?? settings.keyFiles, config)
@@ -104,6 +107,12 @@ package struct ConfigReport: Sendable, Equatable {
     add("identitiesonly", Self.word(config.identitiesOnly == true))
     add("identityagent", config.agentSocket ?? "none")
     add("pubkeyauthentication", config.allowsPublicKeys ? "true" : "false")
+    let isBatch = request.isBatch || config.login.isBatch
+    add("batchmode", Self.word(isBatch), typed: request.isBatch ? "--batch" : nil)
+    add("passwordauthentication", Self.word(config.login.allowsPasswords))
+    add("kbdinteractiveauthentication", Self.word(config.login.allowsQuestions))
+    add("preferredauthentications", config.login.methods?.joined(separator: ","))
+    add("numberofpasswordprompts", "\(config.login.passwordPrompts)")
   }
 
   private mutating func addTrust(
@@ -113,6 +122,7 @@ package struct ConfigReport: Sendable, Equatable {
       "userknownhostsfile", user.joined(separator: " "),
       typed: request.knownHosts.map { _ in "--known-hosts" })
     add("globalknownhostsfile", system.joined(separator: " "))
+    add("hashknownhosts", Self.word(config.hidesHostNames))
     add("revokedhostkeys", config.revokedHostKeys)
     add("hostkeyalias", config.hostKeyAlias)
     let policy =

@@ -33,9 +33,12 @@ struct Prompter: Sendable {
   func give(_ secret: Secret?) { givenSecret.withLock { $0 = secret } }
 
   /// The questions of one connection's login to `asker`; a person answers while they `mayAsk`.
+  /// With `isBatch` none of them is asked.
   func login(
-    to asker: Asker, mayAsk: @escaping @Sendable () -> Bool = { true }
-  ) -> LoginPrompts { LoginPrompts(self, for: asker, mayAsk: mayAsk) }
+    to asker: Asker, isBatch: Bool = false, mayAsk: @escaping @Sendable () -> Bool = { true }
+  ) -> LoginPrompts {
+    LoginPrompts(isBatch ? silent : self, for: asker, mayAsk: mayAsk)
+  }
 
   /// Shows what the host of `asker` tells its users before they log in. Each line is marked: it
   /// may look like one of ours.
@@ -52,6 +55,13 @@ struct Prompter: Sendable {
   }
 
   private static let (mostNotices, noticeLimit, noticeLines) = (64, 64 << 10, 1024)
+
+  /// For a host on the way whose BatchMode says so.
+  private var silent: Prompter {
+    Prompter(
+      route: .nowhere("BatchMode is set for it."), hasTerminal: false, reporter: reporter,
+      input: input)
+  }
 
   /// What separates the lines of a question.
   var lineBreak: String { route == .terminal ? "\r\n" : "\n" }

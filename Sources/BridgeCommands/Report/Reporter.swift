@@ -87,7 +87,7 @@ final class Reporter: Sendable {
   /// Something that does not stop the work.
   func warn(_ text: String) {
     event(.warning(message: text))
-    say("bridgectl: warning: \(text)", unless: .quiet)
+    if style.loudness != .errors { say("bridgectl: warning: \(text)", unless: .quiet) }
   }
 
   /// Shows the current step in one line that the next one replaces; nil erases it.

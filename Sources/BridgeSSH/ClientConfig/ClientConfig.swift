@@ -30,6 +30,32 @@ package struct ClientConfig: Sendable, Equatable {
     case debug3
   }
 
+  /// What may be offered in a login, and what may be asked for.
+  package struct Login: Sendable, Equatable {
+    /// BatchMode: nothing is asked.
+    package var isBatch = false
+    /// PasswordAuthentication.
+    package var allowsPasswords = true
+    /// KbdInteractiveAuthentication.
+    package var allowsQuestions = true
+    /// NumberOfPasswordPrompts.
+    package var passwordPrompts = 3
+    /// PreferredAuthentications, best first; nil where not set.
+    package var methods: [String]?
+
+    /// The defaults of OpenSSH.
+    package init() {}
+
+    /// Whether `method` (as RFC 4252 names it) may be used.
+    package func allows(_ method: String) -> Bool {
+      switch method {
+      case "password" where !allowsPasswords: false
+      case "keyboard-interactive" where !allowsQuestions: false
+      case _: methods?.contains(method) ?? true
+      }
+    }
+  }
+
   /// What stands between this machine and the host.
   package enum Proxy: Sendable, Equatable {
     /// ProxyJump: the hosts to go through, the first one dialed first.
@@ -94,9 +120,17 @@ package struct ClientConfig: Sendable, Equatable {
   package var setEnvironment: [ConfigWord] = []
   /// ExitOnForwardFailure.
   package var exitsOnForwardFailure = false
-  /// One sentence for each keyword that has no effect, each skipped Match block and each
+  /// ClearAllForwardings: also the forwards that were typed.
+  package var clearsForwards = false
+  /// How to log in.
+  package var login = Login()
+  /// HashKnownHosts.
+  package var hidesHostNames = false
+  /// One sentence for each keyword whose effect is missed, each skipped Match block and each
   /// restriction in one, with file and line; at most 100 and a count of the rest.
   package var warnings: [String] = []
+  /// One sentence for each keyword that has no effect and needs none; at most 100.
+  package var notes: [String] = []
   /// The lines and options that decided, in the order of the table of keywords; a value that none
   /// of them sets is a default, or was typed.
   package var entries: [ConfigEntry] = []
@@ -221,6 +255,7 @@ extension ClientConfig {
       try reader.beginFinalPass()
       try reader.read(sources)
     }
-    return try reader.settings.resolved(for: query, files: files, warnings: reader.warnings)
+    return try reader.settings.resolved(
+      for: query, files: files, warnings: reader.warnings, notes: reader.notes)
   }
 }

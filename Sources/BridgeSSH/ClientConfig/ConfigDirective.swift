@@ -1,5 +1,4 @@
-/// The kind of a line, by its keyword. Every keyword that is none of these gives a warning, or none
-/// where it is harmless.
+/// The kind of a line, by its keyword. Every other keyword is a mistake.
 enum ConfigDirective {
   /// The lines that follow hold for these hosts.
   case host
@@ -7,34 +6,33 @@ enum ConfigDirective {
   case match
   /// Other files are read here.
   case include
+  /// Keywords that need not be known.
+  case ignoreUnknown
   /// A row of the table of keywords.
   case setting(ConfigKeyword)
+  /// A keyword that sets nothing here.
+  case unused(UnusedKeyword)
 
-  /// The directive written as `name`; nil for a keyword that has no effect.
+  /// The directive written as `name`; nil where there is none.
   init?(_ name: String) {
     switch name.lowercased() {
     case "host": self = .host
     case "match": self = .match
     case "include": self = .include
+    case "ignoreunknown": self = .ignoreUnknown
     default:
-      guard let keyword = ConfigKeyword.row(of: name) else { return nil }
-      self = .setting(keyword)
+      if let keyword = ConfigKeyword.row(of: name) {
+        self = .setting(keyword)
+      } else if let keyword = UnusedKeyword.named(name) {
+        self = .unused(keyword)
+      } else {
+        return nil
+      }
     }
   }
 
-  /// Whether `name` has no effect here and leaves nothing open that it would close, so that it is
-  /// not worth a warning where a distribution wrote it.
-  static func isHarmless(_ name: String) -> Bool { harmless.contains(name.lowercased()) }
-
-  private static let harmless: Set = [
-    "addkeystoagent", "canonicaldomains", "canonicalizefallbacklocal", "canonicalizehostname",
-    "canonicalizemaxdots", "casignaturealgorithms", "checkhostip", "controlmaster", "controlpath",
-    "controlpersist", "escapechar", "forwardagent", "forwardx11", "forwardx11timeout",
-    "forwardx11trusted", "gssapiauthentication", "gssapidelegatecredentials",
-    "gssapikexalgorithms", "gssapikeyexchange", "gssapirenewalforcesrekey",
-    "gssapiserveridentity", "gssapitrustdns", "hashknownhosts", "hostbasedauthentication",
-    "ignoreunknown", "ipqos", "permitlocalcommand", "requiredrsasize", "rsaminsize",
-    "tcpkeepalive", "tunnel", "updatehostkeys", "verifyhostkeydns", "visualhostkey",
-    "xauthlocation",
-  ]
+  /// Every keyword as ssh_config(5) spells it, for a suggestion.
+  static let names =
+    ["Host", "Match", "Include", "IgnoreUnknown"] + ConfigKeyword.table.map(\.name)
+    + UnusedKeyword.names
 }

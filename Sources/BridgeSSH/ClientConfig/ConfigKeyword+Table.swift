@@ -24,6 +24,19 @@ extension ConfigKeyword {
     ConfigKeyword("PubkeyAuthentication", ConfigValue.publicKeys, isRestriction: true) {
       $0.allowsPublicKeys = $1
     },
+    ConfigKeyword("BatchMode", ConfigValue.flag, isRestriction: true) { $0.login.isBatch = $1 },
+    ConfigKeyword("PasswordAuthentication", ConfigValue.flag, isRestriction: true) {
+      $0.login.allowsPasswords = $1
+    },
+    ConfigKeyword("KbdInteractiveAuthentication", ConfigValue.flag, isRestriction: true) {
+      $0.login.allowsQuestions = $1
+    },
+    ConfigKeyword("PreferredAuthentications", ConfigValue.methods, isRestriction: true) {
+      $0.login.methods = $1
+    },
+    ConfigKeyword("NumberOfPasswordPrompts", ConfigValue.count, isRestriction: true) {
+      $0.login.passwordPrompts = $1
+    },
     ConfigKeyword(
       "CertificateFile", isRestriction: true, check: ConfigEffect.checkCertificate,
       effect: ConfigEffect.nothing),
@@ -33,6 +46,7 @@ extension ConfigKeyword {
     ConfigKeyword(
       "GlobalKnownHostsFile", .several, isRestriction: true,
       effect: ConfigEffect.paths(\.globalKnownHostsFiles)),
+    ConfigKeyword("HashKnownHosts", ConfigValue.flag) { $0.hidesHostNames = $1 },
     ConfigKeyword("RevokedHostKeys", isRestriction: true, effect: ConfigEffect.revokedHostKeys),
     ConfigKeyword(
       "StrictHostKeyChecking", ConfigValue.checking, isRestriction: true,
@@ -74,6 +88,7 @@ extension ConfigKeyword {
       $0.exitsOnForwardFailure = $1
     },
     ConfigKeyword("ClearAllForwardings", ConfigValue.flag, isRestriction: true) {
+      $0.clearsForwards = $1
       if $1 { $0.forwards = [] }
     },
   ]
@@ -106,7 +121,12 @@ extension ConfigKeyword {
     })
 
   /// Older names that OpenSSH takes too.
-  private static let aliases = ["dsaauthentication": "pubkeyauthentication"]
+  private static let aliases = [
+    "dsaauthentication": "pubkeyauthentication",
+    "challengeresponseauthentication": "kbdinteractiveauthentication",
+    "skeyauthentication": "kbdinteractiveauthentication",
+    "tisauthentication": "kbdinteractiveauthentication",
+  ]
 
   /// The row of the keyword written as `name`; nil where there is none.
   static func row(of name: String) -> ConfigKeyword? {

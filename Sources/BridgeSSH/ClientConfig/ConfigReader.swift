@@ -32,7 +32,12 @@ struct ConfigReader {
   /// What the patterns of Host lines are compared with.
   private var host: String
   private var isFinalPass = false
-  private var ignored: Set<String> = []
+  /// The names of unused keywords that were seen: as with the others, the first line decides.
+  private var unused: Set<String> = []
+  /// IgnoreUnknown, where it was seen.
+  private var ignorable: [HostPattern]?
+  /// A sentence for each line that has no effect and needs none.
+  private(set) var notes: [String] = []
   private var collected: [String] = []
   private var known: Set<String> = []
   private var filesRead = 0
@@ -59,9 +64,11 @@ struct ConfigReader {
       throw bad("-o", "expected KEY=VALUE", location)
     }
     switch ConfigDirective(line.name) {
-    case nil: ignore(line.name, location)
+    case nil: try refuseUnknown(line.name, location)
     case .host, .match, .include: throw bad(line.name, "it cannot be given as an option", location)
+    case .ignoreUnknown: try ignoreUnknown(line, location)
     case .setting(let keyword): try apply(keyword, line, location)
+    case .unused(let keyword): try leaveOut(keyword, line, location)
     }
   }
 
@@ -112,6 +119,9 @@ struct ConfigReader {
       block = patterns.match(host) ? .applies : .doesNotApply
     case (.match, _):
       block = try match(line, location)
+    case (nil, _):
+      // As with OpenSSH, also where the lines hold for another host.
+      try refuseUnknown(line.name, location)
     case (_, .doesNotApply):
       break
     case (_, .skipped(let matchLocation)):
@@ -120,8 +130,10 @@ struct ConfigReader {
       try include(try words(of: line, location), scope, location)
     case (.setting(let keyword), .applies):
       try apply(keyword, line, location)
-    case (nil, .applies):
-      if !scope.isSystem || !ConfigDirective.isHarmless(line.name) { ignore(line.name, location) }
+    case (.ignoreUnknown, .applies):
+      try ignoreUnknown(line, location)
+    case (.unused(let keyword), .applies):
+      try leaveOut(keyword, line, location, isSystem: scope.isSystem)
     }
   }
 
@@ -177,8 +189,9 @@ struct ConfigReader {
   ) throws(AppError) {
     switch directive {
     case .setting(let keyword) where keyword.isRestriction: break
+    case .unused(let keyword) where keyword.meaning == .restricts: break
     case .include: break
-    case .host, .match, .setting, nil: return
+    case .host, .match, .ignoreUnknown, .setting, .unused, nil: return
     }
     warn("\(location): \(line.name) was skipped with the Match block (\(matchLocation))")
   }
@@ -238,10 +251,52 @@ struct ConfigReader {
     return words
   }
 
-  private mutating func ignore(_ name: String, _ location: ConfigLocation) {
-    let shown = name.isEmpty ? "=" : PeerText.escaped(name, limit: 64)
-    guard ignored.count < 10_000, ignored.insert(name.lowercased()).inserted else { return }
-    warn("\(location): \(shown) is not supported and was ignored")
+  /// The first line with IgnoreUnknown counts.
+  private mutating func ignoreUnknown(
+    _ line: ConfigLine, _ location: ConfigLocation
+  ) throws(AppError) {
+    let words = try words(of: line, location)
+    ignorable =
+      ignorable
+      ?? words.flatMap { $0.split(separator: ",") }.map {
+        HostPattern($0.lowercased())
+      }
+  }
+
+  private func isIgnorable(_ name: String) -> Bool { ignorable?.match(name.lowercased()) == true }
+
+  private mutating func refuseUnknown(
+    _ name: String, _ location: ConfigLocation
+  ) throws(AppError) {
+    guard !isIgnorable(name) else { return note("\(location): \(shown(name)) was ignored") }
+    let near = NearNames.of(name, among: ConfigDirective.names)
+    let hint = near.isEmpty ? "" : ". Did you mean \(near.joined(separator: ", "))?"
+    throw bad(name.isEmpty ? "=" : name, "it is not a keyword of ssh_config\(hint)", location)
+  }
+
+  /// A keyword that sets nothing here. What a distribution wrote into the machine's file is no
+  /// wish of the user's, and IgnoreUnknown waives what it names.
+  private mutating func leaveOut(
+    _ keyword: UnusedKeyword, _ line: ConfigLine, _ location: ConfigLocation, isSystem: Bool = false
+  ) throws(AppError) {
+    guard unused.insert(keyword.name).inserted else { return }
+    let value = line.words?.joined(separator: " ").lowercased() ?? ""
+    let isWaived = isSystem || isIgnorable(line.name) || keyword.isNeutral(value)
+    switch keyword.meaning {
+    case .restricts where !isWaived:
+      throw .featureUnavailable(
+        feature: "\(shown(line.name)), which forbids what would be done without it (\(location))")
+    case .changes where !isWaived:
+      warn("\(location): \(shown(line.name)) is not supported and was ignored")
+    case .harmless, .changes, .restricts:
+      note("\(location): \(shown(line.name)) has no effect here")
+    }
+  }
+
+  private func shown(_ name: String) -> String { PeerText.escaped(name, limit: 64) }
+
+  private mutating func note(_ text: String) {
+    if notes.count < Self.warningLimit, !notes.contains(text) { notes.append(text) }
   }
 
   private mutating func warn(_ warning: String) {

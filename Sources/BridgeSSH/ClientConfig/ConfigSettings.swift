@@ -55,13 +55,15 @@ struct ConfigSettings {
 
   /// The settings with defaults filled in and tokens replaced.
   func resolved(
-    for query: ClientConfig.Query, files: ClientConfig.Files, warnings: [String]
+    for query: ClientConfig.Query, files: ClientConfig.Files, warnings: [String],
+    notes: [String]
   ) throws(AppError) -> ClientConfig {
     var config = try addressed(for: query, files: files)
     let names = ConfigNames(for: config, jump: jump, query: query, files: files)
     try apply(ConfigKeyword.others, names, to: &config)
     config.entries = Self.slots(of: ConfigKeyword.table).flatMap { lines[$0] ?? [] }.map(\.entry)
     config.warnings = warnings
+    config.notes = notes
     return config
   }
 

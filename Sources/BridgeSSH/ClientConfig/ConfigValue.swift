@@ -60,6 +60,13 @@ enum ConfigValue {
     }
   }
 
+  /// A list of methods of authentication; those that are not known here stay without effect.
+  static func methods(_ text: String, _ refuse: Refusal) throws(AppError) -> [String] {
+    let methods = text.lowercased().split(separator: ",").map(String.init)
+    guard !methods.isEmpty else { throw refuse("\(shown(text)) is not a list of methods") }
+    return methods
+  }
+
   static func algorithms(_ text: String, _ refuse: Refusal) throws(AppError) -> AlgorithmRequest {
     guard let request = AlgorithmRequest(text) else {
       throw refuse("\(shown(text)) is not a list of algorithms")

@@ -21,6 +21,9 @@ public struct SSHConfiguration: Sendable {
     public var alias: String?
     /// A file with keys that no host may show, one a line (`RevokedHostKeys`). It must exist.
     public var revoked: String?
+    /// Whether the name of a host whose key is added is hidden by a hash (`HashKnownHosts`); it
+    /// always is where the file has such names.
+    public var hidesNames = false
 
     /// Keys from `files`.
     public init(

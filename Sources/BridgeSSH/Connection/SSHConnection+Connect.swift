@@ -283,12 +283,13 @@ extension SSHConnection {
   /// is a warning.
   private func remember(_ blob: [UInt8], fingerprint: String) async throws(SSHFailure) {
     guard let file = configuration.hostKeys.files.first else { return }
-    let name = knownName
+    let (name, hidesName) = (knownName, configuration.hostKeys.hidesNames)
     let written = await elsewhere(phase: .hostKey, within: configuration.timeouts.handshake) {
       await BlockingThreads.files.run { () -> AppError? in
         var generator = KernelRandom()
         do throws(AppError) {
-          try KnownHostsFile.append(name, blob: blob, to: file, using: &generator)
+          try KnownHostsFile.append(
+            name, blob: blob, to: file, hidesName: hidesName, using: &generator)
           return nil
         } catch {
           return error

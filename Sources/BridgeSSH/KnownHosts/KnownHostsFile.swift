@@ -45,12 +45,13 @@ package enum KnownHostsFile {
   }
 
   /// Adds `blob` as the key of `host` to the file at `path`, whole or not at all; nothing when the
-  /// file has it. The name is hidden, under a salt from `generator`, when the file hides names.
+  /// file has it. The name is hidden, under a salt from `generator`, where `hidesName` says so or
+  /// the file hides names.
   ///
   /// - Throws: `validationError` for a name or key that cannot stand in a line; `fileReadError`,
   ///   `filePermissionDenied`, `fileWriteError`.
   package static func append(
-    _ host: KnownHostName, blob: [UInt8], to path: String,
+    _ host: KnownHostName, blob: [UInt8], to path: String, hidesName: Bool = false,
     using generator: inout some RandomNumberGenerator
   ) throws(AppError) {
     guard host.isWritable, let key = HostKey(blob: blob) else {
@@ -60,7 +61,8 @@ package enum KnownHostsFile {
     }
     let salt = (0..<Digest.sha1Length).map { _ in UInt8.random(in: 0...255, using: &generator) }
     try LocalFile.append(to: path) { old in
-      KnownHostsText.addition(of: host, key: key, salt: salt, to: old?.text ?? "")
+      KnownHostsText.addition(
+        of: host, key: key, salt: salt, hidesName: hidesName, to: old?.text ?? "")
     }
   }
 }
@@ -68,16 +70,18 @@ package enum KnownHostsFile {
 /// The text of a known_hosts file for a new entry.
 package enum KnownHostsText {
   /// What makes `text` say that `key` is one of `host`: nothing where it does already, else a
-  /// line. Where any entry hides its name, the new one does, under `salt` (20 bytes).
+  /// line. Where `hidesName` says so, or any entry hides its name, the new one does, under `salt`
+  /// (20 bytes).
   package static func addition(
-    of host: KnownHostName, key: HostKey, salt: [UInt8], to text: String
+    of host: KnownHostName, key: HostKey, salt: [UInt8], hidesName: Bool = false, to text: String
   ) -> String {
     var known = KnownHosts(about: host)
     known.add(text, file: "")
     guard !known.entries.contains(where: { $0.key == key && $0.isOwn && !$0.isRevoked }) else {
       return ""
     }
-    let name = known.hasHashedNames ? KnownHostsField.hiding(host.name, salt: salt) : host.name
+    let isHidden = hidesName || known.hasHashedNames
+    let name = isHidden ? KnownHostsField.hiding(host.name, salt: salt) : host.name
     let gap = text.isEmpty || text.utf8.last == 10 ? "" : "\n"
     return "\(gap)\(name) \(key.type) \(Base64.encode(key.blob))\n"
   }

@@ -240,6 +240,37 @@ import Testing
     #expect(settings.warnings.isEmpty)
   }
 
+  /// As `ssh -G` has it: the tokens are those of the host that all of it leads to.
+  @Test func theTokensOfAnOptionAreThoseOfTheHostThatIsReached() throws {
+    let settings = try settings(
+      ["-o", "UserKnownHostsFile=/x/%h-%p-%k", "h"],
+      config: "Host h\n  HostName real\n  Port 2200\n  HostKeyAlias al\n")
+    #expect(settings.hostKeys.files.first == "/x/real-2200-al")
+  }
+
+  @Test func clearAllForwardingsClearsTypedOnesToo() throws {
+    let typed = ["-L", "1:a:2", "-R", "3:b:4", "-D", "5", "h"]
+    #expect(try settings(typed, config: "LocalForward 6 c:7").forwards.count == 4)
+    let cleared = ["-o", "ClearAllForwardings=yes"] + typed
+    #expect(try settings(cleared, config: "LocalForward 6 c:7").forwards.isEmpty)
+    #expect(try settings(typed, config: "ClearAllForwardings yes").forwards.isEmpty)
+  }
+
+  @Test func aKeyFileThatWasTypedAndIsNotThereIsAWarning() throws {
+    #expect(try settings(["-i", "/there", "h"], files: ["/there"]).warnings.isEmpty)
+    let warnings = try settings(["-i", "/gone", "h"]).warnings
+    #expect(warnings == ["the key file /gone of -i cannot be read"])
+  }
+
+  @Test(
+    arguments: [
+      ("LogLevel QUIET", .quiet), ("LogLevel FATAL", .quiet), ("LogLevel ERROR", .errors),
+      ("LogLevel INFO", .normal), ("LogLevel VERBOSE", .verbose), ("LogLevel DEBUG3", .verbose),
+    ] as [(String, ConnectRequest.Loudness)])
+  func theLogLevelSaysHowMuchIsSaid(_ line: String, _ loudness: ConnectRequest.Loudness) throws {
+    #expect(try settings(["h"], config: line).loudness == loudness)
+  }
+
   @Test func ignoredKeywordsWarnOnce() throws {
     let settings = try settings(["h"], config: "Host h\n  ForwardAgent yes\n")
     #expect(settings.warnings.count == 1)

@@ -18,7 +18,9 @@ import Testing
     "LocalForward": "80 web:80", "DynamicForward": "1080",
     "RemoteForward": "80 web:80", "AddressFamily": "inet6", "GatewayPorts": "yes",
     "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes", "SendEnv": "SSH_AUTH_*",
-    "SetEnv": "A=1",
+    "SetEnv": "A=1", "BatchMode": "yes", "PasswordAuthentication": "no",
+    "KbdInteractiveAuthentication": "no", "PreferredAuthentications": "password",
+    "NumberOfPasswordPrompts": "1", "HashKnownHosts": "yes",
   ]
 
   /// What some keywords say something about.

@@ -237,15 +237,12 @@ struct ClientConfigTests {
       says: "the machine's file cannot include a user's (/etc/ssh/ssh_config:1)")
   }
 
-  /// What a distribution writes there is no mistake of the user's; a restriction is a warning all
-  /// the same.
-  @Test func harmlessKeywordsInTheMachinesFileAreNotTold() throws {
-    let system = "Host *\nSendEnv LANG\nHashKnownHosts yes\nGSSAPIAuthentication yes\nBatchMode yes"
-    #expect(
-      try resolve("", more: ["/etc/ssh/ssh_config": system]).warnings == [
-        "/etc/ssh/ssh_config:5: BatchMode is not supported and was ignored"
-      ])
-    #expect(try resolve("HashKnownHosts yes").warnings.count == 1)
+  /// What a distribution writes there is no wish of the user's.
+  @Test func unusedKeywordsInTheMachinesFileAreNotTold() throws {
+    let system =
+      "Host *\nSendEnv LANG\nForwardX11 yes\nRequiredRSASize 2048\nGSSAPIAuthentication yes"
+    #expect(try resolve("", more: ["/etc/ssh/ssh_config": system]).warnings.isEmpty)
+    #expect(try resolve("ForwardX11 yes").warnings.count == 1)
   }
 
   /// As OpenSSH: the user's own file and all that is included, but not the machine's or one that
@@ -314,23 +311,114 @@ struct ClientConfigTests {
     #expect(config.warnings.count == 2)
   }
 
-  @Test func everyOtherKeywordIsNamedOnce() throws {
+  /// A keyword whose effect is missed is a warning, once; as with the others, its first line
+  /// decides.
+  @Test func whatWouldChangeTheRunIsToldOnce() throws {
     let config = try resolve(
-      "Compression yes\nForwardAgent yes\ncompression no\nHost web\n"
-        + "  Bo\u{1b}gus \"x\nMatch exec x\nCompression",
+      "Compression yes\nForwardAgent yes\nForwardAgent yes\nForwardX11 no\nForwardX11 yes\n"
+        + "Host web\n  RemoteCommand tmux\nMatch exec x\nRemoteCommand y",
       options: ["RekeyLimit=1G"])
     #expect(
       config.warnings == [
         "-o RekeyLimit=1G: RekeyLimit is not supported and was ignored",
-        "/c:1: Compression is not supported and was ignored",
         "/c:2: ForwardAgent is not supported and was ignored",
-        "/c:5: Bo\\x1bgus is not supported and was ignored",
-        "/c:6: Match exec is not supported; the block was skipped",
+        "/c:7: RemoteCommand is not supported and was ignored",
+        "/c:8: Match exec is not supported; the block was skipped",
       ])
+    #expect(config.notes.contains("/c:1: Compression has no effect here"))
+  }
+
+  /// An ordinary file of a user.
+  @Test func whatChangesNothingIsSilent() throws {
+    let text = """
+      IgnoreUnknown UseKeychain,AddKeys*
+      Host *
+        AddKeysToAgent yes
+        UseKeychain yes
+        Compression yes
+        HashKnownHosts yes
+        ControlMaster auto
+        ControlPath ~/.ssh/%C
+        ControlPersist 10m
+        ForwardAgent no
+        ForwardX11 no
+        ForwardX11Trusted yes
+        PermitLocalCommand no
+        TCPKeepAlive yes
+        EscapeChar ~
+        RekeyLimit default none
+        SessionType default
+        BindAddress none
+        CheckHostIP no
+        PubkeyAcceptedKeyTypes +ssh-rsa
+        RequiredRSASize 1024
+        PermitRemoteOpen any
+        VisualHostKey yes
+        IPQoS lowdelay throughput
+        UpdateHostKeys yes
+        ChallengeResponseAuthentication yes
+        Protocol 2
+        ObscureKeystrokeTiming no
+      """
+    let config = try resolve(text)
+    #expect(config.warnings.isEmpty, "\(config.warnings)")
+    #expect(config.notes.contains("/c:4: UseKeychain was ignored"))
+  }
+
+  @Test(arguments: [
+    "PermitRemoteOpen none", "PermitRemoteOpen host:22", "PubkeyAcceptedAlgorithms -ssh-ed25519",
+    "PubkeyAcceptedAlgorithms ssh-ed25519", "PubkeyAcceptedKeyTypes rsa-sha2-*",
+    "RequiredRSASize 3072", "RSAMinSize 2048", "RefuseConnection closed",
+  ])
+  func aRestrictionThatIsNotKeptEndsTheRun(_ line: String) throws {
+    for text in [line, "Host web\n\(line)"] {
+      do {
+        _ = try resolve(text)
+        Issue.record("\(line) is dropped")
+      } catch {
+        guard case .featureUnavailable(let feature) = error else { throw error }
+        #expect(feature.contains("/c:") && feature.hasPrefix(line.prefix { $0 != " " }))
+      }
+      #expect(throws: Never.self) {
+        try resolve("IgnoreUnknown \(line.prefix { $0 != " " })\n" + text)
+      }
+    }
+    #expect(throws: Never.self) { try resolve("Host other\n\(line)") }
+  }
+
+  /// As ssh does, also in the lines of another host.
+  @Test(
+    arguments: [
+      ("StrictHostKeyCheking yes", "StrictHostKeyChecking"),
+      ("Host other\nProxyJumpp a", "ProxyJump"),
+      ("Match host other\nForwardAgnet yes", "ForwardAgent"), ("Bo\u{1b}gus \"x", nil),
+      ("Match exec x\nCyphers y", "Ciphers"),
+      ("Host other\nIgnoreUnknown Xy*\nHost web\nXyz 1", nil),
+      ("IgnoreUnknown Foo\nIgnoreUnknown Xy*\nXyz 1", nil), ("UseKeychain yes", nil),
+    ] as [(String, String?)])
+  func aKeywordThatIsNoneEndsTheRun(_ text: String, _ near: String?) {
+    do {
+      _ = try resolve(text)
+      Issue.record("\(text) is accepted")
+    } catch {
+      guard case .validationError(_, let message) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(message.contains("is not a keyword of ssh_config"))
+      if let near { #expect(message.contains("Did you mean") && message.contains(near)) }
+    }
+  }
+
+  @Test func ignoreUnknownHoldsForOptionsAndFiles() throws {
+    #expect(try resolve("Bogus x", options: ["IgnoreUnknown=bog*"]).warnings.isEmpty)
+    #expect(throws: AppError.self) { try resolve("", options: ["Bogus=1", "IgnoreUnknown=Bogus"]) }
+    // What is known has its effect.
+    #expect(try resolve("IgnoreUnknown Port\nPort 2200").port == 2200)
   }
 
   @Test func warningsAreBounded() throws {
-    let text = (0..<5000).map { "Unknown\($0) x\n" }.joined()
+    let text = (0..<5000).map { "Match tagged \($0)\n" }.joined()
     let warnings = try resolve(text).warnings
     #expect(warnings.count == 101)
     #expect(warnings.last == "4900 more warnings about the configuration")

@@ -17,7 +17,9 @@ import Testing
     "localforward": "80 web:80", "dynamicforward": "1080",
     "remoteforward": "80 web:80", "addressfamily": "inet6", "gatewayports": "yes",
     "exitonforwardfailure": "yes", "clearallforwardings": "yes", "sendenv": "LANG",
-    "setenv": "A=1",
+    "setenv": "A=1", "batchmode": "yes", "passwordauthentication": "no",
+    "kbdinteractiveauthentication": "no", "preferredauthentications": "publickey",
+    "numberofpasswordprompts": "1", "hashknownhosts": "yes",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

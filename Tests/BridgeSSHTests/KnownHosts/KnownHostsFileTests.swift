@@ -62,6 +62,17 @@ struct KnownHostsFileTests {
     #expect(known.check(Keys.ed1) == .trusted)
   }
 
+  @Test func namesAreHiddenWhereTheUserWantsIt() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(filled("other ED2\n"), to: "k")
+    var generator = SplitMix64(seed: 7)
+    try KnownHostsFile.append(
+      host, blob: Keys.ed1, to: path, hidesName: true, using: &generator)
+    let lines = try directory.text("k").split(separator: "\n")
+    #expect(lines.count == 2 && lines[0].hasPrefix("other ") && lines[1].hasPrefix("|1|"))
+    #expect(try KnownHostsFile.load([path], about: host).check(Keys.ed1) == .trusted)
+  }
+
   @Test(arguments: ["", "a b", "a\nb", "a,b", "*", "#a", "|1|a", "@revoked", "a\u{0}b"])
   func aNameThatWouldSayMoreIsRefused(name: String) throws {
     let directory = try TemporaryDirectory()

@@ -116,6 +116,22 @@ struct PasswordTests {
     }
   }
 
+  /// A password that may not be used is neither asked for nor sent.
+  @Test(arguments: [
+    ("password", "PasswordAuthentication=no"), ("password", "PreferredAuthentications=publickey"),
+    ("password", "NumberOfPasswordPrompts=0"), ("password", "BatchMode=yes"),
+    ("keyboard-interactive", "KbdInteractiveAuthentication=no"),
+  ])
+  func aMethodThatIsSwitchedOffIsNotUsed(_ method: String, _ option: String) async throws {
+    try await withAccount(method) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["-o", option, "127.0.0.1", "--", "true"], on: terminal)
+      #expect(await screen.end() == 77)
+      #expect(!screen.transcript.contains("assword:") && !screen.transcript.contains("Password of"))
+    }
+  }
+
   @Test func fromADescriptorWhoseRestIsTheInput() async throws {
     try await withAccount("password") { server, home in
       let outcome = try await home.run(

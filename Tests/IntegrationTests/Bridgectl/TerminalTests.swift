@@ -31,6 +31,18 @@ import Testing
     }
   }
 
+  /// As `--batch`: neither about an unknown key nor for a password.
+  @Test(arguments: [["-o", "BatchMode=yes"], ["--batch"]])
+  func aBatchAsksNothingOnATerminal(_ options: [String]) async throws {
+    try await withServer(isKnown: false) { server, home in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + options + ["127.0.0.1", "--", "true"], on: terminal)
+      #expect(await screen.end() == 79)
+      #expect(!screen.transcript.contains("[yes/NO/fingerprint]"))
+    }
+  }
+
   @Test func aShellHasTheTerminalAndGivesItBack() async throws {
     try await withShell { server, terminal, screen in
       screen.type("stty size; echo $TERM\r")

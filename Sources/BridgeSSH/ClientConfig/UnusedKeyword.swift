@@ -1,0 +1,104 @@
+/// A keyword of ssh_config(5) that sets nothing here, and what it means to leave it out.
+///
+/// With the table of `ConfigKeyword` these are all that OpenSSH 9.2 to 10 know, and the older names
+/// that those still read. A keyword in neither is a mistake.
+struct UnusedKeyword: Sendable {
+  enum Meaning: Sendable {
+    /// A run is the same without it.
+    case harmless
+    /// A run is another one without it: a warning.
+    case changes
+    /// It forbids what would be done without it: no run.
+    case restricts
+  }
+
+  /// As ssh_config(5) spells it.
+  let name: String
+  let meaning: Meaning
+  /// Whether this value, in small letters, asks for what is done here anyway.
+  let isNeutral: @Sendable (String) -> Bool
+
+  private static func rows(
+    _ meaning: Meaning, _ names: String, unless neutral: String = ""
+  ) -> [UnusedKeyword] {
+    let values = Set(neutral.split(separator: " ").map(String.init))
+    return names.split(separator: " ").map { name in
+      UnusedKeyword(name: String(name), meaning: meaning) { values.contains($0) }
+    }
+  }
+
+  private static let table: [UnusedKeyword] =
+    // What only OpenSSH's own processes, screens and caches have.
+    rows(.harmless, "AddKeysToAgent CanonicalDomains CanonicalizeFallbackLocal CanonicalizeMaxDots")
+    + rows(.harmless, "CanonicalizePermittedCNAMEs CASignatureAlgorithms Compression")
+    + rows(.harmless, "ConnectionAttempts ControlMaster ControlPath ControlPersist")
+    + rows(.harmless, "EnableEscapeCommandline EnableSSHKeysign FingerprintHash ForwardX11Timeout")
+    + rows(.harmless, "ForwardX11Trusted GSSAPIAuthentication GSSAPIClientIdentity")
+    + rows(.harmless, "GSSAPIDelegateCredentials GSSAPIKexAlgorithms GSSAPIKeyExchange")
+    + rows(.harmless, "GSSAPIRenewalForcesRekey GSSAPIServerIdentity GSSAPITrustDNS")
+    + rows(.harmless, "HostbasedAcceptedAlgorithms HostbasedAuthentication HostbasedKeyTypes IPQoS")
+    + rows(.harmless, "KbdInteractiveDevices LocalCommand LogVerbose ObscureKeystrokeTiming")
+    + rows(.harmless, "SecurityKeyProvider StreamLocalBindMask SyslogFacility Tag TCPKeepAlive")
+    + rows(.harmless, "TunnelDevice UpdateHostKeys VerifyHostKeyDNS VersionAddendum VisualHostKey")
+    + rows(.harmless, "WarnWeakCrypto XAuthLocation")
+    // Names that OpenSSH itself ignores.
+    + rows(.harmless, "AFSTokenPassing Cipher CompressionLevel FallBackToRsh GlobalKnownHostsFile2")
+    + rows(.harmless, "KeepAlive KerberosAuthentication KerberosTGTPassing Protocol")
+    + rows(.harmless, "ProtocolKeepAlives RhostsAuthentication RhostsRSAAuthentication")
+    + rows(.harmless, "RSAAuthentication SetupTimeOut UseBlacklistedKeys UsePrivilegedPort")
+    + rows(.harmless, "UserKnownHostsFile2 UseRoaming UseRsh IdentityFile2")
+    // What a user would miss.
+    + rows(
+      .changes, "CanonicalizeHostname CheckHostIP ForkAfterAuthentication ForwardAgent ForwardX11",
+      unless: "no false")
+    + rows(
+      .changes, "NoHostAuthenticationForLocalhost PermitLocalCommand ProxyUseFdpass StdinNull",
+      unless: "no false")
+    + rows(.changes, "StreamLocalBindUnlink Tunnel", unless: "no false")
+    + rows(
+      .changes, "ChannelTimeout KnownHostsCommand PKCS11Provider RemoteCommand SmartcardDevice",
+      unless: "none")
+    + rows(.changes, "BindAddress BindInterface RekeyLimit SessionType", unless: "default none")
+    + rows(.changes, "EscapeChar", unless: "~")
+    // What would be done against the user's word.
+    + rows(.restricts, "PermitRemoteOpen", unless: "any")
+    + rows(.restricts, "RefuseConnection")
+    + [
+      UnusedKeyword(name: "RequiredRSASize", meaning: .restricts) {
+        Int($0).map { $0 <= 1024 } == true
+      },
+      UnusedKeyword(name: "PubkeyAcceptedAlgorithms", meaning: .restricts, isNeutral: takesAll),
+    ]
+
+  /// Whether a list of signature algorithms leaves out none of those that are used here: one that
+  /// adds, or orders, or names them all.
+  @Sendable private static func takesAll(_ list: String) -> Bool {
+    if list.hasPrefix("+") || list.hasPrefix("^") { return true }
+    let isRemoval = list.hasPrefix("-")
+    let patterns = (isRemoval ? list.dropFirst() : list[...]).split(separator: ",")
+      .map { HostPattern($0) }
+    return signatures.allSatisfy { patterns.match($0) != isRemoval }
+  }
+
+  private static let signatures = [
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+    "rsa-sha2-256", "rsa-sha2-512",
+  ]
+
+  private static let byName = Dictionary(
+    uniqueKeysWithValues: table.map { ($0.name.lowercased(), $0) })
+
+  /// Older names that OpenSSH takes too.
+  private static let aliases = [
+    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "rsaminsize": "requiredrsasize",
+  ]
+
+  /// The keyword written as `name`; nil where it is no such keyword.
+  static func named(_ name: String) -> UnusedKeyword? {
+    let name = name.lowercased()
+    return byName[aliases[name] ?? name]
+  }
+
+  /// As ssh_config(5) spells them.
+  static let names = table.map(\.name)
+}
