@@ -65,8 +65,14 @@ extension Keeper {
     let signals = SessionSignal.allCases
     if code > 0, Int(code) <= signals.count {
       program.signalAll(signals[Int(code) - 1])
-    } else if killSteps.isEmpty {
-      killSteps = [(now, .hangup), (now + 2000, .terminate), (now + 7000, .kill)]
+    } else {
+      hangUp(at: now)
     }
+  }
+
+  /// Ends the program: it is hung up, terminated where that does not help, then killed.
+  func hangUp(at now: Milliseconds) {
+    guard killSteps.isEmpty else { return }
+    killSteps = [(now, .hangup), (now + 2000, .terminate), (now + 7000, .kill)]
   }
 }

@@ -59,6 +59,7 @@ extension Keeper {
     var first = server.deadline(at: now)
     first.limit(to: killSteps.first?.at)
     first.limit(to: redraw?.at)
+    first.limit(to: hangupAt)
     first.limit(to: tidyAt)
     first.limit(to: settleAt)
     first.limit(to: touchAt)

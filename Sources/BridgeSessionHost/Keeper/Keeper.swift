@@ -37,6 +37,8 @@ final class Keeper {
   private var agentTarget: String?
   private var saidLineTruncated = false
   var tracker = TerminalState()
+  /// Since when no client is attached.
+  var alone = Alone.no
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: TerminalSize)?
 
@@ -65,7 +67,7 @@ final class Keeper {
   static let waiterLimit = 256
   static let callerTimeout: Milliseconds = 10_000
   /// How long a terminal's output may follow its leader's end.
-  static let terminalTail: Milliseconds = 2000
+  static let terminalTail: Milliseconds = 100
   /// More than a terminal holds that was not read (64 KiB and a line, drivers/tty/tty_buffer.c).
   private static let terminalBuffer = 128 << 10
   private static let diskRetry: Milliseconds = 1000
@@ -142,6 +144,7 @@ final class Keeper {
     }
     noticeDegraded(at: now)
     server.pump(at: now)
+    followAbsence(at: now)
     while let next = killSteps.first, next.at <= now {
       killSteps.removeFirst()
       program.signalAll(next.signal)
@@ -306,7 +309,7 @@ final class Keeper {
     let live = LiveRecord(
       committed: server.machine.committed, attached: UInt64(server.machine.attachedCount),
       memory: !owesDisk ? nil : state.phase == .ended ? .end : .output,
-      waitsForReader: waitsForReader)
+      waitsForReader: waitsForReader, aloneSince: alone.wallClock)
     guard live != written else { return }
     written = live
     try? liveFile?.write(live.bytes, at: 0)

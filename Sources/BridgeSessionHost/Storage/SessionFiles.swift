@@ -129,6 +129,9 @@ struct SessionFiles {
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
     status.waitsForReader = status.state == .running && live.waitsForReader
+    if let keep = spec.keep, status.state == .running, status.attached == 0, live.aloneSince > 0 {
+      status.hangsUpAt = live.aloneSince &+ keep
+    }
     status.startedAt = state.startedAt
     status.endedAt = state.endedAt
     status.survivesLogout = state.survivesLogout

@@ -139,20 +139,21 @@ struct LiveRecord: Equatable {
   var memory: SessionStatus.Memory?
   /// The program waits for a reader.
   var waitsForReader = false
+  /// When the last client left a session that belongs to one, in seconds since 1970; 0 for never.
+  var aloneSince: UInt64 = 0
 
   static let name = "live"
-  static let length = 18
-  /// What an earlier version has written.
-  private static let formerLength = 17
+  static let length = 26
 
   init(
     committed: UInt64 = 0, attached: UInt64 = 0, memory: SessionStatus.Memory? = nil,
-    waitsForReader: Bool = false
+    waitsForReader: Bool = false, aloneSince: UInt64 = 0
   ) {
     self.committed = committed
     self.attached = attached
     self.memory = memory
     self.waitsForReader = waitsForReader
+    self.aloneSince = aloneSince
   }
 
   init(_ bytes: [UInt8]) {
@@ -161,9 +162,12 @@ struct LiveRecord: Equatable {
     // No offset of an output: the bytes were changed.
     if committed >= Limits.offset { committed = 0 }
     attached = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
-    guard bytes.count >= Self.formerLength else { return }
+    // One of an earlier version is shorter.
+    guard bytes.count >= 17 else { return }
     if bytes[16] > 0 { memory = bytes[16] == 1 ? .output : .end }
-    waitsForReader = bytes.count >= Self.length && bytes[17] == 1
+    guard bytes.count == Self.length else { return }
+    waitsForReader = bytes[17] == 1
+    aloneSince = bytes[18...].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   var bytes: [UInt8] {
@@ -173,7 +177,7 @@ struct LiveRecord: Equatable {
       case .output: 1
       case .end: 2
       }
-    let waits: UInt8 = waitsForReader ? 1 : 0
-    return StateRecord.eight(committed) + StateRecord.eight(attached) + [kept, waits]
+    return StateRecord.eight(committed) + StateRecord.eight(attached)
+      + [kept, waitsForReader ? 1 : 0] + StateRecord.eight(aloneSince)
   }
 }

@@ -26,6 +26,9 @@ public struct SessionSpec: Sendable, Equatable {
   public var cap: UInt64?
   /// What happens at the cap; nil for the default of the kind.
   public var whenFull: WhenFull?
+  /// How long the program goes on while no client is attached, in seconds; nil without an end. It
+  /// is hung up then.
+  public var keep: UInt64?
 
   /// A login shell on pipes.
   public init(session: SessionID) { self.session = session }
@@ -45,6 +48,7 @@ public struct SessionSpec: Sendable, Equatable {
     name = try fields.bytes("name")
     cap = try fields.offset("cap")
     whenFull = try fields.choice("full")
+    keep = try fields.offset("keep")
     guard modes.count.isMultiple(of: 5) else { throw .malformedFields("modes") }
     let texts = [command, terminal, name].compactMap { $0 } + environment
     guard !texts.contains(where: { $0.contains(0) }) else { throw .malformedFields("zero byte") }
@@ -65,6 +69,7 @@ public struct SessionSpec: Sendable, Equatable {
     fields.add("name", bytes: name)
     fields.add("cap", number: cap)
     fields.add("full", text: whenFull?.rawValue)
+    fields.add("keep", number: keep)
     return fields.bytes
   }
 }
@@ -121,6 +126,9 @@ public struct SessionStatus: Sendable, Equatable {
   public var startedAt: UInt64 = 0
   /// Seconds since 1970; nil where no end is recorded.
   public var endedAt: UInt64?
+  /// When the program is hung up unless a client attaches, in seconds since 1970; nil where it goes
+  /// on without one, or has one.
+  public var hangsUpAt: UInt64?
   /// "yes", or why the session ends at logout and the command that changes it, or why that is not
   /// known.
   public var survivesLogout = ""
@@ -150,6 +158,7 @@ public struct SessionStatus: Sendable, Equatable {
     attached = try fields.number("attached") ?? 0
     startedAt = try fields.number("started") ?? 0
     endedAt = try fields.number("finished")
+    hangsUpAt = try fields.number("hangup")
     survivesLogout = try fields.text("logout") ?? ""
     memory = try fields.text("memory").flatMap(Memory.init)
     node = try fields.text("node")
@@ -171,6 +180,7 @@ public struct SessionStatus: Sendable, Equatable {
     fields.add("attached", number: attached)
     fields.add("started", number: startedAt)
     fields.add("finished", number: endedAt)
+    fields.add("hangup", number: hangsUpAt)
     fields.add("logout", text: survivesLogout.isEmpty ? nil : survivesLogout)
     fields.add("memory", text: memory?.rawValue)
     fields.add("node", text: node)

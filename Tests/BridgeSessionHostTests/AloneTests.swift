@@ -1,0 +1,70 @@
+import BridgeSessionProtocol
+import Foundation
+import Testing
+
+@testable import BridgeSessionHost
+
+@Suite("A session that belongs to a client does not outlive it for ever") struct AloneTests {
+  @Test func aSessionWithoutAClientIsHungUpAfterItsTime() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("trap 'echo over; exit 4' HUP; echo up; while :; do sleep 0.05; done") {
+      $0.keep = 1
+    }
+    _ = try bench.start(spec)
+    try waitUntil { try bench.status(spec.session)?.state == .ended }
+    #expect(try bench.status(spec.session)?.end == .exited(status: 4))
+    let (frames, _) = try bench.run(["read", "--session", spec.session.description])
+    let text = frames.reduce(into: "") { text, frame in
+      if case .output(_, _, let bytes) = frame { text += String(decoding: bytes, as: UTF8.self) }
+    }
+    // The shell says that of what it waited for, too.
+    #expect(text.hasPrefix("up\nover\n"))
+  }
+
+  /// The time counts from when the last client has left.
+  @Test func whileAClientIsAttachedItGoesOn() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("sleep 2; echo done; exec sleep 600") { $0.keep = 1 }
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.text == "done\n" }
+    let attached = try #require(try bench.status(spec.session))
+    #expect(attached.state == .running && attached.hangsUpAt == nil)
+    client.cut()
+    try waitUntil { try bench.status(spec.session)?.state == .ended }
+    #expect(try bench.status(spec.session)?.end == .signaled(number: 1, dumpedCore: false))
+  }
+
+  @Test func itsStatusSaysWhen() throws {
+    let bench = try SessionBench()
+    let before = Machine.seconds
+    let kept = bench.spec("exec sleep 600") { $0.keep = 3600 }
+    let other = bench.spec("exec sleep 600")
+    for spec in [kept, other] { _ = try bench.start(spec) }
+    try waitUntil { try bench.status(kept.session)?.hangsUpAt != nil }
+    let time = try #require(try bench.status(kept.session)?.hangsUpAt)
+    #expect((before + 3600...Machine.seconds + 3600).contains(time))
+    #expect(try bench.status(other.session)?.hangsUpAt == nil)
+  }
+
+  /// As with sshd: who typed `exit` has the prompt again, and types on.
+  @Test func aBackgroundJobDoesNotHoldUpTheEndOfATerminal() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("(trap '' HUP; sleep 1.5; echo late) & echo soon; exit 3") {
+      $0.terminal = Array("xterm".utf8)
+    }
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    #expect(client.end == .exited(status: 3) && client.text == "soon\r\n")
+    #expect(try client.close() == 0)
+  }
+
+  @Test func theRecordOfAnEarlierVersionIsRead() {
+    let record = LiveRecord(committed: 7, attached: 1, memory: .output, aloneSince: 9)
+    #expect(LiveRecord(record.bytes) == record)
+    // Of an earlier version.
+    let old = LiveRecord(Array(record.bytes.prefix(17)))
+    #expect(old == LiveRecord(committed: 7, attached: 1, memory: .output))
+  }
+}
