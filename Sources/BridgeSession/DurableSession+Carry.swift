@@ -12,7 +12,7 @@ extension DurableSession {
     do throws(AppError) {
       try requireFit()
       while !isLeaving {
-        let command = nextCommand
+        let command = nextCommand()
         let channel = try await nextChannel(command.text, last)
         let ending = try await carry(over: channel, command)
         guard try goesOn(after: ending, &progress) else { break }
@@ -43,7 +43,7 @@ extension DurableSession {
     do throws(AppError) {
       repeat {
         machine.closeAgain()
-        let command = nextCommand
+        let command = nextCommand()
         let ending = try await carry(over: try await nextChannel(command.text, last), command)
         guard machine.mayRemove, !wasClosed else { break }
         last = ending
@@ -68,16 +68,18 @@ extension DurableSession {
     sink.finish()
   }
 
-  /// Whether `bridge-host` answered, and declined.
-  package var wasDeclined: Bool { machine.phase.isRefused }
-
   /// Starting is repeated until an answer came: it is done once for an id.
-  private var nextCommand: HostCommand {
-    let isStarting = configuration.start != nil && machine.welcome == nil
+  private func nextCommand() -> HostCommand {
+    if isFirst {
+      isFirst = false
+      return firstCommand
+    }
     return HostCommand(
       isStarting ? .startAndAttach : .attach(configuration.attachment.session),
-      program: configuration.program, marker: HostCommand.freshMarker())
+      program: configuration.program)
   }
+
+  private var isStarting: Bool { configuration.start != nil && machine.welcome == nil }
 
   /// One attachment, from hello to the end of its channel.
   ///
@@ -85,27 +87,38 @@ extension DurableSession {
   private func carry(
     over channel: any ByteChannel, _ command: HostCommand
   ) async throws(AppError) -> ByteChannelEnding {
-    isWelcome = false
+    (isWelcome, hasStatus) = (false, false)
     answer = AnswerReader(marker: command.marker)
-    outbox = []
-    if machine.welcome == nil, let spec = configuration.start { outbox = Frame.start(spec).encoded }
+    opening = isStarting ? configuration.start.map { Frame.start($0).encoded } ?? [] : []
+    let couldHaveStarted = mayHaveStarted
     machine.connect()
+    let limit = Milliseconds(max(0, configuration.answerLimit / .milliseconds(1)))
+    let watch = AnswerWatch(clock, silence: limit)
+    self.watch = watch
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
       group.addTask { await self.sendAll(to: channel) }
+      group.addTask { await watch.run(closing: channel) }
       let result = await receiveAll(from: channel)
       group.cancelAll()
       return result
     }
     timer?.cancel()
     timer = nil
-    if answer.hasBegun, !machine.phase.isRefused { mayHaveStarted = true }
+    greeting?.cancel()
+    greeting = nil
+    // One without a greeting may have ended without a word.
+    answer.acceptSilence()
+    // Declined, and nothing was sent that could have started it before.
+    if machine.phase.isRefused, !hasStatus { mayHaveStarted = couldHaveStarted }
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
     if machine.phase == .left, ending == .finished(status: 0) { wasClosed = true }
     await channel.close()
     try result.get()
-    return ending
+    guard watch.isLate else { return ending }
+    guard machine.welcome == nil else { return .finished(status: nil) }
+    throw mayHaveStarted ? unknownStart : watch.error(host: configuration.host)
   }
 
   /// The reason why a channel ended whose bytes have ended. It does not wait for a peer that does
@@ -144,8 +157,13 @@ extension DurableSession {
         host: configuration.host)
       // A status is the word of a program; without one the host may just be going down. Where the
       // keeper died under it, bridge-host knows no more: the next attachment says how that ended.
-      let isFinal = status != nil && !(answer.hasBegun && status == SessionFailure.lostKeeper)
-      guard !isFinal, !SessionFailure.saysMissing(answer.preamble) else { throw unanswered }
+      // A command that looks for bridge-host is not run again: it may be another one there.
+      let isFinal =
+        status.map { !answer.hasBegun || $0 != SessionFailure.lostKeeper }
+        ?? (isStarting && !answer.hasBegun)
+      guard !isFinal, !SessionFailure.saysMissing(answer.preamble) else {
+        throw isStarting && mayHaveStarted ? unknownStart : unanswered
+      }
     }
     let mayGoOn = progress.ended(
       received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)
@@ -190,8 +208,10 @@ extension DurableSession {
   private func take(_ bytes: [UInt8]) throws(AppError) -> Bool {
     let now = clock.now()
     var isOutput = true
+    watch?.hear()
     do throws(AnswerReader.Failure) {
       try answer.append(bytes)
+      followAnswer()
       while let frame = try answer.next() {
         isOutput = isOutput && frame.type == .output
         try take(frame, at: now)
@@ -207,7 +227,7 @@ extension DurableSession {
   }
 
   private func take(_ frame: Frame, at now: Milliseconds) throws(AnswerReader.Failure) {
-    if frame.type == .status || frame.type == .welcome { mayHaveStarted = true }
+    if frame.type == .status || frame.type == .welcome { hasStatus = true }
     do throws(ProtocolError) {
       for event in try machine.receive(frame, at: now) { take(event) }
     } catch {
@@ -310,8 +330,9 @@ extension DurableSession {
   private static var batchSize: Int { 64 << 10 }
 
   private func nextBatch() -> [UInt8] {
-    var batch = outbox
-    outbox = []
+    guard answer.hasBegun else { return [] }
+    var batch = opening
+    if !opening.isEmpty { (opening, mayHaveStarted) = ([], true) }
     let now = clock.now()
     while batch.count < Self.batchSize, let frame = machine.nextFrame(at: now) {
       batch += frame.encoded
@@ -354,5 +375,5 @@ extension ByteChannelEnding {
 
 extension ClientSession.Phase {
   /// Whether the host refused or replaced this client.
-  fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
+  var isRefused: Bool { if case .refused = self { true } else { false } }
 }

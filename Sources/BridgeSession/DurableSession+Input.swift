@@ -103,6 +103,39 @@ extension DurableSession {
     await within(Self.detachLimit) { try? await self.inputTaken(through: end) }
   }
 
+  /// Asks the program to end as a terminal that is gone does, and leaves the session.
+  ///
+  /// - Parameter limit: the time that asking may take.
+  /// - Returns: whether the host has done it.
+  package func hangUp(within limit: Duration) async -> Bool {
+    guard machine.phase == .attached, machine.role == .writer, machine.ending == nil else {
+      await disconnect(closes: false, Self.detachLimit / 10)
+      return machine.ending != nil
+    }
+    let limit = Milliseconds(max(0, limit / .milliseconds(1)))
+    // What has the terminal is hung up first, then the shell that has started it.
+    var last: UInt64 = 0
+    for signals in [[SessionSignal.hangup, .continue], [.hangup, .terminate]] {
+      for signal in signals { last = (try? machine.perform(.signal(signal))) ?? last }
+      send()
+      let last = last
+      await within(limit / 2) { await self.untilEnded(or: last) }
+      guard machine.ending == nil, machine.phase == .attached else { break }
+    }
+    let isDone = machine.ending != nil || machine.controlsDone >= last
+    await disconnect(closes: machine.ending != nil, Self.detachLimit / 10)
+    return isDone
+  }
+
+  /// Waits for the program's end; where its output is not read, no longer than for the control.
+  private func untilEnded(or control: UInt64) async {
+    while machine.ending == nil, machine.phase == .attached,
+      queue.count <= OutputQueue.limit || machine.controlsDone < control
+    {
+      guard (try? await change()) != nil else { return }
+    }
+  }
+
   /// Leaves the session, and removes it where the program has ended and all of its output was
   /// committed: over the next channel, where the present one is lost. What is not removed stays on
   /// the host until it is too old to be kept.

@@ -34,6 +34,8 @@ public actor DurableSession {
     public var input: InputPoint?
     /// The path of `bridge-host` on the host; nil to look where it is installed.
     public var program: String?
+    /// How long the host may say nothing before `bridge-host` answers.
+    public var answerLimit = Duration.milliseconds(AnswerWatch.longSilence)
 
     /// Attaches to a session as a writer.
     public init(host: String, attachment: ClientSession.Configuration) {
@@ -65,6 +67,10 @@ public actor DurableSession {
   /// Steps of the session, oldest first, the newest 64 of them; one reader. Ends with it.
   public nonisolated let events: AsyncStream<Event>
 
+  /// What the first channel runs.
+  package nonisolated let firstCommand: HostCommand
+  var isFirst = true
+
   let nextChannel: NextChannel
   let executor: (any TaskExecutor)?
   let clock: SessionClock
@@ -73,7 +79,11 @@ public actor DurableSession {
   var machine: ClientSession
   var queue = OutputQueue()
   var answer = AnswerReader(marker: "-")
-  var outbox: [UInt8] = []
+  /// What is sent first, once `bridge-host` answers: another program may read what comes before.
+  var opening: [UInt8] = []
+  /// Recognizes a `bridge-host` without a greeting.
+  var greeting: Task<Void, Never>?
+  var watch: AnswerWatch?
   /// Why it is over for this client; nil while it is not, and after it left or the program ended.
   var failure: AppError?
   /// Carries the session over all its channels.
@@ -85,8 +95,10 @@ public actor DurableSession {
   var closing: Task<Void, Never>?
   /// Whether the host has answered this attachment.
   var isWelcome = false
-  /// Whether the program may have been started: false as long as no `bridge-host` has answered, or
-  /// it declined before it started anything.
+  /// Whether it said on this attachment that the program was started.
+  var hasStatus = false
+  /// Whether the program may have been started: false as long as no `bridge-host` was sent what
+  /// starts it, or where it declined.
   public internal(set) var mayHaveStarted = false
   var wasWriter = false
   var hasAttached = false
@@ -111,6 +123,9 @@ public actor DurableSession {
     executor: (any TaskExecutor)? = nil, nextChannel: @escaping NextChannel
   ) where C.Duration == Duration {
     self.configuration = configuration
+    firstCommand = HostCommand(
+      configuration.start == nil ? .attach(configuration.attachment.session) : .startAndAttach,
+      program: configuration.program)
     self.clock = SessionClock(clock)
     self.executor = executor
     self.nextChannel = nextChannel

@@ -33,7 +33,7 @@ public enum HostProgram {
       return ExitStatus.success
     case FilesVerb.name:
       let answer = Answer(marker: options.marker)
-      answer.begin()
+      answer.begin(FileLimits.greeting)
       var files = FilesVerb(answer: answer, run: options.run)
       return files.serve()
     default: return inspect(verb, options)

@@ -75,7 +75,6 @@ import Testing
     ),
     ("a welcome with more taken than accepted", ScriptedHost.welcome { $0.inputTaken = 5 }.encoded),
     ("a welcome with nothing in it", header(2)),
-    ("JSON", Array(#"{"type":"welcome","length":18446744073709551615}"#.utf8)),
     ("a hello", header(1)),
   ]
 

@@ -1,4 +1,5 @@
 import BridgeSession
+import BridgeSessionProtocol
 import Foundation
 import Testing
 
@@ -6,6 +7,8 @@ import Testing
   private static let shells = [
     "/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "/bin/csh",
   ].filter { FileManager.default.isExecutableFile(atPath: $0) }
+
+  private static let marker = AnswerMarker(Identifier(high: 1, low: 2))
 
   private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "place \(UUID())")
@@ -17,9 +20,9 @@ import Testing
   private func probe(_ shell: String, home: URL, shared: String) throws -> InstallAnswer {
     let script = InstallScript.probe("digest", shared: shared)
     let (output, _) = try ShortProcess.run(
-      [shell, "-c", InstallScript.command(script, marker: "bridge-1")],
+      [shell, "-c", InstallScript.command(script, marker: Self.marker)],
       environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"])
-    var answer = InstallAnswer(marker: "bridge-1")
+    var answer = InstallAnswer(marker: Self.marker)
     answer.append(Array(output.utf8))
     return answer
   }
@@ -53,10 +56,11 @@ import Testing
   }
 
   @Test func startUpFilesMayPrintBeforeTheAnswer() {
-    var answer = InstallAnswer(marker: "bridge-1")
+    var answer = InstallAnswer(marker: Self.marker)
     for _ in 0..<100 { answer.append([UInt8](repeating: 0x2E, count: 4096)) }
-    answer.append(Array("ok false\nbridge-".utf8))
-    answer.append(Array("1ok 7\nremoved a b\nremoved c\n".utf8))
+    let marker = Self.marker.text
+    answer.append(Array("ok false\n\(marker.prefix(7))".utf8))
+    answer.append(Array("\(marker.dropFirst(7))ok 7\nremoved a b\nremoved c\n".utf8))
     #expect(answer["ok"] == "7")
     #expect(answer.all("removed") == ["a b", "c"])
   }

@@ -24,7 +24,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
       }
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", PlainScript.command(marker: "bridge-marker")]
+      process.arguments = ["-c", PlainScript.command(marker: AnswerMarker())]
       process.environment = [
         "PATH": "\(folder)/tools:/usr/bin:/bin", "TMPDIR": folder, "HOME": folder,
       ]

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct HostCommandTests {
-  private static let marker = Identifier(high: 1, low: 2)
+  private static let marker = AnswerMarker(Identifier(high: 1, low: 2))
 
   /// Runs a command line as a login shell does.
   private func run(_ command: HostCommand, shell: String, home: URL) throws -> (String, Int32) {
@@ -76,8 +76,52 @@ import Testing
   }
 }
 
-@Suite struct AnswerReaderTests {
+@Suite("An answer begins where bridge-host speaks, and nowhere else") struct AnswerReaderTests {
   private static let frame = Frame.pong(5)
+
+  /// What a device or a wrapper prints of the command, of its words or of what a shell made of
+  /// them.
+  @Test func anEchoOfTheCommandIsNoAnswer() throws {
+    let command = HostCommand(.startAndAttach, program: nil)
+    let echoes = [
+      "Line has invalid autocommand \"\(command.text)\"",
+      command.text.filter { !"'\"\\".contains($0) },
+      "+ exec /usr/bin/bridge-host start --attach --marker \(command.marker)\n",
+      "\(command.marker)\(command.marker)\r\n", command.marker + "\n",
+    ]
+    for echo in echoes {
+      for cut in stride(from: 0, through: echo.utf8.count, by: 9) {
+        var reader = AnswerReader(marker: command.marker)
+        let bytes = Array(echo.utf8)
+        try reader.append(Array(bytes[..<cut]))
+        try reader.append(Array(bytes[cut...]))
+        reader.acceptSilence()
+        #expect(!reader.hasBegun, "\(echo)")
+        try reader.append(Array(command.marker.utf8) + Greeting.bytes + Self.frame.encoded)
+        #expect(try reader.next() == Self.frame, "\(echo)")
+      }
+    }
+  }
+
+  @Test func aGreetingIsTheProofAndNoFrame() throws {
+    var reader = AnswerReader(marker: "bridge-1")
+    try reader.append(Array("hello\nbridge-1".utf8))
+    #expect(reader.progress == .marked)
+    try reader.append(Greeting.bytes)
+    #expect(reader.progress == .begun && reader.preamble == Array("hello\n".utf8))
+    #expect(try reader.next() == nil)
+    #expect(reader.isComplete)
+  }
+
+  /// One of an earlier version says nothing before it is sent something.
+  @Test func aMarkerWithNothingBehindItIsAnAnswerOnceThatIsAccepted() throws {
+    var reader = AnswerReader(marker: "bridge-1")
+    try reader.append(Array("hello\nbridge-1".utf8))
+    reader.acceptSilence()
+    #expect(reader.progress == .begun)
+    try reader.append(Self.frame.encoded)
+    #expect(try reader.next() == Self.frame)
+  }
 
   @Test func framesFollowTheMarkerWhereverTheBytesAreCut() throws {
     let bytes =
@@ -97,15 +141,15 @@ import Testing
 
   @Test func aPreambleWithoutEndIsRefused() throws {
     var reader = AnswerReader(marker: "bridge-1")
-    let line = [UInt8](repeating: 0x61, count: 1 << 18)
-    for _ in 0..<4 { try reader.append(line) }
+    let line = [UInt8](repeating: 0x61, count: AnswerReader.preambleLimit / 16)
+    for _ in 0..<16 { try reader.append(line) }
     #expect(reader.preamble.count < 4096)
     #expect(throws: AnswerReader.Failure.noMarker) { try reader.append([0x61]) }
   }
 
   @Test func aBrokenFrameIsAViolation() throws {
     var reader = AnswerReader(marker: "m")
-    try reader.append([0x6D] + [UInt8](repeating: 0x7F, count: 16))
+    try reader.append([0x6D, 99] + [UInt8](repeating: 0, count: 15))
     #expect(throws: AnswerReader.Failure.self) { try reader.next() }
     #expect(throws: AnswerReader.Failure.self) { try reader.next() }
   }

@@ -37,6 +37,15 @@ package struct ConnectOptions: ParsableArguments {
       valueName: "WHEN"))
   package var durable: String?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      What a signal that ends bridgectl does to the program in a durable session: kill (the \
+      default without --name) ends it, leave lets it go on. Ctrl-C is passed on to a command first.
+      """,
+      valueName: "kill|leave"))
+  package var onInterrupt: String?
+
   @OptionGroup(title: "Other options of ssh(1)")
   package var tunnels: TunnelOptions
 

@@ -42,6 +42,12 @@ package struct ConnectRequest: Sendable, Equatable {
     case never
   }
 
+  /// What a signal does to the program in a durable session.
+  package enum OnInterrupt: String, Sendable, CaseIterable {
+    case kill
+    case leave
+  }
+
   /// The options of automatic retries.
   package struct Recovery: Sendable, Equatable {
     /// How long the first dial is retried: nil not at all, `forever` without an end.
@@ -92,6 +98,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var durability: Durability
   /// How a durable session is started.
   package var start: StartRequest
+  /// What a signal does to a durable session that this run has started.
+  package var onInterrupt = OnInterrupt.leave
   /// The hosts to go through, as they are typed; nil where the configuration decides.
   package var jump: String?
   /// What standard input and output are carried to.
@@ -119,6 +127,7 @@ package struct ConnectRequest: Sendable, Equatable {
     messages = try MessageRequest(options, host: host, port: port)
     durability = try Self.durability(options)
     start = try StartRequest(options.start)
+    onInterrupt = try Self.onInterrupt(options) ?? (start.name == nil ? .kill : .leave)
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
@@ -200,6 +209,18 @@ package struct ConnectRequest: Sendable, Equatable {
         message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of auto, require, never.")
     }
     return durability
+  }
+
+  private static func onInterrupt(
+    _ options: ConnectOptions
+  ) throws(AppError) -> OnInterrupt? {
+    guard let text = options.onInterrupt else { return nil }
+    guard let choice = OnInterrupt(rawValue: text) else {
+      throw .validationError(
+        field: "--on-interrupt",
+        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of kill, leave.")
+    }
+    return choice
   }
 
   private static func command(_ options: ConnectOptions) throws(AppError) -> String? {

@@ -19,6 +19,15 @@ package struct StartOptions: ParsableArguments {
       valueName: "wait|drop"))
   package var whenFull: String?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      How long a durable session goes on while no client is attached: DURATION or forever. Without \
+      it, `connect` keeps a command 24h and a shell 168h; forever with --name, and with `run`.
+      """,
+      valueName: "DURATION"))
+  package var keep: String?
+
   /// None yet.
   package init() {}
 }
@@ -29,6 +38,8 @@ package struct StartRequest: Sendable, Equatable {
   package var name: String?
   /// What happens at its cap; nil for the default of its kind.
   package var whenFull: WhenFull?
+  /// How long it goes on alone; nil where the command decides.
+  package var keep: ConnectRequest.Limit<Duration>?
 
   /// Longer names are refused, in bytes.
   package static let longestName = 128
@@ -51,6 +62,9 @@ package struct StartRequest: Sendable, Equatable {
         throw .validationError(field: "--name", message: "It looks like the id of a session.")
       }
       self.name = name
+    }
+    keep = try ConnectRequest.map(options.keep) { (text) throws(AppError) in
+      text == "forever" ? .forever : .upTo(try DurationArgument.parse(text, field: "--keep"))
     }
     guard let text = options.whenFull else { return }
     guard let whenFull = WhenFull(rawValue: text) else {

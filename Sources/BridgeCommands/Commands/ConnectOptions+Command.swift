@@ -9,6 +9,7 @@ extension ConnectOptions {
     "--timeout", "--login-timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
     "--subprotocol", "--ca", "--pin", "--durable", "--name", "--when-full",
+    "--keep", "--on-interrupt",
   ]
 
   /// The commands that have a COMMAND.

@@ -84,7 +84,7 @@ package struct UninstallCommand: AsyncParsableCommand {
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    await SessionQuery.run(over: link, Self.uninstall)
+    await SessionQuery.run(over: link, finding: .absent, Self.uninstall)
   }
 
   @Sendable private static func uninstall(

@@ -108,6 +108,9 @@ extension RunContext {
     spec.environment = settings.environment.map { Array($0.assignment.utf8) }
     spec.name = request.start.name.map { Array($0.utf8) }
     spec.whenFull = request.start.whenFull
+    if case .upTo(let time)? = request.start.keep {
+      spec.keep = UInt64(max(1, time / .seconds(1)))
+    }
     return spec
   }
 

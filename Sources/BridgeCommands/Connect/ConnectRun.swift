@@ -126,7 +126,7 @@ struct ConnectRun: Sendable {
         case .carried: await shutDown(forwards)
         case .signal(let code):
           if isOpen { signal = signal ?? code }
-          await shutDown(forwards)
+          await shutDown(forwards, signal: isOpen ? code : nil)
         }
       }
     }
@@ -188,7 +188,15 @@ struct ConnectRun: Sendable {
     return true
   }
 
-  private func shutDown(_ forwards: RunForwards?) async {
+  /// Whether Ctrl-C was passed on to the work, which ends the run.
+  private func passesOn(_ code: Int32) async -> Bool {
+    guard code == ExitCode.interrupted.rawValue, await work.interrupt() else { return false }
+    signals.goOn()
+    return true
+  }
+
+  private func shutDown(_ forwards: RunForwards?, signal: Int32? = nil) async {
+    if let signal { work.signaled(signal) }
     context.facts.withLock { $0.isOver = true }
     await work.close()
     await forwards?.close()
@@ -204,7 +212,7 @@ struct ConnectRun: Sendable {
     circumstances.isTerminal = reporter.style.isTerminal
     let ending = RunEnding(result, signal: signal, circumstances)
     // What a lost link brought may be queued for a slow reader. A signal ends that, too.
-    await context.output.drain()
+    await drain(isBrief: signal != nil)
     view.end()
     reporter.progress(nil)
     await context.giveBackScreen()
@@ -223,6 +231,23 @@ struct ConnectRun: Sendable {
     return ending.code
   }
 
+  /// Waits until a slow reader has all of the output; after a signal hardly.
+  private func drain(isBrief: Bool) async {
+    guard isBrief else {
+      await context.output.drain()
+      return
+    }
+    let (output, clock) = (context.output, context.clock)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await output.drain() }
+      group.addTask { try? await clock.sleep(for: Self.briefDrain) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private static let briefDrain = Duration.milliseconds(100)
+
   private func watchEnd() async -> Step {
     for await ending in context.endings { return .ended(ending) }
     return .over
@@ -231,7 +256,8 @@ struct ConnectRun: Sendable {
   private func watchSignals() async -> Step {
     for await event in signals.events {
       switch event {
-      case .end(let code): return .signal(code)
+      case .end(let code):
+        guard await passesOn(code) else { return .signal(code) }
       case .resized, .resumed: break
       }
       if let size = TerminalSize(of: 0) { context.resizes.yield(.init(size: size)) }

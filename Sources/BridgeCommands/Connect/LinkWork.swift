@@ -47,6 +47,12 @@ protocol LinkWork: Sendable {
   /// Sends what was typed while the link was down, or drops it.
   func answer(sendsHeld: Bool)
 
+  /// Passes on that Ctrl-C was typed; true where the run goes on until the work has ended.
+  func interrupt() async -> Bool
+
+  /// A signal with this exit code ends the run: `close` follows.
+  func signaled(_ code: Int32)
+
   /// What the user should know when the run ends before its work did; nil for nothing.
   var farewell: String? { get }
 
@@ -74,6 +80,10 @@ extension LinkWork {
   func detach() {}
 
   func answer(sendsHeld: Bool) {}
+
+  func interrupt() async -> Bool { false }
+
+  func signaled(_ code: Int32) {}
 
   var farewell: String? { nil }
 

@@ -17,36 +17,57 @@ final class DurableWork: LinkWork {
     case attach(SessionSelector, Role, takes: Bool)
   }
 
-  private enum Mode: Sendable {
+  enum Mode: Sendable {
     case durable
     case plain
   }
 
-  private struct State {
+  /// Whether the host is asked for `bridge-host` at all.
+  private enum Plan: Sendable {
+    /// It is; what is known of it before.
+    case asks(HostMemory.Finding?)
+    case runsPlainly
+  }
+
+  enum Interruption {
+    case none
+    /// Ctrl-C was passed on: the run ends with the program.
+    case passedOn
+    /// A signal ends the run, and the program with it.
+    case hangsUp
+  }
+
+  struct State {
     var session: DurableSession?
     var streams: SessionStreams?
     var newest: SSHConnection?
     /// What ended the link for good.
     var gaveUp: CommandFailure?
     var isDetached = false
+    /// How the user's wish to end the program was passed on.
+    var interruption = Interruption.none
     /// Whether the session is over for this client, and can be removed.
     var isComplete = false
     /// Whether there is no program to return to.
     var isGone = true
   }
 
-  private let context: RunContext
-  private let target: Target
+  let context: RunContext
+  let target: Target
   private let plain: PlainWork
   private let links = SessionLinks<SSHConnection>()
   private let client: ClientID
-  private let found = OnceValue<SessionID>()
-  private let mode = OnceValue<Mode>()
-  private let state = Mutex(State())
+  let found = OnceValue<SessionID>()
+  let mode = OnceValue<Mode>()
+  private let memory: HostMemory
+  /// Known with the first link.
+  private let plan = OnceValue<Plan>()
+  let state = Mutex(State())
 
   init(_ context: RunContext, _ target: Target) {
     self.context = context
     self.target = target
+    memory = context.memory
     var generator = SystemRandomNumberGenerator()
     client = Identifier(using: &generator)
     plain = PlainWork(
@@ -69,6 +90,15 @@ final class DurableWork: LinkWork {
     guard let ssh = connection as? SSHConnection else { return }
     if mode.current == .plain { return await plain.use(connection, generation) }
     guard await find(on: ssh) else { return }
+    if plan.current == nil {
+      let finding = context.finding(memory, about: ssh)
+      guard asks(knowing: finding) else {
+        mode.set(.plain)
+        plan.set(.runsPlainly)
+        return await plain.use(connection, generation)
+      }
+      begin(on: ssh, knowing: finding)
+    }
     state.withLock { $0.newest = ssh }
     await links.use(ssh, generation: generation)
     let warning = Task(executorPreference: context.reactor) { await self.warnOfSilence() }
@@ -78,6 +108,39 @@ final class DurableWork: LinkWork {
     case .durable: await context.report(ssh)
     case nil: return
     }
+  }
+
+  /// Opens the first channel at once, as `PlainWork` does: the round trip that proves the link is
+  /// requested next.
+  private func begin(on connection: SSHConnection, knowing finding: HostMemory.Finding?) {
+    guard let id = found.current else { return }
+    let first = Mutex(Task<Result<any ByteChannel, AppError>, Never>?.none)
+    let session = DurableSession(
+      configuration(of: id, knowing: finding), executor: context.reactor
+    ) { [links] command, _ throws(AppError) in
+      guard let result = await first.withLock({ $0.take() })?.value else {
+        return try await links.channel(running: command)
+      }
+      do throws(AppError) {
+        return try result.get()
+      } catch {
+        // A link that was lost meanwhile is dialed again: nothing was started.
+        guard await connection.lastFailure != nil || error == .cancelled else { throw error }
+        return try await links.channel(running: command)
+      }
+    }
+    let command = session.firstCommand.text
+    let opening = Task.immediate(executorPreference: context.reactor) {
+      () async -> Result<any ByteChannel, AppError> in
+      do throws(AppError) {
+        return .success(try await connection.channel(running: command))
+      } catch {
+        return .failure(error)
+      }
+    }
+    first.withLock { $0 = opening }
+    state.withLock { $0.session = session }
+    plan.set(.asks(finding))
   }
 
   /// Finds the session that is meant; false where that did not succeed.
@@ -96,12 +159,39 @@ final class DurableWork: LinkWork {
     }
   }
 
-  /// A host may take the command that looks for bridge-host and never answer it.
+  /// Whether the host is asked for `bridge-host`. Where the account has a forced command, asking
+  /// runs it: who wants only a command to run has asked for nothing else.
+  private func asks(knowing finding: HostMemory.Finding?) -> Bool {
+    guard case .start(let spec, isOptional: true) = target, spec.name == nil else { return true }
+    switch finding {
+    case .present: return true
+    case .absent, .silent: return false
+    case nil: return spec.kind == .terminal
+    }
+  }
+
+  /// How long the host may be silent before `bridge-host` answers: briefly where there may be none.
+  private func answerLimit(knowing finding: HostMemory.Finding?) -> Duration {
+    let limit = isOptional && finding != .present ? Self.unlikelyLimit : Self.likelyLimit
+    return context.request.timeout.map { min($0, limit) } ?? limit
+  }
+
+  private static let likelyLimit = Duration.seconds(30)
+  private static let unlikelyLimit = Duration.seconds(10)
+
+  private var isOptional: Bool {
+    if case .start(_, isOptional: true) = target { true } else { false }
+  }
+
+  /// A login may take long before it runs the command that asks for bridge-host.
   private func warnOfSilence() async {
-    guard (try? await context.clock.sleep(for: Self.silenceLimit)) != nil else { return }
+    guard case .asks(let finding)? = plan.current,
+      answerLimit(knowing: finding) > Self.silenceLimit,
+      (try? await context.clock.sleep(for: Self.silenceLimit)) != nil
+    else { return }
     let question = isOwn ? "whether bridge-host is installed" : "about the session"
-    let advice = isOwn ? "; --durable=never skips the check" : ""
-    context.reporter.log("bridgectl: \(context.host) did not answer \(question)\(advice).")
+    let advice = isOptional ? "; --durable=never skips the check" : ""
+    context.reporter.log("bridgectl: \(context.host) did not answer \(question) yet\(advice).")
   }
 
   private static let silenceLimit = Duration.seconds(10)
@@ -138,18 +228,20 @@ final class DurableWork: LinkWork {
   // MARK: The session
 
   func run() async {
-    guard let id = await found.value() else { return }
-    let session = DurableSession(configuration(of: id), executor: context.reactor) {
-      [links] command, _ throws(AppError) in try await links.channel(running: command)
+    switch await plan.value() {
+    case .asks: break
+    case .runsPlainly: return await plain.run()
+    case nil: return
     }
-    state.withLock { $0.session = session }
+    guard let session = state.withLock({ $0.session }) else { return }
     let welcome: Welcome
     do throws(AppError) {
       welcome = try await session.attach()
     } catch {
+      await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let reason = PeerText.escaped(error.shownMessage())
-      if case .durableSessionHostUnusable = error, await !session.wasDeclined {
+      if case .durableSessionHostUnusable = error, await session.absence == .noHost {
         context.reporter.detail("bridgectl: \(reason)")
       } else {
         plain.dropHint()
@@ -158,7 +250,22 @@ final class DurableWork: LinkWork {
       mode.set(.plain)
       return await plain.run()
     }
+    if let connection = state.withLock({ $0.newest }) {
+      context.remember(.present, connection)
+    }
     await carry(session, welcome)
+  }
+
+  /// Records what an attempt to start says of the host.
+  private func remember(_ session: DurableSession, _ error: AppError) async {
+    guard case .start = target, let connection = state.withLock({ $0.newest }),
+      case .durableSessionHostUnusable = error, await connection.lastFailure == nil
+    else { return }
+    switch await session.absence {
+    case .noHost: context.remember(.absent, connection)
+    case .silence: context.remember(.silent, connection)
+    case .declined, nil: return
+    }
   }
 
   /// Only where no bridge-host answered, or it declined before it started anything.
@@ -177,7 +284,9 @@ final class DurableWork: LinkWork {
     return false
   }
 
-  private func configuration(of id: SessionID) -> DurableSession.Configuration {
+  private func configuration(
+    of id: SessionID, knowing finding: HostMemory.Finding?
+  ) -> DurableSession.Configuration {
     let host = context.settings.givenHost
     var configuration: DurableSession.Configuration
     switch target {
@@ -195,6 +304,7 @@ final class DurableWork: LinkWork {
         configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
     }
+    configuration.answerLimit = answerLimit(knowing: finding)
     return configuration
   }
 
@@ -213,6 +323,10 @@ final class DurableWork: LinkWork {
     switch end {
     case .ended(let end, let missing):
       state.withLock { ($0.isComplete, $0.isGone) = (isOwn && welcome.role == .writer, true) }
+      // As with ssh, whatever the program made of it.
+      if state.withLock({ $0.interruption == .passedOn }) {
+        return context.finish(.success(.interrupted))
+      }
       context.finish(context.ending(end, missing: missing))
     case .failed(let error): await fail(error)
     case .outputClosed:
@@ -223,30 +337,7 @@ final class DurableWork: LinkWork {
     }
   }
 
-  /// Asks the program to end. Where the link is down, or the program stays, that is said.
-  private func hangUp(_ session: DurableSession) async {
-    guard (try? await session.signal(.hangup)) != nil else { return }
-    let clock = context.clock
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { try? await clock.sleep(for: Self.hangupLimit) }
-      group.addTask {
-        // What comes before its end is wanted no more.
-        do throws(AppError) {
-          for try await chunk in session.output { await session.commit(through: chunk.end) }
-        } catch {
-          // It goes on, as far as is known.
-        }
-      }
-      await group.next()
-      group.cancelAll()
-    }
-    if await session.ending != nil { state.withLock { $0.isGone = true } }
-  }
-
-  /// For a program that ends at once when it is asked.
-  private static let hangupLimit = Duration.seconds(1)
-
-  private var isOwn: Bool { if case .start = target { true } else { false } }
+  var isOwn: Bool { if case .start = target { true } else { false } }
 
   private var wantsToWrite: Bool {
     switch target {
@@ -307,52 +398,4 @@ final class DurableWork: LinkWork {
   }
 
   func answer(sendsHeld: Bool) { state.withLock { $0.streams }?.answer(sendsHeld: sendsHeld) }
-
-  func detach() {
-    state.withLock { $0.isDetached = true }
-    context.reporter.show("\r\n")
-    context.finish(.success(.success))
-  }
-
-  var farewell: String? {
-    guard mode.current == .durable, let id = found.current else { return nil }
-    let (isGone, isDetached) = state.withLock { ($0.isGone, $0.isDetached) }
-    guard !isGone else { return nil }
-    let host = context.shownHost
-    let short = "\(id)".prefix(SessionText.shortID)
-    return (isDetached ? "detached from session \(short)" : "session \(short) goes on")
-      + ": `bridgectl attach \(host) \(short)` returns to it, "
-      + "`bridgectl kill \(host) \(short)` ends it."
-  }
-
-  func close() async {
-    let (session, streams, isComplete) = state.withLock {
-      ($0.session, $0.streams, $0.isComplete)
-    }
-    guard let session, mode.current == .durable else { return }
-    // A person waits for the prompt.
-    if isComplete { await session.close(within: .seconds(2)) } else { await session.detach() }
-    await streams?.close()
-  }
-}
-
-extension RunContext {
-  /// The shell or command of `connect`, with the terminal that it wants.
-  var connectSpec: SessionSpec {
-    var spec = spec
-    guard wantsTerminal else { return spec }
-    spec.terminal = Array(terminalType.utf8)
-    if let size = TerminalSize(of: 0) { spec.size = .init(size) }
-    spec.modes = TerminalModes.encoded(of: 0)
-    return spec
-  }
-
-  /// The host as the user typed it, with the options that lead there, for a command to copy.
-  var shownHost: String { request.target }
-}
-
-extension BridgeSessionProtocol.TerminalSize {
-  init(_ size: BridgeSSH.TerminalSize) {
-    self.init(columns: UInt16(clamping: size.columns), rows: UInt16(clamping: size.rows))
-  }
 }

@@ -37,6 +37,8 @@ final class SessionQuery: LinkWork {
     let ask: @Sendable (Scope) async throws(AppError) -> RunContext.Ending
     /// Why the question may not be asked twice; nil where it may.
     var unrepeatable: String?
+    /// What is known of the host after an answer.
+    var finding = HostMemory.Finding.present
     /// How many bytes of an answer that comes in parts are there.
     var progress: @Sendable () -> UInt64 = { 0 }
   }
@@ -52,12 +54,12 @@ final class SessionQuery: LinkWork {
 
   /// Asks the host of `link`, which may be asked again; ends the process with the exit code.
   static func run(
-    over link: LinkOptions,
+    over link: LinkOptions, finding: HostMemory.Finding = .present,
     _ ask: @escaping @Sendable (Scope) async throws(AppError) -> RunContext.Ending
   ) async -> Never {
     await LinkCommand(options: link).run(
       { () throws(AppError) in try ConnectRequest(sessionsOf: link) },
-      { SessionQuery($0, Body(ask: ask)) })
+      { SessionQuery($0, Body(ask: ask, finding: finding)) })
   }
 
   var losesNothing: Bool { body.unrepeatable == nil }
@@ -75,8 +77,13 @@ final class SessionQuery: LinkWork {
       context: context, connection: connection,
       sessions: SessionHost(connection, host: context.settings.givenHost), found: found)
     do throws(AppError) {
-      context.finish(try await body.ask(scope))
+      let ending = try await body.ask(scope)
+      context.remember(body.finding, connection)
+      context.finish(ending)
     } catch {
+      if case .durableSessionHostUnusable(_, SessionFailure.notInstalled) = error {
+        context.remember(.absent, connection)
+      }
       let failure = await connection.lastFailure
       let isLost = failure != nil || Task.isCancelled || error == .cancelled
       guard isLost else { return context.fail(error, await connection.lastRefusal) }

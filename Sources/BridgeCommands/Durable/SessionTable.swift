@@ -62,15 +62,16 @@ package struct SessionTable: Sendable {
       status.shortState.words,
       SessionText.age(now > status.startedAt ? now - status.startedAt : 0),
       SessionText.size(kept), "\(status.attached)",
-      status.isRunning ? ends(status.survivesLogout) : "-",
+      status.isRunning ? ends(status, now: now) : "-",
       SessionText.command(status),
     ]
   }
 
-  /// Whether a logout ends it, in a word.
-  private static func ends(_ answer: String) -> String {
-    if answer == "yes" { return "-" }
-    return answer.hasPrefix("unknown") ? "unknown" : "logout"
+  /// What ends it without its user: a logout, or the time without a client.
+  private static func ends(_ status: SessionStatus, now: UInt64) -> String {
+    if let end = status.hangsUpAt { return "in \(SessionText.age(end > now ? end - now : 0))" }
+    if status.survivesLogout == "yes" { return "-" }
+    return status.survivesLogout.hasPrefix("unknown") ? "unknown" : "logout"
   }
 
   private func width(_ column: Column) -> Int {

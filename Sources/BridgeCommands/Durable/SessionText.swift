@@ -119,6 +119,7 @@ package enum SessionText {
     line.add("newest", Int(clamping: status.newest))
     line.add("committed", Int(clamping: status.committed))
     line.add("attached", Int(clamping: status.attached))
+    line.add("hangsUp", status.hangsUpAt.map { Int(clamping: $0) })
     line.add("survivesLogout", status.survivesLogout == "yes")
     if status.survivesLogout != "yes", !status.survivesLogout.isEmpty {
       line.add("logout", PeerText.escaped(status.survivesLogout))

@@ -228,6 +228,8 @@ extension SSHConnection {
   private func verifyHostKey(_ known: KnownHosts) async throws(SSHFailure) {
     enter(.hostKey)
     let blob = session?.hostKey() ?? []
+    // Read by others only once the connection is up, which this decides.
+    see(HostKey(blob: blob))
     if let observer = configuration.observer { observer(.hostKey(known.finding(about: blob))) }
     switch known.check(blob) {
     case .trusted:

@@ -1,6 +1,7 @@
 public import BridgeErrors
 public import BridgeReactor
 public import BridgeTransport
+import BridgeWaiting
 
 /// One SSH connection: dialed once, authenticated once, carrying channels until it ends.
 ///
@@ -26,6 +27,14 @@ public actor SSHConnection: Connection {
   /// The host key that this connection added to known_hosts; nil where it was known, or could not
   /// be written down.
   public internal(set) var addedHostKey: AddedHostKey?
+
+  /// The key that the host has shown.
+  private nonisolated let hostKey = Mutex(HostKey?.none)
+
+  /// The fingerprint of the key that the host has shown; nil before that.
+  package nonisolated var hostKeyFingerprint: String? { hostKey.withLock { $0?.fingerprint } }
+
+  func see(_ key: HostKey?) { hostKey.withLock { $0 = key } }
 
   nonisolated let reactor: Reactor
   /// The connection whose server leads on to this one's.

@@ -32,4 +32,7 @@ extension FileTransfer {
   private func untilOver() async {
     while isCarrying, !Task.isCancelled { try? await changes.wait(after: changes.version) }
   }
+
+  /// Removes what cannot be used any more; a part of a single file stays for the next run.
+  package func abandon() { if job.isRecursive { receiver?.abandon() } }
 }

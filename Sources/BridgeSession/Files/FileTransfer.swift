@@ -34,6 +34,7 @@ package actor FileTransfer {
   private var claim = FilePoint()
   private var parser = FileFrameParser()
   private var answer = MarkedBytes(marker: "")
+  private var watch: AnswerWatch?
   private var opening: [UInt8] = []
   /// There was something for the sender of frames, or it is over.
   let changes = Changes()
@@ -96,7 +97,7 @@ package actor FileTransfer {
   /// A command that runs the host's end, with a marker of its own.
   package nonisolated func command(usesTools: Bool) -> HostCommand {
     guard !usesTools else { return PlainChannel.command() }
-    return HostCommand(.files(run: job.channel), program: nil, marker: HostCommand.freshMarker())
+    return HostCommand(.files(run: job.channel), program: nil)
   }
 
   /// Copies until all is settled or the channel ends.
@@ -129,8 +130,11 @@ package actor FileTransfer {
       receiver?.disconnect()
       throw failure(error, isTarget: true)
     }
+    let watch = AnswerWatch(clock)
+    self.watch = watch
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
       group.addTask { await self.limitFirstAnswer(of: channel) }
+      group.addTask { await watch.run(closing: channel) }
       let result = await exchange(over: channel)
       group.cancelAll()
       return result
@@ -146,6 +150,7 @@ package actor FileTransfer {
     receiver?.disconnect()
     try result.get()
     if isFinished { return .finished }
+    if watch.isLate { throw watch.error(host: host) }
     if isOld {
       useSHA256()
       return .ended(.closed)
@@ -190,9 +195,6 @@ package actor FileTransfer {
     isLate = true
     await channel.close()
   }
-
-  /// Removes what cannot be used any more; a part of a single file stays for the next run.
-  package func abandon() { if job.isRecursive { receiver?.abandon() } }
 
   var isFinished: Bool { sender?.isFinished ?? receiver?.isFinished ?? false }
 
@@ -260,9 +262,11 @@ package actor FileTransfer {
   }
 
   private func take(_ bytes: [UInt8]) async throws(AppError) {
+    watch?.hear()
     guard let bytes = answer.take(bytes) else {
       throw SessionFailure.error(.noMarker, host: host)
     }
+    if answer.hasBegun { watch?.stop() }
     parser.append(bytes)
     do throws(ProtocolError) {
       while let frame = try parser.next() {
@@ -377,6 +381,8 @@ package actor FileTransfer {
   }
 
   private func nextBytes() -> [UInt8] {
+    // Before the greeting another program may read what is sent.
+    guard answer.hasBegun else { return [] }
     if !opening.isEmpty {
       defer { opening = [] }
       return opening

@@ -27,7 +27,7 @@ package struct HostJoin: Sendable {
 
   /// A command that runs the host's end, with a marker of its own.
   package func command() -> HostCommand {
-    HostCommand(.files(run: job.lastChannel), program: nil, marker: HostCommand.freshMarker())
+    HostCommand(.files(run: job.lastChannel), program: nil)
   }
 
   /// Requests it over a channel; returns how that ended before an answer, nil where the file has
@@ -75,17 +75,22 @@ package struct HostJoin: Sendable {
     guard let request else { return .failure(.internalError(detail: "no stream was copied")) }
     var answer = MarkedBytes(marker: command.marker + FileLimits.greeting)
     var parser = FileFrameParser()
-    do throws(AppError) {
-      try await channel.write(FileFrame.open(request).encoded)
-    } catch {
-      return .success(false)
-    }
+    var isSent = false
     while true {
       let bytes: [UInt8]?
       do throws(AppError) { bytes = try await channel.read() } catch { return .success(false) }
       guard let bytes else { return .success(false) }
       guard let bytes = answer.take(bytes) else {
         return .failure(SessionFailure.error(.noMarker, host: host))
+      }
+      // Before the greeting another program may read what is sent.
+      if answer.hasBegun, !isSent {
+        isSent = true
+        do throws(AppError) {
+          try await channel.write(FileFrame.open(request).encoded)
+        } catch {
+          return .success(false)
+        }
       }
       parser.append(bytes)
       do throws(ProtocolError) {

@@ -36,7 +36,7 @@ package actor PlainChannel: ByteChannel {
 
   /// The command that `channel` has to run.
   package static func command() -> HostCommand {
-    let marker = "bridge-\(HostCommand.freshMarker())"
+    let marker = AnswerMarker()
     return HostCommand(text: PlainScript.command(marker: marker), marker: marker)
   }
 
@@ -86,7 +86,8 @@ package actor PlainChannel: ByteChannel {
 
   /// One at a time: requests and data go in order.
   private func flush() async throws(AppError) {
-    guard !isFlushing else { return }
+    // Before the marker another program may read what is sent.
+    guard !isFlushing, answer.hasBegun else { return }
     isFlushing = true
     defer { isFlushing = false }
     while !toHost.isEmpty {

@@ -6,10 +6,10 @@ import BridgeSessionProtocol
 enum PlainScript {
   /// The command of an exec request, in one line that every login shell reads the same way: it
   /// reads the program from its input, as many bytes as it has, and no more.
-  static func command(marker: String) -> String {
+  static func command(marker: AnswerMarker) -> String {
     // The name of a run is as long as that of any other.
     let count = text(run: Identifier(high: 0, low: 0)).utf8.count
-    return "exec /bin/sh -c 'printf %s \(marker); eval \"$(dd bs=1 count=\(count) 2>/dev/null)\"'"
+    return "exec /bin/sh -c '\(marker.printing); eval \"$(dd bs=1 count=\(count) 2>/dev/null)\"'"
   }
 
   /// Begins the first line of the program's output; what it has follows.

@@ -110,19 +110,34 @@ public struct HostInstaller: Sendable {
   private func run(
     _ script: String, input: [UInt8]
   ) async throws(AppError) -> InstallAnswer {
-    let marker = "bridge-\(HostCommand.freshMarker())"
+    let marker = AnswerMarker()
     let channel = try await source.channel(
       running: InstallScript.command(script, marker: marker))
-    var answer = InstallAnswer(marker: marker)
-    let result = await withTaskGroup(of: Void.self) { group in
-      group.addTask { await Self.send(input, over: channel) }
-      let result = await Self.receive(&answer, from: channel)
-      group.cancelAll()
-      return result
+    let watch = AnswerWatch(SessionClock(ContinuousClock()))
+    let answer = await withTaskGroup(of: Void.self) { group in
+      group.addTask { await watch.run(closing: channel) }
+      var answer = InstallAnswer(marker: marker)
+      var isSent = false
+      defer { group.cancelAll() }
+      // Why it ended is asked for next, but for a canceled caller.
+      while let bytes = try? await channel.read() {
+        watch.hear()
+        answer.append(bytes)
+        // Before the marker another program may read what is sent.
+        guard answer.hasBegun, !isSent else { continue }
+        isSent = true
+        watch.stop()
+        group.addTask { await Self.send(input, over: channel) }
+      }
+      return answer
+    }
+    guard !Task.isCancelled else {
+      await channel.close()
+      throw .cancelled
     }
     let ending = await channel.ending()
     await channel.close()
-    try result.get()
+    guard !watch.isLate else { throw watch.error(host: host) }
     switch ending {
     case .lost(let error): throw error
     case .closed: throw .cancelled
@@ -139,18 +154,6 @@ public struct HostInstaller: Sendable {
       try await channel.finish()
     } catch {
       // The answer or the end of the channel says what happened.
-    }
-  }
-
-  private static func receive(
-    _ answer: inout InstallAnswer, from channel: any ByteChannel
-  ) async -> Result<Void, AppError> {
-    do throws(AppError) {
-      while let bytes = try await channel.read() { answer.append(bytes) }
-      return .success(())
-    } catch {
-      // Why it ended is asked for next, but for a canceled caller.
-      return error == .cancelled ? .failure(error) : .success(())
     }
   }
 }

@@ -133,8 +133,7 @@ public struct SessionHost: Sendable {
     _ verb: HostCommand.Verb, of session: SessionID?, input: [UInt8] = [],
     _ take: (Frame) -> Void
   ) async throws(AppError) -> AppError {
-    let exchange = try await Exchange(verb, source, host, program)
-    try await exchange.send(input)
+    let exchange = try await Exchange(verb, source, host, program, input: input)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
@@ -155,24 +154,30 @@ private actor Exchange {
   private let command: HostCommand
   private let host: String
   private var answer: AnswerReader
+  private let watch: AnswerWatch
+  private let watching: Task<Void, Never>
+  private var waiting: Task<Void, Never>?
+  /// What is sent once bridge-host answers: before that another program may read it.
+  private var input: [UInt8]
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
 
   init(
-    _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?
+    _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?,
+    input: [UInt8] = []
   ) async throws(AppError) {
-    command = HostCommand(verb, program: program, marker: HostCommand.freshMarker())
-    self.host = host
+    command = HostCommand(verb, program: program)
+    (self.host, self.input) = (host, input)
     switch verb {
     case .list, .read, .files, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
     }
     answer = AnswerReader(marker: command.marker)
-    channel = try await source.channel(running: command.text)
-  }
-
-  func send(_ bytes: [UInt8]) async throws(AppError) {
-    if !bytes.isEmpty { try await channel.write(bytes) }
+    let channel = try await source.channel(running: command.text)
+    self.channel = channel
+    let watch = AnswerWatch(SessionClock(ContinuousClock()))
+    self.watch = watch
+    watching = Task(executorPreference: nil) { await watch.run(closing: channel) }
   }
 
   /// The next frame; nil at the end of a whole answer.
@@ -181,16 +186,45 @@ private actor Exchange {
       while true {
         if let frame = try parse() { return try accept(frame, session) }
         guard let bytes = try await channel.read() else { return try await end() }
+        watch.hear()
         do throws(AnswerReader.Failure) {
           try answer.append(bytes)
         } catch {
           throw SessionFailure.error(error, host: host)
         }
+        switch answer.progress {
+        case .preamble: continue
+        case .marked: waitForGreeting()
+        case .begun: try await begin()
+        }
       }
     } catch {
-      await channel.close()
-      throw error
+      await close()
+      throw watch.isLate ? watch.error(host: host) : error
     }
+  }
+
+  private func waitForGreeting() {
+    guard waiting == nil else { return }
+    waiting = Task(executorPreference: nil) {
+      try? await ContinuousClock().sleep(for: .milliseconds(AnswerWatch.greeting))
+      answer.acceptSilence()
+      if answer.hasBegun { try? await begin() }
+    }
+  }
+
+  private func begin() async throws(AppError) {
+    stopWaiting()
+    guard !input.isEmpty else { return }
+    let bytes = input
+    input = []
+    try await channel.write(bytes)
+  }
+
+  private func stopWaiting() {
+    watch.stop()
+    watching.cancel()
+    waiting?.cancel()
   }
 
   private func parse() throws(AppError) -> Frame? {
@@ -203,26 +237,36 @@ private actor Exchange {
 
   /// The text of an answer without frames.
   func text() async throws(AppError) -> String {
-    var bytes: [UInt8] = []
-    while bytes.count < AnswerReader.preambleLimit, let more = try await channel.read() {
-      bytes += more
+    var marked = MarkedBytes(marker: command.marker)
+    var text: [UInt8] = []
+    while text.count < Self.textLimit, let bytes = try await channel.read() {
+      watch.hear()
+      guard let more = marked.take(bytes) else {
+        await close()
+        throw SessionFailure.error(.noMarker, host: host)
+      }
+      if marked.hasBegun { stopWaiting() }
+      text += more
     }
     let ending = await channel.ending()
-    await channel.close()
-    let marker = Array(command.marker.utf8)
-    guard let range = bytes.firstRange(of: marker) else {
-      throw error(of: ending, printed: bytes.suffix(1024), hasBegun: false)
+    await close()
+    guard !watch.isLate else { throw watch.error(host: host) }
+    let printed = marked.hasBegun ? text.suffix(1024) : marked.preamble.suffix(1024)
+    guard marked.hasBegun, ending == .finished(status: 0) else {
+      throw error(of: ending, printed: printed, hasBegun: false)
     }
-    guard ending == .finished(status: 0) else {
-      throw error(of: ending, printed: bytes[range.upperBound...].suffix(1024), hasBegun: false)
-    }
-    return String(decoding: bytes[range.upperBound...], as: UTF8.self)
+    return String(decoding: text, as: UTF8.self)
   }
 
-  func close() async { await channel.close() }
+  private static let textLimit = 64 << 10
+
+  func close() async {
+    stopWaiting()
+    await channel.close()
+  }
 
   func violation(_ violation: ProtocolError) async -> AppError {
-    await channel.close()
+    await close()
     return SessionFailure.error(.violation(violation), host: host)
   }
 
@@ -240,7 +284,9 @@ private actor Exchange {
 
   private func end() async throws(AppError) -> Frame? {
     let ending = await channel.ending()
-    await channel.close()
+    await close()
+    // One without a greeting may have nothing to say.
+    answer.acceptSilence()
     // A program that was killed between two frames has not said all.
     guard case .finished(let status?) = ending, answer.isComplete, status == 0 || !isWhole else {
       throw error(of: ending, printed: answer.preamble, hasBegun: answer.hasBegun)

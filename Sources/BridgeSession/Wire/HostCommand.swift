@@ -31,21 +31,21 @@ package struct HostCommand: Sendable, Equatable {
     }
   }
 
-  /// Comes before the answer: start-up files may print before it.
+  /// Comes before the answer, and stands in `text` in parts only.
   package let marker: String
   /// For an exec request.
   package let text: String
 
-  /// A command with a marker that nothing else prints.
+  /// The command for a verb.
   ///
   /// - Parameter program: the path of `bridge-host`; nil to look where `install` puts it, then
   ///   along PATH.
-  package init(_ verb: Verb, program: String?, marker: Identifier) {
-    self.marker = "bridge-\(marker)"
+  package init(_ verb: Verb, program: String?, marker: AnswerMarker = AnswerMarker()) {
+    self.marker = marker.text
     // The version is for people and has no marker of its own.
     let isPlain = verb == .version
-    let words = (verb.words + (isPlain ? [] : ["--marker", self.marker])).joined(separator: " ")
-    let say = isPlain ? "printf %s \(self.marker); " : ""
+    let words = (verb.words + (isPlain ? [] : ["--marker", marker.word])).joined(separator: " ")
+    let say = isPlain ? marker.printing : marker.assignment
     let find =
       program.map { "p=\"\(Self.escaped($0))\"" }
       ?? "p=\"$HOME/\(Self.installed)\"; [ -x \"$p\" ] || p=$(command -v bridge-host) "
@@ -53,23 +53,13 @@ package struct HostCommand: Sendable, Equatable {
     // One line without single quotes or exclamation marks: every shell reads that the same way.
     text =
       "exec /bin/sh -c 'exec 2>&1; \(find); "
-      + "[ -x \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say)exec \"$p\" \(words)'"
+      + "[ -x \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say); exec \"$p\" \(words)'"
   }
 
   /// Another program, which prints the marker before its answer.
-  init(text: String, marker: String) {
+  init(text: String, marker: AnswerMarker) {
     self.text = text
-    self.marker = marker
-  }
-
-  /// A marker that no start-up file knows: of the time and the process's hash seed.
-  static func freshMarker() -> Identifier {
-    var hasher = Hasher()
-    hasher.combine(ContinuousClock.now)
-    let high = hasher.finalize()
-    hasher.combine(high)
-    return Identifier(
-      high: UInt64(bitPattern: Int64(high)), low: UInt64(bitPattern: Int64(hasher.finalize())))
+    self.marker = marker.text
   }
 
   /// Where `install` puts it when the home directory cannot hold or execute programs: only where

@@ -3,8 +3,8 @@
 /// answer is a key, a space and a text.
 package enum InstallScript {
   /// The command line of a script.
-  package static func command(_ script: String, marker: String) -> String {
-    "exec /bin/sh -c 'umask 077; \(say); printf %s \(marker); \(script)'"
+  package static func command(_ script: String, marker: AnswerMarker) -> String {
+    "exec /bin/sh -c 'umask 077; \(say); \(marker.printing); \(script)'"
   }
 
   private static let say = #"say() { printf "%s\n" "$*"; }"#
@@ -94,7 +94,10 @@ package struct InstallAnswer: Sendable, Equatable {
   private var bytes: [UInt8] = []
 
   /// The answer that `marker` comes before.
-  package init(marker: String) { self.marker = Array(marker.utf8) }
+  package init(marker: AnswerMarker) { self.marker = Array(marker.text.utf8) }
+
+  /// Whether the marker came: the script runs, and reads what is sent to it.
+  package var hasBegun: Bool { bytes.firstRange(of: marker) != nil }
 
   /// Takes bytes in. Of what comes before the marker only the newest are kept.
   package mutating func append(_ more: [UInt8]) {

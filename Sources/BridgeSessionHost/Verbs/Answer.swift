@@ -10,8 +10,15 @@ struct Answer {
   /// True for a client, false for a person who reads text.
   var isFramed: Bool { marker != nil }
 
+  /// Says who reads what the client sends: a client sends nothing before that. At once, so that
+  /// both come in one packet.
   func begin() {
-    if let marker { Machine.write(marker, to: 1) }
+    if let marker { Machine.write(marker + Greeting.bytes, to: 1) }
+  }
+
+  /// Begins an answer with a greeting of its own.
+  func begin(_ greeting: String) {
+    if let marker { Machine.write(marker + Array(greeting.utf8), to: 1) }
   }
 
   @discardableResult

@@ -18,8 +18,6 @@ struct FilesVerb {
 
   /// Serves one stream.
   mutating func serve() -> UInt8 {
-    // An earlier version of this program prints the marker too.
-    Machine.write(Array(FileLimits.greeting.utf8), to: 1)
     Programs.enterHome()
     Machine.widenStandardDescriptors()
     Machine.keepFreedMemory()

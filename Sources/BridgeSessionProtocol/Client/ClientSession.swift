@@ -150,7 +150,8 @@ public struct ClientSession: Sendable {
   var inputCursor: UInt64 = 0
   var controls: [PendingControl] = []
   var lastControl: UInt64 = 0
-  var controlsDone: UInt64 = 0
+  /// All controls up to this number were executed.
+  package internal(set) var controlsDone: UInt64 = 0
   /// The last control that was sent in this attachment.
   var controlCursor: UInt64 = 0
   /// The host has sent the end in this attachment.

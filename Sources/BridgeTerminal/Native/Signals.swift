@@ -22,6 +22,8 @@ package final class Signals: Sendable {
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
   private static let hasEnding = Mutex(false)
+  /// The last signal that asked for the end does not end this process.
+  private let isForgiven = Mutex(false)
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
@@ -77,6 +79,10 @@ package final class Signals: Sendable {
     while true {
       let timeout = isAway ? JobControl.interval : ending == nil ? -1 : Self.exitTimeout
       guard let number = Self.wake.wait(milliseconds: timeout) else {
+        if isForgiven.withLock({ $0.take() }) {
+          ending = nil
+          continue
+        }
         if let ending { Self.exit(ending) }
         isAway = !resume()
         if isAway && !wasStopped { JobControl.stop() }
@@ -88,6 +94,7 @@ package final class Signals: Sendable {
       case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
       case SIGCONT: isAway = ending == nil && !resume()
       case let number:
+        if isForgiven.withLock({ $0.take() }) { ending = nil }
         // The second one, or an end that hangs, leaves at once.
         if let ending { Self.exit(ending) }
         ending = 128 + number
@@ -106,6 +113,13 @@ package final class Signals: Sendable {
     return true
   }
 
+  /// Goes on: what the last signal asked for was passed on to the program. The next one is the
+  /// first again.
+  package func goOn() {
+    isForgiven.withLock { $0 = true }
+    Self.hasEnding.withLock { $0 = false }
+  }
+
   /// Whether a signal has asked for the end of this process.
   static var isEnding: Bool { hasEnding.withLock(\.self) }
 
@@ -116,5 +130,13 @@ package final class Signals: Sendable {
   package static func exit(_ code: Int32) -> Never {
     TerminalModes.restore()
     _exit(code)
+  }
+}
+
+extension Bool {
+  /// Its value, which is false from now on.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
   }
 }

@@ -63,6 +63,12 @@ import Testing
     }
   }
 
+  @Test func theTimeWithoutAClientIsSaid() {
+    var status = Self.status(1, .running, "a")
+    status.hangsUpAt = 160 + 3 * 3600
+    #expect(SessionTable.text([status], now: 160).contains("  in 3h  "))
+  }
+
   @Test func aProgramThatWaitsOrRunsElsewhereIsNotJustRunning() {
     var status = Self.status(1, .running, "a")
     status.node = "node7"

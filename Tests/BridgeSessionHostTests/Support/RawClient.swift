@@ -20,7 +20,9 @@ extension SessionBench {
       switch process.output.read(256 << 10) {
       case .bytes(let more): received += more
       case .nothing: process.wait(writes: sent < bytes.count)
-      case .end: return (Array(received.dropFirst(Self.marker.utf8.count)), process.exitStatus())
+      case .end:
+        let count = Self.marker.utf8.count + Greeting.bytes.count
+        return (Array(received.dropFirst(count)), process.exitStatus())
       }
     }
   }

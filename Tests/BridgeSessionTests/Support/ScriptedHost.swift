@@ -27,11 +27,14 @@ final class ScriptedChannel: ByteChannel {
     end = ending
   }
 
-  /// What the session put before its answer.
-  var marker: [UInt8] {
-    let words = command.split(whereSeparator: { " '".contains($0) })
-    guard let index = words.firstIndex(of: "--marker") else { return [] }
-    return Array(words[index + 1].utf8)
+  /// What bridge-host prints before its answer: the marker, as the shell makes it, and a greeting.
+  var marker: [UInt8] { olderMarker + Greeting.bytes }
+
+  /// What an earlier version printed.
+  var olderMarker: [UInt8] {
+    let head = command.firstMatch(of: /m=(bridge-[0-9a-f]+);/)?.output.1 ?? ""
+    let tail = command.firstMatch(of: /"\$m(-[0-9a-f]+)"/)?.output.1 ?? ""
+    return Array((head + tail).utf8)
   }
 
   func send(_ bytes: [UInt8]) {

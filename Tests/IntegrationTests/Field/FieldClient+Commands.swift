@@ -29,6 +29,10 @@ extension FieldClient {
 
   /// A command whose link breaks while it runs.
   func commandThroughOutage() async throws -> Finding {
+    // A shell there, or `install`, has found it; where a command is forced nothing has.
+    if world.world.hasBridgeHost, world.world.name != "forced" {
+      try home.knowsBridgeHost(of: world.user, behind: world.knownHosts)
+    }
     let running = try start(["connect"] + link + [target, "--", waitingLine])
     let hasBegun = try await printed("begin", by: running)
     if hasBegun { try await world.breakLinks() }

@@ -97,6 +97,7 @@ import Testing
     try await withServer(configuration) { server, home in
       let folder = SessionFolder(of: server)
       try folder.install()
+      try await home.knowsBridgeHost(on: server)
       let plain = try await home.run(
         ["connect"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 5"])
       #expect(plain.code == 5 && plain.text == "ran\n", "\(plain.error)")
@@ -108,7 +109,7 @@ import Testing
       #expect(folder.ids.isEmpty)
       let copy = try await home.run(
         ["cp"] + server.link(home) + [server.identityFile, "127.0.0.1:copy"])
-      #expect(copy.code == 76, "\(copy.error)")
+      #expect(copy.code == 78, "\(copy.error)")
       #expect(copy.error.contains("a start-up file of the login"), "\(copy.error)")
     }
   }
@@ -120,6 +121,7 @@ import Testing
     try await withServer(configuration) { server, home in
       let folder = SessionFolder(of: server)
       try folder.install()
+      try await home.knowsBridgeHost(on: server)
       let run = try await home.run(
         ["connect", "--durable=require"] + server.link(home)
           + ["127.0.0.1", "--", "echo only this; exit 7"])

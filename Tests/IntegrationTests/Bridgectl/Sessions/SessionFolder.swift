@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeSSH
 import BridgeTestKit
 import Foundation
 import Testing
@@ -105,6 +106,24 @@ extension Outcome {
   }
 }
 
+extension Home {
+  /// An earlier run has found bridge-host on the server: a command without a terminal asks only
+  /// such hosts.
+  func knowsBridgeHost(on server: SSHServer) async throws {
+    try knowsBridgeHost(of: server.user, behind: await server.knownHosts)
+  }
+
+  /// The same for the hosts of these lines of known_hosts.
+  func knowsBridgeHost(of user: String, behind knownHosts: String) throws {
+    let keys = try knownHosts.split(separator: "\n").map { line in
+      let blob = line.split(separator: " ").dropFirst(2).first ?? ""
+      return try #require(Data(base64Encoded: String(blob)).flatMap { HostKey(blob: Array($0)) })
+    }
+    let lines = keys.map { "\($0.fingerprint) \(user) present 1\n" }
+    try write(lines.joined(), to: ".local/state/bridge/hosts")
+  }
+}
+
 extension SSHServer {
   /// How to reach it, trust it and log in there, for any command.
   nonisolated func link(_ home: Home, port: Int? = nil) -> [String] {
@@ -121,6 +140,7 @@ func withSessions(
   try await withServer { server, home in
     let folder = SessionFolder(of: server)
     if installs { try folder.install() }
+    try await home.knowsBridgeHost(on: server)
     do {
       try await body(server, home, folder)
     } catch {

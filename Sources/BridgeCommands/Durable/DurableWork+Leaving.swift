@@ -1,0 +1,90 @@
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeWaiting
+
+// How a run leaves its session: it goes on, or ends with the run.
+extension DurableWork {
+  /// Asks the program to end. Where the link is down, or the program stays, that is said.
+  func hangUp(_ session: DurableSession) async {
+    guard (try? await session.signal(.hangup)) != nil else { return }
+    let clock = context.clock
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await clock.sleep(for: Self.hangupLimit) }
+      group.addTask {
+        // What comes before its end is wanted no more.
+        do throws(AppError) {
+          for try await chunk in session.output { await session.commit(through: chunk.end) }
+        } catch {
+          // It goes on, as far as is known.
+        }
+      }
+      await group.next()
+      group.cancelAll()
+    }
+    if await session.ending != nil { state.withLock { $0.isGone = true } }
+  }
+
+  /// For a program that ends at once when it is asked.
+  private static let hangupLimit = Duration.seconds(1)
+
+  func detach() {
+    state.withLock { $0.isDetached = true }
+    context.reporter.show("\r\n")
+    context.finish(.success(.success))
+  }
+
+  /// Whether a signal ends the program that this run has started.
+  private var kills: Bool { isOwn && context.request.onInterrupt == .kill }
+
+  /// A program on a terminal has its Ctrl-C from the keyboard.
+  func interrupt() async -> Bool {
+    guard kills, case .start(let spec, _) = target, spec.kind == .pipes, mode.current == .durable
+    else { return false }
+    let session = state.withLock { state in
+      guard state.interruption == .none, !state.isGone else { return DurableSession?.none }
+      state.interruption = .passedOn
+      return state.session
+    }
+    guard let session, (try? await session.signal(.interrupt)) != nil else { return false }
+    if context.reporter.style.isTerminal {
+      context.reporter.log("bridgectl: interrupted; Ctrl-C again leaves it running.")
+    }
+    return true
+  }
+
+  func signaled(_ code: Int32) {
+    guard kills else { return }
+    // Who interrupts a second time leaves it behind.
+    state.withLock { if $0.interruption == .none { $0.interruption = .hangsUp } }
+  }
+
+  var farewell: String? {
+    guard mode.current == .durable, let id = found.current else { return nil }
+    let (isGone, isDetached) = state.withLock { ($0.isGone, $0.isDetached) }
+    guard !isGone else { return nil }
+    let host = context.shownHost
+    let short = "\(id)".prefix(SessionText.shortID)
+    return (isDetached ? "detached from session \(short)" : "session \(short) goes on")
+      + ": `bridgectl attach \(host) \(short)` returns to it, "
+      + "`bridgectl kill \(host) \(short)` ends it."
+  }
+
+  private static let hangupAnswer = Duration.milliseconds(200)
+
+  func close() async {
+    let (session, streams, isComplete) = state.withLock {
+      ($0.session, $0.streams, $0.isComplete)
+    }
+    guard let session, mode.current == .durable else { return }
+    if state.withLock({ $0.interruption == .hangsUp && !$0.isGone }) {
+      let isDone = await session.hangUp(within: Self.hangupAnswer)
+      if isDone { state.withLock { $0.isGone = true } }
+      await streams?.close()
+      return
+    }
+    // A person waits for the prompt.
+    if isComplete { await session.close(within: .seconds(2)) } else { await session.detach() }
+    await streams?.close()
+  }
+}

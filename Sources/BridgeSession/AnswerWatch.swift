@@ -1,0 +1,77 @@
+import BridgeErrors
+import BridgeSessionProtocol
+import BridgeTransport
+import BridgeWaiting
+
+/// How long a host may take to run a command, up to the marker of its answer: a login that starts
+/// another shell, or reads standard input, never comes to it. It closes the channel then.
+final class AnswerWatch: Sendable {
+  private struct State {
+    var heard: Milliseconds
+    var isOver = false
+    var isLate = false
+  }
+
+  /// In milliseconds, while the host says nothing.
+  let silence: Milliseconds
+  /// In milliseconds, whatever it says.
+  private static let total: Milliseconds = 60_000
+  /// For what cannot be done without an answer, in milliseconds: a login may be slow.
+  static let longSilence: Milliseconds = 30_000
+
+  /// How long nothing follows the marker of a `bridge-host` without a greeting before it is
+  /// recognized by that. In milliseconds.
+  static let greeting: Milliseconds = 1000
+
+  private let clock: SessionClock
+  private let start: Milliseconds
+  private let state: Mutex<State>
+
+  /// A watch over a command that the server has accepted just now.
+  init(_ clock: SessionClock, silence: Milliseconds = longSilence) {
+    (self.clock, self.silence) = (clock, silence)
+    start = clock.now()
+    state = Mutex(State(heard: start))
+  }
+
+  /// The host said something.
+  func hear() { state.withLock { $0.heard = clock.now() } }
+
+  /// Whether the answer is there.
+  var isStopped: Bool { state.withLock { $0.isOver } }
+
+  /// The answer is there.
+  func stop() { state.withLock { $0.isOver = true } }
+
+  /// Whether no answer came in time.
+  var isLate: Bool { state.withLock { $0.isLate } }
+
+  /// Closes `channel` where the time is over.
+  func run(closing channel: any ByteChannel) async {
+    while !Task.isCancelled {
+      let (heard, isOver) = state.withLock { ($0.heard, $0.isOver) }
+      guard !isOver else { return }
+      let (now, due) = (clock.now(), min(heard + silence, start + max(silence, Self.total)))
+      guard now >= due else {
+        await clock.sleep(due - now)
+        continue
+      }
+      let isLate = state.withLock { state in
+        if !state.isOver { state.isLate = true }
+        return state.isLate
+      }
+      if isLate { await channel.close() }
+      return
+    }
+  }
+
+  /// The error of an answer that did not come in time.
+  func error(host: String) -> AppError {
+    .durableSessionHostUnusable(
+      host: host,
+      reason: """
+        nothing answered within \(silence / 1000) s; a start-up file of the login may start \
+        another shell or read standard input
+        """)
+  }
+}

@@ -1,0 +1,114 @@
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTestKit
+import BridgeTransport
+import Testing
+
+/// What starts a program is sent to a bridge-host that has answered, and to nothing else.
+@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+  private static let spec = SessionSpec(session: ScriptedHost.id)
+
+  private static func session(
+    _ host: ScriptedHost, _ clock: ManualClock = ManualClock()
+  ) -> DurableSession {
+    var configuration = host.configuration
+    configuration.start = spec
+    configuration.answerLimit = .seconds(10)
+    return DurableSession(configuration, clock: clock) { command, last throws(AppError) in
+      try await host.next(command, last)
+    }
+  }
+
+  /// The clock stands still: the host ends the attachment that the client leaves.
+  private static func detach(_ session: DurableSession, _ channel: ScriptedChannel) async throws {
+    async let left: Void = session.detach()
+    try await channel.waitForFrame { $0.type == .control }
+    channel.hangUp()
+    await left
+  }
+
+  private static let endings: [ByteChannelEnding] = [
+    .finished(status: 0), .finished(status: 1), .finished(status: 255), .finished(status: nil),
+  ]
+
+  /// Field devices, audit wrappers and forced commands print what they like, and end as they like:
+  /// each of them is asked once.
+  @Test(arguments: endings, [false, true])
+  func whatIsNotBridgeHostGetsNothingAndIsAskedOnce(
+    _ ending: ByteChannelEnding, echoes: Bool
+  ) async throws {
+    let host = ScriptedHost(ending: ending) { channel in
+      let traced = String(decoding: channel.olderMarker, as: UTF8.self)
+      channel.send(Array((echoes ? "invalid: \(channel.command) \(traced)\n" : "hi").utf8))
+      channel.hangUp()
+    }
+    let session = Self.session(host)
+    let error = await failure { try await session.attach() }
+    #expect(error?.caseName == "durableSessionHostUnusable", "\(String(describing: error))")
+    #expect(await !session.mayHaveStarted)
+    #expect(await host.channels.map(\.sentBytes) == [[]])
+  }
+
+  /// A start-up file that starts another shell, or reads standard input.
+  @Test func aHostThatNeverAnswersIsGivenUpAndGotNothing() async throws {
+    let clock = ManualClock()
+    let host = ScriptedHost { channel in channel.send(Array("Welcome!\n$ ".utf8)) }
+    let session = Self.session(host, clock)
+    async let error = failure { try await session.attach() }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(10))
+    #expect(await error?.caseName == "durableSessionHostUnusable")
+    #expect(await !session.mayHaveStarted)
+    #expect(await session.absence == .silence)
+    #expect(await host.channels.map(\.sentBytes) == [[]])
+  }
+
+  @Test func whatStartsTheProgramFollowsTheGreetingAtOnce() async throws {
+    let host = ScriptedHost { channel in
+      channel.send(Array("Welcome!\n".utf8) + channel.marker)
+    }
+    let session = Self.session(host)
+    async let welcome = session.attach()
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .hello }
+    #expect(try channel.sent().map(\.type) == [.start, .hello])
+    #expect(await session.mayHaveStarted)
+    channel.send(ScriptedHost.welcome())
+    _ = try await welcome
+    try await Self.detach(session, channel)
+  }
+
+  /// One of an earlier version has no greeting: it is recognized by the silence behind its marker.
+  @Test func aBridgeHostWithoutAGreetingIsSentTheStartAfterASecond() async throws {
+    let clock = ManualClock()
+    let host = ScriptedHost { channel in channel.send(channel.olderMarker) }
+    let session = Self.session(host, clock)
+    async let welcome = session.attach()
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    await clock.sleepers(atLeast: 2)
+    #expect(channel.sentBytes.isEmpty)
+    clock.advance(by: .seconds(1))
+    try await channel.waitForFrame { $0.type == .hello }
+    channel.send(ScriptedHost.welcome())
+    _ = try await welcome
+    try await Self.detach(session, channel)
+  }
+
+  /// A command that may have run is not run plainly, and the client says that it does not know.
+  @Test func aBridgeHostThatEndsBehindTheStartLeavesTheOutcomeUnknown() async throws {
+    let host = ScriptedHost(ending: .finished(status: 70)) { channel in
+      channel.send(channel.marker)
+    }
+    let session = Self.session(host)
+    async let error = failure { try await session.attach() }
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .start }
+    channel.hangUp()
+    #expect(await error?.caseName == "durableSessionOutcomeUnknown")
+    #expect(await session.mayHaveStarted)
+  }
+}

@@ -1,0 +1,133 @@
+import BridgeFaults
+import BridgeTestKit
+import Foundation
+import Testing
+
+/// How long the session of a plain `connect` lives: as long as its client, and who asks for more
+/// gets it.
+@Suite(.timeLimit(.minutes(5))) struct SessionLifeTests {
+  /// Runs until it is signaled, and says so.
+  private static func command(_ reaction: String) -> String {
+    "trap '\(reaction)' INT; echo here; while :; do sleep 0.05; done"
+  }
+
+  private func start(
+    _ server: SSHServer, _ home: Home, _ command: String, _ options: [String] = []
+  ) async throws -> Home.Running {
+    let running = try home.start(
+      ["connect"] + options + server.link(home) + ["127.0.0.1", "--", command])
+    try await running.prints("here\n")
+    return running
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP]) func aSignalToTheClientEndsTheProgram(
+    signal: Int32
+  ) async throws {
+    try await withSessions { server, home, folder in
+      let running = try await start(server, home, "echo here; exec sleep 600")
+      running.child.signal(signal)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 128 + signal)
+      #expect(!outcome.error.contains("goes on"), "\(outcome.error)")
+      try await eventually { folder.keepers.isEmpty }
+    }
+  }
+
+  /// What is hung up and stays is terminated.
+  @Test func aProgramThatIgnoresTheHangupIsTerminated() async throws {
+    try await withSessions { server, home, folder in
+      let running = try await start(server, home, "trap '' HUP; echo here; exec sleep 600")
+      running.child.signal(SIGTERM)
+      #expect(try await running.outcome().code == 143)
+      try await eventually { folder.keepers.isEmpty }
+    }
+  }
+
+  /// A pipe of the client that is full holds up its output, not its end.
+  @Test func aSignalEndsTheProgramThoughItsOutputIsNotRead() async throws {
+    try await withSessions { server, home, folder in
+      let ends = try UnreadPipe()
+      let child = try Child(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "exec yes"],
+        environment: home.environment,
+        streams: .descriptors(input: 0, output: ends.writing, error: 2))
+      try await eventually { ends.isFull }
+      child.signal(SIGTERM)
+      #expect(await child.ending.code() == 143)
+      try await eventually { folder.keepers.isEmpty }
+    }
+  }
+
+  @Test(arguments: [["--on-interrupt=leave"], ["--name", "kept"]])
+  func whatIsToBeKeptIsLeftRunning(options: [String]) async throws {
+    try await withSessions { server, home, folder in
+      for signal in [SIGTERM, SIGINT] {
+        let running = try await start(server, home, "echo here; exec sleep 600", options)
+        running.child.signal(signal)
+        let outcome = try await running.outcome()
+        #expect(outcome.code == 128 + signal)
+        #expect(outcome.error.contains("goes on: `bridgectl attach"), "\(outcome.error)")
+      }
+      #expect(folder.keepers.count == 2)
+    }
+  }
+
+  /// As with ssh: what the program prints as it ends is read, and the status is that of Ctrl-C.
+  @Test func ctrlCInterruptsTheCommand() async throws {
+    try await withSessions { server, home, folder in
+      let running = try await start(server, home, Self.command("echo interrupted; exit 7"))
+      running.child.signal(SIGINT)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 130 && outcome.text == "here\ninterrupted\n", "\(outcome.error)")
+      #expect(outcome.error.isEmpty)
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
+  @Test func aSecondCtrlCLeavesTheCommandBehind() async throws {
+    try await withSessions { server, home, folder in
+      let running = try await start(server, home, Self.command("echo no"))
+      running.child.signal(SIGINT)
+      try await running.prints("here\nno\n")
+      running.child.signal(SIGINT)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 130)
+      #expect(outcome.error.contains("goes on: `bridgectl attach"), "\(outcome.error)")
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
+  /// A client that vanishes says nothing; the keeper counts.
+  @Test func theSessionOfAClientThatVanishedEndsAfterItsTime() async throws {
+    try await withSessions { server, home, folder in
+      let kept = try await start(server, home, "echo here; exec sleep 600")
+      kept.child.signal(SIGKILL)
+      _ = try await kept.outcome()
+      let id = try #require(folder.ids.first)
+      try await eventually {
+        let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+        guard let time = try list.session(id)["hangsUp"] as? Double else { return false }
+        return abs(time - Date().timeIntervalSince1970 - 24 * 3600) < 3600
+      }
+      let short = try await start(server, home, "echo here; exec sleep 600", ["--keep", "1s"])
+      short.child.signal(SIGKILL)
+      _ = try await short.outcome()
+      let other = try #require(folder.ids.first { $0 != id })
+      let wait = try await home.run(["wait"] + server.link(home) + ["127.0.0.1", other])
+      #expect(wait.code == 129, "\(wait.error)")
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
+  @Test(arguments: [["run", "--detach"], ["run", "--detach", "--keep", "forever"]])
+  func whatIsRunDetachedHasNoEnd(verb: [String]) async throws {
+    try await withSessions { server, home, folder in
+      let start = try await home.run(
+        verb + server.link(home) + ["127.0.0.1", "--", "exec sleep 600"])
+      #expect(start.code == 0, "\(start.error)")
+      let id = try #require(folder.ids.first)
+      let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+      #expect(try list.session(id)["hangsUp"] == nil)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// Logins that print, echo, redirect, or run something else than the command that they were given:
+/// that is started once there, or not at all, as with ssh. A forced command imitates them.
+@Suite(.timeLimit(.minutes(5))) struct StartUpFileTests {
+  private static let goesOn = #"eval "$SSH_ORIGINAL_COMMAND""#
+
+  private func withLogin(
+    _ login: String, installs: Bool = true, isKnown: Bool = true,
+    _ body: (SSHServer, Home, SessionFolder) async throws -> Void
+  ) async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = "echo login >> \"$HOME/logins\"; \(login)"
+    try await withServer(configuration) { server, home in
+      let folder = SessionFolder(of: server)
+      if installs { try folder.install() }
+      if isKnown { try await home.knowsBridgeHost(on: server) }
+      do {
+        try await body(server, home, folder)
+      } catch {
+        await folder.killAll(home)
+        throw error
+      }
+      await folder.killAll(home)
+    }
+  }
+
+  /// Runs a command that appends a line to a file, and says whether that is in a durable session.
+  private func run(
+    _ server: SSHServer, _ home: Home, _ options: [String] = []
+  ) async throws -> Outcome {
+    let command =
+      "echo run >> \(home.file("count")); echo \"session ${BRIDGE_SESSION:+yes}\"; exit 5"
+    return try await home.run(
+      ["connect", "--timeout", "5s"] + options + server.link(home) + ["127.0.0.1", "--", command])
+  }
+
+  private func logins(_ folder: SessionFolder) -> Int {
+    let text = try? String(contentsOfFile: "\(folder.path)/logins", encoding: .utf8)
+    return text?.split(separator: "\n").count ?? 0
+  }
+
+  private static let talkative = [
+    "head -c 2500000 /dev/zero | tr '\\0' x; \(goesOn)",
+    #"echo "audit: $SSH_ORIGINAL_COMMAND"; \#(goesOn)"#,
+    #"echo "audit: $SSH_ORIGINAL_COMMAND" | tr -d "\"'"; \#(goesOn)"#,
+    #"exec bash -x -c "$SSH_ORIGINAL_COMMAND" 2>&1"#,
+    #"export SHELLOPTS; set -x; exec 2>&1; exec bash -c "$SSH_ORIGINAL_COMMAND""#,
+  ]
+
+  @Test(arguments: talkative)
+  func whatALoginPrintsStandsInNoOnesWay(login: String) async throws {
+    try await withLogin(login) { server, home, folder in
+      let durable = try await run(server, home)
+      #expect(durable.code == 5, "\(durable.error)")
+      #expect(durable.text.hasSuffix("session yes\n"), "\(durable.error)")
+      #expect(home.read("count") == "run\n")
+      #expect(try await home.run(["sessions"] + server.link(home) + ["127.0.0.1"]).code == 0)
+    }
+  }
+
+  @Test(arguments: talkative)
+  func withoutBridgeHostTheCommandRunsOnceAndPlainly(login: String) async throws {
+    try await withLogin(login, installs: false) { server, home, folder in
+      let plain = try await run(server, home)
+      #expect(plain.code == 5, "\(plain.error)")
+      #expect(plain.text.contains("session \n"), "\(plain.error)")
+      #expect(home.read("count") == "run\n")
+    }
+  }
+
+  /// The answer goes where no one reads it.
+  @Test(arguments: ["/dev/null", "\"$HOME/log\""])
+  func aLoginThatRedirectsItsOutputRunsTheCommandOnce(to place: String) async throws {
+    try await withLogin("exec > \(place) 2>&1; \(Self.goesOn)") { server, home, folder in
+      let outcome = try await run(server, home)
+      #expect(outcome.code == 5, "\(outcome.error)")
+      #expect(outcome.output.isEmpty)
+      #expect(home.read("count") == "run\n")
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
+  /// What is sent would be its script: nothing is.
+  @Test(arguments: [#"exec cat >> "$HOME/read""#, #"tee -a "$HOME/read" | exec sh"#])
+  func aLoginThatReadsStandardInputReadsNothing(login: String) async throws {
+    try await withLogin(login) { server, home, folder in
+      let outcome = try await run(server, home)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      let read = FileManager.default.contents(atPath: "\(folder.path)/read")
+      #expect(read?.isEmpty != false)
+      for verb in [["sessions"], ["install"], ["run", "--detach"]] {
+        let command = verb.last == "--detach" ? ["--", "true"] : []
+        let asked = try await home.run(
+          verb + server.link(home) + ["--timeout", "2s", "127.0.0.1"] + command)
+        #expect(asked.code != 0, "\(verb)")
+      }
+      let after = FileManager.default.contents(atPath: "\(folder.path)/read")
+      #expect(after?.isEmpty != false)
+      #expect(home.read("count").isEmpty)
+    }
+  }
+
+  /// A network device prints the command and ends: the user reads that, as with ssh.
+  @Test(arguments: [0, 1]) func aDeviceThatEchoesTheCommandIsDoneWithout(status: Int) async throws {
+    let device = #"printf 'invalid autocommand "%s"\n' "$SSH_ORIGINAL_COMMAND"; exit \#(status)"#
+    try await withLogin(device, installs: false) { server, home, folder in
+      let outcome = try await run(server, home)
+      #expect(outcome.code == status, "\(outcome.error)")
+      #expect(outcome.text.hasPrefix("invalid autocommand \"echo run"), "\(outcome.error)")
+      // It is known now: it is asked for no session again.
+      _ = try await run(server, home)
+      #expect(logins(folder) == 3)
+      for verb in ["sessions", "install"] {
+        let asked = try await home.run([verb] + server.link(home) + ["127.0.0.1"])
+        #expect(asked.code == 78, "\(verb): \(asked.error)")
+      }
+      let copy = try await home.run(
+        ["cp"] + server.link(home) + [server.identityFile, "127.0.0.1:copy"])
+      #expect(copy.code != 0, "\(copy.error)")
+    }
+  }
+
+  /// A program that is called by another one cannot know that it must not ask.
+  @Test(arguments: [[], ["-T"], ["-n"]])
+  func aForcedCommandRunsOnceWhereNoOneToldOfBridgeHost(options: [String]) async throws {
+    try await withLogin("echo deployed", installs: false, isKnown: false) { server, home, folder in
+      let outcome = try await run(server, home, options)
+      #expect(outcome.code == 0 && outcome.text == "deployed\n", "\(outcome.error)")
+      #expect(outcome.error.isEmpty)
+      #expect(logins(folder) == 1)
+    }
+  }
+
+  /// By the key of the host and the user there: `install` says so, `uninstall` takes it back.
+  @Test func whatIsInstalledIsRememberedAndUsedWithoutATerminal() async throws {
+    try await withLogin(Self.goesOn, installs: false, isKnown: false) { server, home, folder in
+      #expect(try await run(server, home).text == "session \n")
+      #expect(logins(folder) == 1)
+      let install = try await home.run(["install"] + server.link(home) + ["127.0.0.1"])
+      #expect(install.code == 0, "\(install.error)")
+      #expect(try await run(server, home).text == "session yes\n")
+      let uninstall = try await home.run(["uninstall"] + server.link(home) + ["127.0.0.1"])
+      #expect(uninstall.code == 0, "\(uninstall.error)")
+      let before = logins(folder)
+      #expect(try await run(server, home).text == "session \n")
+      #expect(logins(folder) == before + 1)
+    }
+  }
+
+  /// Removed by another client: the command runs once all the same, and that is known then.
+  @Test func aWrongMemoryCostsARequestAndNoSecondRun() async throws {
+    try await withLogin(Self.goesOn, installs: false) { server, home, folder in
+      for (runs, count) in [(1, 2), (2, 3)] {
+        let outcome = try await run(server, home)
+        #expect(outcome.code == 5 && outcome.text == "session \n", "\(outcome.error)")
+        #expect(home.read("count").split(separator: "\n").count == runs)
+        #expect(logins(folder) == count)
+      }
+    }
+  }
+}
