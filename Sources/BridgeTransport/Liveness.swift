@@ -42,11 +42,19 @@ public struct Liveness: Sendable, Equatable {
     case dead(silentFor: Duration)
   }
 
-  /// `since`: when the first probe went out that has no answer yet.
+  /// An unanswered probe.
+  private struct Probe: Sendable, Equatable {
+    /// When the first one went out that has no answer yet.
+    var since: ContinuousClock.Instant
+    /// A late wake-up of ours was taken off its time. Once: the next one has read what the kernel
+    /// had received by then, so that an answer cannot lie unread.
+    var isExcused = false
+  }
+
   private enum State: Sendable, Equatable {
     case quiet
-    case probing(since: ContinuousClock.Instant)
-    case suspecting(since: ContinuousClock.Instant)
+    case probing(Probe)
+    case suspecting(Probe)
     /// The connection does not read; `seen`: when that was observed last.
     case paused(seen: ContinuousClock.Instant)
     case gone
@@ -83,8 +91,8 @@ public struct Liveness: Sendable, Equatable {
   public var deadline: ContinuousClock.Instant? {
     switch state {
     case .quiet: lastHeard + (freshLooks > 0 ? policy.steadySilence : policy.keepalive)
-    case .probing(let since): since + policy.suspicion(roundTrip)
-    case .suspecting(let since): since + policy.probeTimeout(roundTrip)
+    case .probing(let probe): probe.since + policy.suspicion(roundTrip)
+    case .suspecting(let probe): probe.since + policy.probeTimeout(roundTrip)
     case .paused(let seen): seen + policy.keepalive
     case .gone: nil
     }
@@ -126,12 +134,18 @@ public struct Liveness: Sendable, Equatable {
       guard wasSteady || now >= lastHeard + policy.keepalive else { return [] }
       listensAfterAnswer = wasSteady
       return probe(at: now)
-    case .probing(let since):
-      if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
-      state = .suspecting(since: since)
+    case .probing(let probe):
+      if let excused = excuse(lag, probe) {
+        state = .probing(excused)
+        return []
+      }
+      state = .suspecting(probe)
       return [.suspect(silentFor: now - lastHeard)]
-    case .suspecting(let since):
-      if lag > LivenessPolicy.lagTolerance { return excuse(lag, since: since) }
+    case .suspecting(let probe):
+      if let excused = excuse(lag, probe) {
+        state = .suspecting(excused)
+        return []
+      }
       state = .gone
       return [.dead(silentFor: now - lastHeard)]
     case .paused:
@@ -144,16 +158,14 @@ public struct Liveness: Sendable, Equatable {
 
   /// A late wake-up of ours: an answer may lie unread, so the time of the evaluation does not
   /// include it.
-  private mutating func excuse(
-    _ lag: Duration, since: ContinuousClock.Instant
-  ) -> [Action] {
-    state = isSuspecting ? .suspecting(since: since + lag) : .probing(since: since + lag)
-    return []
+  private func excuse(_ lag: Duration, _ probe: Probe) -> Probe? {
+    guard lag > LivenessPolicy.lagTolerance, !probe.isExcused else { return nil }
+    return Probe(since: probe.since + lag, isExcused: true)
   }
 
   private mutating func probe(at now: ContinuousClock.Instant) -> [Action] {
     freshLooks = 0
-    state = .probing(since: now)
+    state = .probing(Probe(since: now))
     return ask(at: now)
   }
 
@@ -181,11 +193,17 @@ public struct Liveness: Sendable, Equatable {
     after sleep: Duration, at now: ContinuousClock.Instant
   ) -> [Action] {
     switch state {
-    case .probing(let since): state = .probing(since: min(since + sleep, now))
-    case .suspecting(let since): state = .suspecting(since: min(since + sleep, now))
+    case .probing(let probe): state = .probing(woken(probe, sleep, now))
+    case .suspecting(let probe): state = .suspecting(woken(probe, sleep, now))
     case .quiet, .paused, .gone: break
     }
     return disturb(at: now)
+  }
+
+  private func woken(
+    _ probe: Probe, _ sleep: Duration, _ now: ContinuousClock.Instant
+  ) -> Probe {
+    Probe(since: min(probe.since + sleep, now), isExcused: probe.isExcused)
   }
 
   private mutating func observe(
@@ -223,11 +241,11 @@ public struct Liveness: Sendable, Equatable {
     switch state {
     case .quiet, .paused, .gone:
       return []
-    case .probing(let since):
-      if instant >= since { state = .quiet }
+    case .probing(let probe):
+      if instant >= probe.since { state = .quiet }
       return []
-    case .suspecting(let since):
-      guard instant >= since else { return [] }
+    case .suspecting(let probe):
+      guard instant >= probe.since else { return [] }
       state = .quiet
       return [.clear]
     }
