@@ -148,6 +148,8 @@ extension WebSocketConnection {
     _ id: Int, with observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) {
     _ = probes.take(id)
+    // A socket that took nothing would take a burst of pings that nobody waits for later.
+    webSocket?.drop(ping: id)
     callers.take(id)?.fail(failure(observation, in: phase))
   }
 

@@ -191,6 +191,11 @@ enum NativeWebSocketStep {
     flush()
   }
 
+  /// Does not send the ping of probe `id` any more.
+  func drop(ping id: Int) {
+    pings.removeAll { $0 == id }
+  }
+
   /// Reads on.
   func allowReading() {
     isPaused = false
