@@ -67,7 +67,7 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
 
   /// The events of this link from now on; they end after it was closed.
   public func events() -> LinkEvents {
-    LinkEvents(all: owner.eventStream.subscribe(), source: id.description)
+    LinkEvents(events: owner.eventStream.subscribe(to: id.description))
   }
 }
 

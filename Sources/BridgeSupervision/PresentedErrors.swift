@@ -8,7 +8,7 @@ import BridgeWaiting
 /// The first element is the present state, empty where all is well. A new one follows when an error
 /// is added, changed or removed, and each second while one counts down to the next attempt. A slow
 /// reader skips states and has the newest one next. The sequence ends with the supervisor: after
-/// `shutDown`, or when it is released.
+/// `shutDown`, or when a supervisor without links is released.
 public struct PresentedErrors: AsyncSequence, Sendable {
   /// The errors on the screen. The time of a plan is what is left of its wait.
   public typealias Element = [PresentedError]
@@ -79,11 +79,12 @@ final class NewestValue<Value: Sendable & Equatable>: Sendable {
 
   /// Registers a reader whose first value is `value`.
   func subscribe(_ value: Value) -> Reader {
+    // It is the newest one for all: a reader that is there already must not miss it.
+    publish(value)
     let number = state.withLock { state in
       state.lastReader += 1
       state.readers.insert(state.lastReader)
-      state.unread[state.lastReader] = value
-      state.newest = value
+      state.unread[state.lastReader] = state.newest ?? value
       return state.lastReader
     }
     return Reader(self, number)
