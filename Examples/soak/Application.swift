@@ -96,7 +96,7 @@ struct Operations: Sendable {
 
   private func work(on link: Link) async {
     do {
-      try await supervisor.run(source: "operation on \(link.id)") {
+      try await supervisor.run(source: "operation on \(link.id)", .idempotent) {
         [recorder, supervisor] in
         await recorder.operationBegan()
         let connection = try await supervisor.connection(link.id)

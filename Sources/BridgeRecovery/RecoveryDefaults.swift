@@ -31,6 +31,9 @@ public enum RecoveryDefaults {
   /// How long an ended generation may take to close its descriptor and free its session.
   public static let teardownLimit = Duration.seconds(1)
 
+  /// How long the function that makes a connection may take, before that is dialed.
+  public static let makeLimit = Duration.seconds(30)
+
   /// How long the handler of a generation waits for the one before it to return.
   public static let handOverLimit = Duration.seconds(5)
 

@@ -35,6 +35,15 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
     await owner.reconnectNow(id)
   }
 
+  /// Ends the connection in use, which the application has found to be of no use; a new one takes
+  /// its place, at once after a healthy time, then later each time. Where none is in use this
+  /// changes nothing. A connection that the application closes by itself is replaced likewise.
+  ///
+  /// - Parameter reason: what events and the screen report; nil for a sentence of our own.
+  public func restart(reason: AppError? = nil) async {
+    await owner.restart(id, reason: reason)
+  }
+
   /// Changes the link in place: its name, its events and what depends on it stay.
   ///
   /// With another endpoint or `make` its connection is ended and it is dialed anew, whatever it
@@ -60,9 +69,10 @@ public struct Link<Transport: Connection>: Sendable, Identifiable {
     try await owner.change(id, to: endpoint, options, make: erased, reconnects: false)
   }
 
-  /// Ends it for good; links that depend on it stay suspended.
+  /// Ends it for good, and returns when its descriptor is closed and its name is free again; links
+  /// that depend on it stay suspended.
   public func close() async {
-    await owner.close(id)
+    await owner.closeAndWait(id)
   }
 
   /// The events of this link from now on; they end after it was closed.
@@ -76,12 +86,13 @@ protocol LinkOwner: Actor {
   nonisolated var eventStream: EventStream { get }
   nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection
   func state(of id: ConnectionID) -> RecoveryStateMachine.State?
-  func reconnectNow(_ id: ConnectionID?)
+  func reconnectNow(_ id: ConnectionID)
+  func restart(_ id: ConnectionID, reason: AppError?)
   func change(
     _ id: ConnectionID, to endpoint: Endpoint?, _ options: LinkOptions?,
     make: (@Sendable (Endpoint) async throws(AppError) -> any Connection)?, reconnects: Bool
   ) throws(AppError)
-  func close(_ id: ConnectionID)
+  nonisolated func closeAndWait(_ id: ConnectionID) async
 }
 
 extension Supervisor: LinkOwner {}

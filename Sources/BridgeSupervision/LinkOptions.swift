@@ -4,6 +4,16 @@ public import BridgeTransport
 
 /// How a link is kept up; the defaults suit a connection that the program always needs.
 public struct LinkOptions: Sendable {
+  /// When a second connection is made ready while the peer of the first does not answer.
+  public enum Standby: Sendable, Hashable, CaseIterable {
+    /// At each suspicion. A server that allows one session per user refuses the second one.
+    case always
+    /// Only where replacing the connection loses nothing (`LivenessPolicy.SwitchingCost.free`).
+    case ifFree
+    /// Not at all.
+    case never
+  }
+
   /// The links that must be up before it is dialed.
   public var parents: [ConnectionID]
   /// How often and how soon it is dialed again.
@@ -12,6 +22,14 @@ public struct LinkOptions: Sendable {
   public var retriesFirstDial: Bool
   /// How the silence of the peer is evaluated; nil where nothing is to be probed.
   public var liveness: LivenessPolicy?
+  /// When a second connection is made ready.
+  public var standby: Standby
+  /// The links that share a retry budget, turns to dial and a circuit breaker; nil for those to the
+  /// same host and port. For hosts that only look alike (one private address behind two jump
+  /// hosts), or unlike (one service at many addresses).
+  public var group: String?
+  /// How long the function that makes a connection may take; nil for as long as it likes.
+  public var makeLimit: Duration?
   /// How long a dial may take, all of its phases together; nil leaves it to the transport.
   public var attemptLimit: Duration?
   /// Overrules the retry class of a failure; nil where the failure table is right.
@@ -21,13 +39,17 @@ public struct LinkOptions: Sendable {
   public init(
     parents: [ConnectionID] = [], policy: RetryPolicy = .persistent,
     retriesFirstDial: Bool = true, liveness: LivenessPolicy? = LivenessPolicy(),
-    attemptLimit: Duration? = nil,
+    standby: Standby = .ifFree, group: String? = nil,
+    makeLimit: Duration? = RecoveryDefaults.makeLimit, attemptLimit: Duration? = nil,
     classify: @escaping @Sendable (_ failure: ConnectionError) -> RetryClass? = { _ in nil }
   ) {
     self.parents = parents
     self.policy = policy
     self.retriesFirstDial = retriesFirstDial
     self.liveness = liveness
+    self.standby = standby
+    self.group = group
+    self.makeLimit = makeLimit
     self.attemptLimit = attemptLimit
     self.classify = classify
   }

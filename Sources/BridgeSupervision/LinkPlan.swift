@@ -10,6 +10,8 @@ struct LinkPlan: Sendable {
   var endpoint: Endpoint
   /// How it is kept up.
   var options: LinkOptions
+  /// Whether its host limits connections that are not authenticated yet.
+  var limitsUnauthenticated: Bool
   /// Called with each generation that is in use from now on.
   var onConnected: @Sendable (_ connection: any Connection, _ generation: Int) async -> Void
   /// Makes a generation that has not connected yet.
@@ -30,7 +32,8 @@ struct LinkPlan: Sendable {
   /// What the decisions are made from.
   var child: SupervisorStateMachine.Child {
     SupervisorStateMachine.Child(
-      id: id, site: endpoint.description, parents: options.parents, policy: options.policy,
-      retriesFirstDial: options.retriesFirstDial)
+      id: id, site: options.group ?? endpoint.description, parents: options.parents,
+      policy: options.policy, retriesFirstDial: options.retriesFirstDial,
+      limitsUnauthenticated: limitsUnauthenticated)
   }
 }

@@ -7,6 +7,8 @@ extension Supervisor {
   /// Carries out one decision.
   func perform(_ action: RecoveryAction) {
     switch action {
+    case .prepare(let id): prepare(id)
+    case .discard(let id): discard(id)
     case .dial(let id, let generation): dial(id, generation)
     case .close(let id, let generation): end(id, generation)
     case .promote(let id, let generation): use(id, generation)
@@ -20,17 +22,20 @@ extension Supervisor {
   }
 
   private func dial(_ id: ConnectionID, _ number: Int) {
-    guard let plan = plans[id] else { return }
-    var generation = Generation()
+    guard let plan = plans[id],
+      let connection = preparations.removeValue(forKey: id)?.connection
+    else { return }
+    var generation = Generation(connection: connection)
     generation.connecting = Task(executorPreference: executor) {
       do throws(ConnectionError) {
-        let connection = try await self.make(number, plan)
-        guard await self.adopt(connection, id, number) else { return await connection.close() }
         try await connection.open()
         await self.connected(id, number)
       } catch {
         await self.fail(id, number, error)
       }
+    }
+    generation.reading = Task(executorPreference: executor) {
+      for await event in connection.events { await self.saw(event, of: id, number) }
     }
     generations[id, default: [:]][number] = generation
     if let limit = plan.options.attemptLimit {
@@ -38,57 +43,35 @@ extension Supervisor {
     }
   }
 
-  private nonisolated func make(
-    _ number: Int, _ plan: LinkPlan
-  ) async throws(ConnectionError) -> any Connection {
-    let making = Task(executorPreference: callbackExecutor) {
-      () async -> Result<any Connection, AppError> in
-      do throws(AppError) {
-        return .success(try await plan.connection(number))
-      } catch {
-        return .failure(error)
-      }
-    }
-    let made = await withTaskCancellationHandler {
-      await making.value
-    } onCancel: {
-      making.cancel()
-    }
-    switch made {
-    case .success(let connection): return connection
-    case .failure(let error): throw ConnectionError(error)
-    }
-  }
-
-  /// Takes in what was made for a generation; false where that was closed meanwhile.
-  private func adopt(_ connection: any Connection, _ id: ConnectionID, _ number: Int) -> Bool {
-    guard let generation = generations[id]?[number], generation.closing == nil else { return false }
-    generations[id]?[number]?.connection = connection
-    generations[id]?[number]?.reading = Task(executorPreference: executor) {
-      for await event in connection.events { await self.saw(event, of: id, number) }
-    }
-    return true
-  }
-
   /// A generation failed: the application may overrule what follows.
   func fail(_ id: ConnectionID, _ number: Int, _ failure: ConnectionError) {
+    receive(.failed(id, generation: number, classified(failure, of: id)))
+  }
+
+  /// The failure with the class that the application chooses for it.
+  func classified(_ failure: ConnectionError, of id: ConnectionID) -> ConnectionError {
+    guard failure.error != .cancelled else { return failure }
     var failure = failure
-    if failure.error != .cancelled { failure.chosenClass = plans[id]?.options.classify(failure) }
-    receive(.failed(id, generation: number, failure))
+    failure.chosenClass = plans[id]?.options.classify(failure)
+    return failure
   }
 
   private func connected(_ id: ConnectionID, _ number: Int) {
     clear(.attempt(id, generation: number))
     generations[id]?[number]?.isOpen = true
     receive(.connected(id, generation: number))
-    if let loss = generations[id]?[number]?.loss { return fail(id, number, loss) }
+    if let loss = generations[id]?[number]?.loss { return end(id, number, by: loss) }
     if watches[id]?.generation != number { prove(id, number) }
   }
 
   /// Requests the round trip that proves a generation whose peer is not evaluated, or not yet.
-  private func prove(_ id: ConnectionID, _ number: Int) {
+  func prove(_ id: ConnectionID, _ number: Int) {
     guard let connection = generations[id]?[number]?.connection else { return }
+    generations[id]?[number]?.proving?.cancel()
     generations[id]?[number]?.proving = Task(executorPreference: executor) {
+      if let heard = await connection.lastHeard {
+        await self.receive(.heard(id, generation: number, at: heard))
+      }
       do throws(AppError) {
         _ = try await connection.probe(within: RecoveryDefaults.proofLimit)
         await self.receive(.proved(id, generation: number))
@@ -132,9 +115,7 @@ extension Supervisor {
       generation.closing == nil, let limit = plans[id]?.options.attemptLimit
     else { return }
     let seconds = max(1, Int((limit / .seconds(1)).rounded(.up)))
-    let failure =
-      generation.connection?.timeout(in: generation.phase, after: seconds)
-      ?? ConnectionError(.timeout(seconds: seconds))
+    let failure = generation.connection.timeout(in: generation.phase, after: seconds)
     fail(id, number, failure)
   }
 
@@ -144,19 +125,41 @@ extension Supervisor {
       generations[id]?[number]?.phase = phase
       receive(.entered(id, generation: number, phase))
     case .connected: break
-    case .failed(let failure): lost(id, number, failure)
-    case .closed: lost(id, number, .cancelled)
+    case .failed(let failure): lost(id, number, .failed(failure))
+    case .closed: lost(id, number, .closedHere)
     }
   }
 
   /// A failed dial is what `open` throws; an event reports what ends a connection later, once. A
   /// connection that we close does not fail.
-  private func lost(_ id: ConnectionID, _ number: Int, _ failure: ConnectionError) {
+  private func lost(_ id: ConnectionID, _ number: Int, _ loss: Generation.Loss) {
     guard let generation = generations[id]?[number], generation.loss == nil,
       generation.closing == nil
     else { return }
-    generations[id]?[number]?.loss = failure
-    if generation.isOpen { fail(id, number, failure) }
+    generations[id]?[number]?.loss = loss
+    if generation.isOpen { end(id, number, by: loss) }
+  }
+
+  private func end(_ id: ConnectionID, _ number: Int, by loss: Generation.Loss) {
+    switch loss {
+    case .failed(let failure): fail(id, number, failure)
+    case .closedHere:
+      guard machine.liveGeneration(of: id) == number else {
+        return fail(id, number, ConnectionError(Self.closedHere))
+      }
+      receive(.restart(id, generation: number, ConnectionError(Self.closedHere), isAsked: false))
+    }
+  }
+
+  private static var closedHere: AppError {
+    .unknown(message: "This program closed the connection; a new one takes its place.")
+  }
+
+  /// Ends the connection in use; a new one takes its place.
+  func restart(_ id: ConnectionID, reason: AppError?) {
+    guard let live = machine.liveGeneration(of: id) else { return }
+    let reason = ConnectionError(reason ?? Self.closedHere)
+    receive(.restart(id, generation: live, reason, isAsked: true))
   }
 
   private func end(_ id: ConnectionID, _ number: Int) {
@@ -168,7 +171,7 @@ extension Supervisor {
     generation.limiting?.cancel()
     generation.using?.cancel()
     let closing = Task(executorPreference: executor) {
-      await generation.connection?.close()
+      await generation.connection.close()
       await self.gone(id, number)
     }
     generations[id]?[number]?.closing = closing
@@ -194,6 +197,7 @@ extension Supervisor {
   private func forget(_ id: ConnectionID) {
     plans[id] = nil
     answerWaiters(of: id, with: .failure(.cancelled))
+    for caller in closers.removeValue(forKey: id) ?? [] { caller.fulfill() }
     finishIfEmpty()
   }
 

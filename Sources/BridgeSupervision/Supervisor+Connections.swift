@@ -1,6 +1,6 @@
 public import BridgeErrors
 import BridgeRecovery
-public import BridgeTransport
+package import BridgeTransport
 import BridgeWaiting
 
 extension Supervisor {
@@ -10,18 +10,36 @@ extension Supervisor {
   ///   mismatch where its host showed another key and is not dialed any more; `cancelled` when it,
   ///   or something that it depends on, is closed, when it is unknown, or when the calling task is
   ///   canceled.
-  public nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
+  package nonisolated func connection(_ id: ConnectionID) async throws(AppError) -> any Connection {
     try await wait(for: id).get()
   }
 
   /// Ends a connection for good; what depends on it stays suspended.
-  public func close(_ id: ConnectionID) {
+  package func close(_ id: ConnectionID) {
     receive(.close(id))
   }
 
-  /// Dials now what waits or has given up: one connection, or all.
-  public func reconnectNow(_ id: ConnectionID? = nil) {
-    if id == nil { endPauses(also: true) }
+  /// Ends a connection for good, and returns when its descriptor is closed and its name is free.
+  nonisolated func closeAndWait(_ id: ConnectionID) async {
+    await beginClosing(id)?.value()
+  }
+
+  private func beginClosing(_ id: ConnectionID) -> Promise<Void>? {
+    guard plans[id] != nil else { return nil }
+    let closed = Promise<Void>()
+    closers[id, default: []].append(closed)
+    receive(.close(id))
+    return closed
+  }
+
+  /// Dials now what waits or has given up.
+  public func reconnectNow() {
+    endPauses(also: true)
+    receive(.reconnectNow(nil))
+  }
+
+  /// Dials one connection now, where it waits or has given up, and probes it where it is up.
+  package func reconnectNow(_ id: ConnectionID) {
     receive(.reconnectNow(id))
   }
 
@@ -33,10 +51,13 @@ extension Supervisor {
   }
 
   /// A network path came up or changed: what waits is tried now, unless a server requires the
-  /// wait, and what is up is probed.
+  /// wait, what is up is probed, and a dial that nothing has answered yet begins anew.
   public func networkChanged() {
     endPauses(also: false)
-    receive(.pathChanged)
+    let unanswered = generations.filter { entry in
+      entry.value.values.contains { !$0.isOpen && $0.closing == nil && $0.isUnanswered }
+    }
+    receive(.pathChanged(restarting: Array(unanswered.keys)))
   }
 
   /// The machine was suspended: what waits is tried now, what is up is probed.

@@ -14,7 +14,8 @@ extension Supervisor {
   ///     when that ends; what came before can still be read then. One call at a time: the next
   ///     waits until this one has returned, but at most `RecoveryDefaults.handOverLimit`.
   ///   - make: makes a connection to the endpoint that has not been opened: the place to fetch a
-  ///     fresh token or to read settings. What it throws is a failed dial.
+  ///     fresh token or to read settings. It runs before the link has its turn to dial, for
+  ///     `LinkOptions.makeLimit` at most; what it throws is a failure of this link and no dial.
   /// - Throws: `internalError` when its name is in use or it would depend on itself; `cancelled`
   ///   after `shutDown`.
   @discardableResult
@@ -57,6 +58,7 @@ extension Supervisor {
     guard !isShutDown else { throw .cancelled }
     let plan = LinkPlan(
       id: id, endpoint: endpoint, options: options,
+      limitsUnauthenticated: Transport.limitsUnauthenticated,
       onConnected: { connection, generation in
         if let connection = connection as? Transport { await onGeneration(connection, generation) }
       },

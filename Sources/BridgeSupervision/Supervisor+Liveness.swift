@@ -26,7 +26,10 @@ extension Supervisor {
 
   /// Probes the peer of a connection now.
   func disturb(_ id: ConnectionID) {
-    evaluate(id, .disturbed)
+    guard watches[id] == nil else { return evaluate(id, .disturbed) }
+    // Nothing is to be probed but what has not proved itself yet.
+    guard let live = machine.liveGeneration(of: id), !machine.isTrusted(id) else { return }
+    prove(id, live)
   }
 
   /// Evaluates the peer of a link: reads when the connection last received something and the state
@@ -46,7 +49,10 @@ extension Supervisor {
     at id: ConnectionID, _ generation: Int, _ heard: Moment?, _ traffic: TrafficState
   ) {
     guard watches[id]?.generation == generation else { return }
-    if let heard { evaluate(id, .heard(heard)) }
+    if let heard {
+      evaluate(id, .heard(heard))
+      receive(.heard(id, generation: generation, at: heard))
+    }
     evaluate(id, .observed(traffic))
     evaluate(id, .tick)
     scheduleTimers()
@@ -75,13 +81,23 @@ extension Supervisor {
     switch action {
     case .sendProbe(let limit): probe(id, generation, within: limit)
     case .suspect(let silent):
-      receive(.suspected(id, generation: generation, silentFor: silent))
+      receive(
+        .suspected(
+          id, generation: generation, silentFor: silent, wantsStandby: wantsStandby(id)))
     case .clear: receive(.cleared(id, generation: generation))
     case .dead(let silent):
       guard let connection = generations[id]?[generation]?.connection else { return }
       let seconds = max(1, Int(silent.components.seconds))
       let failure = connection.timeout(in: .stream, after: seconds)
       fail(id, generation, failure)
+    }
+  }
+
+  private func wantsStandby(_ id: ConnectionID) -> Bool {
+    switch plans[id]?.options.standby {
+    case .always: true
+    case .ifFree: watches[id]?.liveness.policy.switching == .free
+    case .never, nil: false
     }
   }
 

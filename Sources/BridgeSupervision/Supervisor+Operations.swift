@@ -10,12 +10,13 @@ extension Supervisor {
   /// - Parameters:
   ///   - source: the name under which its errors are shown.
   ///   - repetition: `.idempotent` where it may be run again although the last run may have had its
-  ///     effect, as when a request timed out.
+  ///     effect, as when a request timed out. By default it is run again only where the error
+  ///     proves that there was none.
   ///   - operation: what is run.
   /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
   ///   canceled or the operation says that it was.
   public nonisolated func run<T: Sendable>(
-    source: String? = nil, _ repetition: Repetition = .idempotent,
+    source: String? = nil, _ repetition: Repetition = .onlyWithoutEffect,
     _ operation: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     var progress = RetryProgress()

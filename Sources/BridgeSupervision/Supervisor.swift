@@ -19,6 +19,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     case recovery(RecoveryTimer)
     /// The next evaluation of the peer of a connection.
     case liveness(ConnectionID)
+    /// The end of the time that the making of a connection may take.
+    case making(ConnectionID)
     /// The end of the time that a dial may take.
     case attempt(ConnectionID, generation: Int)
     /// The end of the time that a handler waits for the one before it.
@@ -31,8 +33,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   /// One generation of one connection.
   struct Generation {
-    /// nil until it is made.
-    var connection: (any Connection)?
+    let connection: any Connection
     var connecting: Task<Void, Never>?
     var proving: Task<Void, Never>?
     var reading: Task<Void, Never>?
@@ -48,8 +49,25 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     var phase = ConnectionPhase.resolve
     /// `open` has returned.
     var isOpen = false
-    /// The failure that its events report.
-    var loss: ConnectionError?
+    /// What ended it, as its events report it.
+    var loss: Loss?
+
+    /// Its dial has not reached the peer yet.
+    var isUnanswered: Bool { phase == .resolve || phase == .dial }
+
+    enum Loss {
+      case failed(ConnectionError)
+      /// The application closed it.
+      case closedHere
+    }
+  }
+
+  /// The connection of a next generation, from the call of `make` to the turn to dial.
+  struct Preparation {
+    let ticket: Int
+    var making: Task<Void, Never>?
+    /// nil until it is made.
+    var connection: (any Connection)?
   }
 
   struct Watch {
@@ -99,6 +117,9 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   var generator: SeededGenerator
   var plans: [ConnectionID: LinkPlan] = [:]
   var generations: [ConnectionID: [Int: Generation]] = [:]
+  var preparations: [ConnectionID: Preparation] = [:]
+  /// Callers that wait until a link is gone.
+  var closers: [ConnectionID: [Promise<Void>]] = [:]
   var watches: [ConnectionID: Watch] = [:]
   var waiters: [Int: Waiter] = [:]
   var pauses: [Int: Pause] = [:]
@@ -124,7 +145,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   ///   - clock: its only source of time.
   ///   - policy: for operations; connections bring their own.
   ///   - seed: the only source of randomness; nil for one that differs between processes.
-  ///   - executor: where its tasks run; nil for the global pool.
+  ///   - executor: where its tasks run; nil for a thread of its own that all supervisors share. Not
+  ///     one that the application keeps busy: what is looked at late says little of a peer.
   ///   - callbackExecutor: where `onConnected` and chosen options run, which may block; nil for the
   ///     global pool.
   ///   - queueCapacity: errors shown and waiting at most.
@@ -142,7 +164,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   ) {
     self.clock = clock
     self.policy = policy
-    self.executor = executor
+    self.executor = executor ?? SupervisionThread.shared
     self.callbackExecutor = callbackExecutor
     self.onOption = onOption
     let isContinuous = clock is ContinuousClock
@@ -150,7 +172,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     origin = clock.now
     epoch = (clock.now as? Moment) ?? ContinuousClock.now
     var seeds = SeededGenerator(seed: seed ?? SeededGenerator.anySeed())
-    machine = SupervisorStateMachine(seed: seeds.next(), queueCapacity: queueCapacity)
+    machine = SupervisorStateMachine(
+      seed: seeds.next(), queueCapacity: queueCapacity, offersAllOptions: onOption != nil)
     generator = SeededGenerator(seed: seeds.next())
   }
 
@@ -174,7 +197,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
   }
 
   /// The state of a connection; nil for one that is unknown or closed.
-  public func state(of id: ConnectionID) -> RecoveryStateMachine.State? {
+  package func state(of id: ConnectionID) -> RecoveryStateMachine.State? {
     machine.state(of: id)
   }
 
@@ -243,6 +266,7 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
     switch timer {
     case .recovery(let timer): receive(.timer(timer))
     case .liveness(let id): check(id)
+    case .making(let id): makingTookTooLong(id)
     case .attempt(let id, let generation): attemptTookTooLong(id, generation)
     case .handOver(let id): startNextUse(of: id)
     case .pulse: pulse()

@@ -7,6 +7,9 @@ public actor ScriptedConnection: Connection {
   /// How long a dial may take.
   public static let dialDeadline = Duration.seconds(10)
 
+  /// Like sshd.
+  public nonisolated static let limitsUnauthenticated = true
+
   /// Its name.
   public nonisolated let id: ConnectionID
   /// Which generation it is.

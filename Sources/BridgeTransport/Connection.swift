@@ -45,6 +45,11 @@ public protocol Connection: Actor {
   /// not evaluated by `lastHeard` alone.
   var traffic: TrafficState { get async }
 
+  /// Whether servers of its protocol limit connections that are not authenticated yet, as sshd does
+  /// (MaxStartups): then so many at most are dialed at once, those included that the server may
+  /// still count.
+  nonisolated static var limitsUnauthenticated: Bool { get }
+
   /// How long it has waited for a person's answers (a passphrase, a decision about a host key), the
   /// present question included: an attempt's limit is about the peer and does not count it. Zero
   /// for a transport that asks nothing.
@@ -52,6 +57,9 @@ public protocol Connection: Actor {
 }
 
 extension Connection {
+  /// There is no such limit.
+  public nonisolated static var limitsUnauthenticated: Bool { false }
+
   /// Nothing is asked.
   public var timeAsked: Duration { .zero }
 

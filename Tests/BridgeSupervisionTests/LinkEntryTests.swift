@@ -64,7 +64,7 @@ import Testing
 
   @Test func cancelClosesTheLinkAndItsEntryGoes() throws {
     try refuse()
-    #expect(try listed().first?.plan?.options == [.reconnect, .checkSettings, .cancel])
+    #expect(try listed().first?.plan?.options == [.reconnect, .cancel])
     let isDone = try scene.run { [scene] in await scene.supervisor.choose(.cancel) }
     #expect(isDone)
     #expect(try listed().isEmpty)

@@ -59,13 +59,14 @@ final class Scene: Sendable {
   /// A connection to the scene's host that records what is handed over.
   func link(
     _ name: String = "a", parents: [String] = [], policy: RetryPolicy = .persistent,
-    retriesFirstDial: Bool = false, liveness: LivenessPolicy? = nil
+    retriesFirstDial: Bool = false, liveness: LivenessPolicy? = nil,
+    standby: LinkOptions.Standby = .always
   ) -> ScriptedLink {
     ScriptedLink(
       id: ConnectionID(name), host: host,
       options: LinkOptions(
         parents: parents.map { ConnectionID($0) }, policy: policy,
-        retriesFirstDial: retriesFirstDial, liveness: liveness),
+        retriesFirstDial: retriesFirstDial, liveness: liveness, standby: standby),
       onConnected: { [handedOver] _, generation in handedOver.record("\(name)#\(generation)") })
   }
 

@@ -12,7 +12,7 @@ import Testing
     _ scene: Scene, failing failures: Int, with error: any Error
   ) throws -> Int {
     try scene.run { [tries] in
-      try await scene.supervisor.run {
+      try await scene.supervisor.run(.idempotent) {
         tries.record(scene.clock.elapsed)
         if tries.events.count <= failures { throw error }
         return tries.events.count
@@ -79,7 +79,7 @@ import Testing
     let scene = Scene()
     try scene.run {
       let running = Task(executorPreference: scene.executor) {
-        try await scene.supervisor.run { throw AppError.networkUnavailable }
+        try await scene.supervisor.run(.idempotent) { throw AppError.networkUnavailable }
       }
       await scene.clock.sleepers(atLeast: 1)
       running.cancel()
@@ -94,7 +94,7 @@ import Testing
     let scene = Scene()
     try scene.run { [tries] in
       let running = Task(executorPreference: scene.executor) {
-        try await scene.supervisor.run {
+        try await scene.supervisor.run(.idempotent) {
           tries.record(scene.clock.elapsed)
           if tries.events.count == 1 { throw AppError.networkUnavailable }
         }
@@ -110,7 +110,7 @@ import Testing
     let scene = Scene()
     try scene.run { [tries] in
       let running = Task(executorPreference: scene.executor) {
-        try await scene.supervisor.run {
+        try await scene.supervisor.run(.idempotent) {
           tries.record(scene.clock.elapsed)
           if tries.events.count == 1 { throw AppError.apiRateLimited(retryAfter: 60) }
         }
@@ -127,13 +127,13 @@ import Testing
     (AppError.timeout(seconds: 3), 1), (.serverError(status: 503, message: nil), 1),
     (.networkUnavailable, 4), (.dnsError(host: "h"), 4), (.apiRateLimited(retryAfter: 1), 4),
   ])
-  func whatIsNotIdempotentIsRunAgainOnlyWhenItCannotHaveHadItsEffect(
+  func byDefaultItIsRunAgainOnlyWhereItCannotHaveHadItsEffect(
     error: AppError, runs: Int
   ) throws {
     let scene = Scene()
     #expect(throws: error) {
       try scene.run { [tries] in
-        try await scene.supervisor.run(.onlyWithoutEffect) {
+        try await scene.supervisor.run {
           tries.record(scene.clock.elapsed)
           throw error
         }
@@ -147,7 +147,7 @@ import Testing
     let scene = Scene()
     try scene.run { [tries] in
       let running = Task(executorPreference: scene.executor) {
-        try await scene.supervisor.run {
+        try await scene.supervisor.run(.idempotent) {
           tries.record(scene.clock.elapsed)
           throw AppError.networkUnavailable
         }
@@ -156,7 +156,7 @@ import Testing
       await scene.supervisor.shutDown()
       await #expect(throws: AppError.networkUnavailable) { try await running.value }
       await #expect(throws: AppError.networkUnavailable) {
-        try await scene.supervisor.run {
+        try await scene.supervisor.run(.idempotent) {
           tries.record(scene.clock.elapsed)
           throw AppError.networkUnavailable
         }
@@ -176,6 +176,34 @@ import Testing
 }
 
 @Suite struct SupervisorChoiceTests {
+  /// A button that does nothing is worse than none.
+  @Test func withoutAHandlerOnlyOptionsAreOfferedThatAct() throws {
+    let scene = Scene()
+    let operation = AppError.timeout(seconds: 1)
+    try scene.run {
+      try? await scene.supervisor.run(source: "s") { throw operation }
+      await scene.supervisor.report(.fileNotFound(path: "/a"))
+      let entries = [await scene.supervisor.shown].compactMap(\.self)
+      let all = await entries + scene.supervisor.waiting
+      #expect(all.count == 2)
+      for entry in all {
+        #expect(!entry.options.isEmpty)
+        for option in entry.options {
+          #expect(await scene.supervisor.choose(option, for: entry.id), "\(option)")
+          break
+        }
+      }
+    }
+  }
+
+  @Test func withoutAHandlerAFailedLinkOffersToReconnectAndToClose() throws {
+    let scene = Scene()
+    scene.host.answer = .refuse
+    try scene.run { try await scene.supervisor.add(scene.link()) }
+    try scene.pass(.seconds(1))
+    #expect(try scene.shown()?.options == [.reconnect, .cancel])
+  }
+
   private static let error = AppError.fileNotFound(path: "/a")
 
   private func scene(throwing failures: [any Error]) -> (Scene, EventRecorder<String>) {

@@ -34,15 +34,16 @@ struct SupervisedBench {
     let endpoint = Endpoint(host: "127.0.0.1", port: port)
     let configuration = SSHConfiguration(
       user: "root", credentials: [.keyFile(keyFile)], hostKeys: .anyKey)
-    let ids = (0..<count).map { ConnectionID("link \($0)") }
+    var links: [Link<SSHConnection>] = []
     let start = Stopwatch()
-    for id in ids {
+    for number in 0..<count {
       let options = LinkOptions(liveness: LivenessPolicy(keepalive: keepalive))
-      _ = try? await supervisor.add(id, to: endpoint, options) {
+      let link = try? await supervisor.add(ConnectionID("link \(number)"), to: endpoint, options) {
         SSHConnection(to: $0, configuration: configuration, on: reactor)
       }
+      if let link { links.append(link) }
     }
-    for id in ids { _ = try? await supervisor.connection(id) }
+    for link in links { _ = try? await link.connection }
     let ready = start.wall
     // What follows a connection, such as its first probe, is over then.
     try? await Task.sleep(for: keepalive)
@@ -50,8 +51,8 @@ struct SupervisedBench {
     try? await Task.sleep(for: time)
     let (wall, processor) = (watch.wall, watch.processor)
     var up = 0
-    for id in ids {
-      if case .up? = await supervisor.state(of: id) { up += 1 }
+    for link in links {
+      if case .up? = await link.state { up += 1 }
     }
     report([
       ("links", Double(count)), ("up", Double(up)), ("ready_s", ready), ("wall", wall),

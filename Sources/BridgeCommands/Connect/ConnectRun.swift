@@ -46,7 +46,9 @@ struct ConnectRun: Sendable {
       hasTerminal: local.hasTerminal && !isBatch, reporter: context.reporter,
       input: context.input)
     supervisor = Supervisor(
-      clock: context.clock, executor: context.reactor, callbackExecutor: context.reactor)
+      clock: context.clock, executor: context.reactor, callbackExecutor: context.reactor,
+      // The keys execute the options.
+      onOption: { _, _ in throw OptionUnavailable() })
     id = ConnectionID("\(request.host.scheme.rawValue):\(context.settings.endpoint)#1")
     (displayRequests, requestDisplay) = AsyncStream.makeStream(
       bufferingPolicy: .bufferingNewest(1))

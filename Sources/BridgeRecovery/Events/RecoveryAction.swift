@@ -2,7 +2,11 @@ public import BridgeErrors
 
 /// The actions that the decisions require. One switch executes them.
 public enum RecoveryAction: Sendable {
-  /// Make this generation and connect it.
+  /// Make the connection of the next generation of this link; report it, or its failure.
+  case prepare(ConnectionID)
+  /// Let go of what was made, or is being made, for this link.
+  case discard(ConnectionID)
+  /// Open the connection that was made, as this generation.
   case dial(ConnectionID, generation: Int)
   /// Close this generation; report when its descriptor is closed and its session freed.
   case close(ConnectionID, generation: Int)

@@ -21,6 +21,9 @@ struct DialSlots: Sendable {
   /// When the next one is free by time alone.
   var next: Moment? { slots.lazy.map(\.until).min() }
 
+  /// When all are free by time alone.
+  var last: Moment? { slots.lazy.map(\.until).max() }
+
   /// A generation is authenticated; its first answer frees the slot.
   mutating func authenticated(_ id: ConnectionID, _ generation: Int, at now: Moment) {
     slots.append(

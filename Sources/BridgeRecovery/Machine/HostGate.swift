@@ -1,6 +1,6 @@
 import BridgeErrors
 
-/// Storm control for one host and port: which links may dial, when, and how many at once.
+/// Storm control for the links of one group, as a rule those to one host and port: which links may dial, when, and how many at once.
 ///
 /// While the host is down one dial is in flight at a time and others wait for its outcome; while it
 /// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one
@@ -11,8 +11,10 @@ struct HostGate: Sendable {
   struct Request: Sendable, Equatable {
     var id: ConnectionID
     var isStandby: Bool
-    /// A person requested it: neither budget nor breaker refuse it.
+    /// A person requested it: neither budget nor breaker nor a dial that hangs refuse it.
     var isForced: Bool
+    /// The host limits connections that are not authenticated yet, as sshd does.
+    var takesSlot = true
   }
 
   /// How a dial ended, as far as the host is concerned.
@@ -32,8 +34,6 @@ struct HostGate: Sendable {
     var request: Request
     var charge: Int
     var permit: CircuitBreaker.Permit
-    /// The permit is that of the connection's first generation, whose outcome counts for both.
-    var sharesPermit: Bool
   }
 
   private(set) var isDown = false
@@ -73,35 +73,31 @@ struct HostGate: Sendable {
   /// The next dial that may start, or when to ask again, or neither.
   mutating func admit(at now: Moment) -> Admission {
     slots.expire(at: now)
-    guard stoppedBy == nil, !parked.isEmpty else { return .noDial }
-    if isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .noDial }
+    guard stoppedBy == nil else { return .noDial }
+    // Where dials are slow probes a second connection is none.
+    let requests = parked.indices.filter { !parked[$0].isStandby || breaker.isClosed }
+    guard !requests.isEmpty else { return .noDial }
+    let forced = requests.first { parked[$0].isForced }
+    if forced == nil, isDown, inFlight.count >= RecoveryDefaults.dialsWhileDown { return .noDial }
     guard unauthenticated < RecoveryDefaults.unauthenticatedDials else {
       return slots.next.map { .later($0) } ?? .noDial
     }
-    let first =
-      parked.firstIndex { $0.isForced } ?? parked.firstIndex { sharedPermit(of: $0) != nil }
-    guard let index = first ?? parked.firstIndex(where: { isEligible($0, at: now) }) else {
+    guard let index = forced ?? requests.first(where: { isEligible(parked[$0], at: now) }) else {
       return .later(notBefore)
     }
     let request = parked[index]
     let permit: CircuitBreaker.Permit
-    let shared = sharedPermit(of: request)
-    if let shared {
-      permit = shared
-    } else {
-      switch breaker.admit(at: now) {
-      case .open(let granted): permit = granted
-      case .refused(let until): return .later(until)
-      }
+    switch breaker.admit(at: now) {
+    case .open(let granted): permit = granted
+    case .refused(let until): return .later(until)
     }
     switch budget.admit(at: now, forced: request.isForced) {
     case .granted(let charge):
       parked.remove(at: index)
-      inFlight.append(
-        Dial(request: request, charge: charge, permit: permit, sharesPermit: shared != nil))
+      inFlight.append(Dial(request: request, charge: charge, permit: permit))
       return .go(request)
     case .refused(let until):
-      if shared == nil { breaker.abandon(permit, at: now) }
+      breaker.abandon(permit, at: now)
       return .later(until)
     }
   }
@@ -117,30 +113,37 @@ struct HostGate: Sendable {
   mutating func settle(_ id: ConnectionID, as outcome: Outcome, at now: Moment) -> Bool {
     guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return false }
     let dial = inFlight.remove(at: index)
+    if dial.request.takesSlot { freeSlot(of: id, outcome, at: now) }
     switch outcome {
     case .alive(let generation):
       budget.refill()
-      slots.authenticated(id, generation, at: now)
       permits[id, default: [:]][generation] = dial.permit
       comeUp()
     case .answered:
-      slots.abandoned(id, at: now)
-      if !breaker.isClosed, !dial.sharesPermit { breaker.succeed(dial.permit) }
+      if !breaker.isClosed { breaker.succeed(dial.permit) }
       comeUp()
     case .down(let cost, let until, let isAsked):
-      // In every other case the host has nothing of it any more.
-      if cost == .spent { slots.abandoned(id, at: now) }
       budget.settle(charge: dial.charge, at: cost)
-      if !breaker.isClosed, !dial.sharesPermit { breaker.fail(dial.permit, at: now) }
+      if !breaker.isClosed { breaker.fail(dial.permit, at: now) }
       isDown = true
       lastToFail = id
       (notBefore, self.isAsked) = (until, isAsked)
-    case .withdrawn(let wasBegun):
-      if wasBegun { slots.abandoned(id, at: now) }
+    case .withdrawn:
       budget.settle(charge: dial.charge, at: .neverSent)
-      if !dial.sharesPermit { breaker.abandon(dial.permit, at: now) }
+      breaker.abandon(dial.permit, at: now)
     }
     return true
+  }
+
+  /// What the host may still count of a dial that ended.
+  private mutating func freeSlot(of id: ConnectionID, _ outcome: Outcome, at now: Moment) {
+    switch outcome {
+    case .alive(let generation): slots.authenticated(id, generation, at: now)
+    case .answered, .down(.spent, _, _), .withdrawn(wasBegun: true):
+      slots.abandoned(id, at: now)
+    // The host has nothing of it any more.
+    case .down, .withdrawn: break
+    }
   }
 
   /// Records the first answer on a generation. False when no dial can have waited for it.
@@ -153,23 +156,31 @@ struct HostGate: Sendable {
     slots.ended(id, generation, at: now)
   }
 
-  /// An established generation was lost. `wasHealthy`: it had been up long enough to count. Many
-  /// that are lost together are one outage.
-  mutating func lost(_ id: ConnectionID, _ generation: Int, wasHealthy: Bool, at now: Moment) {
-    let isNews = !isDown
-    isDown = true
-    guard let permit = takePermit(of: id, generation) else { return }
-    // A probe that came up and was lost has answered, with whatever else it went down.
-    if !breaker.isClosed || !wasHealthy && isNews { breaker.fail(permit, at: now) }
+  /// An established generation was lost. A healthy one had been up long enough to count. Many that
+  /// are lost together are one outage; one that the peer ended with a reason proves that it works.
+  mutating func lost(
+    _ id: ConnectionID, _ generation: Int, _ loss: RecoveryStateMachine.Loss, at now: Moment
+  ) {
+    let permit = takePermit(of: id, generation)
+    switch loss {
+    case .answered(let isGoing):
+      isDown = isDown || isGoing
+      if let permit { breaker.succeed(permit) }
+    case .cut(let wasHealthy):
+      let isNews = !isDown
+      isDown = true
+      guard let permit else { return }
+      // A probe that came up and was lost has answered, with whatever else it went down.
+      if !breaker.isClosed || !wasHealthy && isNews { breaker.fail(permit, at: now) }
+    }
   }
 
   /// A second link, which is up, took the place of `generation`: a restart like any other, but the
-  /// host is not down. Of a probe's two generations the second one counts from now on.
+  /// host is not down.
   mutating func replaced(
-    _ id: ConnectionID, _ generation: Int, by next: Int, wasHealthy: Bool, at now: Moment
+    _ id: ConnectionID, _ generation: Int, wasHealthy: Bool, at now: Moment
   ) {
     guard let permit = takePermit(of: id, generation), !wasHealthy else { return }
-    if breaker.isProbing(permit), permits[id]?[next] == permit { return }
     if let lastReplaced, now - lastReplaced < RecoveryDefaults.outageWindow { return }
     lastReplaced = now
     breaker.fail(permit, at: now)
@@ -177,9 +188,7 @@ struct HostGate: Sendable {
 
   /// Records that this side closed a generation that was up: no evidence about the host.
   mutating func abandoned(_ id: ConnectionID, _ generation: Int, at now: Moment) {
-    guard let permit = takePermit(of: id, generation) else { return }
-    // The other link of a probe goes on with it.
-    if permits[id]?.values.contains(permit) != true { breaker.abandon(permit, at: now) }
+    if let permit = takePermit(of: id, generation) { breaker.abandon(permit, at: now) }
   }
 
   /// A generation has been up long enough.
@@ -210,6 +219,22 @@ struct HostGate: Sendable {
     breaker.close()
   }
 
+  /// The last link is gone: a host that shows another key may have been repaired, and what is added
+  /// next finds out.
+  mutating func lostItsLinks() {
+    stoppedBy = nil
+  }
+
+  /// Until when it remembers what its host may not forget, without a link: what was spent, a breaker
+  /// that is open or half full, a wait that the host requires, connections that it may still count.
+  /// nil where nothing is left.
+  func rememberedUntil(_ now: Moment) -> Moment? {
+    let reasons = [
+      budget.fullAgain(at: now), breaker.settled, slots.last, isAsked ? notBefore : nil,
+    ]
+    return reasons.compactMap(\.self).filter { $0 > now }.max()
+  }
+
   private mutating func comeUp() {
     isDown = false
     isAsked = false
@@ -222,12 +247,6 @@ struct HostGate: Sendable {
     let permit = permits[id]?.removeValue(forKey: generation)
     if permits[id]?.isEmpty == true { permits[id] = nil }
     return permit
-  }
-
-  /// The second link of the one that probes an open breaker is part of its probe.
-  private func sharedPermit(of request: Request) -> CircuitBreaker.Permit? {
-    guard request.isStandby else { return nil }
-    return permits[request.id]?.values.first { breaker.isProbing($0) }
   }
 
   private func isEligible(_ request: Request, at now: Moment) -> Bool {

@@ -57,12 +57,12 @@ extension RecoveryStateMachine {
     _ generation: Int, _ failure: ConnectionError, at now: Moment,
     using generator: inout some RandomNumberGenerator
   ) -> [Output] {
-    let wasHealthy = use?.isHealthy == true
+    let loss = loss(by: failure)
     let outputs = letGo(of: generation, at: now)
     if standby?.generation != nil {
-      return outputs + switchOver(from: generation, wasHealthy, at: now)
+      return outputs + switchOver(from: generation, loss, at: now)
     }
-    let down = dropStandby(at: now) + goDown(generation, wasHealthy, at: now)
+    let down = dropStandby(at: now) + goDown(generation, loss, at: now)
     if let refusal {
       let retry = refusal.retryClass()
       return outputs + down + giveUp(refusal, retry, at: now)
@@ -73,17 +73,43 @@ extension RecoveryStateMachine {
 
   /// A person does not wait until the suspected `generation` is declared dead.
   mutating func abandon(_ generation: Int, at now: Moment) -> [Output] {
-    let wasHealthy = use?.isHealthy == true
+    let loss = Loss.cut(wasHealthy: use?.isHealthy == true)
     let outputs = letGo(of: generation, at: now)
     if standby?.generation != nil {
-      return outputs + switchOver(from: generation, wasHealthy, at: now)
+      return outputs + switchOver(from: generation, loss, at: now)
     }
-    return outputs + dropStandby(at: now) + goDown(generation, wasHealthy, at: now)
-      + wantDial(isForced: true, at: now)
+    return outputs + dropStandby(at: now) + goDown(generation, loss, at: now)
+      + wantDial(isForced: true)
   }
 
-  private func goDown(_ generation: Int, _ wasHealthy: Bool, at now: Moment) -> [Output] {
-    [.down(since: downSince ?? now), .lost(generation: generation, wasHealthy: wasHealthy)]
+  private func loss(by failure: ConnectionError) -> Loss {
+    failure.isAnswer.map { .answered(isGoing: $0) }
+      ?? .cut(wasHealthy: use?.isHealthy == true)
+  }
+
+  private func goDown(_ generation: Int, _ loss: Loss?, at now: Moment) -> [Output] {
+    let end = loss.map { Output.lost(generation: generation, $0) }
+    return [.down(since: downSince ?? now), end ?? .abandoned(generation: generation)]
+  }
+
+  /// This side gives the generation in use up, which says nothing of its host. The next one comes
+  /// as after any other loss: at once after a healthy time, then later each time.
+  mutating func restart(
+    _ generation: Int, _ failure: ConnectionError, isAsked: Bool, at now: Moment,
+    using generator: inout some RandomNumberGenerator
+  ) -> [Output] {
+    guard live == generation else { return [] }
+    var outputs: [Output] = [.emit(.failed(failure), generation: generation)]
+    outputs += letGo(of: generation, at: now)
+    if standby?.generation != nil {
+      return outputs + switchOver(from: generation, nil, at: now)
+    }
+    outputs += dropStandby(at: now) + goDown(generation, nil, at: now)
+    let policy = isAsked ? .persistent : policy
+    guard let delay = policy.next(&progress, pace: .normal, using: &generator) else {
+      return outputs + giveUp(failure, .needsPerson, at: now)
+    }
+    return outputs + wait(delay, after: failure, .reconnect, at: now)
   }
 
   private mutating func letGo(of generation: Int, at now: Moment) -> [Output] {
@@ -96,7 +122,7 @@ extension RecoveryStateMachine {
 
   /// The second connection takes the place of the first, as far as it has come.
   private mutating func switchOver(
-    from last: Int, _ wasHealthy: Bool, at now: Moment
+    from last: Int, _ loss: Loss?, at now: Moment
   ) -> [Output] {
     guard let standby, let next = standby.generation else { return [] }
     let isUp = standby == .up(generation: next)
@@ -107,11 +133,18 @@ extension RecoveryStateMachine {
       .emit(.switched, generation: next),
     ]
     if isUp {
-      return outputs + [.replaced(generation: last, by: next, wasHealthy: wasHealthy)]
-        + takeOver(next, at: now)
+      let end: Output =
+        if case .cut(let wasHealthy) = loss {
+          .replaced(generation: last, wasHealthy: wasHealthy)
+        } else {
+          .abandoned(generation: last)
+        }
+      return outputs + [end] + takeOver(next, at: now)
     }
     state = .connecting(generation: next)
-    return outputs + [.lost(generation: last, wasHealthy: wasHealthy)]
+    return outputs + [
+      loss.map { .lost(generation: last, $0) } ?? .abandoned(generation: last)
+    ]
   }
 
   private mutating func decide(
@@ -120,21 +153,25 @@ extension RecoveryStateMachine {
   ) -> [Output] {
     let retry = retryClass(of: failure)
     let mayRetry = wasEverUp || retriesFirstDial
-    if isDial { refundDial(failure.cost) }
-    let planned =
+    let delay =
       mayRetry && isWorthTrying(retry)
       ? policy.next(
         &progress, pace: failure.pace(retry), atLeast: failure.floor, using: &generator) : nil
-    let delay = planned.map { max($0, allowanceWait(at: now)) }
     var outputs: [Output] = [.emit(.classified(retry), generation: nil)]
     if isDial {
       outputs.append(.settleDial(outcome(failure, retry, retryAt: now + (delay ?? .zero))))
     }
     guard let delay else { return outputs + giveUp(failure, retry, at: now) }
+    return outputs + wait(delay, after: failure, retry, at: now)
+  }
+
+  /// The next attempt comes after `delay`.
+  private mutating func wait(
+    _ delay: Duration, after failure: ConnectionError, _ retry: RetryClass, at now: Moment
+  ) -> [Output] {
     let plan = plan(for: retry, failure.error, delay: delay)
-    let report = report(failure, plan, settles: true)
-    outputs.append(.surface(report))
-    guard delay > .zero else { return outputs + wantDial(at: now) }
+    let outputs: [Output] = [.surface(report(failure, plan, settles: true))]
+    guard delay > .zero else { return outputs + wantDial() }
     state = .waiting(until: now + delay)
     isAskedToWait = failure.isAsked(retry)
     return outputs + [
@@ -144,6 +181,8 @@ extension RecoveryStateMachine {
 
   /// The outcome of a failed dial for its host.
   func outcome(_ failure: ConnectionError, _ retry: RetryClass, retryAt: Moment) -> DialOutcome {
+    // An answer to the upgrade is about the credential, the path or the quota of this link.
+    if case .refusedUpgrade? = failure.kind { return .answered(stopping: nil) }
     guard !retry.isAutomatic, retry != .never || failure.cost == .spent || failure.cost == .ended
     else {
       return .failed(
@@ -208,7 +247,43 @@ extension RecoveryStateMachine {
   }
 }
 
+extension RecoveryStateMachine {
+  /// The connection of the next generation could not be made. Its host was not dialed.
+  mutating func unprepared(
+    isStandby: Bool, _ failure: ConnectionError, at now: Moment,
+    using generator: inout some RandomNumberGenerator
+  ) -> [Output] {
+    let report = Output.emit(.failed(failure), generation: nil)
+    if isStandby {
+      guard standby == .wanted else { return [] }
+      return [report] + retryStandby(after: failure, at: now, using: &generator)
+    }
+    guard state == .ready else { return [] }
+    attempts += 1
+    return [report] + decide(failure, isDial: false, at: now, using: &generator)
+  }
+
+  /// Healthy: the next trouble starts from the beginning.
+  mutating func settleDown() {
+    progress.reset()
+    standbyProgress.reset()
+    hasRetriedOnce = false
+  }
+}
+
 extension ConnectionError {
+  /// Whether the peer ended a connection in use with a reason of its own, and then whether it may
+  /// be gone for a while: it restarts, or is too busy. nil where nothing proves that it works.
+  var isAnswer: Bool? {
+    switch kind {
+    case .closedByPeer, .closedByApplication, .rejected: return false
+    default: break
+    }
+    // 1002 stands for 1012 to 1014 where the library does not know these.
+    guard case .webSocketDisconnected(let code?, _) = error else { return nil }
+    return [1001, 1002, 1012, 1013, 1014].contains(code) ? true : nil
+  }
+
   /// The wait that the server requires, as a floor of the delay.
   var floor: Duration? {
     retryAfter.map { .seconds(max(0, $0)) }

@@ -53,5 +53,7 @@ extension RecoveryStateMachine {
     var isHealthy = false
     /// Whether the peer is heard.
     var contact: Contact
+    /// The server refused a second connection beside it: none is made again.
+    var excludesStandby = false
   }
 }

@@ -7,6 +7,14 @@ extension RecoveryStateMachine {
     return settleIfHealthy(generation, at: now)
   }
 
+  /// Bytes that come after the time that health takes prove as much as an answer.
+  mutating func heard(_ generation: Int, at instant: Moment, now: Moment) -> [Output] {
+    guard live == generation, let use, !use.isHealthy,
+      instant - use.since >= RecoveryDefaults.healthyAfter
+    else { return [] }
+    return proved(generation, at: now)
+  }
+
   /// A round trip on this generation, and long enough up: trusted again.
   private mutating func settleIfHealthy(_ generation: Int, at now: Moment) -> [Output] {
     guard case .up = state, let current = use, current.isProven, !current.isHealthy,
@@ -21,7 +29,7 @@ extension RecoveryStateMachine {
   }
 
   mutating func suspected(
-    _ generation: Int, silentFor silent: Duration, at now: Moment,
+    _ generation: Int, silentFor silent: Duration, wantsStandby: Bool, at now: Moment,
     using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     guard case .up(generation) = state else { return [] }
@@ -35,9 +43,11 @@ extension RecoveryStateMachine {
     use?.contact = .silent(since: now - silent)
     let doubt: [Output] = [.emit(.suspected(silentFor: silent), generation: generation)]
     // A link that may not be dialed again gets no second connection either.
-    guard refusal == nil, policy.retries != 0 else { return doubt }
+    guard wantsStandby, refusal == nil, use?.excludesStandby == false, policy.retries != 0 else {
+      return doubt
+    }
     standby = .planned
-    let delay = standbyDelay(.normal, at: now, using: &generator)
+    let delay = standbyDelay(.normal, using: &generator)
     guard delay > .zero else { return doubt + wantStandby() }
     return doubt + [.setTimer(.standby(id), at: now + delay)]
   }
@@ -45,12 +55,11 @@ extension RecoveryStateMachine {
   /// How long until a second connection is dialed: the first one since the link was healthy at
   /// once, later ones as late as any other restart.
   private mutating func standbyDelay(
-    _ pace: RetryPolicy.Pace, atLeast floor: Duration? = nil, at now: Moment,
+    _ pace: RetryPolicy.Pace, atLeast floor: Duration? = nil,
     using generator: inout some RandomNumberGenerator
   ) -> Duration {
-    let delay = RetryPolicy.persistent.next(
-      &standbyProgress, pace: pace, atLeast: floor, using: &generator)
-    return max(delay ?? .zero, allowanceWait(at: now))
+    RetryPolicy.persistent.next(&standbyProgress, pace: pace, atLeast: floor, using: &generator)
+      ?? .zero
   }
 
   /// Requests a second connection as soon as the one before it is torn down.
@@ -90,38 +99,52 @@ extension RecoveryStateMachine {
     using generator: inout some RandomNumberGenerator
   ) -> [Output] {
     let wasDialing = standby == .dialing(generation: generation)
-    if wasDialing { refundDial(failure.cost) }
-    standby = .planned
-    var outputs: [Output] = [
-      .emit(.failed(failure), generation: generation)
-    ]
-    outputs += end(generation, at: now)
+    let report = Output.emit(.failed(failure), generation: generation)
+    var outputs = [report] + end(generation, at: now)
+    let next = retryStandby(after: failure, at: now, using: &generator)
+    let until = next.lazy.compactMap { if case .setTimer(_, let at) = $0 { at } else { nil } }.first
+    let settled = outcome(failure, failure.retryClass(), retryAt: until ?? now)
+    outputs.append(wasDialing ? .settleDial(settled) : .abandoned(generation: generation))
+    return outputs + next
+  }
+
+  /// Plans the next second connection after one that failed. What refuses it may refuse only a
+  /// second one: the first goes on, and once it is gone a dial of its own shows what is true.
+  mutating func retryStandby(
+    after failure: ConnectionError, at now: Moment,
+    using generator: inout some RandomNumberGenerator
+  ) -> [Output] {
     let retry = failure.retryClass()
-    let delay = standbyDelay(
-      failure.pace(retry), atLeast: failure.floor, at: now, using: &generator)
-    let until = now + max(delay, RecoveryDefaults.reconnectBase)
-    outputs.append(
-      wasDialing
-        ? .settleDial(outcome(failure, retry, retryAt: until))
-        : .abandoned(generation: generation))
+    if case .refusedUpgrade? = failure.kind { return excludeStandby() }
     guard retry.isAutomatic else {
+      guard failure.kind?.stops == .host else { return excludeStandby() }
+      standby = .planned
       refusal = failure
-      return outputs + [.surface(finalReport(failure, retry))]
+      return [.surface(finalReport(failure, retry))]
     }
-    return outputs + [.setTimer(.standby(id), at: until)]
+    standby = .planned
+    let delay = standbyDelay(failure.pace(retry), atLeast: failure.floor, using: &generator)
+    return [.setTimer(.standby(id), at: now + max(delay, RecoveryDefaults.reconnectBase))]
+  }
+
+  private mutating func excludeStandby() -> [Output] {
+    standby = nil
+    use?.excludesStandby = true
+    return []
   }
 
   mutating func fired(_ timer: RecoveryTimer, at now: Moment) -> [Output] {
     switch timer {
     case .retry:
       guard case .waiting = state else { return [] }
-      return wantDial(at: now)
+      return wantDial()
     case .standby:
       return wantStandby()
     case .health:
       guard let live else { return [] }
       let outputs = settleIfHealthy(live, at: now)
-      return use?.isHealthy == true ? outputs : [.disturb]
+      guard use?.isHealthy != true else { return outputs }
+      return [.setTimer(.health(id), at: now + RecoveryDefaults.healthyAfter), .disturb]
     case .teardown(_, let generation):
       guard ending.contains(generation) else { return [] }
       return [.emit(.lingered, generation: generation)] + tornDown(generation)
@@ -168,12 +191,12 @@ extension RecoveryStateMachine {
     guard case .waiting = state, !isAskedToWait else { return [] }
     settleDown()
     progress.mayStartAtOnce = false
-    guard delay > .zero else { return [.clearTimer(.retry(id))] + wantDial(at: now) }
+    guard delay > .zero else { return [.clearTimer(.retry(id))] + wantDial() }
     state = .waiting(until: now + delay)
     return [.setTimer(.retry(id), at: now + delay)]
   }
 
-  mutating func retryNow(rearms: Bool, at now: Moment) -> [Output] {
+  mutating func retryNow(rearms: Bool, restartsDial: Bool, at now: Moment) -> [Output] {
     // The cause of the refusal of a second connection is taken for removed: if not, the next
     // connection is refused too.
     let seen: [Output] = rearms && refusal != nil ? [.withdraw] : []
@@ -182,19 +205,22 @@ extension RecoveryStateMachine {
       standbyProgress.reset()
     }
     switch state {
-    case .idle, .suspended, .connecting, .closed:
+    case .idle, .suspended, .closed:
       return []
+    case .connecting(let generation):
+      guard restartsDial else { return [] }
+      return [.settleDial(.withdrawn(wasBegun: true))] + end(generation, at: now) + wantDial()
     case .waiting:
       // A change of the path does not shorten a wait that a server requires.
       guard rearms || !isAskedToWait else { return [] }
-      return [.clearTimer(.retry(id))] + wantDial(isForced: rearms, at: now)
+      return [.clearTimer(.retry(id))] + wantDial(isForced: rearms)
     case .ready:
-      return wantDial(isForced: rearms || isForced, at: now)
+      return wantDial(isForced: rearms || isForced)
     case .failed:
       guard rearms else { return [] }
       settleDown()
       downSince = downSince ?? now
-      return wantDial(isForced: true, at: now)
+      return wantDial(isForced: true)
     case .up:
       return seen + [.disturb]
     case .degraded(let generation):

@@ -44,8 +44,14 @@ public struct RecoveryStateMachine: Sendable {
     case tornDown(generation: Int)
     /// The peer answered on this generation.
     case proved(generation: Int)
-    /// The peer of a generation does not answer.
-    case suspected(generation: Int, silentFor: Duration)
+    /// Bytes of the peer came on this generation, the last at that instant.
+    case heard(generation: Int, at: Moment)
+    /// The connection of its next generation could not be made; nothing was dialed.
+    case unprepared(isStandby: Bool, ConnectionError)
+    /// This side gives a generation up; `isAsked`: the application requests another one.
+    case restart(generation: Int, ConnectionError, isAsked: Bool)
+    /// The peer of a generation does not answer; `wantsStandby`: a second one is to be made ready.
+    case suspected(generation: Int, silentFor: Duration, wantsStandby: Bool = true)
     /// The suspected peer answered.
     case cleared(generation: Int)
     /// A timer fired.
@@ -53,8 +59,8 @@ public struct RecoveryStateMachine: Sendable {
     /// Something it depends on went down; `since`: when that was heard last.
     case suspend(by: ConnectionID, since: Moment)
     /// A person, or a change of the network, requests an attempt now; `rearms`: also after it has
-    /// given up.
-    case retryNow(rearms: Bool)
+    /// given up; `restartsDial`: also in the place of a dial that is under way.
+    case retryNow(rearms: Bool, restartsDial: Bool = false)
     /// The generation that was lost had been of use: the next one is dialed after this long, unless
     /// the server requires a wait.
     case redial(after: Duration)
@@ -90,10 +96,10 @@ public struct RecoveryStateMachine: Sendable {
     /// The generation in use is not any more, and was heard last at `since`; what depends on it
     /// must stop.
     case down(since: Moment)
-    /// The link failed, so the host may be down.
-    case lost(generation: Int, wasHealthy: Bool)
+    /// The generation in use ended.
+    case lost(generation: Int, Loss)
     /// The link failed, and its second one took over, which is up.
-    case replaced(generation: Int, by: Int, wasHealthy: Bool)
+    case replaced(generation: Int, wasHealthy: Bool)
     /// This side closes a generation that was up: no evidence about the host.
     case abandoned(generation: Int)
     /// The generation in use counts as healthy.
@@ -110,11 +116,20 @@ public struct RecoveryStateMachine: Sendable {
     case emit(RecoveryEvent.Step, generation: Int?)
   }
 
+  /// How a generation in use ended, as far as its host is concerned.
+  public enum Loss: Sendable, Equatable {
+    /// It was cut, or went silent.
+    case cut(wasHealthy: Bool)
+    /// The peer ended it and said why: its host works; `isGoing`: it may be gone for a while.
+    case answered(isGoing: Bool)
+  }
+
   /// How a granted dial ended.
   public enum DialOutcome: Sendable {
     /// The host answered and the generation is up.
     case alive(generation: Int)
-    /// The peer's answer is final; with an error that stops every dial to that host.
+    /// The peer answered, and about this link alone; with an error that stops every dial to that
+    /// host.
     case answered(stopping: AppError?)
     /// `isAsked`: the host requires that wait.
     case failed(DialCost, retryAt: Moment, isAsked: Bool)
@@ -141,7 +156,7 @@ public struct RecoveryStateMachine: Sendable {
   var standby: Standby?
   /// What is known of the generation in use; nil while there is none.
   var use: Use?
-  /// A second connection met what only a person can repair; it is not made again before that.
+  /// A second connection met what stops every dial to the host; it is not made again before that.
   var refusal: ConnectionError?
   var ending: Set<Int> = []
   var wasEverUp = false
@@ -155,11 +170,6 @@ public struct RecoveryStateMachine: Sendable {
   var isAskedToWait = false
   /// Where it has given up: when, and whether for a reason that may pass.
   var gaveUp: (at: Moment, isPassing: Bool)?
-  /// What its own dials may cost until it is healthy; the host's budget is full again whenever one
-  /// of them is answered.
-  var allowance: RetryBudget?
-  /// What the dial in flight took of it.
-  var charge = 0
 
   /// Creates the machine of a connection that was not started yet.
   public init(id: ConnectionID, policy: RetryPolicy = .persistent, retriesFirstDial: Bool = false) {
@@ -189,18 +199,25 @@ public struct RecoveryStateMachine: Sendable {
     if state == .closed { return afterTheEnd(input) }
     return switch input {
     case .start: start(at: now)
-    case .granted(let isStandby): granted(isStandby: isStandby, at: now)
+    case .granted(let isStandby): granted(isStandby: isStandby)
     case .connected(let generation): connected(generation, at: now)
     case .failed(let generation, let failure):
       failed(generation, failure, at: now, using: &generator)
     case .tornDown(let generation): tornDown(generation)
     case .proved(let generation): proved(generation, at: now)
-    case .suspected(let generation, let silent):
-      suspected(generation, silentFor: silent, at: now, using: &generator)
+    case .heard(let generation, let instant): heard(generation, at: instant, now: now)
+    case .unprepared(let isStandby, let failure):
+      unprepared(isStandby: isStandby, failure, at: now, using: &generator)
+    case .restart(let generation, let failure, let isAsked):
+      restart(generation, failure, isAsked: isAsked, at: now, using: &generator)
+    case .suspected(let generation, let silent, let wantsStandby):
+      suspected(
+        generation, silentFor: silent, wantsStandby: wantsStandby, at: now, using: &generator)
     case .cleared(let generation): cleared(generation, at: now)
     case .timer(let timer): fired(timer, at: now)
     case .suspend(let parent, let since): suspend(by: parent, since: since, at: now)
-    case .retryNow(let rearms): retryNow(rearms: rearms, at: now)
+    case .retryNow(let rearms, let restartsDial):
+      retryNow(rearms: rearms, restartsDial: restartsDial, at: now)
     case .redial(let delay): redial(after: delay, at: now)
     case .change(let policy, let retriesFirstDial, let reconnects):
       change(policy, retriesFirstDial: retriesFirstDial, reconnects: reconnects, at: now)
@@ -214,8 +231,8 @@ public struct RecoveryStateMachine: Sendable {
       guard ending.remove(generation) != nil else { return [] }
       return [.clearTimer(.teardown(id, generation: generation))]
         + (ending.isEmpty ? [.retire] : [])
-    case .start, .granted, .connected, .failed, .proved, .suspected, .cleared, .timer, .suspend,
-      .retryNow, .redial, .change, .close:
+    case .start, .granted, .connected, .failed, .proved, .heard, .unprepared, .restart, .suspected,
+      .cleared, .timer, .suspend, .retryNow, .redial, .change, .close:
       return []
     }
   }
@@ -224,22 +241,21 @@ public struct RecoveryStateMachine: Sendable {
     switch state {
     case .idle:
       downSince = now
-      return wantDial(at: now)
+      return wantDial()
     case .suspended:
-      return [.emit(.resumed, generation: nil)] + wantDial(at: now)
+      return [.emit(.resumed, generation: nil)] + wantDial()
     case .waiting, .ready, .connecting, .up, .degraded, .failed, .closed:
       return []
     }
   }
 
-  private mutating func granted(isStandby: Bool, at now: Moment) -> [Output] {
+  private mutating func granted(isStandby: Bool) -> [Output] {
     if isStandby {
       guard standby == .wanted else {
         return [.settleDial(.withdrawn(wasBegun: false))]
       }
       generation += 1
       standby = .dialing(generation: generation)
-      payDial(at: now)
       return [
         .emit(.attempted(number: 1, isStandby: true), generation: generation),
         .dial(generation: generation),
@@ -252,7 +268,6 @@ public struct RecoveryStateMachine: Sendable {
     generation += 1
     attempts += 1
     state = .connecting(generation: generation)
-    payDial(at: now)
     return [
       .emit(.attempted(number: attempts, isStandby: false), generation: generation),
       .dial(generation: generation),
@@ -297,11 +312,8 @@ public struct RecoveryStateMachine: Sendable {
     return standby == .wanted ? outputs + wantStandby() : outputs
   }
 
-  /// Requests a dial as soon as the last generation is torn down and the allowance permits it.
-  mutating func wantDial(isForced: Bool = false, at now: Moment) -> [Output] {
-    if !isForced, let until = allowance?.refusal(at: now) {
-      return waitForAllowance(until, at: now)
-    }
+  /// Requests a dial as soon as the last generation is torn down.
+  mutating func wantDial(isForced: Bool = false) -> [Output] {
     state = .ready
     self.isForced = isForced
     return ending.isEmpty ? [.requestDial(isStandby: false, isForced: isForced)] : []

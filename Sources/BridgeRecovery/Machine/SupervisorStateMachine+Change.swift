@@ -33,6 +33,7 @@ extension SupervisorStateMachine {
     }
     startIfPossible(child.id, at: now)
     for site in [old.site, child.site] { admit(to: site, at: now) }
+    forgetIfUnused(old.site, at: now)
     return finish(at: now)
   }
 }

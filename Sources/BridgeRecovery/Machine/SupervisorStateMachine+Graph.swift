@@ -73,14 +73,16 @@ extension SupervisorStateMachine {
     let site = node.child.site
     switch output {
     case .requestDial(let isStandby, let isForced):
-      gates[site]?.park(.init(id: id, isStandby: isStandby, isForced: isForced))
-      admit(to: site, at: now)
-    case .withdrawRequest(let isStandby):
-      gates[site]?.withdraw(id, isStandby: isStandby)
+      prepare(
+        .init(
+          id: id, isStandby: isStandby, isForced: isForced,
+          takesSlot: node.child.limitsUnauthenticated), at: now)
+    case .withdrawRequest(let isStandby): withdrawRequest(of: id, isStandby: isStandby)
     case .dial(let generation): actions.append(.dial(id, generation: generation))
     case .close(let generation):
       gates[site]?.ended(id, generation, at: now)
       actions.append(.close(id, generation: generation))
+      admit(to: site, at: now)
     case .promote(let generation): actions.append(.promote(id, generation: generation))
     case .disturb: actions.append(.disturb(id))
     case .setTimer(let timer, let at): actions.append(.setTimer(timer, at: at))
@@ -88,12 +90,12 @@ extension SupervisorStateMachine {
     case .settleDial(let outcome): settle(id, site, outcome, at: now)
     case .up: for child in node.children { startIfPossible(child, at: now) }
     case .down(let since): suspendChildren(of: id, since: since, at: now)
-    case .lost(let generation, let wasHealthy):
-      gates[site]?.lost(id, generation, wasHealthy: wasHealthy, at: now)
+    case .lost(let generation, let loss):
+      gates[site]?.lost(id, generation, loss, at: now)
       if gates[site]?.stoppedBy != nil { answerBlocked([id]) }
       admit(to: site, at: now)
-    case .replaced(let generation, let next, let wasHealthy):
-      gates[site]?.replaced(id, generation, by: next, wasHealthy: wasHealthy, at: now)
+    case .replaced(let generation, let wasHealthy):
+      gates[site]?.replaced(id, generation, wasHealthy: wasHealthy, at: now)
     case .abandoned(let generation):
       gates[site]?.abandoned(id, generation, at: now)
       admit(to: site, at: now)
@@ -103,7 +105,7 @@ extension SupervisorStateMachine {
     case .surface(let report): surface(report, of: node, at: now)
     case .withdraw: queue.resolve(id)
     case .giveUp: answerBlocked([id])
-    case .retire: retire(id)
+    case .retire: retire(id, at: now)
     case .emit(let step, let generation):
       publish(step, id.description, generation, at: now)
     }
@@ -118,7 +120,7 @@ extension SupervisorStateMachine {
   }
 
   private mutating func surface(_ report: SeverityQueue.Report, of node: Node, at now: Moment) {
-    queue.recoveryFailed(report, at: now)
+    queue.recoveryFailed(offered(report), at: now)
     queue.inhibit(descendants(of: node.child.id), under: node.child.id)
   }
 
@@ -133,11 +135,12 @@ extension SupervisorStateMachine {
     return found
   }
 
-  private mutating func retire(_ id: ConnectionID) {
+  private mutating func retire(_ id: ConnectionID, at now: Moment) {
     guard let node = nodes.removeValue(forKey: id) else { return }
     order.removeAll { $0 == id }
     for parent in node.child.parents { nodes[parent]?.children.removeAll { $0 == id } }
     actions.append(.retire(id))
+    forgetIfUnused(node.child.site, at: now)
   }
 
   /// When several links that depend on the same parent fail together while it is up, the parent is

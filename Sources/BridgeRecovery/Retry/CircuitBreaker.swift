@@ -45,13 +45,18 @@ public struct CircuitBreaker: Sendable, Equatable {
     self.probeDeadline = probeDeadline
   }
 
-  /// Whether `permit` is that of the probe that is under way.
-  public func isProbing(_ permit: Permit) -> Bool {
-    if case .probing(let number, _) = state { permit.probe == number } else { false }
-  }
-
   /// Whether attempts are free.
   public var isClosed: Bool { state == .closed }
+
+  /// When time alone has nothing more to change: its failures are too old to count. nil where there
+  /// are none.
+  var settled: Moment? {
+    switch state {
+    case .closed: failures.max().map { $0 + period }
+    case .tripped(let until): until + period
+    case .probing(_, let deadline): deadline + period
+    }
+  }
 
   /// Requests one attempt.
   public mutating func admit(at now: Moment) -> Admission {

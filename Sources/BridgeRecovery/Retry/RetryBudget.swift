@@ -49,6 +49,13 @@ public struct RetryBudget: Sendable, Equatable {
     return min(paid, probe)
   }
 
+  /// When the bucket is full again by time alone; nil where it is.
+  func fullAgain(at now: Moment) -> Moment? {
+    let budget = refilled(at: now)
+    let missing = RecoveryDefaults.budgetTokens - budget.tokens
+    return missing > 0 ? budget.countedAt + RecoveryDefaults.tokenInterval * missing : nil
+  }
+
   /// Fills the bucket: the peer answered.
   public mutating func refill() {
     tokens = RecoveryDefaults.budgetTokens

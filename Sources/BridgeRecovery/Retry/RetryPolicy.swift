@@ -61,9 +61,16 @@ public struct RetryPolicy: Sendable, Equatable {
   ) -> Duration? {
     if let retries, progress.retries >= retries { return nil }
     progress.retries += 1
-    let delay = delay(&progress, pace, &generator)
-    guard let floor else { return delay }
-    return max(delay, min(floor, RecoveryDefaults.throttledCap))
+    guard let floor else { return delay(&progress, pace, &generator) }
+    let asked = min(floor, RecoveryDefaults.throttledCap)
+    guard pace == .throttled else { return max(delay(&progress, pace, &generator), asked) }
+    // The server says how long: its word takes the place of our guess, spread like that one.
+    progress.throttled += 1
+    let least = backoff.delay(beforeRetry: progress.throttled, using: &generator)
+    let spread = asked * RecoveryDefaults.throttledSpread / 100
+    let late = Duration.nanoseconds(
+      Int64.random(in: 0...spread.wholeNanoseconds, using: &generator))
+    return min(max(least, asked + late), RecoveryDefaults.throttledCap)
   }
 
   private func delay(

@@ -9,6 +9,9 @@ import BridgeWaiting
 /// callers wait in one table and are answered from there. It reports what ends it and never
 /// retries.
 public actor SSHConnection: Connection {
+  /// sshd limits connections that are not authenticated yet (MaxStartups).
+  public nonisolated static let limitsUnauthenticated = true
+
   /// The remote endpoint.
   public nonisolated let endpoint: Endpoint
   /// The configuration of the connection.

@@ -78,28 +78,6 @@ import Testing
     }
   }
 
-  /// A second that is let go says nothing about the first one, which probes the open breaker.
-  @Test func aSecondThatIsLetGoLeavesTheProbeOfTheFirst() throws {
-    var bench = MachineBench()
-    for name in ["b", "c", "a"] {
-      try bench.add(name)
-      bench.connect(name)
-    }
-    let live = try bench.tripBreaker(with: "a")
-    bench.step(.suspected(ConnectionID("a"), generation: live, silentFor: .seconds(1)))
-    let second = try #require(bench.pump(["a"], for: .seconds(60)).last)
-    bench.step(.cleared(ConnectionID("a"), generation: live))
-    bench.step(.tornDown(ConnectionID("a"), generation: second))
-    // Its probe works: the host is open for all links.
-    bench.now += RecoveryDefaults.healthyAfter
-    bench.step(.timer(.health(ConnectionID("a"))))
-    bench.step(.proved(ConnectionID("a"), generation: live))
-    for name in ["b", "c"] {
-      bench.step(.suspected(ConnectionID(name), generation: 1, silentFor: .seconds(1)))
-      #expect(bench.dials == ["\(name)#2"])
-    }
-  }
-
   @Test(arguments: [false, true])
   func aProbeThatIsUpAndIsClosedOrSuspendedGivesItsPermitBack(isClosed: Bool) throws {
     var bench = MachineBench()
@@ -147,7 +125,7 @@ import Testing
     var bench = try turnedAway(kind, error)
     for _ in 0..<3 {
       bench.now += .seconds(1)
-      bench.step(.pathChanged)
+      bench.step(.pathChanged())
       #expect(bench.dials.isEmpty)
     }
     bench.step(.reconnectNow(ConnectionID("a")))
@@ -161,7 +139,7 @@ import Testing
     bench.connect("b", 1)
     bench.fail("a", 1, .throttled, Self.busy)
     bench.fail("b", 1, .linkLost)
-    bench.step(.pathChanged)
+    bench.step(.pathChanged())
     #expect(bench.dials.isEmpty)
   }
 
@@ -175,7 +153,7 @@ import Testing
       generation += 1
       bench.fail("a", generation, kind)
     }
-    bench.step(.pathChanged)
+    bench.step(.pathChanged())
     #expect(bench.dials == ["a#\(generation + 1)"])
   }
 

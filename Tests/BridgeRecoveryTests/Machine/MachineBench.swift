@@ -9,6 +9,8 @@ struct MachineBench {
   var now: Moment
   var machine = SupervisorStateMachine(seed: 1)
   var actions: [RecoveryAction] = []
+  /// Links whose connections are never made.
+  var unmade: Set<String> = []
 
   init() {
     now = start
@@ -16,28 +18,45 @@ struct MachineBench {
 
   mutating func add(
     _ name: String, parents: [String] = [], site: String = MachineBench.site,
-    retriesFirstDial: Bool = true
+    retriesFirstDial: Bool = true, limitsUnauthenticated: Bool = true
   ) throws {
     actions = try machine.add(
       .init(
         id: ConnectionID(name), site: site, parents: parents.map { ConnectionID($0) },
-        retriesFirstDial: retriesFirstDial), at: now)
-    remember()
+        retriesFirstDial: retriesFirstDial, limitsUnauthenticated: limitsUnauthenticated),
+      at: now)
+    remember(actions)
+    makeAll()
   }
 
   mutating func step(_ input: SupervisorStateMachine.Input) {
     actions = machine.step(input, at: now)
-    remember()
+    remember(actions)
+    makeAll()
+  }
+
+  /// Makes the connections that are asked for, at once.
+  private mutating func makeAll() {
+    var index = 0
+    while index < actions.count {
+      if case .prepare(let id) = actions[index], !unmade.contains("\(id)") {
+        let more = machine.step(.prepared(id), at: now)
+        remember(more)
+        actions += more
+      }
+      index += 1
+    }
   }
 
   private var deadlines: [RecoveryTimer: Moment] = [:]
 
-  private mutating func remember() {
+  private mutating func remember(_ actions: [RecoveryAction]) {
     for action in actions {
       switch action {
       case .setTimer(let timer, let at): deadlines[timer] = at
       case .clearTimer(let timer): deadlines[timer] = nil
-      case .dial, .close, .promote, .disturb, .giveUp, .retire, .publish: break
+      case .prepare, .discard, .dial, .close, .promote, .disturb, .giveUp, .retire, .publish:
+        break
       }
     }
   }

@@ -91,13 +91,43 @@ import Testing
     #expect(!link.outputs.contains { if case .setTimer(.standby, _) = $0 { true } else { false } })
   }
 
-  @Test func whatASecondWasRefusedIsNotOfferedAgainWhenThePeerIsDeclaredDead() {
-    let refused = AppError.sshAuthenticationFailed(method: "publickey")
+  /// A server that allows one session per user refuses the second while the first is there.
+  @Test(arguments: [
+    FailureKind.authenticationRefused, .refusedUpgrade(status: 409), .refusedUpgrade(status: 429),
+  ])
+  func whatRefusesASecondEndsTheSecondAndNotTheLink(kind: FailureKind) {
     var link = suspected()
-    link.fail(2, .authenticationRefused, refused)
+    link.fail(2, kind, .sshAuthenticationFailed(method: "publickey"))
+    #expect(link.machine.state == .degraded(generation: 1))
+    #expect(!link.words.contains("surface"))
+    link.step(.tornDown(generation: 2))
+    // No other is offered beside this one.
+    link.step(.cleared(generation: 1))
+    link.step(.suspected(generation: 1, silentFor: .seconds(5)))
+    #expect(link.words == ["suspected"])
+    // Once the first is gone, a dial of its own shows what is true.
+    link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
+    link.redial(after: 1)
+    #expect(link.machine.state == .connecting(generation: 3))
+    link.fail(3, .authenticationRefused, .sshAuthenticationFailed(method: "publickey"))
+    #expect(link.words.contains("gaveUp"))
+  }
+
+  @Test func aSecondIsMadeOnlyWhereThatIsWanted() {
+    var link = Link.up()
+    link.step(.suspected(generation: 1, silentFor: .seconds(6), wantsStandby: false))
+    #expect(link.words == ["suspected"])
+    link.fail(1, .linkSilent, .sshTimeout(seconds: 60))
+    #expect(link.machine.state == .ready)
+  }
+
+  @Test func anotherHostKeyThatASecondMetIsNotDialedWhenThePeerIsDeclaredDead() {
+    let changed = AppError.sshHostKeyMismatch(host: "h")
+    var link = suspected()
+    link.fail(2, .hostKeyChanged, changed)
     link.step(.tornDown(generation: 2))
     link.fail(1, .linkSilent, .sshTimeout(seconds: 8))
-    #expect(link.machine.state == .failed(refused))
+    #expect(link.machine.state == .failed(changed))
     #expect(!link.words.contains("requestDial"))
     link.step(.tornDown(generation: 1))
     #expect(!link.words.contains("requestDial"))
@@ -105,9 +135,9 @@ import Testing
     #expect(link.words.contains("requestDial"))
   }
 
-  @Test func whatASecondWasRefusedIsNotOfferedAgainByTheNextDoubt() {
+  @Test func anotherHostKeyThatASecondMetIsNotMetAgainByTheNextDoubt() {
     var link = suspected()
-    link.fail(2, .authenticationRefused, .sshAuthenticationFailed(method: "publickey"))
+    link.fail(2, .hostKeyChanged, .sshHostKeyMismatch(host: "h"))
     link.step(.tornDown(generation: 2))
     link.step(.cleared(generation: 1))
     #expect(!link.words.contains("withdraw"))
@@ -128,7 +158,7 @@ import Testing
     link.step(.suspected(generation: 1, silentFor: .seconds(4)))
     link.now += .seconds(5)
     link.step(.timer(.health(Link.id)))
-    #expect(link.words == ["disturb"])
+    #expect(link.words == ["setTimer", "disturb"])
     link.now += .seconds(1)
     link.step(.cleared(generation: 1))
     #expect(link.words.contains("setTimer"))

@@ -85,7 +85,8 @@ struct Link {
     (.silent, true), (.dropped, true), (.localResource, true), (.throttled, true),
     (.corrupted, true), (.internalFault, true), (.targetRefused, true), (.outcomeUnknown, true),
     (.refusedUpgrade(status: 503), true), (.refusedUpgrade(status: 429), true),
-    (.refusedUpgrade(status: 401), false), (.refusedUpgrade(status: 404), false),
+    (.refusedUpgrade(status: 401), true), (.refusedUpgrade(status: 404), true),
+    (.refusedUpgrade(status: 400), true), (.secureOnly, true), (.overLimit, false),
     (.notTheProtocol, true), (.closedByApplication, true), (.algorithmMismatch, false),
     (.hostKeyProof, false), (.hostKeyUnknown, false), (.hostKeyChanged, false),
     (.hostKeyNewType, false), (.authenticationRefused, false),
@@ -188,7 +189,7 @@ struct Link {
     link.step(.connected(generation: 2))
     link.now += .seconds(10)
     link.step(.timer(.health(Link.id)))
-    #expect(link.words == ["disturb"])
+    #expect(link.words == ["setTimer", "disturb"])
     link.step(.proved(generation: 2))
     #expect(link.words == ["clearTimer", "healthy", "healthy"])
     link.fail(2, .linkLost)
@@ -236,8 +237,98 @@ struct Link {
   @Test func aDelayGivenByTheServerIsInThePlan() {
     var link = Link.up()
     link.fail(1, .throttled, .sshServerBusy(host: "h", retryAfter: 90))
-    #expect(link.plan?.at == .seconds(90))
     #expect(link.plan?.next == .reconnect)
+    let wait = link.plan?.at ?? .zero
+    #expect(wait >= .seconds(90) && wait <= .seconds(113))
+  }
+
+  /// A gateway answers so while what is behind it is replaced; a credential may have expired.
+  @Test func whatRefusesAFirstDialIsTriedAgainAfterTheLinkWasUp() {
+    for (status, again) in [(404, 20), (400, 20), (401, 1), (403, 1)] {
+      var first = Link(retriesFirstDial: true)
+      first.step(.start)
+      first.step(.granted(isStandby: false))
+      first.fail(1, .refusedUpgrade(status: status))
+      #expect(first.words.contains("gaveUp"))
+      var link = Link.up()
+      link.now += RecoveryDefaults.healthyAfter
+      link.step(.proved(generation: 1))
+      link.fail(1, .linkLost)
+      link.redial(after: 1)
+      var tries = 0
+      while tries < 20, !link.words.contains("gaveUp") {
+        let generation = link.machine.generation
+        link.fail(generation, .refusedUpgrade(status: status))
+        guard !link.words.contains("gaveUp") else { break }
+        tries += 1
+        link.step(.timer(.retry(Link.id)))
+        link.redial(after: generation)
+      }
+      #expect(tries == again, "\(status)")
+    }
+  }
+
+  /// A server that streams and answers no ping is as healthy as one that answers.
+  @Test func bytesThatComeAfterTheTimeOfHealthProveIt() {
+    var link = Link.up()
+    link.now += RecoveryDefaults.healthyAfter
+    link.step(.heard(generation: 1, at: link.now - .seconds(1)))
+    #expect(link.outputs.isEmpty)
+    link.step(.timer(.health(Link.id)))
+    #expect(link.words == ["setTimer", "disturb"], "It is asked for again.")
+    link.now += .seconds(5)
+    link.step(.heard(generation: 1, at: link.now))
+    #expect(link.words == ["clearTimer", "healthy", "healthy"])
+    link.step(.heard(generation: 1, at: link.now))
+    #expect(link.outputs.isEmpty)
+  }
+
+  private static let reason = AppError.agentSessionNotFound(sessionId: "s")
+
+  @Test func aConnectionThatTheApplicationGivesUpIsReplacedAndSeen() {
+    var link = Link.up()
+    link.step(.restart(generation: 1, ConnectionError(Self.reason), isAsked: true))
+    #expect(link.words.first == "failed" && link.words.contains("close"))
+    // It says nothing of the host.
+    #expect(link.words.contains("abandoned") && !link.words.contains("lost"))
+    #expect(link.machine.state == .ready)
+    link.redial(after: 1)
+    link.step(.connected(generation: 2))
+    link.step(.restart(generation: 1, ConnectionError(Self.reason), isAsked: true))
+    #expect(link.outputs.isEmpty, "That one is gone already.")
+    link.step(.restart(generation: 2, ConnectionError(Self.reason), isAsked: true))
+    guard case .waiting = link.machine.state else {
+      Issue.record("The second one comes later: \(link.machine.state)")
+      return
+    }
+  }
+
+  @Test func withoutRetriesOnlyARestartThatIsAskedForDials() {
+    for isAsked in [true, false] {
+      var link = Link.up(policy: RetryPolicy(retries: 0, backoff: Backoff(base: .zero, cap: .zero)))
+      link.step(.restart(generation: 1, ConnectionError(Self.reason), isAsked: isAsked))
+      #expect(link.words.contains("gaveUp") == !isAsked)
+    }
+  }
+
+  @Test func aDialOnAnOldPathBeginsAnewWhereThatIsAskedFor() {
+    var link = Link()
+    link.step(.start)
+    link.step(.granted(isStandby: false))
+    link.step(.retryNow(rearms: false))
+    #expect(link.outputs.isEmpty)
+    link.step(.retryNow(rearms: false, restartsDial: true))
+    #expect(link.words.contains("close") && link.words.contains("settleDial"))
+    link.redial(after: 1)
+    #expect(link.machine.state == .connecting(generation: 2))
+  }
+
+  @Test func whatCannotBeMadeIsAFailureWithoutADial() {
+    var link = Link(retriesFirstDial: true)
+    link.step(.start)
+    link.step(.unprepared(isStandby: false, ConnectionError(.timeout(seconds: 30))))
+    #expect(link.words.first == "failed" && !link.words.contains("settleDial"))
+    #expect(link.machine.generation == 0)
   }
 
   @Test func staleMessagesAreCountedAndIgnored() {

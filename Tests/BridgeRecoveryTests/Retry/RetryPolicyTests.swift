@@ -69,4 +69,33 @@ import Testing
     progress.reset()
     #expect(RetryPolicy.standard.next(&progress, pace: .normal, using: &generator) == .seconds(2))
   }
+
+  /// Its word takes the place of the 15 s that are assumed without it.
+  @Test(arguments: [0, 1, 2, 14, 90, 599, 600, 86_400])
+  func aServerThatSaysHowLongIsObeyed(seconds: Int) throws {
+    var generator = SeededGenerator(seed: 7)
+    let policy = RetryPolicy.persistent
+    for _ in 0..<50 {
+      var progress = RetryProgress()
+      let delay = try #require(
+        policy.next(
+          &progress, pace: .throttled, atLeast: .seconds(seconds), using: &generator))
+      let least = Duration.seconds(min(seconds, 600))
+      #expect(delay >= least)
+      #expect(delay <= min(max(least * 1.25, RecoveryDefaults.reconnectBase), .seconds(600)))
+    }
+  }
+
+  /// A server that asks for nothing, again and again, is not stormed.
+  @Test func aServerThatAsksForNoWaitIsDialedLaterEachTime() throws {
+    var generator = SeededGenerator(seed: 7)
+    var progress = RetryProgress()
+    var total = Duration.zero
+    for _ in 0..<12 {
+      total += try #require(
+        RetryPolicy.persistent.next(
+          &progress, pace: .throttled, atLeast: .zero, using: &generator))
+    }
+    #expect(total > .seconds(10))
+  }
 }

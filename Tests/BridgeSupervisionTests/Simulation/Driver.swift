@@ -57,7 +57,12 @@ struct Driver: Sendable {
     case 8: host.freeze()
     case 9: await host.thaw()
     case 10: await supervisor.networkChanged()
-    case 11: await supervisor.reconnectNow(Bool.random(using: &generator) ? id : nil)
+    case 11:
+      if Bool.random(using: &generator) {
+        await supervisor.reconnectNow(id)
+      } else {
+        await supervisor.reconnectNow()
+      }
     case 12: await supervisor.report(Self.reports.randomElement(using: &generator) ?? .agentBusy)
     case 13: await supervisor.choose(Self.options.randomElement(using: &generator) ?? .dismiss)
     case 14: wait(for: id, atMost: .milliseconds(Int.random(in: 0...3_000, using: &generator)))

@@ -70,7 +70,8 @@ final class Simulation: Sendable {
         ScriptedLink(
           id: id, host: host,
           options: LinkOptions(
-            parents: parents.map { ConnectionID("c\($0)") }, liveness: liveness(&generator)),
+            parents: parents.map { ConnectionID("c\($0)") }, liveness: liveness(&generator),
+            standby: LinkOptions.Standby.allCases.randomElement(using: &generator) ?? .always),
           teardown: .milliseconds(teardown)))
     }
     return setting
