@@ -1,11 +1,16 @@
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <libssh2.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+// Declared by the system for GNU sources only.
+extern int pipe2(int ends[2], int flags);
+static inline int bridge_private_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 // Sets a callback (LIBSSH2_CALLBACK_...). libssh2_session_callback_set is deprecated since 1.11.1, and
 // what takes its place came with it.

@@ -102,8 +102,9 @@ package enum CommandEvent: Sendable {
   package var isFinal: Bool {
     switch self {
     case .counters, .error, .exit: true
-    case .warning, .proxy, .connected, .hostKeyAdded, .started, .standardError, .message, .session,
-      .suspendedSession, .installed, .copy, .step, .gap, .forward, .forwarded, .missed, .link:
+    case .warning, .proxy, .connected, .hostKeyAdded, .started, .standardError, .notice, .message,
+      .session, .suspendedSession, .installed, .copy, .step, .gap, .forward, .forwarded, .missed,
+      .link:
       false
     }
   }

@@ -59,7 +59,7 @@ final class ChannelState {
   /// the library, beside one in the mailbox (`boundMemory`).
   func takesMore(of stream: NativeChannel.Stream) -> Bool {
     let mailbox = mailbox(stream)
-    return mailbox.hasSpace || isOutputHere && mailbox.count < 2 * window
+    return mailbox.hasSpace || isOutputHere && mailbox.weight < 2 * window
   }
 
   /// Wakes the readers of what came. While `isMoreComing` in the next turn, a little waits for it.

@@ -329,8 +329,9 @@ extension SSHConnection {
   fileprivate func endingBeside(
     _ inner: SSHConnection
   ) async -> (before: TrafficState, after: TrafficState) {
-    let before = inner.assumeIsolated { $0.traffic }
+    func traffic() -> TrafficState { inner.assumeIsolated { $0.traffic } }
+    let before = traffic()
     await close()
-    return (before, inner.assumeIsolated { $0.traffic })
+    return (before, traffic())
   }
 }

@@ -1,6 +1,8 @@
 import BridgeErrors
 import BridgeReactor
+import BridgeTransport
 import BridgeWaiting
+import CLibSSH2
 import Foundation
 
 /// Our ends of two pipes, one to a child process and one from it.
@@ -47,7 +49,7 @@ import Foundation
   /// - Throws: the `errno` where the system has none.
   static func ends() throws(ChildProgram.StartFailure) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else {
+    guard unsafe bridge_private_pipe(&ends) == 0 else {
       throw ChildProgram.StartFailure(errno: errno)
     }
     return (ends[0], ends[1])
