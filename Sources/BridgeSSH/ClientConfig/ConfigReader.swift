@@ -280,8 +280,9 @@ struct ConfigReader {
     _ keyword: UnusedKeyword, _ line: ConfigLine, _ location: ConfigLocation, isSystem: Bool = false
   ) throws(AppError) {
     guard unused.insert(keyword.name).inserted else { return }
-    let value = line.words?.joined(separator: " ").lowercased() ?? ""
-    let isWaived = isSystem || isIgnorable(line.name) || keyword.isNeutral(value)
+    let values = (line.words ?? []).map { $0.lowercased() }
+    let isNeutral = !values.isEmpty && values.allSatisfy(keyword.isNeutral)
+    let isWaived = isSystem || isIgnorable(line.name) || isNeutral
     switch keyword.meaning {
     case .restricts where !isWaived:
       throw .featureUnavailable(

@@ -66,7 +66,7 @@ extension ClientConfigTests {
   }
 
   @Test func badValuesForOtherHostsDoNotMatter() throws {
-    #expect(try resolve("Host other\nPort x\nProxyJump y\nFoo z").warnings.isEmpty)
+    #expect(try resolve("Host other\nPort x\nProxyJump y\nForwardAgent z").warnings.isEmpty)
   }
 
   @Test(arguments: [
