@@ -1,3 +1,4 @@
+import BridgeFiles
 import BridgeSessionProtocol
 import BridgeWaiting
 

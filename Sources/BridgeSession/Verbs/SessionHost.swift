@@ -208,9 +208,13 @@ private actor Exchange {
     guard waiting == nil else { return }
     waiting = Task(executorPreference: nil) {
       try? await ContinuousClock().sleep(for: .milliseconds(AnswerWatch.greeting))
-      answer.acceptSilence()
-      if answer.hasBegun { try? await begin() }
+      await self.acceptSilence()
     }
+  }
+
+  private func acceptSilence() async {
+    answer.acceptSilence()
+    if answer.hasBegun { try? await begin() }
   }
 
   private func begin() async throws(AppError) {
