@@ -85,7 +85,7 @@ final class EventStream: Sendable {
   func end(_ reader: Int) {
     let waiters = state.withLock { state -> [Waiter] in
       guard var gone = state.readers.removeValue(forKey: reader) else { return [] }
-      state.leave(gone.ring)
+      state.release(gone.ring)
       return gone.waiters.takeAll()
     }
     for waiter in waiters { waiter.resume() }
@@ -136,7 +136,7 @@ extension EventStream.State {
   }
 
   /// The last reader takes its ring with it.
-  fileprivate mutating func leave(_ number: Int) {
+  fileprivate mutating func release(_ number: Int) {
     rings[number]?.readers -= 1
     guard rings[number]?.readers == 0 else { return }
     rings[number] = nil

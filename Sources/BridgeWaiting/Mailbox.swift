@@ -3,8 +3,8 @@ public import BridgeErrors
 /// A bounded queue for one reader: filled by a transport on its reactor, emptied anywhere.
 ///
 /// A lock and not actor state, so that a reader that keeps up takes elements without a hop. Its
-/// bound is a weight: a producer that is told that it is full hears, once, that it has space again.
-/// Every way by which an element leaves goes through one function, so no such call is missed.
+/// bound is a weight: a producer that learned that it is full is called, once, when it has space
+/// again. Every way by which an element leaves goes through one function: no call is missed.
 public final class Mailbox<Element: Sendable>: Sendable {
   /// An element, nil at the end, or what ended it early.
   public typealias Answer = Result<Element?, AppError>
@@ -43,7 +43,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     @usableFromInline var reader: Reader?
     @usableFromInline var end: Result<Void, AppError>?
     @usableFromInline var isDiscarding = false
-    /// The producer was told that there is no space, and waits.
+    /// The producer has learned that there is no space, and waits.
     @usableFromInline var isProducerHeld = false
     /// Elements that were taken since the reader last waited.
     @usableFromInline var inARow = 0
@@ -68,7 +68,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
   @usableFromInline let hasSpaceAgain: @Sendable () -> Void
 
   /// Creates an empty queue that is full at the weight `limit`; `hasSpaceAgain` is called when a
-  /// producer that was told so may go on, because half of it is free.
+  /// producer that learned so may go on, because half of it is free.
   @inlinable public init(
     limit: Int, _ rule: Rule, hasSpaceAgain: @escaping @Sendable () -> Void
   ) {
@@ -195,7 +195,7 @@ extension Mailbox.State {
     arrived.append(element)
   }
 
-  /// Whether there is space; a producer that is told that there is none is told when there is.
+  /// Whether there is space; where there is none the producer is called when there is.
   @inlinable mutating func hasSpace(of limit: Int) -> Bool {
     isProducerHeld = weight >= limit
     return !isProducerHeld

@@ -144,8 +144,8 @@ import Testing
   }
 
   /// An element may come between the moment a reader looks for one and the one it waits from: a
-  /// producer that is told then that the queue is full must hear of the space that its taking makes.
-  @Test("a producer that is held back at each element is always told to go on")
+  /// producer that learns then that the queue is full is called when that taking makes space.
+  @Test("a producer that is held back at each element is always called to go on")
   func noWakeUpIsLost() async throws {
     let space = Changes()
     let mailbox = Mailbox(limit: 1, Mailbox<Int>.Rule { _ in 8 }) { space.announce() }

@@ -1,6 +1,7 @@
 import BridgeErrors
 
-/// Storm control for the links of one group, as a rule those to one host and port: which links may dial, when, and how many at once.
+/// Storm control for the links of one group, as a rule those to one host and port: which links may
+/// dial, when, and how many at once.
 ///
 /// While the host is down one dial is in flight at a time and others wait for its outcome; while it
 /// is up, eight may be unauthenticated, as the host counts them. Every dial is paid from one
@@ -225,9 +226,8 @@ struct HostGate: Sendable {
     stoppedBy = nil
   }
 
-  /// Until when it remembers what its host may not forget, without a link: what was spent, a breaker
-  /// that is open or half full, a wait that the host requires, connections that it may still count.
-  /// nil where nothing is left.
+  /// Until when it is kept without a link: because of what was spent, a breaker that is open or has
+  /// counted failures, a wait that the host requires, or connections that the host may count.
   func rememberedUntil(_ now: Moment) -> Moment? {
     let reasons = [
       budget.fullAgain(at: now), breaker.settled, slots.last, isAsked ? notBefore : nil,

@@ -102,7 +102,8 @@ extension RecoveryStateMachine {
     let report = Output.emit(.failed(failure), generation: generation)
     var outputs = [report] + end(generation, at: now)
     let next = retryStandby(after: failure, at: now, using: &generator)
-    let until = next.lazy.compactMap { if case .setTimer(_, let at) = $0 { at } else { nil } }.first
+    var until: Moment?
+    for case .setTimer(_, let at) in next { until = at }
     let settled = outcome(failure, failure.retryClass(), retryAt: until ?? now)
     outputs.append(wasDialing ? .settleDial(settled) : .abandoned(generation: generation))
     return outputs + next

@@ -236,7 +236,7 @@ public struct SupervisorStateMachine: Sendable {
     return finish(at: now)
   }
 
-  /// The report with those options alone that somebody executes.
+  /// The report with those options alone that are executed.
   func offered(_ report: SeverityQueue.Report) -> SeverityQueue.Report {
     guard !offersAllOptions else { return report }
     var report = report

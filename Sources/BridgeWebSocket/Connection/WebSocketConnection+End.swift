@@ -148,7 +148,7 @@ extension WebSocketConnection {
     _ id: Int, with observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) {
     _ = probes.take(id)
-    // A socket that took nothing would take a burst of pings that nobody waits for later.
+    // A socket that took nothing would take a burst of pings without a caller later.
     webSocket?.drop(ping: id)
     callers.take(id)?.fail(failure(observation, in: phase))
   }

@@ -219,7 +219,9 @@ private let closes: [WebSocketRow] =
       .unexplained, .linkLost,
       .webSocketDisconnected(
         code: nil,
-        reason: "It was ended on this side without a reason, as after a frame that is not allowed."),
+        reason: """
+          It was ended on this side without a reason, as after a frame that is not allowed.
+          """),
       .reconnect, 69, in: .stream),
     WebSocketRow(
       .overLimit(.message, limit: 5), .overLimit,

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A `make` that waits for its token server is no dial: the host is not held up by it.
-  @Test func aConnectionThatIsNeverMadeHoldsUpNobody() throws {
+  @Test func aConnectionThatIsNeverMadeHoldsUpNoOther() throws {
     var bench = MachineBench()
     for name in ["a", "b"] {
       try bench.add(name)
