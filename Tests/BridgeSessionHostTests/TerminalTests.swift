@@ -132,7 +132,8 @@ import Testing
 
   @Test func aScreenBeginsWhereItWasClearedLastWithTheModesOfThatPlace() throws {
     let bench = try SessionBench()
-    let command = "seq 1 300; printf '\\033[?1h\\033[2Jprompt'; read word"
+    // More than is shown as a whole; the cursor is in the first cell when the screen is cleared.
+    let command = "seq 1 5000; printf '\\033[?1h\\033[H\\033[2Jprompt'; read word"
     let spec = terminal(bench, command)
     _ = try bench.start(spec)
     let first = try bench.attach(spec.session)
