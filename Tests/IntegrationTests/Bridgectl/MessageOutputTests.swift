@@ -56,7 +56,7 @@ import Testing
     let terminal = try Terminal()
     var screen = try Home().start(["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal)
     #expect(await screen.end() == 0)
-    #expect(!screen.transcript.contains("Connection Lost"), "\(screen.transcript)")
+    #expect(!screen.words.contains("Connection Lost"), "\(screen.transcript)")
     #expect(!screen.transcript.contains("Reconnecting"))
     await peer.stop()
   }

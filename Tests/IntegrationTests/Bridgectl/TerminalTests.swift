@@ -142,7 +142,7 @@ import Testing
       await server.freeze()
       screen.type("\r~s\r~.")
       #expect(await screen.end() == 130)
-      #expect(!screen.transcript.contains("no answer within"))
+      #expect(!screen.words.contains("no answer within"))
       #expect(screen.isRestored)
       await server.thaw()
     }

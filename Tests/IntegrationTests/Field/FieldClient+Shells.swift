@@ -67,7 +67,7 @@ extension FieldClient {
       guard !Task.isCancelled else { throw GivenUp(last: screen.tail) }
       let outcome = Outcome(code: code, output: [], error: screen.plainTranscript)
       let isSame = screen.transcript.contains("dir=/=")
-      let isNew = screen.transcript.contains("new shell")
+      let isNew = screen.words.contains("new shell")
       switch (isReady, code) {
       case (true, 5) where isSame && !isNew: return .right()
       case (true, 5) where isNew && !isSame: return .right("a new shell, and says so")

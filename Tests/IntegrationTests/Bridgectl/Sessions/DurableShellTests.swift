@@ -40,7 +40,7 @@ import Testing
       screen.type("echo after=$kept; exit 6\r")
       try await screen.see("after=value\r\n")
       #expect(await screen.end() == 6)
-      #expect(!screen.transcript.contains("new shell"))
+      #expect(!screen.words.contains("new shell"))
       #expect(screen.isRestored)
       #expect(scene.folder.ids.isEmpty)
     }
@@ -112,7 +112,7 @@ import Testing
       #expect(screen.isRestored)
       let short = try #require(scene.folder.ids.first).prefix(12)
       #expect(screen.words.contains("detached from session \(short)"))
-      #expect(!screen.transcript.contains("may not have reached"), "it did")
+      #expect(!screen.words.contains("may not have reached"), "it did")
       #expect(scene.folder.keepers.count == 1)
       let terminal = try Terminal()
       var again = try scene.home.start(
@@ -195,7 +195,7 @@ import Testing
       taker.type("echo from''taker; exit 3\r")
       try await taker.see("fromtaker")
       #expect(await taker.end() == 3)
-      #expect(!taker.transcript.contains("ignored"))
+      #expect(!taker.words.contains("ignored"))
     }
   }
 
