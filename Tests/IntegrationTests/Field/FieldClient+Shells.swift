@@ -58,6 +58,7 @@ extension FieldClient {
         let typing = typing("echo dir=$PWD=", into: terminal)
         _ = await screen.shows("dir=/")
         typing.cancel()
+        _ = await typing.result
         terminal.type("exit 5")
         // The first Enter may be the one that sends what was typed blindly.
         leaving = self.typing("", into: terminal)
@@ -111,8 +112,11 @@ extension FieldClient {
   /// Types a line until it is answered with "ready": a start-up file may read the first one.
   private func greets(_ screen: inout Screen, _ terminal: Terminal, _ line: String) async -> Bool {
     let typing = typing(line, into: terminal, times: slowness)
-    defer { typing.cancel() }
-    return await screen.shows("ready")
+    let isReady = await screen.shows("ready")
+    // A key that comes later may be one of the banner's.
+    typing.cancel()
+    _ = await typing.result
+    return isReady
   }
 
   /// How many lines a user types before the shell is given up: some servers think for 20 s, twice.

@@ -49,14 +49,16 @@ extension FieldTable {
     ("home-renames", .right, [.commandThroughOutage, .leave]),
     ("no-locks", .right, [.command, .copy]),
     ("home-0711", .right, [.command, .leave]),
-    ("fish", .right, [.copy, .shellThroughOutage]),
+    ("fish", .right, [.copy, .shellThroughOutage, .leaveThroughOutage]),
     ("tcsh", .right, [.shellThroughOutage, .leaveThroughOutage]),
     ("zsh", .right, [.shell, .copyThroughOutage]),
+    ("home-noexec", .right, [.copyThroughOutage]),
     ("dash", .right, [.shellThroughOutage, .commandThroughOutage, .forwardThroughOutage]),
     ("startup-2mib", .right, [.forward, .copy]),
     ("startup-redirect", .right, [.forward]),
     ("startup-redirect", .asSSH, [.shell]),
     ("startup-exec", .right, [.forward]),
+    ("startup-exec", .asSSH, [.command]),
     ("startup-read", .right, [.shell, .forward]),
   ]
 }
