@@ -215,8 +215,7 @@ final class DurableWork: LinkWork {
   var untakenInput: Int {
     get async {
       let (session, streams) = state.withLock { ($0.session, $0.streams) }
-      guard streams?.hasKeyboard == true, let session else { return 0 }
-      return Int(clamping: await session.inputUntaken)
+      return streams?.hasKeyboard == true ? Int(clamping: await session?.inputUntaken ?? 0) : 0
     }
   }
 
