@@ -36,7 +36,9 @@ package enum CommandAdvice {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
     if let context, context.proxy != nil { return ofProxy(context.kind) }
-    if let context, context.kind == .silent, context.phase == .authenticate { return ofLogin }
+    if let context, context.kind == .silent, context.phase == .authenticate {
+      return Row(ofLogin)
+    }
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
 

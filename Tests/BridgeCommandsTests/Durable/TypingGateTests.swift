@@ -77,28 +77,3 @@ import Testing
     #expect(gate.attach(at: at(60), held: 3) == .release)
   }
 }
-
-@Suite("The replay of a screen") struct ScreenReplayTests {
-  private static let query = Array("\u{1B}[c".utf8)
-
-  @Test func anOldQueryIsTakenOutAndALiveOneIsNot() {
-    var replay = ScreenReplay(live: 10)
-    #expect(
-      replay.show(Array("ab".utf8) + Self.query + Array("cd".utf8), at: 0) == [97, 98, 99, 100])
-    #expect(replay.show(Array("xyz".utf8) + Self.query, at: 7) == Array("xyz".utf8) + Self.query)
-    #expect(replay.show(Self.query, at: 13) == Self.query)
-  }
-
-  /// A sequence that lies across the mark is whole again.
-  @Test func whatIsHeldBackAtTheMarkFollows() {
-    var replay = ScreenReplay(live: 4)
-    #expect(replay.show(Array("a\u{1B}[3".utf8), at: 0) == Array("a\u{1B}[3".utf8))
-    var split = ScreenReplay(live: 4)
-    #expect(split.show(Array("a\u{1B}[31mb".utf8), at: 0) == Array("a\u{1B}[31mb".utf8))
-  }
-
-  @Test func withoutOldOutputEverythingIsLive() {
-    var replay = ScreenReplay(live: 5)
-    #expect(replay.show(Self.query, at: 5) == Self.query)
-  }
-}

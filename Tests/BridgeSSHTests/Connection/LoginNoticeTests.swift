@@ -103,7 +103,8 @@ import Testing
     }) { server in
       let connection = connection(to: server, [], seen: Mutex([]))
       let error = await failure { try await connection.connect() }
-      #expect("\(error?.shownMessage() ?? "")".contains("Banner"), "\(String(describing: error))")
+      let message = error?.shownMessage() ?? ""
+      #expect(message.contains("Banner"), "\(message)")
       await connection.close()
     }
   }

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
