@@ -228,7 +228,7 @@ struct DurableSessionResumeTests {
         channel.greet { $0.newest = 2 }
         channel.send(.output(offset: 0, stream: .standardOutput, bytes: [1, 2]))
       },
-      { _ in })
+      { $0.send($0.marker) })
     let session = host.session()
     var channels = host.made.makeAsyncIterator()
     _ = try await session.attach()
@@ -244,12 +244,13 @@ struct DurableSessionResumeTests {
         false
       }
     }
-    second.greet {
-      $0.newest = 4
-      $0.resume = 2
-      $0.inputTaken = 1
-      $0.inputAccepted = 1
-    }
+    second.send(
+      ScriptedHost.welcome {
+        $0.newest = 4
+        $0.resume = 2
+        $0.inputTaken = 1
+        $0.inputAccepted = 1
+      })
     // Only what the host has not accepted goes again.
     try await second.waitForFrame { $0 == .input(offset: 1, bytes: [8, 9]) }
     second.send(.output(offset: 2, stream: .standardOutput, bytes: [3, 4]))

@@ -141,6 +141,8 @@ import Testing
     let supervisor = Supervisor(clock: ContinuousClock(), seed: 1)
     let options = LinkOptions(
       retriesFirstDial: false, liveness: nil,
+      // The pool, where it is made, may be busy for longer than a limit.
+      makeLimit: nil,
       classify: { _ in
         names.record(Thread.current.name)
         return nil

@@ -59,7 +59,7 @@ import Testing
     return folder
   }
 
-  /// sudo must not wait for a password that nobody can type, and may where somebody can.
+  /// Without a terminal sudo must not wait for a password; at one it may ask.
   @Test func withoutATerminalSudoAsksNothingAndTheCommandIsShown() throws {
     let folder = try machine(sudo: "exit 1")
     defer { try? FileManager.default.removeItem(at: folder) }

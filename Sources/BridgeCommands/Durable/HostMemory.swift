@@ -6,8 +6,8 @@ import Foundation
 /// What earlier runs found out: on which hosts the user has `bridge-host`. The command that looks
 /// for it runs a forced command where the account has one, so it is not sent without a reason.
 ///
-/// Hosts are distinguished by their key, and by the user there: another key is another host. What is
-/// remembered wrongly costs one request, or a run without a durable session, and nothing else.
+/// Hosts are distinguished by their key, and by the user there: another key is another host. What
+/// is remembered wrongly costs one request, or a run without a durable session, and nothing else.
 package struct HostMemory: Sendable, Equatable {
   /// What was found.
   package enum Finding: String, Sendable, CaseIterable {

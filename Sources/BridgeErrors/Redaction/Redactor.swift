@@ -2,10 +2,10 @@
 ///
 /// Recognized are: PEM blocks; Authorization, Cookie and API-key headers; assignments and flags
 /// whose name holds password, passphrase, token, secret, credential or API key; signatures in
-/// query strings, and what is usual there for a login (`code`, `state`, `session`); bearer tokens; `user:password@` in URLs and elsewhere; the usual shapes of access
-/// tokens; e-mail addresses. A
-/// bare word that only its owner knows to be a password cannot be recognized: that is what `Secret`
-/// is for.
+/// query strings, and what is usual there for a login (`code`, `state`, `session`); bearer tokens;
+/// `user:password@` in URLs and elsewhere; the usual shapes of access tokens; e-mail addresses. A
+/// bare word that only its owner knows to be a password cannot be recognized: that is what
+/// `Secret` is for.
 public enum Redactor {
   /// The replacement of a secret.
   public static let mark = "[redacted]"

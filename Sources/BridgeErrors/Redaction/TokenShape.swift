@@ -6,7 +6,7 @@ package struct TokenShape: Sendable {
     case any
     /// At least so many letters, digits, `_` and `-` that look drawn at random. Words and names of
     /// hosts begin like this as well.
-    case random(Int)
+    case mixed(Int)
     /// At least so many letters and digits to the end of the word.
     case plain(Int)
     /// At least so many capitals and digits to the end of the word.
@@ -42,8 +42,8 @@ package struct TokenShape: Sendable {
       "pscale_pw_", "pscale_tkn_", "AGE-SECRET-KEY-",
       // JSON web tokens, the body of OpenSSH's keys
       "eyJ", "b3BlbnNzaC1", "AIza")
-    + shapes(.random(20), "sk-", "SG.", "ATBB", "pypi-", "glrt-", "gldt-", "glcbt-")
-    + shapes(.random(20), "glptt-", "glft-", "glsoat-", "glagent-", "glimt-", "gloas-", "fo1_")
+    + shapes(.mixed(20), "sk-", "SG.", "ATBB", "pypi-", "glrt-", "gldt-", "glcbt-")
+    + shapes(.mixed(20), "glptt-", "glft-", "glsoat-", "glagent-", "glimt-", "gloas-", "fo1_")
     // Hugging Face, npm, Figma, Netlify, Notion
     + shapes(.plain(20), "hf_", "npm_", "nfp_", "ntn_")
     // Keys of AWS; Azure's region is asia-…
@@ -92,7 +92,7 @@ package struct TokenShape: Sendable {
     case .any:
       let end = whole()
       return end - word.lowerBound >= shortest ? end : nil
-    case .random(let least):
+    case .mixed(let least):
       let look = bytes[start...].prefix(longestLook).prefix(while: \.isASCIIWordPart)
       return look.count >= least && looksRandom(look) ? whole() : nil
     case .plain(let least):

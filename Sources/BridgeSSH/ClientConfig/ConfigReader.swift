@@ -268,7 +268,7 @@ struct ConfigReader {
   private mutating func refuseUnknown(
     _ name: String, _ location: ConfigLocation
   ) throws(AppError) {
-    guard !isIgnorable(name) else { return note("\(location): \(shown(name)) was ignored") }
+    guard !isIgnorable(name) else { return addNote("\(location): \(shown(name)) was ignored") }
     let near = NearNames.of(name, among: ConfigDirective.names)
     let hint = near.isEmpty ? "" : ". Did you mean \(near.joined(separator: ", "))?"
     throw bad(name.isEmpty ? "=" : name, "it is not a keyword of ssh_config\(hint)", location)
@@ -290,13 +290,13 @@ struct ConfigReader {
     case .changes where !isWaived:
       warn("\(location): \(shown(line.name)) is not supported and was ignored")
     case .harmless, .changes, .restricts:
-      note("\(location): \(shown(line.name)) has no effect here")
+      addNote("\(location): \(shown(line.name)) has no effect here")
     }
   }
 
   private func shown(_ name: String) -> String { PeerText.escaped(name, limit: 64) }
 
-  private mutating func note(_ text: String) {
+  private mutating func addNote(_ text: String) {
     if notes.count < Self.warningLimit, !notes.contains(text) { notes.append(text) }
   }
 

@@ -13,9 +13,9 @@ public struct SSHTimeouts: Sendable, Equatable {
   /// may be silent meanwhile. The first channel has the time of `authenticate` where that is more:
   /// sshd opens the user's session (PAM, a home that is mounted) before it answers.
   ///
-  /// libssh2 cannot abandon a request: one that a silent server does not answer ends the connection,
-  /// with all other channels on it. A server that answers probes or sends anything else may take as
-  /// long as it likes, while a caller waits for it.
+  /// libssh2 cannot abandon a request: one that a silent server does not answer ends the
+  /// connection, with all other channels on it. A server that answers probes or sends anything
+  /// else may take as long as it likes, while a caller waits for it.
   public var channel: Duration = .seconds(15)
   /// Sending the disconnect message.
   public var close: Duration = .seconds(1)

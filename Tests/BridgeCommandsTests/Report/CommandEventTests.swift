@@ -182,7 +182,8 @@ import Testing
 
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
-    #expect(Self.events.map(Self.number) == Array(0...28))
+    // A step of the link has samples of its own.
+    #expect(Self.events.map(Self.number).sorted() == Array(0...28) + [30, 31])
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

@@ -49,6 +49,21 @@ struct ServerIdentificationTests {
     #expect(observation(of: long + "yyy\r\n", code: -2) == .versionLineTooLong(line: long))
   }
 
+  /// What the library gets of `parts`.
+  private func given(of parts: [ArraySlice<UInt8>]) -> [UInt8] {
+    var identification = ServerIdentification()
+    var given: [UInt8] = []
+    for part in parts {
+      switch identification.see(Array(part).span) {
+      case .end: Issue.record("it ended")
+      case .text: break
+      case .version(let marks, let skipped):
+        given += ServerGreeting.mark.prefix(marks) + part.dropFirst(skipped)
+      }
+    }
+    return given
+  }
+
   /// However it is cut, the library gets the version line and what is behind it, and nothing else.
   @Test(arguments: ["", "\n", "\r\n\nWelcome\r\nSSH\nSS\n"])
   func theLibraryGetsNoTextBeforeTheVersion(text: String) {
@@ -56,17 +71,8 @@ struct ServerIdentificationTests {
     let bytes = Array(text.utf8) + rest
     for first in 0...bytes.count {
       for second in first...bytes.count {
-        var identification = ServerIdentification()
-        var given: [UInt8] = []
-        for part in [bytes[..<first], bytes[first..<second], bytes[second...]] {
-          switch identification.see(Array(part).span) {
-          case .end: Issue.record("it ended")
-          case .text: break
-          case .version(let marks, let skipped):
-            given += ServerGreeting.mark.prefix(marks) + part.dropFirst(skipped)
-          }
-        }
-        #expect(given == rest, "\(first), \(second)")
+        let parts = [bytes[..<first], bytes[first..<second], bytes[second...]]
+        #expect(given(of: parts) == rest, "\(first), \(second)")
       }
     }
   }
