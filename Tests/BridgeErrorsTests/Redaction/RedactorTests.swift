@@ -155,7 +155,7 @@ struct RedactorTests {
     for shape in TokenShape.all {
       let body =
         switch shape.body {
-        case .any, .random, .plain: Self.mixed(40)
+        case .any, .mixed, .plain: Self.mixed(40)
         case .capitals: Self.mixed(16).uppercased()
         case .hex(let count): Self.digits(count)
         }

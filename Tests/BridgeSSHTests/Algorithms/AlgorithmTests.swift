@@ -128,11 +128,11 @@ struct AlgorithmTests {
     let tooLarge = payload([.cipherToServer: many.joined(separator: ",")])
     #expect(KexInit(payload: tooLarge) == nil)
     let none = try mismatches([.hostKey: ""], library: old)
-    #expect(none.first?.detail.hasSuffix("the server offers nothing.") == true)
+    #expect(none.first?.detail.contains("the server offers nothing.") == true)
     let fitting = try mismatches(
       [.cipherToServer: many.prefix(200).joined(separator: ",")], library: old)
     let detail = try #require(fitting.first?.detail)
-    #expect(detail.hasSuffix(" and 176 more."))
+    #expect(detail.contains(" and 176 more."))
     #expect(detail.utf8.count < 2048)
   }
 

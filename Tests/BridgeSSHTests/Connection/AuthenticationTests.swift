@@ -121,7 +121,7 @@ import Testing
       #expect(context?.native?.text == "Too many authentication failures")
       let lines = TerminalBanner.lastLines(
         .sshAuthenticationFailed(method: "publickey"), context: context)
-      #expect(lines.first?.contains("set IdentitiesOnly") == true)
+      #expect(lines.contains { $0.contains("set IdentitiesOnly") }, "\(lines)")
     }
   }
 

@@ -63,7 +63,7 @@ import Testing
       in: .banner, exit: .protocolBroken),
     Row(
       "a version line without end", [.send("SSH-2.0-"), .flood(Array("x".utf8), total: 9999)],
-      .notTheProtocol, in: .banner, exit: .protocolBroken),
+      .versionLineTooLong, in: .banner, exit: .protocolBroken),
     Row(
       "escape sequences", [.send("SSH-2.0-\u{1b}[2Jx\r\n")], .notTheProtocol, in: .banner,
       exit: .protocolBroken),

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeSSH
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 
@@ -47,11 +48,13 @@ import Testing
 
   /// It answers probes for much longer than a request may be unanswered, and then the request.
   @Test func aCommandIsStartedAsLateAsALivingServerLikes() async throws {
+    let isAsked = Latch()
     try await withScript({ client, _ in
       try client.admit()
       let number = try client.openRequest()
       try client.confirmChannel(number)
       _ = try client.expect(98)
+      isAsked.open()
       let begin = ContinuousClock.now
       while ContinuousClock.now - begin < .seconds(3) {
         var reader = WireReader(try client.receive())
@@ -75,7 +78,9 @@ import Testing
       var timeouts = SSHTimeouts()
       timeouts.channel = .seconds(1)
       let connection = try await connection(to: server, timeouts)
+      // A probe is an open too, and the first one is to be that of the command.
       let probing = Task {
+        await isAsked.wait()
         while !Task.isCancelled { _ = try await connection.probe(within: .seconds(30)) }
       }
       let command = try await connection.execute("true")

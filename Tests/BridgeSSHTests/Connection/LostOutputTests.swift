@@ -196,6 +196,7 @@ import Testing
           continue
         }
         try Fault.moreThanAPacket.send(client, to: number, window: 0, asError: false)
+        try client.sendTogether([client.message(96, of: number), client.message(97, of: number)])
         try client.listenToTheEnd()
       }
     }) { server in

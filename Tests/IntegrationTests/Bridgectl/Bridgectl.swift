@@ -152,7 +152,10 @@ struct Screen {
   /// The transcript with each line of bridgectl's own in one piece, however wide the terminal is.
   var words: String { Self.joined(transcript) }
 
-  private static func joined(_ text: String) -> String { text.replacing("\r\n  ", with: " ") }
+  /// A terminal that is not raw adds a CR of its own.
+  private static func joined(_ text: String) -> String {
+    text.replacing(/\r*\n {2}/.matchingSemantics(.unicodeScalar), with: " ")
+  }
 
   /// Waits until more is written.
   mutating func readMore() async throws {
