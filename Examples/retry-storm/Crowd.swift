@@ -8,8 +8,8 @@ import Narration
 
 /// Many links to one host under one supervisor, and a count of their dials.
 ///
-/// Counted where a link is made: the events of so many links come faster than a reader may take
-/// them, and a reader that falls behind loses the oldest.
+/// A connection is made before its link has a turn to dial: only the events tell dials. Those that
+/// a reader that falls behind has missed count as dials.
 struct Crowd {
   let supervisor: Supervisor<ContinuousClock>
   private let ids: [ConnectionID]
@@ -24,9 +24,19 @@ struct Crowd {
     let configuration = SSHConfiguration(for: server)
     let endpoint = Endpoint(host: "127.0.0.1", port: server.port)
     for id in ids {
-      try await supervisor.add(id, to: endpoint) { [counter] endpoint in
-        counter.yield(.now)
-        return SSHConnection(to: endpoint, configuration: configuration)
+      try await supervisor.add(id, to: endpoint) { endpoint in
+        SSHConnection(to: endpoint, configuration: configuration)
+      }
+    }
+  }
+
+  /// Counts dials until the task is canceled. What is made waits for its turn, and is no dial yet.
+  func countDials() async {
+    for await event in supervisor.events() {
+      switch event.step {
+      case .attempted: counter.yield(.now)
+      case .missed(let count): for _ in 0..<count { counter.yield(.now) }
+      default: break
       }
     }
   }

@@ -26,6 +26,7 @@ enum RetryStorm {
 
   private static func tell(_ story: Story, _ server: SSHServer) async throws {
     let crowd = try await Crowd(links, to: server, seed: story.options.seed)
+    async let counting: Void = crowd.countDials()
     try await crowd.untilUp(links)
     await story.say(.recovery, "\(links) links are up")
 
@@ -57,5 +58,6 @@ enum RetryStorm {
     await story.hold("few dials while the port is closed", whileDown <= links / 2)
     await story.hold("hardly more than one dial a link since", since <= links * 11 / 10)
     await crowd.supervisor.shutDown()
+    await counting
   }
 }

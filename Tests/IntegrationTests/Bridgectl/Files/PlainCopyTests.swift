@@ -348,7 +348,8 @@ extension Home {
       case $SSH_ORIGINAL_COMMAND in
       *bridge-host*) echo bridge-host-is-not-installed; exit 127 ;;
       esac
-      printf %s "$SSH_ORIGINAL_COMMAND" | sed 's/.*printf %s%s \\([^ ]*\\) \\([^;]*\\);.*/\\1\\2/' | tr -d '\\n'
+      printf %s "$SSH_ORIGINAL_COMMAND" |
+        sed 's/.*printf %s%s \\([^ ]*\\) \\([^;]*\\);.*/\\1\\2/' | tr -d '\\n'
       echo tools y y
       while read -r line; do
         case $line in
