@@ -244,8 +244,12 @@ import Testing
   @Test func whatWasAskedDuringAnOutageIsNotAnsweredAfterIt() async throws {
     try await withShell { scene, screen in
       let (go, mark) = (scene.home.file("go"), scene.home.file("mark"))
+      let begun = scene.home.file("begun")
       screen.type(
-        "until [ -e \(go) ]; do sleep 0.02; done; printf '\\033[6nde''af'; echo >\(mark)\r")
+        "echo >\(begun); until [ -e \(go) ]; do sleep 0.02; done; "
+          + "printf '\\033[6nde''af'; echo >\(mark)\r")
+      // Else the line may be held, and would run after the outage.
+      try await eventually { FileManager.default.fileExists(atPath: begun) }
       try await scene.proxy.inject(.refuse())
       try await scene.proxy.inject(.reset)
       try await screen.see("Connection refused")
