@@ -152,9 +152,10 @@ struct Screen {
   /// The transcript with each line of bridgectl's own in one piece, however wide the terminal is.
   var words: String { Self.joined(transcript) }
 
-  /// A terminal that is not raw adds a CR of its own.
+  /// A terminal that is not raw adds a CR of its own, and a banner erases the rest of its lines.
   private static func joined(_ text: String) -> String {
-    text.replacing(/\r*\n {2}/.matchingSemantics(.unicodeScalar), with: " ")
+    text.replacing(
+      /(?:\x{1B}\[K)?\r*\n {2}/.matchingSemantics(.unicodeScalar), with: " ")
   }
 
   /// Waits until more is written.
