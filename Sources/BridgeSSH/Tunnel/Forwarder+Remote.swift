@@ -212,7 +212,8 @@ extension Forwarder {
     do throws(AppError) {
       let socket = try await dial(target)
       guard entries[id] != nil else { return socket.reset() }
-      guard !carrier.isLost else {
+      // One that its server has damaged ends as a connection does, and says so.
+      guard !carrier.isLost || carrier.damage != nil else {
         socket.reset()
         throw .sshConnectionFailed(
           host: host, reason: "The link was lost before the target was reached.")
