@@ -6,7 +6,8 @@ package struct Receipts: Sendable {
   private struct Counts {
     var sent = 0
     var proven = 0
-    /// Messages that came since the oldest that is not proven was sent.
+    /// Messages that came, without the replies to what is proven. Who counts them and who proves
+    /// do not wait for each other: it is below zero where such a reply is counted later.
     var replies = 0
   }
 
@@ -44,8 +45,9 @@ package struct Receipts: Sendable {
   package mutating func prove(_ count: Int, of generation: Int) {
     guard let known = counts[generation] else { return }
     guard count > known.proven else { return }
-    counts[generation]?.proven = min(count, known.sent)
-    counts[generation]?.replies = 0
+    let proven = min(count, known.sent)
+    counts[generation]?.proven = proven
+    counts[generation]?.replies -= proven - known.proven
   }
 
   /// How many messages went into `generation`, which has ended, without proof; they are forgotten.

@@ -14,8 +14,7 @@ struct ReceiptsTests {
     #expect(receipts.takeDoubtful(of: 1) == 0)
   }
 
-  @Test("replies count from the oldest message that is not proven")
-  func replies() {
+  @Test func repliesCountFromTheOldestMessageThatIsNotProven() {
     var receipts = Receipts()
     #expect(receipts.isAnswered(1))
     receipts.recordReceived(1)
@@ -26,12 +25,25 @@ struct ReceiptsTests {
     receipts.recordReceived(1)
     #expect(receipts.isAnswered(1))
     receipts.prove(1, of: 1)
-    #expect(!receipts.isAnswered(1))
+    #expect(receipts.isAnswered(1))
     receipts.prove(2, of: 1)
     #expect(receipts.isAnswered(1))
     receipts.recordReceived(1)
     receipts.recordSent(1)
     #expect(!receipts.isAnswered(1))
+  }
+
+  /// A pong may be seen before the replies that came before it, or after those behind it.
+  @Test(arguments: [0, 2, 4, 5]) func aProofTakesNoReplyFromLaterMessages(earlier: Int) {
+    var receipts = Receipts()
+    for _ in 0..<5 { receipts.recordSent(1) }
+    for _ in 0..<earlier { receipts.recordReceived(1) }
+    receipts.prove(2, of: 1)
+    for count in earlier..<5 {
+      #expect(!receipts.isAnswered(1), "\(count) replies")
+      receipts.recordReceived(1)
+    }
+    #expect(receipts.isAnswered(1))
   }
 
   @Test func aLaterProofHoldsForEarlierMessages() {
