@@ -13,13 +13,16 @@ extension DurableSession {
     case silence
     /// The command that looks for `bridge-host` ended without an answer.
     case noHost
+    /// The links ended over the command that looks for `bridge-host`.
+    case lostLinks
   }
 
   /// Why this client is not attached; nil where `bridge-host` answered, and did not decline.
   package var absence: Absence? {
     if machine.phase.isRefused { return .declined }
     if watch?.isLate == true { return .silence }
-    return answer.hasBegun ? nil : .noHost
+    if answer.hasBegun { return nil }
+    return linksLostAsking < Self.linksForAsking ? .noHost : .lostLinks
   }
 
   /// Sends what was held back, once it is known that `bridge-host` reads it.

@@ -165,6 +165,14 @@ extension DurableSession {
         throw isStarting && mayHaveStarted ? unknownStart : unanswered
       }
     }
+    if isStarting, !answer.hasBegun, !mayHaveStarted, ending.isOfTheLink {
+      linksLostAsking += 1
+      guard linksLostAsking < Self.linksForAsking else {
+        throw .durableSessionHostUnusable(
+          host: configuration.host,
+          reason: "\(linksLostAsking) connections ended when it was asked for bridge-host")
+      }
+    }
     let mayGoOn = progress.ended(
       received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)
     guard mayGoOn else {
@@ -173,6 +181,10 @@ extension DurableSession {
     }
     return true
   }
+
+  /// There are devices that end the connection after any command (Cisco IOS: "Line has invalid
+  /// autocommand"): it is no outage that so many links in a row end before anything answered.
+  static var linksForAsking: Int { 3 }
 
   // MARK: Receiving
 

@@ -50,6 +50,22 @@ import Testing
     #expect(await host.channels.map(\.sentBytes) == [[]])
   }
 
+  /// A device that ends the connection over the command is not asked on every new one for ever.
+  @Test func aHostThatEndsItsLinksWhenItIsAskedIsGivenUpAndGotNothing() async throws {
+    let device = { @Sendable (channel: ScriptedChannel) in
+      channel.send(Array("Line has invalid autocommand\n".utf8))
+      channel.hangUp()
+    }
+    let loss = ByteChannelEnding.lost(.sshConnectionFailed(host: "h", reason: "closed"))
+    let host = ScriptedHost(ending: loss, device, device, device, device)
+    let session = Self.session(host)
+    let error = await failure { try await session.attach() }
+    #expect(error?.caseName == "durableSessionHostUnusable", "\(String(describing: error))")
+    #expect(await session.absence == .lostLinks)
+    #expect(await !session.mayHaveStarted)
+    #expect(await host.channels.map(\.sentBytes) == [[], [], []])
+  }
+
   /// A start-up file that starts another shell, or reads standard input.
   @Test func aHostThatNeverAnswersIsGivenUpAndGotNothing() async throws {
     let clock = ManualClock()

@@ -258,12 +258,14 @@ final class DurableWork: LinkWork {
   /// Records what an attempt to start says of the host.
   private func remember(_ session: DurableSession, _ error: AppError) async {
     guard case .start = target, let connection = state.withLock({ $0.newest }),
-      case .durableSessionHostUnusable = error, await connection.lastFailure == nil
+      case .durableSessionHostUnusable = error
     else { return }
+    let isLost = await connection.lastFailure != nil
     switch await session.absence {
-    case .noHost: context.remember(.absent, connection)
-    case .silence: context.remember(.silent, connection)
-    case .declined, nil: return
+    case .lostLinks: context.remember(.absent, connection)
+    case .noHost where !isLost: context.remember(.absent, connection)
+    case .silence where !isLost: context.remember(.silent, connection)
+    case .noHost, .silence, .declined, nil: return
     }
   }
 

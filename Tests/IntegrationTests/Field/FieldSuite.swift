@@ -47,7 +47,7 @@ extension FieldTable {
     ("dropbear", .right, [.command, .shell]),
     // The device ends the connection after it: without a status the outcome is not known.
     ("echo", .refused, [.command]),
-    ("echo", .right, [.forward]),
+    ("echo", .right, [.forward, .shell]),
     ("home-read-only", .right, [.commandThroughOutage, .leave]),
     ("home-full", .right, [.command, .leaveThroughOutage]),
     ("home-noexec", .right, [.shell, .leave]),
