@@ -3,10 +3,55 @@ import BridgeTerminal
 
 /// The options of `connect` as they are typed; `ConnectRequest` says what they mean.
 @dynamicMemberLookup
-package struct ConnectOptions: ParsableArguments {
-  @OptionGroup
-  package var link: LinkOptions
+package struct ConnectOptions: Sendable {
+  package let link: LinkOptions
+  package let shell: ShellOptions
+  package let start: StartOptions
+  package let tunnels: TunnelOptions
+  package let messages: MessageOptions
+  package let command: [String]
 
+  /// The options that it shares with the other commands.
+  package subscript<Value>(dynamicMember path: KeyPath<LinkOptions, Value>) -> Value {
+    link[keyPath: path]
+  }
+
+  /// The options beside the host.
+  package subscript<Value>(dynamicMember path: KeyPath<ReachOptions, Value>) -> Value {
+    link.reach[keyPath: path]
+  }
+
+  /// Its own options.
+  package subscript<Value>(dynamicMember path: KeyPath<ShellOptions, Value>) -> Value {
+    shell[keyPath: path]
+  }
+}
+
+/// A command with the options of `connect`.
+///
+/// It has every group itself: a parser that was built for debugging validates each group once more
+/// for every group around it, which took a second and a half at each start.
+package protocol ConnectArguments {
+  var reach: ReachOptions { get }
+  var host: String { get }
+  var shell: ShellOptions { get }
+  var start: StartOptions { get }
+  var tunnels: TunnelOptions { get }
+  var messages: MessageOptions { get }
+  var command: [String] { get }
+}
+
+extension ConnectArguments {
+  /// All of them.
+  package var options: ConnectOptions {
+    ConnectOptions(
+      link: LinkOptions(reach, host: host), shell: shell, start: start, tunnels: tunnels,
+      messages: messages, command: command)
+  }
+}
+
+/// How a shell or a command runs.
+package struct ShellOptions: ParsableArguments {
   @Flag(
     name: .customShort("t"),
     help: "Request a terminal for a command too; -tt: even if standard input is not a terminal.")
@@ -24,9 +69,6 @@ package struct ConnectOptions: ParsableArguments {
       \(ReplayBuffer.limit >> 20) MiB).
       """)
   package var idempotent = false
-
-  @OptionGroup(title: "Durable session options")
-  package var start: StartOptions
 
   @Option(
     help: ArgumentHelp(
@@ -46,27 +88,6 @@ package struct ConnectOptions: ParsableArguments {
       valueName: "kill|leave"))
   package var onInterrupt: String?
 
-  @OptionGroup(title: "Other options of ssh(1)")
-  package var tunnels: TunnelOptions
-
-  @OptionGroup(title: "WebSocket options")
-  package var messages: MessageOptions
-
-  @Argument(
-    parsing: .postTerminator,
-    help: ArgumentHelp(
-      """
-      The command to run. Its words are joined with spaces; no word after the first, nor after --, \
-      is an option. Without it: a shell.
-      """,
-      valueName: "COMMAND"))
-  package var command: [String] = []
-
   /// None yet.
   package init() {}
-
-  /// The options that it shares with the other commands.
-  package subscript<Value>(dynamicMember path: KeyPath<LinkOptions, Value>) -> Value {
-    link[keyPath: path]
-  }
 }

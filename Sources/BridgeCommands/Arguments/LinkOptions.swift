@@ -7,10 +7,12 @@ package struct LinkOptions: ParsableArguments {
   @OptionGroup
   package var reach: ReachOptions
 
-  @Argument(
-    help: ArgumentHelp("[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
-  )
+  @Argument(help: LinkOptions.help)
   package var host: String
+
+  /// What a host is.
+  package static let help = ArgumentHelp(
+    "[user@]host[:port], [v6]:port, ssh://…, ws://…, wss://…", valueName: "HOST")
 
   /// None yet.
   package init() {}

@@ -3,7 +3,7 @@ import BridgeErrors
 import BridgeTerminal
 
 /// `bridgectl connect`.
-package struct ConnectCommand: AsyncParsableCommand {
+package struct ConnectCommand: AsyncParsableCommand, ConnectArguments {
   package static let configuration = CommandConfiguration(
     commandName: "connect",
     abstract:
@@ -32,7 +32,13 @@ package struct ConnectCommand: AsyncParsableCommand {
       DURATION is a number and its unit: 300ms, 5s, 2m, 1h.
       """)
 
-  @OptionGroup package var options: ConnectOptions
+  @OptionGroup package var reach: ReachOptions
+  @Argument(help: LinkOptions.help) package var host: String
+  @OptionGroup package var shell: ShellOptions
+  @OptionGroup(title: "Durable session options") package var start: StartOptions
+  @OptionGroup(title: "Other options of ssh(1)") package var tunnels: TunnelOptions
+  @OptionGroup(title: "WebSocket options") package var messages: MessageOptions
+  @Argument(parsing: .postTerminator, help: ConnectOptions.help) package var command: [String] = []
 
   /// Creates the command with its defaults.
   package init() {}

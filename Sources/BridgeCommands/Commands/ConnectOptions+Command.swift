@@ -1,6 +1,14 @@
-import ArgumentParser
+package import ArgumentParser
 
 extension ConnectOptions {
+  /// What COMMAND is.
+  package static let help = ArgumentHelp(
+    """
+    The command to run. Its words are joined with spaces; no word after the first, nor after --, \
+    is an option. Without it: a shell.
+    """,
+    valueName: "COMMAND")
+
   /// The options that take the next word as their value where nothing is joined to them.
   package static let valued: Set = [
     "-p", "-l", "-i", "-F", "-o", "-J", "-W", "-L", "-D", "-R", "-E",

@@ -2,7 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 
 /// `bridgectl doctor`.
-package struct DoctorCommand: AsyncParsableCommand {
+package struct DoctorCommand: AsyncParsableCommand, ConnectArguments {
   package static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Find out step by step why a host cannot be reached, or that all is well.",
@@ -18,7 +18,13 @@ package struct DoctorCommand: AsyncParsableCommand {
           bridgectl doctor --json -J bastion build 2>steps.jsonl
       """)
 
-  @OptionGroup package var options: ConnectOptions
+  @OptionGroup package var reach: ReachOptions
+  @Argument(help: LinkOptions.help) package var host: String
+  @OptionGroup package var shell: ShellOptions
+  @OptionGroup(title: "Durable session options") package var start: StartOptions
+  @OptionGroup(title: "Other options of ssh(1)") package var tunnels: TunnelOptions
+  @OptionGroup(title: "WebSocket options") package var messages: MessageOptions
+  @Argument(parsing: .postTerminator, help: ConnectOptions.help) package var command: [String] = []
 
   /// Creates the command with its defaults.
   package init() {}

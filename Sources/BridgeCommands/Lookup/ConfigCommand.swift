@@ -3,7 +3,7 @@ import BridgeErrors
 import BridgeTerminal
 
 /// `bridgectl config`.
-package struct ConfigCommand: AsyncParsableCommand {
+package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
   package static let configuration = CommandConfiguration(
     commandName: "config",
     abstract: "Print the settings for a host, each with the file and line it comes from.",
@@ -12,7 +12,13 @@ package struct ConfigCommand: AsyncParsableCommand {
       each line is an object.
       """)
 
-  @OptionGroup package var options: ConnectOptions
+  @OptionGroup package var reach: ReachOptions
+  @Argument(help: LinkOptions.help) package var host: String
+  @OptionGroup package var shell: ShellOptions
+  @OptionGroup(title: "Durable session options") package var start: StartOptions
+  @OptionGroup(title: "Other options of ssh(1)") package var tunnels: TunnelOptions
+  @OptionGroup(title: "WebSocket options") package var messages: MessageOptions
+  @Argument(parsing: .postTerminator, help: ConnectOptions.help) package var command: [String] = []
 
   /// Creates the command with its defaults.
   package init() {}
