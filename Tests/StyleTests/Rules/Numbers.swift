@@ -2,8 +2,7 @@
 enum Limit {
   static let columns = 100
   static let functionLines = 70
-  static let sourceLines = 400
-  static let testLines = 600
+  static let fileLines = 600
   static let nesting = 3
 }
 
@@ -29,20 +28,13 @@ extension Rule {
         .map(\.lines.lowerBound)
     },
     Rule(
-      "a source file has at most \(Limit.sourceLines) lines, a test file \(Limit.testLines)",
-      breaks: [
-        library(String(repeating: "\n", count: Limit.sourceLines + 1)),
-        test(String(repeating: "\n", count: Limit.testLines + 1)),
-      ],
-      keeps: [
-        library(String(repeating: "\n", count: Limit.sourceLines)),
-        test(String(repeating: "\n", count: Limit.testLines)),
-      ]
+      "a file has at most \(Limit.fileLines) lines",
+      breaks: [library(String(repeating: "\n", count: Limit.fileLines + 1))],
+      keeps: [library(String(repeating: "\n", count: Limit.fileLines))]
     ) { file in
       guard file.isSwift else { return [] }
-      let limit = file.area == "Tests" ? Limit.testLines : Limit.sourceLines
       let lines = file.text.utf8.count { $0 == UInt8(ascii: "\n") }
-      return lines > limit ? [0] : []
+      return lines > Limit.fileLines ? [0] : []
     },
     Rule(
       "conditions and loops are nested at most \(Limit.nesting) deep",
