@@ -267,7 +267,7 @@ import Testing
 
   /// Thousands of lines take longer than a turn of the loop may.
   @Test func theLoopTurnsWhileTheFilesAreRead() async throws {
-    let reactor = ReactorGroup.shared.next()
+    let reactor = Reactor()
     let directory = try TemporaryDirectory()
     let line = KnownHostsField.hiding("other", salt: [UInt8](0..<20)) + " x y\n"
     let long = try directory.write(String(repeating: line, count: 20_000), to: "known_hosts")

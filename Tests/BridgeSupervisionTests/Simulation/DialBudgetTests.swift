@@ -123,9 +123,9 @@ private struct RestlessScene {
   func count(_ name: String) -> Int { events.events.count { $0.name == name } }
 }
 
-/// Which seeds: as many as of the other simulations, a sixtieth of them.
+/// Which seeds: as many as of the other simulations, at most a thirtieth of them.
 private let parts: [Range<UInt64>] = SimulatedSeeds.parts.map { part in
-  part.lowerBound..<part.lowerBound + max(1, UInt64(part.count) / 60)
+  part.lowerBound..<part.lowerBound + max(1, UInt64(part.count) / 30)
 }
 
 @Suite struct DialBudgetTests {

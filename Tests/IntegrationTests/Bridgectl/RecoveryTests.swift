@@ -222,7 +222,7 @@ import Testing
   @Test func everyStepIsAnEvent() async throws {
     try await withServer { server, home in
       let mark = home.file("mark")
-      let command = "[ -e \(mark) ] || { touch \(mark); kill -9 $PPID; }"
+      let command = "[ -e \(mark) ] || { touch \(mark); sleep 1; kill -9 $PPID; }"
       let outcome = try await home.run(
         server.options(home) + ["--json", "--idempotent", "127.0.0.1", "--", command])
       #expect(outcome.code == 0)
