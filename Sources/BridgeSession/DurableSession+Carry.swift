@@ -108,11 +108,12 @@ extension DurableSession {
     greeting = nil
     // One without a greeting may have ended without a word.
     answer.acceptSilence()
-    // Declined, and nothing was sent that could have started it before.
-    if machine.phase.isRefused, !hasStatus { mayHaveStarted = couldHaveStarted }
+    // Declined, or not there, and nothing was sent that could have started it before.
+    let isMissing = !answer.hasBegun && SessionFailure.saysMissing(answer.preamble)
+    if machine.phase.isRefused && !hasStatus || isMissing { mayHaveStarted = couldHaveStarted }
     machine.disconnect()
     var ending = ByteChannelEnding.closed
-    if case .success = result, !Task.isCancelled { ending = await end(of: channel) }
+    if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }
     if machine.phase == .left, ending == .finished(status: 0) { wasClosed = true }
     await channel.close()
     try result.get()
@@ -120,22 +121,6 @@ extension DurableSession {
     guard machine.welcome == nil else { return .finished(status: nil) }
     throw mayHaveStarted ? unknownStart : watch.error(host: configuration.host)
   }
-
-  /// The reason why a channel ended whose bytes have ended. It does not wait for a peer that does
-  /// not report one.
-  private func end(of channel: any ByteChannel) async -> ByteChannelEnding {
-    await withTaskGroup(of: ByteChannelEnding.self) { group in
-      group.addTask { await channel.ending() }
-      group.addTask { [clock] in
-        await clock.sleep(Self.endLimit)
-        return .finished(status: nil)
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? .finished(status: nil)
-    }
-  }
-
-  private static var endLimit: Milliseconds { 5000 }
 
   /// Whether another attachment follows.
   ///
@@ -165,13 +150,9 @@ extension DurableSession {
         throw isStarting && mayHaveStarted ? unknownStart : unanswered
       }
     }
-    if isStarting, !answer.hasBegun, !mayHaveStarted, ending.isOfTheLink {
-      linksLostAsking += 1
-      guard linksLostAsking < Self.linksForAsking else {
-        throw .durableSessionHostUnusable(
-          host: configuration.host,
-          reason: "\(linksLostAsking) connections ended when it was asked for bridge-host")
-      }
+    if answer.hasBegun { unheard.hear() }
+    if !mayHaveStarted, ending.isOfTheLink, let error = unheard.lose(host: configuration.host) {
+      throw error
     }
     let mayGoOn = progress.ended(
       received: machine.received, taken: machine.inputTaken, linkWasLost: ending.isOfTheLink)
@@ -181,10 +162,6 @@ extension DurableSession {
     }
     return true
   }
-
-  /// There are devices that end the connection after any command (Cisco IOS: "Line has invalid
-  /// autocommand"): it is no outage that so many links in a row end before anything answered.
-  static var linksForAsking: Int { 3 }
 
   // MARK: Receiving
 
@@ -342,7 +319,9 @@ extension DurableSession {
   private static var batchSize: Int { 64 << 10 }
 
   private func nextBatch() -> [UInt8] {
-    guard answer.hasBegun else { return [] }
+    // After a lost link there is the program that has answered before. What starts one waits for
+    // its answer: a login may read it, and run it.
+    guard answer.hasBegun || machine.welcome != nil else { return [] }
     var batch = opening
     if !opening.isEmpty { (opening, mayHaveStarted) = ([], true) }
     let now = clock.now()

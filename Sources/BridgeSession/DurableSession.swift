@@ -100,8 +100,7 @@ public actor DurableSession {
   /// Whether the program may have been started: false as long as no `bridge-host` was sent what
   /// starts it, or where it declined.
   public internal(set) var mayHaveStarted = false
-  /// Links that ended before anything answered on them.
-  var linksLostAsking = 0
+  package nonisolated let unheard = UnheardLinks()
   var wasWriter = false
   var hasAttached = false
   var timer: Task<Void, Never>?

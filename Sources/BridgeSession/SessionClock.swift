@@ -1,4 +1,5 @@
 import BridgeSessionProtocol
+import BridgeTransport
 
 /// The time that a session sees: milliseconds since it was made, and waits.
 struct SessionClock: Sendable {
@@ -13,6 +14,22 @@ struct SessionClock: Sendable {
       return Milliseconds(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
     sleep = { try? await clock.sleep(for: .milliseconds(Int64(clamping: $0))) }
+  }
+}
+
+extension ByteChannel {
+  /// The reason why it ended, once its bytes have. It does not wait for a peer that reports none:
+  /// a program whose output a start-up file has redirected may wait for input.
+  func ending(_ clock: SessionClock) async -> ByteChannelEnding {
+    await withTaskGroup(of: ByteChannelEnding.self) { group in
+      group.addTask { await self.ending() }
+      group.addTask {
+        await clock.sleep(5000)
+        return .finished(status: nil)
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .finished(status: nil)
+    }
   }
 }
 

@@ -96,6 +96,22 @@ import Testing
     try await Self.detach(session, channel)
   }
 
+  /// The same program is there as before the link was lost.
+  @Test func aLaterAttachmentSendsItsHelloAtOnce() async throws {
+    let host = ScriptedHost({ $0.greet() }, { _ in })
+    let session = Self.session(host)
+    _ = try await session.attach()
+    var channels = host.made.makeAsyncIterator()
+    try #require(await channels.next()).hangUp()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .hello }
+    #expect(try channel.sent().map(\.type) == [.hello])
+    channel.hangUp()
+    // A status is the word of another program.
+    let error = await failure { _ = try await session.exitStatus() }
+    #expect(error?.caseName == "durableSessionHostUnusable", "\(String(describing: error))")
+  }
+
   /// One of an earlier version has no greeting: it is recognized by the silence behind its marker.
   @Test func aBridgeHostWithoutAGreetingIsSentTheStartAfterASecond() async throws {
     let clock = ManualClock()

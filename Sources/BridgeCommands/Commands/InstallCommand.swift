@@ -45,7 +45,7 @@ package struct InstallCommand: AsyncParsableCommand {
     _ program: HostProgram, _ scope: SessionQuery.Scope
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
-    let installer = HostInstaller(scope.connection, host: host)
+    let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
     let place = try await installer.place(for: program.digest)
     if let refusal = program.refusal(of: place.machine) {
       throw .durableSessionHostUnusable(host: host, reason: refusal)
@@ -100,7 +100,8 @@ package struct UninstallCommand: AsyncParsableCommand {
           end \(running.count == 1 ? "it" : "them") first with `bridgectl kill`.
           """)
     }
-    let removed = try await HostInstaller(scope.connection, host: host).uninstall()
+    let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
+    let removed = try await installer.uninstall()
     let shown = removed.map { PeerText.escaped($0) }.joined(separator: ", ")
     context.reporter.log(
       removed.isEmpty

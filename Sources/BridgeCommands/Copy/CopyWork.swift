@@ -46,6 +46,7 @@ final class CopyWork: LinkWork {
   let state = Mutex(State())
   /// Reading and writing files holds a thread up, and not that of a link: one for each stream.
   private let files: [Reactor]
+  private let unheard = UnheardLinks()
   let start = ContinuousClock.now
 
   /// - Parameter streams: how many connections carry a file together.
@@ -70,6 +71,7 @@ final class CopyWork: LinkWork {
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let ssh = connection as? SSHConnection else { return }
     await context.report(ssh)
+    context.expectHost(of: ssh, unheard)
     state.withLock { $0.newest = ssh }
     await links[0].use(ssh, generation: generation)
   }
@@ -160,9 +162,9 @@ final class CopyWork: LinkWork {
   private func carry(_ stripes: [FileStripe?]) async throws(AppError) {
     let host = context.settings.givenHost
     let transfers = stripes.enumerated().map { index, stripe in
-      FileTransfer(stripe.map(job.stream) ?? job, host: host, on: files[index]) {
-        [weak self] events in await self?.report(events, ofStream: index)
-      }
+      FileTransfer(
+        stripe.map(job.stream) ?? job, host: host, on: files[index], unheard: unheard
+      ) { [weak self] events in await self?.report(events, ofStream: index) }
     }
     state.withLock { state in
       state.transfers = transfers

@@ -58,6 +58,7 @@ final class DurableWork: LinkWork {
   private let links = SessionLinks<SSHConnection>()
   private let client: ClientID
   let found = OnceValue<SessionID>()
+  private let unheard = UnheardLinks()
   let mode = OnceValue<Mode>()
   private let memory: HostMemory
   /// Known with the first link.
@@ -129,6 +130,8 @@ final class DurableWork: LinkWork {
         return try await links.channel(running: command)
       }
     }
+    // Links that end before it answers are outages.
+    if finding == .present { session.unheard.hear() }
     let command = session.firstCommand.text
     let opening = Task.immediate(executorPreference: context.reactor) {
       () async -> Result<any ByteChannel, AppError> in
@@ -146,14 +149,21 @@ final class DurableWork: LinkWork {
   /// Finds the session that is meant; false where that did not succeed.
   private func find(on connection: SSHConnection) async -> Bool {
     guard found.current == nil, case .attach(let selector, _, _) = target else { return true }
+    context.expectHost(of: connection, unheard)
     let scope = SessionQuery.Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.givenHost), found: found)
+      sessions: SessionHost(connection, host: context.settings.givenHost, unheard: unheard),
+      found: found, unheard: unheard)
     do throws(AppError) {
       _ = try await scope.resolve(selector)
       return true
     } catch {
-      let isLost = await connection.lastFailure != nil || Task.isCancelled || error == .cancelled
+      let failure = await connection.lastFailure
+      if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
+        context.fail(error, nil)
+        return false
+      }
+      let isLost = failure != nil || Task.isCancelled || error == .cancelled
       if !isLost { context.fail(error, await connection.lastRefusal) }
       return false
     }
@@ -257,15 +267,15 @@ final class DurableWork: LinkWork {
 
   /// Records what an attempt to start says of the host.
   private func remember(_ session: DurableSession, _ error: AppError) async {
-    guard case .start = target, let connection = state.withLock({ $0.newest }),
-      case .durableSessionHostUnusable = error
+    guard isOwn, case .durableSessionHostUnusable = error,
+      let connection = state.withLock({ $0.newest })
     else { return }
     let isLost = await connection.lastFailure != nil
     switch await session.absence {
     case .lostLinks: context.remember(.absent, connection)
-    case .noHost where !isLost: context.remember(.absent, connection)
-    case .silence where !isLost: context.remember(.silent, connection)
-    case .noHost, .silence, .declined, nil: return
+    case .noHost: if !isLost { context.remember(.absent, connection) }
+    case .silence: if !isLost { context.remember(.silent, connection) }
+    case .declined, nil: return
     }
   }
 

@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeSession
 import BridgeTerminal
 import Foundation
 
@@ -131,6 +132,11 @@ extension RunContext {
     guard let fingerprint = connection.hostKeyFingerprint else { return nil }
     return memory.finding(
       fingerprint: fingerprint, user: settings.user, now: WallClock.seconds)
+  }
+
+  /// Counts no links to a host that is known to have `bridge-host`: those that end are outages.
+  func expectHost(of connection: SSHConnection, _ unheard: UnheardLinks) {
+    if finding(memory, about: connection) == .present { unheard.hear() }
   }
 
   /// Records what was found on the host of a connection.

@@ -17,6 +17,7 @@ final class SessionQuery: LinkWork {
     let sessions: SessionHost
     /// The session that was meant when it was first looked up. Another one may get its name later.
     let found: OnceValue<SessionID>
+    let unheard: UnheardLinks
 
     /// The session that is meant, the same over all links of a run.
     ///
@@ -46,6 +47,7 @@ final class SessionQuery: LinkWork {
   private let context: RunContext
   private let body: Body
   private let found = OnceValue<SessionID>()
+  private let unheard = UnheardLinks()
 
   init(_ context: RunContext, _ body: Body) {
     self.context = context
@@ -73,9 +75,11 @@ final class SessionQuery: LinkWork {
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let connection = connection as? SSHConnection else { return }
     await context.report(connection)
+    context.expectHost(of: connection, unheard)
     let scope = Scope(
       context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.givenHost), found: found)
+      sessions: SessionHost(connection, host: context.settings.givenHost, unheard: unheard),
+      found: found, unheard: unheard)
     do throws(AppError) {
       let ending = try await body.ask(scope)
       context.remember(body.finding, connection)
@@ -85,6 +89,9 @@ final class SessionQuery: LinkWork {
         context.remember(.absent, connection)
       }
       let failure = await connection.lastFailure
+      if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
+        return context.fail(error, nil)
+      }
       let isLost = failure != nil || Task.isCancelled || error == .cancelled
       guard isLost else { return context.fail(error, await connection.lastRefusal) }
       guard let command = body.unrepeatable else { return }

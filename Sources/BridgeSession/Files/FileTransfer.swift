@@ -53,6 +53,7 @@ package actor FileTransfer {
   let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
+  private let unheard: UnheardLinks
   /// The key of the check, as long as the host knows one.
   private var key: [UInt8]?
   /// Whether the `bridge-host` there is of a version without a check with a key.
@@ -65,9 +66,12 @@ package actor FileTransfer {
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
-  /// - Parameter clock: for the time that the host has for its first answer.
+  /// - Parameters:
+  ///   - unheard: the same for all streams of one copy.
+  ///   - clock: for the time that the host has for its first answer.
   package init<C: Clock>(
-    _ job: Job, host: String, on executor: any PinnedExecutor, clock: C = ContinuousClock(),
+    _ job: Job, host: String, on executor: any PinnedExecutor,
+    unheard: UnheardLinks = UnheardLinks(), clock: C = ContinuousClock(),
     report: @escaping Report
   ) where C.Duration == Duration {
     self.clock = SessionClock(clock)
@@ -75,6 +79,7 @@ package actor FileTransfer {
     key = job.key
     self.host = host
     self.executor = executor
+    self.unheard = unheard
     self.report = report
     switch job.role {
     case .put:
@@ -140,7 +145,8 @@ package actor FileTransfer {
       return result
     }
     var ending = ByteChannelEnding.closed
-    if case .success = result, !isFinished, !Task.isCancelled { ending = await channel.ending() }
+    let isClosedHere = watch.isLate || isLate || Task.isCancelled
+    if case .success = result, !isFinished, !isClosedHere { ending = await end(of: channel) }
     if isFinished, job.stripe != nil, job.role == .put {
       held = channel
     } else {
@@ -156,7 +162,13 @@ package actor FileTransfer {
       return .ended(.closed)
     }
     guard !isLate else { throw .sshTimeout(seconds: Int(clamping: answerLimit / 1000)) }
-    return unavailable(ending) ?? .ended(ending)
+    return try unavailable(ending) ?? .ended(ending)
+  }
+
+  private func end(of channel: any ByteChannel) async -> ByteChannelEnding {
+    // One that was not heard may wait for what it is never sent.
+    if !answer.hasBegun { try? await channel.finish() }
+    return await channel.ending(clock)
   }
 
   private func useSHA256() {
@@ -199,8 +211,13 @@ package actor FileTransfer {
   var isFinished: Bool { sender?.isFinished ?? receiver?.isFinished ?? false }
 
   /// The host ended before its first frame, where it is not the link.
-  private func unavailable(_ ending: ByteChannelEnding) -> Outcome? {
-    guard !answer.hasBegun, case .finished(let status) = ending else { return nil }
+  private func unavailable(_ ending: ByteChannelEnding) throws(AppError) -> Outcome? {
+    if answer.hasBegun { unheard.hear() }
+    guard !answer.hasBegun else { return nil }
+    guard case .finished(let status) = ending else {
+      if let error = unheard.lose(host: host) { throw error }
+      return nil
+    }
     let printed = answer.preamble
     if SessionFailure.saysMissing(printed) {
       return .unavailable(reason: SessionFailure.notInstalled, isMissing: true)

@@ -23,11 +23,18 @@ public struct HostInstaller: Sendable {
 
   private let source: any ByteChannelSource
   private let host: String
+  private let unheard: UnheardLinks
 
   /// An installer for the host behind `source`; errors name it `host`.
   public init(_ source: any ByteChannelSource, host: String) {
+    self.init(source, host: host, unheard: UnheardLinks())
+  }
+
+  /// An installer for the host behind one of the links of a run.
+  package init(_ source: any ByteChannelSource, host: String, unheard: UnheardLinks) {
     self.source = source
     self.host = host
+    self.unheard = unheard
   }
 
   /// The first directory that can hold and execute programs.
@@ -131,12 +138,12 @@ public struct HostInstaller: Sendable {
       }
       return answer
     }
-    guard !Task.isCancelled else {
-      await channel.close()
-      throw .cancelled
-    }
-    let ending = await channel.ending()
+    // It has an end then, whatever the host does.
+    if Task.isCancelled { await channel.close() }
+    let ending = await channel.ending(SessionClock(ContinuousClock()))
     await channel.close()
+    if answer.hasBegun { unheard.hear() }
+    guard !Task.isCancelled else { throw .cancelled }
     guard !watch.isLate else { throw watch.error(host: host) }
     switch ending {
     case .lost(let error): throw error

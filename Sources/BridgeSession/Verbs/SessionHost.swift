@@ -8,6 +8,7 @@ public struct SessionHost: Sendable {
   private let source: any ByteChannelSource
   private let host: String
   private let program: String?
+  private let unheard: UnheardLinks
 
   /// The sessions behind `source`.
   ///
@@ -15,9 +16,17 @@ public struct SessionHost: Sendable {
   ///   - host: the host, as errors name it.
   ///   - program: the path of `bridge-host` there; nil to look where it is installed.
   public init(_ source: any ByteChannelSource, host: String, program: String? = nil) {
+    self.init(source, host: host, program: program, unheard: UnheardLinks())
+  }
+
+  /// The sessions behind one of the links of a run.
+  package init(
+    _ source: any ByteChannelSource, host: String, program: String? = nil, unheard: UnheardLinks
+  ) {
     self.source = source
     self.host = host
     self.program = program
+    self.unheard = unheard
   }
 
   /// All sessions of the user, as their files have them.
@@ -64,7 +73,7 @@ public struct SessionHost: Sendable {
   ///
   /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
   public func version() async throws(AppError) -> String {
-    let exchange = try await Exchange(.version, source, host, program)
+    let exchange = try await Exchange(.version, source, host, program, unheard)
     return try await exchange.text()
   }
 
@@ -83,7 +92,7 @@ public struct SessionHost: Sendable {
     var (position, ending) = (offset, ProgramEnd?.none)
     var status: SessionStatus?
     let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
-    let exchange = try await Exchange(verb, source, host, program)
+    let exchange = try await Exchange(verb, source, host, program, unheard)
     while let frame = try await exchange.next(of: session) {
       var chunk: SessionChunk?
       guard ending == nil else { throw await exchange.unexpected(frame) }
@@ -133,7 +142,7 @@ public struct SessionHost: Sendable {
     _ verb: HostCommand.Verb, of session: SessionID?, input: [UInt8] = [],
     _ take: (Frame) -> Void
   ) async throws(AppError) -> AppError {
-    let exchange = try await Exchange(verb, source, host, program, input: input)
+    let exchange = try await Exchange(verb, source, host, program, unheard, input: input)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
@@ -154,6 +163,7 @@ private actor Exchange {
   private let command: HostCommand
   private let host: String
   private var answer: AnswerReader
+  private let unheard: UnheardLinks
   private let watch: AnswerWatch
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
@@ -164,10 +174,10 @@ private actor Exchange {
 
   init(
     _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?,
-    input: [UInt8] = []
+    _ unheard: UnheardLinks, input: [UInt8] = []
   ) async throws(AppError) {
     command = HostCommand(verb, program: program)
-    (self.host, self.input) = (host, input)
+    (self.host, self.input, self.unheard) = (host, input, unheard)
     switch verb {
     case .list, .read, .files, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
@@ -185,7 +195,8 @@ private actor Exchange {
     do throws(AppError) {
       while true {
         if let frame = try parse() { return try accept(frame, session) }
-        guard let bytes = try await channel.read() else { return try await end() }
+        // Why there are no more is asked next.
+        guard let bytes = try? await channel.read() else { return try await end() }
         watch.hear()
         do throws(AnswerReader.Failure) {
           try answer.append(bytes)
@@ -226,6 +237,7 @@ private actor Exchange {
   }
 
   private func stopWaiting() {
+    if answer.hasBegun { unheard.hear() }
     watch.stop()
     watching.cancel()
     waiting?.cancel()
@@ -243,16 +255,19 @@ private actor Exchange {
   func text() async throws(AppError) -> String {
     var marked = MarkedBytes(marker: command.marker)
     var text: [UInt8] = []
-    while text.count < Self.textLimit, let bytes = try await channel.read() {
+    while text.count < Self.textLimit, let bytes = try? await channel.read() {
       watch.hear()
       guard let more = marked.take(bytes) else {
         await close()
         throw SessionFailure.error(.noMarker, host: host)
       }
-      if marked.hasBegun { stopWaiting() }
+      if marked.hasBegun {
+        unheard.hear()
+        stopWaiting()
+      }
       text += more
     }
-    let ending = await channel.ending()
+    let ending = await channel.ending(SessionClock(ContinuousClock()))
     await close()
     guard !watch.isLate else { throw watch.error(host: host) }
     let printed = marked.hasBegun ? text.suffix(1024) : marked.preamble.suffix(1024)
@@ -287,7 +302,7 @@ private actor Exchange {
   }
 
   private func end() async throws(AppError) -> Frame? {
-    let ending = await channel.ending()
+    let ending = await channel.ending(SessionClock(ContinuousClock()))
     await close()
     // One without a greeting may have nothing to say.
     answer.acceptSilence()

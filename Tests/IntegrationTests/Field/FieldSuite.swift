@@ -46,7 +46,7 @@ extension FieldTable {
     ("rekey", .right, [.copyThroughOutage, .forwardThroughOutage]),
     ("dropbear", .right, [.command, .shell]),
     // The device ends the connection after it: without a status the outcome is not known.
-    ("echo", .refused, [.command]),
+    ("echo", .refused, [.command, .copy]),
     ("echo", .right, [.forward, .shell]),
     ("home-read-only", .right, [.commandThroughOutage, .leave]),
     ("home-full", .right, [.command, .leaveThroughOutage]),
@@ -62,6 +62,7 @@ extension FieldTable {
     ("startup-2mib", .right, [.forward, .copy]),
     ("startup-redirect", .right, [.forward]),
     ("startup-redirect", .asSSH, [.shell]),
+    ("startup-redirect", .refused, [.copy]),
     ("startup-exec", .right, [.forward]),
     ("startup-exec", .asSSH, [.command]),
     ("startup-read", .right, [.shell, .forward]),
