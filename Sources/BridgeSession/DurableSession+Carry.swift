@@ -108,9 +108,8 @@ extension DurableSession {
     greeting = nil
     // One without a greeting may have ended without a word.
     answer.acceptSilence()
-    // Declined, or not there, and nothing was sent that could have started it before.
-    let isMissing = !answer.hasBegun && SessionFailure.saysMissing(answer.preamble)
-    if machine.phase.isRefused && !hasStatus || isMissing { mayHaveStarted = couldHaveStarted }
+    // Declined, and nothing was sent that could have started it before.
+    if machine.phase.isRefused, !hasStatus { mayHaveStarted = couldHaveStarted }
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }

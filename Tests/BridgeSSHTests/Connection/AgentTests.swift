@@ -216,6 +216,9 @@ import Testing
       let kinds: [FailureKind] =
         isSilent ? [.silent, .agentUnavailable, .keyUnusable] : [.keyUnusable]
       #expect(kinds.contains { $0 == kind }, "\(String(describing: error))")
+      if isSilent, kind == .keyUnusable {
+        #expect("\(String(describing: error))".contains("stopped answering"))
+      }
       if !isSilent { #expect("\(String(describing: error))".contains("refused to sign")) }
       await connection.close()
       // The same key in a file has its turn.
