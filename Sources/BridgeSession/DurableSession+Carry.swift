@@ -45,7 +45,7 @@ extension DurableSession {
         machine.closeAgain()
         let command = nextCommand()
         let ending = try await carry(over: try await nextChannel(command.text, last), command)
-        guard machine.mayRemove, !wasClosed else { break }
+        guard machine.mayRemove, farewell != .isOver else { break }
         last = ending
       } while !Task.isCancelled
         && progress.ended(
@@ -96,7 +96,10 @@ extension DurableSession {
     let watch = AnswerWatch(clock, silence: limit)
     self.watch = watch
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
-      group.addTask { await self.sendAll(to: channel) }
+      group.addTask {
+        let hasLeft = await self.sendAll(to: channel)
+        if hasLeft, await self.endsUnanswered() { await channel.close() }
+      }
       group.addTask { await watch.run(closing: channel) }
       let result = await receiveAll(from: channel)
       group.cancelAll()
@@ -113,7 +116,7 @@ extension DurableSession {
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }
-    if machine.phase == .left, ending == .finished(status: 0) { wasClosed = true }
+    if machine.phase == .left, ending == .finished(status: 0) { farewell = .isOver }
     await channel.close()
     try result.get()
     guard watch.isLate else { return ending }
@@ -149,7 +152,11 @@ extension DurableSession {
         throw isStarting && mayHaveStarted ? unknownStart : unanswered
       }
     }
-    if answer.hasBegun { unheard.hear() }
+    if answer.hasBegun {
+      unheard.hear()
+    } else if !answer.preamble.isEmpty {
+      unheard.hearOthers()
+    }
     if !mayHaveStarted, ending.isOfTheLink, let error = unheard.lose(host: configuration.host) {
       throw error
     }
@@ -278,15 +285,16 @@ extension DurableSession {
 
   // MARK: Sending
 
-  /// Sends what there is to send, until canceled or the channel takes no more.
-  private func sendAll(to channel: any ByteChannel) async {
+  /// Sends what there is to send, until canceled or the channel takes no more. Returns whether it
+  /// was everything, to the wish to leave.
+  private func sendAll(to channel: any ByteChannel) async -> Bool {
     do throws(AppError) {
       while !Task.isCancelled {
         let batch = nextBatch()
         if !batch.isEmpty {
           try await channel.write(batch)
         } else if machine.phase == .left {
-          return
+          return true
         } else {
           try await waitToSend(over: channel)
         }
@@ -294,6 +302,14 @@ extension DurableSession {
     } catch {
       // The receiver sees the end of the channel.
     }
+    return false
+  }
+
+  /// Whether the host's answer to the wish to leave is not waited for.
+  private func endsUnanswered() -> Bool {
+    guard farewell == .isSent else { return false }
+    farewell = .isOver
+    return true
   }
 
   private func waitToSend(over channel: any ByteChannel) async throws(AppError) {

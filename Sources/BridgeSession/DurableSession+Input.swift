@@ -140,10 +140,14 @@ extension DurableSession {
   /// committed: over the next channel, where the present one is lost. What is not removed stays on
   /// the host until it is too old to be kept.
   ///
-  /// - Parameter limit: the time that this may take.
-  public func close(within limit: Duration = .seconds(5)) async {
+  /// - Parameters:
+  ///   - limit: the time that this may take.
+  ///   - awaitsAnswer: whether it waits until the host has done it, which takes a round trip.
+  ///     Without that, use a link that delivers what is written last.
+  public func close(within limit: Duration = .seconds(5), awaitsAnswer: Bool = true) async {
     if let closing { return await closing.value }
     let milliseconds = Milliseconds(max(0, limit / .milliseconds(1)))
+    if !awaitsAnswer, machine.mayRemove { farewell = .isSent }
     let task = Task(executorPreference: executor) { await self.detachAndRemove(milliseconds) }
     closing = task
     await task.value
@@ -153,7 +157,7 @@ extension DurableSession {
     let end = clock.now() + limit
     await disconnect(closes: true, limit)
     let now = clock.now()
-    guard machine.mayRemove, !wasClosed, now < end else { return }
+    guard machine.mayRemove, farewell != .isOver, now < end else { return }
     await within(end - now) { await self.removeSession() }
   }
 

@@ -90,8 +90,8 @@ public actor DurableSession {
   var carrying: Task<Void, Never>?
   var isOver = false
   var isLeaving = false
-  /// The host has ended an attachment that this client left.
-  var wasClosed = false
+  /// How far the end of the attachment that this client leaves is waited for.
+  var farewell = Farewell.isAnswered
   var closing: Task<Void, Never>?
   /// Whether the host has answered this attachment.
   var isWelcome = false
@@ -112,6 +112,15 @@ public actor DurableSession {
   var idleChannel: (any ByteChannel)?
   /// The receiver, while the queue of output is full.
   let outputSpace = Changes()
+
+  enum Farewell {
+    /// Until the host ends it.
+    case isAnswered
+    /// Until the wish is sent.
+    case isSent
+    /// It has ended, or its end is not waited for.
+    case isOver
+  }
 
   /// A session that does nothing before `attach`, or before it is read from or written to.
   ///

@@ -106,6 +106,39 @@ struct CloseTests {
     await closed
   }
 
+  /// The link delivers what is sent last: that saves the round trip of an answer.
+  @Test func withoutAnAnswerItIsOverOnceItIsSent() async throws {
+    let host = ScriptedHost(Self.print)
+    // No time passes: a limit would not end it.
+    let session = DurableSession(host.configuration, clock: ManualClock()) {
+      command, last throws(AppError) in try await host.next(command, last)
+    }
+    try await settle(session)
+    await session.close(awaitsAnswer: false)
+    let channel = try #require(await host.channels.first)
+    #expect(try channel.sent().contains(where: Self.closes))
+    #expect(await host.channels.count == 1)
+  }
+
+  /// What could not be sent is sent over the next link, as with an answer.
+  @Test func withoutAnAnswerItIsSentAgainWhereTheLinkWasLost() async throws {
+    let host = ScriptedHost(
+      ending: .lost(.sshTimeout(seconds: 1)),
+      {
+        Self.print($0)
+        $0.hangUp()
+      }, Self.printAgain)
+    let session = host.session()
+    try await settle(session)
+    async let closed: Void = session.close(awaitsAnswer: false)
+    var channels = host.made.makeAsyncIterator()
+    _ = await channels.next()
+    let second = try #require(await channels.next())
+    try await second.waitForFrame(Self.closes)
+    await closed
+    #expect(await host.channels.count == 2)
+  }
+
   @Test func butNotByAClientThatWasReplaced() async throws {
     let host = ScriptedHost(
       {

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeWaiting
@@ -84,7 +85,20 @@ extension DurableWork {
       return
     }
     // A person waits for the prompt.
-    if isComplete { await session.close(within: .seconds(2)) } else { await session.detach() }
+    if isComplete {
+      await session.close(within: .seconds(2), awaitsAnswer: await !leavesUnanswered)
+    } else {
+      await session.detach()
+    }
     await streams?.close()
+  }
+
+  /// Whether a round trip is worth leaving without the answer, and the link allows it.
+  private var leavesUnanswered: Bool {
+    get async {
+      guard let connection = state.withLock({ $0.newest }) else { return false }
+      let (isFar, delivers) = await (connection.isFar, connection.deliversLastInput)
+      return isFar && delivers
+    }
   }
 }

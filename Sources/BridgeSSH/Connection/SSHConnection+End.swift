@@ -38,7 +38,7 @@ extension SSHConnection {
   func disconnect() async {
     if ending == nil {
       ending = failure(observation: .cancelled, phase: .close)
-      session?.sendDisconnect()
+      if !mayHoldInput { session?.sendDisconnect() }
       // Nothing is torn down before the first step: a caller that waits for known_hosts is resumed
       // here.
       if life.state == .idle, let ending {
@@ -57,6 +57,25 @@ extension SSHConnection {
     }
     await released.value()
   }
+
+  /// Whether the server may have input of a channel that it has not passed on. sshd forgets it when
+  /// it reads a disconnect message (packet.c), and writes it before it sees the end of the stream
+  /// (serverloop.c).
+  private var mayHoldInput: Bool {
+    channels.values.contains { $0.native.hasInput } || closing.contains(where: \.hasInput)
+  }
+
+  /// Whether the program of a channel gets what is written last, although the connection is closed
+  /// before anything answers: as far as is known, only OpenSSH writes it first.
+  package var deliversLastInput: Bool {
+    guard proxy == nil, identification.versionLine?.hasPrefix("SSH-2.0-OpenSSH_") == true else {
+      return false
+    }
+    return bastion?.assumeIsolated { $0.deliversLastInput } ?? true
+  }
+
+  /// Whether a person notices a round trip.
+  package var isFar: Bool { roundTrip.map { $0 > .milliseconds(10) } ?? false }
 
   /// Resumes all callers, then releases session and descriptor – unless a helper thread or a dial
   /// has them, which gives them back when it is done and is made to end.

@@ -21,6 +21,8 @@ import CLibSSH2
   /// Its output has ended, and the window is open for reading all of it: that needs nothing from
   /// the wire any more, which may exchange keys from the next packet on, or end.
   private(set) var isOutputHere = false
+  /// Whether anything was written to it.
+  private(set) var hasInput = false
   /// How many bytes the server had taken when that was looked at last.
   private var lastTaken: UInt64 = 0
   /// How many bytes of its output were handed out.
@@ -217,6 +219,7 @@ import CLibSSH2
       return unsafe libssh2_channel_write_ex(channel, 0, base, count)
     }
     if result == 0 { return .again }
+    if result > 0 { hasInput = true }
     return session.attempt(Int32(clamping: min(0, result))).map { result }
   }
 
