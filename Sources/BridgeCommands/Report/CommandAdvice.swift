@@ -69,7 +69,7 @@ package enum CommandAdvice {
     "durableSessionReplaced": "`--take` takes the session back, `--view` only reads.",
     "durableSessionOutcomeUnknown": "`bridgectl logs` prints the output that is kept.",
     "durableSessionHostUnusable": Row(
-      "`--durable=never` does without it; this installs it:", "bridgectl install HOST"),
+      "`connect --durable=never` does without it; this installs it:", "bridgectl install HOST"),
     "featureUnavailable": Row(
       "This prints the versions of bridgectl and its libraries:", "bridgectl version"),
   ]

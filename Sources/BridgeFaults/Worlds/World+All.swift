@@ -47,10 +47,12 @@ extension World {
     },
   ]
 
-  /// A network device: a command is an error that names it; a terminal has a prompt.
+  /// A network device: a command is an error that names it; a terminal has a prompt. A server that
+  /// is killed at once sends no output.
   private static let device =
     #"[ -n "$SSH_ORIGINAL_COMMAND" ] || exec sh; "# + count
-    + #"printf 'Line has invalid autocommand "%s"\n' "$SSH_ORIGINAL_COMMAND"; kill $PPID"#
+    + #"printf 'Line has invalid autocommand "%s"\n' "$SSH_ORIGINAL_COMMAND"; "#
+    + "sleep 0.2; kill $PPID"
 
   /// Home directories that differ.
   package static let homes: [World] = [

@@ -142,7 +142,11 @@ public struct HostInstaller: Sendable {
     if Task.isCancelled { await channel.close() }
     let ending = await channel.ending(SessionClock(ContinuousClock()))
     await channel.close()
-    if answer.hasBegun { unheard.hear() }
+    if answer.hasBegun {
+      unheard.hear()
+    } else if !answer.rest.isEmpty {
+      unheard.hearOthers()
+    }
     guard !Task.isCancelled else { throw .cancelled }
     guard !watch.isLate else { throw watch.error(host: host) }
     switch ending {

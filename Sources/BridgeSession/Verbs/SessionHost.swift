@@ -316,12 +316,14 @@ private actor Exchange {
   private func error(
     of ending: ByteChannelEnding, printed: some Sequence<UInt8>, hasBegun: Bool
   ) -> AppError {
-    switch ending {
+    let printed = Array(printed)
+    if !hasBegun, !printed.isEmpty { unheard.hearOthers() }
+    return switch ending {
     case .lost(let error): error
     case .closed: .cancelled
     case .finished(let status):
       SessionFailure.unanswered(
-        status: status, printed: Array(printed), hasBegun: hasBegun, host: host)
+        status: status, printed: printed, hasBegun: hasBegun, host: host)
     }
   }
 }
