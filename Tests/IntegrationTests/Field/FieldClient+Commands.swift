@@ -34,7 +34,7 @@ extension FieldClient {
       try home.knowsBridgeHost(of: world.user, behind: world.knownHosts)
     }
     let running = try start(["connect"] + link + [target, "--", waitingLine])
-    let hasBegun = try await printed("begin", by: running)
+    let hasBegun = try await begun(running)
     if hasBegun { try await world.breakLinks() }
     try letGo()
     let outcome = try await end(running)
@@ -44,11 +44,30 @@ extension FieldClient {
       outcome, Seen(code: outcome.code, output: outcome.text, runs: runs),
       expected: Seen(code: 7, output: "begin\nend\n", runs: 1)
     ) {
-      // It would not survive the outage.
-      guard !hasBegun else { return nil }
-      forgetRuns()
-      let outcome = try await run(options + [target, waitingLine], program: "/usr/bin/ssh")
-      return Seen(code: outcome.code, output: outcome.text, runs: runs)
+      // It would not survive the outage either.
+      guard !hasBegun || outcome.refusal == nil else { return nil }
+      return try await waitingLineBySSH()
     }
+  }
+
+  /// Waits until the command has printed its first line, or has ended without; 3 s after its start
+  /// a start-up file may have sent that elsewhere.
+  private func begun(_ running: Home.Running) async throws -> Bool {
+    let start = ContinuousClock.now
+    var limit = Duration.seconds(3)
+    while !home.read("out-\(running.name)").contains("begin") {
+      guard running.isAlive else { return home.read("out-\(running.name)").contains("begin") }
+      if runs == 0 { limit = ContinuousClock.now - start + .seconds(3) }
+      guard ContinuousClock.now - start < limit else { return true }
+      try await ContinuousClock().sleep(for: .milliseconds(10))
+    }
+    return true
+  }
+
+  /// What `ssh` makes of it where nothing breaks, and it is let go on.
+  func waitingLineBySSH() async throws -> Seen {
+    forgetRuns()
+    let outcome = try await run(options + [target, waitingLine], program: "/usr/bin/ssh")
+    return Seen(code: outcome.code, output: outcome.text, runs: runs)
   }
 }
