@@ -98,7 +98,7 @@ extension DurableSession {
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
       group.addTask {
         let hasLeft = await self.sendAll(to: channel)
-        if hasLeft, await self.endsUnanswered() { await channel.close() }
+        if hasLeft { await self.stopUnanswered() }
       }
       group.addTask { await watch.run(closing: channel) }
       let result = await receiveAll(from: channel)
@@ -116,6 +116,9 @@ extension DurableSession {
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }
+    // A server that is told to close the channel closes the program's output, and the keeper takes
+    // that for the end of the attachment before it has the rest of the input.
+    if machine.phase == .left, farewell == .isOver { return ending }
     if machine.phase == .left, ending == .finished(status: 0) { farewell = .isOver }
     await channel.close()
     try result.get()
@@ -153,11 +156,13 @@ extension DurableSession {
       }
     }
     if answer.hasBegun {
-      unheard.hear()
+      configuration.unheard?.hear()
     } else if !answer.preamble.isEmpty {
-      unheard.hearOthers()
+      configuration.unheard?.hearOthers()
     }
-    if !mayHaveStarted, ending.isOfTheLink, let error = unheard.lose(host: configuration.host) {
+    if !mayHaveStarted, ending.isOfTheLink,
+      let error = configuration.unheard?.lose(host: configuration.host)
+    {
       throw error
     }
     let mayGoOn = progress.ended(
@@ -305,11 +310,11 @@ extension DurableSession {
     return false
   }
 
-  /// Whether the host's answer to the wish to leave is not waited for.
-  private func endsUnanswered() -> Bool {
-    guard farewell == .isSent else { return false }
+  /// Ends the attachment without the host's answer to the wish to leave, where none is waited for.
+  private func stopUnanswered() {
+    guard farewell == .isSent else { return }
     farewell = .isOver
-    return true
+    carrying?.cancel()
   }
 
   private func waitToSend(over channel: any ByteChannel) async throws(AppError) {

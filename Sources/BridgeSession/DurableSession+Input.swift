@@ -140,17 +140,20 @@ extension DurableSession {
   /// committed: over the next channel, where the present one is lost. What is not removed stays on
   /// the host until it is too old to be kept.
   ///
-  /// - Parameters:
-  ///   - limit: the time that this may take.
-  ///   - awaitsAnswer: whether it waits until the host has done it, which takes a round trip.
-  ///     Without that, use a link that delivers what is written last.
-  public func close(within limit: Duration = .seconds(5), awaitsAnswer: Bool = true) async {
+  /// - Parameter limit: the time that this may take.
+  public func close(within limit: Duration = .seconds(5)) async {
     if let closing { return await closing.value }
     let milliseconds = Milliseconds(max(0, limit / .milliseconds(1)))
-    if !awaitsAnswer, machine.mayRemove { farewell = .isSent }
     let task = Task(executorPreference: executor) { await self.detachAndRemove(milliseconds) }
     closing = task
     await task.value
+  }
+
+  /// `close` without a round trip: it does not wait until the host has done it, and leaves the
+  /// channel open. The caller closes the link next, which delivers what was written last.
+  package func closeWithLink(within limit: Duration) async {
+    if machine.mayRemove { farewell = .isSent }
+    await close(within: limit)
   }
 
   private func detachAndRemove(_ limit: Milliseconds) async {

@@ -114,7 +114,7 @@ struct CloseTests {
       command, last throws(AppError) in try await host.next(command, last)
     }
     try await settle(session)
-    await session.close(awaitsAnswer: false)
+    await session.closeWithLink(within: .seconds(5))
     let channel = try #require(await host.channels.first)
     #expect(try channel.sent().contains(where: Self.closes))
     #expect(await host.channels.count == 1)
@@ -130,7 +130,7 @@ struct CloseTests {
       }, Self.printAgain)
     let session = host.session()
     try await settle(session)
-    async let closed: Void = session.close(awaitsAnswer: false)
+    async let closed: Void = session.closeWithLink(within: .seconds(5))
     var channels = host.made.makeAsyncIterator()
     _ = await channels.next()
     let second = try #require(await channels.next())

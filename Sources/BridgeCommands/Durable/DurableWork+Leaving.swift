@@ -85,10 +85,13 @@ extension DurableWork {
       return
     }
     // A person waits for the prompt.
-    if isComplete {
-      await session.close(within: .seconds(2), awaitsAnswer: await !leavesUnanswered)
-    } else {
+    let limit = Duration.seconds(2)
+    if !isComplete {
       await session.detach()
+    } else if await leavesUnanswered {
+      await session.closeWithLink(within: limit)
+    } else {
+      await session.close(within: limit)
     }
     await streams?.close()
   }

@@ -171,6 +171,8 @@ final class Keeper {
       touchAt = now + Self.touchPeriod
       files.directory.touch()
     }
+    // What a peer that is gone had sent.
+    apply(server.takeProgramEffects(), at: now)
     writeLive()
     followWriter()
   }

@@ -88,17 +88,31 @@ final class SessionServer {
   func serve(_ token: Token, _ readiness: Readiness, at now: Milliseconds) {
     guard let connection = connection(token.connection) else { return }
     switch token.part {
-    case .input where readiness.isReadable: receive(connection, at: now)
+    case .input where readiness.isReadable: _ = receive(connection, at: now)
     case .input, .output: if readiness.isClosed { connection.isGone = true }
     // The attaching process sends nothing: it has ended.
     case .process: if readiness.isReadable || readiness.isClosed { connection.isGone = true }
     }
   }
 
-  private func receive(_ connection: Connection, at now: Milliseconds) {
+  /// Takes in what a peer that is gone had sent before: its wish to leave may be the last of it.
+  private func receiveRest(of connection: Connection, at now: Milliseconds) {
+    var reads = 0
+    while connection.takesFrames, reads < Self.mostReads, receive(connection, at: now) {
+      reads += 1
+    }
+  }
+
+  /// For a peer that goes on sending.
+  private static let mostReads = 64
+
+  /// Takes in what is there; false where there is nothing.
+  private func receive(_ connection: Connection, at now: Milliseconds) -> Bool {
     switch connection.input.read(connection.readSize.next) {
-    case .nothing: return
-    case .end: connection.isGone = true
+    case .nothing: return false
+    case .end:
+      connection.isGone = true
+      return false
     case .bytes(let bytes):
       connection.readSize.took(bytes.count)
       connection.parser.append(bytes)
@@ -109,6 +123,7 @@ final class SessionServer {
       } catch {
         execute(machine.violate(error, by: connection.id), at: now)
       }
+      return true
     }
   }
 
@@ -172,6 +187,7 @@ final class SessionServer {
         connection.isGone = true
       }
     }
+    for connection in connections where connection.isGone { receiveRest(of: connection, at: now) }
     for connection in connections where connection.isFinished(at: now) {
       machine.disconnect(connection.id)
       connection.release()

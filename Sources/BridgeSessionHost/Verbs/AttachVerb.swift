@@ -131,6 +131,7 @@ struct AttachVerb {
       code = connection.exitCode ?? code
       let now = Machine.milliseconds
       server.pump(at: now)
+      if server.takeProgramEffects().contains(.discard) { reading.removes = true }
       code = connection.exitCode ?? code
       commit(server, files)
       guard !server.connections.isEmpty else { break }
@@ -141,7 +142,6 @@ struct AttachVerb {
       for index in 0..<list.count {
         server.serve(list[index].token, list[index].readiness, at: then)
       }
-      if server.takeProgramEffects().contains(.discard) { reading.removes = true }
     }
     return code ?? ExitStatus.success
   }

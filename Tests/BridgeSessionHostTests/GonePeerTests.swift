@@ -1,0 +1,40 @@
+import BridgeSessionProtocol
+import Testing
+
+@testable import BridgeSessionHost
+
+/// A peer whose end of the output is closed while its last frames wait in the other pipe: so sshd
+/// leaves a session whose connection has ended.
+@Suite struct GonePeerTests {
+  @Test func itsLastWishCounts() throws {
+    let folder = try JournalTests.Folder()
+    let session = Identifier(high: 1, low: 1)
+    let machine = HostSession(
+      ended: .exited(status: 0), .init(session: session, epoch: 7, kind: .pipes), oldest: 0,
+      newest: 0, committed: 0, input: InputRecord())
+    let server = SessionServer(machine, Journal(folder.directory))
+    let input = try Pipe()
+    var output: Pipe? = try Pipe()
+    let writer = try #require(output).writer
+    try input.reader.setNonblocking()
+    try writer.setNonblocking()
+    server.add(
+      input: Channel(input.reader, .own), output: Channel(writer, .own), process: nil, at: 0)
+    _ = TestMachine.ignoresBrokenPipes
+
+    func send(_ frames: Frame...) {
+      let bytes = frames.flatMap(\.encoded)
+      #expect(Channel(input.writer, .own).write(bytes, from: 0) == .wrote(bytes.count))
+    }
+    var hello = Hello(session: session, client: Identifier(high: 2, low: 2))
+    hello.role = .writer
+    send(.hello(hello))
+    server.serve(.init(connection: 1, part: .input), Readiness(isReadable: true), at: 0)
+    send(.control(number: 1, .close))
+    // The answer to the hello was not sent yet, and never is.
+    output = nil
+    server.pump(at: 0)
+    #expect(server.takeProgramEffects().contains(.discard))
+    #expect(server.connections.isEmpty)
+  }
+}
