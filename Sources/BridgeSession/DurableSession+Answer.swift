@@ -22,7 +22,7 @@ extension DurableSession {
     if machine.phase.isRefused { return .declined }
     if watch?.isLate == true { return .silence }
     if answer.hasBegun { return nil }
-    return unheard.areTooMany ? .lostLinks : .noHost
+    return configuration.unheard?.areTooMany == true ? .lostLinks : .noHost
   }
 
   /// Sends what was held back, once it is known that `bridge-host` reads it.

@@ -37,6 +37,11 @@ public actor DurableSession {
     /// How long the host may say nothing before `bridge-host` answers.
     public var answerLimit = Duration.milliseconds(AnswerWatch.longSilence)
 
+    /// Counts links that end before an answer, and gives up where they are too many: for a host
+    /// that may be a device without `bridge-host`. Nil where it is known to have one: it may be
+    /// dialed for ever.
+    package var unheard: UnheardLinks?
+
     /// Attaches to a session as a writer.
     public init(host: String, attachment: ClientSession.Configuration) {
       self.host = host
@@ -100,7 +105,6 @@ public actor DurableSession {
   /// Whether the program may have been started: false as long as no `bridge-host` was sent what
   /// starts it, or where it declined.
   public internal(set) var mayHaveStarted = false
-  package nonisolated let unheard = UnheardLinks()
   var wasWriter = false
   var hasAttached = false
   var timer: Task<Void, Never>?

@@ -15,6 +15,7 @@ import Testing
     var configuration = host.configuration
     configuration.start = spec
     configuration.answerLimit = .seconds(10)
+    configuration.unheard = UnheardLinks()
     return DurableSession(configuration, clock: clock) { command, last throws(AppError) in
       try await host.next(command, last)
     }
@@ -68,6 +69,21 @@ import Testing
     #expect(await session.absence == .lostLinks)
     #expect(await !session.mayHaveStarted)
     #expect(await host.channels.map(\.sentBytes) == Array(repeating: [], count: links))
+  }
+
+  /// A caller that knows of bridge-host there decides itself how long it dials.
+  @Test func outagesBeforeAnAnswerAreNoReasonToGiveUp() async throws {
+    let loss = ByteChannelEnding.lost(.sshConnectionFailed(host: "h", reason: "closed"))
+    let outage = { @Sendable (channel: ScriptedChannel) in
+      channel.send(Array("Welcome!\n".utf8))
+      channel.hangUp()
+    }
+    let host = ScriptedHost(ending: loss, outage, outage, outage, outage, { $0.greet() })
+    let session = host.session()
+    _ = try await session.attach()
+    let channel = try #require(await host.channels.last)
+    #expect(await host.channels.count == 5)
+    try await Self.detach(session, channel)
   }
 
   /// A start-up file that starts another shell, or reads standard input.

@@ -113,6 +113,8 @@ struct SessionClient: Sendable {
     var output = await store.output
     for try await chunk in session.output {
       guard case .bytes(let bytes, _) = chunk.content else {
+        // After an outage it says only up to where output of a terminal is old.
+        if case .screen([], live: _) = chunk.content { continue }
         return "a gap at \(chunk.offset) to \(chunk.end)"
       }
       guard chunk.offset == output.position else {

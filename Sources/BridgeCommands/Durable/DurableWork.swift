@@ -130,8 +130,6 @@ final class DurableWork: LinkWork {
         return try await links.channel(running: command)
       }
     }
-    // Links that end before it answers are outages.
-    if finding == .present { session.unheard.hear() }
     let command = session.firstCommand.text
     let opening = Task.immediate(executorPreference: context.reactor) {
       () async -> Result<any ByteChannel, AppError> in
@@ -316,6 +314,8 @@ final class DurableWork: LinkWork {
       }
     }
     configuration.answerLimit = answerLimit(knowing: finding)
+    // On a host that has it, links that end before it answers are outages.
+    if finding != .present { configuration.unheard = unheard }
     return configuration
   }
 

@@ -53,7 +53,7 @@ package actor FileTransfer {
   let clock: SessionClock
   /// Whether the host's end has said anything on this channel.
   private var isAnswered = false
-  private let unheard: UnheardLinks
+  private let unheard: UnheardLinks?
   /// The key of the check, as long as the host knows one.
   private var key: [UInt8]?
   /// Whether the `bridge-host` there is of a version without a check with a key.
@@ -67,11 +67,11 @@ package actor FileTransfer {
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
   /// - Parameters:
-  ///   - unheard: the same for all streams of one copy.
+  ///   - unheard: the same for all streams of one copy; nil where a host is dialed for ever.
   ///   - clock: for the time that the host has for its first answer.
   package init<C: Clock>(
     _ job: Job, host: String, on executor: any PinnedExecutor,
-    unheard: UnheardLinks = UnheardLinks(), clock: C = ContinuousClock(),
+    unheard: UnheardLinks? = nil, clock: C = ContinuousClock(),
     report: @escaping Report
   ) where C.Duration == Duration {
     self.clock = SessionClock(clock)
@@ -212,11 +212,11 @@ package actor FileTransfer {
 
   /// The host ended before its first frame, where it is not the link.
   private func unavailable(_ ending: ByteChannelEnding) throws(AppError) -> Outcome? {
-    if answer.hasBegun { unheard.hear() }
+    if answer.hasBegun { unheard?.hear() }
     guard !answer.hasBegun else { return nil }
     guard case .finished(let status) = ending else {
-      if !answer.preamble.isEmpty { unheard.hearOthers() }
-      if let error = unheard.lose(host: host) { throw error }
+      if !answer.preamble.isEmpty { unheard?.hearOthers() }
+      if let error = unheard?.lose(host: host) { throw error }
       return nil
     }
     let printed = answer.preamble
