@@ -150,7 +150,7 @@ extension Forwarder {
 /// Runs `body` with a forwarder through `server`, dialed at `port` where that is another one. It is
 /// closed after.
 func withForwarder(
-  _ server: SSHServer, at port: Int? = nil, _ limits: Forwarder.Limits = .init(),
+  _ server: SSHServer, at port: Int? = nil, _ limits: Forwarder.Limits = .longWait,
   link: @escaping @Sendable () async throws(AppError) -> Void = { () throws(AppError) in },
   _ body: (Forwarder) async throws -> Void
 ) async throws {
@@ -159,9 +159,18 @@ func withForwarder(
     body)
 }
 
+extension Forwarder.Limits {
+  /// Beside many other tests a login may take longer than a user's connection waits for it.
+  static var longWait: Self {
+    var limits = Self()
+    limits.wait = .seconds(60)
+    return limits
+  }
+}
+
 /// Runs `body` with a forwarder through the server at `endpoint`.
 func withForwarder(
-  _ endpoint: Endpoint, _ configuration: SSHConfiguration, _ limits: Forwarder.Limits = .init(),
+  _ endpoint: Endpoint, _ configuration: SSHConfiguration, _ limits: Forwarder.Limits = .longWait,
   link: @escaping @Sendable () async throws(AppError) -> Void = { () throws(AppError) in },
   _ body: (Forwarder) async throws -> Void
 ) async throws {
