@@ -88,7 +88,7 @@ enum ApprovalClient {
   private static func answerAll(_ settings: String) async throws -> Int32 {
     var state = try ApprovalState(at: settings)
     guard let configuration = state.configuration else { return 64 }
-    let dialer = Dialer(state)
+    let dialer = ApprovalDialer(state)
     let session = DurableSession(configuration) { command, _ throws(AppError) in
       try await dialer.channel(running: command)
     }
@@ -128,7 +128,7 @@ enum ApprovalClient {
 }
 
 /// Dials again whenever the session asks for a channel and the link is gone.
-private actor Dialer {
+private actor ApprovalDialer {
   private let endpoint: Endpoint
   private let configuration: SSHConfiguration
   private var connection: SSHConnection?

@@ -7,7 +7,7 @@ import BridgeWebSocket
 
 /// What the applications on the links do: some of them are slow.
 struct Application: Sendable {
-  let link: Link
+  let link: SoakLink
   let recorder: Recorder
 
   /// What a WebSocket holds of messages that are not taken.
@@ -68,7 +68,7 @@ struct Application: Sendable {
 
 /// Operations that are run again when a link is lost under them.
 struct Operations: Sendable {
-  let fleet: Fleet
+  let fleet: SoakFleet
   let recorder: Recorder
   let supervisor: Supervisor<ContinuousClock>
 
@@ -94,7 +94,7 @@ struct Operations: Sendable {
     }
   }
 
-  private func work(on link: Link) async {
+  private func work(on link: SoakLink) async {
     do {
       try await supervisor.run(source: "operation on \(link.id)", .idempotent) {
         [recorder, supervisor] in
@@ -114,13 +114,13 @@ struct Operations: Sendable {
 }
 
 /// Stands in for the person at the screen: takes one of the options that an error offers.
-struct Person: Sendable {
+struct StandIn: Sendable {
   let supervisor: Supervisor<ContinuousClock>
   let recorder: Recorder
 
   /// What a link waits for is chosen from what its error offers; without an entry it is reconnected
   /// as from a list of links.
-  func mend(_ link: Link) async {
+  func mend(_ link: SoakLink) async {
     await recorder.personChose(link.id)
     let entries = await [supervisor.shown].compactMap(\.self) + supervisor.waiting
     let entry = entries.first { $0.source == link.id.description }

@@ -7,8 +7,8 @@ import BridgeTransport
 /// Lets the faults of one link happen, one after another, and stands in for a person where the
 /// link asks for one.
 struct Driver: Sendable {
-  let fleet: Fleet
-  let link: Link
+  let fleet: SoakFleet
+  let link: SoakLink
   let recorder: Recorder
   let supervisor: Supervisor<ContinuousClock>
   let turnstile: Turnstile
@@ -68,7 +68,7 @@ struct Driver: Sendable {
     return try result.get()
   }
 
-  private func strike(_ blow: Blow, beside others: [Link]) async throws(FaultError) -> Bool {
+  private func strike(_ blow: Blow, beside others: [SoakLink]) async throws(FaultError) -> Bool {
     let isUp = await supervisor.state(of: link.id)?.isUp == true
     guard isUp, await recorder.open(link.id, blow.havoc) else { return false }
     for other in others { await recorder.open(other.id, blow.havoc, isAimed: false) }
@@ -94,7 +94,7 @@ struct Driver: Sendable {
         await rest(.milliseconds(200))
         // No person would choose before the host is in order again.
         await turnstile.pass()
-        await Person(supervisor: supervisor, recorder: recorder).mend(link)
+        await StandIn(supervisor: supervisor, recorder: recorder).mend(link)
       }
       await rest(.milliseconds(20))
     }

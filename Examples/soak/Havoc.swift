@@ -104,8 +104,8 @@ struct Blow: Sendable {
 
 /// Lets faults happen to one link.
 struct Striker: Sendable {
-  let fleet: Fleet
-  let link: Link
+  let fleet: SoakFleet
+  let link: SoakLink
   let supervisor: Supervisor<ContinuousClock>
 
   /// Returns once the fault was begun, and for how long it goes on by itself.

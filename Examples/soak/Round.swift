@@ -9,7 +9,7 @@ import Foundation
 /// All links under one supervisor, from the first dial to the last descriptor.
 final class Round: Sendable {
   private let options: SoakOptions
-  private let fleet: Fleet
+  private let fleet: SoakFleet
   private let recorder = Recorder()
   private let ending = Mutex(Ending())
 
@@ -20,7 +20,7 @@ final class Round: Sendable {
     weak var supervisor: Supervisor<ContinuousClock>?
   }
 
-  init(_ options: SoakOptions, _ fleet: Fleet) {
+  init(_ options: SoakOptions, _ fleet: SoakFleet) {
     self.options = options
     self.fleet = fleet
   }
@@ -63,7 +63,7 @@ final class Round: Sendable {
     let length = Duration.seconds(options.minutes * 60)
     let span = min(length * 0.8, Self.pace * options.faults / links)
     let gap = min(.milliseconds(500), span / Double(options.faults) * Double(links) / 4)
-    let plan = Blow.plan(options, over: span, isSSH: Fleet.isSSH)
+    let plan = Blow.plan(options, over: span, isSSH: SoakFleet.isSSH)
     let (start, turnstile) = (Moment.now, Turnstile())
     let operations = Operations(fleet: fleet, recorder: recorder, supervisor: supervisor)
     let running = Task { await operations.run() }

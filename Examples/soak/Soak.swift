@@ -51,7 +51,7 @@ struct SoakRun: Sendable {
   init(_ options: SoakOptions) { self.options = options }
 
   func report() async throws -> Report {
-    let fleet = try await Fleet(options.connections, seed: options.seed)
+    let fleet = try await SoakFleet(options.connections, seed: options.seed)
     do {
       let report = try await soak(fleet)
       await fleet.stop()
@@ -62,7 +62,7 @@ struct SoakRun: Sendable {
     }
   }
 
-  private func soak(_ fleet: Fleet) async throws -> Report {
+  private func soak(_ fleet: SoakFleet) async throws -> Report {
     var report = Report(
       seed: options.seed, faults: options.faults, connections: options.connections,
       sshConnections: fleet.links.count(where: \.isSSH))

@@ -3,7 +3,7 @@ struct FleetTable {
   private var height = 0
 
   /// The next frame; moves back to the top of the last one first (ECMA-48, CPL and EL).
-  mutating func frame(_ states: [LinkState]) -> String {
+  mutating func frame(_ states: [LinkRow]) -> String {
     var lines = ["\(states.count { $0.isUp }) of \(states.count) links are up"]
     for index in stride(from: 0, to: states.count, by: 2) {
       let cells = states[index..<min(index + 2, states.count)].map(cell)
@@ -14,7 +14,7 @@ struct FleetTable {
     return up + lines.map { $0 + "\u{1B}[K\n" }.joined()
   }
 
-  private func cell(_ state: LinkState) -> String {
+  private func cell(_ state: LinkRow) -> String {
     let color = state.isUp ? "32" : "33"
     let words = state.words.padding(to: 30)
     return "\(state.name.padding(to: 8))\u{1B}[\(color)m\(words)\u{1B}[0m"

@@ -32,7 +32,7 @@ enum SupervisedFleet {
       try await FaultProxy(to: server.port, seed: seed),
       try await FaultProxy(to: peer.port, seed: seed &+ 1),
     ]
-    let fleet = try await Fleet(20, server, over: proxies[0], sockets: proxies[1], seed: seed)
+    let fleet = try await DemoFleet(20, server, over: proxies[0], sockets: proxies[1], seed: seed)
     async let counted = fleet.countErrors()
     try await fleet.untilAllAreUp()
     await story.say(.recovery, "\(fleet.ids.count) links are up")
@@ -60,11 +60,11 @@ enum SupervisedFleet {
     for proxy in proxies { await proxy.stop() }
     let errors = await counted
     await story.say(.proof, "\(injected) faults; errors: \(errors.told)")
-    await story.hold("every error has a type", errors.keys.allSatisfy(Fleet.isTyped))
+    await story.hold("every error has a type", errors.keys.allSatisfy(DemoFleet.isTyped))
   }
 
   /// Shows the fleet while the storm lasts: a table on a terminal, a line now and then elsewhere.
-  private static func watch(_ fleet: Fleet, for time: Duration, _ story: Story) async throws {
+  private static func watch(_ fleet: DemoFleet, for time: Duration, _ story: Story) async throws {
     let isLive = isatty(1) == 1 && !story.options.isJSON
     let start = ContinuousClock.now
     var table = FleetTable()

@@ -116,8 +116,8 @@ extension DurableSession {
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }
-    // A server that is told to close the channel closes the program's output, and the keeper takes
-    // that for the end of the attachment before it has the rest of the input.
+    // A server that is asked to close the channel closes the output of the program: for the keeper
+    // the attachment ends with that, before the rest of the input.
     if machine.phase == .left, farewell == .isOver { return ending }
     if machine.phase == .left, ending == .finished(status: 0) { farewell = .isOver }
     await channel.close()

@@ -61,7 +61,7 @@ extension DurableSession {
   /// Sets the size of the program's terminal.
   ///
   /// - Throws: as `write`.
-  public func resize(to size: TerminalSize) async throws(AppError) {
+  public func resize(to size: WindowSize) async throws(AppError) {
     try await perform { machine throws(ClientSession.WriteError) in
       _ = try machine.perform(.resize(size))
     }

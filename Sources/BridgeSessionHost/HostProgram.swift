@@ -23,14 +23,14 @@ public enum HostProgram {
   private static func status(_ arguments: [String]) -> UInt8 {
     guard let verb = arguments.first, let options = Options(Array(arguments.dropFirst())) else {
       Machine.write(Array(usage.utf8), to: 2)
-      return ExitStatus.usage
+      return HostStatus.usage
     }
     switch verb {
     case KeepVerb.name: return KeepVerb.run()
     case "version":
       let versions = Limits.versions.map { "\($0)" }.joined(separator: " ")
       Machine.write(Array("bridge-host protocol \(versions)\n".utf8), to: 1)
-      return ExitStatus.success
+      return HostStatus.success
     case FilesVerb.name:
       let answer = Answer(marker: options.marker)
       answer.begin(FileLimits.greeting)
@@ -47,7 +47,7 @@ public enum HostProgram {
     do throws(RootError) {
       roots = try StateRoot.open(creates: verb == "start")
     } catch {
-      if verb == "list", case .unsuitable = error { return ExitStatus.success }
+      if verb == "list", case .unsuitable = error { return HostStatus.success }
       if case .unsuitable = error, verb != "start" {
         return answer.decline(.unknownSession, "No session here (\(error.text)).")
       }
@@ -57,7 +57,7 @@ public enum HostProgram {
     if verb == "list" { return Inspection(answer: answer, roots: roots).list() }
     guard let session = options.session else {
       Machine.write(Array(usage.utf8), to: 2)
-      return ExitStatus.usage
+      return HostStatus.usage
     }
     let inspection = Inspection(answer: answer, roots: roots)
     switch verb {
@@ -67,7 +67,7 @@ public enum HostProgram {
     case "kill": return inspection.kill(session, options.signal)
     default:
       Machine.write(Array(usage.utf8), to: 2)
-      return ExitStatus.usage
+      return HostStatus.usage
     }
   }
 

@@ -1,5 +1,5 @@
 import BridgeSessionHost
 
-@main struct Main {
+@main struct BridgeHost {
   static func main() { HostProgram.run(Array(CommandLine.arguments.dropFirst())) }
 }

@@ -51,7 +51,7 @@ import Testing
     try bytes.write(to: file)
     for verb in ["wait", "attach", "kill"] {
       let (frames, status) = try bench.run([verb, "--session", session.description])
-      #expect(status == Int32(ExitStatus.unknownOutcome), "\(verb)")
+      #expect(status == Int32(HostStatus.unknownOutcome), "\(verb)")
       guard case .refused(let refusal)? = frames.last else {
         Issue.record("\(verb): \(frames)")
         continue

@@ -44,9 +44,9 @@ import Testing
       return Int(state >> 33) % (limit + 1)
     }
     let pipe = try Reader()
-    var (outbox, made, taken) = (Outbox(), [UInt8](), [UInt8]())
+    var (outbox, made, taken) = (FrameOutbox(), [UInt8](), [UInt8]())
     for _ in 0..<200 {
-      let largest = [3, 600, Outbox.shortestShared, 200_000][random(3)]
+      let largest = [3, 600, FrameOutbox.shortestShared, 200_000][random(3)]
       let bytes = Self.bytes(random(largest), from: made.count)
       let margin = random(9)
       let array = [UInt8](repeating: 0xEE, count: margin) + bytes + [0xEE]
@@ -71,7 +71,7 @@ import Testing
   /// One read of a program may leave much space in its array.
   @Test func shortPartsAreKeptInOneArray() throws {
     let pipe = try Reader()
-    var outbox = Outbox()
+    var outbox = FrameOutbox()
     for index in 0..<10_000 { outbox.add(Self.bytes(20, from: index * 20)[...]) }
     #expect(outbox.count == 200_000 && outbox.partCount < 10)
     var taken: [UInt8] = []
@@ -85,8 +85,8 @@ import Testing
   /// It never has sent all; what is sent does not stay.
   @Test func aReaderThatIsAlwaysBehindCostsNoMore() throws {
     let pipe = try Reader()
-    var outbox = Outbox()
-    let part = Self.bytes(Outbox.shortestShared, from: 0)
+    var outbox = FrameOutbox()
+    let part = Self.bytes(FrameOutbox.shortestShared, from: 0)
     for _ in 0..<4 { outbox.add(part[...]) }
     for _ in 0..<1000 {
       outbox.add(part[...])
@@ -98,7 +98,7 @@ import Testing
 
   @Test func aReaderThatIsGoneIsSaid() throws {
     Programs.ignoreBrokenPipes()
-    var outbox = Outbox()
+    var outbox = FrameOutbox()
     outbox.add([1, 2, 3])
     let pipe = try Reader()
     pipe.reader.descriptor.closeNow()
@@ -109,7 +109,7 @@ import Testing
   /// has stopped.
   @Test func aProgramIsNotHeldUpByAReaderThatHasStopped() throws {
     let pipe = try Reader()
-    let connection = Connection(
+    let connection = Attachment(
       id: 1, input: pipe.reader, output: pipe.writer, process: nil, agent: nil, at: 1000)
     connection.queue(Self.bytes(2 << 20, from: 0))
     #expect(connection.catchUpEnd(at: 1000) == nil)
@@ -130,7 +130,7 @@ import Testing
 
   @Test func noProgramIsHeldUpByASlowLink() throws {
     let pipe = try Reader()
-    let connection = Connection(
+    let connection = Attachment(
       id: 1, input: pipe.reader, output: pipe.writer, process: nil, agent: nil, at: 1000)
     connection.pieceSize.acknowledged(through: 1000, at: 1000)
     connection.pieceSize.acknowledged(through: 20_000, at: 1100)

@@ -24,7 +24,7 @@ import Testing
   private func terminal(_ bench: SessionBench, _ command: String) -> SessionSpec {
     bench.spec(command) {
       $0.terminal = Array("xterm".utf8)
-      $0.size = TerminalSize(columns: 100, rows: 30)
+      $0.size = WindowSize(columns: 100, rows: 30)
       // VERASE as ^H, no echo.
       $0.modes = [3, 0, 0, 0, 8, 53, 0, 0, 0, 0]
     }
@@ -50,7 +50,7 @@ import Testing
     _ = try bench.start(spec)
     let client = try bench.attach(spec.session)
     try client.pump { $0.text == "ready\r\n" }
-    _ = try client.machine.perform(.resize(TerminalSize(columns: 77, rows: 11)))
+    _ = try client.machine.perform(.resize(WindowSize(columns: 77, rows: 11)))
     try client.pump { $0.text.contains("11 77") }
     try client.connect()
     try client.greet()
@@ -172,7 +172,7 @@ import Testing
       + "while :; do read word && exit 0; done"
     let spec = terminal(bench, command)
     _ = try bench.start(spec)
-    let size = TerminalSize(columns: 100, rows: 30)
+    let size = WindowSize(columns: 100, rows: 30)
     let client = try bench.attach(spec.session)
     try client.pump { $0.text.hasSuffix("ready") }
     try client.connect()

@@ -4,7 +4,7 @@ import BridgeTerminal
 /// The options of `connect` as they are typed; `ConnectRequest` says what they mean.
 @dynamicMemberLookup
 package struct ConnectOptions: Sendable {
-  package let link: LinkOptions
+  package let link: LinkArguments
   package let shell: ShellOptions
   package let start: StartOptions
   package let tunnels: TunnelOptions
@@ -12,7 +12,7 @@ package struct ConnectOptions: Sendable {
   package let command: [String]
 
   /// The options that it shares with the other commands.
-  package subscript<Value>(dynamicMember path: KeyPath<LinkOptions, Value>) -> Value {
+  package subscript<Value>(dynamicMember path: KeyPath<LinkArguments, Value>) -> Value {
     link[keyPath: path]
   }
 
@@ -45,7 +45,7 @@ extension ConnectArguments {
   /// All of them.
   package var options: ConnectOptions {
     ConnectOptions(
-      link: LinkOptions(reach, host: host), shell: shell, start: start, tunnels: tunnels,
+      link: LinkArguments(reach, host: host), shell: shell, start: start, tunnels: tunnels,
       messages: messages, command: command)
   }
 }

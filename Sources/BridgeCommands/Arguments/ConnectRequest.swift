@@ -140,7 +140,7 @@ package struct ConnectRequest: Sendable, Equatable {
   /// Creates a request that runs nothing.
   ///
   /// - Throws: `validationError` naming the option.
-  package init(_ options: LinkOptions) throws(AppError) {
+  package init(_ options: LinkArguments) throws(AppError) {
     host = try HostArgument(options.host)
     let flagPort = try Self.map(options.port) { (text) throws(AppError) in
       try HostArgument.port(text, field: "-p")
@@ -187,7 +187,7 @@ package struct ConnectRequest: Sendable, Equatable {
   /// Creates a request for the durable sessions of a host.
   ///
   /// - Throws: `validationError` naming the option.
-  package init(sessionsOf options: LinkOptions) throws(AppError) {
+  package init(sessionsOf options: LinkArguments) throws(AppError) {
     try self.init(options)
     guard host.scheme == .ssh else {
       throw .validationError(field: "HOST", message: "Durable sessions are reached over SSH only.")
@@ -197,7 +197,7 @@ package struct ConnectRequest: Sendable, Equatable {
   /// Where the run's end is written; nil where it is not.
   ///
   /// - Throws: `validationError` for what is no path.
-  static func exitStatusFile(_ options: LinkOptions) throws(AppError) -> String? {
+  static func exitStatusFile(_ options: LinkArguments) throws(AppError) -> String? {
     try paths(options.exitStatusFile.map { [$0] } ?? [], field: "--exit-status-file").first
   }
 
@@ -255,7 +255,7 @@ package struct ConnectRequest: Sendable, Equatable {
   }
 
   private static func family(
-    _ options: LinkOptions
+    _ options: LinkArguments
   ) throws(AppError) -> SSHConfiguration.AddressFamily? {
     guard !(options.onlyIPv4 && options.onlyIPv6) else {
       throw .validationError(field: "-4", message: "-4 and -6 cannot be combined.")
@@ -274,7 +274,7 @@ package struct ConnectRequest: Sendable, Equatable {
     return isUnwanted ? .unwanted : .automatic
   }
 
-  private static func loudness(_ options: LinkOptions) throws(AppError) -> Loudness {
+  private static func loudness(_ options: LinkArguments) throws(AppError) -> Loudness {
     guard !(options.quiet && options.verbose) else {
       throw .validationError(field: "-q", message: "-q and -v cannot be combined.")
     }
@@ -282,7 +282,7 @@ package struct ConnectRequest: Sendable, Equatable {
     return options.verbose ? .verbose : .normal
   }
 
-  private static func color(_ options: LinkOptions) throws(AppError) -> ColorWish {
+  private static func color(_ options: LinkArguments) throws(AppError) -> ColorWish {
     guard let text = options.color else { return options.noColor ? .never : .automatic }
     guard let wish = ColorWish(rawValue: text) else {
       throw .validationError(
@@ -336,7 +336,7 @@ package struct ConnectRequest: Sendable, Equatable {
 }
 
 extension ConnectRequest.Recovery {
-  fileprivate init(_ options: LinkOptions) throws(AppError) {
+  fileprivate init(_ options: LinkArguments) throws(AppError) {
     wait = try ConnectRequest.map(options.wait) { (text) throws(AppError) in
       text == "forever"
         ? .forever : .upTo(try DurationArgument.parse(text, field: "--wait"))

@@ -27,7 +27,7 @@ package struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Take over from the client that writes.")
   package var take = false
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
   package var session: String?

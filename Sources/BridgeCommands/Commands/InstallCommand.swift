@@ -26,7 +26,7 @@ package struct InstallCommand: AsyncParsableCommand {
       "The bridge-host to install, instead of the one beside bridgectl.", valueName: "FILE"))
   package var binary: String?
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   /// Creates the command with its defaults.
   package init() {}
@@ -37,12 +37,12 @@ package struct InstallCommand: AsyncParsableCommand {
     await SessionQuery.run(over: link) { scope async throws(AppError) -> RunContext.Ending in
       let search = HostProgramSearch.own
       guard let path = binary ?? search.found() else { return .failure(search.failure) }
-      return try await Self.install(try HostProgram(path: path), scope)
+      return try await Self.install(try HostBinary(path: path), scope)
     }
   }
 
   private static func install(
-    _ program: HostProgram, _ scope: SessionQuery.Scope
+    _ program: HostBinary, _ scope: SessionQuery.Scope
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
     let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
@@ -77,7 +77,7 @@ package struct UninstallCommand: AsyncParsableCommand {
           bridgectl uninstall build.example
       """)
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   /// Creates the command with its defaults.
   package init() {}

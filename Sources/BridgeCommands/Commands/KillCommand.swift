@@ -23,7 +23,7 @@ package struct KillCommand: AsyncParsableCommand {
       valueName: "NAME"))
   package var signal: String?
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
   package var session: String

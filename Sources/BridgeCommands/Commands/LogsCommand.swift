@@ -33,7 +33,7 @@ package struct LogsCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The offset of the first byte to print.", valueName: "OFFSET"))
   package var from: String?
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
   package var session: String

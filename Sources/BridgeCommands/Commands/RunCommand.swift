@@ -31,7 +31,7 @@ package struct RunCommand: AsyncParsableCommand {
 
   @OptionGroup package var start: StartOptions
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   @Argument(
     parsing: .postTerminator,

@@ -24,7 +24,7 @@ package struct SessionsCommand: AsyncParsableCommand {
   @Flag(help: "Only those whose program runs.")
   package var running = false
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   /// Creates the command with its defaults.
   package init() {}

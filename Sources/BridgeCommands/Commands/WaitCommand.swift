@@ -16,7 +16,7 @@ package struct WaitCommand: AsyncParsableCommand {
           bridgectl wait build.example build; echo $?
       """)
 
-  @OptionGroup package var link: LinkOptions
+  @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
   package var session: String
@@ -43,7 +43,7 @@ enum SessionArgument {
 
   /// Asks about the session that `text` names; ends the process.
   static func run(
-    _ link: LinkOptions, _ text: String,
+    _ link: LinkArguments, _ text: String,
     _ body: @escaping @Sendable (SessionSelector) -> SessionQuery.Body
   ) async -> Never {
     await run(link, text, { () throws(AppError) in }, { (selector, _) in body(selector) })
@@ -52,7 +52,7 @@ enum SessionArgument {
   /// Asks about the session that `text` names, with `options`; ends the process. What was typed
   /// wrong is said before anything is dialed.
   static func run<Options: Sendable>(
-    _ link: LinkOptions, _ text: String, _ options: () throws(AppError) -> Options,
+    _ link: LinkArguments, _ text: String, _ options: () throws(AppError) -> Options,
     _ body: @escaping @Sendable (SessionSelector, Options) -> SessionQuery.Body
   ) async -> Never {
     let typed = Result { () throws(AppError) in (try SessionSelector(text), try options()) }

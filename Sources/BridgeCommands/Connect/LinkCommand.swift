@@ -7,7 +7,7 @@ import BridgeWaiting
 
 /// The frame of every command that works over a link: its reporter, its settings, its exit code.
 struct LinkCommand: Sendable {
-  let options: LinkOptions
+  let options: LinkArguments
   /// Whether a shell may own the keyboard.
   var isInteractive: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
     { _, _, _ in false }

@@ -63,7 +63,7 @@ package struct CopyCommand: AsyncParsableCommand {
       try CopyRequest(
         source: source, destination: destination, isRecursive: recursive, streams: streams)
     }
-    let link = LinkOptions(reach, host: (try? request.get().host) ?? source)
+    let link = LinkArguments(reach, host: (try? request.get().host) ?? source)
     await LinkCommand(options: link).run(
       { () throws(AppError) in
         let request = try request.get()

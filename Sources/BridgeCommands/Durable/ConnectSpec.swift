@@ -25,8 +25,8 @@ extension RunContext {
   var shownHost: String { request.target }
 }
 
-extension BridgeSessionProtocol.TerminalSize {
-  init(_ size: BridgeSSH.TerminalSize) {
+extension WindowSize {
+  init(_ size: TerminalSize) {
     self.init(columns: UInt16(clamping: size.columns), rows: UInt16(clamping: size.rows))
   }
 }

@@ -56,7 +56,7 @@ final class SessionQuery: LinkWork {
 
   /// Asks the host of `link`, which may be asked again; ends the process with the exit code.
   static func run(
-    over link: LinkOptions, finding: HostMemory.Finding = .present,
+    over link: LinkArguments, finding: HostMemory.Finding = .present,
     _ ask: @escaping @Sendable (Scope) async throws(AppError) -> RunContext.Ending
   ) async -> Never {
     await LinkCommand(options: link).run(

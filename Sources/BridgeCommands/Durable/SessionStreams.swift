@@ -247,7 +247,7 @@ final class SessionStreams: Sendable {
     guard keyboard != nil, welcome.role == .writer else { return .idle }
     do {
       for await change in sizes {
-        let size = TerminalSize(change.size)
+        let size = WindowSize(change.size)
         if change.isRedraw {
           var other = size
           other.rows = size.rows > 1 ? size.rows - 1 : size.rows + 1

@@ -4,11 +4,11 @@
 /// Copies of its bytes (by `reveal`, or by the code that made it) are not wiped; keep such copies
 /// short-lived.
 public final class Secret: Sendable {
-  private let storage: WipedBytes
+  private let storage: WipedStorage
 
   /// A secret of these bytes. They should not be referenced from elsewhere, or a copy remains.
   public init(_ bytes: consuming [UInt8]) {
-    storage = WipedBytes(bytes: bytes)
+    storage = WipedStorage(bytes: bytes)
   }
 
   /// A secret of the UTF-8 of `text`.
@@ -38,7 +38,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-private struct WipedBytes: ~Copyable, Sendable {
+private struct WipedStorage: ~Copyable, Sendable {
   /// A field of its own type, because a `deinit` may only consume its fields, not change them.
   struct Bytes: ~Copyable, Sendable {
     var value: [UInt8]

@@ -11,7 +11,7 @@ public actor ScriptedTCPPeer: Journaling {
   public nonisolated let port: Int
 
   nonisolated let loop: any EventLoop
-  var journal = Journal<PeerEvent>()
+  var journal = EventLog<PeerEvent>()
   private(set) var isStopped = false
   private let listener: LoopbackListener
   private var scripts: [PeerScript]

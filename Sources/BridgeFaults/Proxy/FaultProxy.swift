@@ -32,7 +32,7 @@ public actor FaultProxy: Journaling {
   private var accepted = 0
   private let start: NIODeadline
   private let generator: SplitMix64
-  var journal: Journal<FaultEvent>
+  var journal: EventLog<FaultEvent>
 
   /// The event loop, as the executor of this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.lane }
@@ -45,7 +45,7 @@ public actor FaultProxy: Journaling {
   public init(
     to port: Int, seed: UInt64 = 1, logCapacity: Int = 4_096
   ) async throws(FaultError) {
-    journal = Journal(capacity: max(2, logCapacity))
+    journal = EventLog(capacity: max(2, logCapacity))
     loop = MultiThreadedEventLoopGroup.singleton.next()
     serverPort = port
     self.seed = seed

@@ -36,11 +36,11 @@ struct ServerProcess: Sendable {
   var pid: Int32 { child.pid }
 
   /// Pids of its sessions and what they run.
-  var sessions: [Int32] { ProcessTree.descendants(of: child.pid) }
+  var sessions: [Int32] { ProcessFamily.descendants(of: child.pid) }
 
   /// Signals the sessions, not the listener.
   func signalSessions(_ signal: Signal) {
-    ProcessTree.send(signal, descendantsOf: child.pid)
+    ProcessFamily.send(signal, descendantsOf: child.pid)
   }
 
   /// Signals the listener, not the sessions.

@@ -21,7 +21,7 @@ extension SSHConnection {
 
   /// Offers the configured credentials until the server is content.
   func authenticate() async throws(SSHFailure) {
-    login = LoginState(within: configuration.timeouts.authenticate)
+    login = LoginProgress(within: configuration.timeouts.authenticate)
     var plan = AuthenticationPlan(configuration.credentials)
     // A public key is offered unasked: its refusal brings the list, and sshd lets every question
     // that proves nothing wait for 5 ms and more.

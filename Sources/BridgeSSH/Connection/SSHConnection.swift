@@ -73,7 +73,7 @@ public actor SSHConnection: Connection {
   /// The algorithms offered in the key exchange.
   var offer: AlgorithmOffer
   let library = LibSSH2.parsedVersion
-  var login = LoginState()
+  var login = LoginProgress()
   var promptExchange: PromptExchange?
   var questionTime = QuestionTime()
   var whenReleased: [() -> Void] = []

@@ -73,7 +73,7 @@ public struct SessionHost: Sendable {
   ///
   /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
   public func version() async throws(AppError) -> String {
-    let exchange = try await Exchange(.version, source, host, program, unheard)
+    let exchange = try await HostExchange(.version, source, host, program, unheard)
     return try await exchange.text()
   }
 
@@ -92,7 +92,7 @@ public struct SessionHost: Sendable {
     var (position, ending) = (offset, ProgramEnd?.none)
     var status: SessionStatus?
     let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
-    let exchange = try await Exchange(verb, source, host, program, unheard)
+    let exchange = try await HostExchange(verb, source, host, program, unheard)
     while let frame = try await exchange.next(of: session) {
       var chunk: SessionChunk?
       guard ending == nil else { throw await exchange.unexpected(frame) }
@@ -142,7 +142,7 @@ public struct SessionHost: Sendable {
     _ verb: HostCommand.Verb, of session: SessionID?, input: [UInt8] = [],
     _ take: (Frame) -> Void
   ) async throws(AppError) -> AppError {
-    let exchange = try await Exchange(verb, source, host, program, unheard, input: input)
+    let exchange = try await HostExchange(verb, source, host, program, unheard, input: input)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
@@ -158,7 +158,7 @@ public struct SessionHost: Sendable {
 }
 
 /// One verb on one channel.
-private actor Exchange {
+private actor HostExchange {
   private let channel: any ByteChannel
   private let command: HostCommand
   private let host: String

@@ -40,7 +40,7 @@ extension Keeper {
     case LocalMessage.kill:
       callers.remove(at: index)
       scheduleKill(message[2], at: now)
-      _ = caller.descriptor.send([LocalMessage.version, ExitStatus.success])
+      _ = caller.descriptor.send([LocalMessage.version, HostStatus.success])
     case LocalMessage.wait where awaitsEnd && callers.count { $0.waits } < Self.waiterLimit:
       callers[index].waits = true
     case LocalMessage.hold where callers.count { $0.holds } < Self.waiterLimit:

@@ -18,7 +18,7 @@ extension Keeper {
 
   /// Sets the size. A full-screen program redraws only when the size changes, so a terminal that
   /// shows nothing yet gets another size first; in line mode that would only repeat the prompt.
-  func resize(to size: TerminalSize, at now: Milliseconds) {
+  func resize(to size: WindowSize, at now: Milliseconds) {
     redraw = nil
     guard server.takeNewScreen(), tracker.isAlternateScreen, size.rows > 1 else {
       return program.resize(size)

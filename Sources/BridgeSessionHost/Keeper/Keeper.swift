@@ -40,7 +40,7 @@ final class Keeper {
   /// Since when no client is attached.
   var alone = Alone.no
   /// The true size, to be set after another one was: programs redraw when the size changes.
-  var redraw: (at: Milliseconds, size: TerminalSize)?
+  var redraw: (at: Milliseconds, size: WindowSize)?
 
   struct Caller {
     let descriptor: Descriptor

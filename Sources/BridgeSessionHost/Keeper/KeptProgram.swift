@@ -123,7 +123,7 @@ final class KeptProgram {
     head = 0
   }
 
-  func resize(_ size: TerminalSize) {
+  func resize(_ size: WindowSize) {
     terminal?.resize(
       columns: size.columns, rows: size.rows, width: size.width, height: size.height)
   }

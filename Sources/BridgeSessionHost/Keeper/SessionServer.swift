@@ -5,7 +5,7 @@ import BridgeSessionProtocol
 final class SessionServer {
   var machine: HostSession
   let journal: Journal
-  private(set) var connections: [Connection] = []
+  private(set) var connections: [Attachment] = []
   /// The machine's requests to the program, in order; the owner takes them.
   private var programEffects: [HostSession.Effect] = []
   private var nextID: HostSession.AttachmentID = 1
@@ -39,7 +39,7 @@ final class SessionServer {
     input: Channel, output: Channel, process: Descriptor?, agent: String? = nil,
     at now: Milliseconds
   ) {
-    let connection = Connection(
+    let connection = Attachment(
       id: nextID, input: input, output: output, process: process, agent: agent, at: now)
     nextID += 1
     connections.append(connection)
@@ -96,7 +96,7 @@ final class SessionServer {
   }
 
   /// Takes in what a peer that is gone had sent before: its wish to leave may be the last of it.
-  private func receiveRest(of connection: Connection, at now: Milliseconds) {
+  private func receiveRest(of connection: Attachment, at now: Milliseconds) {
     var reads = 0
     while connection.takesFrames, reads < Self.mostReads, receive(connection, at: now) {
       reads += 1
@@ -107,7 +107,7 @@ final class SessionServer {
   private static let mostReads = 64
 
   /// Takes in what is there; false where there is nothing.
-  private func receive(_ connection: Connection, at now: Milliseconds) -> Bool {
+  private func receive(_ connection: Attachment, at now: Milliseconds) -> Bool {
     switch connection.input.read(connection.readSize.next) {
     case .nothing: return false
     case .end:
@@ -127,7 +127,7 @@ final class SessionServer {
     }
   }
 
-  private func receive(_ frame: Frame, from connection: Connection, at now: Milliseconds) {
+  private func receive(_ frame: Frame, from connection: Attachment, at now: Milliseconds) {
     let hello = machine.hello(in: frame, from: connection.id)
     if let hello { prepare(for: hello) }
     execute(machine.receive(frame, from: connection.id, at: now), at: now)
@@ -147,7 +147,7 @@ final class SessionServer {
   }
 
   /// Takes from a hello that was accepted what concerns the program.
-  private func conclude(_ hello: Hello, of connection: Connection) {
+  private func conclude(_ hello: Hello, of connection: Attachment) {
     guard machine.isWriter(connection.id) else { return }
     isNewScreen = hello.resume == nil && hello.size != nil
     if !hello.environment.isEmpty { environment = hello.environment }
@@ -165,13 +165,13 @@ final class SessionServer {
       switch effect {
       case .send(let id, .pong(let value)): connection(id)?.answer(value)
       case .send(let id, let frame): connection(id)?.queue(frame.encoded)
-      case .end(let id, let reason): connection(id)?.end(ExitStatus.of(reason), at: now)
+      case .end(let id, let reason): connection(id)?.end(HostStatus.of(reason), at: now)
       case .writeInput, .closeInput, .resize, .signal, .discard: programEffects.append(effect)
       }
     }
   }
 
-  private func connection(_ id: HostSession.AttachmentID) -> Connection? {
+  private func connection(_ id: HostSession.AttachmentID) -> Attachment? {
     connections.first { $0.id == id }
   }
 
@@ -195,7 +195,7 @@ final class SessionServer {
     connections.removeAll { $0.isFinished(at: now) }
   }
 
-  private func fill(_ connection: Connection, at now: Milliseconds) {
+  private func fill(_ connection: Attachment, at now: Milliseconds) {
     connection.queueAnswers()
     while connection.exitCode == nil, !connection.isGone, connection.hasSpace {
       switch machine.nextOutput(for: connection.id, limit: connection.pieceSize.next()) {
@@ -209,7 +209,7 @@ final class SessionServer {
   }
 
   /// Output of the journal; what cannot be read of it becomes a gap.
-  private func queue(_ range: Range<UInt64>, on connection: Connection) {
+  private func queue(_ range: Range<UInt64>, on connection: Attachment) {
     var position = range.lowerBound
     while position < range.upperBound {
       if let frame = journal.newestFrame(from: position, to: range.upperBound) {
@@ -230,7 +230,7 @@ final class SessionServer {
     }
   }
 
-  private var writer: Connection? { connections.first { machine.isWriter($0.id) } }
+  private var writer: Attachment? { connections.first { machine.isWriter($0.id) } }
 
   /// One acknowledgement counts for all before it: it waits where output is behind.
   private var writerHasSpace: Bool { writer?.hasSpace != false }
@@ -249,7 +249,7 @@ final class SessionServer {
     first.limit(to: machine.answerDeadline)
     for connection in connections {
       if connection.exitCode != nil {
-        first.limit(to: connection.endedAt + Connection.lastFrames)
+        first.limit(to: connection.endedAt + Attachment.lastFrames)
       } else if !machine.isAttached(connection.id) {
         first.limit(to: connection.since + Self.greeting)
       }

@@ -34,7 +34,7 @@ struct Answer {
     } else {
       Machine.write(Array("bridge-host: \(text)\n".utf8), to: 2)
     }
-    return ExitStatus.of(code)
+    return HostStatus.of(code)
   }
 
   /// One line for a person.

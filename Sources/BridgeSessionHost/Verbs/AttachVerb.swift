@@ -71,7 +71,7 @@ struct AttachVerb {
     Machine.releaseStandardDescriptors()
     socket.waitsForever()
     guard case .bytes(let last, _) = socket.receive(), last.count >= 2 else {
-      return .ended(ExitStatus.unknownOutcome)
+      return .ended(HostStatus.unknownOutcome)
     }
     return .ended(last[1])
   }
@@ -143,7 +143,7 @@ struct AttachVerb {
         server.serve(list[index].token, list[index].readiness, at: then)
       }
     }
-    return code ?? ExitStatus.success
+    return code ?? HostStatus.success
   }
 
   private func commit(_ server: SessionServer, _ files: SessionFiles) {

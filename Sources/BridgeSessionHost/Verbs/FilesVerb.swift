@@ -24,12 +24,12 @@ struct FilesVerb {
     if let run { Programs.endOthers(running: Self.name, "\(run)") }
     let request: FileRequest
     do throws(ProtocolError) {
-      guard case .open(let first)? = try receive() else { return ExitStatus.violation }
+      guard case .open(let first)? = try receive() else { return HostStatus.violation }
       request = first
     } catch {
       let cause = "a start-up file of the login may read standard input"
       send([.failed(FileFault(Self.code(error), "no request came, but \(error): \(cause)"))])
-      return ExitStatus.violation
+      return HostStatus.violation
     }
     do throws(ProtocolError) {
       switch request.role {
@@ -39,7 +39,7 @@ struct FilesVerb {
       }
     } catch {
       send([.failed(FileFault(Self.code(error), "\(error)"))])
-      return ExitStatus.violation
+      return HostStatus.violation
     }
   }
 
@@ -54,21 +54,21 @@ struct FilesVerb {
     let sender = FileSender(
       path, isRecursive: request.isRecursive, counts: request.point?.after == nil,
       stripe: request.stripe, key: request.key)
-    guard case .ready(let point)? = try receive() else { return ExitStatus.violation }
+    guard case .ready(let point)? = try receive() else { return HostStatus.violation }
     sender.connect(point)
     while !sender.isFinished, sender.failure == nil {
       // The receiver says little: a full pipe to it never waits for what it says.
       while let frame = try parser.next() { try sender.take(frame) }
       _ = sender.takeEvents()
       let bytes = sender.next()
-      if let bytes, !Machine.write(bytes, to: 1) { return ExitStatus.success }
+      if let bytes, !Machine.write(bytes, to: 1) { return HostStatus.success }
       if bytes != nil, !Machine.isReadable(0) { continue }
       if sender.isFinished || sender.failure != nil { break }
-      guard let more = Machine.readSome(from: 0) else { return ExitStatus.success }
+      guard let more = Machine.readSome(from: 0) else { return HostStatus.success }
       parser.append(more)
       while let frame = try parser.next() { try sender.take(frame) }
     }
-    return ExitStatus.success
+    return HostStatus.success
   }
 
   private mutating func store(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
@@ -88,7 +88,7 @@ struct FilesVerb {
       send([.ready(try receiver.connect(request.point ?? FilePoint()))])
     } catch {
       send([.failed(error)])
-      return ExitStatus.storage
+      return HostStatus.storage
     }
     while !receiver.isFinished, receiver.failure == nil {
       while receiver.failure == nil, let frame = try parser.next() {
@@ -99,16 +99,16 @@ struct FilesVerb {
       let isOver = receiver.isFinished || receiver.failure != nil
       if isOver || !Machine.isReadable(0) { write(receiver.takeOutbox(isIdle: true)) }
       if isOver { break }
-      guard let more = Machine.readSome(from: 0) else { return ExitStatus.success }
+      guard let more = Machine.readSome(from: 0) else { return HostStatus.success }
       parser.append(more)
     }
     // A stream of a file keeps the part for its run until the client has all of them.
     while receiver.failure == nil, request.stripe != nil, Machine.readSome(from: 0) != nil {}
     if let failure = receiver.failure {
       receiver.abandon()
-      return failure.isTarget ? ExitStatus.storage : ExitStatus.success
+      return failure.isTarget ? HostStatus.storage : HostStatus.success
     }
-    return ExitStatus.success
+    return HostStatus.success
   }
 
   /// The streams of a file are whole: gives it its name.
@@ -117,10 +117,10 @@ struct FilesVerb {
       try FileJoin(request, boot: Machine.boot)?.perform()
     } catch {
       send([.failed(error)])
-      return ExitStatus.storage
+      return HostStatus.storage
     }
     send([.finished])
-    return ExitStatus.success
+    return HostStatus.success
   }
 
   // MARK: The channel

@@ -10,7 +10,7 @@ struct Inspection {
     for files in SessionFiles.all(in: roots) {
       if let status = files.status() { answer.send(.status(status)) }
     }
-    return ExitStatus.success
+    return HostStatus.success
   }
 
   /// Output from an offset on: frames for a client, the bytes for a person. With `follows`, until
@@ -36,17 +36,17 @@ struct Inspection {
       let isOver = status.state != .running
       // What a keeper printed last may be lost with it.
       let end = isOver ? max(journal.newest, status.newest) : journal.newest
-      guard send(journal, from: &position, to: end, &size) else { return ExitStatus.storage }
+      guard send(journal, from: &position, to: end, &size) else { return HostStatus.storage }
       if isOver {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
-        return ExitStatus.success
+        return HostStatus.success
       }
       guard follows else {
         // The disk is full, and what its client has taken was dropped.
         if status.memory != nil, position < status.committed {
           answer.sendGap(from: position, to: status.committed)
         }
-        return ExitStatus.success
+        return HostStatus.success
       }
       Poller.pause(100)
     }
@@ -114,9 +114,9 @@ struct Inspection {
 
   private func exitStatus(of status: SessionStatus) -> UInt8 {
     switch status.end {
-    case .exited, .signaled: ExitStatus.success
-    case .unknownKeeperDied, .unknownRebooted: ExitStatus.unknownOutcome
-    case nil: ExitStatus.missing
+    case .exited, .signaled: HostStatus.success
+    case .unknownKeeperDied, .unknownRebooted: HostStatus.unknownOutcome
+    case nil: HostStatus.missing
     }
   }
 
@@ -146,7 +146,7 @@ struct Inspection {
       return answer.decline(.outcomeUnknown, text)
     }
     answer.send(.status(files.status() ?? status))
-    return ExitStatus.success
+    return HostStatus.success
   }
 }
 

@@ -24,7 +24,7 @@ enum KeepVerb {
     }
     lock.closeNow()
     sweep()
-    return ExitStatus.success
+    return HostStatus.success
   }
 
   /// Removes what is kept too long: no client waits for a keeper that leaves, as for one that

@@ -228,7 +228,7 @@ struct StartVerb {
       return (nil, answer.decline(.notStarted, "Session \(spec.session) was not started."))
     case .running, .ended, .keeperDied, .rebooted:
       answer.send(.status(status))
-      return (files, ExitStatus.success)
+      return (files, HostStatus.success)
     }
   }
 }

@@ -18,7 +18,7 @@ public struct ClientSession: Sendable {
     /// Where output begins for a client that has received none.
     public var replay = Replay.everything
     /// The size of the client's terminal; nil where it has none.
-    public var size: TerminalSize?
+    public var size: WindowSize?
     /// Variables for the session's environment file, as NAME=VALUE.
     public var environment: [[UInt8]] = []
     /// Output that the reader may not have taken yet, in bytes, from 1: the most that is held in
@@ -136,12 +136,12 @@ public struct ClientSession: Sendable {
   /// A client that was welcomed as a viewer remains one in later attachments: while the link of the
   /// writer is down, the host lets any client write, and the writer would find itself replaced.
   var wanted: Role
-  var size: TerminalSize?
+  var size: WindowSize?
   var sentAcknowledgement: UInt64 = 0
   var sentCommit: UInt64 = 0
   var acknowledgementSince: Milliseconds?
   var acknowledgesNow = false
-  var input = ReplayBuffer()
+  var input = SentInput()
   var inputHasEnded = false
   /// Where this client's input began under the present lease.
   var leaseStart: UInt64 = 0

@@ -46,7 +46,7 @@ public struct HostSession: Sendable {
     /// Close the program's standard input: all its input was written.
     case closeInput
     /// Set the size of the terminal.
-    case resize(TerminalSize)
+    case resize(WindowSize)
     /// Signal the program.
     case signal(SessionSignal)
     /// Remove the session: it ended and its client has committed everything.

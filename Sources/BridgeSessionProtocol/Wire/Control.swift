@@ -1,7 +1,7 @@
 /// An operation of the writer, numbered from 1 within a session and done once.
 public enum Control: Sendable, Equatable {
   /// Sets the size of the terminal.
-  case resize(TerminalSize)
+  case resize(WindowSize)
   /// Signals the program's foreground process group.
   case signal(SessionSignal)
   /// Closes standard input once all input below the offset was written.
@@ -25,7 +25,7 @@ public enum Control: Sendable, Equatable {
     let rest = payload.dropFirst()
     switch kind {
     case .resize:
-      guard let size = TerminalSize(bytes: rest) else { throw violation }
+      guard let size = WindowSize(bytes: rest) else { throw violation }
       self = .resize(size)
     case .signal:
       let name = String(decoding: rest, as: UTF8.self)

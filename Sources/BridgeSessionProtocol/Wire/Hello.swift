@@ -15,7 +15,7 @@ public enum Replay: String, Sendable, CaseIterable {
 }
 
 /// The size of a terminal, in cells and (0 where unknown) in pixels.
-public struct TerminalSize: Sendable, Equatable {
+public struct WindowSize: Sendable, Equatable {
   /// Cells in a row.
   public var columns: UInt16
   /// Rows.
@@ -88,7 +88,7 @@ public struct Hello: Sendable, Equatable {
   /// Where output begins without `resume`.
   public var replay = Replay.everything
   /// The size of the client's terminal; nil where it has none.
-  public var size: TerminalSize?
+  public var size: WindowSize?
   /// Variables for the session's environment file, as NAME=VALUE.
   public var environment: [[UInt8]] = []
 
@@ -151,9 +151,9 @@ extension FieldReader {
     return try required(name, Identifier(bytes: value))
   }
 
-  func size(_ name: String) throws(ProtocolError) -> TerminalSize? {
+  func size(_ name: String) throws(ProtocolError) -> WindowSize? {
     guard let value = try bytes(name) else { return nil }
-    return try required(name, TerminalSize(bytes: value))
+    return try required(name, WindowSize(bytes: value))
   }
 
   /// One of the names of an enumeration.

@@ -15,7 +15,7 @@ public struct SessionSpec: Sendable, Equatable {
   /// The terminal type (TERM) of a program on a terminal; nil for pipes.
   public var terminal: [UInt8]?
   /// The size of that terminal.
-  public var size = TerminalSize(columns: 80, rows: 24)
+  public var size = WindowSize(columns: 80, rows: 24)
   /// Modes of that terminal as in RFC 4254, 8: opcode (1) and argument (4), in turn.
   public var modes: [UInt8] = []
   /// Variables added to the environment, as NAME=VALUE.

@@ -269,7 +269,7 @@ import Testing
 
   @Test func controlsAreNumberedFromTheHostsLastAndSentAgainUntilTheyAreDone() throws {
     var client = try client { $0.lastControl = 4 }
-    let size = TerminalSize(columns: 9, rows: 9)
+    let size = WindowSize(columns: 9, rows: 9)
     #expect(try client.perform(.resize(size)) == 5)
     #expect(try client.perform(.signal(.interrupt)) == 6)
     #expect(client.nextFrame(at: 0) == .control(number: 5, .resize(size)))

@@ -146,7 +146,7 @@ import Testing
   @Test func aControlIsDoneOnceAndInOrder() throws {
     var host = host(.terminal)
     _ = try attach(&host, 1, hello())
-    let size = TerminalSize(columns: 100, rows: 30)
+    let size = WindowSize(columns: 100, rows: 30)
     let resize = Frame.control(number: 1, .resize(size))
     #expect(host.receive(resize, from: 1, at: 0) == [.resize(size)])
     #expect(host.receive(resize, from: 1, at: 0).isEmpty)

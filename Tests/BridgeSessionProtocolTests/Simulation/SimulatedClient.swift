@@ -193,7 +193,7 @@ struct SimulatedClient {
   mutating func resize() {
     guard machine.phase == .attached, machine.role == .writer else { return }
     lastResize += 1
-    let size = TerminalSize(columns: lastResize, rows: UInt16(number))
+    let size = WindowSize(columns: lastResize, rows: UInt16(number))
     if (try? machine.perform(.resize(size))) == nil { lastResize -= 1 }
   }
 

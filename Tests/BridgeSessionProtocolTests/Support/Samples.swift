@@ -16,7 +16,7 @@ enum Sample {
     hello.committed = 800
     hello.lease = 2
     hello.window = 4 << 20
-    hello.size = TerminalSize(columns: 80, rows: 24, width: 640, height: 384)
+    hello.size = WindowSize(columns: 80, rows: 24, width: 640, height: 384)
     hello.environment = [Array("LANG=C".utf8)]
     return hello
   }
@@ -46,7 +46,7 @@ enum Sample {
     var spec = SessionSpec(session: session)
     spec.command = Array("make test".utf8)
     spec.terminal = Array("xterm-256color".utf8)
-    spec.size = TerminalSize(columns: 132, rows: 50)
+    spec.size = WindowSize(columns: 132, rows: 50)
     spec.modes = [3, 0, 0, 0, 127]
     spec.environment = [Array("LANG=C".utf8), Array("A=".utf8)]
     spec.name = Array("build".utf8)
@@ -80,7 +80,7 @@ enum Sample {
       .output(offset: 0, stream: .terminal, bytes: [27, 91, 72]),
       .gap(from: 1_048_576, to: 4_194_304), .input(offset: 42, bytes: Array("yes\n".utf8)),
       .acknowledge(through: 65545, settled: 65536),
-      .control(number: 1, .resize(TerminalSize(columns: 80, rows: 24, width: 640, height: 384))),
+      .control(number: 1, .resize(WindowSize(columns: 80, rows: 24, width: 640, height: 384))),
       .control(number: 2, .signal(.interrupt)), .control(number: 3, .endInput(at: 46)),
       .control(number: 4, .detach), .control(number: 5, .close),
       .ended(at: 65545, .exited(status: 2)),

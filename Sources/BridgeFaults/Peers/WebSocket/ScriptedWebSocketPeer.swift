@@ -11,7 +11,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   public nonisolated let port: Int
 
   nonisolated let loop: any EventLoop
-  var journal: Journal<WebSocketPeerEvent>
+  var journal: EventLog<WebSocketPeerEvent>
   private(set) var isStopped = false
   private let listener: LoopbackListener
   private var scripts: [WebSocketScript]
@@ -52,7 +52,7 @@ public actor ScriptedWebSocketPeer: Journaling {
   public init(
     _ scripts: [WebSocketScript], logCapacity: Int = 4_096
   ) async throws(FaultError) {
-    journal = Journal(capacity: max(2, logCapacity))
+    journal = EventLog(capacity: max(2, logCapacity))
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.scripts = scripts
     start = .now()

@@ -1,6 +1,6 @@
 /// Bytes under way to a reader, in the arrays that they were read into: a copy of each would cost
 /// as much as to send it.
-struct Outbox {
+struct FrameOutbox {
   private var parts: [ArraySlice<UInt8>] = []
   /// The first part that is not sent.
   private var head = 0

@@ -3,7 +3,7 @@ import BridgeSSH
 import Foundation
 
 /// The `bridge-host` to install, read from this machine.
-package struct HostProgram: Sendable, Equatable {
+package struct HostBinary: Sendable, Equatable {
   /// Its bytes.
   package let bytes: [UInt8]
   /// Its SHA-256, in lower-case hexadecimal digits.

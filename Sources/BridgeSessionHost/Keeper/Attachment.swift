@@ -1,7 +1,7 @@
 import BridgeSessionProtocol
 
 /// One attachment's descriptors and bytes under way.
-final class Connection {
+final class Attachment {
   let id: HostSession.AttachmentID
   let input: Channel
   let output: Channel
@@ -13,7 +13,7 @@ final class Connection {
   var parser = FrameParser()
   var pieceSize = PieceSize()
   var readSize = ReadSize()
-  private var outbox = Outbox()
+  private var outbox = FrameOutbox()
   /// Values of pings that are not answered yet.
   private var pings: [UInt64] = []
   /// Whether the reader was slower than the program, and its pipe or socket was widened.
@@ -107,7 +107,7 @@ final class Connection {
 
   /// Sends the attaching process its exit status.
   func release() {
-    if let process { _ = process.send([LocalMessage.version, exitCode ?? ExitStatus.unavailable]) }
+    if let process { _ = process.send([LocalMessage.version, exitCode ?? HostStatus.unavailable]) }
   }
 }
 
@@ -130,7 +130,7 @@ enum LocalMessage {
 }
 
 /// Exit statuses of this program: sysexits(3), as bridgectl's.
-enum ExitStatus {
+enum HostStatus {
   static let success: UInt8 = 0
   static let usage: UInt8 = 64
   static let missing: UInt8 = 66

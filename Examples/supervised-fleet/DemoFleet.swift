@@ -8,7 +8,7 @@ import BridgeWebSocket
 import Narration
 
 /// Many links of two kinds under one supervisor.
-struct Fleet: Sendable {
+struct DemoFleet: Sendable {
   let supervisor: Supervisor<ContinuousClock>
   let ids: [ConnectionID]
   private let events: any AsyncSequence<RecoveryEvent, Never> & Sendable
@@ -38,9 +38,9 @@ struct Fleet: Sendable {
   }
 
   /// Where each link stands.
-  func states() async -> [LinkState] {
-    var states: [LinkState] = []
-    for id in ids { states.append(LinkState(id, await supervisor.state(of: id))) }
+  func states() async -> [LinkRow] {
+    var states: [LinkRow] = []
+    for id in ids { states.append(LinkRow(id, await supervisor.state(of: id))) }
     return states
   }
 
@@ -85,7 +85,7 @@ struct Fleet: Sendable {
 }
 
 /// Where a link stands, for people.
-struct LinkState: Sendable {
+struct LinkRow: Sendable {
   var name: String
   var isUp: Bool
   var words: String

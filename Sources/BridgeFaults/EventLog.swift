@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The newest events of a peer or proxy, bounded, with the callers that wait for one.
-struct Journal<Event: Sendable> {
+struct EventLog<Event: Sendable> {
   private(set) var events: [Event] = []
   /// How many older ones were lost.
   private(set) var dropped = 0
@@ -52,7 +52,7 @@ struct Journal<Event: Sendable> {
 protocol Journaling: Actor {
   associatedtype Event: Sendable
   nonisolated var loop: any EventLoop { get }
-  var journal: Journal<Event> { get set }
+  var journal: EventLog<Event> { get set }
   var isStopped: Bool { get }
 }
 

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// sshd puts each session into a process session of its own, so a process group does not reach
 /// them; parentage does.
-enum ProcessTree {
+enum ProcessFamily {
   /// Every descendant of `pid`, parents before children.
   static func descendants(of pid: pid_t) -> [pid_t] {
     let children = list("/proc/\(pid)/task/\(pid)/children")

@@ -1,5 +1,5 @@
 /// Bytes that are kept until the peer has them, by their offset.
-struct ReplayBuffer: Sendable, Equatable {
+struct SentInput: Sendable, Equatable {
   private var bytes: [UInt8] = []
   private var head = 0
   /// The offset of the first byte that is kept.

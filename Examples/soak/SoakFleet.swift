@@ -10,7 +10,7 @@ import Foundation
 import Narration
 
 /// One link and the proxy it goes through.
-struct Link: Sendable {
+struct SoakLink: Sendable {
   let id: ConnectionID
   let isSSH: Bool
   let proxy: FaultProxy
@@ -34,10 +34,10 @@ struct Link: Sendable {
 }
 
 /// The servers, and links to them: odd ones SSH, even ones WebSocket.
-struct Fleet: Sendable {
+struct SoakFleet: Sendable {
   let server: SSHServer
   let peer: ScriptedWebSocketPeer
-  let links: [Link]
+  let links: [SoakLink]
   let census = Census()
 
   /// Short silences and deadlines: what is measured is the recovery, and not the timeouts.
@@ -53,7 +53,7 @@ struct Fleet: Sendable {
     configuration.lines = ["SetEnv SHLVL=2"]
     server = try await SSHServer(configuration)
     peer = try await ScriptedWebSocketPeer(.echo, logCapacity: Self.logCapacity)
-    var links: [Link] = []
+    var links: [SoakLink] = []
     for number in 0..<count {
       let isSSH = Self.isSSH(number)
       let port = isSSH ? server.port : peer.port
@@ -62,7 +62,7 @@ struct Fleet: Sendable {
       let id = ConnectionID((isSSH ? "ssh " : "websocket ") + "\(number + 1)")
       let parent =
         number % Self.family == Self.family - 1 ? links[number + 1 - Self.family].id : nil
-      links.append(Link(id: id, isSSH: isSSH, proxy: proxy, parent: parent))
+      links.append(SoakLink(id: id, isSSH: isSSH, proxy: proxy, parent: parent))
     }
     self.links = links
   }

@@ -1,5 +1,5 @@
 /// A login under way: what is offered, what was refused, and the time that is left.
-package struct LoginState: Sendable {
+package struct LoginProgress: Sendable {
   /// The credential that is offered now.
   package enum Offer: Sendable, Equatable {
     /// None: not yet, or the server is asked for its methods. Can become made, over.

@@ -3,11 +3,11 @@ import BridgeTransport
 
 /// The host of a command over a link, with the options that every such command has.
 @dynamicMemberLookup
-package struct LinkOptions: ParsableArguments {
+package struct LinkArguments: ParsableArguments {
   @OptionGroup
   package var reach: ReachOptions
 
-  @Argument(help: LinkOptions.help)
+  @Argument(help: LinkArguments.help)
   package var host: String
 
   /// What a host is.
