@@ -7,12 +7,16 @@ package struct WindowPolicy: Sendable {
   package static let smallest = 2 << 20
   /// In bytes.
   package static let largest = 16 << 20
+  /// In bytes, for what a person reads: all of it comes before the answer to a Ctrl-C (OpenSSH has
+  /// the same, ssh.c).
+  package static let ofTerminal = 1 << 20
   /// The throughput that the window should not limit, in bytes a second.
   private static let goal = 200e6
 
   /// The window for a link whose fastest round trip took `roundTrip`; the smallest while none was
   /// measured.
-  package static func window(for roundTrip: Duration?) -> Int {
+  package static func window(for roundTrip: Duration?, isTerminal: Bool = false) -> Int {
+    guard !isTerminal else { return ofTerminal }
     guard let roundTrip else { return smallest }
     let seconds = roundTrip / .seconds(1)
     return min(largest, max(smallest, Int(seconds * goal)))

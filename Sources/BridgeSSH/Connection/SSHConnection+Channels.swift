@@ -55,7 +55,7 @@ extension SSHConnection {
     guard life.state == .connected || ending != nil else {
       throw .internalError(detail: "A channel was requested before the connection was up.")
     }
-    let window = WindowPolicy.window(for: roundTrip)
+    let window = WindowPolicy.window(for: roundTrip, isTerminal: terminal != nil)
     let native = try value(of: await openSession(window: window))
     configuration.observer?(.channelOpened)
     hasHadChannel = true

@@ -11,4 +11,11 @@ struct WindowPolicyTests {
   @Test func growsWithTheRoundTripWithinItsBounds() {
     for row in Self.rows { #expect(WindowPolicy.window(for: row.roundTrip) == row.window) }
   }
+
+  /// Ctrl-C has its effect behind a window of output.
+  @Test func aTerminalHasThatOfOpenSSH() {
+    for row in Self.rows {
+      #expect(WindowPolicy.window(for: row.roundTrip, isTerminal: true) == 1 << 20)
+    }
+  }
 }
