@@ -146,6 +146,9 @@ final class MessageSession: Sendable {
     }
   }
 
+  /// Whether the input has ended and nothing of it waits for a link.
+  var isAllSent: Bool { state.withLock { $0.hasEnded && $0.unsent.isEmpty } }
+
   /// Whether the server has replied to what it did not confirm.
   func isAnswered(_ generation: Int) -> Bool {
     state.withLock { $0.receipts.isAnswered(generation) }

@@ -13,11 +13,26 @@ final class MessageWork: LinkWork {
     let generation: Int
   }
 
+  /// Links that ended when all of the input had been sent.
+  private struct LinksAfterInput {
+    var isUp = false
+    private var lost = 0
+    private static let limit = 3
+
+    /// Counts a link that was up; true where it was one too many.
+    mutating func lose() -> Bool {
+      if isUp { lost += 1 }
+      isUp = false
+      return lost >= Self.limit
+    }
+  }
+
   private let context: RunContext
   private let messages: MessageSession
   /// Connections whose messages are to be written out, oldest first.
   private let links: AsyncStream<Opened>
   private let opened: AsyncStream<Opened>.Continuation
+  private let afterInput = Mutex(LinksAfterInput())
   /// How the run ends once all that came is written.
   private let outcome = Mutex(CommandFailure?.none)
 
@@ -61,10 +76,18 @@ final class MessageWork: LinkWork {
     await warnOfDoubt(about: connection, generation)
   }
 
-  /// Says that messages flow again: a shell's prompt would, messages need not come.
+  /// Says that messages flow again: a shell's prompt would, messages need not come. After the input
+  /// a few links more may bring answers, and a server that closes them all will not.
   func see(_ event: RecoveryEvent) {
-    guard case .recovered(let time, let attempts, isFirst: false) = event.step else { return }
-    context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
+    switch event.step {
+    case .recovered(let time, let attempts, let isFirst):
+      afterInput.withLock { $0.isUp = true }
+      if !isFirst { context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))") }
+    case .failed(let failure):
+      guard messages.isAllSent else { return afterInput.withLock { $0.isUp = false } }
+      if afterInput.withLock({ $0.lose() }) { giveUp(CommandFailure(failure)) }
+    default: break
+    }
   }
 
   /// What went into a link that was lost may be lost too: only the server knows. Of one that

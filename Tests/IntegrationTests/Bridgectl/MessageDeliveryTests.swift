@@ -50,6 +50,14 @@ import Testing
     #expect(outcome.lastLine.hasPrefix("bridgectl: [webSocketDisconnected] "), "\(outcome.error)")
   }
 
+  /// It has nothing left to send, and each link ends before an answer could come.
+  @Test("a server that closes every connection with an error ends a run whose input has ended")
+  func closedAgainAndAgain() async throws {
+    let outcome = try await run(.closing(1011), lines: ["one"])
+    #expect(outcome.code == 74, "\(outcome.error)")
+    #expect(outcome.lastLine.hasPrefix("bridgectl: [webSocketDisconnected] "), "\(outcome.error)")
+  }
+
   @Test("a server that replies to each message and closes with 1000 has taken them")
   func answeredAndClosed() async throws {
     let script = WebSocketScript(
