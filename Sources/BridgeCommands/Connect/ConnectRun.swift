@@ -116,7 +116,7 @@ struct ConnectRun: Sendable {
           ending = ending ?? next
           guard isFirst, let forwards, await waits(for: forwards, next) else {
             isOpen = false
-            await shutDown(forwards)
+            await shutDown(forwards, leavesWork: Self.isOfInput(next))
             continue
           }
           group.addTask(executorPreference: reactor) {
@@ -128,7 +128,7 @@ struct ConnectRun: Sendable {
         case .carried: await shutDown(forwards)
         case .signal(let code):
           if isOpen { signal = signal ?? code }
-          await shutDown(forwards, signal: isOpen ? code : nil)
+          await shutDown(forwards, leavesWork: isOpen)
         }
       }
     }
@@ -197,8 +197,17 @@ struct ConnectRun: Sendable {
     return true
   }
 
-  private func shutDown(_ forwards: RunForwards?, signal: Int32? = nil) async {
-    if let signal { work.signaled(signal) }
+  /// Whether the run ends because its input cannot be read any more: what it has started would wait
+  /// for the rest of it.
+  private static func isOfInput(_ ending: RunContext.Ending) -> Bool {
+    guard case .failure(let failure) = ending, case .fileReadError = failure.error else {
+      return false
+    }
+    return true
+  }
+
+  private func shutDown(_ forwards: RunForwards?, leavesWork: Bool = false) async {
+    if leavesWork { work.leave() }
     context.facts.withLock { $0.isOver = true }
     await work.close()
     await forwards?.close()

@@ -50,8 +50,8 @@ protocol LinkWork: Sendable {
   /// Passes on that Ctrl-C was typed; true where the run goes on until the work has ended.
   func interrupt() async -> Bool
 
-  /// A signal with this exit code ends the run: `close` follows.
-  func signaled(_ code: Int32)
+  /// A signal, or input that cannot be read any more, ends the run before the work: `close` follows.
+  func leave()
 
   /// What the user should know when the run ends before its work did; nil for nothing.
   var farewell: String? { get }
@@ -83,7 +83,7 @@ extension LinkWork {
 
   func interrupt() async -> Bool { false }
 
-  func signaled(_ code: Int32) {}
+  func leave() {}
 
   var farewell: String? { nil }
 

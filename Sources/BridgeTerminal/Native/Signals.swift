@@ -7,7 +7,7 @@ import Foundation
 package final class Signals: Sendable {
   /// The meaning of a signal.
   package enum Event: Sendable, Equatable {
-    /// SIGINT, SIGTERM or SIGHUP: end with this exit code.
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT: end with this exit code.
     case end(Int32)
     /// SIGWINCH.
     case resized
@@ -18,7 +18,9 @@ package final class Signals: Sendable {
   /// The received signals, oldest first. One reader.
   package let events: AsyncStream<Event>
   private let sink: AsyncStream<Event>.Continuation
-  private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT]
+  private static let numbers = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT,
+  ]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
   private static let hasEnding = Mutex(false)

@@ -182,7 +182,7 @@ import Foundation
   private static let crashes = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGSYS]
   /// The others that end a process by default (signal(7)), but for those that `Signals` answers.
   private static let deadly: [Int32] =
-    [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, 16, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR]
+    [SIGUSR1, SIGUSR2, SIGALRM, 16, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR]
     + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
 
   /// Restores the terminal when a signal ends this process, which it does as before. Only

@@ -43,7 +43,7 @@ import Testing
       #expect(await screen.end() == 6)
       #expect(!screen.words.contains("new shell"))
       #expect(screen.isRestored)
-      #expect(scene.folder.ids.isEmpty)
+      try await eventually { scene.folder.ids.isEmpty }
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
     return running
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP]) func aSignalToTheClientEndsTheProgram(
+  @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT]) func aSignalToTheClientEndsTheProgram(
     signal: Int32
   ) async throws {
     try await withSessions { server, home, folder in
@@ -28,6 +28,18 @@ import Testing
       running.child.signal(signal)
       let outcome = try await running.outcome()
       #expect(outcome.code == 128 + signal)
+      #expect(!outcome.error.contains("goes on"), "\(outcome.error)")
+      try await eventually { folder.keepers.isEmpty }
+    }
+  }
+
+  /// It would wait for the rest of the input for as long as it is kept.
+  @Test func inputThatCannotBeReadAnyMoreEndsTheProgram() async throws {
+    try await withSessions { server, home, folder in
+      let outcome = try await home.run(
+        ["connect"] + server.link(home) + ["127.0.0.1", "--", "cat; exec sleep 600"],
+        through: "exec \"$0\" \"$@\" </")
+      #expect(outcome.code == 66, "\(outcome.error)")
       #expect(!outcome.error.contains("goes on"), "\(outcome.error)")
       try await eventually { folder.keepers.isEmpty }
     }
@@ -80,7 +92,7 @@ import Testing
       let outcome = try await running.outcome()
       #expect(outcome.code == 130 && outcome.text == "here\ninterrupted\n", "\(outcome.error)")
       #expect(outcome.error.isEmpty)
-      #expect(folder.ids.isEmpty)
+      try await eventually { folder.ids.isEmpty }
     }
   }
 
