@@ -39,7 +39,7 @@ struct RunForwards: Sendable {
   /// A login that would ask in the middle of a shell.
   private static func unasked(_ context: RunContext) -> AppError {
     .sshConnectionFailed(
-      host: PeerText.escaped(context.settings.endpoint.host),
+      host: PeerText.escaped(context.settings.givenHost),
       reason: """
         Forwards have a login of their own, and it would ask a question in the middle of the \
         shell: use a key, or forward with `connect -N` beside it.

@@ -157,7 +157,7 @@ struct DoctorHosts: Sendable {
 
   /// Asks for the version of `bridge-host`, and whether it can keep sessions.
   private func findHostProgram(on connection: SSHConnection) async {
-    let sessions = SessionHost(connection, host: settings.endpoint.host)
+    let sessions = SessionHost(connection, host: settings.givenHost)
     let result = await limited { () -> Result<String, AppError> in
       await Result.of { () async throws(AppError) in
         let version = try await sessions.version()

@@ -58,7 +58,7 @@ final class StandardStreamWork: LinkWork {
     case .lost:
       let failure = await connection.lastFailure
       let error = AppError.sshConnectionFailed(
-        host: connection.endpoint.host, reason: "The connection was lost.")
+        host: context.settings.givenHost, reason: "The connection was lost.")
       context.fail(error, failure)
     }
   }
