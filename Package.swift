@@ -22,7 +22,7 @@ let argumentParser = Target.Dependency.product(
 /// at the modules that are named, and would not compile anew when one behind Bridge changes.
 let exported = [
   "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
-  "BridgeWebSocket",
+  "BridgeURLErrors", "BridgeWebSocket",
 ]
 let bridge: [Target.Dependency] = (["Bridge"] + exported).map { .byName(name: $0) }
 
@@ -55,12 +55,14 @@ let package = Package(
       providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libssl-dev"])]),
     .target(name: "Bridge", dependencies: exported.map { .byName(name: $0) }),
     .target(name: "BridgeErrors"),
-    .target(name: "BridgeAccount", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeURLErrors", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeAccount", dependencies: ["BridgeErrors", "BridgeURLErrors"]),
     .target(name: "BridgeDiagnostics", dependencies: ["BridgeErrors", "CLibCrypto", log]),
-    .target(name: "BridgeHTTP", dependencies: ["BridgeErrors"]),
+    .target(name: "BridgeHTTP", dependencies: ["BridgeErrors", "BridgeURLErrors"]),
     .target(name: "BridgeRecovery", dependencies: ["BridgeErrors"]),
     .target(name: "BridgeWaiting", dependencies: ["BridgeErrors"]),
-    .target(name: "BridgeTransport", dependencies: ["BridgeErrors", "BridgeWaiting"]),
+    .target(
+      name: "BridgeTransport", dependencies: ["BridgeErrors", "BridgeWaiting", "CSessionSystem"]),
     .target(
       name: "BridgeReactor",
       dependencies: ["BridgeTransport", "BridgeErrors", "BridgeWaiting", "CLibUV"]),
@@ -111,6 +113,7 @@ let package = Package(
     linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),
     .testTarget(name: "BridgeErrorsTests", dependencies: ["BridgeErrors"]),
+    .testTarget(name: "BridgeURLErrorsTests", dependencies: ["BridgeURLErrors", "BridgeErrors"]),
     .testTarget(name: "BridgeAccountTests", dependencies: ["BridgeAccount", "BridgeErrors"]),
     .testTarget(
       name: "BridgeDiagnosticsTests", dependencies: ["BridgeDiagnostics", "BridgeErrors", log]),

@@ -5,4 +5,5 @@
 @_exported public import BridgeSSH
 @_exported public import BridgeSupervision
 @_exported public import BridgeTransport
+@_exported public import BridgeURLErrors
 @_exported public import BridgeWebSocket

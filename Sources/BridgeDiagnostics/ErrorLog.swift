@@ -1,5 +1,5 @@
 public import BridgeErrors
-public import Foundation
+public import FoundationEssentials
 public import Logging
 
 /// Errors as log lines: the title and metadata at the error's level, what a payload says only at

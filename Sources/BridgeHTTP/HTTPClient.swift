@@ -1,4 +1,5 @@
 public import BridgeErrors
+import BridgeURLErrors
 public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -30,6 +30,8 @@ extern char **environ;
 int accept4(int, struct sockaddr *, socklen_t *, int);
 int pipe2(int[2], int);
 
+// Names the calling thread (15 bytes are kept).
+static inline void bridge_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline char **bridge_environment(void) { return environ; }
 static inline int bridge_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 static inline long bridge_random(void *bytes, size_t length) {

@@ -1,18 +1,9 @@
 import BridgeErrors
-import Foundation
 import Testing
 
-/// The tests of the error specification, by their names (S1-175…S1-178).
+/// The tests of the error specification, by their names (S1-175…S1-178); that of URLError is with
+/// BridgeURLErrors.
 @Suite struct SeedTests {
-  @Test func testNetworkErrorMapping() {
-    let urlError = URLError(.notConnectedToInternet)
-    let appError = AppError(urlError: urlError)
-
-    #expect(appError == .networkUnavailable)
-    #expect(appError.title == "No Connection")
-    #expect(appError.severity == .warning)
-  }
-
   @Test func testHTTPErrorMapping() {
     let error = AppError(httpStatus: 429)
 

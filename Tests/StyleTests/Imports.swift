@@ -3,6 +3,8 @@ struct ImportLine: Equatable {
   var module: String
   var line: Int
   var isReexported: Bool
+  /// Whether it is the first after an `#else`.
+  var isInElse: Bool
 }
 
 extension SourceFile {
@@ -17,8 +19,11 @@ extension SourceFile {
       guard tokens.indices.contains(index + 1) else { return nil }
       let named = kinds.contains(token(at: index + 1)) ? index + 2 : index + 1
       let attribute = token(at: index - 1) == "_exported" || token(at: index - 2) == "_exported"
+      let hasLevel = ["public", "package", "internal"].contains(token(at: index - 1))
+      let before = hasLevel ? index - 2 : index - 1
       return ImportLine(
-        module: token(at: named), line: tokens[index].line, isReexported: attribute)
+        module: token(at: named), line: tokens[index].line, isReexported: attribute,
+        isInElse: token(at: before) == "else" && token(at: before - 1) == "#")
     }
   }
 }
@@ -36,7 +41,11 @@ struct ImportTable: Sendable {
   }
 
   /// What every `Native/` folder may use: the platform's own libraries and atomics.
-  static let platform: Set = ["Foundation", "Glibc", "Synchronization"]
+  static let platform: Set = ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"]
+  /// Foundation besides, where no program for users links it.
+  static let wholePlatform = platform.union(["Foundation"])
+  /// What stands in for them on Apple's systems, behind `#else`.
+  static let apple: Set = ["Darwin", "Foundation"]
   /// What every test may use.
   static let testing: Set = ["Testing", "Foundation", "Logging", "BridgeTestKit", "BridgeFaults"]
 
@@ -45,13 +54,16 @@ struct ImportTable: Sendable {
       target: "Bridge",
       modules: [
         "BridgeErrors", "BridgeRecovery", "BridgeSSH", "BridgeSupervision", "BridgeTransport",
-        "BridgeWebSocket",
+        "BridgeURLErrors", "BridgeWebSocket",
       ], platform: []),
-    Row(target: "BridgeErrors", modules: ["Foundation"]),
-    Row(target: "BridgeAccount", modules: ["BridgeErrors", "Foundation"]),
+    Row(target: "BridgeErrors", modules: apple.union(["FoundationEssentials", "Glibc"])),
+    Row(target: "BridgeURLErrors", modules: ["BridgeErrors", "Foundation"]),
+    Row(target: "BridgeAccount", modules: ["BridgeErrors", "BridgeURLErrors", "Foundation"]),
     Row(target: "BridgeRecovery", modules: ["BridgeErrors"]),
     Row(target: "BridgeWaiting", modules: ["BridgeErrors"]),
-    Row(target: "BridgeTransport", modules: ["BridgeErrors", "BridgeWaiting"]),
+    Row(
+      target: "BridgeTransport", modules: ["BridgeErrors", "BridgeWaiting"],
+      native: ["CSessionSystem"]),
     Row(
       target: "BridgeReactor", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"],
       native: ["CLibUV"]),
@@ -67,26 +79,29 @@ struct ImportTable: Sendable {
       target: "BridgeSupervision",
       modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting"]),
     Row(
-      target: "BridgeDiagnostics", modules: ["BridgeErrors", "Foundation", "Logging"],
+      target: "BridgeDiagnostics", modules: ["BridgeErrors", "FoundationEssentials", "Logging"],
       native: ["CLibCrypto"]),
-    Row(target: "BridgeHTTP", modules: ["BridgeErrors", "Foundation", "FoundationNetworking"]),
+    Row(
+      target: "BridgeHTTP",
+      modules: ["BridgeErrors", "BridgeURLErrors", "Foundation", "FoundationNetworking"]),
     Row(
       target: "BridgeService", modules: ["BridgeErrors", "BridgeSupervision", "ServiceLifecycle"]),
     Row(
       target: "BridgeFaults",
-      modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"]),
+      modules: ["BridgeErrors", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"],
+      platform: wholePlatform),
     Row(
       target: "BridgeTestKit",
-      modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting"]),
+      modules: ["BridgeErrors", "BridgeRecovery", "BridgeTransport", "BridgeWaiting"],
+      platform: wholePlatform),
     Row(
       target: "BridgeCommands",
       modules: [
-        "ArgumentParser", "BridgeAccount", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles",
-        "BridgeHTTP",
-        "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeService", "BridgeSession",
+        "ArgumentParser", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles",
+        "BridgeReactor", "BridgeRecovery", "BridgeSSH", "BridgeSession",
         "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminal", "BridgeTerminalState",
         "BridgeTransport",
-        "BridgeWaiting", "BridgeWebSocket", "Foundation", "Logging",
+        "BridgeWaiting", "BridgeWebSocket", "FoundationEssentials", "Logging",
       ], platform: []),
     Row(target: "BridgeTerminal", modules: ["BridgeErrors", "BridgeTransport", "BridgeWaiting"]),
     Row(target: "bridgectl", modules: ["BridgeCommands"]),
@@ -112,6 +127,17 @@ struct ImportTable: Sendable {
   ]
   /// Executables: neither products for programs nor rows of the README's table.
   static let executables: Set = ["bridge-host", "bridgectl"]
+
+  /// The modules that `target` links, itself included.
+  static func linked(into target: String) -> Set<String> {
+    var (found, open): (Set<String>, Set<String>) = ([], [target])
+    while let next = open.popFirst() {
+      guard let row = libraries.first(where: { $0.target == next }) else { continue }
+      found.insert(next)
+      open.formUnion(row.modules.subtracting(found))
+    }
+    return found
+  }
 
   /// What programs outside Sources may import: every product, and Foundation.
   static let products = Set(libraries.map(\.target)).subtracting(executables)

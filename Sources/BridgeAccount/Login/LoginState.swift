@@ -1,4 +1,5 @@
 public import BridgeErrors
+import BridgeURLErrors
 import Foundation
 
 /// All that the login form on its own shows (S3-52).

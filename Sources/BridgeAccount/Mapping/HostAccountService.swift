@@ -1,4 +1,5 @@
 public import BridgeErrors
+import BridgeURLErrors
 
 /// Whatever carries a request to the host: posts `body` as JSON to `path` and decodes the answer.
 ///

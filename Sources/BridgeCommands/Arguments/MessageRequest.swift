@@ -1,6 +1,6 @@
 import BridgeErrors
 package import BridgeWebSocket
-import Foundation
+import FoundationEssentials
 
 /// The checked command line of `bridgectl connect ws://…`.
 package struct MessageRequest: Sendable, Equatable {

@@ -19,4 +19,28 @@ enum PercentCoding {
     }
     return String(validating: bytes, as: UTF8.self)
   }
+
+  /// `text` with `%XX` for each byte that the user in a URI must not have as it is (RFC 3986,
+  /// 3.2.1).
+  static func encoded(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if isPlain(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+  private static let marks = Set("-._~!$&'()*+,;=".utf8)
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: marks.contains(byte)
+    }
+  }
 }

@@ -2,7 +2,6 @@ package import BridgeErrors
 import BridgeReactor
 import BridgeTransport
 package import BridgeWebSocket
-import Foundation
 
 /// The proxy that the environment names for a WebSocket, read as curl(1) reads it (ENVIRONMENT,
 /// and `-x`).
@@ -48,7 +47,7 @@ package struct ProxyEnvironment: Sendable {
     guard value.utf8.count <= longestValue, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { throw refusal.because("is too long, or holds blanks or other than ASCII characters") }
     var rest = value[...]
-    if let mark = rest.range(of: "://") {
+    if let mark = rest.firstRange(of: "://") {
       try check(scheme: rest[..<mark.lowerBound].lowercased(), refusal)
       rest = rest[mark.upperBound...]
     }

@@ -1,9 +1,9 @@
 import BridgeErrors
-import BridgeWaiting
-import Foundation
+import BridgeReactor
 import BridgeSSH
 import BridgeSupervision
 import BridgeTransport
+import BridgeWaiting
 
 /// The local ports of a run, which lead through its host, and ports of the host that lead here.
 struct RunForwards: Sendable {
@@ -71,7 +71,8 @@ struct RunForwards: Sendable {
   /// As with a port that the machine has none left of: busy.
   private static func ending(_ rule: ForwardRule, _ error: AppError) -> RunContext.Ending {
     let taken = NativeFailure(
-      library: .system, code: Int(EADDRINUSE), socket: .failed(errno: EADDRINUSE))
+      library: .system, code: Int(ErrorNumber.addressInUse),
+      socket: .failed(errno: ErrorNumber.addressInUse))
     let context = FailureContext(
       kind: .localResource, phase: .dial, host: PeerText.escaped(rule.description), native: taken)
     return .failure(CommandFailure(error: error, context: context))

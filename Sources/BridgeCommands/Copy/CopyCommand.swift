@@ -2,7 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeSessionProtocol
 import BridgeTerminal
-import Foundation
+import FoundationEssentials
 
 /// `bridgectl cp`.
 package struct CopyCommand: AsyncParsableCommand {

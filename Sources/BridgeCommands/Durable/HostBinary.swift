@@ -1,6 +1,5 @@
 package import BridgeErrors
 import BridgeSSH
-import Foundation
 
 /// The `bridge-host` to install, read from this machine.
 package struct HostBinary: Sendable, Equatable {
@@ -14,19 +13,12 @@ package struct HostBinary: Sendable, Equatable {
 
   /// Reads the program at `path`.
   ///
-  /// - Throws: `fileNotFound`, `fileReadError`.
+  /// - Throws: `fileNotFound`, `filePermissionDenied`, `fileReadError`.
   package init(path: String) throws(AppError) {
-    guard FileManager.default.fileExists(atPath: path) else { throw .fileNotFound(path: path) }
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
-    } catch {
-      throw .fileReadError(path: path, reason: error.localizedDescription)
+    guard let content = try LocalFile.read(path, limit: Self.limit) else {
+      throw .fileNotFound(path: path)
     }
-    guard data.count <= Self.limit else {
-      throw .fileReadError(path: path, reason: "It is too large to be bridge-host.")
-    }
-    try self.init(Array(data), path: path)
+    try self.init(content.bytes, path: path)
   }
 
   /// - Throws: `fileReadError` where these are no program for Linux.

@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeSSH
 import BridgeSession
 import BridgeTerminal
-import Foundation
+import FoundationEssentials
 
 /// What earlier runs found out: on which hosts the user has `bridge-host`. The command that looks
 /// for it runs a forced command where the account has one, so it is not sent without a reason.
@@ -89,7 +89,7 @@ package struct HostMemory: Sendable, Equatable {
 
   /// A user's name may have any character.
   private static func key(_ fingerprint: String, _ user: String) -> String {
-    "\(fingerprint) \(user.addingPercentEncoding(withAllowedCharacters: .urlUserAllowed) ?? "?")"
+    "\(fingerprint) \(PercentCoding.encoded(user))"
   }
 
   // MARK: The file

@@ -1,5 +1,5 @@
 import BridgeErrors
-import Foundation
+import FoundationEssentials
 
 /// Where the `bridge-host` to install is looked for where none is named.
 package struct HostProgramSearch: Sendable, Equatable {

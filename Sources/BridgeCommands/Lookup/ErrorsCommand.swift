@@ -2,7 +2,7 @@ package import ArgumentParser
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
-import Foundation
+import FoundationEssentials
 
 /// `bridgectl errors`.
 package struct ErrorsCommand: ParsableCommand {

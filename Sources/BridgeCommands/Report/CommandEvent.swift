@@ -2,7 +2,7 @@ package import BridgeErrors
 package import BridgeRecovery
 package import BridgeSSH
 import BridgeTerminal
-import Foundation
+import FoundationEssentials
 
 /// Every event that bridgectl writes as a JSON line, with its fields (docs/events.md).
 package enum CommandEvent: Sendable {

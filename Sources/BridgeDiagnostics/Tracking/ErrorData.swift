@@ -1,5 +1,5 @@
 import BridgeErrors
-public import Foundation
+public import FoundationEssentials
 
 /// What is kept of an error to find common patterns: nothing of its payload (S3-99).
 public struct ErrorData: Codable, Sendable, Equatable {

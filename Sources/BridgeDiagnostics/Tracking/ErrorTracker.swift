@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// Keeps what errors happened where, on this machine only: nothing is sent anywhere (G-11).
 public struct ErrorTracker: Sendable {

@@ -1,5 +1,5 @@
 import BridgeErrors
-public import Foundation
+public import FoundationEssentials
 
 /// Writes one JSON object a line to a file that only its owner can read.
 ///
@@ -36,10 +36,7 @@ public actor JSONLinesSink: ErrorSink {
     {
       throw CocoaError(.fileWriteUnknown)
     }
-    let handle = try FileHandle(forWritingTo: file)
-    defer { try? handle.close() }
-    try handle.seekToEnd()
-    try handle.write(contentsOf: line)
+    try FileEnd.append(Array(line), toFile: file.path)
   }
 
   private func rotate() throws {

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What went wrong between a client and an HTTP API, in the words a person reads.
 ///
@@ -100,28 +104,5 @@ extension APIError {
     case "TOO_MANY_AUTH_ATTEMPTS": return .forbidden
     default: return APIError(httpStatus: statusCode, message: message)
     }
-  }
-
-  /// What a failed exchange of URLSession means (S3-42…S3-44).
-  public init(urlError: URLError) {
-    self =
-      switch urlError.code {
-      case .notConnectedToInternet, .networkConnectionLost: .noInternetConnection
-      case .timedOut: .requestTimeout
-      default: .networkError
-      }
-  }
-
-  /// Any error, as an API client reports it (S3-40…S3-45).
-  public init(wrapping error: any Error) {
-    self =
-      switch error {
-      case let error as APIError: error
-      case let failure as APIFailure: failure.error
-      case is DecodingError: .decodingError
-      case is EncodingError: .encodingError
-      case let error as URLError: APIError(urlError: error)
-      default: .networkError
-      }
   }
 }

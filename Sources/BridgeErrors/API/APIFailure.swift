@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An `APIError` with the server's text, code and correlation id: the error of an API client.
 public struct APIFailure: Error, Sendable, Equatable {

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An answer that is looked at in the order status, error, success (S4-06…S4-08, S4-15).
 public protocol APIResponse {

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// How text of a peer enters an `APIFailure`, and what takes its place where there is none.
 enum APIText {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// An error that says by itself how it goes over the wire (G-33).
 ///
 /// A host's own error types conform to it to be answered with their own status, code and text;
@@ -38,7 +36,7 @@ extension SecureError: EnvelopeError {
   }
 
   /// The error's own text.
-  public var envelopeMessage: String { localizedDescription }
+  public var envelopeMessage: String { errorDescription ?? "" }
 }
 
 extension APIFailure: EnvelopeError {
@@ -52,7 +50,7 @@ extension APIFailure: EnvelopeError {
   public var envelopeCode: String { code ?? ErrorResponse.unknownCode }
 
   /// The text of the error's case.
-  public var envelopeMessage: String { localizedDescription }
+  public var envelopeMessage: String { errorDescription ?? "" }
 
   /// The field errors that came from upstream.
   public var envelopeValidationErrors: [ErrorResponse.ValidationError] { validationErrors }
@@ -94,5 +92,5 @@ extension APIError: EnvelopeError {
   }
 
   /// The error's own text.
-  public var envelopeMessage: String { localizedDescription }
+  public var envelopeMessage: String { errorDescription ?? "" }
 }

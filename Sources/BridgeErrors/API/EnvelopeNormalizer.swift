@@ -1,5 +1,3 @@
-import Foundation
-
 /// Makes every error body an envelope, whatever a route answered with (S4-31…S4-33, G-32).
 public enum EnvelopeNormalizer {
   static let fallbackMessage = "An error occurred"

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What a host answers with when something failed: one status and one envelope for every error,
 /// over HTTP and WebSocket alike (S4-34…S4-41).
 public enum ErrorEnvelope {
@@ -39,7 +37,7 @@ public enum ErrorEnvelope {
     return (status, ErrorResponse(error: body))
   }
 
-  private static let secureMessage = SecureError.operationFailed.localizedDescription
+  private static let secureMessage = SecureError.operationFailed.envelopeMessage
 
   private struct Typed {
     var status: Int

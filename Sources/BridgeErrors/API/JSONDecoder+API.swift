@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension JSONDecoder {
   /// The decoder of the contract: ISO 8601 dates, keys as they are (S4-18, G-34). A new one each

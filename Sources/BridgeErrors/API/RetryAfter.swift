@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The `Retry-After` header: seconds, or a date (RFC 9110, 10.2.3).
 public enum RetryAfter {
@@ -8,7 +12,7 @@ public enum RetryAfter {
   /// How many seconds to wait from `now`, between 0 and `maximum`; nil where the header says
   /// neither a number nor a date.
   public static func seconds(from header: String, now: Date) -> Int? {
-    let value = header.trimmingCharacters(in: .whitespaces)
+    let value = header.trimmed
     guard !value.isEmpty, value.utf8.count <= 64 else { return nil }
     if value.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) {
       return min(Int(value) ?? maximum, maximum)

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// Failures that disclose nothing about accounts or infrastructure to a client (S3-87…S3-91).
 public enum SecureError: Error, Sendable, Equatable, CaseIterable {

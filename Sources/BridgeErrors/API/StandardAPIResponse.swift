@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The answer of every route of the contract: an envelope or a `T`, never a guess.
 public struct StandardAPIResponse<T: Decodable>: APIResponse {

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The first message of a WebSocket, from each side: which version of the contract it speaks
 /// (S4-67). `{"type":"hello","v":1,"correlationId":"…"}`.

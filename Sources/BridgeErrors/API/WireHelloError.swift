@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// Why a link ends before it was used. The answer is its envelope and then close code 1008
 /// (RFC 6455, 7.4.1: policy violation), which no client takes for a reason to try again.

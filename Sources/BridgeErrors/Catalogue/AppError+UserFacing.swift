@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension AppError: UserFacingError, LocalizedError {
   /// The case without its payload, for logs and machines (S1-147).

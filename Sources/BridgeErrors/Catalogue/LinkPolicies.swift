@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 extension ErrorCatalogue {
   /// What is done about a connection that failed in one way.

@@ -1,5 +1,3 @@
-import Foundation
-
 extension AppError {
   /// The typed error of a failure that knows its host, method and deadline.
   public init(sshError failure: SSHFailure) {
@@ -29,7 +27,7 @@ extension AppError {
       self = .cancelled
     } else {
       self.init(
-        foreignText: Payload.shown(error.localizedDescription, limit: PeerText.limit), host: host,
+        foreignText: Payload.shown(ErrorText.of(error), limit: PeerText.limit), host: host,
         method: method,
         timeout: timeout)
     }
@@ -128,7 +126,7 @@ extension String {
     guard !token.isEmpty, contains(token) else { return self }
     var result = ""
     var rest = Substring(self)
-    while let range = rest.range(of: token) {
+    while let range = rest.firstRange(of: token) {
       let before = range.lowerBound == startIndex ? " " : self[index(before: range.lowerBound)]
       let after = range.upperBound == endIndex ? " " : self[range.upperBound]
       let stands = !before.isWordPart && !after.isWordPart

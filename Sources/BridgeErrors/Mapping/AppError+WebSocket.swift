@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 extension WebSocketFailure {
   /// The row of the failure table.
@@ -29,11 +33,22 @@ extension WebSocketFailure {
   /// Whether it redirects from plain text to a secure address of the same host.
   var requiresTLS: Bool {
     guard !isSecure, case .refusedUpgrade(_, _, _, let location?) = observation,
-      let target = URLComponents(string: location), let scheme = target.scheme?.lowercased(),
-      ["https", "wss"].contains(scheme), let named = target.host?.lowercased()
+      let named = Self.secureHost(of: location)
     else { return false }
     let own = host.lowercased()
     return named == own || named == "[\(own)]" || named == "www.\(own)"
+  }
+
+  /// The host of a `https` or `wss` URL, in lower case; nil for any other text.
+  private static func secureHost(of url: String) -> String? {
+    let (scheme, rest) = (url.prefix { $0 != ":" }.lowercased(), url.drop { $0 != ":" })
+    guard ["https", "wss"].contains(scheme), rest.hasPrefix("://") else { return nil }
+    let authority = rest.dropFirst(3).prefix { !"/?#".contains($0) }
+    let site = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    let end = site.hasPrefix("[") ? site.firstIndex(of: "]") ?? site.endIndex : site.startIndex
+    let port = site[end...].drop { $0 != ":" }
+    guard port.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return site.dropLast(port.count).lowercased()
   }
 
   /// RFC 6455, 7.4.1.
@@ -48,20 +63,18 @@ extension WebSocketFailure {
 }
 
 extension AppError {
-  /// The typed error of a WebSocket failure. Name, timeout and offline failures go through
-  /// `URLError`, so that a host sees the same errors from URLSession and from here.
+  /// The typed error of a WebSocket failure. Name, timeout and offline failures become the same
+  /// errors as those of URLSession.
   public init(webSocketFailure failure: WebSocketFailure) {
     if let reason = failure.proxyWords {
       self = .webSocketConnectionFailed(reason: reason)
       return
     }
     switch failure.observation {
-    case .nameUnknown: self.init(urlCode: .cannotFindHost, failure)
-    case .nameTimeout: self.init(urlCode: .dnsLookupFailed, failure)
-    case .offline, .dial(ENETDOWN): self.init(urlCode: .notConnectedToInternet, failure)
-    case .deadline:
-      self.init(urlCode: failure.phase == .resolve ? .dnsLookupFailed : .timedOut, failure)
-    case .dial(ETIMEDOUT): self.init(urlCode: .timedOut, failure)
+    case .nameUnknown, .nameTimeout: self = .dnsError(host: failure.shownHost)
+    case .offline, .dial(ENETDOWN): self = .networkUnavailable
+    case .deadline where failure.phase == .resolve: self = .dnsError(host: failure.shownHost)
+    case .deadline, .dial(ETIMEDOUT): self = .timeout(seconds: failure.timeout)
     case .dial(let errno): self = .webSocketConnectionFailed(reason: failure.words(errno: errno))
     case .tls(let cause): self = .sslError(description: cause.words)
     case .refusedUpgrade(let status, let retryAfter, let message, let location):
@@ -99,21 +112,6 @@ extension AppError {
     }
   }
 
-  private init(urlCode: URLError.Code, _ failure: WebSocketFailure) {
-    var address = URLComponents()
-    address.scheme = "wss"
-    address.host = failure.host
-    guard let url = address.url, url.host != nil else {
-      // Not a name that fits into a URL.
-      self.init(urlError: URLError(urlCode), timeout: failure.timeout)
-      if case .dnsError = self { self = .dnsError(host: PeerText.escaped(failure.host)) }
-      return
-    }
-    self.init(
-      urlError: URLError(urlCode, userInfo: [NSURLErrorFailingURLErrorKey: url]),
-      timeout: failure.timeout)
-  }
-
   private init(
     upgradeStatus status: Int, _ failure: WebSocketFailure, retryAfter: Int?, message: String?,
     location: String?
@@ -134,6 +132,8 @@ extension AppError {
 }
 
 extension WebSocketFailure {
+  fileprivate var shownHost: String { PeerText.escaped(host) }
+
   fileprivate static func notWebSocket(seen: String, location: String?) -> String {
     if let location {
       return "It answered with a redirect to \(Payload.address(location))."

@@ -1,18 +1,17 @@
-import Foundation
-
 extension AppError {
   /// The typed error of any error: by its mapper where it has one, else `unknown` (G-40, S1-167).
+  ///
+  /// An error of URLSession has one in a program that links BridgeURLErrors.
   public init(wrapping error: any Error) {
     switch error {
     case let known as AppError: self = known
     case let failure as SSHFailure: self.init(sshError: failure)
     case let failure as WebSocketFailure: self.init(webSocketFailure: failure)
     case is CancellationError: self = .cancelled
-    case let error as URLError where error.code == .cancelled: self = .cancelled
-    case let error as URLError: self.init(urlError: error)
+    case let foreign as any ForeignError: self = foreign.appError
     case let error as DecodingError: self.init(error)
     case let error as EncodingError: self.init(error)
-    default: self = .unknown(message: PeerText.escaped(error.localizedDescription))
+    default: self = .unknown(message: PeerText.escaped(ErrorText.of(error)))
     }
   }
 

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 // The order of evidence: what we decided or saw ourselves, resources of this machine, the server's
 // own words that it throttles, the reason of its DISCONNECT, the library's code together with the

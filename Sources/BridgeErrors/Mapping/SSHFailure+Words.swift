@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 extension SSHFailure {
   /// The fact that makes an error of `kind` specific: escaped and bounded.

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 extension WebSocketFailure {
   /// What happened at the proxy, as a sentence; nil for a failure that is not one of a proxy.

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// An error as an HTML fragment: announced at once (`role="alert"`), a button for every option, a
 /// dismiss button with a name, colors of at least 4.5:1 on their own tint (WCAG 2.1 AA, G-48). The

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An error as a person sees it, from its first showing until it goes (G-38, G-39).
 public struct PresentedError: Sendable, Identifiable, Equatable {

@@ -1,6 +1,7 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Dispatch
+import Glibc
 
 /// Threads for calls that block: one for each call up to a limit, started on demand and ended when
 /// no call waits. Further calls wait in a queue.

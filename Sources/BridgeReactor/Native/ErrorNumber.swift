@@ -1,7 +1,9 @@
-import Foundation
+import Glibc
 
 /// What `errno` values mean to a dial (errno(3), connect(2), socket(2)).
-enum ErrorNumber {
+package enum ErrorNumber {
+  /// Something else has the address.
+  package static let addressInUse = EADDRINUSE
   static let hostUnreachable = EHOSTUNREACH
   static let invalidArgument = EINVAL
   static let refused = ECONNREFUSED

@@ -1,6 +1,7 @@
 import BridgeWaiting
 import CLibUV
-import Foundation
+import Dispatch
+import Glibc
 
 /// The three handles that turn a libuv loop into an executor: a wake-up from other threads, a drain
 /// before each poll, and an idle handle that keeps the poll from blocking while jobs are left.

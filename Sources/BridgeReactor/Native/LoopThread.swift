@@ -1,6 +1,6 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// The thread of a reactor: started once, ended when its body returns.
 @safe final class LoopThread: Sendable {

@@ -1,6 +1,6 @@
 import BridgeWaiting
 import CLibUV
-import Foundation
+import Glibc
 
 /// Makes libuv loops, also where descriptors may have run out.
 enum NativeLoop {

@@ -1,6 +1,6 @@
 import BridgeWaiting
 package import CLibUV
-import Foundation
+import Glibc
 public import BridgeTransport
 
 /// One thread that owns one libuv loop, as a Swift executor.

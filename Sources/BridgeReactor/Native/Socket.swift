@@ -1,6 +1,6 @@
 public import BridgeErrors
 import CLibUV
-import Foundation
+import Glibc
 
 /// A connected, non-blocking stream socket, and what it saw last.
 ///
@@ -45,7 +45,7 @@ import Foundation
 
   package func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
     while true {
-      let count = unsafe Foundation.send(
+      let count = unsafe Glibc.send(
         descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
       if count >= 0 { return .bytes(count) }
       if errno == EINTR { continue }
@@ -161,7 +161,7 @@ import Foundation
   /// Closes the descriptor. Closing twice does nothing.
   public func close() {
     guard descriptor >= 0 else { return }
-    _ = Foundation.close(descriptor)
+    _ = Glibc.close(descriptor)
     descriptor = -1
   }
 

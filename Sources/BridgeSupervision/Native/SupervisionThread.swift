@@ -1,5 +1,6 @@
+import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Dispatch
 
 /// The thread on which supervisors decide where no other executor is given.
 ///
@@ -13,7 +14,9 @@ import Foundation
   private let arrived = DispatchSemaphore(value: 0)
 
   private init() {
-    Thread.detachNewThread { [self] in run() }
+    if DetachedThread.start(name: "bridge-super", { [self] in run() }) { return }
+    // No thread is left: one of the global pool takes its place.
+    DispatchQueue.global().async { [self] in run() }
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -23,7 +26,6 @@ import Foundation
   }
 
   private func run() {
-    Thread.current.name = "bridge-super"
     while true {
       arrived.wait()
       let next = jobs.withLock { jobs in

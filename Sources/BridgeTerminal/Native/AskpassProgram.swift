@@ -1,5 +1,5 @@
 import BridgeTransport
-import Foundation
+import Glibc
 
 /// The program named by SSH_ASKPASS: asked by its argument, it answers on its standard output
 /// (ssh(1), ENVIRONMENT).
@@ -19,7 +19,7 @@ package enum AskpassProgram {
   /// Starts `program` and waits for its end.
   package static func ask(_ question: String, program: String) async -> Answer {
     var pipe: [Int32] = [-1, -1]
-    guard unsafe Foundation.pipe(&pipe) == 0 else {
+    guard unsafe Glibc.pipe(&pipe) == 0 else {
       return .notStarted(ChildProgram.StartFailure(errno: errno).words)
     }
     for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

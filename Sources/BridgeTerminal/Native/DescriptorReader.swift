@@ -1,6 +1,6 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// Reads a descriptor that may block, on a thread of its own, only on request: what is not
 /// requested stays where it is, for the next reader.
@@ -149,7 +149,7 @@ package final class DescriptorReader: Sendable {
   private var isInForeground: Bool { !isTerminal || JobControl.isForeground(on: descriptor) }
 
   private func take(into buffer: inout [UInt8]) {
-    let count = unsafe Foundation.read(descriptor, &buffer, buffer.count)
+    let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     if count > 0 {
       finish(.bytes(Array(buffer[..<count])))
     } else if count == 0 {

@@ -1,6 +1,7 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Dispatch
+import Glibc
 
 /// Writes to a descriptor that may block, in order, on a thread of its own that is started by the
 /// first write.
@@ -159,7 +160,7 @@ package final class DescriptorWriter: Sendable {
     var written = 0
     while written < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { all in
-        unsafe Foundation.write(
+        unsafe Glibc.write(
           descriptor, all.baseAddress?.advanced(by: written), all.count - written)
       }
       if count > 0 {

@@ -1,6 +1,6 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// The process in the foreground of a run that goes to the background: a process with threads
 /// cannot fork, so the run is another one from the beginning.
@@ -44,7 +44,7 @@ package enum Foreground {
   /// before.
   package static func run() async -> Never {
     var pipe: [Int32] = [-1, -1]
-    guard unsafe Foundation.pipe(&pipe) == 0 else { Signals.exit(71) }
+    guard unsafe Glibc.pipe(&pipe) == 0 else { Signals.exit(71) }
     _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
     _ = unsafe setenv(variable, "\(pipe[1])", 1)
     let program = ChildProgram(
@@ -83,7 +83,7 @@ package enum Foreground {
     isDetached.withLock { $0 = true }
     let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
     for output in closed where nothing >= 0 && isWaitedFor(output) { dup2(nothing, output) }
-    Foundation.close(nothing)
+    Glibc.close(nothing)
     _ = DescriptorWriter.writeAll([1], to: descriptor)
     close(descriptor)
   }

@@ -1,5 +1,5 @@
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// The use of a terminal by jobs: those in its foreground read it and set its modes, and the shell
 /// has it while they are in the background (termios(3)).

@@ -1,5 +1,6 @@
 package import BridgeErrors
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The environment of the process.
 package struct LocalEnvironment: Sendable {
@@ -78,7 +79,7 @@ package struct LocalEnvironment: Sendable {
   /// - Throws: `fileWriteError` with the system's words.
   package static func openFile(_ path: String, appends: Bool) throws(AppError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC)
-    let descriptor = unsafe Foundation.open(path, flags, 0o600)
+    let descriptor = unsafe Glibc.open(path, flags, 0o600)
     guard descriptor < 0 else { return descriptor }
     throw .fileWriteError(
       path: PeerText.escaped(path, limit: 1024), reason: unsafe String(cString: strerror(errno)))

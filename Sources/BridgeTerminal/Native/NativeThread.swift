@@ -1,21 +1,13 @@
+import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// A thread of its own for what may block: reading a terminal, writing to a full pipe, waiting for
 /// signals. Never for work.
 enum NativeThread {
   /// Runs `body` on a new thread; false when the system gives none.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-    var thread = pthread_t()
-    let box = unsafe Unmanaged.passRetained(Body(run: body))
-    let code = unsafe pthread_create(
-      &thread, nil, { unsafe NativeThread.main($0) }, box.toOpaque())
-    guard code == 0 else {
-      unsafe box.release()
-      return false
-    }
-    pthread_detach(thread)
-    return true
+    DetachedThread.start(body)
   }
 
   /// What `body` returns on a new thread; nil when the system gives none.
@@ -23,19 +15,6 @@ enum NativeThread {
     let result = Promise<Result?>()
     if !start({ result.fulfill(body()) }) { result.fulfill(nil) }
     return await result.value()
-  }
-
-  private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument {
-      unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
-    }
-    return nil
-  }
-
-  private final class Body {
-    let run: @Sendable () -> Void
-
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
 

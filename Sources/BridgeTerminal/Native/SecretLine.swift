@@ -1,5 +1,5 @@
 package import BridgeErrors
-import Foundation
+import Glibc
 
 /// A secret that another program hands over on a descriptor: its first line.
 package enum SecretLine {
@@ -37,7 +37,7 @@ package enum SecretLine {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     while line.count <= limit {
-      let count = unsafe Foundation.read(descriptor, &byte, 1)
+      let count = unsafe Glibc.read(descriptor, &byte, 1)
       if count > 0, byte != 10 {
         line.append(byte)
       } else if count >= 0 {

@@ -1,6 +1,6 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// The signals that end or change a session: a handler writes their number into a pipe, and a
 /// thread reads it there, so that ordinary code may answer them.

@@ -1,5 +1,5 @@
 package import BridgeErrors
-import Foundation
+import Glibc
 
 /// The end of a run whose standard input cannot be read any more.
 package enum StandardInput {

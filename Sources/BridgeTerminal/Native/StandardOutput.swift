@@ -1,5 +1,5 @@
 package import BridgeErrors
-import Foundation
+import Glibc
 
 /// The end of a run whose standard output cannot be written any more.
 package enum StandardOutput {

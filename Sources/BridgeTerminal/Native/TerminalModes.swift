@@ -1,6 +1,6 @@
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// The modes of the user's terminal: changed in one place, put back on every way out, and in the
 /// foreground only (`JobControl`).

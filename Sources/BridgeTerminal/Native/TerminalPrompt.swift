@@ -1,5 +1,5 @@
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// One question on the process's own terminal, wherever its standard streams lead.
 package enum TerminalPrompt {

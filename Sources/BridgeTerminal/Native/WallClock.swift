@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The time of day, for events that people compare with logs.
 package enum WallClock {

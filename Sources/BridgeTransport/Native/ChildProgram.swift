@@ -1,5 +1,7 @@
 import BridgeWaiting
-import Foundation
+import Dispatch
+import FoundationEssentials
+import Glibc
 
 /// A program that is started as a child process (posix_spawn(3)).
 package struct ChildProgram {
@@ -88,12 +90,17 @@ package struct ChildProgram {
     let status = Mutex(Int32(0))
     let ended = DispatchSemaphore(value: 0)
     // This thread reaps it: until then the number belongs to no other process.
-    Thread {
+    let isReaped = DetachedThread.start {
       var value: Int32 = 0
       while unsafe waitpid(child, &value, 0) < 0, errno == EINTR {}
       status.withLock { $0 = value }
       ended.signal()
-    }.start()
+    }
+    guard isReaped else {
+      Self.killTree(child)
+      while waitpid(child, nil, 0) < 0, errno == EINTR {}
+      throw StartFailure(errno: EAGAIN)
+    }
     let time = DispatchTimeInterval.milliseconds(Int(limit / .milliseconds(1)))
     guard ended.wait(timeout: .now() + time) == .timedOut else {
       let value = status.withLock { $0 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A lock around a value.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A unix socket whose queue is full: a connection to it stays under way (EAGAIN, connect(2)) until
 /// it is closed. Nothing is ever accepted or sent.
@@ -27,7 +27,7 @@ import Foundation
   /// Nothing can connect any more. Closing twice does nothing.
   func close() {
     for descriptor in [listener, filler] where descriptor >= 0 {
-      _ = Foundation.close(descriptor)
+      _ = Glibc.close(descriptor)
     }
     (listener, filler) = (-1, -1)
   }
@@ -39,7 +39,7 @@ import Foundation
     var length = socklen_t(MemoryLayout<sa_family_t>.size)
     let isFull = unsafe withUnsafeMutablePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        guard unsafe bind(listener, name, length) == 0, Foundation.listen(listener, 0) == 0 else {
+        guard unsafe bind(listener, name, length) == 0, Glibc.listen(listener, 0) == 0 else {
           return false
         }
         length = socklen_t(MemoryLayout<sockaddr_un>.size)

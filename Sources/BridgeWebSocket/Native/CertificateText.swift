@@ -1,6 +1,6 @@
 import CLibCrypto
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// A certificate's fields as OpenSSL prints them.
 @safe struct CertificateText {

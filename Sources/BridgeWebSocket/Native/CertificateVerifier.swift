@@ -1,7 +1,7 @@
 package import BridgeErrors
 import CLibCrypto
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// Verifies a server's certificate along with OpenSSL, and remembers why it was refused:
 /// libwebsockets has one and the same text for every cause.

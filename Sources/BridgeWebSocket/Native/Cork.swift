@@ -1,5 +1,5 @@
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// Holds small segments of a socket back until it is drawn, so that a burst of frames, which the
 /// library sends one by one, travels as few segments and wakes the peer once (tcp(7), TCP_CORK).

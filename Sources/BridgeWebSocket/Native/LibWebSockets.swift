@@ -2,7 +2,7 @@ import BridgeReactor
 import BridgeWaiting
 import CLibUV
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// The library as a whole: what is set up once per process.
 enum LibWebSockets {

@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 import BridgeWaiting
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// A step in the life of a native WebSocket.
 enum NativeWebSocketStep {

@@ -1,5 +1,5 @@
 import BridgeErrors
-import Foundation
+import FoundationEssentials
 
 extension RetryAfter {
   /// The wait that the header field `value` requires now; nil where it is none.

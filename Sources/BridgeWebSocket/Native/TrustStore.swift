@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeWaiting
 import CLibCrypto
 import CLibWebSockets
-import Foundation
+import FoundationEssentials
 
 /// OpenSSL's settings for one kind of trust: made once per process, shared by all reactors, never
 /// freed.

@@ -1,6 +1,6 @@
 import CLibUV
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// What wakes the library's own loops: an eventfd that it makes for a foreign loop's context too.
 ///

@@ -1,6 +1,6 @@
 import BridgeErrors
 import CLibWebSockets
-import Foundation
+import FoundationEssentials
 
 /// The server's answer to the upgrade request, read before the library evaluates and forgets it.
 extension WebSocketCallback {

@@ -1,6 +1,6 @@
 import BridgeErrors
 import CLibWebSockets
-import Foundation
+import Glibc
 
 /// libwebsockets' one callback: a step from C into a `NativeWebSocket`.
 ///

@@ -1,5 +1,4 @@
 import BridgeErrors
-import Foundation
 import Testing
 
 @Suite struct APIErrorMappingTests {
@@ -37,32 +36,6 @@ import Testing
   func aKnownCodeWinsOverTheStatus(code: String, status: Int, expected: APIError) {
     let response = ErrorResponse(error: .init(code: code, message: "m"))
     #expect(APIError.fromErrorResponse(response, statusCode: status) == expected)
-  }
-
-  static let urlErrors: [(URLError.Code, APIError)] = [
-    (.notConnectedToInternet, .noInternetConnection),
-    (.networkConnectionLost, .noInternetConnection),
-    (.timedOut, .requestTimeout), (.cannotConnectToHost, .networkError),
-    (.cannotFindHost, .networkError), (.serverCertificateUntrusted, .networkError),
-  ]
-
-  @Test(arguments: urlErrors)
-  func aFailedExchangeIsMappedByCode(code: URLError.Code, expected: APIError) {
-    #expect(APIError(urlError: URLError(code)) == expected)
-    #expect(APIError(wrapping: URLError(code)) == expected)
-  }
-
-  @Test func whatIsAlreadyAnAPIErrorPassesThrough() {
-    #expect(APIError(wrapping: APIError.notFound) == .notFound)
-    #expect(APIError(wrapping: APIFailure(error: .unauthorized, status: 401)) == .unauthorized)
-  }
-
-  @Test func codingErrorsAndStrangersHaveTheirRows() {
-    let context = DecodingError.Context(codingPath: [], debugDescription: "")
-    #expect(APIError(wrapping: DecodingError.dataCorrupted(context)) == .decodingError)
-    let encoding = EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: ""))
-    #expect(APIError(wrapping: encoding) == .encodingError)
-    #expect(APIError(wrapping: SecureError.operationFailed) == .networkError)
   }
 }
 

@@ -4,6 +4,13 @@ import Testing
 
 private struct Plain: Error {}
 
+private enum Numbered: Error { case first, second(Int), third }
+
+private struct Described: LocalizedError {
+  var errorDescription: String?
+  var failureReason: String?
+}
+
 private struct Person: Codable {
   var name: String
   var age: Int
@@ -14,13 +21,33 @@ struct WrappingTests {
   @Test func whatIsTypedKeepsItsType() {
     #expect(AppError(wrapping: AppError.agentAborted) == .agentAborted)
     #expect(AppError(wrapping: CancellationError()) == .cancelled)
-    #expect(AppError(wrapping: URLError(.cancelled)) == .cancelled)
-    #expect(AppError(wrapping: URLError(.timedOut)) == .timeout(seconds: 60))
   }
 
-  @Test func whatIsNotIsUnknown() {
-    let text = (Plain() as any Error).localizedDescription
-    #expect(AppError(wrapping: Plain()) == .unknown(message: text))
+  @Test func whatIsNotIsUnknownWithTheTextThatFoundationHas() {
+    let errors: [any Error] = [
+      Plain(), Numbered.first, Numbered.second(2), Numbered.third, Described(),
+      Described(errorDescription: "text"), Described(failureReason: "reason"),
+      Described(errorDescription: "text", failureReason: "reason"),
+    ]
+    for error in errors {
+      #expect(AppError(wrapping: error) == .unknown(message: error.localizedDescription))
+    }
+  }
+
+  private struct Foreign: ForeignError {
+    var errorText = "timed out"
+  }
+
+  private struct Known: ForeignError {
+    var appError: AppError { .agentBusy }
+    var errorText: String { "auth" }
+  }
+
+  @Test func aForeignErrorSaysWhatItIs() {
+    #expect(AppError(wrapping: Foreign(errorText: "a\u{1B}")) == .unknown(message: "a\\x1b"))
+    #expect(AppError(wrapping: Known()) == .agentBusy)
+    #expect(AppError(sshError: Foreign(), host: "h") == .sshTimeout(seconds: 30))
+    #expect(AppError(sshError: Known(), host: "h") == .sshAuthenticationFailed(method: "password"))
   }
 
   static let documents: [(String, AppError)] = [

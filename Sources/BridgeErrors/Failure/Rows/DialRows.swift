@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 // Failures before the peer has answered, and of this machine.
 extension FailureRow {

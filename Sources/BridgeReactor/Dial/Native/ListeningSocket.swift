@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A socket that takes connections on one local address, as long as it is open.
 ///
@@ -48,9 +48,9 @@ import Foundation
       }
       return unsafe bind(descriptor, address, size) == 0
     }
-    guard isBound, Foundation.listen(descriptor, Self.backlog) == 0 else {
+    guard isBound, Glibc.listen(descriptor, Self.backlog) == 0 else {
       let failure = Failure(errno: errno)
-      Foundation.close(descriptor)
+      Glibc.close(descriptor)
       throw failure
     }
     self.port = Self.port(of: descriptor)
@@ -62,7 +62,7 @@ import Foundation
     do throws(Failure) {
       file = try Self.listen(descriptor, at: path)
     } catch {
-      Foundation.close(descriptor)
+      Glibc.close(descriptor)
       throw error
     }
     // Only now: an object that is whole removes its file when it goes.
@@ -87,7 +87,7 @@ import Foundation
     pause?.cancel()
     watcher?.close()
     watcher = nil
-    Foundation.close(descriptor)
+    Glibc.close(descriptor)
     descriptor = -1
     file?.remove()
   }
@@ -129,7 +129,7 @@ import Foundation
     guard isBound else { throw Failure(errno: errno) }
     let file = SocketFile(path)
     unsafe chmod(path, 0o600)
-    guard Foundation.listen(descriptor, backlog) == 0 else {
+    guard Glibc.listen(descriptor, backlog) == 0 else {
       let failure = Failure(errno: errno)
       file.remove()
       throw failure
@@ -139,7 +139,7 @@ import Foundation
 
   private static func make(_ family: Int32) throws(Failure) -> Int32 {
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-    let descriptor = Foundation.socket(family, Int32(kind), 0)
+    let descriptor = Glibc.socket(family, Int32(kind), 0)
     guard descriptor >= 0 else { throw Failure(errno: errno) }
     return descriptor
   }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 extension NetworkAddress: CustomStringConvertible {
   /// The address that `text` spells in numbers, also with a scope (`fe80::1%eth0`, RFC 4007); nil

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The machine's network interfaces.
 package enum NetworkInterfaces {

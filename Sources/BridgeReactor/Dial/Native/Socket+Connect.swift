@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 extension Socket {
   /// A system call's `errno`.
@@ -16,7 +16,7 @@ extension Socket {
     }
     let family = address.family == .v4 ? AF_INET : AF_INET6
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-    let descriptor = Foundation.socket(family, Int32(kind), Int32(IPPROTO_TCP))
+    let descriptor = Glibc.socket(family, Int32(kind), Int32(IPPROTO_TCP))
     guard descriptor >= 0 else { throw CallFailure(errno: errno) }
     let socket = Socket(descriptor: descriptor)
     socket.sendAtOnce()
@@ -40,7 +40,7 @@ extension Socket {
     guard !bytes.contains(0), bytes.count < MemoryLayout.size(ofValue: address.sun_path)
     else { throw .init(errno: ENAMETOOLONG) }
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-    let descriptor = Foundation.socket(AF_UNIX, Int32(kind), 0)
+    let descriptor = Glibc.socket(AF_UNIX, Int32(kind), 0)
     guard descriptor >= 0 else { throw .init(errno: errno) }
     let socket = Socket(descriptor: descriptor)
     address.sun_family = sa_family_t(AF_UNIX)
@@ -97,9 +97,9 @@ extension Socket {
   /// The `errno` of a shortage of descriptors or memory, nil while there is none.
   package static func shortage() -> Int32? {
     let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue
-    let descriptor = Foundation.socket(AF_UNIX, Int32(kind), 0)
+    let descriptor = Glibc.socket(AF_UNIX, Int32(kind), 0)
     guard descriptor < 0 else {
-      _ = Foundation.close(descriptor)
+      _ = Glibc.close(descriptor)
       return nil
     }
     return ErrorNumber.isShortage(errno) ? errno : nil

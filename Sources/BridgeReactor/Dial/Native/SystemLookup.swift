@@ -1,6 +1,6 @@
 import BridgeErrors
 import CLibUV
-import Foundation
+import Glibc
 
 extension Lookup {
   /// `getaddrinfo` on a thread of `BlockingThreads`: libuv would run it in a pool of its own whose

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// A channel of another connection as a carrier: what arrives there is read from its mailbox, and
 /// what is sent joins its pending writes.

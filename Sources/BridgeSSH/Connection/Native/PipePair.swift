@@ -3,7 +3,7 @@ import BridgeReactor
 import BridgeTransport
 import BridgeWaiting
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// Our ends of two pipes, one to a child process and one from it.
 ///
@@ -33,8 +33,8 @@ import Foundation
     do throws(ChildProgram.StartFailure) {
       output = try ends()
     } catch {
-      Foundation.close(input.read)
-      Foundation.close(input.write)
+      Glibc.close(input.read)
+      Glibc.close(input.write)
       throw error
     }
     for descriptor in [input.write, output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
@@ -114,7 +114,7 @@ import Foundation
     unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)
     unsafe sigpending(&pending)
     let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
-    let count = unsafe Foundation.write(descriptor, bytes.baseAddress, bytes.count)
+    let count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     let code = errno
     if count < 0, code == EPIPE, !wasPending {
       var now = timespec()
@@ -128,14 +128,14 @@ import Foundation
   func isAtEnd() -> Bool {
     guard !isClosed, condition == .open else { return true }
     var poll = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-    guard unsafe Foundation.poll(&poll, 1, 0) > 0 else { return false }
+    guard unsafe Glibc.poll(&poll, 1, 0) > 0 else { return false }
     return poll.revents & Int16(POLLIN) == 0
   }
 
   /// Ends the child's input.
   func finish() {
     guard let end = writing.take() else { return }
-    Foundation.close(end)
+    Glibc.close(end)
   }
 
   /// Lets a reader on another thread see the end.
@@ -145,7 +145,7 @@ import Foundation
     guard !isClosed else { return }
     isClosed = true
     finish()
-    Foundation.close(reading)
+    Glibc.close(reading)
   }
 
   private func ended(_ seen: SocketCondition) -> Socket.Transfer {

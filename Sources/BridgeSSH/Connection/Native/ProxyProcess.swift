@@ -2,7 +2,7 @@ import BridgeErrors
 import BridgeReactor
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Glibc
 
 /// A child process for a `ProxyCommand`: started once, reaped once, never signaled after that.
 @safe final class ProxyProcess: @unchecked Sendable {
@@ -119,7 +119,7 @@ import Foundation
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let isReady = unsafe Foundation.poll(&poll, 1, 200) > 0
+      let isReady = unsafe Glibc.poll(&poll, 1, 200) > 0
       guard isReady else {
         if state.withLock({ $0.status }) != nil { break }
         continue

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// A conversation with an ssh-agent, one request at a time. It blocks: use it on a helper thread.
 struct AgentSocket {
@@ -12,10 +12,10 @@ struct AgentSocket {
   ///
   /// - Throws: `agentUnavailable` in words.
   init(path: String, timeout: Duration) throws(AgentProblem) {
-    let descriptor = Foundation.socket(
+    let descriptor = Glibc.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      throw AgentProblem(reason: "No socket to the ssh-agent can be made.", errno: Foundation.errno)
+      throw AgentProblem(reason: "No socket to the ssh-agent can be made.", errno: Glibc.errno)
     }
     socket = Socket(descriptor: descriptor)
     // Zero would mean forever.
@@ -89,7 +89,7 @@ struct AgentSocket {
     let size = socklen_t(MemoryLayout<sockaddr_un>.size)
     return unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        unsafe Foundation.connect(descriptor, generic, size) == 0
+        unsafe Glibc.connect(descriptor, generic, size) == 0
       }
     }
   }

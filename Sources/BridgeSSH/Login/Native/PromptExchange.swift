@@ -1,7 +1,8 @@
 import BridgeErrors
 import BridgeTransport
 import BridgeWaiting
-import Foundation
+import Dispatch
+import Glibc
 
 /// Carries keyboard-interactive prompts from libssh2's callback, which must have the answers at
 /// once and therefore waits on a helper thread, to the code that can ask a person.

@@ -1,5 +1,5 @@
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// The blocks of memory that libssh2 holds, each behind a header of ours: their exact sum, which of
 /// them are packets of the server, and nothing that the library loses is lost to us.

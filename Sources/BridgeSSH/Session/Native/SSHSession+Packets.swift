@@ -1,5 +1,5 @@
 import CLibSSH2
-import Foundation
+import Glibc
 
 extension SSHSession {
   /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// One libssh2 session over a `Wire`: non-blocking, one thread at a time, freed once.
 ///

@@ -1,5 +1,5 @@
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// libssh2's callbacks, each a step from C into `Wire` or `SSHSession`.
 enum SessionCallbacks {

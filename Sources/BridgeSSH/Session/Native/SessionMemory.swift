@@ -1,5 +1,5 @@
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// libssh2's allocator: bounded, zeroed on the way in and wiped on the way out.
 ///

@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeReactor
 import CLibSSH2
-import Foundation
+import Glibc
 
 /// The bytes between libssh2 and what carries them, both ways bounded and ours.
 ///

@@ -1,9 +1,20 @@
 import BridgeErrors
+import BridgeURLErrors
 import Foundation
 import Testing
 
-@Suite("URL loading failures and HTTP statuses")
-struct URLAndHTTPMappingTests {
+@Suite("URL loading failures")
+struct URLMappingTests {
+  /// By its name in the specification (S1-175).
+  @Test func testNetworkErrorMapping() {
+    let urlError = URLError(.notConnectedToInternet)
+    let appError = AppError(urlError: urlError)
+
+    #expect(appError == .networkUnavailable)
+    #expect(appError.title == "No Connection")
+    #expect(appError.severity == .warning)
+  }
+
   static let table: [(URLError.Code, @Sendable (String) -> AppError)] = [
     (.notConnectedToInternet, { _ in .networkUnavailable }),
     (.networkConnectionLost, { _ in .networkUnavailable }),
@@ -39,25 +50,20 @@ struct URLAndHTTPMappingTests {
     #expect(AppError(urlError: URLError(.timedOut), timeout: 5) == .timeout(seconds: 5))
   }
 
-  @Test func everyHTTPStatus() {
-    for status in -1...1000 {
-      let expected: AppError =
-        switch status {
-        case 400: .apiBadRequest(message: "m")
-        case 401: .apiUnauthorized
-        case 404: .apiNotFound(endpoint: "/e")
-        case 429: .apiRateLimited(retryAfter: 7)
-        default: .serverError(status: status, message: "m")
-        }
-      let error = AppError(httpStatus: status, message: "m", endpoint: "/e", retryAfter: 7)
-      #expect(error == expected)
-    }
+  @Test func wrappingGoesByTheCode() {
+    #expect(AppError(wrapping: URLError(.cancelled)) == .cancelled)
+    #expect(AppError(wrapping: URLError(.timedOut)) == .timeout(seconds: 60))
+    #expect(AppError(sshError: URLError(.timedOut), host: "h").caseName == "sshConnectionFailed")
   }
 
-  @Test func whatAnHTTPStatusSaysWithoutMore() {
-    #expect(AppError(httpStatus: 400) == .apiBadRequest(message: "Bad request"))
-    #expect(AppError(httpStatus: 404) == .apiNotFound(endpoint: "unknown"))
-    #expect(AppError(httpStatus: 429) == .apiRateLimited(retryAfter: nil))
-    #expect(AppError(httpStatus: 503) == .serverError(status: 503, message: nil))
+  @Test func anErrorOfFoundationIsUnknownWithItsDescription() {
+    let errors: [any Error] = [
+      NSError(domain: "D", code: 3),
+      NSError(domain: "D", code: 3, userInfo: [NSLocalizedDescriptionKey: "own words"]),
+      CocoaError(.fileReadNoSuchFile), CocoaError(.fileWriteUnknown), POSIXError(.EIO),
+    ]
+    for error in errors {
+      #expect(AppError(wrapping: error) == .unknown(message: error.localizedDescription))
+    }
   }
 }

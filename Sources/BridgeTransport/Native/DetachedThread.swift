@@ -1,20 +1,23 @@
-import CLibUV
-import Foundation
+import CSessionSystem
+import Glibc
 
 /// A detached thread.
-enum DetachedThread {
+package enum DetachedThread {
   private final class Body: Sendable {
-    let name: String
+    let name: String?
     let run: @Sendable () -> Void
 
-    init(name: String, _ run: @escaping @Sendable () -> Void) {
+    init(name: String?, _ run: @escaping @Sendable () -> Void) {
       self.name = name
       self.run = run
     }
   }
 
-  /// Runs `body` on a new thread named `name`; false where the system has none left.
-  static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+  /// Runs `body` on a new thread named `name` (of the process where that is nil); false where the
+  /// system has none left.
+  package static func start(
+    name: String? = nil, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
     var thread = pthread_t()
     let argument = unsafe Unmanaged.passRetained(Body(name: name, body))
     guard
@@ -31,7 +34,7 @@ enum DetachedThread {
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
     let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-    unsafe bridge_name_thread(body.name)
+    if let name = body.name { unsafe bridge_name_thread(name) }
     body.run()
     return nil
   }
