@@ -26,6 +26,13 @@ let exported = [
 ]
 let bridge: [Target.Dependency] = (["Bridge"] + exported).map { .byName(name: $0) }
 
+/// A static standard library makes the linker export every public name, a megabyte of text that no
+/// library looks up. Not in a debug build: a sanitizer's names must be found.
+let noExports: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+]
+
 /// An example that breaks links: every module that it needs, the faults, and the narrator.
 func linkExample(_ name: String) -> Target {
   .executableTarget(
@@ -188,7 +195,8 @@ let package = Package(
         "BridgeTransport", "BridgeDiagnostics", "BridgeErrors", "BridgeFiles", "BridgeSession",
         "BridgeSessionProtocol", "BridgeTerminalState", "BridgeWaiting", argumentParser,
       ]),
-    .executableTarget(name: "bridgectl", dependencies: ["BridgeCommands"]),
+    .executableTarget(
+      name: "bridgectl", dependencies: ["BridgeCommands"], linkerSettings: noExports),
     .testTarget(
       name: "BridgeCommandsTests",
       dependencies: [
