@@ -116,7 +116,7 @@ struct ConnectRun: Sendable {
           ending = ending ?? next
           guard isFirst, let forwards, await waits(for: forwards, next) else {
             isOpen = false
-            await shutDown(forwards, leavesWork: Self.isOfInput(next))
+            await shutDown(forwards, abandonsWork: Self.isOfInput(next))
             continue
           }
           group.addTask(executorPreference: reactor) {
@@ -128,7 +128,7 @@ struct ConnectRun: Sendable {
         case .carried: await shutDown(forwards)
         case .signal(let code):
           if isOpen { signal = signal ?? code }
-          await shutDown(forwards, leavesWork: isOpen)
+          await shutDown(forwards, abandonsWork: isOpen)
         }
       }
     }
@@ -206,8 +206,8 @@ struct ConnectRun: Sendable {
     return true
   }
 
-  private func shutDown(_ forwards: RunForwards?, leavesWork: Bool = false) async {
-    if leavesWork { work.leave() }
+  private func shutDown(_ forwards: RunForwards?, abandonsWork: Bool = false) async {
+    if abandonsWork { work.abandon() }
     context.facts.withLock { $0.isOver = true }
     await work.close()
     await forwards?.close()

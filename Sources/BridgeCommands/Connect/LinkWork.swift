@@ -50,8 +50,9 @@ protocol LinkWork: Sendable {
   /// Passes on that Ctrl-C was typed; true where the run goes on until the work has ended.
   func interrupt() async -> Bool
 
-  /// A signal, or input that cannot be read any more, ends the run before the work: `close` follows.
-  func leave()
+  /// A signal, or input that cannot be read any more, ends the run before the work: `close`
+  /// follows.
+  func abandon()
 
   /// What the user should know when the run ends before its work did; nil for nothing.
   var farewell: String? { get }
@@ -83,7 +84,7 @@ extension LinkWork {
 
   func interrupt() async -> Bool { false }
 
-  func leave() {}
+  func abandon() {}
 
   var farewell: String? { nil }
 

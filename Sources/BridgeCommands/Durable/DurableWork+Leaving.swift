@@ -54,7 +54,7 @@ extension DurableWork {
     return true
   }
 
-  func leave() {
+  func abandon() {
     guard kills else { return }
     // Who interrupts a second time leaves it behind.
     state.withLock { if $0.interruption == .none { $0.interruption = .hangsUp } }

@@ -36,7 +36,7 @@ public actor JSONLinesSink: ErrorSink {
     {
       throw CocoaError(.fileWriteUnknown)
     }
-    try FileEnd.append(Array(line), toFile: file.path)
+    try FileTail.append(Array(line), toFile: file.path)
   }
 
   private func rotate() throws {

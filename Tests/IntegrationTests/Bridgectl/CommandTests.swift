@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)] as [(Int32, Int32)])
+  @Test(
+    arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)] as [(Int32, Int32)])
   func aSignalEndsIt(_ number: Int32, _ code: Int32) async throws {
     try await withServer { server, home in
       let terminal = try Terminal()

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The end of a file, where records are added.
-enum FileEnd {
+enum FileTail {
   /// The `errno` of a call that failed.
   struct Failure: Error {
     let errno: Int32
