@@ -3,8 +3,8 @@ import Glibc
 /// A lock around a value.
 ///
 /// `Synchronization.Mutex` would do, but ThreadSanitizer does not see it on Linux and reports every
-/// use as a race; it does see a pthread mutex. This is the only lock in the package:
-/// everything else is actor state.
+/// use as a race; it does see a pthread mutex. It is the only lock of what users link;
+/// BridgeFaults, which shares no code with that, has the one of Synchronization.
 @safe public final class Mutex<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   /// Only the holder of the lock accesses the state: no exclusivity check is needed at run time.
