@@ -155,12 +155,11 @@ extension SSHCredential {
     case (.keyFile(let mine), .keyFile(let theirs)): mine == theirs
     case (.agent(let mine, _, _), .agent(let theirs, _, _)): mine == theirs
     // Each that asks may bring another answer.
-    case (.password(let mine?), .password(let theirs?)):
-      mine.reveal { mine in theirs.reveal { mine == $0 } }
+    case (.password(let mine?), .password(let theirs?)): mine.isSame(as: theirs)
     case (.password, .password): false
     case (.keyboardInteractive, .keyboardInteractive): true
     case (.passwordByAnyMethod(let mine), .passwordByAnyMethod(let theirs)):
-      mine.reveal { mine in theirs.reveal { mine == $0 } }
+      mine.isSame(as: theirs)
     case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _),
       (.passwordByAnyMethod, _):
       false
