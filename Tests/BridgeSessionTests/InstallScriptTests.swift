@@ -17,8 +17,10 @@ import Testing
     try body(folder)
   }
 
-  private func probe(_ shell: String, home: URL, shared: String) throws -> InstallAnswer {
-    let script = InstallScript.probe("digest", shared: shared)
+  private func probe(
+    _ shell: String, home: URL, shared: String, length: Int = 0
+  ) throws -> InstallAnswer {
+    let script = InstallScript.probe("digest", length: length, shared: shared)
     let (output, _) = try ShortProcess.run(
       [shell, "-c", InstallScript.command(script, marker: Self.marker)],
       environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"])
@@ -52,6 +54,16 @@ import Testing
       let open = try probe(shell, home: home, shared: shared)
       #expect(open["place"] == nil)
       #expect(open.all("unwritable").contains { $0.contains("not a directory of this user only") })
+    }
+  }
+
+  @Test(arguments: shells) func aDiskWithTooLittleSpaceIsPassedOver(shell: String) throws {
+    try withFolder { folder in
+      let answer = try probe(shell, home: folder, shared: "/nowhere", length: 1 << 60)
+      #expect(answer["place"] == nil)
+      #expect(answer.all("unwritable").contains { $0.hasSuffix("KiB are free") })
+      let has = try probe(shell, home: folder, shared: "/nowhere", length: 1 << 20)
+      #expect(has["place"] != nil)
     }
   }
 

@@ -46,7 +46,8 @@ package struct InstallCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
     let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
-    let place = try await installer.place(for: program.digest)
+    let place = try await installer.place(
+      for: program.digest, length: program.bytes.count)
     if let refusal = program.refusal(of: place.machine) {
       throw .durableSessionHostUnusable(host: host, reason: refusal)
     }

@@ -39,11 +39,13 @@ public struct HostInstaller: Sendable {
 
   /// The first directory that can hold and execute programs.
   ///
-  /// - Parameter digest: the SHA-256 of the program, in 64 lower-case hexadecimal digits.
+  /// - Parameters:
+  ///   - digest: the SHA-256 of the program, in 64 lower-case hexadecimal digits.
+  ///   - length: its bytes; a disk with less space is passed over.
   /// - Throws: `durableSessionHostUnusable` where no directory may execute programs;
   ///   `fileWriteError` where none can be written; what ended the link; `cancelled`.
-  public func place(for digest: String) async throws(AppError) -> Place {
-    let answer = try await run(InstallScript.probe(digest), input: [])
+  public func place(for digest: String, length: Int = 0) async throws(AppError) -> Place {
+    let answer = try await run(InstallScript.probe(digest, length: length), input: [])
     guard let directory = answer["place"], let machine = answer["machine"] else {
       throw failure(in: answer)
     }

@@ -23,16 +23,24 @@ package enum InstallScript {
   /// The directory for programs of users whose home directory cannot hold or execute them.
   package static let shared = "/var/tmp"
 
-  /// Finds a directory that can hold and execute programs.
-  package static func probe(_ digest: String, shared: String = shared) -> String {
+  /// Finds a directory that has the program, or can hold and execute one of `length` bytes. df(1)
+  /// does not see quotas: those are met when it is written.
+  package static func probe(
+    _ digest: String, length: Int = 0, shared: String = shared
+  ) -> String {
     [
       places(shared),
       #"e=$(mkdir -p "$d" 2>&1) || { say "unwritable $e"; continue; }"#, isPrivate(shared),
       ##"t=$d/.try.$$; e=$( { printf "#\041/bin/sh\nexit 0\n" > "$t" && chmod 700 "$t"; } 2>&1) "##
         + #"|| { rm -f "$t"; say "unwritable $e"; continue; }"#,
       #"e=$("$t" 2>&1); r=$?; rm -f "$t"; [ $r = 0 ] || { say "noexec $d"; continue; }"#,
-      #"say "place $d"; p="$d/\#(digest)/bridge-host""#,
-      #"[ -x "$p" ] && \#(isBridgeHost(#"$("$p" version 2>&1)"#)) && say "have yes"; break; done"#,
+      #"p="$d/\#(digest)/bridge-host""#,
+      #"[ -x "$p" ] && \#(isBridgeHost(#"$("$p" version 2>&1)"#)) "#
+        + #"&& { say "place $d"; say "have yes"; break; }"#,
+      #"set -- $(df -Pk "$d" 2> /dev/null | tail -n 1)"#,
+      #"if [ "$4" -lt \#(length / 1024 + 1) ] 2> /dev/null; "#
+        + #"then say "unwritable $d: $4 KiB are free"; continue; fi"#,
+      #"say "place $d"; break; done"#,
       #"say "machine $(uname -s) $(uname -m)""#,
     ].joined(separator: "; ")
   }

@@ -46,8 +46,10 @@ import Testing
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
   }
 
-  @Test func aHomeThatExecutesNothingIsPassedOverAndTheSessionFindsTheProgram() async throws {
-    try await withDisks(home: "noexec") { server, home, folder in
+  /// One that executes nothing, and one without the space.
+  @Test(arguments: ["noexec", "size=1m"])
+  func aHomeThatHoldsNoProgramIsPassedOverAndTheSessionFindsIt(_ kind: String) async throws {
+    try await withDisks(home: kind) { server, home, folder in
       let outcome = try await install(server, home)
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(outcome.error.contains("/var/tmp/bridge-\(getuid())/bin"), "\(outcome.error)")
@@ -73,7 +75,7 @@ import Testing
     try await withDisks(home: "size=1m", shared: "size=1m") { server, home, folder in
       let outcome = try await install(server, home)
       #expect(outcome.code == 73)
-      #expect(outcome.error.contains("No space left on device"), "\(outcome.error)")
+      #expect(outcome.error.contains("KiB are free"), "\(outcome.error)")
       #expect(outcome.lastLine.contains("[fileWriteError]"))
       #expect(names("\(folder.path)/.local/lib/bridge/bin").isEmpty)
     }
