@@ -88,6 +88,7 @@ extension DurableSession {
     over channel: any ByteChannel, _ command: HostCommand
   ) async throws(AppError) -> ByteChannelEnding {
     (isWelcome, hasStatus) = (false, false)
+    if haste == .taken { haste = .allowed }
     answer = AnswerReader(marker: command.marker)
     opening = isStarting ? configuration.start.map { Frame.start($0).encoded } ?? [] : []
     let couldHaveStarted = mayHaveStarted
@@ -101,6 +102,7 @@ extension DurableSession {
         if hasLeft { await self.stopUnanswered() }
       }
       group.addTask { await watch.run(closing: channel) }
+      if machine.welcome != nil { group.addTask { await self.limitHaste(over: channel) } }
       let result = await receiveAll(from: channel)
       group.cancelAll()
       return result
@@ -133,6 +135,7 @@ extension DurableSession {
   private func goesOn(
     after ending: ByteChannelEnding, _ progress: inout AttachProgress
   ) throws(AppError) -> Bool {
+    guard !losesHaste(ending) else { return true }
     switch machine.phase {
     case .refused(let refusal):
       throw SessionFailure.error(
@@ -173,6 +176,34 @@ extension DurableSession {
     }
     return true
   }
+
+  /// Whether this attachment has failed by its haste; the next one waits for the greeting. Only
+  /// once: then it is a failure like any other.
+  private func losesHaste(_ ending: ByteChannelEnding) -> Bool {
+    guard !isWelcome, !isLeaving, !Task.isCancelled else { return false }
+    switch (haste, machine.phase) {
+    case (.lost, _): break
+    case (.taken, .refused(let refusal)): guard refusal.code == .violation else { return false }
+    case (.taken, _): guard !ending.isOfTheLink else { return false }
+    case (.allowed, _), (.refused, _): return false
+    }
+    haste = .refused
+    machine.sendAgain()
+    return true
+  }
+
+  /// Ends an attachment whose greeting came and whose hello, sent before it, has no answer: it
+  /// never arrived.
+  private func limitHaste(over channel: any ByteChannel) async {
+    while haste == .allowed || haste == .taken, !isWelcome, !Task.isCancelled {
+      await clock.sleep(Self.hasteLimit)
+      guard haste == .taken, answer.hasBegun, !isWelcome, !Task.isCancelled else { continue }
+      haste = .lost
+      await channel.close()
+    }
+  }
+
+  private static var hasteLimit: Milliseconds { 5000 }
 
   // MARK: Receiving
 
@@ -341,7 +372,11 @@ extension DurableSession {
   private func nextBatch() -> [UInt8] {
     // After a lost link there is the program that has answered before. What starts one waits for
     // its answer: a login may read it, and run it.
-    guard answer.hasBegun || machine.welcome != nil else { return [] }
+    let isEarly = !answer.hasBegun
+    guard !isEarly || machine.welcome != nil && (haste == .allowed || haste == .taken) else {
+      return []
+    }
+    if isEarly { haste = .taken }
     var batch = opening
     if !opening.isEmpty { (opening, mayHaveStarted) = ([], true) }
     let now = clock.now()

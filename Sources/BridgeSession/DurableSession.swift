@@ -86,6 +86,8 @@ public actor DurableSession {
   var answer = AnswerReader(marker: "-")
   /// What is sent first, once `bridge-host` answers: another program may read what comes before.
   var opening: [UInt8] = []
+  /// Whether the hello of a later attachment goes before the greeting, which saves a round trip.
+  var haste = Haste.allowed
   /// Recognizes a `bridge-host` without a greeting.
   var greeting: Task<Void, Never>?
   var watch: AnswerWatch?
@@ -116,6 +118,16 @@ public actor DurableSession {
   var idleChannel: (any ByteChannel)?
   /// The receiver, while the queue of output is full.
   let outputSpace = Changes()
+
+  enum Haste {
+    case allowed
+    /// It went so on this attachment.
+    case taken
+    /// It was not answered, and this attachment was ended for that.
+    case lost
+    /// A start-up file has read a hello, or a part of it: the next ones follow the greeting.
+    case refused
+  }
 
   enum Farewell {
     /// Until the host ends it.

@@ -118,7 +118,7 @@ import Testing
 
   /// The same program is there as before the link was lost.
   @Test func aLaterAttachmentSendsItsHelloAtOnce() async throws {
-    let host = ScriptedHost({ $0.greet() }, { _ in })
+    let host = ScriptedHost({ $0.greet() }, { _ in }, { $0.hangUp() })
     let session = Self.session(host)
     _ = try await session.attach()
     var channels = host.made.makeAsyncIterator()
@@ -127,9 +127,47 @@ import Testing
     try await channel.waitForFrame { $0.type == .hello }
     #expect(try channel.sent().map(\.type) == [.hello])
     channel.hangUp()
-    // A status is the word of another program.
+    // A status is the word of another program, which may have read the hello once.
     let error = await failure { _ = try await session.exitStatus() }
     #expect(error?.caseName == "durableSessionHostUnusable", "\(String(describing: error))")
+  }
+
+  /// A start-up file reads a line of the input, and the rest is no hello.
+  @Test func aHelloThatDidNotArriveWholeIsSentAgainAfterTheGreeting() async throws {
+    let host = ScriptedHost({ $0.greet() }, { _ in }, { _ in })
+    let session = Self.session(host)
+    _ = try await session.attach()
+    var channels = host.made.makeAsyncIterator()
+    try #require(await channels.next()).hangUp()
+    let second = try #require(await channels.next())
+    try await second.waitForFrame { $0.type == .hello }
+    second.greetRefusing(.violation)
+    second.hangUp()
+    let third = try #require(await channels.next())
+    #expect(third.sentBytes.isEmpty)
+    third.greet { $0.resume = 0 }
+    try await third.waitForFrame { $0.type == .hello }
+    try await Self.detach(session, third)
+  }
+
+  /// It reads all of the hello: the greeting comes, and no answer.
+  @Test func aHelloThatNeverArrivedIsSentAgainAfterTheGreeting() async throws {
+    let clock = ManualClock()
+    let host = ScriptedHost({ $0.greet() }, { _ in }, { $0.greet() })
+    let session = Self.session(host, clock)
+    _ = try await session.attach()
+    var channels = host.made.makeAsyncIterator()
+    try #require(await channels.next()).hangUp()
+    let second = try #require(await channels.next())
+    try await second.waitForFrame { $0.type == .hello }
+    second.send(second.marker)
+    try await eventually {
+      clock.advance(by: .seconds(5))
+      return await host.channels.count == 3
+    }
+    let third = try #require(await channels.next())
+    try await third.waitForFrame { $0.type == .hello }
+    try await Self.detach(session, third)
   }
 
   /// One of an earlier version has no greeting: it is recognized by the silence behind its marker.

@@ -229,6 +229,11 @@ public struct ClientSession: Sendable {
     phase = .detached
   }
 
+  /// Attaches again after a refusal of what did not arrive whole.
+  package mutating func sendAgain() {
+    if case .refused = phase { phase = .detached }
+  }
+
   /// Attaches again after a refusal; with `takes`, displaces another writer.
   public mutating func retake(_ takes: Bool) {
     self.takes = takes
