@@ -7,9 +7,9 @@ package struct WindowPolicy: Sendable {
   package static let smallest = 2 << 20
   /// In bytes.
   package static let largest = 16 << 20
-  /// In bytes, for what a person reads: all of it comes before the answer to a Ctrl-C (OpenSSH has
-  /// the same, ssh.c).
-  package static let ofTerminal = 1 << 20
+  /// In bytes, for what a person reads: all of it comes before the answer to a Ctrl-C. OpenSSH has
+  /// 1 MiB (ssh.c); here a mailbox of 256 KiB may hold as much again.
+  package static let ofTerminal = 768 << 10
   /// The throughput that the window should not limit, in bytes a second.
   private static let goal = 200e6
 
