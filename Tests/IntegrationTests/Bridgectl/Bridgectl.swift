@@ -141,12 +141,15 @@ struct Screen {
 
   /// Whether `text` is among what was not seen; all before its end is seen then.
   private mutating func take(_ text: String) -> Bool {
-    for shown in [unseen, Self.joined(unseen)] {
-      guard let range = shown.range(of: text) else { continue }
-      unseen = String(shown[range.upperBound...])
-      return true
-    }
-    return false
+    if take(text, from: unseen) { return true }
+    // A flood has no such line, and is read faster than it could be joined.
+    return unseen.contains("\n  ") && take(text, from: Self.joined(unseen))
+  }
+
+  private mutating func take(_ text: String, from shown: String) -> Bool {
+    guard let range = shown.range(of: text) else { return false }
+    unseen = String(shown[range.upperBound...])
+    return true
   }
 
   /// The transcript with each line of bridgectl's own in one piece, however wide the terminal is.
