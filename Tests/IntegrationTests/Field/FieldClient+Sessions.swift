@@ -5,6 +5,7 @@ extension FieldClient {
   func leaveAndReturn() async throws -> Finding {
     try await left { id in
       let list = try await run(["sessions"] + link + [target])
+      guard list.code == 0 else { return Finding(stoppedBy: list, "sessions") }
       guard list.text.contains(id.prefix(12)) else { return .wrong("not in the list: \(list)") }
       try letGo()
       return nil
