@@ -1,4 +1,5 @@
 package import BridgeErrors
+import BridgeSession
 
 /// What bridgectl adds to the hints of BridgeErrors: those speak to the user of any program, so
 /// they name no option and no subcommand of this one.
@@ -39,8 +40,18 @@ package enum CommandAdvice {
     if let context, context.kind == .silent, context.phase == .authenticate {
       return Row(ofLogin)
     }
+    if SessionFailure.isMendedByInstalling(error) { return toInstall }
+    if case .featureUnavailable(let feature) = error, feature.contains("libssh2") {
+      return ofLibraries
+    }
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
+
+  package static let toInstall = Row(
+    "`--durable=never` connects without it; this installs it:", "bridgectl install HOST")
+
+  package static let ofLibraries = Row(
+    "This prints the versions of bridgectl and its libraries:", "bridgectl version")
 
   private static func ofProxy(_ kind: FailureKind) -> Row {
     guard kind != .proxyRefused(status: 407) else {
@@ -67,11 +78,10 @@ package enum CommandAdvice {
     "sshProtocolError": "`-p` sets the port.",
     "durableSessionNotFound": Row("This lists the sessions:", "bridgectl sessions HOST"),
     "durableSessionReplaced": "`--take` takes the session back, `--view` only reads.",
-    "durableSessionOutcomeUnknown": "`bridgectl logs` prints the output that is kept.",
-    "durableSessionHostUnusable": Row(
-      "`connect --durable=never` does without it; this installs it:", "bridgectl install HOST"),
-    "featureUnavailable": Row(
-      "This prints the versions of bridgectl and its libraries:", "bridgectl version"),
+    "durableSessionOutcomeUnknown": Row(
+      "`bridgectl logs` prints the output that is kept; this shows whether the program still runs:",
+      "bridgectl sessions HOST"),
+    "durableSessionHostUnusable": "`--durable=never` connects without it.",
   ]
 
   /// Overrules the line of the case where the kind of failure needs another one.

@@ -46,7 +46,7 @@ package enum FileFailure {
     case .mismatch: "what was written is not what was read"
     case .tooLarge: "it has too many directories inside each other, or too many names in one"
     case .needsRecursion: "it is a directory; -r copies directories"
-    case .version: "its bridge-host speaks another version of the file protocol"
+    case .version: "\(SessionFailure.otherVersion) of the file protocol"
     }
   }
 

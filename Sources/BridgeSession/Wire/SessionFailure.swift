@@ -17,15 +17,18 @@ package enum SessionFailure {
       .fileWriteError(path: "\(host): the session's directory", reason: refusal.text)
     case .outcomeUnknown: .durableSessionOutcomeUnknown(host: host, reason: refusal.text)
     case .version:
-      .durableSessionHostUnusable(
-        host: host, reason: "its bridge-host speaks another version of the protocol")
+      .durableSessionHostUnusable(host: host, reason: "\(otherVersion) of the protocol")
     case _: .durableSessionHostUnusable(host: host, reason: refusal.text)
     }
   }
 
-  /// The client that a text of the host names; empty where it names none.
+  /// The client that a text of the host names, and where it came from; empty where it names none.
   private static func client(in text: String) -> String {
-    text.split(separator: " ").compactMap { Identifier(text: $0) }.first.map { "\($0)" } ?? ""
+    let words = text.split(separator: " ").map { $0.filter { $0 != "," } }
+    guard let index = words.firstIndex(where: { Identifier(text: $0) != nil }) else { return "" }
+    let place = words.dropFirst(index + 1).prefix(2)
+    let isNamed = place.count == 2 && place.first == "from"
+    return ([words[index]] + (isNamed ? place : [])).joined(separator: " ")
   }
 
   /// The answer broke the protocol.
@@ -52,9 +55,22 @@ package enum SessionFailure {
     }
     let text = String(decoding: printed, as: UTF8.self).trimmedLines
     let end = status.map { "with status \($0)" } ?? "without a status"
-    let subject = hasBegun ? "bridge-host" : "the command that runs bridge-host"
     let said = text.isEmpty || hasBegun ? "" : ": \(text)"
-    return .durableSessionHostUnusable(host: host, reason: "\(subject) ended \(end)\(said)")
+    // What `HostCommand` asks for says that there is none, or ends with a status of its own. Where
+    // it ends well, it did not run.
+    let reason =
+      hasBegun
+      ? "bridge-host ended \(end)"
+      : status == 0
+        ? "its account runs another program than it is asked for, which ended \(end)\(said)"
+        : "the command that runs bridge-host ended \(end)\(said)"
+    return .durableSessionHostUnusable(host: host, reason: reason)
+  }
+
+  /// Whether installing `bridge-host` mends what an error tells of.
+  package static func isMendedByInstalling(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    return reason == notInstalled || reason.hasPrefix(otherVersion)
   }
 
   /// Whether a command printed that there is no `bridge-host`.
@@ -64,6 +80,9 @@ package enum SessionFailure {
 
   /// There is no `bridge-host` where it is looked for.
   package static let notInstalled = "bridge-host is not installed"
+
+  /// The one that is there is of another time.
+  static let otherVersion = "its bridge-host speaks another version"
 
   /// The exit status of an attaching `bridge-host` whose keeper died before it said how it ended
   /// (its `ExitStatus.unknownOutcome`).

@@ -1,6 +1,8 @@
 import ArgumentParser
 import BridgeCommands
 import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
 import Foundation
 import Testing
 
@@ -31,7 +33,9 @@ import Testing
   @Test func everyOptionInThemExists() throws {
     let dump = try JSONDecoder().decode(Dump.self, from: Data(BridgeCommand._dumpHelp().utf8))
     let names = Self.names(of: dump.command)
-    let rows = Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values)
+    let rows =
+      Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values)
+      + [CommandAdvice.toInstall, CommandAdvice.ofLibraries]
     for text in rows.map(\.text) {
       let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
       let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
@@ -69,11 +73,35 @@ import Testing
   }
 
   @Test func aCommandIsForTheHostThatWasTyped() throws {
-    let error = AppError.durableSessionHostUnusable(host: "10.0.0.5", reason: "none")
+    let error = AppError.durableSessionHostUnusable(
+      host: "10.0.0.5", reason: SessionFailure.notInstalled)
     let row = try #require(CommandAdvice.row(for: error))
     #expect(row.text.hasSuffix("this installs it: `bridgectl install HOST`."))
     #expect(row.of("me@web:2222").command == "bridgectl install me@web:2222")
     #expect(CommandAdvice.row(for: .sshTimeout(seconds: 1))?.of("web").command == nil)
+  }
+
+  @Test func installingIsAdvisedOnlyWhereItHelps() {
+    let unusable = { AppError.durableSessionHostUnusable(host: "h", reason: $0) }
+    let helps = { CommandAdvice.row(for: unusable($0))?.command == "bridgectl install HOST" }
+    #expect(helps(SessionFailure.notInstalled))
+    let version = Refusal(.version, "This keeper speaks protocol version 9 only.")
+    let session = Identifier(high: 1, low: 2)
+    let other = SessionFailure.error(version, host: "h", session: session)
+    #expect(CommandAdvice.row(for: other)?.command == "bridgectl install HOST")
+    #expect(!helps("no programs may be executed in /tmp (noexec)"))
+    let forced = SessionFailure.unanswered(
+      status: 0, printed: Array("hello\n".utf8), hasBegun: false, host: "h")
+    #expect(CommandAdvice.text(for: forced) == "`--durable=never` connects without it.")
+    #expect(
+      "\(forced)".contains(
+        "its account runs another program than it is asked for, which ended with status 0: hello"))
+  }
+
+  @Test func theVersionsAreAdvisedForWhatALibraryLacks() {
+    let advice = { CommandAdvice.row(for: .featureUnavailable(feature: $0))?.command }
+    #expect(advice("-A (agent forwarding) with this libssh2") == "bridgectl version")
+    #expect(advice("Copying files without bridge-host (h: it runs no shell)") == nil)
   }
 
   @Test(arguments: [
