@@ -113,6 +113,33 @@ import Testing
     #expect(try bench.status(running.session)?.state == .running)
   }
 
+  @Test func beyondTheQuotaWhatWasReadGoesBeforeWhatWasNot() throws {
+    let bench = try SessionBench()
+    let sessions = try (0..<3).map { _ in try ended(bench, "seq 1 1000") }
+    for (index, session) in sessions.enumerated() {
+      let files = try bench.files(of: session)
+      var state = try #require(files.state)
+      state.endedAt = Machine.seconds - 100 + UInt64(index)
+      try files.record(state, syncs: false)
+    }
+    let reader = try bench.attach(sessions[1])
+    try reader.pump { $0.end != nil }
+    reader.machine.commit(through: 3893, at: Machine.milliseconds)
+    try reader.machine.detach(closes: false)
+    try reader.pump { _ in false }
+    try sweep(bench, after: 0, quota: 8000)
+    let sizes = try sessions.map { Journal(try bench.files(of: $0).directory).size }
+    #expect(sizes == [3893, 0, 3893])
+  }
+
+  /// Its client had no time to read it.
+  @Test func theLastSessionToEndKeepsItsOutputHoweverMuchItIs() throws {
+    let bench = try SessionBench()
+    let session = try ended(bench, "seq 1 1000")
+    try sweep(bench, after: 0, quota: 100)
+    #expect(Journal(try bench.files(of: session).directory).size == 3893)
+  }
+
   /// Of two attachments to an ended session one removes it, and the other records a commit.
   @Test func filesThatAreAddedMeanwhileAreRemovedAsWell() async throws {
     let bench = try SessionBench()

@@ -21,17 +21,20 @@ struct Retention {
     var files: SessionFiles
     var at: UInt64
     var size: UInt64
+    /// Whether its client has taken all of its output.
+    var isCommitted: Bool
   }
 
   func sweep() {
     for root in roots { removeRemains(in: root) }
-    var ended = SessionFiles.all(in: roots).compactMap(inspect).sorted { $0.at < $1.at }
+    let ended = SessionFiles.all(in: roots).compactMap(inspect).sorted { $0.at < $1.at }
     var total = ended.reduce(0) { $0 + $1.size }
-    // The oldest go first.
-    while total > quota, let oldest = ended.first {
-      oldest.files.removeJournal()
-      total -= oldest.size
-      ended.removeFirst()
+    // What was read goes before what was not, and the oldest first. The last to end stays, however
+    // large: its client had no time to read it.
+    let order = ended.dropLast().filter(\.isCommitted) + ended.dropLast().filter { !$0.isCommitted }
+    for session in order where total > quota {
+      session.files.removeJournal()
+      total -= session.size
     }
   }
 
@@ -71,7 +74,8 @@ struct Retention {
     }
     let isCommitted = status.end != nil && status.committed == status.newest
     if isCommitted, isOver(Self.committed, since: at) { files.removeJournal() }
-    return Ended(files: files, at: at, size: Journal(files.directory).size)
+    return Ended(
+      files: files, at: at, size: Journal(files.directory).size, isCommitted: isCommitted)
   }
 
   /// Removes one whose record cannot be read, or of another machine that is not seen from here,
