@@ -16,10 +16,11 @@ extension Supervisor {
   }
 
   private func start(_ use: Use, of id: ConnectionID) {
-    handOvers[id, default: HandOver()].running = use.generation
+    let ticket = ticket()
+    handOvers[id, default: HandOver()].running = ticket
     let using = Task(executorPreference: callbackExecutor) {
       await use.plan.onConnected(use.connection, use.generation)
-      await self.useEnded(use.generation, of: id)
+      await self.useEnded(ticket, of: id)
     }
     guard let generation = generations[id]?[use.generation], generation.closing == nil else {
       // It ended while it waited: what had come over it can still be read.
@@ -28,9 +29,9 @@ extension Supervisor {
     generations[id]?[use.generation]?.using = using
   }
 
-  private func useEnded(_ generation: Int, of id: ConnectionID) {
+  private func useEnded(_ ticket: Int, of id: ConnectionID) {
     uses -= 1
-    if handOvers[id]?.running == generation {
+    if handOvers[id]?.running == ticket {
       handOvers[id]?.running = nil
       startNextUse(of: id)
       scheduleTimers()

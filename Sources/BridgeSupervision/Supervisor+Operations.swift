@@ -13,8 +13,8 @@ extension Supervisor {
   ///     effect, as when a request timed out. By default it is run again only where the error
   ///     proves that there was none.
   ///   - operation: what is run.
-  /// - Throws: the operation's last error as it was thrown; `CancellationError` when the task is
-  ///   canceled or the operation says that it was.
+  /// - Throws: the operation's last error as it was thrown: `AppError.cancelled` where it used a
+  ///   link that was closed; `CancellationError` when the task is canceled.
   public nonisolated func run<T: Sendable>(
     source: String? = nil, _ repetition: Repetition = .onlyWithoutEffect,
     _ operation: @escaping @Sendable () async throws -> T
@@ -27,7 +27,8 @@ extension Supervisor {
         return value
       } catch {
         let typed = typed(error)
-        if typed == .cancelled || Task.isCancelled { throw CancellationError() }
+        if Task.isCancelled { throw CancellationError() }
+        if typed == .cancelled { throw error }
         let mayRepeat = repetition == .idempotent || typed.provesNoEffect
         let retry = mayRepeat ? retryClass(of: typed, error) : .never
         guard let delay = await delay(after: typed, retry, source, &progress) else { throw error }

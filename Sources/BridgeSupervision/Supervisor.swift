@@ -86,6 +86,8 @@ public actor Supervisor<C: Clock> where C.Duration == Duration {
 
   /// The calls of `onConnected` of one link: one at a time.
   struct HandOver {
+    /// The ticket of the call that runs: generations of another link of this name have the same
+    /// numbers.
     var running: Int?
     var waiting: [Use] = []
   }

@@ -15,7 +15,8 @@ struct ScriptedLink: Sendable {
 
 extension Supervisor {
   /// Keeps `link` up from now on.
-  func add(_ link: ScriptedLink) throws(AppError) {
+  @discardableResult
+  func add(_ link: ScriptedLink) throws(AppError) -> Link<ScriptedConnection> {
     try add(link.id, to: link.host.endpoint, link.options, onGeneration: link.onConnected) {
       link.host.connection(link.id, $1, teardown: link.teardown)
     }

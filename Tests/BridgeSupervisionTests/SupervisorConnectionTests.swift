@@ -190,6 +190,37 @@ import Testing
     #expect(ended.events == ["use", "events"])
   }
 
+  /// Its first generation has the same number as the first of the one before.
+  @Test func aLinkOfAUsedNameTakesNoTurnFromItsPredecessor() throws {
+    let holds = { [scene] (name: String, seconds: Int) in
+      { @Sendable (_: any Connection, generation: Int) async in
+        scene.handedOver.record("\(name)#\(generation)")
+        let clock = scene.clock
+        // Canceled, and it takes its time even so.
+        await Task(executorPreference: scene.executor) {
+          try? await clock.sleep(until: clock.now + .seconds(seconds))
+        }.value
+      }
+    }
+    var old = scene.link()
+    old.onConnected = holds("old", 12)
+    try scene.run { [scene, old] in
+      let link = try await scene.supervisor.add(old)
+      _ = try await link.connection
+      await link.close()
+    }
+    var new = scene.link()
+    new.onConnected = holds("new", 60)
+    try start(new)
+    try scene.pass(.seconds(13))
+    #expect(scene.handedOver.events == ["old#1", "new#1"])
+    try scene.run { [scene] in await scene.host.cut() }
+    try scene.pass(.seconds(2))
+    #expect(scene.handedOver.events == ["old#1", "new#1"], "new#1 has not returned")
+    try scene.pass(.seconds(6))
+    #expect(scene.handedOver.events == ["old#1", "new#1", "new#2"])
+  }
+
   @Test func aSilentPeerIsReplacedByASecondConnectionMadeMeanwhile() throws {
     let liveness = LivenessPolicy(keepalive: .seconds(1), switching: .free)
     try start(scene.link(liveness: liveness))

@@ -71,7 +71,9 @@ extension WebSocketConnection {
     case .failure(.dropped): throw failure(.dropped, in: .dial)
     case .failure(.notProxy(let seen)):
       throw failure(.notProxy(seen: seen, location: nil), in: .dial)
-    case .failure(.unavailable), .failure(.cancelled): throw failure(.cancelled, in: .dial)
+    case .failure(.unavailable):
+      throw failure(.internalFault(detail: "the reactor cannot watch the socket"), in: .dial)
+    case .failure(.cancelled): throw failure(.cancelled, in: .dial)
     }
   }
 

@@ -45,7 +45,7 @@ private struct RestlessScene {
   private func drive() async {
     var generator = SeededGenerator(seed: seed ^ 0xD1A1)
     for (name, host, parents) in [("a", 0, []), ("b", 1, ["a"]), ("c", 1, [])] {
-      try? await supervisor.add(link(name, hosts[host], parents, &generator))
+      _ = try? await supervisor.add(link(name, hosts[host], parents, &generator))
     }
     while clock.elapsed < Self.span {
       let wait = Duration.milliseconds(Int.random(in: 50...1_000, using: &generator))
