@@ -87,21 +87,14 @@ struct ConnectRun: Sendable {
         return .closed
       }
       group.addTask(executorPreference: reactor) {
+        for await _ in reactor.networkChanges() { await supervisor.networkChanged() }
+        return .over
+      }
+      group.addTask(executorPreference: reactor) {
         await work.run()
         return .over
       }
-      if let keyboard {
-        group.addTask(executorPreference: reactor) {
-          await keyboard.listen(to: context.input, now: { ContinuousClock.now }) {
-            await obey($0)
-          }
-          return .over
-        }
-        group.addTask(executorPreference: reactor) {
-          for await display in displayRequests { await show(display, forwards) }
-          return .over
-        }
-      }
+      if let keyboard { listen(to: keyboard, forwards, in: &group) }
       if let forwards { keep(forwards, in: &group) }
       if case .upTo(let limit)? = request.recovery.wait {
         group.addTask(executorPreference: reactor) { await giveUp(after: limit) }
@@ -134,6 +127,19 @@ struct ConnectRun: Sendable {
     }
     await reportCounters()
     return await finish(ending ?? .failure(CommandFailure(error: .cancelled)), signal: signal)
+  }
+
+  private func listen(
+    to keyboard: Keyboard, _ forwards: RunForwards?, in group: inout TaskGroup<Step>
+  ) {
+    group.addTask(executorPreference: reactor) {
+      await keyboard.listen(to: context.input, now: { ContinuousClock.now }) { await obey($0) }
+      return .over
+    }
+    group.addTask(executorPreference: reactor) {
+      for await display in displayRequests { await show(display, forwards) }
+      return .over
+    }
   }
 
   private func keep(_ forwards: RunForwards, in group: inout TaskGroup<Step>) {
