@@ -177,7 +177,8 @@ import Testing
     client.cut()
     try waitUntil { try bench.status(spec.session)?.state == .ended }
     #expect(try bench.status(spec.session)?.end == .exited(status: 4))
-    #expect(client.all == Array((1...700_000).map { "\($0)\n" }.joined().utf8))
+    let isWhole = client.all == Array((1...700_000).map { "\($0)\n" }.joined().utf8)
+    #expect(isWhole)
     withExtendedLifetime(disk) {}
   }
 }

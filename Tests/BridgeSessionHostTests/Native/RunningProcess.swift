@@ -71,6 +71,9 @@ final class RunningProcess {
 }
 
 enum TestMachine {
+  /// Whether the programs under test are built with the thread sanitizer.
+  static let isThreadSanitized = unsafe dlsym(nil, "__tsan_init") != nil
+
   /// Writing to a process that ended must not end the test.
   static let ignoresBrokenPipes: Void = { Programs.ignoreBrokenPipes() }()
 
