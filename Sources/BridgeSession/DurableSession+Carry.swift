@@ -254,7 +254,7 @@ extension DurableSession {
     // Another client became the writer while this one was away.
     guard isWelcome, wasWriter, machine.role == .viewer else { return !isOutput }
     throw .durableSessionReplaced(
-      host: configuration.host, by: machine.welcome?.writer.map { "\($0)" } ?? "")
+      host: configuration.host, by: machine.welcome?.writerName ?? "")
   }
 
   private func take(_ frame: Frame, at now: Milliseconds) throws(AnswerReader.Failure) {

@@ -262,6 +262,18 @@ import Testing
     #expect(status == 74)
   }
 
+  /// It cannot be reached: without a word it would run on, and its session would look ended.
+  @Test func aProgramThatOutlivesItsKeeperIsSaidToRunUntilASignalEndsIt() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("exec sleep 60")
+    _ = try bench.start(spec)
+    try bench.killKeeper(of: spec.session)
+    let orphan = try #require(try bench.status(spec.session))
+    #expect(orphan.state == .keeperDied && orphan.isOrphaned)
+    _ = try bench.run(["kill", "--session", spec.session.description])
+    #expect(try bench.status(spec.session)?.isOrphaned == false)
+  }
+
   /// The program has ended, and its keeper dies before the end of the output: what is missing is
   /// not known, and no status of the program makes up for it.
   @Test func aKeeperThatDiesBetweenTheEndAndTheLastOutputLeavesAnUnknownOutcome() throws {

@@ -114,6 +114,18 @@ struct DurableSessionFailureTests {
         == .durableSessionReplaced(host: "build", by: "\(Identifier(high: 9, low: 9))"))
   }
 
+  @Test(arguments: [
+    "Client ID from 10.0.0.5 took the session over.",
+    "Client ID from 10.0.0.5 took the session over: this one was silent.",
+  ])
+  func itsSuccessorIsNamedWithItsAddress(_ text: String) {
+    let other = Identifier(high: 9, low: 9)
+    let refusal = Refusal(.replaced, text.replacing("ID", with: "\(other)"))
+    #expect(
+      SessionFailure.error(refusal, host: "build", session: ScriptedHost.id)
+        == .durableSessionReplaced(host: "build", by: "\(other) from 10.0.0.5"))
+  }
+
   @Test func attachmentsThatEndAtOnceAreNotRepeatedForEver() async throws {
     let greet: @Sendable (ScriptedChannel) -> Void = { channel in
       channel.greet()

@@ -363,8 +363,8 @@ final class DurableWork: LinkWork {
     reporter.detail("bridgectl: durable session \(welcome.session)")
     context.warnOfLogout(welcome.survivesLogout)
     guard wantsToWrite, welcome.role == .viewer else { return }
-    let other = welcome.writer.map { "client \($0)" } ?? "another client"
-    reporter.log("bridgectl: \(other) writes to this session; you only read. --take takes over.")
+    reporter.log(
+      "bridgectl: \(SessionText.writer(welcome)); you only read. --take takes over.")
   }
 
   /// Says how to return to shells that go on without a client: this run has started another one.

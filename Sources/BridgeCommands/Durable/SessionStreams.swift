@@ -222,14 +222,14 @@ final class SessionStreams: Sendable {
     guard wantsToWrite, !context.local.inputIsTerminal,
       case .bytes = await context.input.read()
     else { return .idle }
-    let other = welcome.writer.map { "Client \($0)" } ?? "Another client"
+    let other = SessionText.writer(welcome)
     return .end(
       .failed(
         .validationError(
           field: "standard input",
           message: """
-            \(other) writes to this session, so this input would go nowhere: --take takes over, \
-            --view only reads.
+            \(other.prefix(1).uppercased() + other.dropFirst()), so this input would go nowhere: \
+            --take takes over, --view only reads.
             """)))
   }
 

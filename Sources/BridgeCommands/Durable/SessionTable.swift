@@ -123,7 +123,7 @@ package struct SessionTable: Sendable {
 
 extension SessionStatus {
   /// Whether its program runs, as far as is known.
-  package var isRunning: Bool { state == .running && memory != .end }
+  package var isRunning: Bool { state == .running && memory != .end || isOrphaned }
 
   /// The state in a word or two, and what that means where they do not say it.
   fileprivate var shortState: (words: String, note: String?) {
@@ -138,6 +138,8 @@ extension SessionStatus {
     case (.running, nil):
       (node.map { "on \(PeerText.escaped($0, limit: 16))" } ?? "running", nil)
     case (.ended, _): end.map(Self.short) ?? ("ended", nil)
+    case (.keeperDied, _) where isOrphaned:
+      ("orphaned", "orphaned: its keeper was killed; the program still runs; `kill` ends it.")
     case (.keeperDied, _): Self.short(.unknownKeeperDied)
     case (.rebooted, _): Self.short(.unknownRebooted)
     }

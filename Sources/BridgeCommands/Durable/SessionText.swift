@@ -27,8 +27,9 @@ package enum SessionText {
       case .end: "ended: disk full, output and status in memory"
       }
     case .ended: status.end.map(end) ?? "ended"
-    case .keeperDied: "keeper died: output kept, exit status unknown"
-    case .rebooted: "lost by a reboot: output kept, exit status unknown"
+    case .keeperDied where status.isOrphaned: "keeper died: the program still runs, unreachable"
+    case .keeperDied: end(.unknownKeeperDied)
+    case .rebooted: end(.unknownRebooted)
     }
   }
 
@@ -75,6 +76,13 @@ package enum SessionText {
     }
   }
 
+  /// Who writes to a session that this client only reads.
+  package static func writer(_ welcome: Welcome) -> String {
+    let name = welcome.writerName.map { "client \(PeerText.escaped($0, limit: 128))" }
+    let since = welcome.writerAge.map { " (attached \(age($0)) ago)" } ?? ""
+    return "\(name ?? "another client") writes to this session\(since)"
+  }
+
   /// A sentence about the running terminals of `sessions` that have no client; nil for none.
   package static func forgotten(
     _ sessions: [SessionStatus], host: String, now: UInt64
@@ -115,6 +123,7 @@ package enum SessionText {
     line.add("memory", status.memory?.rawValue)
     line.add("node", status.node.map { PeerText.escaped($0) })
     if status.waitsForReader { line.add("waitsForReader", true) }
+    if status.isOrphaned { line.add("orphaned", true) }
     line.add("oldest", Int(clamping: status.oldest))
     line.add("newest", Int(clamping: status.newest))
     line.add("committed", Int(clamping: status.committed))

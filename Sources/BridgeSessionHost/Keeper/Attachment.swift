@@ -116,7 +116,8 @@ final class Attachment {
 enum LocalMessage {
   static let version: UInt8 = 1
   /// Requests: the version, one of these, an argument; replies: the version and a code. With attach
-  /// the number of a link to the client's agent may follow (8 bytes).
+  /// the number of a link to the client's agent may follow (8 bytes; 0 for none), and behind it the
+  /// address that the login came from.
   static let attach: UInt8 = 1
   static let kill: UInt8 = 2
   static let wait: UInt8 = 3
@@ -127,6 +128,17 @@ enum LocalMessage {
   static let receipt: UInt8 = 0xFF
   /// The length of an attach request with the number of a link.
   static let attachLength = 11
+
+  /// The address in an attach request; nil where it has none that can be one.
+  static func address(in message: [UInt8]) -> String? {
+    let bytes = message.dropFirst(attachLength)
+    let isAddress = bytes.allSatisfy { UInt8(ascii: "%")...UInt8(ascii: "z") ~= $0 }
+    guard isAddress, 1...longestAddress ~= bytes.count else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Of an IPv6 address with the name of its interface (RFC 4007, 11).
+  static let longestAddress = 64
 }
 
 /// Exit statuses of this program: sysexits(3), as bridgectl's.

@@ -33,7 +33,7 @@ extension Keeper {
       guard caller.descriptor.send([LocalMessage.version, LocalMessage.receipt]) else { return }
       server.add(
         input: passed[0].channel(forWriting: false), output: passed[1].channel(forWriting: true),
-        process: caller.descriptor, agent: agent, at: now)
+        process: caller.descriptor, agent: agent, from: LocalMessage.address(in: message), at: now)
     case LocalMessage.probe:
       guard !caller.descriptor.send([LocalMessage.version, LocalMessage.receipt]) else { return }
       callers.remove(at: index)

@@ -37,13 +37,13 @@ final class SessionServer {
   /// Adds a connection whose descriptors do not wait.
   func add(
     input: Channel, output: Channel, process: Descriptor?, agent: String? = nil,
-    at now: Milliseconds
+    from address: String? = nil, at now: Milliseconds
   ) {
     let connection = Attachment(
       id: nextID, input: input, output: output, process: process, agent: agent, at: now)
     nextID += 1
     connections.append(connection)
-    execute(machine.connect(connection.id), at: now)
+    execute(machine.connect(connection.id, from: address), at: now)
   }
 
   func takeProgramEffects() -> [HostSession.Effect] {

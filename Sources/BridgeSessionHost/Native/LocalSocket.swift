@@ -27,9 +27,9 @@ extension Descriptor {
     case end
   }
 
-  /// Receives one message of at most 64 bytes.
+  /// Receives one message of at most 128 bytes.
   func receive() -> Message {
-    var bytes = [UInt8](repeating: 0, count: 64)
+    var bytes = [UInt8](repeating: 0, count: 128)
     var passed: [Int32] = [-1, -1]
     var count: Int32 = 0
     while true {

@@ -129,6 +129,9 @@ struct SessionFiles {
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
     status.waitsForReader = status.state == .running && live.waitsForReader
+    if status.state == .keeperDied, let process = state.process, let start = state.processStart {
+      status.isOrphaned = Programs.runs(process: process, startedAt: start) == true
+    }
     if let keep = spec.keep, status.state == .running, status.attached == 0, live.aloneSince > 0 {
       status.hangsUpAt = live.aloneSince &+ keep
     }

@@ -85,17 +85,19 @@ struct AttachVerb {
     return answer.decline(.outcomeUnknown, text)
   }
 
-  /// A request to attach. The agent of this login goes with it, as a link that the keeper reads.
+  /// A request to attach. The agent of this login goes with it, as a link that the keeper reads,
+  /// and where the login came from: sshd has that first in a variable (sshd(8)).
   private func request(in files: SessionFiles) -> (bytes: [UInt8], link: String?) {
     let request = [LocalMessage.version, LocalMessage.attach, 0]
+    let origin = Programs.variable("SSH_CONNECTION")?.split(separator: " ").first ?? ""
     let own = files.directory.path.map { "\($0)/\(SessionFiles.agentName)" }
     guard let agent = Programs.variable("SSH_AUTH_SOCK"), agent.hasPrefix("/"), agent != own else {
-      return (request, nil)
+      return (request + (origin.isEmpty ? [] : StateRecord.eight(0) + origin.utf8), nil)
     }
     let token = Machine.entropy()
     let link = SessionFiles.agentLink(token)
     files.directory.link(link, to: agent)
-    return (request + StateRecord.eight(token), link)
+    return (request + StateRecord.eight(token) + origin.utf8, link)
   }
 
   // MARK: Ended sessions

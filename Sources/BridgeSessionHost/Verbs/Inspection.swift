@@ -176,7 +176,7 @@ extension Inspection {
       }
       if let group = Int32(exactly: process) { Programs.signalGroup(group, number) }
       for _ in 0..<Self.orphanLooks {
-        if Programs.startTime(of: Int32(truncatingIfNeeded: process)) != start { return true }
+        if Programs.runs(process: process, startedAt: start) != true { return true }
         Poller.pause(Self.orphanPause)
       }
     }

@@ -86,8 +86,8 @@ extension HostSession {
     guard let waiting = attachments[id]?.waiting else { return [] }
     var effects: [Effect] = []
     if case .writer(let hello, let writer, let until) = waiting, until <= now {
-      let client = hello.client
-      effects = replace(writer, "Client \(client) took the session over: this one was silent.")
+      effects = replace(
+        writer, "Client \(name(of: hello.client, id)) took the session over: this one was silent.")
     }
     do throws(ProtocolError) {
       return try effects + greet(waiting.hello, from: id, at: now)
@@ -135,11 +135,12 @@ extension HostSession {
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
       number: attachments[id]?.number ?? 0, client: hello.client,
+      address: attachments[id]?.address, since: now,
       answersPings: hello.answersPings, role: role, cursor: start,
       lag: OutputLag(acknowledged: acknowledged, since: now),
       window: min(hello.window ?? Limits.window, Limits.largestWindow))
     if role == .writer { committed = max(committed, hello.committed) }
-    effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start))))
+    effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start, at: now))))
     if role == .writer {
       (acknowledgedInput, acknowledgedControl) = (inputTaken, lastControl)
       acknowledgementSince = nil
@@ -190,7 +191,9 @@ extension HostSession {
 
   private mutating func becomeWriter(_ client: ClientID, _ id: AttachmentID) -> [Effect] {
     var effects: [Effect] = []
-    if let old = writer { effects = replace(old, "Client \(client) took the session over.") }
+    if let old = writer {
+      effects = replace(old, "Client \(name(of: client, id)) took the session over.")
+    }
     if leaseHolder != client {
       if let holder = leaseHolder { remember(holder) }
       leaseHolder = client
@@ -200,18 +203,29 @@ extension HostSession {
     return effects
   }
 
+  /// A client as people know it: `SessionFailure` reads this.
+  private func name(of client: ClientID, _ id: AttachmentID) -> String {
+    attachments[id]?.address.map { "\(client) from \($0)" } ?? "\(client)"
+  }
+
   private mutating func remember(_ holder: ClientID) {
     endedLeases.append(EndedLease(lease: lease, client: holder, accepted: inputAccepted))
     if endedLeases.count > Limits.endedLeases { endedLeases.removeFirst() }
   }
 
-  private func welcome(for hello: Hello, role: Role, resume: UInt64) -> Welcome {
+  private func welcome(
+    for hello: Hello, role: Role, resume: UInt64, at now: Milliseconds
+  ) -> Welcome {
     var welcome = Welcome(session: configuration.session, epoch: configuration.epoch)
     welcome.version = hello.versions.filter(Limits.versions.contains).max() ?? 1
     welcome.hasEnded = ending != nil
     welcome.kind = configuration.kind
     welcome.role = role
     welcome.writer = writingClient ?? (role == .writer ? hello.client : nil)
+    if role == .viewer, let other = writer.flatMap({ attachments[$0] }) {
+      welcome.writerAddress = other.address
+      welcome.writerAge = (now - min(now, other.since)) / 1000
+    }
     welcome.oldest = oldest
     welcome.newest = newest
     welcome.resume = resume

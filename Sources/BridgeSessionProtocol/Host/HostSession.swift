@@ -87,6 +87,10 @@ public struct HostSession: Sendable {
     /// In the order in which the hellos arrived.
     var number: UInt64 = 0
     var client: ClientID?
+    /// The address that its login came from; nil where that is not known.
+    var address: String?
+    /// When its hello was answered.
+    var since: Milliseconds = 0
     /// A hello that is not answered yet, and why.
     var waiting: Waiting?
     /// Whether its client answers pings.
@@ -181,17 +185,18 @@ public struct HostSession: Sendable {
   public var writingClient: ClientID? { writer.flatMap { attachments[$0]?.client } }
 
   /// Registers a connection that has not sent its hello. At the limit, the oldest connection
-  /// without a hello goes, so that lost ones do not keep a client out.
-  public mutating func connect(_ id: AttachmentID) -> [Effect] {
+  /// without a hello goes, so that lost ones do not keep a client out. `address` is where the login
+  /// came from, for people.
+  public mutating func connect(_ id: AttachmentID, from address: String? = nil) -> [Effect] {
     guard attachments.count >= Limits.attachments else {
-      attachments[id] = Attachment()
+      attachments[id] = Attachment(address: address)
       return []
     }
     let text = "This session has \(Limits.attachments) attachments already."
     let silent = attachments.filter { !$0.value.isAttached }.keys.min()
     if let silent {
       attachments[silent] = nil
-      attachments[id] = Attachment()
+      attachments[id] = Attachment(address: address)
     }
     let declined = silent ?? id
     return [

@@ -14,6 +14,11 @@ public struct Welcome: Sendable, Equatable {
   public var role = Role.writer
   /// The client that writes; nil where none does.
   public var writer: ClientID?
+  /// The address that the login of another client came from that writes; nil where none does, or
+  /// where it is not known.
+  public var writerAddress: String?
+  /// For how long that one is attached, in seconds.
+  public var writerAge: UInt64?
   /// The oldest output that is kept.
   public var oldest: UInt64 = 0
   /// The end of the output so far: what comes below it was printed before this attachment.
@@ -56,6 +61,8 @@ public struct Welcome: Sendable, Equatable {
     kind = try fields.required("kind", fields.choice("kind"))
     role = try fields.required("role", fields.choice("role"))
     writer = try fields.identifier("writer")
+    writerAddress = try fields.text("writer-from")
+    writerAge = try fields.number("writer-age")
     oldest = try fields.required("oldest", fields.offset("oldest"))
     newest = try fields.required("newest", fields.offset("newest"))
     resume = try fields.required("resume", fields.offset("resume"))
@@ -73,6 +80,11 @@ public struct Welcome: Sendable, Equatable {
     guard ownAccepted ?? 0 <= inputAccepted else { throw .malformedFields("own") }
   }
 
+  /// The client that writes, as people know it: its id, and where it came from; nil for none.
+  public var writerName: String? {
+    writer.map { id in writerAddress.map { "\(id) from \($0)" } ?? "\(id)" }
+  }
+
   var payload: [UInt8] {
     var fields = FieldWriter()
     fields.add("version", bytes: [version])
@@ -82,6 +94,8 @@ public struct Welcome: Sendable, Equatable {
     fields.add("kind", text: kind.rawValue)
     fields.add("role", text: role.rawValue)
     fields.add("writer", bytes: writer?.bytes)
+    fields.add("writer-from", text: writerAddress)
+    fields.add("writer-age", number: writerAge)
     fields.add("oldest", number: oldest)
     fields.add("newest", number: newest)
     fields.add("resume", number: resume)

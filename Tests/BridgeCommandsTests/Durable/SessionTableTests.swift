@@ -78,6 +78,15 @@ import Testing
     #expect(table.contains("  waiting  ") && table.contains("\nwaiting: "))
   }
 
+  @Test func aProgramThatLostItsKeeperIsAmongThoseThatRun() {
+    var status = Self.status(1, .keeperDied, "a")
+    #expect(!status.isRunning)
+    status.isOrphaned = true
+    #expect(status.isRunning)
+    let table = SessionTable.text([status], now: 160)
+    #expect(table.contains("  orphaned  ") && table.contains("\norphaned: "))
+  }
+
   @Test(arguments: [40, 60, 80, 132])
   func noLineIsLongerThanTheTerminal(_ width: Int) {
     for sessions in [Self.all, [Self.all[1]], [Self.all[0]], [Self.all[3]]] {

@@ -50,6 +50,15 @@ import Testing
     #expect(SessionText.line(status).text.contains(#""waitsForReader":true"#))
   }
 
+  @Test func aProgramThatLostItsKeeperRuns() {
+    var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .keeperDied)
+    #expect(!SessionText.line(status).text.contains("orphaned"))
+    #expect(SessionText.state(status) == "keeper died: output kept, exit status unknown")
+    status.isOrphaned = true
+    #expect(SessionText.state(status).contains("still runs"))
+    #expect(SessionText.line(status).text.contains(#""orphaned":true"#))
+  }
+
   @Test func aSessionOfAnotherMachineNamesIt() {
     var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .running)
     status.node = "node7"

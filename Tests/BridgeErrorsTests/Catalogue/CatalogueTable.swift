@@ -228,7 +228,8 @@ private let added: [Row] = [
     [.checkSettings, .dismiss], icon: "terminal", exit: 76),
   Row(
     .durableSessionNotFound(host: "h", id: "i"), "Session Not Found",
-    "h has no session i. It may have ended more than seven days ago.", icon: "terminal",
+    "h has no session i: its files are not there. "
+      + "Those of one that has ended are kept for seven days.", icon: "terminal",
     metadata: ["session_id": "i"], automatic: .never, exit: 66),
   Row(
     .durableSessionConflict(host: "h", id: "i"), "Session Conflict",

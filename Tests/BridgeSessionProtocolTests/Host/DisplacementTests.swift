@@ -114,6 +114,32 @@ import Testing
     #expect(host.isWriter(2))
   }
 
+  /// Its number says nothing to a person: where it came from, and when, does.
+  @Test func aReaderLearnsWhoWrites() throws {
+    var host = HostSession(.init(session: Sample.session, epoch: Sample.epoch, kind: .pipes))
+    _ = host.connect(1, from: "10.0.0.5")
+    _ = host.receive(Self.hello(Sample.client), from: 1, at: 1000)
+    var viewer = Hello(session: Sample.session, client: Sample.other)
+    viewer.role = .viewer
+    viewer.answersPings = false
+    _ = host.connect(2, from: "10.0.0.6")
+    let effects = host.receive(.hello(viewer), from: 2, at: 64_999)
+    let welcome = try #require(
+      effects.compactMap { effect -> Welcome? in
+        if case .send(2, .welcome(let welcome)) = effect { welcome } else { nil }
+      }.first)
+    #expect(welcome.writerName == "\(Sample.client) from 10.0.0.5" && welcome.writerAge == 63)
+  }
+
+  @Test func aWriterThatIsReplacedLearnsByWhom() {
+    var host = hostWithWriter()
+    _ = host.connect(2, from: "fe80::1%eth0")
+    _ = host.receive(Self.hello(Sample.other, takes: true), from: 2, at: 0)
+    let refusal = Refusal(
+      .replaced, "Client \(Sample.other) from fe80::1%eth0 took the session over.")
+    #expect(host.receive(.pong(2), from: 2, at: 0).first == .send(1, .refused(refusal)))
+  }
+
   // MARK: A writer whose link is dead
 
   /// Attachment 2 is another client's that wants to write and takes nothing over; since 100 it

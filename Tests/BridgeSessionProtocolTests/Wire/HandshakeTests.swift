@@ -157,6 +157,17 @@ import Testing
     #expect(try read(.refused, payload(frame)) == frame)
   }
 
+  /// Fields of later versions, absent where they say nothing.
+  @Test func whoWritesAndWhatLostItsKeeperGoesThroughTheWire() throws {
+    var welcome = Sample.welcome
+    welcome.writerAddress = "10.0.0.5"
+    welcome.writerAge = 60
+    #expect(try read(.welcome, payload(.welcome(welcome))) == .welcome(welcome))
+    var status = Sample.status
+    status.isOrphaned = true
+    #expect(try read(.status, payload(.status(status))) == .status(status))
+  }
+
   @Test func anIdentifierIs32HexadecimalDigits() {
     #expect(Sample.session.description == "00112233445566778899aabbccddeeff")
     #expect(Identifier(text: Sample.session.description) == Sample.session)

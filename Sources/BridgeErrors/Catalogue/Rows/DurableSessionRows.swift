@@ -7,8 +7,8 @@ extension CatalogueRow {
       remedy: "List the sessions of the host, and check the id.",
       title: "Session Not Found",
       message: """
-        \(Payload.exact(host)) has no session \(Payload.exact(id)). It may have ended more than \
-        seven days ago.
+        \(Payload.exact(host)) has no session \(Payload.exact(id)): its files are not there. Those \
+        of one that has ended are kept for seven days.
         """,
       icon: "terminal", metadata: ["session_id": Payload.exact(id)], automatic: .never,
       exit: .fileMissing)

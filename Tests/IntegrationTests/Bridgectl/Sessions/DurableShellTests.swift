@@ -182,7 +182,8 @@ import Testing
       let terminal = try Terminal()
       var other = try scene.home.start(
         ["attach"] + scene.link + ["127.0.0.1"], on: terminal)
-      try await other.see("writes to this session; you only read")
+      try await other.see("from 127.0.0.1 writes to this session (attached ")
+      try await other.see("ago); you only read")
       screen.type("echo from''first\r")
       try await other.see("fromfirst")
       other.type("echo ignored\r\r~d")
@@ -191,6 +192,7 @@ import Testing
       var taker = try scene.home.start(
         ["attach", "--take"] + scene.link + ["127.0.0.1"], on: second)
       try await screen.see("[durableSessionReplaced] Taken Over")
+      try await screen.see("from 127.0.0.1")
       #expect(await screen.end() == 75)
       #expect(screen.isRestored)
       taker.type("echo from''taker; exit 3\r")
