@@ -23,6 +23,11 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Runs what the command line says and ends the process with its exit code.
   public static func start() async {
     LocalEnvironment.openStandardDescriptors()
+    guard LocalEnvironment.canRunTasks else {
+      let words = "no file descriptors left, not even for a first thread: raise `ulimit -n`"
+      _ = DescriptorWriter.writeAll(Array("bridgectl: \(words).\n".utf8), to: 2)
+      Signals.exit(BridgeErrors.ExitCode.busy.rawValue)
+    }
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))

@@ -62,6 +62,7 @@ package struct MessageRequest: Sendable, Equatable {
       ("--host-key", options.hostKey != nil), ("--known-hosts", options.knownHosts != nil),
       ("--password-fd", options.passwordFd != nil), ("--durable", options.durable != nil),
       ("--name", options.start.name != nil), ("--when-full", options.start.whenFull != nil),
+      ("--cap", options.start.cap != nil), ("--keep", options.start.keep != nil),
       ("-J", options.jump != nil), ("-W", options.tunnels.carried != nil),
       ("-L", !options.tunnels.local.isEmpty), ("-D", !options.tunnels.dynamic.isEmpty),
       ("-R", !options.tunnels.remote.isEmpty), ("-g", options.tunnels.isGateway),

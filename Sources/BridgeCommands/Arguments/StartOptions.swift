@@ -12,8 +12,15 @@ package struct StartOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      What happens at the limit of kept output (\(Limits.terminalCap >> 20) MiB on a terminal, \
-      \(Limits.pipesCap >> 20) MiB on pipes): the program waits (the default on pipes), or the \
+      How much output is kept: SIZE as 64M or 2G (\(Limits.terminalCap >> 20) MiB on a terminal, \
+      \(Limits.pipesCap >> 20) MiB on pipes).
+      """, valueName: "SIZE"))
+  package var cap: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      What happens at the limit of kept output (--cap): the program waits (the default on pipes), or the \
       oldest output is dropped (the default on a terminal, and of `run --detach`).
       """,
       valueName: "wait|drop"))
@@ -36,10 +43,15 @@ package struct StartOptions: ParsableArguments {
 package struct StartRequest: Sendable, Equatable {
   /// Its name; nil for none.
   package var name: String?
+  /// How much output is kept, in bytes; nil for the default of its kind.
+  package var cap: UInt64?
   /// What happens at its cap; nil for the default of its kind.
   package var whenFull: WhenFull?
   /// How long it goes on alone; nil where the command decides.
   package var keep: ConnectRequest.Limit<Duration>?
+
+  /// What may be kept, in bytes: less would end in the middle of a screen.
+  package static let caps: ClosedRange<UInt64> = 1 << 20...1 << 40
 
   /// Longer names are refused, in bytes.
   package static let longestName = 128
@@ -65,6 +77,9 @@ package struct StartRequest: Sendable, Equatable {
     }
     keep = try ConnectRequest.map(options.keep) { (text) throws(AppError) in
       text == "forever" ? .forever : .upTo(try DurationArgument.parse(text, field: "--keep"))
+    }
+    cap = try ConnectRequest.map(options.cap) { (text) throws(AppError) in
+      try SizeArgument.parse(text, field: "--cap", in: Self.caps)
     }
     guard let text = options.whenFull else { return }
     guard let whenFull = WhenFull(rawValue: text) else {

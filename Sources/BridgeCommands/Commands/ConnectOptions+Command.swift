@@ -16,7 +16,7 @@ extension ConnectOptions {
     "--password-fd",
     "--timeout", "--login-timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
-    "--subprotocol", "--ca", "--pin", "--durable", "--name", "--when-full",
+    "--subprotocol", "--ca", "--pin", "--durable", "--name", "--cap", "--when-full",
     "--keep", "--on-interrupt",
   ]
 

@@ -86,7 +86,8 @@ package struct RunCommand: AsyncParsableCommand {
           role: nil))
       scope.context.warnOfLogout(status.survivesLogout)
       if spec.whenFull == .wait {
-        let limit = SessionText.size(spec.kind == .terminal ? Limits.terminalCap : Limits.pipesCap)
+        let usual = spec.kind == .terminal ? Limits.terminalCap : Limits.pipesCap
+        let limit = SessionText.size(spec.cap ?? usual)
         scope.context.reporter.log(
           "bridgectl: after \(limit) of output the command waits for `attach` to read it.")
       }
@@ -107,6 +108,7 @@ extension RunContext {
     spec.command = request.command.map { Array($0.utf8) }
     spec.environment = settings.environment.map { Array($0.assignment.utf8) }
     spec.name = request.start.name.map { Array($0.utf8) }
+    spec.cap = request.start.cap
     spec.whenFull = request.start.whenFull
     if case .upTo(let time)? = request.start.keep {
       spec.keep = UInt64(max(1, time / .seconds(1)))

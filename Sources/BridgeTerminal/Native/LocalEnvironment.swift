@@ -124,10 +124,15 @@ package struct LocalEnvironment: Sendable {
   /// Whether as many descriptors could be opened when the process began as a connection takes
   /// (getrlimit(2), RLIMIT_NOFILE). The concurrency runtime needs three for its timers, and ends
   /// the process where it cannot have them: with fewer than these, leave them to it.
-  package static let hasDescriptors: Bool = {
+  package static let hasDescriptors = descriptorsLeft >= 16
+
+  /// Whether the concurrency runtime can have the two that its first thread needs.
+  package static let canRunTasks = descriptorsLeft >= 2
+
+  private static let descriptorsLeft: Int = {
     var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return true }
-    return Int(clamping: limit.rlim_cur) - inherited.count >= 16
+    guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return .max }
+    return Int(clamping: limit.rlim_cur) - inherited.count
   }()
 
   /// The descriptors that were open before any of ours.

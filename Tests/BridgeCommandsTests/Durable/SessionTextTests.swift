@@ -131,6 +131,7 @@ import Testing
     ["--detach", "--name", "a b", "h", "--", "make"],
     ["--detach", "--name", "00112233445566778899aabbccddeeff", "h", "--", "make"],
     ["--detach", "--when-full", "stop", "h", "--", "make"],
+    ["--detach", "--cap", "1k", "h", "--", "make"],
   ])
   func runRefusesWhatMakesNoSense(_ words: [String]) throws {
     let command = try RunCommand.parse(BridgeCommand.normalized(words))
@@ -139,10 +140,14 @@ import Testing
 
   @Test func runTakesItsCommandAsConnectDoes() throws {
     let words = BridgeCommand.normalized(
-      ["run", "--detach", "--name", "b", "--when-full", "drop", "h", "make", "-C", "src"])
+      [
+        "run", "--detach", "--name", "b", "--cap", "2M", "--when-full", "drop", "h", "make", "-C",
+        "src",
+      ])
     let request = try RunCommand.parse(Array(words.dropFirst())).request()
     #expect(request.command == "make -C src")
     #expect(request.start.name == "b" && request.start.whenFull == .drop)
+    #expect(request.start.cap == 2 << 20)
   }
 
   /// No client reads what it prints: it would wait for good.
