@@ -21,8 +21,7 @@ extension FieldTable {
     ),
     ("100ms", .right, [.commandThroughOutage, .messages, .messagesThroughOutage]),
     ("1MBs", .right, [.shell, .copyThroughOutage, .forwardThroughOutage]),
-    // A shell there takes from 2 to 115 s beside all the others: scripts/field measures it.
-    ("200KBs", .right, [.forward, .messagesThroughOutage]),
+    ("200KBs", .right, [.shell, .forward, .messagesThroughOutage]),
     ("refused", .right, [.forwardThroughOutage, .messagesThroughOutage]),
     ("loss", .right, [.copy, .messages]),
     ("resets", .right, [.copyThroughOutage]),
