@@ -23,6 +23,9 @@ package final class Signals: Sendable {
   ]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
+  /// Signals that come so close together are one wish: timeout(1) sends its own to the process and
+  /// to its group, systemd.kill(5) sends SIGTERM and SIGHUP. No person presses a key twice so fast.
+  private static let oneWish = Duration.milliseconds(200)
   private static let hasEnding = Mutex(false)
   /// The last signal that asked for the end does not end this process.
   private let isForgiven = Mutex(false)
@@ -73,6 +76,7 @@ package final class Signals: Sendable {
 
   private func run() {
     var ending: Int32?
+    var last: (number: Int32, at: ContinuousClock.Instant)?
     // It has the keyboard and was continued in the background: it is stopped again, or waits. Not
     // at once: a signal that ends a stopped job comes with the one that continues it, or after.
     var isAway = false
@@ -96,6 +100,11 @@ package final class Signals: Sendable {
       case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
       case SIGCONT: isAway = ending == nil && !resume()
       case let number:
+        let now = ContinuousClock.now
+        if let last, now - last.at < Self.oneWish, ending != nil || last.number == number {
+          continue
+        }
+        last = (number, now)
         if isForgiven.withLock({ $0.take() }) { ending = nil }
         // The second one, or an end that hangs, leaves at once.
         if let ending { Self.exit(ending) }

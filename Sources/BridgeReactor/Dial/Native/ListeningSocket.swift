@@ -1,3 +1,4 @@
+import CLibUV
 import Glibc
 
 /// A socket that takes connections on one local address, as long as it is open.

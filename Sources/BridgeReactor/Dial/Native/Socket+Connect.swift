@@ -1,3 +1,4 @@
+import CLibUV
 import Glibc
 
 extension Socket {

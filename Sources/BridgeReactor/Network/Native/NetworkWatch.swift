@@ -1,3 +1,4 @@
+import CLibUV
 import Glibc
 
 /// Watches for paths of this machine's network that came, went or became another one

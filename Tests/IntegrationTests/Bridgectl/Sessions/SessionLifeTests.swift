@@ -33,6 +33,19 @@ import Testing
     }
   }
 
+  /// As timeout(1) and systemd.kill(5) send them: not a second wish, which would leave at once.
+  @Test(arguments: [(SIGTERM, SIGTERM), (SIGTERM, SIGHUP)], 1...4)
+  func twoSignalsAtOnceAreOneWish(_ signals: (Int32, Int32), _ run: Int) async throws {
+    try await withSessions { server, home, folder in
+      let running = try await start(server, home, "echo here; exec sleep 600")
+      running.child.signal(signals.0)
+      running.child.signal(signals.1)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143)
+      try await eventually { folder.keepers.isEmpty }
+    }
+  }
+
   /// It would wait for the rest of the input for as long as it is kept.
   @Test func inputThatCannotBeReadAnyMoreEndsTheProgram() async throws {
     try await withSessions { server, home, folder in
