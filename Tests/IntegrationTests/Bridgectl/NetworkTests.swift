@@ -6,9 +6,9 @@ import Testing
   .timeLimit(.minutes(5)),
   .enabled(if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare")))
 struct NetworkTests {
-  /// A dial that nothing answers begins anew on the new path; an interface that leads nowhere, as
-  /// that of a container that starts, is none.
-  @Test func aNewPathIsTriedAtOnce() async throws {
+  /// A dial that nothing answers begins anew where the way out is another one; routes that come and
+  /// go beside it, as those of containers and of other networks, change nothing.
+  @Test func aNewWayOutIsTriedAtOnceAndOtherRoutesAreNone() async throws {
     let home = try Home()
     let script = """
       exec /usr/bin/unshare -n /bin/bash -c '
@@ -23,9 +23,10 @@ struct NetworkTests {
         ip link add here type veth peer name there
         ip link set here up
         ip link set there up
-        sleep 2
+        for i in 1 2 3 4; do ip route add 10.80.$i.0/24 dev lo; sleep 0.7; done
         attempts
-        ip route add 10.79.0.0/24 dev lo
+        ip addr add 10.79.0.1/24 dev here
+        ip route add default dev here
         waitFor 2
         attempts
         kill $run

@@ -73,9 +73,9 @@ extension Socket {
   }
 
   private var isConnectedToItself: Bool {
-    guard let own = unsafe name(getsockname), let peer = unsafe name(getpeername) else {
-      return false
-    }
+    guard let own = unsafe Self.name(of: descriptor, getsockname),
+      let peer = unsafe Self.name(of: descriptor, getpeername)
+    else { return false }
     return own == peer
   }
 
@@ -83,7 +83,7 @@ extension Socket {
     Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>
   ) -> Int32
 
-  private func name(_ call: NameCall) -> [UInt8]? {
+  private static func name(of descriptor: Int32, _ call: NameCall) -> [UInt8]? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let result = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -93,6 +93,23 @@ extension Socket {
     }
     guard result == 0 else { return nil }
     return unsafe withUnsafeBytes(of: storage) { unsafe Array($0.prefix(Int(length))) }
+  }
+
+  /// The address that the kernel would send from to `address`, without a port; nil where nothing
+  /// leads there. Nothing is sent (connect(2), udp(7)).
+  static func source(toward address: NetworkAddress) -> [UInt8]? {
+    let family = address.family == .v4 ? AF_INET : AF_INET6
+    let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = Glibc.socket(family, Int32(kind), 0)
+    guard descriptor >= 0 else { return nil }
+    defer { Glibc.close(descriptor) }
+    let leads = unsafe address.withSocketAddress(port: 9) { pointer, length in
+      unsafe Glibc.connect(descriptor, pointer, length) == 0
+    }
+    guard leads, var name = unsafe name(of: descriptor, getsockname) else { return nil }
+    // The port is another one each time.
+    name.replaceSubrange(2..<4, with: [0, 0])
+    return name
   }
 
   /// The `errno` of a shortage of descriptors or memory, nil while there is none.

@@ -1,12 +1,12 @@
 import CLibUV
 import Glibc
 
-/// Watches for paths of this machine's network that came, went or became another one
-/// (rtnetlink(7)).
+/// Watches whether the way out of this machine becomes another one (rtnetlink(7)): the address that
+/// the kernel would send from. Routes that come and go beside it are no news for a connection.
 ///
 /// Make and close it on the reactor's thread.
 @safe final class NetworkWatch: @unchecked Sendable {
-  /// A change is reported after this time: one network makes several routes.
+  /// One network makes several routes within this time.
   private static let pause = Duration.milliseconds(500)
   /// Larger than any message of the kernel about one route.
   private static let datagram = 16 << 10
@@ -22,8 +22,11 @@ import Glibc
   private var descriptor: Int32
   private var watcher: DescriptorWatcher?
   private var timer: LoopTimer?
+  private var pace = ChangePace()
+  /// The addresses of the way out that was reported last.
+  private var origin = NetworkWatch.origin()
 
-  /// Calls `changed` for each change from now on; nil where the system reports none.
+  /// Calls `changed` for each change to a way that leads out; nil where the system reports none.
   init?(on reactor: Reactor, changed: @escaping () -> Void) {
     reactor.preconditionIsolated()
     let kind = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -68,13 +71,36 @@ import Glibc
     }
   }
 
-  private func reportLater() {
+  private func reportLater(after delay: Duration = NetworkWatch.pause) {
     guard timer == nil else { return }
-    timer = LoopTimer(after: Self.pause, on: reactor) { [weak self] in
-      self?.timer = nil
-      self?.changed()
-    }
+    timer = LoopTimer(after: delay, on: reactor) { [weak self] in self?.report() }
   }
+
+  private func report() {
+    timer = nil
+    let (now, found) = (ContinuousClock.now, Self.origin())
+    guard found != origin else { return }
+    guard !found.isEmpty else {
+      origin = found
+      return
+    }
+    let delay = pace.delay(at: now)
+    guard delay == .zero else { return reportLater(after: delay) }
+    origin = found
+    pace.report(at: now)
+    changed()
+  }
+
+  /// The addresses that the kernel would send from to the networks beyond this one.
+  private static func origin() -> [[UInt8]] {
+    beyond.compactMap { Socket.source(toward: $0) }
+  }
+
+  /// Addresses for documents, which are behind the default route as any other (RFC 5737, RFC 3849).
+  private static let beyond = [
+    NetworkAddress(bytes: [192, 0, 2, 1]),
+    NetworkAddress(bytes: [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]),
+  ].compactMap(\.self)
 
   /// Ends the watching. Closing twice does nothing.
   func close() {
@@ -88,9 +114,10 @@ import Glibc
 }
 
 extension Reactor {
-  /// An element for each time that a path of this machine's network came, went or became another
-  /// one: what a supervisor wants to know by `networkChanged`. Ends when the reactor stops, and at
-  /// once where the system reports nothing (a sandbox without netlink sockets).
+  /// An element for each time that this machine comes to another network: what a supervisor wants
+  /// to know by `networkChanged`. At least 5 s apart, and later each time while it goes on. Ends
+  /// when the reactor stops, and at once where the system reports nothing (a sandbox without
+  /// netlink sockets).
   public nonisolated func networkChanges() -> AsyncStream<Void> {
     let (stream, changes) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     execute { [self] in
