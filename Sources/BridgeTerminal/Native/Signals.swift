@@ -76,7 +76,7 @@ package final class Signals: Sendable {
 
   private func run() {
     var ending: Int32?
-    var last: (number: Int32, at: ContinuousClock.Instant)?
+    var began = ContinuousClock.now
     // It has the keyboard and was continued in the background: it is stopped again, or waits. Not
     // at once: a signal that ends a stopped job comes with the one that continues it, or after.
     var isAway = false
@@ -100,15 +100,11 @@ package final class Signals: Sendable {
       case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
       case SIGCONT: isAway = ending == nil && !resume()
       case let number:
-        let now = ContinuousClock.now
-        if let last, now - last.at < Self.oneWish, ending != nil || last.number == number {
-          continue
-        }
-        last = (number, now)
         if isForgiven.withLock({ $0.take() }) { ending = nil }
         // The second one, or an end that hangs, leaves at once.
-        if let ending { Self.exit(ending) }
-        ending = 128 + number
+        if let ending, ContinuousClock.now - began >= Self.oneWish { Self.exit(ending) }
+        guard ending == nil else { continue }
+        (ending, began) = (128 + number, .now)
         isAway = false
         Self.hasEnding.withLock { $0 = true }
         sink.yield(.end(128 + number))
