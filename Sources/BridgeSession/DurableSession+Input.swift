@@ -106,11 +106,10 @@ extension DurableSession {
   /// Asks the program to end as a terminal that is gone does, and leaves the session.
   ///
   /// - Parameter limit: the time that asking may take.
-  /// - Returns: whether the host has done it.
-  package func hangUp(within limit: Duration) async -> Bool {
+  package func hangUp(within limit: Duration) async -> HangUp {
     guard machine.phase == .attached, machine.role == .writer, machine.ending == nil else {
       await disconnect(closes: false, Self.detachLimit / 10)
-      return machine.ending != nil
+      return machine.ending != nil ? .done : .unsent
     }
     let limit = Milliseconds(max(0, limit / .milliseconds(1)))
     // What has the terminal is hung up first, then the shell that has started it.
@@ -124,7 +123,17 @@ extension DurableSession {
     }
     let isDone = machine.ending != nil || machine.controlsDone >= last
     await disconnect(closes: machine.ending != nil, Self.detachLimit / 10)
-    return isDone
+    return isDone ? .done : .unanswered
+  }
+
+  /// What came of the wish that the program ends.
+  package enum HangUp: Sendable {
+    /// The host has done it, or the program had ended.
+    case done
+    /// It was sent, and no answer came in time.
+    case unanswered
+    /// There is no link, or another client writes.
+    case unsent
   }
 
   /// Waits for the program's end; where its output is not read, no longer than for the control.

@@ -23,14 +23,14 @@ extension DurableWork {
       await group.next()
       group.cancelAll()
     }
-    if await session.ending != nil { state.withLock { $0.isGone = true } }
+    if await session.ending != nil { state.withLock { $0.fate = .gone } }
   }
 
   /// For a program that ends at once when it is asked.
   private static let hangupLimit = Duration.seconds(1)
 
   func detach() {
-    state.withLock { $0.isDetached = true }
+    state.withLock { $0.fate = .detached }
     context.reporter.show("\r\n")
     context.finish(.success(.success))
   }
@@ -62,16 +62,30 @@ extension DurableWork {
 
   var farewell: String? {
     guard mode.current == .durable, let id = found.current else { return nil }
-    let (isGone, isDetached) = state.withLock { ($0.isGone, $0.isDetached) }
-    guard !isGone else { return nil }
     let host = context.shownHost
     let short = "\(id)".prefix(SessionText.shortID)
-    return (isDetached ? "detached from session \(short)" : "session \(short) goes on")
-      + ": `bridgectl attach \(host) \(short)` returns to it, "
-      + "`bridgectl kill \(host) \(short)` ends it."
+    let subject =
+      switch state.withLock(\.fate) {
+      case .gone: String?.none
+      case .asked:
+        "session \(short) was asked to end, and no answer came in time: "
+          + "`bridgectl sessions \(host)` shows whether it has"
+      case .goesOn: "session \(short) goes on: `bridgectl attach \(host) \(short)` returns to it"
+      case .detached:
+        "detached from session \(short): `bridgectl attach \(host) \(short)` returns to it"
+      }
+    return subject.map { "\($0), `bridgectl kill \(host) \(short)` ends it." }
   }
 
-  private static let hangupAnswer = Duration.milliseconds(200)
+  /// The time that a wish to end has on the way there and back, twice: below the time after which
+  /// a signal ends this process.
+  private var hangupAnswer: Duration {
+    get async {
+      let connection = state.withLock { $0.newest }
+      let roundTrip = await connection?.roundTrip ?? .zero
+      return min(max(roundTrip * 4, .milliseconds(200)), .milliseconds(1200))
+    }
+  }
 
   func close() async {
     let (session, streams, isComplete) = state.withLock {
@@ -79,8 +93,14 @@ extension DurableWork {
     }
     guard let session, mode.current == .durable else { return }
     if state.withLock({ $0.interruption == .hangsUp && !$0.isGone }) {
-      let isDone = await session.hangUp(within: Self.hangupAnswer)
-      if isDone { state.withLock { $0.isGone = true } }
+      let outcome = await session.hangUp(within: await hangupAnswer)
+      state.withLock { state in
+        switch outcome {
+        case .done: state.fate = .gone
+        case .unanswered: state.fate = .asked
+        case .unsent: break
+        }
+      }
       await streams?.close()
       return
     }

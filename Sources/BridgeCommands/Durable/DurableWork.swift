@@ -43,13 +43,23 @@ final class DurableWork: LinkWork {
     var newest: SSHConnection?
     /// What ended the link for good.
     var gaveUp: CommandFailure?
-    var isDetached = false
     /// How the user's wish to end the program was passed on.
     var interruption = Interruption.none
     /// Whether the session is over for this client, and can be removed.
     var isComplete = false
-    /// Whether there is no program to return to.
-    var isGone = true
+    var fate = Fate.gone
+    var isGone: Bool { fate == .gone }
+  }
+
+  /// What becomes of the program when this run is over.
+  enum Fate {
+    /// There is none to return to: none was started, or it has ended.
+    case gone
+    case goesOn
+    /// It goes on, as its user wants.
+    case detached
+    /// It was asked to end, and no answer came.
+    case asked
   }
 
   let context: RunContext
@@ -324,7 +334,7 @@ final class DurableWork: LinkWork {
       context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite)
     state.withLock { state in
       state.streams = streams
-      state.isGone = welcome.hasEnded
+      state.fate = welcome.hasEnded ? .gone : .goesOn
     }
     mode.set(.durable)
     announce(welcome)
@@ -333,7 +343,7 @@ final class DurableWork: LinkWork {
     let end = await streams.run()
     switch end {
     case .ended(let end, let missing):
-      state.withLock { ($0.isComplete, $0.isGone) = (isOwn && welcome.role == .writer, true) }
+      state.withLock { ($0.isComplete, $0.fate) = (isOwn && welcome.role == .writer, .gone) }
       // As with ssh, whatever the program made of it.
       if state.withLock({ $0.interruption == .passedOn }) {
         return context.finish(.success(.interrupted))
@@ -392,8 +402,8 @@ final class DurableWork: LinkWork {
   /// How the run ends when the session is over for this client.
   private func fail(_ error: AppError) async {
     mode.set(.durable)
-    if case .durableSessionOutcomeUnknown = error { state.withLock { $0.isGone = true } }
-    if case .durableSessionNotFound = error { state.withLock { $0.isGone = true } }
+    if case .durableSessionOutcomeUnknown = error { state.withLock { $0.fate = .gone } }
+    if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
     let gaveUp = state.withLock { $0.gaveUp }
     if let gaveUp, gaveUp.error == error { return context.finish(.failure(gaveUp)) }
     context.fail(error, await state.withLock { $0.newest }?.lastRefusal)

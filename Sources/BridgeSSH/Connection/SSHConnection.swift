@@ -78,7 +78,7 @@ public actor SSHConnection: Connection {
   var questionTime = QuestionTime()
   var whenReleased: [() -> Void] = []
   /// The fastest round trip seen.
-  var roundTrip: Duration?
+  package internal(set) var roundTrip: Duration?
 
   /// A connection to `endpoint` on one of the process's reactors; nothing is dialed yet.
   public init(

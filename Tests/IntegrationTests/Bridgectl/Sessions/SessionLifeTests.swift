@@ -33,6 +33,25 @@ import Testing
     }
   }
 
+  /// The answer takes longer than a person waits; what was asked to end does not go on.
+  @Test(arguments: [100, 400]) func overASlowPathWhatIsEndedIsNotSaidToGoOn(
+    milliseconds: Int
+  ) async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.latency(.milliseconds(milliseconds)))
+      let running = try home.start(
+        ["connect"] + server.link(home, port: proxy.port)
+          + ["127.0.0.1", "--", "echo here; exec sleep 600"])
+      try await running.prints("here\n")
+      running.child.signal(SIGTERM)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143 && !outcome.error.contains("goes on"), "\(outcome.error)")
+      try await eventually { folder.keepers.isEmpty }
+      await proxy.stop()
+    }
+  }
+
   /// As timeout(1) and systemd.kill(5) send them: not a second wish, which would leave at once.
   @Test(arguments: [(SIGTERM, SIGTERM), (SIGTERM, SIGHUP)], 1...4)
   func twoSignalsAtOnceAreOneWish(_ signals: (Int32, Int32), _ run: Int) async throws {
