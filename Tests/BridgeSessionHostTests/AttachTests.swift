@@ -269,9 +269,12 @@ import Testing
     _ = try bench.start(spec)
     try bench.killKeeper(of: spec.session)
     let orphan = try #require(try bench.status(spec.session))
-    #expect(orphan.state == .keeperDied && orphan.isOrphaned)
+    #expect(orphan.state == .keeperDied && orphan.end == .orphaned)
+    let client = try bench.attach(spec.session)
+    try client.pump { $0.end != nil }
+    #expect(client.end == .orphaned)
     _ = try bench.run(["kill", "--session", spec.session.description])
-    #expect(try bench.status(spec.session)?.isOrphaned == false)
+    #expect(try bench.status(spec.session)?.end == .unknownKeeperDied)
   }
 
   /// The program has ended, and its keeper dies before the end of the output: what is missing is

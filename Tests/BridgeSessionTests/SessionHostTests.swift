@@ -144,14 +144,14 @@ private struct ScriptedSource: ByteChannelSource {
       let ended = try await host.wait(for: spec.session)
       #expect(ended.state == .ended && ended.end == .signaled(number: 15, dumpedCore: false))
       var text: [ProgramStream: String] = [:]
-      let (end, ending) = try await host.read(spec.session) { chunk in
+      let (end, ending, memory) = try await host.read(spec.session) { chunk in
         if case .bytes(let bytes, let stream) = chunk.content {
           text[stream, default: ""] += String(decoding: bytes, as: UTF8.self)
         }
         return true
       }
       #expect(text == [.standardOutput: "out\n", .standardError: "err\n"])
-      #expect(end == 8 && ending == ended.end)
+      #expect(end == 8 && ending == ended.end && memory == nil)
       let from = try await host.read(spec.session, from: 8) { _ in
         Issue.record("nothing is behind the end")
         return true

@@ -20,8 +20,8 @@ package struct StartOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      What happens at the limit of kept output (--cap): the program waits (the default on pipes), or the \
-      oldest output is dropped (the default on a terminal, and of `run --detach`).
+      What happens at the limit of kept output (--cap): the program waits (the default on \
+      pipes), or the oldest output is dropped (the default on a terminal, and of `run --detach`).
       """,
       valueName: "wait|drop"))
   package var whenFull: String?

@@ -116,9 +116,10 @@ package struct UninstallCommand: AsyncParsableCommand {
     _ scope: SessionQuery.Scope
   ) async throws(AppError) -> [SessionStatus] {
     do throws(AppError) {
-      return try await scope.sessions.list().filter { $0.state == .running }
+      return try await scope.sessions.list().filter { $0.state == .running || $0.end == .orphaned }
     } catch {
-      guard case .durableSessionHostUnusable = error else { throw error }
+      // Another program than bridge-host answers for each command: it is not run again.
+      guard SessionFailure.isMendedByInstalling(error) else { throw error }
       return []
     }
   }

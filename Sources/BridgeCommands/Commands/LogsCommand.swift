@@ -88,7 +88,7 @@ private struct LogPrinter: Sendable {
     await context.reporter.drain()
     if await context.output.drain() == .queued { throw .cancelled }
     var last = DescriptorWriter.Outcome.written
-    let (_, ending) = try await scope.sessions.read(
+    let (_, ending, memory) = try await scope.sessions.read(
       session, from: progress.withLock { $0.position }, follows: follows
     ) { chunk in
       last = await take(chunk)
@@ -100,8 +100,11 @@ private struct LogPrinter: Sendable {
     case .queued: throw .cancelled
     case .failed: return context.outputEnding
     }
+    if memory != nil {
+      context.reporter.warn("the host's disk is full: the newest output is there in memory only.")
+    }
     switch ending {
-    case .unknownKeeperDied, .unknownRebooted:
+    case .unknownKeeperDied, .orphaned, .unknownRebooted:
       // Who follows waits for an end.
       if follows { return context.ending(ending) }
       context.reporter.log("bridgectl: \(ending.map(SessionText.end) ?? "")")

@@ -157,16 +157,12 @@ extension RunContext {
       facts.withLock { $0.remote = .signal(name) }
       _ = missing.map(gap)
       return .success(ExitCode(rawValue: 128 + Int32(number)))
-    case .unknownKeeperDied, .unknownRebooted, nil:
+    case .unknownKeeperDied, .orphaned, .unknownRebooted, nil:
       let host = settings.givenHost
-      let why =
-        switch end {
-        case .unknownKeeperDied: "the keeper of the session died"
-        case .unknownRebooted: "the session was lost by a reboot"
-        case .exited, .signaled, nil: reason
-        }
-      return .failure(
-        CommandFailure(error: .durableSessionOutcomeUnknown(host: host, reason: why)))
+      let error =
+        end.flatMap { SessionFailure.unknownEnd($0, host: host) }
+        ?? .durableSessionOutcomeUnknown(host: host, reason: reason)
+      return .failure(CommandFailure(error: error))
     }
   }
 }

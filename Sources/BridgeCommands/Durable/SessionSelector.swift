@@ -33,6 +33,8 @@ package struct SessionSelector: Sendable, Equatable {
       let running = sessions.filter { $0.state == .running }
       if let only = running.first, running.count == 1 { return only }
       guard running.isEmpty else { throw Self.ambiguous("Several sessions run", running) }
+      let orphans = sessions.filter { $0.end == .orphaned }
+      guard orphans.isEmpty else { throw Self.ambiguous("Only orphaned programs run", orphans) }
       throw .durableSessionNotFound(host: host, id: "that runs")
     }
     let named = sessions.filter { $0.name.map { String(decoding: $0, as: UTF8.self) } == text }

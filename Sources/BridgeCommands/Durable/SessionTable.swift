@@ -123,7 +123,7 @@ package struct SessionTable: Sendable {
 
 extension SessionStatus {
   /// Whether its program runs, as far as is known.
-  package var isRunning: Bool { state == .running && memory != .end || isOrphaned }
+  package var isRunning: Bool { state == .running && memory != .end || end == .orphaned }
 
   /// The state in a word or two, and what that means where they do not say it.
   fileprivate var shortState: (words: String, note: String?) {
@@ -138,9 +138,7 @@ extension SessionStatus {
     case (.running, nil):
       (node.map { "on \(PeerText.escaped($0, limit: 16))" } ?? "running", nil)
     case (.ended, _): end.map(Self.short) ?? ("ended", nil)
-    case (.keeperDied, _) where isOrphaned:
-      ("orphaned", "orphaned: its keeper was killed; the program still runs; `kill` ends it.")
-    case (.keeperDied, _): Self.short(.unknownKeeperDied)
+    case (.keeperDied, _): Self.short(end ?? .unknownKeeperDied)
     case (.rebooted, _): Self.short(.unknownRebooted)
     }
   }
@@ -150,9 +148,11 @@ extension SessionStatus {
     case .exited(let status): ("exit \(status)", nil)
     case .signaled(let number, _): (SessionText.signal(number), nil)
     case .unknownKeeperDied:
-      ("no keeper", "no keeper: that process was killed; the output is kept, the end not known.")
+      ("no keeper", "no keeper: that process was killed; how the program ended is not known.")
+    case .orphaned:
+      ("orphaned", "orphaned: its keeper was killed; the program still runs; `kill` ends it.")
     case .unknownRebooted:
-      ("rebooted", "rebooted: the host was; the output is kept, how the program ended not known.")
+      ("rebooted", "rebooted: the host was; how the program ended is not known.")
     }
   }
 }

@@ -27,8 +27,7 @@ package enum SessionText {
       case .end: "ended: disk full, output and status in memory"
       }
     case .ended: status.end.map(end) ?? "ended"
-    case .keeperDied where status.isOrphaned: "keeper died: the program still runs, unreachable"
-    case .keeperDied: end(.unknownKeeperDied)
+    case .keeperDied: end(status.end ?? .unknownKeeperDied)
     case .rebooted: end(.unknownRebooted)
     }
   }
@@ -39,8 +38,9 @@ package enum SessionText {
     case .exited(let status): "exit \(status)"
     case .signaled(let number, let dumpedCore):
       signal(number) + (dumpedCore ? " (core dumped)" : "")
-    case .unknownKeeperDied: "keeper died: output kept, exit status unknown"
-    case .unknownRebooted: "lost by a reboot: output kept, exit status unknown"
+    case .unknownKeeperDied: "keeper died: exit status unknown"
+    case .orphaned: "keeper died: the program still runs, out of reach; `kill` ends it"
+    case .unknownRebooted: "lost by a reboot: exit status unknown"
     }
   }
 
@@ -57,14 +57,7 @@ package enum SessionText {
   ]
 
   /// A count of bytes: `17B`, `4.0K`, `64M`.
-  package static func size(_ bytes: UInt64) -> String {
-    var (value, unit) = (Double(bytes), 0)
-    while value >= 1024, unit < 4 { (value, unit) = (value / 1024, unit + 1) }
-    guard unit > 0 else { return "\(bytes)B" }
-    let tenths = Int((value * 10).rounded(.down))
-    let digits = tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
-    return digits + ["", "K", "M", "G", "T"][unit]
-  }
+  package static func size(_ bytes: UInt64) -> String { SizeArgument.text(bytes) }
 
   /// A time in its largest unit: `42s`, `7m`, `3h`, `12d`.
   package static func age(_ seconds: UInt64) -> String {
@@ -123,7 +116,7 @@ package enum SessionText {
     line.add("memory", status.memory?.rawValue)
     line.add("node", status.node.map { PeerText.escaped($0) })
     if status.waitsForReader { line.add("waitsForReader", true) }
-    if status.isOrphaned { line.add("orphaned", true) }
+    if status.end == .orphaned { line.add("orphaned", true) }
     line.add("oldest", Int(clamping: status.oldest))
     line.add("newest", Int(clamping: status.newest))
     line.add("committed", Int(clamping: status.committed))
@@ -145,7 +138,7 @@ extension JSONLine {
     case .signaled(let number, let dumpedCore):
       add("signal", Int(number))
       add("core", dumpedCore)
-    case .unknownKeeperDied, .unknownRebooted, nil: break
+    case .unknownKeeperDied, .orphaned, .unknownRebooted, nil: break
     }
   }
 }

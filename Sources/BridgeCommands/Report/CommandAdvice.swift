@@ -48,7 +48,7 @@ package enum CommandAdvice {
   }
 
   package static let toInstall = Row(
-    "`--durable=never` connects without it; this installs it:", "bridgectl install HOST")
+    "`--durable=never` of `connect` does without it; this installs it:", "bridgectl install HOST")
 
   package static let ofLibraries = Row(
     "This prints the versions of bridgectl and its libraries:", "bridgectl version")
@@ -81,7 +81,7 @@ package enum CommandAdvice {
     "durableSessionOutcomeUnknown": Row(
       "`bridgectl logs` prints the output that is kept; this shows whether the program still runs:",
       "bridgectl sessions HOST"),
-    "durableSessionHostUnusable": "`--durable=never` connects without it.",
+    "durableSessionHostUnusable": "`--durable=never` of `connect` does without it.",
   ]
 
   /// Overrules the line of the case where the kind of failure needs another one.

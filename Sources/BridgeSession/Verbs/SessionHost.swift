@@ -82,13 +82,13 @@ public struct SessionHost: Sendable {
   /// - Parameters:
   ///   - follows: whether to go on until the program has ended.
   ///   - take: gets each chunk in order; false ends the reading.
-  /// - Returns: the offset after the last chunk that was taken, and how the program ended where it
-  ///   has.
+  /// - Returns: the offset after the last chunk that was taken, how the program ended where it has,
+  ///   and what is not among it because a full disk did not take it: only `attach` has that.
   /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
   public func read(
     _ session: SessionID, from offset: UInt64 = 0, follows: Bool = false,
     _ take: (SessionChunk) async -> Bool
-  ) async throws(AppError) -> (end: UInt64, ending: ProgramEnd?) {
+  ) async throws(AppError) -> (end: UInt64, ending: ProgramEnd?, memory: SessionStatus.Memory?) {
     var (position, ending) = (offset, ProgramEnd?.none)
     var status: SessionStatus?
     let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
@@ -115,7 +115,7 @@ public struct SessionHost: Sendable {
       position = chunk.end
       guard await take(chunk) else {
         await exchange.close()
-        return (position, nil)
+        return (position, nil, nil)
       }
     }
     // What the host said it has must have come.
@@ -123,7 +123,7 @@ public struct SessionHost: Sendable {
     guard ending != nil || isWhole == true else {
       throw .sshProtocolError(host: host, detail: "bridge-host ended before the output was whole")
     }
-    return (position, ending)
+    return (position, ending, follows ? nil : status?.memory)
   }
 
   private func status(

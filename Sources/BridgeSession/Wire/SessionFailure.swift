@@ -94,6 +94,10 @@ package enum SessionFailure {
     case .exited, .signaled: nil
     case .unknownKeeperDied:
       .durableSessionOutcomeUnknown(host: host, reason: "the keeper of the session died")
+    case .orphaned:
+      .durableSessionOutcomeUnknown(
+        host: host,
+        reason: "the keeper of the session was killed, and the program still runs, out of reach")
     case .unknownRebooted:
       .durableSessionOutcomeUnknown(host: host, reason: "the session was lost by a reboot")
     }

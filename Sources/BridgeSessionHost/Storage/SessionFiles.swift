@@ -108,10 +108,17 @@ struct SessionFiles {
     }
     if status.state == .running, state2.isElsewhere { status.node = state2.node }
     status.end = state2.end
-    if status.state == .keeperDied { status.end = .unknownKeeperDied }
+    if status.state == .keeperDied {
+      status.end = isOrphaned(state2) ? .orphaned : .unknownKeeperDied
+    }
     if status.state == .rebooted { status.end = .unknownRebooted }
     fill(&status, spec, state2)
     return status
+  }
+
+  private func isOrphaned(_ state: StateRecord) -> Bool {
+    guard let process = state.process, let start = state.processStart else { return false }
+    return Programs.runs(process: process, startedAt: start) == true
   }
 
   private func fill(_ status: inout SessionStatus, _ spec: SessionSpec, _ state: StateRecord) {
@@ -129,9 +136,6 @@ struct SessionFiles {
     status.attached = status.state == .running ? live.attached : 0
     status.memory = status.state == .running ? live.memory : nil
     status.waitsForReader = status.state == .running && live.waitsForReader
-    if status.state == .keeperDied, let process = state.process, let start = state.processStart {
-      status.isOrphaned = Programs.runs(process: process, startedAt: start) == true
-    }
     if let keep = spec.keep, status.state == .running, status.attached == 0, live.aloneSince > 0 {
       status.hangsUpAt = live.aloneSince &+ keep
     }

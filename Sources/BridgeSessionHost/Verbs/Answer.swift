@@ -52,6 +52,7 @@ struct Answer {
     case .exited(let status): "exit \(status)"
     case .signaled(let number, _): "signal \(number)"
     case .unknownKeeperDied: "outcome unknown: the keeper died"
+    case .orphaned: "outcome unknown: the keeper died, the program runs"
     case .unknownRebooted: "outcome unknown: the machine was restarted"
     }
   }

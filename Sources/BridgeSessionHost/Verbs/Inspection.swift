@@ -115,7 +115,7 @@ struct Inspection {
   private func exitStatus(of status: SessionStatus) -> UInt8 {
     switch status.end {
     case .exited, .signaled: HostStatus.success
-    case .unknownKeeperDied, .unknownRebooted: HostStatus.unknownOutcome
+    case .unknownKeeperDied, .orphaned, .unknownRebooted: HostStatus.unknownOutcome
     case nil: HostStatus.missing
     }
   }

@@ -90,13 +90,15 @@ public enum ProgramEnd: Sendable, Equatable {
   case signaled(number: UInt8, dumpedCore: Bool)
   /// The keeper died, so nothing recorded the end.
   case unknownKeeperDied
+  /// The keeper died, and the program still runs: no client reaches it, a signal does.
+  case orphaned
   /// The machine was restarted before the end was recorded.
   case unknownRebooted
 
   /// Whether how the program ended, and where its output did, is not known.
   public var isUnknown: Bool {
     switch self {
-    case .unknownKeeperDied, .unknownRebooted: true
+    case .unknownKeeperDied, .orphaned, .unknownRebooted: true
     case .exited, .signaled: false
     }
   }
@@ -119,7 +121,7 @@ public enum ProgramEnd: Sendable, Equatable {
     switch kind {
     case .exited: self = .exited(status: UInt8(value))
     case .signaled: self = .signaled(number: UInt8(value), dumpedCore: flags == 1)
-    case .keeperDied: self = .unknownKeeperDied
+    case .keeperDied: self = flags == 1 ? .orphaned : .unknownKeeperDied
     case .rebooted: self = .unknownRebooted
     }
   }
@@ -130,6 +132,7 @@ public enum ProgramEnd: Sendable, Equatable {
     case .signaled(let number, let core):
       [Kind.signaled.rawValue, core ? 1 : 0, 0, 0, 0, 0, 0, number]
     case .unknownKeeperDied: [Kind.keeperDied.rawValue, 0, 0, 0, 0, 0, 0, 0]
+    case .orphaned: [Kind.keeperDied.rawValue, 1, 0, 0, 0, 0, 0, 0]
     case .unknownRebooted: [Kind.rebooted.rawValue, 0, 0, 0, 0, 0, 0, 0]
     }
   }

@@ -136,8 +136,6 @@ public struct SessionStatus: Sendable, Equatable {
   public var node: String?
   /// Whether the program waits for a reader: the output that is kept has reached its limit.
   public var waitsForReader = false
-  /// Whether the program of a keeper that died still runs: no client reaches it, a signal does.
-  public var isOrphaned = false
 
   /// The state of a session.
   public init(session: SessionID, state: State) {
@@ -165,7 +163,6 @@ public struct SessionStatus: Sendable, Equatable {
     memory = try fields.text("memory").flatMap(Memory.init)
     node = try fields.text("node")
     waitsForReader = try fields.bytes("waits") != nil
-    isOrphaned = try fields.bytes("orphan") != nil
   }
 
   var payload: [UInt8] {
@@ -188,7 +185,6 @@ public struct SessionStatus: Sendable, Equatable {
     fields.add("memory", text: memory?.rawValue)
     fields.add("node", text: node)
     if waitsForReader { fields.add("waits", bytes: []) }
-    if isOrphaned { fields.add("orphan", bytes: []) }
     return fields.bytes
   }
 }

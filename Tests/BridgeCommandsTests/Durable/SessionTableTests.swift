@@ -81,7 +81,7 @@ import Testing
   @Test func aProgramThatLostItsKeeperIsAmongThoseThatRun() {
     var status = Self.status(1, .keeperDied, "a")
     #expect(!status.isRunning)
-    status.isOrphaned = true
+    status.end = .orphaned
     #expect(status.isRunning)
     let table = SessionTable.text([status], now: 160)
     #expect(table.contains("  orphaned  ") && table.contains("\norphaned: "))

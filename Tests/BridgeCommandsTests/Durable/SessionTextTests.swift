@@ -26,8 +26,8 @@ import Testing
     let texts = ends.map(SessionText.end)
     #expect(Set(texts).count == 4)
     #expect(texts[0] == "exit 3" && texts[1] == "SIGKILL")
-    #expect(texts[2] == "keeper died: output kept, exit status unknown")
-    #expect(texts[3] == "lost by a reboot: output kept, exit status unknown")
+    #expect(texts[2] == "keeper died: exit status unknown")
+    #expect(texts[3] == "lost by a reboot: exit status unknown")
   }
 
   @Test func aFullDiskOfTheHostIsPartOfTheState() {
@@ -53,8 +53,8 @@ import Testing
   @Test func aProgramThatLostItsKeeperRuns() {
     var status = SessionStatus(session: Identifier(high: 1, low: 1), state: .keeperDied)
     #expect(!SessionText.line(status).text.contains("orphaned"))
-    #expect(SessionText.state(status) == "keeper died: output kept, exit status unknown")
-    status.isOrphaned = true
+    #expect(SessionText.state(status) == "keeper died: exit status unknown")
+    status.end = .orphaned
     #expect(SessionText.state(status).contains("still runs"))
     #expect(SessionText.line(status).text.contains(#""orphaned":true"#))
   }

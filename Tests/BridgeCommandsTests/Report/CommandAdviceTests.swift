@@ -92,7 +92,7 @@ import Testing
     #expect(!helps("no programs may be executed in /tmp (noexec)"))
     let forced = SessionFailure.unanswered(
       status: 0, printed: Array("hello\n".utf8), hasBegun: false, host: "h")
-    #expect(CommandAdvice.text(for: forced) == "`--durable=never` connects without it.")
+    #expect(CommandAdvice.text(for: forced) == "`--durable=never` of `connect` does without it.")
     #expect(
       "\(forced)".contains(
         "its account runs another program than it is asked for, which ended with status 0: hello"))

@@ -228,8 +228,7 @@ private let added: [Row] = [
     [.checkSettings, .dismiss], icon: "terminal", exit: 76),
   Row(
     .durableSessionNotFound(host: "h", id: "i"), "Session Not Found",
-    "h has no session i: its files are not there. "
-      + "Those of one that has ended are kept for seven days.", icon: "terminal",
+    "h has no session i. One that has ended is kept there for seven days.", icon: "terminal",
     metadata: ["session_id": "i"], automatic: .never, exit: 66),
   Row(
     .durableSessionConflict(host: "h", id: "i"), "Session Conflict",
@@ -249,7 +248,8 @@ private let added: [Row] = [
     automatic: .never, exit: 74),
   Row(
     .durableSessionOutcomeUnknown(host: "h", reason: "the keeper died"), "Outcome Unknown",
-    "How the program on h ended is not known: the keeper died. Its output is kept.",
+    "The outcome of the program on h is not known: the keeper died. "
+      + "The output that was on its disk is kept.",
     icon: "terminal", automatic: .never, exit: 74),
   Row(
     .durableSessionHostUnusable(host: "h", reason: "bridge-host is not installed"),

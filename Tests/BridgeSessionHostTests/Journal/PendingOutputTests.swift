@@ -89,11 +89,11 @@ import Testing
     try Directory(bench.place(of: spec.session)).open(name, O_RDWR).truncate(to: 3)
     try client.connect()
     try client.pump { $0.end != nil || $0.refusal != nil }
-    #expect(client.refusal == nil && client.end == .unknownKeeperDied)
+    #expect(client.refusal == nil && client.end == .orphaned)
     #expect(client.text == "begun\n" && client.gaps.isEmpty)
     client.cut()
     let other = try bench.attach(spec.session)
     try other.pump { $0.end != nil }
-    #expect(other.text == "beg" && other.end == .unknownKeeperDied)
+    #expect(other.text == "beg" && other.end == .orphaned)
   }
 }

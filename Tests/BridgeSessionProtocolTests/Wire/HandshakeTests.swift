@@ -164,7 +164,7 @@ import Testing
     welcome.writerAge = 60
     #expect(try read(.welcome, payload(.welcome(welcome))) == .welcome(welcome))
     var status = Sample.status
-    status.isOrphaned = true
+    status.end = .orphaned
     #expect(try read(.status, payload(.status(status))) == .status(status))
   }
 

@@ -7,8 +7,8 @@ extension CatalogueRow {
       remedy: "List the sessions of the host, and check the id.",
       title: "Session Not Found",
       message: """
-        \(Payload.exact(host)) has no session \(Payload.exact(id)): its files are not there. Those \
-        of one that has ended are kept for seven days.
+        \(Payload.exact(host)) has no session \(Payload.exact(id)). One that has ended is kept \
+        there for seven days.
         """,
       icon: "terminal", metadata: ["session_id": Payload.exact(id)], automatic: .never,
       exit: .fileMissing)
@@ -63,8 +63,8 @@ extension CatalogueRow {
         """,
       title: "Outcome Unknown",
       message: """
-        How the program on \(Payload.exact(host)) ended is not known: \(Payload.sentence(reason)) \
-        Its output is kept.
+        The outcome of the program on \(Payload.exact(host)) is not known: \
+        \(Payload.sentence(reason)) The output that was on its disk is kept.
         """,
       icon: "terminal", automatic: .never, exit: .outcomeUnknown)
   }

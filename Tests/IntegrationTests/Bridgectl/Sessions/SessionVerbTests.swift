@@ -194,7 +194,15 @@ import Testing
       #expect(wait.lastLine.hasPrefix("bridgectl: [durableSessionOutcomeUnknown] "))
       let logs = try await home.run(["logs"] + link + ["127.0.0.1", id])
       #expect(logs.code == 0 && logs.text == "before\n")
-      #expect(logs.error.contains("keeper died: output kept, exit status unknown"))
+      #expect(logs.error.contains("keeper died: the program still runs, out of reach"))
+      // Without bridge-host no signal would reach it.
+      let uninstall = try await home.run(["uninstall"] + link + ["127.0.0.1"])
+      #expect(uninstall.code == 64 && uninstall.error.contains("1 durable session runs there"))
+      let attach = try await home.run(["attach"] + link + ["127.0.0.1"])
+      #expect(attach.code == 64 && attach.error.contains("Only orphaned programs run: "))
+      #expect(try await home.run(["kill"] + link + ["127.0.0.1", id]).code == 0)
+      let later = try await home.run(["logs"] + link + ["127.0.0.1", id])
+      #expect(later.error.contains("keeper died: exit status unknown"))
       // Who follows it waits for an end.
       let followed = try await home.run(["logs", "-f"] + link + ["127.0.0.1", id])
       #expect(followed.code == 74 && followed.text == "before\n")

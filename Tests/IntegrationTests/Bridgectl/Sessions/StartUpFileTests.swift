@@ -50,6 +50,18 @@ import Testing
     #"export SHELLOPTS; set -x; exec 2>&1; exec bash -c "$SSH_ORIGINAL_COMMAND""#,
   ]
 
+  /// Whatever it does, once is enough to see that it is not bridge-host.
+  @Test(arguments: ["uninstall", "sessions"])
+  func aForcedCommandRunsOnceForAQuestion(_ verb: String) async throws {
+    try await withLogin("echo hello; exit 3", installs: false, isKnown: false) {
+      server, home, folder in
+      let outcome = try await home.run([verb] + server.link(home) + ["127.0.0.1"])
+      #expect(outcome.code == 78 && outcome.error.contains("hello"), "\(outcome.error)")
+      #expect(!outcome.error.contains("bridgectl install"))
+      #expect(logins(folder) == 1)
+    }
+  }
+
   @Test(arguments: talkative)
   func whatALoginPrintsStandsInNoOnesWay(login: String) async throws {
     try await withLogin(login) { server, home, folder in
