@@ -91,7 +91,7 @@ extension FileReceiver {
       guard error.exists else { throw error }
     }
     // What an earlier run left, unless another one writes it now.
-    if let old = try? directory.reopen(writing.temporary), !old.lock() { throw .locked }
+    if let old = try? directory.reopen(writing.temporary), !take(old) { throw .locked }
     directory.remove(writing.temporary)
     let file = try directory.create(writing.temporary)
     try hold(file, writing)
@@ -100,7 +100,7 @@ extension FileReceiver {
 
   /// Locks a part. Before that another run may have taken its name, or given it to another file.
   private func hold(_ file: OpenFile, _ writing: Writing) throws(SystemFailure) {
-    guard file.lock(), file.isNamed(writing.temporary, in: writing.directory) else {
+    guard take(file), file.isNamed(writing.temporary, in: writing.directory) else {
       throw .locked
     }
   }

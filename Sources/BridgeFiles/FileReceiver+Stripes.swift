@@ -22,7 +22,8 @@ extension FileReceiver {
       PartNames(name, of: transfer), of: striping.stripe.count, in: target.directory)
     joined &+= 1
     let stamp = FileHash.digest(of: striping.salt.bytes + Array("\(joined)".utf8)).prefix(16)
-    let owner = try PartOwner.join(striping.run, at: place, stamp: Array(stamp))
+    let owner = try PartOwner.join(
+      striping.run, at: place, stamp: Array(stamp), displace: displace)
     self.owner = owner
     // What was written before another run had the part is not there any more.
     if let known = lastStamp, known != owner.stamp {

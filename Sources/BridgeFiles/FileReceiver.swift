@@ -50,6 +50,9 @@ package final class FileReceiver {
 
   /// Whether a file may be without the sender's digest: that of a host which has no tool for it.
   package var acceptsNoDigest = false
+  /// Ends what holds a part and does not write it, so that it can be had; false where that writes,
+  /// or cannot be found. Nil where nothing is to be ended.
+  package var displace: (@Sendable (OpenFile) -> Bool)?
   /// What happened since this was emptied.
   package var events: [FileEvent] = []
   /// The file that began last.
@@ -174,6 +177,11 @@ package final class FileReceiver {
     return (try? file.status().identity) == partIdentity
   }
 
+  /// Locks a part for this receiver.
+  func take(_ part: OpenFile) -> Bool {
+    part.lock() || displace?(part) == true && part.lock()
+  }
+
   /// What of the claimed file is there: the part that was acknowledged, or another one, whose bytes
   /// are compared. A whole file in its place is copied again: that its content is the same says
   /// nothing of its mode and time.
@@ -183,7 +191,7 @@ package final class FileReceiver {
       return findStripe(claimed, isKnown: claim.boot == origin, striping.stripe)
     }
     if let file = try? place.directory.reopen(temporary(place.name)) {
-      guard file.lock() else { throw FileFault(.busy) }
+      guard take(file) else { throw FileFault(.busy) }
       guard let size = try? file.status().size else { return }
       let isKnown = claimed.offset > 0 && claim.boot == boot && size >= claimed.offset
       if isKnown {

@@ -78,18 +78,20 @@ final class PartOwner {
 
   /// Takes part in a run, for as long as the result lives.
   ///
-  /// - Parameter stamp: of the moment, 16 bytes; of use where the run takes the part over.
+  /// - Parameters:
+  ///   - stamp: of the moment, 16 bytes; of use where the run takes the part over.
+  ///   - displace: ends what holds the part and does not write it.
   /// - Throws: `busy` where another run writes the part, or this one lost it; what keeps the files
   ///   from being made.
   static func join(
-    _ run: Identifier, at place: Place, stamp: [UInt8]
+    _ run: Identifier, at place: Place, stamp: [UInt8], displace: ((OpenFile) -> Bool)? = nil
   ) throws(FileFault) -> PartOwner {
     do throws(SystemFailure) {
       for _ in 0..<attempts {
         guard let file = try openOwner(at: place), lock(file, at: place) else { continue }
         defer { _ = file.lock(byte: change, .none) }
         if let owner = try known(run, file, place) { return owner }
-        return try takeOver(file, place, by: run, stamp: stamp)
+        return try takeOver(file, place, by: run, stamp: stamp, displace)
       }
       throw .locked
     } catch {
@@ -179,9 +181,14 @@ final class PartOwner {
   }
 
   private static func takeOver(
-    _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8]
+    _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8],
+    _ displace: ((OpenFile) -> Bool)?
   ) throws(SystemFailure) -> PartOwner {
-    guard file.lock(byte: membership, .alone) else { throw .locked }
+    if !file.lock(byte: membership, .alone) {
+      guard let displace, let held = try? place.directory.reopen(place.part), displace(held),
+        file.lock(byte: membership, .alone)
+      else { throw .locked }
+    }
     var part: OpenFile?
     do throws(SystemFailure) {
       let opened = try openPart(at: place)

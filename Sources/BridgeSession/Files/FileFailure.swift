@@ -42,9 +42,7 @@ package enum FileFailure {
     case .shrank: "it became shorter while it was read"
     case .unsafeName: "it has a name that no file can have here"
     case .unsafeLink: "it is a symbolic link that leads out of the copied directory"
-    case .busy:
-      "another copy is writing it, or one whose link was lost without a word: the host notices "
-        + "that later"
+    case .busy: "another copy is writing it"
     case .mismatch: "what was written is not what was read"
     case .tooLarge: "it has too many directories inside each other, or too many names in one"
     case .needsRecursion: "it is a directory; -r copies directories"

@@ -152,20 +152,28 @@ enum Programs {
   /// Ends other processes that run a verb of this program with an argument, and waits for their
   /// ends: what a lost link has left here must not write beside what comes after it.
   static func endOthers(running verb: String, _ argument: String) {
-    guard let folder = try? Directory("/proc") else { return }
+    _ = endOthers(running: verb) { commandLine(of: $0).contains(argument) }
+  }
+
+  /// Ends other processes that run a verb of this program and are among those that are meant, and
+  /// waits for their ends; false where there was none.
+  static func endOthers(running verb: String, where isMeant: (Int32) -> Bool) -> Bool {
+    guard let folder = try? Directory("/proc") else { return false }
+    var found = false
     for process in folder.names().compactMap({ Int32($0) }) where process != getpid() {
       // Read before: the number is that of no other process then.
       guard let start = startTime(of: process) else { continue }
       let words = commandLine(of: process)
       guard words.first?.hasSuffix("bridge-host") == true, words.dropFirst().first == verb,
-        words.contains(argument),
-        signal(process: UInt64(process), startedAt: start, SIGKILL) == .sent
+        isMeant(process), signal(process: UInt64(process), startedAt: start, SIGKILL) == .sent
       else { continue }
       let end = Machine.milliseconds + endLimit
       while runs(process: UInt64(process), startedAt: start) == true, Machine.milliseconds < end {
         Poller.pause(1)
       }
+      found = true
     }
+    return found
   }
 
   /// Paths of a user begin in the home directory.

@@ -79,6 +79,7 @@ struct FilesVerb {
         let salt = Identifier(high: Machine.entropy(), low: Machine.entropy())
         return request.run.map { FileReceiver.Striping(stripe, run: $0, salt: salt) }
       }, key: request.key)
+    receiver.displace = SilentCopies.end
     // Where the link was lost, the client may come back: what is there stays.
     defer {
       receiver.disconnect()

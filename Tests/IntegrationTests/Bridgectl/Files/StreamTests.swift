@@ -195,9 +195,60 @@ import Testing
       #expect(home.remains().isEmpty)
     }
   }
+
+  /// Its link was lost without a word, as by a laptop that sleeps: sshd keeps the connection, and
+  /// with it what holds the part.
+  @Test(arguments: ["1", "2"]) func aCopyWhoseClientIsGoneMakesRoomForTheNext(
+    streams: String
+  ) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 16 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(512 << 10))
+      let arguments = ["--streams", streams] + operands(home, isPut: true)
+      let running = try home.start(["cp"] + server.link(home, port: proxy.port) + arguments)
+      while home.remains().isEmpty {
+        try await ContinuousClock().sleep(for: .milliseconds(20))
+      }
+      let sessions = home.parentsOfWriters()
+      #expect(!sessions.isEmpty)
+      for session in sessions { kill(session, SIGSTOP) }
+      running.child.signal(SIGKILL)
+      _ = try await running.outcome()
+      try await proxy.heal()
+      let second = try await server.copy(arguments, home, port: proxy.port)
+      for session in sessions { kill(session, SIGKILL) }
+      await proxy.stop()
+      #expect(second.code == 0 && home.data("b") == data, "\(second.error)")
+      #expect(home.remains().isEmpty)
+    }
+  }
 }
 
 extension Home {
+  /// The parents of the processes that have a file of this home open: the sessions of sshd.
+  fileprivate func parentsOfWriters() -> [Int32] {
+    let (files, name) = (FileManager.default, URL(fileURLWithPath: path).lastPathComponent)
+    let processes = (try? files.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) }
+    return (processes ?? []).compactMap { process in
+      let folder = "/proc/\(process)"
+      let command = files.contents(atPath: "\(folder)/cmdline") ?? Data()
+      let open = (try? files.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []
+      let isOurs = open.contains {
+        let target = try? files.destinationOfSymbolicLink(atPath: "\(folder)/fd/\($0)")
+        return target?.contains(name) == true && target?.contains(".bridge-copy") == true
+      }
+      guard isOurs, String(decoding: command, as: UTF8.self).contains("bridge-host") else {
+        return nil
+      }
+      let status = String(
+        decoding: files.contents(atPath: "\(folder)/stat") ?? Data(), as: UTF8.self)
+      // Behind the name in parentheses: the state, the parent (proc(5)).
+      return status.split(separator: ")").last?.split(separator: " ").dropFirst().first
+        .flatMap { Int32($0) }
+    }
+  }
+
   /// The length of a file; 0 where there is none.
   fileprivate func size(_ name: String) -> Int {
     let values = try? FileManager.default.attributesOfItem(atPath: file(name))
