@@ -24,7 +24,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   public static func start() async {
     LocalEnvironment.openStandardDescriptors()
     guard LocalEnvironment.canRunTasks else {
-      let words = "no file descriptors left, not even for a first thread: raise `ulimit -n`"
+      let words = "no file descriptors left, not even to wait for an answer: raise `ulimit -n`"
       _ = DescriptorWriter.writeAll(Array("bridgectl: \(words).\n".utf8), to: 2)
       Signals.exit(BridgeErrors.ExitCode.busy.rawValue)
     }

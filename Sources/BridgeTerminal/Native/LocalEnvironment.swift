@@ -126,8 +126,9 @@ package struct LocalEnvironment: Sendable {
   /// the process where it cannot have them: with fewer than these, leave them to it.
   package static let hasDescriptors = descriptorsLeft >= 16
 
-  /// Whether the concurrency runtime can have the two that its first thread needs.
-  package static let canRunTasks = descriptorsLeft >= 2
+  /// Whether the concurrency runtime can have the two of its first thread and the three of its
+  /// timers: without them it ends the process.
+  package static let canRunTasks = descriptorsLeft >= 5
 
   private static let descriptorsLeft: Int = {
     var limit = rlimit()

@@ -118,16 +118,17 @@ import Testing
     await peer.stop()
   }
 
-  /// With one, not even the first thread of the runtime can be made, which would end the process.
-  @Test func withOneDescriptorNothingCrashes() async throws {
+  /// Not even the first thread of the runtime can be made, or its timers, which would end the
+  /// process.
+  @Test(arguments: 4...7) func withFewerNothingCrashes(_ count: Int) async throws {
     let outcome = try await Home().run(
-      ["connect", "127.0.0.1:1"], through: "ulimit -n 4; exec \"$0\" \"$@\"")
+      ["connect", "127.0.0.1:1"], through: "ulimit -n \(count); exec \"$0\" \"$@\"")
     #expect(outcome.code == 75 && outcome.error.contains("no file descriptors left"))
   }
 
   /// With so few, not even the event loop can be made: that ends neither us nor who uses us.
   @Test(
-    arguments: 5...16,
+    arguments: 8...16,
     [("127.0.0.1:1", "sshConnectionFailed"), ("ws://127.0.0.1:1", "webSocketConnectionFailed")])
   func withoutDescriptorsThisMachineIsNamed(
     _ count: Int, _ host: (String, name: String)

@@ -225,7 +225,8 @@ import Testing
       let outcome = try await running.outcome()
       #expect(outcome.code == 74)
       #expect(outcome.lastLine.hasPrefix("bridgectl: [durableSessionOutcomeUnknown] "))
-      #expect(outcome.error.contains("the keeper of the session died"))
+      #expect(outcome.error.contains("killed, and the program still runs, out of reach"))
+      #expect(outcome.error.contains("bridgectl sessions"))
     }
   }
 
