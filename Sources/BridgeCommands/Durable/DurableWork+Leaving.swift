@@ -30,7 +30,7 @@ extension DurableWork {
   private static let hangupLimit = Duration.seconds(1)
 
   func detach() {
-    state.withLock { $0.fate = .detached }
+    state.withLock { if !$0.isGone { $0.fate = .detached } }
     context.reporter.show("\r\n")
     context.finish(.success(.success))
   }
