@@ -276,7 +276,8 @@ static inline int bridge_spawn(pid_t *pid, const char *path, char *const argv[],
   int copies[8], code = 0;
   if (count > 8) return EINVAL;
   sigemptyset(&none);
-  sigfillset(&all);
+  // sigfillset(3) leaves out 32 and 33, the C library's own: posix_spawn(3) of glibc ignores them then.
+  memset(&all, 0xff, sizeof all);
   if ((code = posix_spawn_file_actions_init(&actions)) != 0) return code;
   if ((code = posix_spawnattr_init(&attributes)) != 0) {
     posix_spawn_file_actions_destroy(&actions);

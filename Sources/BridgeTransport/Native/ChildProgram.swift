@@ -139,7 +139,11 @@ package struct ChildProgram {
     var none = sigset_t()
     var all = sigset_t()
     unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
+    // sigfillset(3) leaves out 32 and 33, the C library's own: posix_spawn(3) of glibc ignores them
+    // then.
+    _ = unsafe withUnsafeMutableBytes(of: &all) {
+      unsafe $0.initializeMemory(as: UInt8.self, repeating: 0xFF)
+    }
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
     unsafe posix_spawnattr_setflags(
