@@ -78,4 +78,20 @@ struct RefusedCallTests {
     _ = try bench.run(["kill", "--session", spec.session.description])
     try waitUntil { !TestMachine.isAlive(process) }
   }
+
+  /// A session that is there is not called missing because something keeps it from being read.
+  @Test(arguments: ["attach", "read", "wait", "kill"])
+  func aSessionThatCannotBeOpenedIsNotCalledMissing(verb: String) throws {
+    let bench = try bench("openat", "EACCES")
+    let (prelude, spec) = (bench.prelude, bench.spec("true"))
+    bench.prelude = nil
+    _ = try bench.start(spec)
+    try bench.waitForEnd(spec.session)
+    bench.prelude = prelude
+    bench.prelude? += " -P \(spec.session)"
+    let (frames, status) = try bench.run([verb, "--session", spec.session.description])
+    guard case .refused(let refusal)? = frames.last else { Issue.record("\(frames)"); return }
+    #expect(refusal.code == .directory && refusal.text.contains("Permission denied"), "\(refusal)")
+    #expect(status == HostStatus.of(.directory))
+  }
 }

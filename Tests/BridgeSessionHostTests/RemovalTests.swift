@@ -105,7 +105,8 @@ import Testing
   ) throws -> RunningProcess {
     let arguments = ["--session", files.session.description, "--marker", SessionBench.marker]
     let reader = try bench.launch(["read"] + arguments)
-    try waitUntil { try files.directory.create(LiveRecord.name).isLocked() }
+    // Its own lock, and not that of the client that was there before.
+    try waitUntil { TestMachine.locks(LiveRecord.name, process: reader.process) }
     return reader
   }
 

@@ -23,6 +23,18 @@ struct SessionFiles {
     self.directory = directory
   }
 
+  /// What keeps a session that is there from being opened; nil where there is none.
+  static func obstacle(to session: SessionID, in roots: [StateRoot]) -> SystemError? {
+    for root in roots {
+      do throws(SystemError) {
+        _ = try Directory(session.description, in: root.directory)
+      } catch {
+        if !error.isMissing { return error }
+      }
+    }
+    return nil
+  }
+
   /// All sessions of a user.
   static func all(in roots: [StateRoot]) -> [SessionFiles] {
     roots.flatMap { root in

@@ -17,7 +17,7 @@ struct AttachVerb {
 
   func run(_ session: SessionID) -> UInt8 {
     guard let files = SessionFiles(session, in: roots) else {
-      return answer.decline(.unknownSession, "No session \(session) here.")
+      return answer.declineMissing(session, in: roots)
     }
     return run(files)
   }

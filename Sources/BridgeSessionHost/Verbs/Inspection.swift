@@ -99,11 +99,10 @@ struct Inspection {
   private static let retryPause: Int32 = 100
 
   private func declineUnknown(_ session: SessionID) -> UInt8 {
-    let text = "No session \(session) here."
     guard let files = SessionFiles(session, in: roots) else {
-      return answer.decline(.unknownSession, text)
+      return answer.declineMissing(session, in: roots)
     }
-    return answer.declineWithoutStatus(files, text)
+    return answer.declineWithoutStatus(files, "No session \(session) here.")
   }
 
   /// The status of a session; nil for what a start has left that failed.
@@ -191,6 +190,14 @@ extension Answer {
   /// Of a session whose record cannot be trusted.
   func declineDamaged(_ session: SessionID) -> UInt8 {
     decline(.outcomeUnknown, "The record of \(session) is damaged: how it ended is not known.")
+  }
+
+  /// Of a session that cannot be opened: none is there, or something keeps it from being read.
+  func declineMissing(_ session: SessionID, in roots: [StateRoot]) -> UInt8 {
+    guard let obstacle = SessionFiles.obstacle(to: session, in: roots) else {
+      return decline(.unknownSession, "No session \(session) here.")
+    }
+    return decline(.directory, "Session \(session) cannot be read: \(obstacle.text).")
   }
 
   /// Of a session whose record cannot be read, or is not there: then it is what `text` says.

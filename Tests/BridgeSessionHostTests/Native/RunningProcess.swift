@@ -89,6 +89,17 @@ enum TestMachine {
     return !status[end...].dropFirst(2).hasPrefix("Z")
   }
 
+  /// Whether a process holds a lock on a file of this name: proc_pid_fdinfo(5).
+  static func locks(_ name: String, process: Int32) -> Bool {
+    let files = FileManager.default
+    let numbers = (try? files.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+    return numbers.contains { number in
+      let path = try? files.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(number)")
+      let info = try? String(contentsOfFile: "/proc/\(process)/fdinfo/\(number)", encoding: .utf8)
+      return path?.hasSuffix("/\(name)") == true && info?.contains("\nlock:") == true
+    }
+  }
+
   static var isRoot: Bool { geteuid() == 0 }
 
   /// Where the test's own executable is: the products are beside it.
