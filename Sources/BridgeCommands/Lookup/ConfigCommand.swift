@@ -30,6 +30,7 @@ package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
   static func run(_ options: ConnectOptions, withSources: Bool) async -> Never {
     var style = Reporter.Style()
     style.isTerminal = TerminalModes.isTerminal(2)
+    style.isJSON = options.json
     let reporter = Reporter(style)
     do throws(CommandFailure) {
       let report = try ConfigReport(try request(options), in: .current(.current()))

@@ -297,6 +297,18 @@ import Testing
   }
 
   /// As with ssh: there is nothing to be ended in order yet.
+  /// A script reads both outputs line by line.
+  @Test func everyLineOfTheSettingsInJSONIsAnObject() async throws {
+    let home = try Home()
+    try home.write("ForwardX11 yes\nServerAliveCountMax 9\n", to: "config")
+    let outcome = try await home.run(["config", "--json", "-F", home.file("config"), "h"])
+    #expect(outcome.code == 0 && outcome.error.contains("ForwardX11"))
+    for line in (outcome.text + outcome.error).split(separator: "\n") {
+      let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      #expect(value is [String: Any], "\(line)")
+    }
+  }
+
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP], ["connect", "config"])
   func aSignalEndsTheProgramWhileTheCommandRuns(signal: Int32, verb: String) async throws {
     let home = try Home()
