@@ -36,7 +36,11 @@ package struct LinkStatus: Sendable {
     }
 
     var start: Start
-    var activity = Activity.none
+    var activity = Activity.none {
+      didSet { if case .trying(let number) = activity { attempt = number } }
+    }
+    /// The number of the last attempt.
+    private(set) var attempt = 1
     var attemptsLeft: Int?
     /// Why no connection is up, as far as is known.
     var failure: AppError?
@@ -206,7 +210,7 @@ extension LinkStatus.Outage {
     case .trying(let number):
       return RecoveryPlan(next: .reconnect, attempt: number, attemptsLeft: attemptsLeft)
     case .none:
-      return RecoveryPlan(next: .reconnect, attemptsLeft: attemptsLeft)
+      return RecoveryPlan(next: .reconnect, attempt: attempt, attemptsLeft: attemptsLeft)
     }
   }
 }

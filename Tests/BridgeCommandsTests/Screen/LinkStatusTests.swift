@@ -91,6 +91,14 @@ import Testing
     #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 4, 7 left)"))
   }
 
+  /// Between a failure and the plan that follows it the number goes back to none before it.
+  @Test func theNumberOfAnAttemptOutlivesItsFailure() {
+    var status = down(attemptsLeft: 7)
+    status.see(event(.attempted(number: 4, isStandby: false), generation: 2))
+    status.see(event(.failed(.init(refused)), generation: 2))
+    #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 4, 7 left)"))
+  }
+
   @Test func itGoesWhenTheLinkIsBack() {
     var status = down()
     status.see(event(.recovered(after: .seconds(1), attempts: 2, isFirst: false), generation: 2))
