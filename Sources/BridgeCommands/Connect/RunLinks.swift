@@ -192,7 +192,8 @@ struct RunLinks: Sendable {
         return SSHConnection(to: endpoint, configuration: configuration, through: bastion)
       }
     }
-    let proxy = Self.proxyCommand(of: settings, context.local, context.reporter)
+    let proxy = Self.proxyCommand(
+      of: settings, context.local, context.reporter, keyboard: context.keyboard)
     return { [prompter, reactor = reactor ?? context.reactor] (endpoint) async throws(AppError) in
       let configuration = prompter.login(to: asker, isBatch: isBatch, mayAsk: mayAsk)
         .added(to: configuration)
@@ -203,14 +204,17 @@ struct RunLinks: Sendable {
     }
   }
 
-  /// The program that leads to the host of `settings` in place of a TCP connection.
+  /// The program that leads to the host of `settings` in place of a TCP connection. What it writes
+  /// is for the terminal until a shell has it; after that its last line is in the cause of the
+  /// failure.
   static func proxyCommand(
-    of settings: ConnectSettings, _ local: LocalEnvironment, _ reporter: Reporter
+    of settings: ConnectSettings, _ local: LocalEnvironment, _ reporter: Reporter,
+    keyboard: Keyboard? = nil
   ) -> ProxyCommand? {
     settings.proxyCommand.map { line in
       let shell = local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
       return ProxyCommand(line: line, shell: shell ?? "/bin/sh") {
-        reporter.log(PeerText.escaped($0, limit: 2048))
+        if keyboard?.wasOpened != true { reporter.log(PeerText.escaped($0, limit: 2048)) }
       }
     }
   }

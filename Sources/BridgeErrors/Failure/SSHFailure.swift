@@ -91,6 +91,10 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var method: String
   /// The configured timeout of the phase, in whole seconds.
   public var timeout: Int
+  /// The user that logs in; empty where none is known.
+  public var user: String
+  /// How the ProxyCommand ended, where the connection ended with it, and its last words: raw.
+  public var proxyEnding: String?
 
   /// A failure with `code` in `phase` at `host`.
   public init(
@@ -98,7 +102,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     address: String? = nil, port: Int? = nil, observation: Observation? = nil,
     socket: SocketCondition = .open,
     disconnectReason: Int? = nil, preBanner: String = "", method: String = "password",
-    timeout: Int = 30
+    timeout: Int = 30, user: String = "", proxyEnding: String? = nil
   ) {
     self.code = code
     self.message = message
@@ -112,5 +116,7 @@ public struct SSHFailure: Error, Sendable, Equatable {
     self.preBanner = preBanner
     self.method = method
     self.timeout = timeout
+    self.user = user
+    self.proxyEnding = proxyEnding
   }
 }

@@ -40,8 +40,10 @@ extension SSHFailure {
     case .outputLost(let detail): Payload.shown(detail)
     case .versionLineTooLong(let line): Payload.shown(line)
     case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
-      .channelRefused, .noExitStatus, .cancelled, nil:
+      .channelRefused, .noExitStatus, .cancelled:
       nil
+    case nil where kind == .authenticationRefused: user.isEmpty ? nil : Payload.shown(user)
+    case nil: proxyEnding.map { Payload.shown($0) }
     }
   }
 }

@@ -222,12 +222,14 @@ extension SSHConnection {
       loss.phase = phase
       return loss
     }
+    let proxyEnding = seen?.disconnect == nil ? endingOfProxy(seen?.socket) : nil
     return SSHFailure(
-      code: code, message: seen?.disconnect?.message ?? endingOfProxy(seen?.socket) ?? text,
+      code: code, message: seen?.disconnect?.message ?? proxyEnding ?? text,
       phase: phase, host: hostName, address: dialedName, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
-      method: login.method, timeout: timeout(of: phase))
+      method: login.method, timeout: timeout(of: phase), user: configuration.user,
+      proxyEnding: proxyEnding)
   }
 
   /// What libssh2 hides behind one code: once the host's key is read and nothing is wrong with the

@@ -45,6 +45,30 @@ struct FailureContextTests {
     }
   }
 
+  /// A server that was never reached turns no address away, however often the program ends.
+  @Test func theEndOfAProxyCommandIsNotTheServers() throws {
+    var failure = SSHFailure(
+      code: -13, message: "", phase: .banner, host: "h", socket: .endOfFile)
+    let hint = { (failure: SSHFailure) in
+      var context = FailureContext(sshFailure: failure)
+      context.repeats = 7
+      return try #require(AppError(sshError: failure).hint(in: context))
+    }
+    #expect(try hint(failure).contains("fail2ban"))
+    failure.proxyEnding = "the ProxyCommand ended with status 255"
+    #expect(try !hint(failure).contains("fail2ban"))
+    #expect(try hint(failure).contains("never have been reached"))
+  }
+
+  /// With jump hosts there are several users and hosts.
+  @Test func aRefusedLoginNamesItsUserAndHost() throws {
+    let failure = SSHFailure(
+      code: -18, message: "", phase: .authenticate, host: "jump", user: "ann\u{1B}")
+    let hint = try #require(
+      AppError(sshError: failure).hint(in: FailureContext(sshFailure: failure)))
+    #expect(hint.hasPrefix("jump does not accept ann\\x1b with this key or password"))
+  }
+
   @Test func everyCodeOfTheLibraryHasItsName() throws {
     // libssh2.h has a number for each of 0…-49.
     let symbols = (0...49).map { SSHFailure.Code(rawValue: -$0).symbol }

@@ -112,7 +112,7 @@ import Testing
         errors: { line.yield($0) })
       let error = await failure { try await connection.connect() }
       #expect(await connection.lastFailure?.kind == .dropped)
-      #expect("\(String(describing: error))".contains("the ProxyCommand ended with status 7"))
+      #expect("\(String(describing: error))".contains("ended with status 7: \\\\x1b[1msecond"))
       var seen: [String] = []
       for await line in lines {
         seen.append(line)

@@ -80,6 +80,34 @@ import Testing
     }
   }
 
+  /// What a ProxyCommand writes then is in the banner, and not across the screen of a program.
+  @Test func aProxyCommandWritesOverNoShell() async throws {
+    try await withServer { server, home in
+      let (down, way) = (home.file("down"), server.options(home).joined(separator: " "))
+      let port = server.port
+      let proxy = """
+        test -e \(down) && { echo no way >&2; exit 9; }; echo hello way >&2; \
+        exec \(Child.program) \(way) -W 127.0.0.1:\(port) 127.0.0.1
+        """
+      let terminal = try Terminal()
+      var screen = try home.start(
+        server.options(home) + ["-o", "ProxyCommand=sh -c '\(proxy)'", "127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      try Data().write(to: URL(filePath: down))
+      await server.killSessions()
+      try await screen.see("ended with status 9: no way")
+      try await screen.see("may never have been reached")
+      try FileManager.default.removeItem(atPath: down)
+      try await screen.see("This is a new shell")
+      screen.type("exit 4\r")
+      #expect(await screen.end() == 4)
+      let words = screen.transcript
+      #expect(words.components(separatedBy: "\nhello way").count == 1, "\(words)")
+      #expect(!words.contains("\nno way"))
+    }
+  }
+
   @Test func anIdempotentCommandRunsAgain() async throws {
     try await withServer { server, home in
       let terminal = try Terminal()

@@ -17,6 +17,9 @@ extension FailureRow {
     "dropped", "The peer closed the connection before it was usable.", exit: .unreachable,
     cost: .ended,
     advice: { context in
+      guard context.detail == nil else {
+        return "The server may never have been reached: run that command by hand to see why."
+      }
       guard context.isRepeated else {
         return """
           The server may be restarting, or it turns this address away (a firewall, fail2ban): its \

@@ -51,7 +51,14 @@ extension FailureRow {
         return "The password has expired: choose a new one where the host lets you, then reconnect."
       }
       // sshd's MaxAuthTries ends a login in the middle.
-      guard context.disconnectReason == 2 else { return nil }
+      guard context.disconnectReason == 2 else {
+        guard let user = context.detail else { return nil }
+        return """
+          \(context.host) does not accept \(user) with this key or password: check the user name, \
+          or use another one. A refused one is not offered again by itself, so that the server \
+          does not lock you out.
+          """
+      }
       return """
         The server ended the login after so many refusals, perhaps before the right key was \
         offered: name that in IdentityFile, and set IdentitiesOnly.

@@ -14,7 +14,6 @@ import Glibc
 
   /// One thread for each process that runs and one for its standard error.
   private static let waiting = BlockingThreads(name: "bridge-proxy", limit: 256)
-  private static let lineLimit = 1024
   /// The time between asking it to end and killing it.
   private static let killDelay = Duration.seconds(1)
 
@@ -23,6 +22,7 @@ import Glibc
   private let process: pid_t
   private let reactor: Reactor
   private let state = Mutex(State())
+  private let errors: ProxyErrors
   private var killing: LoopTimer?
 
   /// Starts `command`.
@@ -48,18 +48,24 @@ import Glibc
     }
     self.streams = streams
     self.reactor = reactor
-    let (descriptor, tell) = (errors.read, command.standardError)
+    self.errors = ProxyErrors(errors.read, command.standardError)
     Self.waiting.start { [self] in reap() }
-    Self.waiting.start { [self] in readErrors(from: descriptor, tell) }
+    Self.waiting.start { [self] in readErrors() }
   }
 
-  /// How it ended, as the end of a sentence; nil while it runs.
+  /// Whether it runs no more.
+  var hasEnded: Bool { state.withLock { $0.status != nil } }
+
+  /// How it ended and what it wrote last, as the end of a sentence; nil while it runs.
   var ending: String? {
     state.withLock { $0.status }.map { status in
+      let line = errors.lastLine
       let signal = status & 0x7F
-      return signal == 0
+      let end =
+        signal == 0
         ? "the ProxyCommand ended with status \(status >> 8 & 0xFF)"
         : "signal \(signal) ended the ProxyCommand"
+      return line.isEmpty ? end : "\(end): \(line)"
     }
   }
 
@@ -80,7 +86,7 @@ import Glibc
       kill(process, SIGHUP)
     }
     reactor.execute { [self] in
-      guard state.withLock({ $0.status }) == nil else { return }
+      guard !hasEnded else { return }
       killing = LoopTimer(after: Self.killDelay, on: reactor) { [self] in
         signal(SIGKILL)
         killing = nil
@@ -98,6 +104,8 @@ import Glibc
     var info = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(process), &info, Int32(WEXITED | WNOWAIT)) < 0, errno == EINTR {
     }
+    // Its last words are known by the time its end is.
+    _ = errors.drain()
     let whenReaped = state.withLock { state in
       var status: Int32 = 0
       while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -113,29 +121,11 @@ import Glibc
 
   /// What it writes is passed on until it has ended and nothing more comes: a process that it left
   /// behind may keep the pipe.
-  private func readErrors(from descriptor: Int32, _ tell: (String) -> Void) {
-    defer { close(descriptor) }
-    var line: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let isReady = unsafe Glibc.poll(&poll, 1, 200) > 0
-      guard isReady else {
-        if state.withLock({ $0.status }) != nil { break }
-        continue
-      }
-      let count = unsafe read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { break }
-      for byte in buffer[..<count] {
-        if byte != 10, line.count < Self.lineLimit {
-          line.append(byte)
-        } else {
-          tell(String(decoding: line, as: UTF8.self))
-          line = byte == 10 ? [] : [byte]
-        }
-      }
+  private func readErrors() {
+    while errors.wait(upTo: 200) || !hasEnded {
+      guard errors.drain() else { break }
     }
-    if !line.isEmpty { tell(String(decoding: line, as: UTF8.self)) }
+    errors.finish()
   }
 }
 
@@ -170,7 +160,7 @@ import Glibc
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let result = unsafe streams.receive(into: buffer)
-    guard result == .ended, !isReleased, process.ending == nil else { return result }
+    guard result == .ended, !isReleased, !process.hasEnded else { return result }
     hold()
     return .wouldBlock
   }
