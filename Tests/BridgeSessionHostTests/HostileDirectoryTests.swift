@@ -99,7 +99,7 @@ import Testing
     TestMachine.stop(keeper)
     let (frames, status) = try bench.run([verb, "--session", spec.session.description])
     guard case .refused(let refusal)? = frames.last else { Issue.record("\(frames)"); return }
-    #expect(status == 78 && refusal.text.contains("does not answer"))
+    #expect(status == 78 && refusal.text.hasSuffix("(process \(keeper)) does not answer."))
     #expect(try bench.status(spec.session)?.state == .running)
     TestMachine.resume(keeper)
     let client = try bench.attach(spec.session)

@@ -12,9 +12,10 @@ package struct RunCommand: AsyncParsableCommand {
     discussion: """
       Prints the id of the durable session that the command runs in. It is started at most once, \
       whatever the link does meanwhile. Its output and its exit status are kept for `logs` and \
-      `wait`; `attach` sends it input; only a terminal can end that input (Ctrl-D). Of long output \
-      the newest is kept (\(Limits.pipesCap >> 20) MiB, \(Limits.terminalCap >> 20) MiB with -t); \
-      with --when-full wait the command waits there until `attach` has read it.
+      `wait`. Its input is not that of run: `attach` sends it input; only a terminal can end that \
+      input (Ctrl-D). Of long output the newest is kept (\(Limits.pipesCap >> 20) MiB, \
+      \(Limits.terminalCap >> 20) MiB with -t); with --when-full wait the command waits there \
+      until `attach` has read it.
 
       EXAMPLES:
           bridgectl run --detach --name build me@build.example -- make -C src test

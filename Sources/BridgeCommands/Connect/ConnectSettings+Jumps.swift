@@ -59,7 +59,12 @@ extension ConnectSettings {
 
   /// Whether `failure` is about this host, which it names as the user did.
   private func isMeant(by failure: FailureContext) -> Bool {
-    (failure.address ?? failure.host) == endpoint.host && failure.port == endpoint.port
+    guard (failure.address ?? failure.host) == endpoint.host, failure.port == endpoint.port else {
+      return false
+    }
+    // Two accounts of one machine, where one leads to the other.
+    guard failure.kind == .authenticationRefused, let refused = failure.detail else { return true }
+    return refused == user
   }
 
   private var alone: ConnectSettings {

@@ -224,9 +224,14 @@ final class DurableWork: LinkWork {
   }
 
   func see(_ event: RecoveryEvent) {
-    guard mode.current == .durable, context.keyboard?.wasOpened != true,
+    guard mode.current == .durable,
       case .recovered(let time, let attempts, isFirst: false) = event.step
     else { return }
+    if context.keyboard?.wasOpened == true {
+      // There the banner goes.
+      guard !context.reporter.style.showsProgress else { return }
+      context.reporter.leaveLine()
+    }
     context.reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 

@@ -164,6 +164,8 @@ final class SessionStreams: Sendable {
     case .screen(let modes, let live):
       return await write([beginReplay(modes, to: live)])
     case .gap(let end):
+      // The output before it may end in the middle of a line.
+      if keyboard?.wasOpened == true { context.reporter.leaveLine() }
       context.warnOfGap(chunk.offset, end)
       progress.withLock { progress in
         progress.go(to: chunk.offset)
@@ -353,11 +355,11 @@ final class SessionStreams: Sendable {
       reportUnsent(keyboard.dropHeld())
     case .ask(let seconds):
       keyboard.ask(true)
-      let count = keyboard.waiting
+      let bytes = Counted.text(keyboard.waiting, "typed byte")
       context.reporter.leaveLine()
       context.reporter.log(
-        "bridgectl: \(count) typed bytes wait; the link was down for \(seconds) s. "
-          + "Enter sends them, Ctrl-C drops them.")
+        "bridgectl: Not sent yet: \(bytes); the link was down for \(seconds) s. "
+          + "Enter sends, Ctrl-C drops what was typed.")
     }
   }
 }

@@ -134,7 +134,7 @@ final class MessageWork: LinkWork {
     let report = messages.report(isInputTerminal: context.local.inputIsTerminal)
     if let notSent = report.notSent { context.reporter.warn(notSent) }
     if var failure, failure.exitCode != 0 {
-      failure.endsSession = report.doubtful > 0
+      failure.hasDoubtfulMessages = report.doubtful > 0
       return .failure(failure)
     }
     guard let sentence = report.sentence else {

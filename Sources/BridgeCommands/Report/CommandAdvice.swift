@@ -47,6 +47,15 @@ package enum CommandAdvice {
     return context.flatMap { byKind["\($0.kind)"] } ?? byCase[error.caseName]
   }
 
+  /// What replaces the hint of a failure, where bridgectl knows better; nil for most.
+  package static func remedy(for error: AppError) -> Row? {
+    guard SessionFailure.isOfAStoppedKeeper(error) else { return nil }
+    return """
+      That process of the host is stopped, or its disk hangs. `kill -CONT` there wakes one that is \
+      stopped; other sessions are not affected.
+      """
+  }
+
   package static let toInstall = Row(
     "`--durable=never` of `connect` does without it; this installs it:", "bridgectl install HOST")
 

@@ -8,6 +8,8 @@ package struct CommandFailure: Error, Equatable {
   var context: FailureContext?
   /// Whether a running shell or command was lost with the connection.
   var endsSession = false
+  /// Whether messages were sent and may not have arrived, whatever ended the link.
+  var hasDoubtfulMessages = false
   /// Whether a configuration file is at fault, and not who typed the command.
   var isInFile = false
   /// What can be done, where that is known better than by the error and its context.
@@ -35,6 +37,7 @@ package struct CommandFailure: Error, Equatable {
   /// How the program ends.
   package var exitCode: Int32 {
     if let signal { return signal }
+    if hasDoubtfulMessages, error != .cancelled { return ExitCode.outcomeUnknown.rawValue }
     let code = error.exitCode(in: context, endsSession: endsSession)
     return (isInFile && code == .usage ? .configuration : code).rawValue
   }

@@ -6,13 +6,13 @@ extension Reporter {
   /// The last words: `bridgectl: [caseName] Title: message`, then what can be done.
   func fail(_ failure: CommandFailure) {
     event(.error(failure))
-    let advice =
-      failure.remedy ?? CommandAdvice.row(for: failure.error, in: failure.context)
+    let remedy = failure.remedy ?? CommandAdvice.remedy(for: failure.error)
+    let advice = remedy ?? CommandAdvice.row(for: failure.error, in: failure.context)
     let row = advice?.of(style.target)
     show(
       lines: TerminalBanner.lastLines(
         failure.error, context: failure.context, advice: row?.words, command: row?.command,
-        replacesHint: failure.remedy != nil))
+        replacesHint: remedy != nil))
   }
 
   /// Says once that the connection goes through `proxy`.

@@ -83,6 +83,11 @@ extension NativeFailure {
   /// The symbol of an end for which the library names no reason.
   static let unexplained = "unexplained"
 
+  /// The code of the close frame that came; nil where none did (RFC 6455, 7.1.5: 1006).
+  var closeCode: Int? {
+    library == .libwebsockets && (1000...4999).contains(code) && code != 1006 ? code : nil
+  }
+
   fileprivate init(_ failure: SSHFailure) {
     self.init(
       library: failure.code == .none ? Self.library(in: failure.phase) : .libssh2,

@@ -73,6 +73,12 @@ package enum SessionFailure {
     return reason == notInstalled || reason.hasPrefix(otherVersion)
   }
 
+  /// Whether the error is about one session whose keeper is stopped: others may be used.
+  package static func isOfAStoppedKeeper(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    return reason.hasPrefix("The keeper of ") && reason.hasSuffix("does not answer.")
+  }
+
   /// Whether a command printed that there is no `bridge-host`.
   package static func saysMissing(_ printed: [UInt8]) -> Bool {
     String(decoding: printed, as: UTF8.self).trimmedLines.hasSuffix(HostCommand.missing)

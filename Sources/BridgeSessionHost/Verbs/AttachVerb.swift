@@ -79,7 +79,7 @@ struct AttachVerb {
   /// The keeper lives and does nothing: it is stopped, or its disk hangs.
   private func stalled(_ files: SessionFiles) -> UInt8 {
     guard followsStart else {
-      return answer.decline(.directory, "The keeper of \(files.session) does not answer.")
+      return answer.declineStopped(files)
     }
     let text = "Session \(files.session) was started, but its keeper does not answer; attach later."
     return answer.decline(.outcomeUnknown, text)

@@ -137,7 +137,7 @@ struct Inspection {
     // A request to a keeper that is stopped would be carried out later.
     guard let socket = try? files.connect(),
       case .receipt = socket.ask([LocalMessage.version, LocalMessage.probe, 0])
-    else { return answer.decline(.directory, "The keeper of \(session) does not answer.") }
+    else { return answer.declineStopped(files) }
     guard socket.send([LocalMessage.version, LocalMessage.kill, UInt8(place)]),
       case .bytes = socket.receive()
     else {
@@ -190,6 +190,12 @@ extension Answer {
   /// Of a session whose record cannot be trusted.
   func declineDamaged(_ session: SessionID) -> UInt8 {
     decline(.outcomeUnknown, "The record of \(session) is damaged: how it ended is not known.")
+  }
+
+  /// Of a session whose keeper is stopped, or whose disk hangs.
+  func declineStopped(_ files: SessionFiles) -> UInt8 {
+    let process = files.state?.keeper.map { " (process \($0))" } ?? ""
+    return decline(.directory, "The keeper of \(files.session)\(process) does not answer.")
   }
 
   /// Of a session that cannot be opened: none is there, or something keeps it from being read.

@@ -81,6 +81,17 @@ import Testing
     #expect(CommandAdvice.row(for: .sshTimeout(seconds: 1))?.of("web").command == nil)
   }
 
+  /// Neither installing nor doing without a session helps the one whose keeper hangs.
+  @Test func aStoppedKeeperHasARemedyOfItsOwn() throws {
+    let session = Identifier(high: 1, low: 2)
+    let stopped = Refusal(.directory, "The keeper of \(session) (process 9) does not answer.")
+    let error = SessionFailure.error(stopped, host: "h", session: session)
+    #expect(try #require(CommandAdvice.remedy(for: error)).words.contains("`kill -CONT`"))
+    let missing = SessionFailure.error(
+      Refusal(.directory, "no place for sessions"), host: "h", session: session)
+    #expect(CommandAdvice.remedy(for: missing) == nil)
+  }
+
   @Test func installingIsAdvisedOnlyWhereItHelps() {
     let unusable = { AppError.durableSessionHostUnusable(host: "h", reason: $0) }
     let helps = { CommandAdvice.row(for: unusable($0))?.command == "bridgectl install HOST" }

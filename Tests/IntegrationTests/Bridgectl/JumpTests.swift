@@ -127,6 +127,19 @@ import Testing
     }
   }
 
+  /// Two accounts of one machine: the address alone does not say which was refused.
+  @Test func theUserThatIsRefusedIsNamed() async throws {
+    try await withChain { _, home, options in
+      let hop = try await home.run(options + ["-J", "no-one@second", "second", "true"])
+      #expect(hop.error.contains("jump host on the way to second failed: second"))
+      #expect(hop.error.contains("does not accept no-one with this key"))
+      let target = try await home.run(options + ["-J", "second", "no-one@second", "true"])
+      #expect(!target.error.contains("jump host"))
+      #expect(target.error.contains("does not accept no-one with this key"))
+      #expect(hop.code == target.code)
+    }
+  }
+
   @Test func aWayInACircleIsRefusedBeforeTheDial() async throws {
     try await withChain { servers, home, options in
       try home.write(home.read("config") + "Host *\n  ProxyJump first\n", to: "config")

@@ -68,6 +68,17 @@ import Testing
     #expect(outcome.error.isEmpty)
   }
 
+  @Test(
+    "a server that takes messages and closes with any code, without proof: exit status 74",
+    arguments: [1001, 1008, 1011, 4000])
+  func closedInDoubt(code: UInt16) async throws {
+    let script = WebSocketScript([.awaitMessages(1), .close(code)], answersPings: false)
+    let outcome = try await run(script, ["--no-reconnect"], lines: ["one"])
+    #expect(outcome.code == 74, "\(outcome.error)")
+    #expect(outcome.error.contains("may not have arrived"))
+    #expect(!outcome.error.contains("changed network"), "the server ended it")
+  }
+
   @Test("a link that is lost with messages under way, and not dialed again: exit status 74")
   func lost() async throws {
     let script = WebSocketScript([.awaitMessages(3), .reset], answersPings: false)

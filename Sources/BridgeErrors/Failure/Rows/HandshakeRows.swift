@@ -20,6 +20,12 @@ extension FailureRow {
       guard context.detail == nil else {
         return "The server may never have been reached: run that command by hand to see why."
       }
+      if context.phase == .authenticate {
+        return """
+          The server ended the login: it takes only so long there (LoginGraceTime of sshd, 120 s \
+          by default), or the server is restarting.
+          """
+      }
       guard context.isRepeated else {
         return """
           The server may be restarting, or it turns this address away (a firewall, fail2ban): its \
@@ -63,6 +69,9 @@ extension FailureRow {
     "linkLost", "A connection that was up was cut.", exit: .unreachable,
     endingSession: .outcomeUnknown,
     advice: { context in
+      if context.native?.closeCode != nil {
+        return "The server ended the connection itself; its log says why."
+      }
       guard context.native?.symbol == NativeFailure.unexplained else {
         return "The link was up and was cut: a restart, a sleeping machine, a changed network."
       }

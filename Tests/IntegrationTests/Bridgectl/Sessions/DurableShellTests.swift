@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DurableShellTests {
   /// A durable shell that is ready, with a quiet prompt.
   private func withShell(
-    _ options: [String] = [],
+    _ options: [String] = [], environment: [String: String] = [:],
     _ body: (Scene, inout Screen) async throws -> Void
   ) async throws {
     try await withSessions { server, home, folder in
@@ -15,7 +15,7 @@ import Testing
       let terminal = try Terminal()
       var screen = try home.start(
         ["connect", "--durable=require"] + server.link(home, port: proxy.port) + options
-          + ["127.0.0.1"], on: terminal)
+          + ["127.0.0.1"], on: terminal, environment: environment)
       screen.type("PS1=; stty -echo; echo rea''dy\r")
       try await screen.see("ready\r\n")
       let scene = Scene(proxy: proxy, home: home, folder: folder, link: server.link(home))
@@ -44,6 +44,19 @@ import Testing
       #expect(!screen.words.contains("new shell"))
       #expect(screen.isRestored)
       try await eventually { scene.folder.ids.isEmpty }
+    }
+  }
+
+  /// Nothing can be erased there: what was said to be retried is said to be over.
+  @Test func aTerminalThatCannotDrawLearnsOfTheReturn() async throws {
+    try await withShell(environment: ["TERM": "dumb"]) { scene, screen in
+      try await scene.proxy.inject(.refuse())
+      try await scene.proxy.inject(.reset)
+      try await screen.see("Retrying until it succeeds; changes are reported.")
+      try await scene.proxy.inject(.lift)
+      try await screen.see("bridgectl: The link is back after")
+      screen.type("exit 6\r")
+      #expect(await screen.end() == 6)
     }
   }
 
