@@ -10,7 +10,7 @@ public struct BridgeCommand: AsyncParsableCommand {
     commandName: "bridgectl", abstract: "Connections that stay up.",
     version: VersionCommand.summary,
     subcommands: [
-      ConnectCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
+      ConnectCommand.self, SSHCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
       SessionsCommand.self,
       LogsCommand.self,
       WaitCommand.self, KillCommand.self, InstallCommand.self, UninstallCommand.self,
@@ -30,6 +30,9 @@ public struct BridgeCommand: AsyncParsableCommand {
     }
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
+    if let start = SSHCommand.start(in: CommandLine.arguments) {
+      await SSHCommand.run(from: start)
+    }
     let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
     do {
       if let number = LocalEnvironment.unreadableArgument {

@@ -32,14 +32,21 @@ package struct EscapeParser: Sendable, Equatable {
 
   private var place = Place.lineStart
   private let canDetach: Bool
+  /// The byte that stands for the tilde; nil where there are no escapes.
+  private let tilde: UInt8?
 
   /// At the start of a line.
   ///
-  /// - Parameter canDetach: whether `~d` is an escape.
-  package init(canDetach: Bool = false) { self.canDetach = canDetach }
+  /// - Parameters:
+  ///   - canDetach: whether `~d` is an escape.
+  ///   - tilde: the byte in the place of the tilde; nil for no escapes.
+  package init(canDetach: Bool = false, tilde: UInt8? = UInt8(ascii: "~")) {
+    self.canDetach = canDetach
+    self.tilde = tilde
+  }
 
   /// Whether a tilde would begin an escape, or has begun one.
-  package var isAtLineStart: Bool { place != .inLine }
+  package var isAtLineStart: Bool { tilde != nil && place != .inLine }
 
   /// Splits `bytes` into tokens, in order; a tilde at their end is kept back until the next byte.
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
@@ -53,7 +60,7 @@ package struct EscapeParser: Sendable, Equatable {
       place = .lineStart
       guard let token = escape(byte) else {
         // Two tildes are one; anything else was none of ours.
-        if byte != Self.tilde { plain.append(Self.tilde) }
+        if byte != tilde, let tilde { plain.append(tilde) }
         place = .inLine
         step(byte, into: &plain)
         continue
@@ -66,10 +73,8 @@ package struct EscapeParser: Sendable, Equatable {
     return tokens
   }
 
-  private static let tilde = UInt8(ascii: "~")
-
   private mutating func step(_ byte: UInt8, into plain: inout [UInt8]) {
-    if byte == Self.tilde, place == .lineStart {
+    if byte == tilde, place == .lineStart {
       place = .afterTilde
       return
     }

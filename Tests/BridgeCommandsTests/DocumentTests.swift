@@ -36,6 +36,27 @@ import Testing
     #expect(Set(written) == Set(options).subtracting(["-h", "--help", "--version"]))
   }
 
+  /// Each option of `ssh` in the row of its effect.
+  @Test func itHasTheOptionsOfSSH() throws {
+    let rows = try Self.text().split(separator: "\n")
+    let words = { (start: String) throws in
+      let row = try #require(rows.first { $0.hasPrefix("| \(start)") })
+      return Set(row.matches(of: /`-([a-zA-Z0-9])`/).map { Character(String($0.output.1)) })
+    }
+    let (done, accepted) = (try words("done |"), try words("accepted, changes nothing"))
+    let refused = try words("refused by name")
+    for option in SSHOption.table {
+      switch option.effect {
+      case .done: #expect(done.contains(option.letter), "-\(option.letter)")
+      case .accepted: #expect(accepted.contains(option.letter), "-\(option.letter)")
+      case .refused: #expect(refused.contains(option.letter), "-\(option.letter)")
+      }
+    }
+    let letters = SSHOption.table.map(\.letter)
+    #expect(Set(letters).count == letters.count)
+    #expect(done.union(accepted).union(refused) == Set(letters))
+  }
+
   @Test(arguments: ConfigKeyword.table.map(\.name))
   func itNamesEveryKeywordOfTheConfiguration(_ name: String) throws {
     #expect(try Self.text().contains("`\(name)`"))

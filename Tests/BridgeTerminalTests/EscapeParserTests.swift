@@ -46,4 +46,17 @@ import Testing
       }
     }
   }
+
+  @Test func anotherByteBeginsAnEscape() {
+    var parser = EscapeParser(tilde: UInt8(ascii: "%"))
+    #expect(parser.take(Array("~.%.".utf8)) == [.bytes(Array("~.%.".utf8))])
+    #expect(parser.take(Array("\r%.".utf8)) == [.bytes([13]), .disconnect])
+    #expect(parser.take(Array("%%x".utf8)) == [.bytes(Array("%x".utf8))])
+  }
+
+  @Test func withoutOneAllIsSent() {
+    var parser = EscapeParser(tilde: nil)
+    #expect(parser.take(Array("~.\r~.".utf8)) == [.bytes(Array("~.\r~.".utf8))])
+    #expect(!parser.isAtLineStart)
+  }
 }

@@ -114,6 +114,13 @@ package struct ConnectRequest: Sendable, Equatable {
   package var detachDescriptor: Int32?
   /// What is forwarded beside the configuration's; nil where nothing may be.
   package var forwards: [ForwardRule]?
+  /// What is started, where that is more than `command` says: other bytes, or a subsystem.
+  package var program: RemoteProgram?
+  /// Whether the run is one of ssh(1): it is silent about what ssh is silent about, probes only
+  /// where it is asked to, and ends with ssh's exit status.
+  package var isSSH = false
+  /// The key that begins an escape.
+  package var escape = EscapeChoice.byte(UInt8(ascii: "~"))
 
   /// Creates a request from the options of `connect`.
   ///
@@ -197,8 +204,8 @@ package struct ConnectRequest: Sendable, Equatable {
   /// Where the run's end is written; nil where it is not.
   ///
   /// - Throws: `validationError` for what is no path.
-  static func exitStatusFile(_ options: LinkArguments) throws(AppError) -> String? {
-    try paths(options.exitStatusFile.map { [$0] } ?? [], field: "--exit-status-file").first
+  static func exitStatusFile(_ path: String?) throws(AppError) -> String? {
+    try paths(path.map { [$0] } ?? [], field: "--exit-status-file").first
   }
 
   private static func durability(_ options: ConnectOptions) throws(AppError) -> Durability {

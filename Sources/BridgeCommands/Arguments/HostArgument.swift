@@ -42,6 +42,18 @@ package struct HostArgument: Sendable, Equatable {
     guard !host.hasPrefix("-") else { throw Self.refused("the host starts with a hyphen") }
   }
 
+  /// The host with exactly this name or address; brackets may stand around it.
+  ///
+  /// - Throws: `validationError` for a name that cannot be one.
+  package init(name: String) throws(AppError) {
+    try Self.check(name, isOf: "HOST")
+    let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+    (scheme, user, port, path) = (.ssh, nil, nil, "")
+    host = isBracketed ? String(name.dropFirst().dropLast()) : name
+    guard !host.isEmpty else { throw Self.refused("the host is missing") }
+    guard !host.hasPrefix("-") else { throw Self.refused("the host starts with a hyphen") }
+  }
+
   /// The port, by HOST and by `-p`.
   ///
   /// - Throws: `validationError` when they contradict each other.

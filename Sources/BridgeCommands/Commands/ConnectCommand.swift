@@ -64,7 +64,8 @@ package struct ConnectCommand: AsyncParsableCommand, ConnectArguments {
     await command.run(request, Self.work)
   }
 
-  @Sendable private static func work(_ context: RunContext) -> any LinkWork {
+  /// The work that the request of `context` asks for.
+  @Sendable static func work(_ context: RunContext) -> any LinkWork {
     let request = context.request
     if request.messages != nil { return MessageWork(context) }
     if let target = request.carried { return StandardStreamWork(to: target, context) }

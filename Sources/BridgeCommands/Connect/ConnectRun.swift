@@ -235,6 +235,9 @@ struct ConnectRun: Sendable {
     await context.giveBackScreen()
     if ending.leavesLine { reporter.leaveLine() }
     TerminalModes.restore()
+    if reporter.style.isSSH, circumstances.hadKeyboard {
+      reporter.log("Connection to \(context.host) closed.")
+    }
     if context.facts.withLock({ $0.hasDisconnected }) { context.logDisconnect() }
     if let farewell = work.farewell { reporter.log("bridgectl: \(farewell)") }
     switch ending.words {

@@ -325,7 +325,7 @@ struct Layers {
 
   func keepalive(_ request: ConnectRequest) -> Duration {
     options.serverAliveInterval ?? request.recovery.keepalive ?? all.serverAliveInterval
-      ?? LivenessPolicy.defaultKeepalive
+      ?? (request.isSSH ? .zero : LivenessPolicy.defaultKeepalive)
   }
 
   /// OpenSSH gives up after so many unanswered probes.

@@ -7,13 +7,45 @@ import BridgeWaiting
 
 /// The frame of every command that works over a link: its reporter, its settings, its exit code.
 struct LinkCommand: Sendable {
-  let options: LinkArguments
+  /// Whether words are JSON lines.
+  var isJSON = false
+  /// Where the run's end is written, as it is typed.
+  var exitStatusFile: String?
+  /// Whether the run is one of ssh(1).
+  var isSSH = false
   /// Whether a shell may own the keyboard.
   var isInteractive: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
     { _, _, _ in false }
   /// Whether it starts what gets the user's terminal: that begins in the foreground.
   var startsTerminal: @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
     { _, _, _ in false }
+
+  /// A command with `options`.
+  init(
+    options: LinkArguments,
+    isInteractive: @escaping @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool =
+      { _, _, _ in false },
+    startsTerminal:
+      @escaping @Sendable (ConnectRequest, ConnectSettings, LocalEnvironment) -> Bool = { _, _, _ in
+        false
+      }
+  ) {
+    isJSON = options.json
+    exitStatusFile = options.exitStatusFile
+    self.isInteractive = isInteractive
+    self.startsTerminal = startsTerminal
+  }
+
+  /// A run of ssh(1).
+  static var ssh: LinkCommand {
+    var command = LinkCommand()
+    command.isSSH = true
+    command.isInteractive = { RunContext.ownsKeyboard($0, $1, $2) }
+    command.startsTerminal = { RunContext.startsTerminal($0, $1, $2) }
+    return command
+  }
+
+  private init() {}
 
   /// What the command line asks for.
   typealias Request = @Sendable () throws(AppError) -> ConnectRequest
@@ -33,16 +65,17 @@ struct LinkCommand: Sendable {
   ) async -> Never {
     let local = LocalEnvironment.current()
     var style = Reporter.Style()
-    style.isJSON = options.json
-    style.isTerminal = local.errorIsTerminal && !options.json
+    style.isJSON = isJSON
+    style.isSSH = isSSH
+    style.isTerminal = local.errorIsTerminal && !isJSON
     style.sharesTerminal = style.isTerminal && local.outputIsTerminal
-    style.showsProgress = style.isTerminal && local.canMoveCursor
+    style.showsProgress = style.isTerminal && local.canMoveCursor && !isSSH
     let reporter: Reporter
     var report: ExitReport
     var statusFile: (path: String, descriptor: Int32)?
     do throws(AppError) {
       // Before all that can fail: who reads the file must not find the end of an earlier run.
-      statusFile = try ConnectRequest.map(ConnectRequest.exitStatusFile(options)) {
+      statusFile = try ConnectRequest.map(ConnectRequest.exitStatusFile(exitStatusFile)) {
         (path) throws(AppError) in (path, try LocalEnvironment.openFile(path, appends: false))
       }
       let request = try request()
@@ -66,7 +99,7 @@ struct LinkCommand: Sendable {
     if let statusFile { Self.write(&report, to: statusFile, reporter) }
     reporter.event(.exit(code: report.code))
     await reporter.drain()
-    Signals.exit(report.code)
+    Signals.exit(isSSH ? report.codeOfSSH : report.code)
   }
 
   /// Who reads the file must not take its content for the end of another run: a run that cannot
@@ -135,6 +168,7 @@ struct LinkCommand: Sendable {
         }
       try Self.checkSecurityKeys(of: request, &settings, local)
       reporter.set(settings.loudness)
+      reporter.set(login: "\(settings.user)@\(settings.givenHost)")
       for warning in settings.warnings { reporter.warn(warning) }
       for note in settings.notes { reporter.detail("bridgectl: \(note)") }
       if let proxy = settings.proxy { reporter.report(proxy) }
@@ -147,7 +181,9 @@ struct LinkCommand: Sendable {
         reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))
       let code = await ConnectRun(context, work(context), signals: Signals()).run()
       let facts = context.facts.withLock { $0 }
-      return ExitReport(code: code, remote: facts.remote, caseName: facts.caseName)
+      var report = ExitReport(code: code, remote: facts.remote, caseName: facts.caseName)
+      report.wasUp = facts.wasUp
+      return report
     } catch {
       reporter.fail(error)
       return ExitReport(code: error.exitCode, caseName: error.error.caseName)

@@ -51,7 +51,8 @@ struct RunContext: Sendable {
         to: descriptor, isIdle: request.isIdle,
         waitsForForwards: hasPorts && settings.exitsOnForwardFailure)
     }
-    let keyboard = interactive && local.inputIsTerminal ? Keyboard() : nil
+    let tilde: UInt8? = if case .byte(let byte) = request.escape { byte } else { nil }
+    let keyboard = interactive && local.inputIsTerminal ? Keyboard(tilde: tilde) : nil
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }
     let screen = local.outputIsTerminal ? OutputScreen() : nil

@@ -154,6 +154,11 @@ struct RunForwards: Sendable {
     case .listening(let rule, let port):
       let wasUnavailable = unavailable.remove(rule) != nil
       let words = Self.words(of: rule, at: port)
+      if reporter.style.isSSH, rule.side == .remote, rule.isForAnyPort {
+        let target = if case .fixed(let target) = rule.destination { "\(target)" } else { "socks" }
+        return reporter.log(
+          "Allocated port \(port) for remote forward to \(PeerText.escaped(target))")
+      }
       // Which port the host chose is known from here only.
       let isNews = wasUnavailable || (rule.side == .remote && rule.isForAnyPort)
       if isNews { reporter.log(words) } else { reporter.detail(words) }

@@ -28,20 +28,41 @@ package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
 
   /// Prints what `options` lead to, and ends the process.
   static func run(_ options: ConnectOptions, withSources: Bool) async -> Never {
+    let format = options.json ? Format.json : .text(withSources: withSources)
+    await end(format, isSSH: false) { () throws(CommandFailure) in try request(options) }
+  }
+
+  /// Prints what a request of ssh(1) leads to, as `ssh -G`, and ends the process.
+  static func run(ssh request: ConnectRequest) async -> Never {
+    await end(.text(withSources: false), isSSH: true) { () throws(CommandFailure) in request }
+  }
+
+  private enum Format: Equatable {
+    case json
+    case text(withSources: Bool)
+  }
+
+  private static func end(
+    _ format: Format, isSSH: Bool, _ request: () throws(CommandFailure) -> ConnectRequest
+  ) async -> Never {
     var style = Reporter.Style()
     style.isTerminal = TerminalModes.isTerminal(2)
-    style.isJSON = options.json
+    style.isJSON = format == .json
+    style.isSSH = isSSH
     let reporter = Reporter(style)
     do throws(CommandFailure) {
-      let report = try ConfigReport(try request(options), in: .current(.current()))
+      let report = try ConfigReport(try request(), in: .current(.current()))
       for warning in report.warnings { reporter.warn(warning) }
       for note in report.notes { reporter.log("bridgectl: \(note)") }
       await reporter.drain()
-      StandardOutput.end(with: options.json ? report.json : report.text(withSources: withSources))
+      switch format {
+      case .json: StandardOutput.end(with: report.json)
+      case .text(let withSources): StandardOutput.end(with: report.text(withSources: withSources))
+      }
     } catch {
       reporter.fail(error)
       await reporter.drain()
-      Signals.exit(error.exitCode)
+      Signals.exit(isSSH ? 255 : error.exitCode)
     }
   }
 

@@ -16,6 +16,21 @@ package struct ExitReport: Sendable, Equatable {
   /// The case of the error that ended the run.
   package var caseName: String?
 
+  /// Whether the link was ever up.
+  package var wasUp = false
+
+  /// The exit status of ssh(1) for this end: the remote one, or 255; that of a signal that came
+  /// before the link was up, as the shell says it of a program that a signal has ended.
+  package var codeOfSSH: Int32 {
+    let isSignal = (129...159).contains(code)
+    switch remote {
+    case .status(let status) where Int32(truncatingIfNeeded: status & 0xFF) == code: return code
+    case nil where code == 0: return 0
+    case nil where isSignal && !wasUp: return code
+    case .status, .signal, nil: return 255
+    }
+  }
+
   /// A report.
   package init(code: Int32, remote: Remote? = nil, caseName: String? = nil) {
     self.code = code

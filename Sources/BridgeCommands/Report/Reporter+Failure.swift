@@ -6,6 +6,10 @@ extension Reporter {
   /// The last words: `bridgectl: [caseName] Title: message`, then what can be done.
   func fail(_ failure: CommandFailure) {
     event(.error(failure))
+    if style.isSSH {
+      guard style.loudness != .quiet else { return }
+      return show(lines: SSHWords.lines(failure, login: style.login))
+    }
     let remedy = failure.remedy ?? CommandAdvice.remedy(for: failure.error)
     let advice = remedy ?? CommandAdvice.row(for: failure.error, in: failure.context)
     let row = advice?.of(style.target)

@@ -24,6 +24,11 @@ final class Reporter: Sendable {
     var loudness = ConnectRequest.Loudness.normal
     /// The host as the user typed it, with the options that lead there, for a command to copy.
     var target = "HOST"
+    /// Whether the run is one of ssh(1): our own words are for `-v`, but for the last ones, which
+    /// are ssh's.
+    var isSSH = false
+    /// Who logs in where, once that is known: `user@host`.
+    var login: String?
   }
 
   private struct State {
@@ -76,8 +81,14 @@ final class Reporter: Sendable {
     state.withLock { $0.style.loudness = loudness }
   }
 
+  /// Who logs in where.
+  func set(login: String) { state.withLock { $0.style.login = login } }
+
   /// A line for a person; nothing with `-q`.
-  func log(_ text: String) { say(text, unless: .quiet) }
+  func log(_ text: String) {
+    if style.isSSH, text.hasPrefix("bridgectl: ") { return detail(text) }
+    say(text, unless: .quiet)
+  }
 
   /// A line for a person who asked for more (`-v`).
   func detail(_ text: String) {
@@ -87,6 +98,7 @@ final class Reporter: Sendable {
   /// Something that does not stop the work.
   func warn(_ text: String) {
     event(.warning(message: text))
+    if style.isSSH { return detail("bridgectl: warning: \(text)") }
     if style.loudness != .errors { say("bridgectl: warning: \(text)", unless: .quiet) }
   }
 

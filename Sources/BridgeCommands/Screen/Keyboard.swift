@@ -19,19 +19,23 @@ final class Keyboard: Sendable {
   private struct State {
     var isLive = false
     var wasOpened = false
-    var parser = EscapeParser()
+    var parser: EscapeParser
     var keys = LinkKeys()
     var canDetach = false
     /// Set while the user is asked whether to send what was typed: gets each byte.
     var isAsking = false
   }
 
-  private let state = Mutex(State())
+  private let tilde: UInt8?
+  private let state: Mutex<State>
   private let outbox = Outbox()
   private let opened: AsyncStream<Void>
   private let openedSink: AsyncStream<Void>.Continuation
 
-  init() {
+  /// - Parameter tilde: the byte that begins an escape; nil for none.
+  init(tilde: UInt8? = UInt8(ascii: "~")) {
+    self.tilde = tilde
+    state = Mutex(State(parser: EscapeParser(tilde: tilde)))
     (opened, openedSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
@@ -79,7 +83,7 @@ final class Keyboard: Sendable {
       state.isLive = true
       state.wasOpened = true
       state.canDetach = canDetach
-      state.parser = EscapeParser(canDetach: canDetach)
+      state.parser = EscapeParser(canDetach: canDetach, tilde: tilde)
     }
     openedSink.yield()
   }

@@ -101,11 +101,9 @@ final class PlainWork: LinkWork {
     let terminal = context.pseudoTerminal
     do throws(AppError) {
       let environment = context.settings.environment
-      guard let command = context.request.command else {
-        return .success(try await connection.shell(in: terminal, environment: environment))
-      }
+      let program = try context.request.startedProgram()
       return .success(
-        try await connection.execute(command, terminal: terminal, environment: environment))
+        try await connection.start(program, terminal: terminal, environment: environment))
     } catch {
       return .failure(error)
     }

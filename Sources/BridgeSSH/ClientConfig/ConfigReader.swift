@@ -271,7 +271,9 @@ struct ConfigReader {
     guard !isIgnorable(name) else { return addNote("\(location): \(shown(name)) was ignored") }
     let near = NearNames.of(name, among: ConfigDirective.names)
     let hint = near.isEmpty ? "" : ". Did you mean \(near.joined(separator: ", "))?"
-    throw bad(name.isEmpty ? "=" : name, "it is not a keyword of ssh_config\(hint)", location)
+    // By the first words tools find out what a client does not know.
+    let reason = "Bad configuration option: it is not a keyword of ssh_config\(hint)"
+    throw bad(name.isEmpty ? "=" : name, reason, location)
   }
 
   /// A keyword that sets nothing here. What a distribution wrote into the machine's file is no

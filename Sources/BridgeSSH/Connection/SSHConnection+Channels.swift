@@ -4,8 +4,6 @@ import BridgeTransport
 import BridgeWaiting
 
 extension SSHConnection {
-  /// The longest command libssh2 1.10 can send in its one packet.
-  private static let longestCommand = 32_000
   /// The bytes that one stream of a channel holds before its reader holds back the server.
   private static let mailboxLimit = 256 << 10
 
@@ -19,20 +17,8 @@ extension SSHConnection {
   public nonisolated func execute(
     _ command: String, terminal: PseudoTerminal? = nil, environment: [EnvironmentVariable] = []
   ) async throws(AppError) -> SSHChannel {
-    guard !command.utf8.contains(0) else {
-      throw .validationError(field: "command", message: "It contains a NUL byte.")
-    }
-    guard command.utf8.count <= Self.longestCommand else {
-      throw .validationError(
-        field: "command",
-        message: "It is longer than \(Self.longestCommand) bytes; send it as input to a shell.")
-    }
-    try SSHInput.check(terminal)
-    try SSHInput.check(environment)
-    return try await withTaskExecutorPreference(reactor) {
-      () async throws(AppError) -> SSHChannel in
-      try await self.open(command, terminal: terminal, environment)
-    }
+    try await start(
+      RemoteProgram(command: Array(command.utf8)), terminal: terminal, environment: environment)
   }
 
   /// Starts the user's login shell in a terminal.
@@ -41,16 +27,26 @@ extension SSHConnection {
   public nonisolated func shell(
     in terminal: PseudoTerminal? = PseudoTerminal(), environment: [EnvironmentVariable] = []
   ) async throws(AppError) -> SSHChannel {
+    try await start(.shell, terminal: terminal, environment: environment)
+  }
+
+  /// Starts `program`, with a terminal when one is given.
+  ///
+  /// - Throws: as `execute`, but for what `RemoteProgram` has checked.
+  package nonisolated func start(
+    _ program: RemoteProgram, terminal: PseudoTerminal? = nil,
+    environment: [EnvironmentVariable] = []
+  ) async throws(AppError) -> SSHChannel {
     try SSHInput.check(terminal)
     try SSHInput.check(environment)
     return try await withTaskExecutorPreference(reactor) {
       () async throws(AppError) -> SSHChannel in
-      try await self.open(nil, terminal: terminal, environment)
+      try await self.open(program, terminal: terminal, environment)
     }
   }
 
   private func open(
-    _ command: String?, terminal: PseudoTerminal?, _ environment: [EnvironmentVariable]
+    _ program: RemoteProgram, terminal: PseudoTerminal?, _ environment: [EnvironmentVariable]
   ) async throws(AppError) -> SSHChannel {
     guard life.state == .connected || ending != nil else {
       throw .internalError(detail: "A channel was requested before the connection was up.")
@@ -72,15 +68,15 @@ extension SSHConnection {
     // of the link. Not before: what the channel brings must not end it while a request on it is
     // under way.
     let started = await request(of: native) {
-      $0.start(command)
+      $0.start(program)
     } answer: {
-      $0.register(native, command: command, window: window)
+      $0.register(native, command: program.text, window: window)
     }
     if case .failure(let failure) = started,
       ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
     {
       // The request may have reached the server before the link went, or the channel was closed.
-      throw AppError(sshError: outcome(of: command, after: failure))
+      throw AppError(sshError: outcome(of: program.text, after: failure))
     }
     return try value(of: started)
   }

@@ -57,6 +57,16 @@ package struct LocalEnvironment: Sendable {
     }
   }
 
+  /// The bytes of each argument; the first one is the program's name.
+  package static var argumentBytes: [[UInt8]] {
+    let arguments = unsafe UnsafeBufferPointer(
+      start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    return arguments.indices.map { index in
+      guard let argument = unsafe arguments[index] else { return [] }
+      return unsafe Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+    }
+  }
+
   /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
   /// and gets what is meant for them. Call it first.
   package static func openStandardDescriptors() {
@@ -99,6 +109,12 @@ package struct LocalEnvironment: Sendable {
   /// Whether something is at `path`, a file that can be read.
   package static func isReadable(_ path: String) -> Bool {
     unsafe !path.utf8.contains(0) && access(path, R_OK) == 0
+  }
+
+  /// Whether a unix socket is at `path`.
+  package static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   /// Makes sure that `descriptor`, which `option` names, was opened by the parent process, and

@@ -105,14 +105,18 @@ import CLibSSH2
     }
   }
 
-  /// Starts a shell, or `command` as it is.
-  func start(_ command: String?) -> Attempt<Void> {
-    request { channel in
-      guard let command else {
-        return unsafe libssh2_channel_process_startup(channel.raw, "shell", 5, nil, 0)
+  /// Starts `program`.
+  func start(_ program: RemoteProgram) -> Attempt<Void> {
+    let name = program.request.rawValue
+    return request { channel in
+      guard program.request != .shell else {
+        return unsafe libssh2_channel_process_startup(
+          channel.raw, name, UInt32(name.utf8.count), nil, 0)
       }
-      return unsafe libssh2_channel_process_startup(
-        channel.raw, "exec", 4, command, UInt32(command.utf8.count))
+      return unsafe program.bytes.map { CChar(bitPattern: $0) }.withUnsafeBufferPointer {
+        unsafe libssh2_channel_process_startup(
+          channel.raw, name, UInt32(name.utf8.count), $0.baseAddress, UInt32($0.count))
+      }
     }
   }
 

@@ -1,0 +1,45 @@
+import BridgeErrors
+
+/// The last words of a run of ssh(1): OpenSSH's own where it has some, by which people and programs
+/// find out what went wrong.
+package enum SSHWords {
+  /// The cause, in lines without line feeds.
+  ///
+  /// - Parameter login: who logs in where, `user@host`.
+  package static func lines(_ failure: CommandFailure, login: String?) -> [String] {
+    let cause = cause(failure)
+    guard let context = failure.context else { return [cause] }
+    switch context.kind {
+    case .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType:
+      return [cause, "Host key verification failed."]
+    case .nameUnknown:
+      return ["ssh: Could not resolve hostname \(context.host): Name or service not known"]
+    case .refused: return ["\(dial(context)): Connection refused"]
+    case .dialTimeout: return ["\(dial(context)): Connection timed out"]
+    case .unreachable:
+      guard let text = context.native?.text, !text.isEmpty else { return [cause] }
+      return ["\(dial(context)): \(PeerText.escaped(text, limit: 256))"]
+    case .authenticationRefused:
+      guard case .sshAuthenticationFailed(let method) = failure.error else { return [cause] }
+      let methods = PeerText.escaped(method, limit: 256)
+      return ["\(name(login, context)): Permission denied (\(methods))."]
+    case .keyUnusable, .agentUnavailable:
+      return [cause, "\(name(login, context)): Permission denied."]
+    default: return [cause]
+    }
+  }
+
+  private static func name(_ login: String?, _ context: FailureContext) -> String {
+    PeerText.escaped(login ?? context.host, limit: 512)
+  }
+
+  private static func dial(_ context: FailureContext) -> String {
+    "ssh: connect to host \(context.host)" + (context.port.map { " port \($0)" } ?? "")
+  }
+
+  /// What a person reads of it with `connect`, but for the name of the case and the remedy.
+  private static func cause(_ failure: CommandFailure) -> String {
+    let line = TerminalBanner.lastLines(failure.error, context: failure.context, program: "ssh")[0]
+    return line.replacing("[\(failure.error.caseName)] ", with: "", maxReplacements: 1)
+  }
+}

@@ -1,0 +1,71 @@
+import BridgeCommands
+import BridgeErrors
+import Testing
+
+/// How a run of ssh(1) ends: its last words and its status.
+@Suite struct SSHWordsTests {
+  private func lines(_ kind: FailureKind?, _ error: AppError, text: String? = nil) -> [String] {
+    let native = text.map { NativeFailure(library: .system, code: 113, text: $0) }
+    let context = kind.map {
+      FailureContext(kind: $0, phase: .dial, host: "box", port: 22, native: native)
+    }
+    return SSHWords.lines(CommandFailure(error: error, context: context), login: "me@box")
+  }
+
+  @Test func theyAreThoseOfOpenSSHWhereItHasSome() {
+    let lost = AppError.sshConnectionFailed(host: "box", reason: "It is gone.")
+    #expect(lines(.refused, lost) == ["ssh: connect to host box port 22: Connection refused"])
+    #expect(lines(.dialTimeout, lost) == ["ssh: connect to host box port 22: Connection timed out"])
+    #expect(
+      lines(.unreachable, lost, text: "No route to host") == [
+        "ssh: connect to host box port 22: No route to host"
+      ])
+    #expect(
+      lines(.nameUnknown, lost) == [
+        "ssh: Could not resolve hostname box: Name or service not known"
+      ])
+    #expect(
+      lines(.authenticationRefused, .sshAuthenticationFailed(method: "publickey")) == [
+        "me@box: Permission denied (publickey)."
+      ])
+    let changed = lines(.hostKeyChanged, .sshHostKeyMismatch(host: "box"))
+    #expect(changed.count == 2)
+    #expect(changed.last == "Host key verification failed.")
+  }
+
+  @Test func elseTheyAreTheCauseAlone() {
+    let words = lines(nil, .validationError(field: "Port", message: "It is none."))
+    #expect(words.count == 1)
+    #expect(words[0].hasPrefix("ssh: "))
+    #expect(words[0].contains("It is none."))
+    #expect(!words[0].contains("["))
+  }
+
+  @Test(
+    arguments: [
+      (0, .status(0), true, 0), (7, .status(7), true, 7), (137, .signal("KILL"), true, 255),
+      (73, .status(0), true, 255), (79, nil, false, 255), (0, nil, true, 0), (143, nil, true, 255),
+      (143, nil, false, 143), (74, nil, true, 255), (255, .status(255), true, 255),
+    ] as [(Int32, ExitReport.Remote?, Bool, Int32)])
+  func theStatus(_ code: Int32, _ remote: ExitReport.Remote?, _ wasUp: Bool, _ ours: Int32) {
+    var report = ExitReport(code: code, remote: remote)
+    report.wasUp = wasUp
+    #expect(report.codeOfSSH == ours)
+  }
+
+  @Test func theVersionHasTheShapeThatProgramsRead() throws {
+    let match = try #require(SSHAnswers.version.firstMatch(of: /^OpenSSH_(\d+)\.(\d+)/))
+    #expect(match.output.1 == "9")
+    #expect(SSHAnswers.version.contains("bridgectl"))
+  }
+
+  @Test(arguments: ["cipher", "mac", "kex", "key", "sig", "Ciphers", "compression", "help"])
+  func aQueryHasNames(_ query: String) throws {
+    let names = try SSHAnswers.answer(to: query)
+    #expect(!names.isEmpty && Set(names).count == names.count)
+  }
+
+  @Test func anotherQueryIsRefused() {
+    #expect(throws: SSHArguments.Refusal.self) { try SSHAnswers.answer(to: "x") }
+  }
+}

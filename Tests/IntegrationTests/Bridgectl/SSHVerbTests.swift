@@ -1,0 +1,245 @@
+import BridgeFaults
+import Foundation
+import Testing
+
+/// This program called by the name `ssh`, by a person and by what calls ssh.
+@Suite("ssh", .timeLimit(.minutes(5))) struct SSHVerbTests {
+  @Test func theStatusIsTheRemoteOne() async throws {
+    try await withSSH { _, home in
+      for (command, code) in [("true", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 255)] {
+        let outcome = try await home.ssh(["box", command])
+        #expect(outcome.code == code, "\(command)")
+        #expect(outcome.error.isEmpty, "\(outcome.error)")
+      }
+    }
+  }
+
+  @Test func ownFailuresEndWith255InTheWordsOfSSH() async throws {
+    try await withSSH { _, home in
+      let (port, bare) = (1, home.file("bare"))
+      let cases = [
+        (["-p", "\(port)", "box", "x"], "connect to host box port \(port): Connection refused\n"),
+        (
+          ["-i", "/none", "-oIdentityFile=none", "-F", "none", "x@h"], "Could not resolve hostname"
+        ),
+        (["box", "-oUserKnownHostsFile=none", "-oBatchMode=yes"], "verification failed.\n"),
+        (["-oIdentityFile=/none", "-oIdentityAgent=none", "-F", bare, "box"], "Permission denied"),
+        (["-s", "box", "nothing"], "ssh: "), (["-oNonsense=1", "box"], "Bad configuration option"),
+        (["-w0", "box"], "-w"), (["box", "-Z"], "usage: ssh"),
+      ]
+      for (words, text) in cases {
+        let outcome = try await home.ssh(words)
+        #expect(outcome.code == 255, "\(words)")
+        #expect(outcome.error.contains(text), "\(words): \(outcome.error)")
+        #expect(!outcome.error.contains("bridgectl"), "\(words): \(outcome.error)")
+      }
+      let silent = try await home.ssh(["-q", "-p", "\(port)", "box", "x"])
+      #expect((silent.code, silent.error) == (255, ""))
+    }
+  }
+
+  /// The first of -p, -l and -o, and any of them before the host's own words.
+  @Test func theFirstSettingDecides() async throws {
+    try await withSSH { server, home in
+      for words in [["-p1", "-oPort=\(server.port)"], ["-oPort=1", "-p", "\(server.port)"]] {
+        let outcome = try await home.ssh(words + ["box", "true"])
+        #expect(outcome.code == 255)
+      }
+      let first = ["-p", "\(server.port)", "-oPort=1", "-l", server.user, "-oUser=x", "y@box"]
+      let called = try await home.ssh(first + ["true"])
+      #expect(called.code == 0, "\(called.error)")
+      let verb = try await home.run(["ssh"] + first + ["echo", "a  b"])
+      #expect((verb.code, verb.text) == (0, "a b\n"))
+    }
+  }
+
+  @Test func aCommandMayBeAnyBytes() async throws {
+    try await withSSH { _, home in
+      let outcome = try await home.run(
+        ["ssh"], through: #"exec "$0" ssh box "printf '$(printf '\351')'""#)
+      #expect(outcome.code == 0, "\(outcome.error)")
+      #expect(outcome.output == [0xE9])
+    }
+  }
+
+  @Test func nothingRunsThereButWhatWasAskedFor() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.forceCommand = #"echo "[$SSH_ORIGINAL_COMMAND]" >> ~/ran"#
+    let remote = try Home()
+    configuration.home = remote.path
+    try await withSSH(configuration) { _, home in
+      for words in [["box", "one"], ["box"], ["-tt", "box", "two"]] {
+        let outcome = try await home.ssh(words)
+        #expect(outcome.code == 0, "\(outcome.error)")
+      }
+    }
+    #expect(remote.read("ran") == "[one]\n[]\n[two]\n")
+  }
+
+  /// The options that ansible, scp, sftp, sshfs, mosh and Emacs give.
+  @Test(arguments: [
+    "-C -o ControlMaster=auto -o ControlPersist=60s -o ControlPath=/tmp/%C -o ForwardAgent=no",
+    "-x -oForwardAgent=no -oPermitLocalCommand=no -oClearAllForwardings=yes -oRemoteCommand=none "
+      + "-oRequestTTY=no -l USER", "-x -a -oClearAllForwardings=yes -2", "-n -S none -y -k -K",
+    "-e none -T -4 -A -o ControlMaster=no -o ControlPersist=no",
+  ])
+  func optionsOfToolsAreTakenInSilence(_ line: String) async throws {
+    try await withSSH { server, home in
+      let words = line.replacing("USER", with: server.user).split(separator: " ").map(String.init)
+      let outcome = try await home.ssh(words + ["box", "echo here"])
+      #expect((outcome.code, outcome.text, outcome.error) == (0, "here\n", ""))
+      let more = try await home.ssh(words + ["-v", "box", "true"])
+      #expect(more.error.contains("bridgectl: connected"))
+    }
+  }
+
+  @Test func itSaysWhatItIs() async throws {
+    try await withSSH { _, home in
+      let version = try await home.ssh(["-V"])
+      #expect(version.code == 0 && version.text.isEmpty)
+      #expect(version.error.hasPrefix("OpenSSH_9"))
+      let ciphers = try await home.ssh(["-Q", "cipher"])
+      #expect(ciphers.text.contains("aes256-ctr\n"))
+      let settings = try await home.ssh(["-G", "box"])
+      #expect(settings.text.hasPrefix("host box\n"))
+      #expect((settings.code, settings.error) == (0, ""))
+    }
+  }
+
+  @Test func aShellEndsWithALineAndAnotherEscape() async throws {
+    try await withSSH { _, home in
+      let terminal = try Terminal()
+      let child = try Child(
+        ["-e%", "box"], program: home.file("bin/ssh"), environment: home.environment,
+        streams: .terminal(terminal.path), onEnd: terminal.hangUp)
+      var screen = Screen(terminal, child)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      screen.type("echo '~.'\r~.\r")
+      try await screen.see("~.\r\n")
+      screen.type("%.")
+      #expect(await screen.end() == 255)
+      #expect(screen.transcript.contains("Connection to box closed."))
+    }
+  }
+}
+
+/// Programs that call ssh, where they are installed, with ours in its place.
+@Suite("ssh under its tools", .timeLimit(.minutes(5))) struct SSHToolTests {
+  private static func isInstalled(_ name: String) -> Bool {
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/\(name)")
+  }
+
+  /// Both as their own ssh and as a command with a word behind it.
+  @Test(.enabled(if: isInstalled("git")), arguments: ["$HOME/bin/ssh", "$HOME/bin/bridgectl ssh"])
+  func gitClonesAndPushes(_ ssh: String) async throws {
+    try await withSSH { _, home in
+      let script = """
+        set -e
+        cd; git config --global user.email a@b; git config --global user.name me
+        git config --global init.defaultBranch main; git config --global core.sshCommand "\(ssh)"
+        git init -q --bare there.git; git init -q here; cd here
+        head -c 300000 /dev/urandom > file; git add file; git commit -qm one
+        git push -q "box:$HOME/there.git" HEAD:main
+        git clone -q "ssh://box$HOME/there.git" ../again; cmp file ../again/file
+        """
+      try await home.succeeds(script)
+    }
+  }
+
+  @Test(.enabled(if: isInstalled("scp")), arguments: ["-s", "-O"])
+  func scpCopiesBothWays(_ mode: String) async throws {
+    try await withSSH { _, home in
+      let script = """
+        set -e
+        cd; mkdir tree; head -c 300000 /dev/urandom > tree/file; echo x > "tree/a b"
+        scp -q \(mode) -S "$HOME/bin/ssh" -r tree "box:$HOME/there"
+        scp -q \(mode) -S "$HOME/bin/ssh" -r "box:$HOME/there" back
+        diff -r tree there; diff -r tree back
+        """
+      try await home.succeeds(script)
+    }
+  }
+
+  @Test(.enabled(if: isInstalled("sftp"))) func sftpWorks() async throws {
+    try await withSSH { _, home in
+      let script = """
+        set -e
+        cd; head -c 300000 /dev/urandom > file
+        echo "put file $HOME/there" | sftp -q -S "$HOME/bin/ssh" -b - box > /dev/null
+        cmp file there
+        """
+      try await home.succeeds(script)
+    }
+  }
+
+  @Test(.enabled(if: isInstalled("rsync"))) func rsyncCopiesATreeWithAnyNames() async throws {
+    try await withSSH { _, home in
+      let script = """
+        set -e
+        cd; mkdir tree; head -c 300000 /dev/urandom > tree/file; touch "tree/$(printf 'l\\351')"
+        rsync -a -e "$HOME/bin/ssh -T" tree/ "box:$HOME/there/"
+        rsync -a -e "$HOME/bin/ssh -T" "box:$HOME/there/$(printf 'l\\351')" back
+        diff -r tree there; test -e back
+        """
+      try await home.succeeds(script)
+    }
+  }
+
+  @Test(.enabled(if: isInstalled("ssh-copy-id"))) func aKeyIsInstalled() async throws {
+    let remote = try Home()
+    var configuration = SSHServerConfiguration()
+    configuration.home = remote.path
+    try await withSSH(configuration) { _, home in
+      let script = """
+        set -e
+        cd; ssh-keygen -q -t ed25519 -N '' -f new; PATH=$HOME/bin:$PATH
+        ssh-copy-id -f -i new.pub box > /dev/null 2>&1
+        cmp new.pub "\(remote.path)/.ssh/authorized_keys"
+        """
+      try await home.succeeds(script)
+    }
+  }
+}
+
+extension Home {
+  /// Runs this program as `ssh`.
+  fileprivate func ssh(_ words: [String], input: [UInt8] = []) async throws -> Outcome {
+    try await run(words, input: input, program: file("bin/ssh"))
+  }
+
+  /// Runs a script of bash that must succeed, and say nothing to standard error.
+  fileprivate func succeeds(_ script: String) async throws {
+    let outcome = try await run(["-c", script], program: "/bin/bash")
+    #expect(outcome.code == 0, "\(outcome.text)\(outcome.error)")
+    #expect(outcome.error.isEmpty, "\(outcome.error)")
+  }
+}
+
+/// With a server that `~/.ssh/config` calls `box`, and this program in `~/bin` as `ssh` and as
+/// `bridgectl`.
+private func withSSH(
+  _ configuration: SSHServerConfiguration = .init(),
+  _ body: (SSHServer, Home) async throws -> Void
+) async throws {
+  try await withServer(configuration) { server, home in
+    let host = """
+        HostName 127.0.0.1
+        User \(server.user)
+        UserKnownHostsFile \(home.file("known_hosts"))
+        IdentitiesOnly yes
+
+      """
+    try home.write("Host box\n\(host)  Port \(server.port)\n", to: "bare")
+    try home.write(
+      "Host box\n\(host)  IdentityFile \(server.identityFile)\nHost box\n  Port \(server.port)\n",
+      to: ".ssh/config")
+    let folder = home.file("bin")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for name in ["ssh", "bridgectl"] {
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder)/\(name)", withDestinationPath: Child.program)
+    }
+    try await body(server, home)
+  }
+}
