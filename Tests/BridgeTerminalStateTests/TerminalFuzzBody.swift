@@ -12,7 +12,7 @@ enum TerminalFuzzBody {
     guard let first = data.first else { return nil }
     let rest = Array(data.dropFirst())
     let pieces = cut(rest, by: Int(first))
-    return tracker(rest, pieces) ?? filter(rest, pieces)
+    return tracker(rest, pieces) ?? filter(rest, pieces) ?? screen(rest, pieces)
   }
 
   private static func cut(_ bytes: [UInt8], by seed: Int) -> [[UInt8]] {
@@ -52,5 +52,18 @@ enum TerminalFuzzBody {
       guard shown.count <= whole.count + 5 * sequences else { return "more is shown than printed" }
     }
     return nil
+  }
+
+  private static func screen(_ whole: [UInt8], _ pieces: [[UInt8]]) -> String? {
+    var (once, inPieces) = (
+      TerminalScreen(rows: 5, columns: 20, history: 9),
+      TerminalScreen(rows: 5, columns: 20, history: 9)
+    )
+    once.track(whole)
+    for piece in pieces { inPieces.track(piece) }
+    guard once == inPieces else { return "the screen depends on where the bytes were cut" }
+    var fresh = TerminalScreen(rows: 5, columns: 20)
+    fresh.track(once.render())
+    return fresh == once ? nil : "the screen is not restored"
   }
 }
