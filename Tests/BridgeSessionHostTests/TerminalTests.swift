@@ -198,4 +198,26 @@ import Testing
     _ = try bench.run(["wait", "--session", spec.session.description])
     #expect(bench.text("answer") == "\u{1B}[?62;22c".prefix(9))
   }
+
+  /// A program that draws its question once and then moves a spinner only.
+  @Test func aNewTerminalIsShownWhatWasDrawnLongAgo() throws {
+    let bench = try SessionBench()
+    let frames =
+      "awk 'BEGIN { while (n++ < 20000) printf \"\\033[9;1H\\033[3%dm*\\033[m\", n % 8 }'"
+    let spec = terminal(bench, "printf 'Allow this? '; \(frames); printf done; read word")
+    _ = try bench.start(spec)
+    try bench.wait(for: spec.session, toPrint: 300_000)
+    for role in [Role.viewer, .writer] {
+      let client = try bench.attach(
+        spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
+      ) {
+        $0.replay = .screen
+        $0.role = role
+      }
+      try client.greet()
+      let welcome = try #require(client.welcome)
+      #expect(welcome.modes.count < 2000)
+      #expect(String(decoding: welcome.modes, as: UTF8.self).contains("Allow this?"))
+    }
+  }
 }

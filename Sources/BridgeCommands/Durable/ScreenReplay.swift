@@ -23,8 +23,13 @@ package struct ScreenReplay: Sendable {
     return true
   }
 
-  /// The sequences to show of those that come before the output.
-  package mutating func begin(with sequences: [UInt8]) -> [UInt8] { filter.filter(sequences) }
+  /// The sequences to show of those that come before the output at `offset`.
+  package mutating func begin(with sequences: [UInt8], at offset: UInt64 = 0) -> [UInt8] {
+    let shown = filter.filter(sequences)
+    guard offset >= live, !sequences.isEmpty else { return shown }
+    isLive = true
+    return shown + filter.finish()
+  }
 
   /// The bytes to show of those at `offset`.
   package mutating func show(_ bytes: [UInt8], at offset: UInt64) -> [UInt8] {

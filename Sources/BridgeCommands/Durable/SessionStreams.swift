@@ -162,7 +162,7 @@ final class SessionStreams: Sendable {
   private func show(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
     switch chunk.content {
     case .screen(let modes, let live):
-      return await write([beginReplay(modes, to: live)])
+      return await write([beginReplay(modes, at: chunk.offset, to: live)])
     case .gap(let end):
       // The output before it may end in the middle of a line.
       if keyboard?.wasOpened == true { context.reporter.leaveLine() }
@@ -180,15 +180,15 @@ final class SessionStreams: Sendable {
   }
 
   /// What is shown of `modes` before output that is old up to `live`.
-  private func beginReplay(_ modes: [UInt8], to live: UInt64) -> [UInt8] {
+  private func beginReplay(_ modes: [UInt8], at offset: UInt64, to live: UInt64) -> [UInt8] {
     guard welcome.kind == .terminal, let screen = context.screen else { return modes }
     return replay.withLock { replay in
-      if replay?.extend(to: live) == true { return replay?.begin(with: modes) ?? modes }
+      if replay?.extend(to: live) == true { return replay?.begin(with: modes, at: offset) ?? modes }
       // A new client has a terminal of its own; who comes back knows what was shown.
       let isNew = !isOwn && replay == nil
       var next = ScreenReplay(live: live, for: isNew ? .replay : .resumption, after: screen.state)
       defer { replay = next }
-      return next.begin(with: modes)
+      return next.begin(with: modes, at: offset)
     }
   }
 

@@ -21,11 +21,17 @@ extension Keeper {
   func resize(to size: WindowSize, at now: Milliseconds) {
     redraw = nil
     guard server.takeNewScreen(), tracker.isAlternateScreen, size.rows > 1 else {
-      return program.resize(size)
+      return setSize(size)
     }
     var other = size
     other.rows -= 1
-    program.resize(other)
+    setSize(other)
     redraw = (now + Self.redrawDelay, size)
+  }
+
+  /// Sets the size now.
+  func setSize(_ size: WindowSize) {
+    program.resize(size)
+    checkpoint?.resize(to: size, at: server.journal.newest)
   }
 }

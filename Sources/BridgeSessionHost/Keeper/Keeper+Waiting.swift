@@ -62,6 +62,7 @@ extension Keeper {
     first.limit(to: hangupAt)
     first.limit(to: tidyAt)
     first.limit(to: settleAt)
+    first.limit(to: screenAt)
     first.limit(to: touchAt)
     if case .hold(let until) = permission { first.limit(to: until) }
     if let leaderEnd, state.phase != .ended, program.isTerminal {

@@ -37,6 +37,12 @@ final class Keeper {
   private var agentTarget: String?
   private var saidLineTruncated = false
   var tracker = TerminalState()
+  /// What the terminal shows; nil on pipes.
+  var checkpoint: ScreenCheckpoint?
+  /// When the checkpoint takes in what was printed since; nil where it has all.
+  var screenAt: Milliseconds?
+  /// When output was read last.
+  var printedAt: Milliseconds = 0
   /// Since when no client is attached.
   var alone = Alone.no
   /// The true size, to be set after another one was: programs redraw when the size changes.
@@ -102,6 +108,8 @@ final class Keeper {
       HostSession(configuration), Journal(files.directory, segmentLength: length))
     if spec.kind == .terminal {
       server.journal.modes = { [unowned self] in self.tracker.checkpoint }
+      checkpoint = ScreenCheckpoint(spec.size)
+      server.screen = { [unowned self] in self.screenPoint(for: $0) }
     }
   }
 
@@ -152,8 +160,9 @@ final class Keeper {
     }
     if let redraw, redraw.at <= now {
       self.redraw = nil
-      program.resize(redraw.size)
+      setSize(redraw.size)
     }
+    advanceScreen(at: now)
     callers.removeAll { !$0.isKnown && now >= $0.since + Self.callerTimeout }
     if owesDisk, now >= retryAt {
       retryAt = now + Self.diskRetry
@@ -248,6 +257,7 @@ final class Keeper {
       journal.append(stream, bytes)
       if stream == .terminal { track(bytes) }
       server.machine.produced(bytes.count, at: now)
+      followScreen(at: now)
       _ = journal.drop(below: server.machine.dropTarget)
       server.machine.dropped(below: journal.oldest)
       if journal.isPending { settleAt = now + Self.settleDelay }

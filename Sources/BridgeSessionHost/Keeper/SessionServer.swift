@@ -14,6 +14,9 @@ final class SessionServer {
   /// What the last writer gave for the environment file.
   private var environment: [[UInt8]]?
 
+  /// What a new client of a terminal is shown; nil for what is found in the journal.
+  var screen: ((Hello) -> ReplayPoint?)?
+
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
 
@@ -156,7 +159,8 @@ final class SessionServer {
   /// Finds where a terminal of its own begins, before the machine answers its hello.
   private func prepare(for hello: Hello) {
     guard hello.resume == nil, hello.replay == .screen else { return }
-    machine.replayPoint = ReplayStart.find(in: journal, machine.configuration.kind)
+    machine.replayPoint =
+      screen?(hello) ?? ReplayStart.find(in: journal, machine.configuration.kind)
   }
 
   /// Executes the effects of the machine.

@@ -1,0 +1,80 @@
+import BridgeSessionProtocol
+import BridgeTerminalState
+
+/// What the terminal of a session shows at an offset. What was printed since is in the journal, and
+/// taken in when it is asked for: no emulator runs while output flows.
+struct ScreenCheckpoint {
+  /// All output below is in the screen.
+  private(set) var offset: UInt64 = 0
+  private var screen: TerminalScreen
+  /// New sizes that output behind `offset` was printed for.
+  private var sizes: [(offset: UInt64, size: WindowSize)] = []
+  /// The newest size.
+  private(set) var size: WindowSize
+  /// Whether it had another size before.
+  private(set) var wasResized = false
+  /// False where output was lost before it was taken in.
+  private(set) var isExact = true
+
+  /// Lines above the screen.
+  static let history = 100
+  /// Lines above the screen are written as far as the whole is no longer.
+  static let usualLength = 16 << 10
+  /// What else a welcome has needs the rest.
+  static let longest = Int(Limits.handshake) - (4 << 10)
+  /// Sizes that are kept: a window that is dragged has many between two bytes of output.
+  private static let sizeLimit = 1024
+
+  init(_ size: WindowSize) {
+    self.size = size
+    screen = TerminalScreen(
+      rows: Int(size.rows), columns: Int(size.columns), history: Self.history)
+  }
+
+  /// The terminal has another size from `offset` on.
+  mutating func resize(to size: WindowSize, at offset: UInt64) {
+    guard size.rows != self.size.rows || size.columns != self.size.columns else { return }
+    self.size = size
+    wasResized = true
+    if sizes.last?.offset == offset || sizes.count == Self.sizeLimit { sizes.removeLast() }
+    sizes.append((offset, size))
+  }
+
+  /// Takes in what was printed below `end`.
+  mutating func advance(to end: UInt64, in journal: Journal) {
+    while offset < end, isExact {
+      let limit = min(end, sizes.first.map { max($0.offset, offset) } ?? end)
+      if limit > offset {
+        switch journal.piece(from: offset, to: limit, framed: false) {
+        case .bytes(let bytes, let through) where through > offset:
+          screen.track(bytes)
+          offset = through
+        case .bytes, .missing: isExact = false
+        }
+      }
+      applySizes()
+    }
+    applySizes()
+  }
+
+  private mutating func applySizes() {
+    while let next = sizes.first, next.offset <= offset {
+      screen.resize(rows: Int(next.size.rows), columns: Int(next.size.columns))
+      sizes.removeFirst()
+    }
+  }
+
+  /// The sequences that bring a new terminal to what is shown at `offset`, in a size that it will
+  /// have; nil where they would be too long.
+  func render(for size: WindowSize?) -> [UInt8]? {
+    var shown = screen
+    if let size { shown.resize(rows: Int(size.rows), columns: Int(size.columns)) }
+    var lines = Self.history
+    while true {
+      let bytes = shown.render(history: lines)
+      if bytes.count <= Self.usualLength { return bytes }
+      if lines == 0 { return bytes.count <= Self.longest ? bytes : nil }
+      lines /= 2
+    }
+  }
+}
