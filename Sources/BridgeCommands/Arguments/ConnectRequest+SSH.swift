@@ -13,8 +13,6 @@ extension ConnectRequest {
     _ ssh: SSHArguments, command bytes: [UInt8], home: String
   ) throws(AppError) {
     host = try HostArgument(name: ssh.host)
-    port = ssh.hostPort
-    user = ssh.hostUser
     identities = try Self.paths(ssh.identities, field: "-i").map {
       $0.hasPrefix("~/") ? home + $0.dropFirst() : $0
     }
@@ -35,13 +33,19 @@ extension ConnectRequest {
     carried = ssh.carried
     forwards = carried == nil ? ssh.forwards : nil
     isSSH = true
-    escape = ssh.escape ?? escape
+    takesSession = true
     guard !bytes.isEmpty, !isIdle else { return }
     let program =
       ssh.isSubsystem
       ? try RemoteProgram(subsystem: bytes) : try RemoteProgram(command: bytes)
     self.program = program
     command = program.text
+  }
+
+  /// What runs, in the words of `Match sessiontype`.
+  var sessionWord: String {
+    if isIdle { return "none" }
+    return (program?.request ?? (command == nil ? .shell : .exec)).rawValue
   }
 
   /// What is started on the host.

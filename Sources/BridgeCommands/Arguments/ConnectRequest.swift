@@ -119,8 +119,8 @@ package struct ConnectRequest: Sendable, Equatable {
   /// Whether the run is one of ssh(1): it is silent about what ssh is silent about, probes only
   /// where it is asked to, and ends with ssh's exit status.
   package var isSSH = false
-  /// The key that begins an escape.
-  package var escape = EscapeChoice.byte(UInt8(ascii: "~"))
+  /// Whether RemoteCommand, SessionType and StdinNull of the configuration say what runs.
+  package var takesSession = false
 
   /// Creates a request from the options of `connect`.
   ///
@@ -131,6 +131,7 @@ package struct ConnectRequest: Sendable, Equatable {
     isIdle = options.nothing
     recovery.isIdempotent = options.idempotent
     command = try Self.command(options)
+    takesSession = true
     messages = try MessageRequest(options, host: host, port: port)
     durability = try Self.durability(options)
     start = try StartRequest(options.start)

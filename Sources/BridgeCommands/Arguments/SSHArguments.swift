@@ -4,8 +4,8 @@ package import BridgeSSH
 /// The command line of ssh(1), read as OpenSSH reads it: by getopt(3), before the host and between
 /// it and the command.
 ///
-/// As there, the first of `-p`, `-l` and `-o` decides, and so does any of them over the host's own
-/// words; of the flags the last one counts, and over `-o`.
+/// As there, the first of `-p`, `-l`, `-o` and what the host's own words say decides, as they stand
+/// in the line; of the flags the last one counts, and over `-o`.
 package struct SSHArguments: Sendable, Equatable {
   /// What is asked for.
   package enum Purpose: Sendable, Equatable {
@@ -38,11 +38,7 @@ package struct SSHArguments: Sendable, Equatable {
   package private(set) var purpose = Purpose.session
   /// The host, without a user or port; empty where none is needed.
   package private(set) var host = ""
-  /// The user of the destination.
-  package private(set) var hostUser: String?
-  /// The port of the destination.
-  package private(set) var hostPort: Int?
-  /// `-p`, `-l` and `-o`, in their order, as KEY=VALUE.
+  /// `-p`, `-l`, `-o` and what the destination says, in their order, as KEY=VALUE.
   package private(set) var settings: [String] = []
   /// `-i`.
   package private(set) var identities: [String] = []
@@ -58,8 +54,6 @@ package struct SSHArguments: Sendable, Equatable {
   package private(set) var carried: TunnelTarget?
   /// `-S`; nil also for `none`.
   package private(set) var controlPath: String?
-  /// `-e`: nil where it is not given, and a byte or none where it is.
-  package private(set) var escape: EscapeChoice?
   /// `-n`, also by `-f`.
   package private(set) var readsNothing = false
   /// `-f`.
@@ -68,8 +62,6 @@ package struct SSHArguments: Sendable, Equatable {
   package private(set) var isIdle = false
   /// `-s`.
   package private(set) var isSubsystem = false
-  /// `-P`.
-  package private(set) var tag: String?
   /// Where the command begins among the arguments; nil for none.
   package private(set) var commandStart: Int?
   /// Options that change nothing, each with its sentence.
@@ -102,7 +94,7 @@ package struct SSHArguments: Sendable, Equatable {
     if printsSettings { purpose = .settings }
   }
 
-  /// `-p`, `-l` and `-o` behind what the flags say.
+  /// What decides in the order of the line, behind what the flags say.
   package var options: [String] {
     flags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } + settings
   }
@@ -209,7 +201,7 @@ package struct SSHArguments: Sendable, Equatable {
     switch letter {
     case "c": flags["Ciphers"] = try Self.word(value, of: letter)
     case "m": flags["MACs"] = try Self.word(value, of: letter)
-    case "e": escape = try EscapeChoice(value)
+    case "e": flags["EscapeChar"] = try Self.escape(value)
     case "E": logFile = value
     case "F": config = value
     case "i": identities.append(value)
@@ -217,7 +209,7 @@ package struct SSHArguments: Sendable, Equatable {
     case "l": settings.append("User=\(try Self.user(value))")
     case "o": try takeSetting(value)
     case "p": settings.append("Port=\(try Self.port(value))")
-    case "P": tag = value
+    case "P": flags["Tag"] = "\"\(value)\""
     case "Q": purpose = .query(value)
     case "S": controlPath = value.lowercased() == "none" ? nil : value
     default: try takeForward(letter, value)
@@ -265,12 +257,14 @@ package struct SSHArguments: Sendable, Equatable {
   private mutating func takeDestination(_ word: String) throws(Refusal) {
     if word.lowercased().hasPrefix("ssh://") {
       guard let argument = try? HostArgument(word) else { throw .usage() }
-      (host, hostUser, hostPort) = (argument.host, argument.user, argument.port)
+      host = argument.host
+      if let user = argument.user { settings.append("User=\(try Self.user(user))") }
+      if let port = argument.port { settings.append("Port=\(port)") }
       return
     }
     if let at = word.lastIndex(of: "@") {
       guard at != word.startIndex else { throw .usage() }
-      hostUser = try Self.user(String(word[..<at]))
+      settings.append("User=\(try Self.user(String(word[..<at])))")
       host = String(word[word.index(after: at)...])
     } else {
       host = word
@@ -287,13 +281,21 @@ package struct SSHArguments: Sendable, Equatable {
     return port
   }
 
+  /// As a value of EscapeChar.
+  private static func escape(_ value: String) throws(Refusal) -> String {
+    guard ClientConfig.Escape(value) != nil, value != "\"" else {
+      throw .because("Bad escape character '\(PeerText.escaped(value, limit: 64))'.")
+    }
+    return value == " " || value == "#" ? "\"\(value)\"" : value
+  }
+
   /// The name goes into a setting, and to a shell where ProxyCommand names it.
   private static func user(_ value: String) throws(Refusal) -> String {
     let isSafe = value.utf8.allSatisfy { $0 > 32 && $0 != 127 && !"\"\\".utf8.contains($0) }
     guard !value.isEmpty, !value.hasPrefix("-"), isSafe else {
       throw .because("remote username contains invalid characters")
     }
-    return value
+    return value.contains { "'#".contains($0) } ? "\"\(value)\"" : value
   }
 
   private static func word(_ value: String, of letter: Character) throws(Refusal) -> String {
@@ -302,27 +304,5 @@ package struct SSHArguments: Sendable, Equatable {
       throw .because("Unknown \(kind) type '\(PeerText.escaped(value, limit: 64))'")
     }
     return value
-  }
-}
-
-/// The key that begins an escape at the start of a line.
-package enum EscapeChoice: Sendable, Equatable {
-  case none
-  case byte(UInt8)
-
-  /// `none`, a character, or `^` and a letter for a control character (ssh(1), -e).
-  ///
-  /// - Throws: the reason for another text.
-  init(_ text: String) throws(SSHArguments.Refusal) {
-    let bytes = Array(text.utf8)
-    if bytes.count == 2, bytes[0] == UInt8(ascii: "^"), (64..<128).contains(bytes[1]) {
-      self = .byte(bytes[1] & 31)
-    } else if bytes.count == 1 {
-      self = .byte(bytes[0])
-    } else if text == "none" {
-      self = .none
-    } else {
-      throw .because("Bad escape character '\(PeerText.escaped(text, limit: 64))'.")
-    }
   }
 }

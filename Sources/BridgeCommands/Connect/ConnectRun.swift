@@ -180,6 +180,12 @@ struct ConnectRun: Sendable {
     context.detachment?.loggedIn(reporter)
     await forwards?.untilAnswered()
     guard !Task.isCancelled else { return }
+    if generation == 1, request.takesSession, let line = settings.localCommand {
+      let shell = context.local.variables["SHELL"].flatMap { $0.isEmpty ? nil : $0 }
+      if let problem = await LocalCommand.run(line, by: shell ?? "/bin/sh") {
+        reporter.warn(problem)
+      }
+    }
     await work.use(connection, generation)
     await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
   }

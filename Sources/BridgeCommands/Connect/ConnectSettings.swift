@@ -58,6 +58,17 @@ package struct ConnectSettings: Sendable, Equatable {
   package var exitsOnForwardFailure = false
   /// The variables for what runs on the host.
   package var environment: [EnvironmentVariable] = []
+  /// The key that begins an escape.
+  package var escape = ClientConfig.Escape.byte(UInt8(ascii: "~"))
+  /// What runs on the host, by RemoteCommand and SessionType.
+  package var remoteCommand: String?
+  package var sessionType: ClientConfig.SessionType?
+  /// Whether standard input is not read (StdinNull).
+  package var readsNothing = false
+  /// The line for the user's shell that runs here once logged in.
+  package var localCommand: String?
+  /// The targets that a client of a SOCKS port of the host may name; nil for any.
+  package var remoteTargets: [PermittedTarget]?
   /// The lines of ssh_config and the options that decided.
   package var entries: [ConfigEntry] = []
   /// Where each key file of them is written, by its path.
@@ -166,6 +177,12 @@ extension ConnectSettings {
     settings.warnings += Self.missingFiles(request, environment)
     settings.notes = config.notes
     settings.login = config.login
+    settings.escape = config.escape
+    settings.remoteCommand = config.remoteCommand
+    settings.sessionType = config.sessionType
+    settings.readsNothing = config.readsNothing
+    settings.localCommand = config.permitsLocalCommand ? config.localCommand : nil
+    settings.remoteTargets = config.remoteTargets
     settings.entries = config.entries
     settings.identityLocations = config.identityLocations
     if request.forwards != nil {
@@ -217,11 +234,13 @@ struct Layers {
   init(
     _ request: ConnectRequest, _ environment: ConnectSettings.Environment
   ) throws(CommandFailure) {
-    let query = ClientConfig.Query(
+    var query = ClientConfig.Query(
       host: request.host.host, user: request.host.user, port: request.host.port,
       home: environment.home, localUser: environment.user,
       localUserID: environment.userID, localHost: environment.hostName,
       environment: environment.environment)
+    query.command = request.command
+    query.session = request.sessionWord
     let files = environment.files
     let sources: [ClientConfig.Source] =
       if let named = request.config {

@@ -155,6 +155,24 @@ struct LinkCommand: Sendable {
     }
   }
 
+  /// The request with what the configuration says about what runs, and this process without its
+  /// input where that is not read.
+  private static func completed(
+    _ request: ConnectRequest, by settings: ConnectSettings, _ local: LocalEnvironment
+  ) throws(CommandFailure) -> (ConnectRequest, LocalEnvironment) {
+    var (request, local) = (request, local)
+    do throws(AppError) {
+      try request.take(settings)
+    } catch {
+      throw CommandFailure(error: error, isInFile: true)
+    }
+    if request.takesSession, settings.readsNothing {
+      LocalEnvironment.closeInput()
+      local.inputIsTerminal = false
+    }
+    return (request, local)
+  }
+
   private func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter, _ work: Work
   ) async -> ExitReport {
@@ -167,9 +185,17 @@ struct LinkCommand: Sendable {
           try ConnectSettings.resolve(request, in: .current(local))
         }
       try Self.checkSecurityKeys(of: request, &settings, local)
+      let (request, local) = try Self.completed(request, by: settings, local)
       reporter.set(settings.loudness)
       reporter.set(login: "\(settings.user)@\(settings.givenHost)")
-      for warning in settings.warnings { reporter.warn(warning) }
+      for warning in settings.warnings {
+        // ssh would not say that ours does less.
+        if isSSH {
+          reporter.detail("bridgectl: warning: \(warning)")
+        } else {
+          reporter.warn(warning)
+        }
+      }
       for note in settings.notes { reporter.detail("bridgectl: \(note)") }
       if let proxy = settings.proxy { reporter.report(proxy) }
       // The remote terminal gets the modes of this one, which in the background are the shell's.

@@ -51,7 +51,7 @@ struct RunContext: Sendable {
         to: descriptor, isIdle: request.isIdle,
         waitsForForwards: hasPorts && settings.exitsOnForwardFailure)
     }
-    let tilde: UInt8? = if case .byte(let byte) = request.escape { byte } else { nil }
+    let tilde: UInt8? = if case .byte(let byte) = settings.escape { byte } else { nil }
     let keyboard = interactive && local.inputIsTerminal ? Keyboard(tilde: tilde) : nil
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }

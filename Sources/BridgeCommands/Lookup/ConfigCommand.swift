@@ -52,7 +52,9 @@ package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
     let reporter = Reporter(style)
     do throws(CommandFailure) {
       let report = try ConfigReport(try request(), in: .current(.current()))
-      for warning in report.warnings { reporter.warn(warning) }
+      for warning in report.warnings {
+        if isSSH { reporter.detail(warning) } else { reporter.warn(warning) }
+      }
       for note in report.notes { reporter.log("bridgectl: \(note)") }
       await reporter.drain()
       switch format {

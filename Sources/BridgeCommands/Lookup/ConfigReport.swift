@@ -155,6 +155,14 @@ package struct ConfigReport: Sendable, Equatable {
       case .unwanted: "false"
       }
     add("requesttty", terminal)
+    add("sessiontype", (config.sessionType ?? .default).rawValue)
+    add("stdinnull", Self.word(config.readsNothing))
+    let isControl = if case .byte(0..<32) = config.escape { true } else { false }
+    add("escapechar", (isControl ? "\\" : "") + config.escape.text)
+    add("remotecommand", config.remoteCommand)
+    add("localcommand", config.localCommand)
+    add("permitlocalcommand", Self.word(config.permitsLocalCommand))
+    add("tag", config.tag)
     for (keyword, words) in [
       ("sendenv", config.sentEnvironment), ("setenv", config.setEnvironment),
     ] {
@@ -170,6 +178,8 @@ package struct ConfigReport: Sendable, Equatable {
     add("exitonforwardfailure", Self.word(config.exitsOnForwardFailure))
     let cleared = entries["clearallforwardings"]?.first?.words[0].lowercased()
     add("clearallforwardings", Self.word(["yes", "true"].contains(cleared)))
+    let targets = config.remoteTargets.map { $0.map(\.description).joined(separator: " ") }
+    add("permitremoteopen", targets.map { $0.isEmpty ? "none" : $0 } ?? "any")
     let typed = Set(settings.typedForwards)
     for rule in settings.forwards {
       let source: String?

@@ -21,9 +21,10 @@ package enum SSHAnswers {
   package static func answer(to name: String) throws(SSHArguments.Refusal) -> [String] {
     let offer = AlgorithmOffer.standard
     switch name.lowercased() {
-    case "cipher", "ciphers": return offer.available(.cipherToServer)
-    case "cipher-auth": return offer.available(.cipherToServer).filter(hasIntegrity)
-    case "mac", "macs": return offer.available(.macToServer)
+    case "cipher", "ciphers": return offer.available(.cipherToServer).filter(isCurrent)
+    case "cipher-auth":
+      return offer.available(.cipherToServer).filter { isCurrent($0) && hasIntegrity($0) }
+    case "mac", "macs": return offer.available(.macToServer).filter(isCurrent)
     case "kex", "kexalgorithms": return offer.available(.keyExchange)
     case "compression": return ["none"]
     case "protocol-version": return ["2"]
@@ -41,6 +42,11 @@ package enum SSHAnswers {
   private static let keys = [
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa",
   ]
+
+  /// Whether OpenSSH still has it: of the others libssh2 has some.
+  private static func isCurrent(_ name: String) -> Bool {
+    !["blowfish", "arcfour", "cast128", "rijndael", "ripemd160"].contains { name.contains($0) }
+  }
 
   private static func hasIntegrity(_ cipher: String) -> Bool {
     Cipher.named(cipher)?.integrated != nil

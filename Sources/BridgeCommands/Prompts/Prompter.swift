@@ -49,7 +49,8 @@ struct Prompter: Sendable {
     guard isNew else { return }
     let columns = hasTerminal ? (TerminalSize(of: 2) ?? TerminalSize()).columns : nil
     let lines = PeerLines.lines(
-      of: notice, mark: "| ", columns: columns, limit: Self.noticeLimit, most: Self.noticeLines)
+      of: notice, mark: reporter.style.isSSH ? "" : "| ", columns: columns, limit: Self.noticeLimit,
+      most: Self.noticeLines)
     reporter.event(.notice(host: asker.place, text: notice))
     for line in lines { reporter.log(line) }
   }

@@ -98,8 +98,8 @@ final class Reporter: Sendable {
   /// Something that does not stop the work.
   func warn(_ text: String) {
     event(.warning(message: text))
-    if style.isSSH { return detail("bridgectl: warning: \(text)") }
-    if style.loudness != .errors { say("bridgectl: warning: \(text)", unless: .quiet) }
+    let words = style.isSSH ? "ssh: \(text)" : "bridgectl: warning: \(text)"
+    if style.loudness != .errors { say(words, unless: .quiet) }
   }
 
   /// Shows the current step in one line that the next one replaces; nil erases it.

@@ -17,6 +17,43 @@ package struct ClientConfig: Sendable, Equatable {
     case force
   }
 
+  /// What runs on the host.
+  package enum SessionType: String, Sendable, CaseIterable {
+    case none
+    case subsystem
+    case `default`
+  }
+
+  /// The key that begins an escape at the start of a line.
+  package enum Escape: Sendable, Equatable {
+    case none
+    case byte(UInt8)
+
+    /// `none`, a character, or `^` and a letter for a control character (ssh(1), -e); nil for
+    /// another text.
+    package init?(_ text: String) {
+      let bytes = Array(text.utf8)
+      if bytes.count == 2, bytes[0] == UInt8(ascii: "^"), (64..<128).contains(bytes[1]) {
+        self = .byte(bytes[1] & 31)
+      } else if bytes.count == 1 {
+        self = .byte(bytes[0])
+      } else if text.lowercased() == "none" {
+        self = .none
+      } else {
+        return nil
+      }
+    }
+
+    /// As it is written.
+    package var text: String {
+      switch self {
+      case .none: "none"
+      case .byte(let byte) where byte < 32: "^" + String(UnicodeScalar(byte | 64))
+      case .byte(let byte): String(UnicodeScalar(byte))
+      }
+    }
+  }
+
   /// How much is said, least first.
   package enum LogLevel: String, Sendable, CaseIterable {
     case quiet
@@ -101,6 +138,22 @@ package struct ClientConfig: Sendable, Equatable {
   package var hostKeyAlias: String?
   /// RequestTTY.
   package var requestTTY: TTY?
+  /// SessionType.
+  package var sessionType: SessionType?
+  /// StdinNull.
+  package var readsNothing = false
+  /// EscapeChar.
+  package var escape = Escape.byte(UInt8(ascii: "~"))
+  /// RemoteCommand, tokens replaced; nil where not set, or `none`.
+  package var remoteCommand: String?
+  /// LocalCommand, tokens replaced: a line for the user's shell, where PermitLocalCommand says so.
+  package var localCommand: String?
+  /// PermitLocalCommand.
+  package var permitsLocalCommand = false
+  /// PermitRemoteOpen: the targets that a client of a SOCKS port of the host may name; nil for any.
+  package var remoteTargets: [PermittedTarget]?
+  /// Tag.
+  package var tag: String?
   /// LogLevel.
   package var logLevel: LogLevel?
   /// ProxyJump or ProxyCommand, whichever comes first; nil where neither is set, or `none`.
@@ -168,6 +221,10 @@ extension ClientConfig {
     package var localHost: String
     /// The environment, for `${NAME}` in file names.
     package var environment: [String: String]
+    /// The command that was typed, or the subsystem; nil for none.
+    package var command: String?
+    /// What is to run, in the words of `Match sessiontype`.
+    package var session = "shell"
 
     /// A question about `host`.
     package init(

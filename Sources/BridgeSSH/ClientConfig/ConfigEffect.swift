@@ -128,6 +128,34 @@ enum ConfigEffect {
     "'`\"$\\;&<>|(){}*?~#!".contains(character) || character.isWhitespace
   }
 
+  static func remoteCommand(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    config.remoteCommand = try ConfigPath.replaced(entry.text, tokens: names.tokens, entry.refusal)
+  }
+
+  static func localCommand(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    config.localCommand = try shellLine(entry.text, names.tokens, entry.refusal)
+  }
+
+  static func checkRemoteOpen(_ entry: ConfigEntry) throws(AppError) {
+    guard entry.words.count > 1 || !["any", "none"].contains(entry.text.lowercased()) else {
+      return
+    }
+    for word in entry.words where PermittedTarget(word) == nil {
+      throw entry.refusal("\"\(PeerText.escaped(word, limit: 128))\" is not HOST:PORT")
+    }
+  }
+
+  static func remoteOpen(_ entry: ConfigEntry, _: ConfigNames, _ config: inout ClientConfig) {
+    let isAny = entry.words.count == 1 && entry.text.lowercased() == "any"
+    config.remoteTargets = isAny ? nil : entry.words.compactMap { PermittedTarget($0) }
+  }
+
   static func checkSendEnv(_ entry: ConfigEntry) throws(AppError) {
     for word in entry.words where word.contains("=") || word.utf8.contains(0) {
       throw entry.refusal("\"\(PeerText.escaped(word, limit: 128))\" is not a variable's name")

@@ -12,6 +12,7 @@ extension ConfigKeyword {
     ConfigKeyword("User", ConfigValue.plain) { $0.user = $1 },
     ConfigKeyword("Port", ConfigValue.port) { $0.port = $1 },
     ConfigKeyword("HostKeyAlias", ConfigValue.plain, isRestriction: true, field: \.hostKeyAlias),
+    ConfigKeyword("Tag", ConfigValue.plain, field: \.tag),
   ]
 
   static let others = [
@@ -67,6 +68,17 @@ extension ConfigKeyword {
     ConfigKeyword(
       "SetEnv", .several, check: ConfigEffect.checkSetEnv, effect: ConfigEffect.setEnv),
     ConfigKeyword("RequestTTY", ConfigValue.terminal, field: \.requestTTY),
+    ConfigKeyword("SessionType", ConfigValue.session, field: \.sessionType),
+    ConfigKeyword("StdinNull", ConfigValue.flag) { $0.readsNothing = $1 },
+    ConfigKeyword("EscapeChar", ConfigValue.escape) { $0.escape = $1 },
+    ConfigKeyword("RemoteCommand", .line, effect: ConfigEffect.remoteCommand),
+    ConfigKeyword("LocalCommand", .line, effect: ConfigEffect.localCommand),
+    ConfigKeyword("PermitLocalCommand", ConfigValue.flag, isRestriction: true) {
+      $0.permitsLocalCommand = $1
+    },
+    ConfigKeyword(
+      "PermitRemoteOpen", .several, isRestriction: true, check: ConfigEffect.checkRemoteOpen,
+      effect: ConfigEffect.remoteOpen),
     ConfigKeyword("LogLevel", ConfigValue.level, field: \.logLevel),
     ConfigKeyword(
       "ProxyJump", slot: "proxy", isRestriction: true, check: ConfigEffect.checkJump,

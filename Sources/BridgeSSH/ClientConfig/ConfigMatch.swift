@@ -12,6 +12,12 @@ struct ConfigMatch {
     var user: String
     /// The local user.
     var localUser: String
+    /// Tag; empty where none is set.
+    var tag: String
+    /// The command that was typed, or the subsystem; empty for none.
+    var command: String
+    /// shell, exec, subsystem or none.
+    var session: String
     /// Whether this is the second reading, after HostName is settled.
     var isFinalPass: Bool
   }
@@ -96,8 +102,17 @@ struct ConfigMatch {
     case "originalhost": return patterns(true).match(facts.originalHost.lowercased())
     case "user": return patterns(false).match(facts.user)
     case "localuser": return patterns(false).match(facts.localUser)
+    case "tagged": return fits(argument, facts.tag)
+    case "command": return fits(argument, facts.command)
+    case "sessiontype": return patterns(true).match(facts.session)
     default: return nil
     }
+  }
+
+  /// As with OpenSSH, an empty pattern fits where nothing is set.
+  private static func fits(_ argument: String, _ text: String) -> Bool {
+    argument.isEmpty
+      ? text.isEmpty : argument.split(separator: ",").map { HostPattern($0) }.match(text)
   }
 
   private static func divided(_ word: String) -> [String] {

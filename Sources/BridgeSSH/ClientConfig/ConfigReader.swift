@@ -143,7 +143,8 @@ struct ConfigReader {
     let config = try settings.addressed(for: query, files: files)
     let facts = ConfigMatch.Facts(
       host: config.hostName, originalHost: query.host, user: config.user,
-      localUser: query.localUser, isFinalPass: isFinalPass)
+      localUser: query.localUser, tag: config.tag ?? "", command: query.command ?? "",
+      session: query.session, isFinalPass: isFinalPass)
     let criteria = try words(of: line, location)
     var match = ConfigMatch()
     let outcome: ConfigMatch.Outcome

@@ -127,6 +127,22 @@ enum ConfigValue {
     }
   }
 
+  static func session(
+    _ text: String, _ refuse: Refusal
+  ) throws(AppError) -> ClientConfig.SessionType {
+    guard let value = ClientConfig.SessionType(rawValue: text.lowercased()) else {
+      throw refuse("\(shown(text)) is none of none, subsystem, default")
+    }
+    return value
+  }
+
+  static func escape(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.Escape {
+    guard let value = ClientConfig.Escape(text) else {
+      throw refuse("\(shown(text)) is neither none, nor a character, nor ^ and a letter")
+    }
+    return value
+  }
+
   static func level(_ text: String, _ refuse: Refusal) throws(AppError) -> ClientConfig.LogLevel {
     guard let value = ClientConfig.LogLevel(rawValue: text.lowercased()) else {
       throw refuse("\(shown(text)) is not a log level")

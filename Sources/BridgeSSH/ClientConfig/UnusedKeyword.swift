@@ -37,8 +37,8 @@ struct UnusedKeyword: Sendable {
     + rows(.harmless, "GSSAPIDelegateCredentials GSSAPIKexAlgorithms GSSAPIKeyExchange")
     + rows(.harmless, "GSSAPIRenewalForcesRekey GSSAPIServerIdentity GSSAPITrustDNS")
     + rows(.harmless, "HostbasedAcceptedAlgorithms HostbasedAuthentication HostbasedKeyTypes IPQoS")
-    + rows(.harmless, "KbdInteractiveDevices LocalCommand LogVerbose ObscureKeystrokeTiming")
-    + rows(.harmless, "SecurityKeyProvider StreamLocalBindMask SyslogFacility Tag TCPKeepAlive")
+    + rows(.harmless, "KbdInteractiveDevices LogVerbose ObscureKeystrokeTiming")
+    + rows(.harmless, "SecurityKeyProvider StreamLocalBindMask SyslogFacility TCPKeepAlive")
     + rows(.harmless, "TunnelDevice UpdateHostKeys VerifyHostKeyDNS VersionAddendum VisualHostKey")
     + rows(.harmless, "WarnWeakCrypto XAuthLocation")
     // Names that OpenSSH itself ignores.
@@ -52,16 +52,14 @@ struct UnusedKeyword: Sendable {
       .changes, "CanonicalizeHostname CheckHostIP ForkAfterAuthentication ForwardAgent ForwardX11",
       unless: "no false")
     + rows(
-      .changes, "NoHostAuthenticationForLocalhost PermitLocalCommand ProxyUseFdpass StdinNull",
+      .changes, "NoHostAuthenticationForLocalhost ProxyUseFdpass",
       unless: "no false")
     + rows(.changes, "StreamLocalBindUnlink Tunnel", unless: "no false")
     + rows(
-      .changes, "ChannelTimeout KnownHostsCommand PKCS11Provider RemoteCommand SmartcardDevice",
+      .changes, "ChannelTimeout KnownHostsCommand PKCS11Provider SmartcardDevice",
       unless: "none")
-    + rows(.changes, "BindAddress BindInterface RekeyLimit SessionType", unless: "default none")
-    + rows(.changes, "EscapeChar", unless: "~")
+    + rows(.changes, "BindAddress BindInterface RekeyLimit", unless: "default none")
     // What would be done against the user's word.
-    + rows(.restricts, "PermitRemoteOpen", unless: "any")
     + rows(.restricts, "RefuseConnection")
     + [
       UnusedKeyword(name: "RequiredRSASize", meaning: .restricts) {

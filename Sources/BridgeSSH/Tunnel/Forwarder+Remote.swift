@@ -210,6 +210,7 @@ extension Forwarder {
     guard let target = await target(of: id, rule, &request) else { return }
     let isDynamic = rule.destination == .dynamic
     do throws(AppError) {
+      if isDynamic { try check(target) }
       let socket = try await dial(target)
       guard entries[id] != nil else { return socket.reset() }
       // One that its server has damaged ends as a connection does, and says so.
@@ -230,6 +231,13 @@ extension Forwarder {
       if isDynamic, entries[id] != nil { send(request.answer(Self.result(of: error)), to: carrier) }
       refuse(id, target.description, error, hasReply: isDynamic)
     }
+  }
+
+  private func check(_ target: TunnelTarget) throws(AppError) {
+    guard let permitted = limits.remoteTargets, !permitted.contains(where: { $0.fits(target) })
+    else { return }
+    throw .sshConnectionFailed(
+      host: host, reason: "PermitRemoteOpen prohibited \(PeerText.escaped(target.description)).")
   }
 
   /// A connection of this machine to `target`.

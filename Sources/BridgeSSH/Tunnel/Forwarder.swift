@@ -28,6 +28,8 @@ public actor Forwarder {
     /// How long such a connection is kept after a probe while its host neither answers nor takes
     /// bytes.
     public var deadAfter = LivenessPolicy.defaultDeadAfter
+    /// The targets that a client of a SOCKS port of the host may name; nil for any.
+    package var remoteTargets: [PermittedTarget]?
 
     /// The defaults.
     public init() {}

@@ -19,7 +19,8 @@ import Testing
       ("-oPort=22 -p 33 h", ["Port=22", "Port=33"], "h", nil),
       ("-p 33 -o Port=22 h", ["Port=33", "Port=22"], "h", nil),
       ("h -p 33 -l a true", ["Port=33", "User=a"], "h", 5),
-      ("-l a b@h", ["User=a"], "h", nil), ("-- h -p 3", [], "h", 2), ("h -- -p 3", [], "h", 2),
+      ("-l a b@h", ["User=a", "User=b"], "h", nil), ("-- h -p 3", [], "h", 2),
+      ("h -- -p 3", [], "h", 2),
       ("h -t -- ls", ["RequestTTY=yes"], "h", 3), ("-tt h", ["RequestTTY=force"], "h", nil),
       ("-ttt h", ["RequestTTY=yes"], "h", nil), ("-t -T h", ["RequestTTY=no"], "h", nil),
       ("-T -t h", ["RequestTTY=yes"], "h", nil), ("-vvv h", ["LogLevel=DEBUG1"], "h", nil),
@@ -29,7 +30,8 @@ import Testing
       ("-c aes128-ctr -m hmac-sha1 h", ["Ciphers=aes128-ctr", "MACs=hmac-sha1"], "h", nil),
       ("-c x -c y h", ["Ciphers=y"], "h", nil), ("-g h", ["GatewayPorts=yes"], "h", nil),
       ("h -", [], "h", 1), ("::1", [], "::1", nil), ("h:22", [], "h:22", nil),
-      ("ssh://h:33", [], "h", nil), ("-o -p h", [], "", nil),
+      ("ssh://h:33", ["Port=33"], "h", nil), ("b@h -l a", ["User=b", "User=a"], "h", nil),
+      ("-o -p h", [], "", nil),
     ] as [(String, [String], String, Int?)])
   func theLine(_ line: String, _ options: [String], _ host: String, _ command: Int?) throws {
     guard !host.isEmpty else {
@@ -44,10 +46,12 @@ import Testing
   }
 
   @Test func theDestinationHasAUserAndAsAURIAPort() throws {
-    #expect(try parse("a@b@h").hostUser == "a@b")
+    #expect(try parse("a@b@h").options == ["User=a@b"])
     #expect(try parse("a@b@h").host == "h")
     let uri = try parse("ssh://me@[::1]:33/")
-    #expect((uri.hostUser, uri.host, uri.hostPort) == ("me", "::1", 33))
+    #expect(uri.options == ["User=me", "Port=33"])
+    #expect(uri.host == "::1")
+    #expect(try parse("a#b@h").options == ["User=\"a#b\""])
   }
 
   @Test(
@@ -100,10 +104,10 @@ import Testing
     #expect(arguments.identities == ["a", "b"])
     #expect((arguments.config, arguments.logFile, arguments.jump) == ("f", "e", "j,k"))
     #expect(arguments.forwards.map(\.description) == ["1:h:2", "3", "4:h:5"])
-    #expect((arguments.controlPath, arguments.escape) == (nil, .byte(2)))
-    #expect((arguments.readsNothing, arguments.isIdle, arguments.tag) == (true, true, "tag"))
+    #expect(arguments.options == ["EscapeChar=^B", "Tag=\"tag\""])
+    #expect((arguments.controlPath, arguments.readsNothing, arguments.isIdle) == (nil, true, true))
     #expect(try parse("-S /s -e none -f h x").controlPath == "/s")
-    #expect(try parse("-e none h").escape == EscapeChoice.none)
+    #expect(try parse("-e none -e # h").options == ["EscapeChar=\"#\""])
     #expect(try parse("-W h:1 x").carried?.description == "h:1")
     #expect(try parse("-s h sftp").isSubsystem)
   }
@@ -120,11 +124,11 @@ import Testing
       let count = Int.random(in: 0...8, using: &generator)
       let options = (0..<count).compactMap { _ in (flags + valued).randomElement(using: &generator)
       }
-      let plain = options.flatMap { ["-" + $0[0]] + $0.dropFirst() } + ["me@host", "run", "-p"]
+      let plain = options.flatMap { ["-" + $0[0]] + $0.dropFirst() } + ["host", "run", "-p"]
       let split = Int.random(in: 0...count, using: &generator)
       let before = Self.written(options[..<split], using: &generator)
       let after = Self.written(options[split...], using: &generator)
-      let other = before + ["me@host"] + after + ["run", "-p"]
+      let other = before + ["host"] + after + ["run", "-p"]
       let (first, second) = (try SSHArguments(plain), try SSHArguments(other))
       #expect(first.options == second.options, "\(other)")
       #expect(first.remarks == second.remarks, "\(other)")
@@ -165,7 +169,8 @@ import Testing
     #expect(request.durability == .never)
     #expect(request.recovery.retries == .upTo(0))
     #expect(request.identities == ["/home/me/k"])
-    #expect((request.host.host, request.user, request.options) == ("h", "b", ["User=a"]))
+    #expect((request.host.host, request.user) == ("h", nil))
+    #expect(request.options == ["User=a", "User=b"])
     #expect(request.program?.bytes == Array("echo \u{FF}".utf8.dropLast()))
     #expect(request.program?.request == .exec)
     let subsystem = try ConnectRequest(

@@ -20,7 +20,9 @@ import Testing
     "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes", "SendEnv": "SSH_AUTH_*",
     "SetEnv": "A=1", "BatchMode": "yes", "PasswordAuthentication": "no",
     "KbdInteractiveAuthentication": "no", "PreferredAuthentications": "password",
-    "NumberOfPasswordPrompts": "1", "HashKnownHosts": "yes",
+    "NumberOfPasswordPrompts": "1", "HashKnownHosts": "yes", "Tag": "t", "SessionType": "none",
+    "StdinNull": "yes", "EscapeChar": "none", "RemoteCommand": "tmux", "LocalCommand": "ls",
+    "PermitLocalCommand": "no", "PermitRemoteOpen": "a:1",
   ]
 
   /// What some keywords say something about.
@@ -29,6 +31,10 @@ import Testing
       ServerAliveInterval 5
       ServerAliveCountMax 2
       IdentityFile /base
+      LocalCommand true
+      PermitLocalCommand yes
+    Match tagged t
+      Port 2200
     """
 
   private func settings(_ line: String) throws -> ConnectSettings {

@@ -36,7 +36,8 @@ private struct Numbers: RandomNumberGenerator {
     "hostkeyalias", "stricthostkeychecking", "connecttimeout", "serveraliveinterval",
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
-    "sendenv", "setenv",
+    "sendenv", "setenv", "sessiontype", "stdinnull", "escapechar", "remotecommand", "localcommand",
+    "permitlocalcommand", "permitremoteopen",
   ]
   private static let values: [(String, [String])] = [
     ("HostName", ["real.example", "%h.example", "10.0.0.1"]), ("User", ["bob", "ann", "\"c d\""]),
@@ -56,6 +57,10 @@ private struct Numbers: RandomNumberGenerator {
     ("UserKnownHostsFile", ["/kh", "/kh /kh2", "\"/k h\""]), ("GlobalKnownHostsFile", ["/gk"]),
     ("ClearAllForwardings", ["yes", "no", "no"]),
     ("SendEnv", ["LANG LC_*", "A", "-L* B", "\"C D\"", "-A", "B?"]),
+    ("SessionType", ["none", "default", "subsystem"]), ("StdinNull", ["yes", "no"]),
+    ("EscapeChar", ["none", "~", "^B"]), ("RemoteCommand", ["tmux a  b", "none"]),
+    ("LocalCommand", ["echo \"a b\""]), ("PermitLocalCommand", ["yes", "no"]),
+    ("PermitRemoteOpen", ["any", "none", "a:1 b:*"]),
     ("SetEnv", ["A=1", "B=2 \"C=x y\"", "A=1 A=2", "D= E=="]),
   ]
   private static let blocks = [
@@ -72,7 +77,7 @@ private struct Numbers: RandomNumberGenerator {
     func line() -> String {
       let (keyword, choices) = one(values)
       let name = one([keyword, keyword.lowercased(), keyword.uppercased()])
-      let separator = keyword == "ProxyCommand" ? " " : one([" ", "=", " = ", "\t"])
+      let separator = keyword.hasSuffix("Command") ? " " : one([" ", "=", " = ", "\t"])
       return one(["", "  ", "\t"]) + name + separator + one(choices) + one(["", "", "  "])
     }
     var lines = (0..<one([0, 1, 3])).map { _ in line() }

@@ -6,12 +6,15 @@ import Testing
 struct ClientConfigTests {
   func resolve(
     _ text: String, host: String = "web", options: [String] = [], more: [String: String] = [:],
-    user: String? = nil, port: Int? = nil, execute: ShellCondition.Runner? = nil
+    user: String? = nil, port: Int? = nil, command: String? = nil,
+    execute: ShellCondition.Runner? = nil
   ) throws(AppError) -> ClientConfig {
     let tree = more.merging(["/c": text]) { first, _ in first }
-    let query = ClientConfig.Query(
+    var query = ClientConfig.Query(
       host: host, user: user, port: port, home: "/home/ann", localUser: "ann",
       localUserID: 1001, localHost: "desk.example.net", environment: Self.environment)
+    query.command = command
+    if command != nil { query.session = "exec" }
     return try ClientConfig.resolve(
       query, options: options, sources: [.user("/c"), .system("/etc/ssh/ssh_config")],
       files: Self.files(tree, execute: execute))
@@ -291,14 +294,14 @@ struct ClientConfigTests {
   @Test func aRestrictionInASkippedBlockIsTold() throws {
     let config = try resolve(
       "Match host web exec \"test -f /x\"\n  Port 2200\n  ProxyJump bastion\n  Include /more\n"
-        + "Match host other exec true\n  ProxyJump bastion\nMatch tagged x\n  Ciphers y")
+        + "Match host other exec true\n  ProxyJump bastion\nMatch localnetwork x\n  Ciphers y")
     #expect(config.port == 22)
     #expect(
       config.warnings == [
         "/c:1: Match exec is not supported; the block was skipped",
         "/c:3: ProxyJump was skipped with the Match block (/c:1)",
         "/c:4: Include was skipped with the Match block (/c:1)",
-        "/c:7: Match tagged is not supported; the block was skipped",
+        "/c:7: Match localnetwork is not supported; the block was skipped",
         "/c:8: Ciphers was skipped with the Match block (/c:7)",
       ])
   }
@@ -316,13 +319,13 @@ struct ClientConfigTests {
   @Test func whatWouldChangeTheRunIsToldOnce() throws {
     let config = try resolve(
       "Compression yes\nForwardAgent yes\nForwardAgent yes\nForwardX11 no\nForwardX11 yes\n"
-        + "Host web\n  RemoteCommand tmux\nMatch exec x\nRemoteCommand y",
+        + "Host web\n  Tunnel yes\nMatch exec x\nTunnel yes",
       options: ["RekeyLimit=1G"])
     #expect(
       config.warnings == [
         "-o RekeyLimit=1G: RekeyLimit is not supported and was ignored",
         "/c:2: ForwardAgent is not supported and was ignored",
-        "/c:7: RemoteCommand is not supported and was ignored",
+        "/c:7: Tunnel is not supported and was ignored",
         "/c:8: Match exec is not supported; the block was skipped",
       ])
     #expect(config.notes.contains("/c:1: Compression has no effect here"))
@@ -366,7 +369,7 @@ struct ClientConfigTests {
   }
 
   @Test(arguments: [
-    "PermitRemoteOpen none", "PermitRemoteOpen host:22", "PubkeyAcceptedAlgorithms -ssh-ed25519",
+    "PubkeyAcceptedAlgorithms -ssh-ed25519",
     "PubkeyAcceptedAlgorithms ssh-ed25519", "PubkeyAcceptedKeyTypes rsa-sha2-*",
     "RequiredRSASize 3072", "RSAMinSize 2048", "RefuseConnection closed",
   ])
@@ -384,6 +387,44 @@ struct ClientConfigTests {
       }
     }
     #expect(throws: Never.self) { try resolve("Host other\n\(line)") }
+  }
+
+  /// The tag is that of an option or of a line above; the command and the kind of session are
+  /// those of the command line.
+  @Test(arguments: [
+    ("Tag x\nMatch tagged x,y\nPort 2200", 2200), ("Match tagged x\nPort 2200", 22),
+    ("Tag xy\nMatch tagged x?\nPort 2200", 2200), ("Tag x\nMatch tagged !x,*\nPort 2200", 22),
+    ("Match tagged x\nPort 2200\nHost *\nTag x", 22), ("Match command sftp\nPort 2200", 22),
+    ("Match command git-*\nPort 2200", 2200), ("Match sessiontype exec\nPort 2200", 2200),
+    ("Match sessiontype shell,none\nPort 2200", 22),
+    ("Match !sessiontype shell host web\nPort 2200", 2200),
+  ])
+  func aBlockMayAskForTheTagAndTheSession(_ text: String, _ port: Int) throws {
+    #expect(try resolve(text, command: "git-upload-pack 'x'").port == port)
+  }
+
+  @Test func aLineAboutTheSessionIsReadWhole() throws {
+    let config = try resolve(
+      "RemoteCommand tmux -L '%n' \"a b\"\nLocalCommand echo %h\nPermitLocalCommand yes\n"
+        + "EscapeChar ^B\nSessionType none\nStdinNull yes\nPermitRemoteOpen a:1 [::1]:* *:2")
+    #expect(config.remoteCommand == "tmux -L 'web' \"a b\"")
+    #expect(config.localCommand == "echo web")
+    #expect(config.escape == .byte(2) && config.escape.text == "^B")
+    #expect(config.sessionType == ClientConfig.SessionType.none && config.readsNothing)
+    #expect(config.remoteTargets?.map(\.description) == ["a:1", "[::1]:*", "*:2"])
+    #expect(config.permitsLocalCommand)
+    #expect(try !resolve("LocalCommand x\nPermitLocalCommand no").permitsLocalCommand)
+    #expect(try resolve("RemoteCommand none\nRemoteCommand x").remoteCommand == nil)
+    #expect(try resolve("PermitRemoteOpen any").remoteTargets == nil)
+    #expect(try resolve("PermitRemoteOpen none").remoteTargets == [])
+  }
+
+  @Test(arguments: [
+    "EscapeChar ab", "SessionType shell", "StdinNull maybe", "PermitRemoteOpen host",
+    "PermitRemoteOpen host:x", "PermitRemoteOpen any a:1", "PermitRemoteOpen :1", "RemoteCommand",
+  ])
+  func aWrongValueOfTheSessionIsRefused(_ line: String) {
+    #expect(throws: AppError.self) { try resolve(line) }
   }
 
   /// As ssh does, also in the lines of another host.
@@ -418,7 +459,7 @@ struct ClientConfigTests {
   }
 
   @Test func warningsAreBounded() throws {
-    let text = (0..<5000).map { "Match tagged \($0)\n" }.joined()
+    let text = (0..<5000).map { "Match localnetwork \($0)\n" }.joined()
     let warnings = try resolve(text).warnings
     #expect(warnings.count == 101)
     #expect(warnings.last == "4900 more warnings about the configuration")

@@ -19,7 +19,9 @@ import Testing
     "exitonforwardfailure": "yes", "clearallforwardings": "yes", "sendenv": "LANG",
     "setenv": "A=1", "batchmode": "yes", "passwordauthentication": "no",
     "kbdinteractiveauthentication": "no", "preferredauthentications": "publickey",
-    "numberofpasswordprompts": "1", "hashknownhosts": "yes",
+    "numberofpasswordprompts": "1", "hashknownhosts": "yes", "tag": "t", "sessiontype": "none",
+    "stdinnull": "yes", "escapechar": "none", "remotecommand": "tmux a", "localcommand": "ls -l",
+    "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

@@ -93,6 +93,55 @@ import Testing
     }
   }
 
+  /// RemoteCommand, SessionType, StdinNull and LocalCommand, also of `connect`.
+  @Test func theConfigurationSaysWhatRuns() async throws {
+    try await withSSH { _, home in
+      let remote = try await home.ssh(["-oRemoteCommand=echo %n; cat", "-n", "box"], input: [65])
+      #expect((remote.code, remote.text) == (0, "box\n"), "\(remote.error)")
+      let both = try await home.ssh(["-oRemoteCommand=true", "box", "true"])
+      #expect(both.code == 255)
+      #expect(both.error.contains("Cannot execute command-line and remote command."))
+      let verb = try await home.run(["connect", "-oRemoteCommand=exit 5", "-oStdinNull=yes", "box"])
+      #expect(verb.code == 5, "\(verb.error)")
+      let system = try await home.ssh(["-oSessionType=subsystem", "box", "none"])
+      #expect(system.code == 255)
+      let here = ["-oLocalCommand=echo here %n", "-oPermitLocalCommand=yes", "box", "echo there"]
+      let local = try await home.ssh(here)
+      #expect((local.code, local.text) == (0, "here box\nthere\n"), "\(local.error)")
+      let denied = try await home.ssh(["-oPermitLocalCommand=no"] + here)
+      #expect((denied.code, denied.text) == (0, "there\n"), "\(denied.error)")
+    }
+  }
+
+  /// PermitRemoteOpen: what a client of a SOCKS port of the host may name.
+  @Test func aTargetThatIsNotPermittedIsNotOpened() async throws {
+    try await withSSH { server, home in
+      for (targets, isOpen) in [("none", false), ("127.0.0.1:\(server.port)", true)] {
+        let ask = """
+          exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '\\5\\1\\0' >&3; head -c2 <&3 >/dev/null
+          printf '\\5\\1\\0\\1\\177\\0\\0\\1\\x\(hex(server.port))' >&3
+          head -c2 <&3 | tail -c1 | od -An -tu1
+          """
+        let script = """
+          coproc "$0" ssh -R 0 -oPermitRemoteOpen='\(targets)' box 'cat' 2> ~/words
+          until PORT=$(sed -n 's/Allocated port \\([0-9]*\\).*/\\1/p' ~/words); [ "$PORT" ]; do
+            sleep 0.1
+          done
+          export PORT; bash -c "$1"; kill $COPROC_PID
+          """
+        let outcome = try await home.run([ask], through: script)
+        let answer = outcome.text.split(separator: "\n").first.map(String.init) ?? ""
+        #expect((answer.trimmingCharacters(in: .whitespaces) == "0") == isOpen, "\(outcome)")
+      }
+    }
+  }
+
+  private func hex(_ port: Int) -> String {
+    let text = String(port, radix: 16)
+    let digits = Array(String(repeating: "0", count: 4 - text.count) + text)
+    return "\(digits[0])\(digits[1])\\x\(digits[2])\(digits[3])"
+  }
+
   @Test func itSaysWhatItIs() async throws {
     try await withSSH { _, home in
       let version = try await home.ssh(["-V"])
