@@ -17,7 +17,10 @@ extension ConnectRequest {
       $0.hasPrefix("~/") ? home + $0.dropFirst() : $0
     }
     config = try Self.paths(ssh.config.map { [$0] } ?? [], field: "-F").first
-    options = ssh.options
+    // As with OpenSSH, what is carried stands alone, unless an option says otherwise.
+    options =
+      ssh.options
+      + (ssh.carried == nil ? [] : ["ExitOnForwardFailure=yes", "ClearAllForwardings=yes"])
     terminal = .automatic
     isIdle = ssh.isIdle || ssh.carried != nil
     loudness = .normal

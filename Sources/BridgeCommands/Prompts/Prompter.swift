@@ -52,7 +52,7 @@ struct Prompter: Sendable {
       of: notice, mark: reporter.style.isSSH ? "" : "| ", columns: columns, limit: Self.noticeLimit,
       most: Self.noticeLines)
     reporter.event(.notice(host: asker.place, text: notice))
-    for line in lines { reporter.log(line) }
+    reporter.notice(lines)
   }
 
   private static let (mostNotices, noticeLimit, noticeLines) = (64, 64 << 10, 1024)

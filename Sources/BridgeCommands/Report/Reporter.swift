@@ -90,6 +90,13 @@ final class Reporter: Sendable {
     say(text, unless: .quiet)
   }
 
+  /// What a host tells its users before they log in; as with ssh(1), there on standard error also
+  /// where words go elsewhere.
+  func notice(_ lines: [String]) {
+    guard style.isSSH else { return lines.forEach { log($0) } }
+    if style.loudness != .quiet { standardError.post(lines.map { $0 + "\n" }.joined()) }
+  }
+
   /// A line for a person who asked for more (`-v`).
   func detail(_ text: String) {
     if style.loudness == .verbose { say(text, unless: .quiet) }

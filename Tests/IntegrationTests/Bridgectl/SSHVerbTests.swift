@@ -142,6 +142,21 @@ import Testing
     return "\(digits[0])\(digits[1])\\x\(digits[2])\(digits[3])"
   }
 
+  /// As it is, on standard error also with -E, and not with -q.
+  @Test func theNoticeOfTheHostIsShown() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.banner = "Only for members.\n\tReally.\n"
+    try await withSSH(configuration) { _, home in
+      for words in [[], ["-v", "-E", home.file("log")]] {
+        let outcome = try await home.ssh(words + ["box", "true"])
+        #expect(outcome.error == "Only for members.\n Really.\n")
+      }
+      #expect(home.read("log").contains("bridgectl: connected"))
+      let silent = try await home.ssh(["-q", "box", "true"])
+      #expect((silent.code, silent.error) == (0, ""))
+    }
+  }
+
   @Test func itSaysWhatItIs() async throws {
     try await withSSH { _, home in
       let version = try await home.ssh(["-V"])
@@ -152,6 +167,8 @@ import Testing
       let settings = try await home.ssh(["-G", "box"])
       #expect(settings.text.hasPrefix("host box\n"))
       #expect((settings.code, settings.error) == (0, ""))
+      let carried = try await home.ssh(["-G", "-W", "h:1", "box"])
+      #expect(carried.text.contains("\nexitonforwardfailure yes\nclearallforwardings yes\n"))
     }
   }
 
