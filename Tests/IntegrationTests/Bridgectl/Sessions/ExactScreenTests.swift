@@ -17,10 +17,10 @@ import Testing
         "printf '\\033[2J\\033[5HAllow th''is? '; \(spinner); printf '\\a\\033]0;du''e\\a'; "
           + "read word; echo got $word\r")
       try await screen.see("due\u{7}")
-      screen.type("\r~d")
+      screen.type("~d")
       #expect(await screen.end() == 0)
       var other = try home.start(["attach"] + server.link(home) + ["127.0.0.1"], on: Terminal())
-      try await other.see("Allow this? ")
+      try await other.see("Allow this?")
       #expect(other.transcript.utf8.count < 16 << 10)
       other.type("yes\r")
       try await other.see("got yes")
