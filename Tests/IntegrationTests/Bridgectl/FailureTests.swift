@@ -68,7 +68,7 @@ import Testing
   @Test(
     arguments: [
       (["conect", "h"], "\"conect\" is not a command. Did you mean connect?"),
-      (["h.example"], "\"h.example\" is not a command. The commands are connect, cp, attach, "),
+      (["h.example"], "\"h.example\" is not a command. The commands are connect, ssh, cp, "),
     ])
   func anUnknownCommandGetsTheRightOne(_ arguments: [String], _ words: String) async throws {
     let outcome = try await Home().run(arguments)

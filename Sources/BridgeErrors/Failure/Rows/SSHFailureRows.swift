@@ -54,8 +54,8 @@ extension FailureRow {
       guard context.disconnectReason == 2 else {
         guard let user = context.detail else { return nil }
         return """
-          \(context.host) does not accept \(user) with this key or password: check the user name, \
-          or use another one. A refused one is not offered again by itself, so that the server \
+          \(context.host) does not accept \(user) with this key or password. Check the user name, \
+          or use another one; the refused one is not offered again by itself, so that the server \
           does not lock you out.
           """
       }
