@@ -20,7 +20,9 @@ extension FieldClient {
     let bytes = 2 * rate
     try makeTree(bytes: bytes)
     try await world.slow(to: rate)
-    let running = try start(["cp", "-r"] + link + [home.file("tree"), "\(target):copy"])
+    // A world may break the first dial, too, which a run without --wait gives up on, as ssh does.
+    let running = try start(
+      ["cp", "-r", "--wait=60s"] + link + [home.file("tree"), "\(target):copy"])
     while running.isAlive, let sent = await world.sent, sent < bytes / 3 {
       try await ContinuousClock().sleep(for: .milliseconds(5))
     }
