@@ -277,6 +277,8 @@ extension DurableSession {
       queue.append(SessionChunk(offset: offset, content: .bytes(bytes, stream)))
     case .gap(let from, let to):
       queue.append(SessionChunk(offset: from, content: .gap(to: to)))
+    case .screen(let from, let to, let bytes):
+      queue.append(SessionChunk(offset: from, content: .omitted(to: to, screen: bytes)))
     case .inputDropped(let loss): sink.yield(.inputDropped(loss))
     case .notice(let notice): sink.yield(.notice(notice))
     case .inputTaken, .controlsDone, .ended, .refused, .pong: break

@@ -8,6 +8,9 @@ public struct SessionChunk: Sendable, Equatable {
     case bytes([UInt8], ProgramStream)
     /// Bytes that are no longer kept, to below this offset.
     case gap(to: UInt64)
+    /// Bytes to below this offset that were left out because the terminal was far behind, and the
+    /// sequences that draw on a fresh one what it shows behind them. The bytes are kept.
+    case omitted(to: UInt64, screen: [UInt8])
     /// First, where output begins in the middle of a screen: escape sequences for the terminal; and
     /// on a terminal also after an outage, then without any. Up to `live` the output is old, and
     /// what a terminal answers must be taken out (`MuteFilter`).
@@ -29,7 +32,7 @@ public struct SessionChunk: Sendable, Equatable {
   public var end: UInt64 {
     switch content {
     case .bytes(let bytes, _): offset + UInt64(bytes.count)
-    case .gap(let to): to
+    case .gap(let to), .omitted(let to, screen: _): to
     case .screen: offset
     }
   }
@@ -37,7 +40,8 @@ public struct SessionChunk: Sendable, Equatable {
   /// How many bytes it holds.
   var size: Int {
     switch content {
-    case .bytes(let bytes, _), .screen(let bytes, live: _): bytes.count
+    case .bytes(let bytes, _), .screen(let bytes, live: _), .omitted(to: _, screen: let bytes):
+      bytes.count
     case .gap: 0
     }
   }
@@ -63,7 +67,7 @@ struct OutputQueue: Sendable {
     where stream == other && old.count < Self.joinedBelow && new.count < Self.joinedBelow:
       arrived[arrived.count - 1].content = .bytes(old + new, stream)
     case (.gap, .gap(let to)): arrived[arrived.count - 1].content = .gap(to: to)
-    case (.bytes, _), (.gap, _), (.screen, _): arrived.append(chunk)
+    case (.bytes, _), (.gap, _), (.screen, _), (.omitted, _): arrived.append(chunk)
     }
   }
 

@@ -35,6 +35,13 @@ public enum Limits {
   public static let controls = 1024
   /// Output that a program may be ahead of a writer that makes progress.
   public static let lead: UInt64 = 1 << 20
+  /// Output that may be under way to a client that catches up and is slow.
+  public static let smallestPace: UInt64 = 128 << 10
+  /// A client that catches up gets the screen in place of what takes it longer than this, once
+  /// something was typed.
+  public static let usualDelay: Milliseconds = 300
+  /// Less is always sent.
+  public static let smallestSkip: UInt64 = 64 << 10
   /// Time without an acknowledgement after which a writer no longer holds back the program.
   public static let stall: Milliseconds = 1000
   /// Time without a frame after which a writer that was pinged no longer keeps another client from

@@ -1,4 +1,5 @@
 import BridgeSessionProtocol
+import BridgeTerminalState
 import Foundation
 import Testing
 
@@ -225,5 +226,35 @@ import Testing
       #expect(welcome.modes.count < 2000)
       #expect(String(decoding: welcome.modes, as: UTF8.self).contains("Allow this?"))
     }
+  }
+
+  /// Two clients of a session that has printed 2 MiB: one takes them all, one is shown the screen.
+  @Test func whoCatchesUpSeesWhatSheSeesWhoReadAll() throws {
+    let bench = try SessionBench()
+    let spec = terminal(
+      bench,
+      "yes plain | head -c 1000000; "
+        + "printf '\\033[?1049h\\033[H\\033[3;31mAllow this? \\033[?25l'; "
+        + "awk 'BEGIN { while (n++ < 200000) printf \"\\033[9;1Hx\" }'; "
+        + "printf '\\033[7;5H'; read word")
+    _ = try bench.start(spec)
+    try bench.wait(for: spec.session, toPrint: 2_566_600)
+    var drawn: [[UInt8]] = []
+    for catchesUp in [false, true] {
+      let client = try bench.attach(
+        spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
+      ) {
+        $0.catchesUp = catchesUp
+        $0.role = .viewer
+      }
+      try client.pump { $0.machine.received >= $0.welcome?.newest ?? .max }
+      #expect(client.omitted.map(\.range) == (catchesUp ? [0..<client.machine.received] : []))
+      #expect(client.gaps.isEmpty)
+      var screen = TerminalScreen(rows: 30, columns: 100, history: 0)
+      screen.track(client.omitted.flatMap(\.screen) + client.all)
+      drawn.append(screen.render(history: 0))
+    }
+    #expect(drawn[0] == drawn[1])
+    #expect(String(decoding: drawn[1], as: UTF8.self).contains("Allow this?"))
   }
 }

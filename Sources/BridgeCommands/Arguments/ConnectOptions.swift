@@ -88,6 +88,9 @@ package struct ShellOptions: ParsableArguments {
       valueName: "kill|leave"))
   package var onInterrupt: String?
 
+  @Option(help: CatchUp.help)
+  package var catchUp: String?
+
   /// None yet.
   package init() {}
 }

@@ -100,6 +100,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var start: StartRequest
   /// What a signal does to a durable session that this run has started.
   package var onInterrupt = OnInterrupt.leave
+  /// What a terminal that is far behind is sent.
+  package var catchUp = CatchUp.screen
   /// The hosts to go through, as they are typed; nil where the configuration decides.
   package var jump: String?
   /// What standard input and output are carried to.
@@ -136,6 +138,7 @@ package struct ConnectRequest: Sendable, Equatable {
     durability = try Self.durability(options)
     start = try StartRequest(options.start)
     onInterrupt = try Self.onInterrupt(options) ?? (start.name == nil ? .kill : .leave)
+    catchUp = try CatchUp(option: options.catchUp)
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }

@@ -27,6 +27,9 @@ package struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Take over from the client that writes.")
   package var take = false
 
+  @Option(help: CatchUp.help)
+  package var catchUp: String?
+
   @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
@@ -49,11 +52,14 @@ package struct AttachCommand: AsyncParsableCommand {
   package func run() async throws {
     let link = link
     let target = Result { () throws(AppError) in try self.target() }
+    let catchUp = Result { () throws(AppError) in try CatchUp(option: self.catchUp) }
     let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
     await command.run(
       { () throws(AppError) in
         _ = try target.get()
-        return try ConnectRequest(sessionsOf: link)
+        var request = try ConnectRequest(sessionsOf: link)
+        request.catchUp = try catchUp.get()
+        return request
       },
       { context in
         switch target {

@@ -328,6 +328,11 @@ final class DurableWork: LinkWork {
         configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
     }
+    if context.local.outputIsTerminal, context.request.catchUp == .screen {
+      configuration.attachment.catchesUp = true
+      // The rest would only be under way for longer.
+      configuration.attachment.outputWindow = Limits.window
+    }
     configuration.answerLimit = answerLimit(knowing: finding)
     // On a host that has it, links that end before it answers are outages.
     if finding != .present { configuration.unheard = unheard }

@@ -31,6 +31,9 @@ package struct ScreenReplay: Sendable {
     return shown + filter.finish()
   }
 
+  /// What comes from now on was printed for this client: the old output was left out.
+  package mutating func end() { isLive = true }
+
   /// The bytes to show of those at `offset`.
   package mutating func show(_ bytes: [UInt8], at offset: UInt64) -> [UInt8] {
     guard !isLive else { return bytes }

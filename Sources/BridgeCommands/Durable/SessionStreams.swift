@@ -155,7 +155,7 @@ final class SessionStreams: Sendable {
     switch chunk.content {
     case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
       replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes }
-    case .bytes(_, .standardError), .gap, .screen: nil
+    case .bytes(_, .standardError), .gap, .screen, .omitted: nil
     }
   }
 
@@ -163,6 +163,11 @@ final class SessionStreams: Sendable {
     switch chunk.content {
     case .screen(let modes, let live):
       return await write([beginReplay(modes, at: chunk.offset, to: live)])
+    case .omitted(let end, let drawing):
+      context.reporter.event(.omitted(from: chunk.offset, to: end))
+      replay.withLock { $0?.end() }
+      progress.withLock { $0.go(to: end) }
+      return await write([catchUp(end - chunk.offset, drawing)])
     case .gap(let end):
       // The output before it may end in the middle of a line.
       if keyboard?.wasOpened == true { context.reporter.leaveLine() }
@@ -190,6 +195,17 @@ final class SessionStreams: Sendable {
       defer { replay = next }
       return next.begin(with: modes, at: offset)
     }
+  }
+
+  /// The screen of now, in place of output: the terminal becomes a fresh one, and what it showed
+  /// leaves it at the top, with a line that says what is not there.
+  private func catchUp(_ count: UInt64, _ drawing: [UInt8]) -> [UInt8] {
+    guard let screen = context.screen else { return drawing }
+    let gap = SessionText.omitted(count, session: "\(welcome.session)")
+    // Of a full-screen program the main screen is drawn as well, and would leave it each time.
+    let line =
+      screen.isFullScreen ? "\u{1B}[H\u{1B}[2J" : "\u{1B}[999H\r\n\u{1B}[2m\(gap)\u{1B}[m\r\n"
+    return screen.state.reset + line.utf8 + drawing
   }
 
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {

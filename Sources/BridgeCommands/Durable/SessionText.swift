@@ -76,6 +76,12 @@ package enum SessionText {
     return "\(name ?? "another client") writes to this session\(since)"
   }
 
+  /// The line where output of a session is not on the screen.
+  package static func omitted(_ bytes: UInt64, session: String) -> String {
+    let size = CopyProgress.size(Int(clamping: bytes))
+    return "[\(size) left out to catch up: bridgectl logs has it, session \(session.prefix(8))]"
+  }
+
   /// A sentence about the running terminals of `sessions` that have no client; nil for none.
   package static func forgotten(
     _ sessions: [SessionStatus], host: String, now: UInt64

@@ -34,6 +34,8 @@ package enum CommandEvent: Sendable {
   case step(DoctorStep)
   /// Output of a durable session is no longer kept.
   case gap(from: UInt64, to: UInt64)
+  /// Output of a durable session was left out: the terminal shows what is behind it.
+  case omitted(from: UInt64, to: UInt64)
   /// A local port or unix socket takes connections.
   case forward(ForwardRule, port: Int)
   /// A step of a forwarded connection, or of a port of the host.
@@ -82,6 +84,7 @@ package enum CommandEvent: Sendable {
     case .copy(let event): event.name
     case .step: "step"
     case .gap: "gap"
+    case .omitted: "omitted"
     case .forward: "forward"
     case .forwarded(.opened): "forwardOpened"
     case .forwarded(.closed): "forwardClosed"
@@ -103,7 +106,8 @@ package enum CommandEvent: Sendable {
     switch self {
     case .counters, .error, .exit: true
     case .warning, .proxy, .connected, .hostKeyAdded, .started, .standardError, .notice, .message,
-      .session, .suspendedSession, .installed, .copy, .step, .gap, .forward, .forwarded, .missed,
+      .session, .suspendedSession, .installed, .copy, .step, .gap, .omitted, .forward, .forwarded,
+      .missed,
       .link:
       false
     }
@@ -158,7 +162,7 @@ package enum CommandEvent: Sendable {
       line.add("version", PeerText.escaped(version))
     case .copy(let event): event.add(to: &line)
     case .step(let step): step.add(to: &line)
-    case .gap(let from, let to):
+    case .gap(let from, let to), .omitted(let from, let to):
       line.add("from", Int(clamping: from))
       line.add("to", Int(clamping: to))
     case .forward(let rule, let port): line.add(rule, port: port)

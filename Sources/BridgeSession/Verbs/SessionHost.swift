@@ -105,7 +105,8 @@ public struct SessionHost: Sendable {
       case .ended(_, let end): ending = end
       case .status(let first): status = first
       case .notice: break
-      case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start:
+      case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start,
+        .screen:
         throw await exchange.unexpected(frame)
       }
       guard let chunk else { continue }

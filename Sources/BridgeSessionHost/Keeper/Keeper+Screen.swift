@@ -45,13 +45,24 @@ extension Keeper {
     let newest = journal.newest
     guard let found = checkpoint else { return nil }
     if journal.oldest == 0, newest <= ReplayStart.wholeSpan, !found.wasResized { return nil }
-    checkpoint?.advance(to: newest, in: journal)
-    guard let shown = checkpoint, shown.isExact, shown.offset == newest else { return nil }
+    guard let shown = newestScreen() else { return nil }
     let writer = server.machine.writingClient
     let writes =
       hello.role == .writer && (writer == nil || writer == hello.client || hello.takes)
     return shown.render(for: writes ? hello.size : nil).map {
       ReplayPoint(offset: newest, modes: $0)
     }
+  }
+
+  /// What a client that is far behind is shown. Without the lines above the screen: it has some of
+  /// them, and would have them twice.
+  func screenOfNow() -> [UInt8]? { newestScreen()?.render(for: nil, history: 0) }
+
+  /// The screen with all that was printed; nil where it is not known.
+  private func newestScreen() -> ScreenCheckpoint? {
+    let newest = server.journal.newest
+    checkpoint?.advance(to: newest, in: server.journal)
+    guard let shown = checkpoint, shown.isExact, shown.offset == newest else { return nil }
+    return shown
   }
 }

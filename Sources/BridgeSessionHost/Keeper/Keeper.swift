@@ -110,6 +110,7 @@ final class Keeper {
       server.journal.modes = { [unowned self] in self.tracker.checkpoint }
       checkpoint = ScreenCheckpoint(spec.size)
       server.screen = { [unowned self] in self.screenPoint(for: $0) }
+      server.screenOfNow = { [unowned self] in self.screenOfNow() }
     }
   }
 

@@ -66,10 +66,10 @@ struct ScreenCheckpoint {
 
   /// The sequences that bring a new terminal to what is shown at `offset`, in a size that it will
   /// have; nil where they would be too long.
-  func render(for size: WindowSize?) -> [UInt8]? {
+  func render(for size: WindowSize?, history: Int = Self.history) -> [UInt8]? {
     var shown = screen
     if let size { shown.resize(rows: Int(size.rows), columns: Int(size.columns)) }
-    var lines = Self.history
+    var lines = history
     while true {
       let bytes = shown.render(history: lines)
       if bytes.count <= Self.usualLength { return bytes }

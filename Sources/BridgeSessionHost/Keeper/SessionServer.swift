@@ -17,6 +17,10 @@ final class SessionServer {
   /// What a new client of a terminal is shown; nil for what is found in the journal.
   var screen: ((Hello) -> ReplayPoint?)?
 
+  /// What a terminal shows after all output, for a client that is far behind; nil where that is not
+  /// known.
+  var screenOfNow: (() -> [UInt8]?)?
+
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
 
@@ -201,7 +205,9 @@ final class SessionServer {
 
   private func fill(_ connection: Attachment, at now: Milliseconds) {
     connection.queueAnswers()
+    defer { machine.followPace(of: connection.id, at: now) }
     while connection.exitCode == nil, !connection.isGone, connection.hasSpace {
+      catchUp(connection)
       switch machine.nextOutput(for: connection.id, limit: connection.pieceSize.next()) {
       case .nothing: return
       case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)
@@ -210,6 +216,14 @@ final class SessionServer {
       }
       connection.flush(at: now)
     }
+  }
+
+  /// Sends the screen in place of output that would take long.
+  private func catchUp(_ connection: Attachment) {
+    guard let range = machine.excess(for: connection.id) else { return }
+    guard let screen = screenOfNow?() else { return machine.sendAll(to: connection.id) }
+    connection.queue(Frame.screen(to: range.upperBound, bytes: screen).encoded)
+    machine.omit(range, for: connection.id)
   }
 
   /// Output of the journal; what cannot be read of it becomes a gap.

@@ -20,7 +20,7 @@ extension ClientSession {
     case .refused(let refusal): return refuse(refusal)
     case .ping(let value): return queuePong(value)
     case .status, .notice: return []
-    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .pong, .start:
+    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .pong, .start, .screen:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }
@@ -32,6 +32,7 @@ extension ClientSession {
     case .output(let offset, let stream, let bytes):
       return try receiveOutput(bytes, stream, at: offset)
     case .gap(let from, let to): return try receiveGap(from, to)
+    case .screen(let to, let bytes): return try receiveScreen(bytes, to: to)
     case .acknowledge(let through, let settled):
       return try receiveAcknowledgement(through, settled)
     case .ended(let offset, let end): return try receiveEnd(end, at: offset)
@@ -185,7 +186,8 @@ extension ClientSession {
     let end = offset + UInt64(bytes.count)
     guard offset <= received else { throw .hole(expected: received, found: offset) }
     guard end > received else { return [] }
-    guard end - consumed <= outputWindow else { throw .windowExceeded(limit: outputWindow) }
+    let sent = end - consumed - omitted.count(from: consumed)
+    guard sent <= outputWindow else { throw .windowExceeded(limit: outputWindow) }
     let known = Int(received - offset)
     let start = received
     received = end
@@ -204,6 +206,19 @@ extension ClientSession {
     let start = received
     received = to
     return [.gap(from: start, to: to)]
+  }
+
+  private mutating func receiveScreen(
+    _ bytes: [UInt8], to end: UInt64
+  ) throws(ProtocolError) -> [Event] {
+    guard configuration.catchesUp, welcome?.kind == .terminal else {
+      throw .unexpectedFrame(type: FrameType.screen.rawValue)
+    }
+    guard end > received else { return [] }
+    let start = received
+    omitted.append(start..<end)
+    received = end
+    return [.screen(from: start, to: end, bytes: bytes)]
   }
 
   private mutating func receiveAcknowledgement(

@@ -33,6 +33,7 @@ extension ClientSession {
     // Only a gap is longer than the window, and the host waits for it to be acknowledged.
     if offset - consumed > outputWindow { acknowledgesNow = true }
     consumed = offset
+    omitted.drop(below: offset)
     if acknowledgementSince == nil { acknowledgementSince = now }
   }
 

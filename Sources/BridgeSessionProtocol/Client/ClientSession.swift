@@ -19,6 +19,8 @@ public struct ClientSession: Sendable {
     public var replay = Replay.everything
     /// The size of the client's terminal; nil where it has none.
     public var size: WindowSize?
+    /// Whether a terminal that is far behind gets the screen of now in place of what it missed.
+    public var catchesUp = false
     /// Variables for the session's environment file, as NAME=VALUE.
     public var environment: [[UInt8]] = []
     /// Output that the reader may not have taken yet, in bytes, from 1: the most that is held in
@@ -56,6 +58,8 @@ public struct ClientSession: Sendable {
     case output(offset: UInt64, stream: ProgramStream, bytes: [UInt8])
     /// Output that is no longer kept.
     case gap(from: UInt64, to: UInt64)
+    /// Output that was left out, and the sequences that draw what a terminal shows behind it.
+    case screen(from: UInt64, to: UInt64, bytes: [UInt8])
     /// All input below the offset was written to the program.
     case inputTaken(through: UInt64)
     /// All controls up to the number were done.
@@ -137,6 +141,8 @@ public struct ClientSession: Sendable {
   /// writer is down, the host lets any client write, and the writer would find itself replaced.
   var wanted: Role
   var size: WindowSize?
+  /// What of the received output was left out and not taken by the reader.
+  var omitted = OmittedOutput()
   var sentAcknowledgement: UInt64 = 0
   var sentCommit: UInt64 = 0
   var acknowledgementSince: Milliseconds?
@@ -249,6 +255,7 @@ public struct ClientSession: Sendable {
     hello.lease = lease
     hello.window = max(1, configuration.outputWindow)
     hello.size = size
+    hello.catchesUp = configuration.catchesUp
     hello.environment = configuration.environment
     if let epoch {
       hello.resume = ResumePoint(epoch: epoch, received: received)

@@ -138,7 +138,8 @@ extension HostSession {
       address: attachments[id]?.address, since: now,
       answersPings: hello.answersPings, role: role, cursor: start,
       lag: OutputLag(acknowledged: acknowledged, since: now),
-      window: min(hello.window ?? Limits.window, Limits.largestWindow))
+      window: min(hello.window ?? Limits.window, Limits.largestWindow),
+      catchesUp: hello.catchesUp && configuration.kind == .terminal)
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start, at: now))))
     if role == .writer {

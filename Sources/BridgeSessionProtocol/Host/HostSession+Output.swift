@@ -57,7 +57,8 @@ extension HostSession {
   /// How far the program may be ahead of the writer. On a terminal what is ahead is what still
   /// appears after Ctrl-C; on pipes it only has to fill the window.
   private func lead(of attachment: Attachment) -> UInt64 {
-    configuration.kind == .terminal ? Limits.lead : max(Limits.lead, attachment.window)
+    guard configuration.kind == .terminal else { return max(Limits.lead, attachment.window) }
+    return Limits.lead + attachment.omitted.count(from: attachment.acknowledged)
   }
 
   /// What to send next to an attachment, at most `limit` bytes. The cursor moves: whatever is
@@ -77,9 +78,7 @@ extension HostSession {
       return .gap(from: from, to: newest)
     }
     if attachment.cursor < kept {
-      let sent = attachment.cursor - attachment.acknowledged
-      guard sent < attachment.window else { return .nothing }
-      let space = min(UInt64(max(limit, 0)), attachment.window - sent)
+      let space = min(UInt64(max(limit, 0)), attachment.space)
       let count = min(space, kept - attachment.cursor)
       guard count > 0 else { return .nothing }
       attachment.cursor += count
@@ -102,9 +101,48 @@ extension HostSession {
     if attachment.cursor < oldest { return true }
     if let keptEnd, attachment.cursor >= keptEnd, attachment.cursor < newest { return true }
     if attachment.cursor < newest {
-      return attachment.cursor - attachment.acknowledged < attachment.window
+      return attachment.space > 0
     }
     return ending != nil && !attachment.endWasSent
+  }
+
+  // MARK: Catching up
+
+  /// The output that an attachment is better not sent, because the screen of now can stand for it:
+  /// where it was away for longer than the program waits for it, or where it takes long and the
+  /// user has typed something. Nil where all is sent. `omit` or `sendAll` is to follow.
+  public func excess(for id: AttachmentID) -> Range<UInt64>? {
+    guard let attachment = attachments[id], attachment.isAttached, attachment.catchesUp,
+      attachment.cursor < newest, attachment.space > 0, !attachment.omitted.isFull
+    else { return nil }
+    let unsent = newest - attachment.cursor
+    let usual = attachment.pace.bytes(in: Limits.usualDelay).map { max($0, Limits.smallestSkip) }
+    let isSlow = attachment.isExpected && unsent > usual ?? .max
+    return isSlow || unsent > Limits.lead ? attachment.cursor..<newest : nil
+  }
+
+  /// Records that the attachment was sent the screen in place of output to the newest.
+  public mutating func omit(_ range: Range<UInt64>, for id: AttachmentID) {
+    guard let cursor = attachments[id]?.cursor, range == cursor..<newest else { return }
+    attachments[id]?.omitted.append(range)
+    attachments[id]?.cursor = range.upperBound
+    attachments[id]?.isExpected = false
+  }
+
+  /// Records that there is no screen to stand for output.
+  public mutating func sendAll(to id: AttachmentID) { attachments[id]?.catchesUp = false }
+
+  /// Records what an attachment was sent by now, to measure how fast it takes it.
+  public mutating func followPace(of id: AttachmentID, at now: Milliseconds) {
+    guard var attachment = attachments[id], attachment.isAttached, attachment.catchesUp else {
+      return
+    }
+    let isLimited = attachment.cursor < newest
+    if !isLimited { attachment.isExpected = false }
+    attachment.pace.sent(
+      taken: attachment.taken, end: attachment.taken + attachment.underWay, isLimited: isLimited,
+      at: now)
+    attachments[id] = attachment
   }
 
   /// Records the end of the program and of its output.
@@ -123,7 +161,11 @@ extension HostSession {
     guard settled <= through else {
       throw .wrongCommit(committed: settled, acknowledged: through)
     }
+    attachment.taken += attachment.underWay
     attachment.lag.acknowledge(through, at: now)
+    attachment.taken -= attachment.underWay
+    attachment.omitted.drop(below: through)
+    attachment.pace.acknowledged(attachment.taken, at: now)
     attachments[id] = attachment
     if writer == id { committed = max(committed, settled) }
     return []

@@ -102,9 +102,24 @@ public struct HostSession: Sendable {
     /// Output beyond the acknowledged one that may be sent.
     var window = Limits.window
     var endWasSent = false
+    /// Whether the screen may stand for output that it would take long to send.
+    var catchesUp = false
+    /// A key was pressed since all output was sent.
+    var isExpected = false
+    var omitted = OmittedOutput()
+    /// The bytes that were acknowledged, without those left out.
+    var taken: UInt64 = 0
+    var pace = OutputPace()
 
     var isAttached: Bool { client != nil }
     var acknowledged: UInt64 { lag.acknowledged }
+    /// The bytes that are under way.
+    var underWay: UInt64 { cursor - acknowledged - omitted.count(from: acknowledged) }
+    /// How many may be.
+    var space: UInt64 {
+      let most = catchesUp ? pace.window(of: window) : window
+      return most - min(most, underWay)
+    }
   }
 
   /// What was fixed at the start.
@@ -241,6 +256,7 @@ public struct HostSession: Sendable {
     switch frame {
     case .input(let offset, let bytes):
       try requireWriter(id)
+      attachments[id]?.isExpected = true
       return try acceptInput(bytes, at: offset)
     case .acknowledge(let through, let settled):
       return try acknowledge(through, committed: settled, by: id, at: now)
@@ -248,7 +264,7 @@ public struct HostSession: Sendable {
       return try perform(control, number: number, by: id, at: now)
     case .ping(let value): return [.send(id, .pong(value))]
     case .pong: return []
-    case .hello, .welcome, .refused, .output, .gap, .ended, .start, .status, .notice:
+    case .hello, .welcome, .refused, .output, .gap, .ended, .start, .status, .notice, .screen:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }

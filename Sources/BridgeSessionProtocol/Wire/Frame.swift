@@ -29,6 +29,9 @@ public enum Frame: Sendable, Equatable {
   case status(SessionStatus)
   /// Host: a condition that ends nothing.
   case notice(Notice)
+  /// Host: the sequences that draw the screen as it is after the output below `to`, in place of the
+  /// output that was not sent.
+  case screen(to: UInt64, bytes: [UInt8])
 
   /// The first byte of this frame.
   public var type: FrameType {
@@ -47,6 +50,7 @@ public enum Frame: Sendable, Equatable {
     case .start: .start
     case .status: .status
     case .notice: .notice
+    case .screen: .screen
     }
   }
 
@@ -80,6 +84,7 @@ public enum Frame: Sendable, Equatable {
     case .start: self = .start(try SessionSpec(payload))
     case .status: self = .status(try SessionStatus(payload))
     case .notice: self = .notice(Notice(payload))
+    case .screen: self = .screen(to: header.offset, bytes: Array(payload))
     }
   }
 
@@ -103,6 +108,7 @@ public enum Frame: Sendable, Equatable {
     case .start(let spec): return Self.encode(.start, spec.payload)
     case .status(let status): return Self.encode(.status, status.payload)
     case .notice(let notice): return Self.encode(.notice, notice.payload)
+    case .screen(let to, let bytes): return Self.encode(.screen, offset: to, bytes)
     }
   }
 

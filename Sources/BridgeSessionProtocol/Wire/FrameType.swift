@@ -28,11 +28,13 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case status = 13
   /// From 128 on a receiver that does not know a type skips it.
   case notice = 128
+  /// What a terminal shows now, in place of output that is left out; for clients that want it.
+  case screen = 130
 
   /// The lengths a payload of this type may have.
   public var lengths: ClosedRange<UInt32> {
     switch self {
-    case .hello, .welcome, .status: 0...Limits.handshake
+    case .hello, .welcome, .status, .screen: 0...Limits.handshake
     case .start: 0...Limits.start
     case .refused, .notice: 2...(2 + Limits.text)
     case .output, .input: 1...Limits.payload
@@ -46,7 +48,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   /// of control and the free value of ping and pong.
   var hasOffset: Bool {
     switch self {
-    case .output, .gap, .input, .acknowledge, .ended, .control, .ping, .pong: true
+    case .output, .gap, .input, .acknowledge, .ended, .control, .ping, .pong, .screen: true
     case .hello, .welcome, .refused, .start, .status, .notice: false
     }
   }

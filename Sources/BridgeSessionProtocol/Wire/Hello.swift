@@ -89,6 +89,8 @@ public struct Hello: Sendable, Equatable {
   public var replay = Replay.everything
   /// The size of the client's terminal; nil where it has none.
   public var size: WindowSize?
+  /// True where a terminal that is far behind gets the screen of now in place of what it missed.
+  public var catchesUp = false
   /// Variables for the session's environment file, as NAME=VALUE.
   public var environment: [[UInt8]] = []
 
@@ -112,6 +114,7 @@ public struct Hello: Sendable, Equatable {
     lease = try fields.offset("lease")
     window = try fields.offset("window")
     size = try fields.size("size")
+    catchesUp = try fields.bytes("catch-up") != nil
     environment = fields.list("environment")
     let received = try fields.offset("received")
     if let epoch = try fields.number("epoch") {
@@ -137,6 +140,7 @@ public struct Hello: Sendable, Equatable {
       fields.add("acknowledged", number: acknowledged)
       fields.add("committed", number: committed)
     }
+    if catchesUp { fields.add("catch-up", bytes: []) }
     fields.add("lease", number: lease)
     fields.add("window", number: window)
     fields.add("size", bytes: size?.bytes)

@@ -63,7 +63,8 @@ import Testing
       .message(number: 1, bytes: 1, lines: 1, isBinary: false),
       .session(id: "i", state: "s", kind: "k", role: "r"), .suspendedSession(id: "i"),
       .installed(directory: "/d", sha256: "s", version: "v"),
-      .gap(from: 1, to: 2), .forward(rule, port: 1), .forwarded(.opened(id: 1, target: "t")),
+      .gap(from: 1, to: 2), .omitted(from: 1, to: 2), .forward(rule, port: 1),
+      .forwarded(.opened(id: 1, target: "t")),
       .forwarded(.damaged(id: 1, .sshProtocolError(host: "h", detail: "d"))),
       .forwarded(.closed(id: 1, sent: 1, received: 1, isWhole: true)),
       .forwarded(.refused(id: 1, target: "t", .cancelled)),
@@ -104,6 +105,7 @@ import Testing
     case .suspendedSession: 7
     case .installed: 8
     case .gap: 9
+    case .omitted: 32
     case .forward: 10
     case .forwarded(.opened): 11
     case .forwarded(.closed): 12
@@ -183,7 +185,7 @@ import Testing
   @Test func theSamplesAreComplete() {
     #expect(Self.steps.map(Self.number) == Array(0...18))
     // A step of the link has samples of its own.
-    #expect(Self.events.map(Self.number).sorted() == Array(0...28) + [30, 31])
+    #expect(Self.events.map(Self.number).sorted() == Array(0...28) + [30, 31, 32])
   }
 
   @Test func itHasEveryEventWithEveryFieldAndNoOther() throws {

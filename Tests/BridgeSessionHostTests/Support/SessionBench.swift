@@ -164,6 +164,8 @@ final class AttachedClient {
   private(set) var output: [ProgramStream: [UInt8]] = [:]
   private(set) var all: [UInt8] = []
   private(set) var gaps: [Range<UInt64>] = []
+  /// What was left out, and what was drawn for it.
+  private(set) var omitted: [(range: Range<UInt64>, screen: [UInt8])] = []
   private(set) var welcome: Welcome?
   private(set) var end: ProgramEnd?
   private(set) var refusal: Refusal?
@@ -251,6 +253,9 @@ final class AttachedClient {
       machine.commit(through: offset + UInt64(bytes.count), at: now)
     case .gap(let from, let to):
       gaps.append(from..<to)
+      machine.commit(through: to, at: now)
+    case .screen(let from, let to, let bytes):
+      omitted.append((from..<to, bytes))
       machine.commit(through: to, at: now)
     case .ended(let end, _): self.end = end
     case .refused(let refusal): self.refusal = refusal

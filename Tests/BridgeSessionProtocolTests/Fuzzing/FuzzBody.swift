@@ -148,7 +148,7 @@ enum FuzzBody {
       case .output(let offset, _, let bytes):
         guard offset == next, !bytes.isEmpty else { return "output out of its place" }
         next += UInt64(bytes.count)
-      case .gap(let from, let to):
+      case .gap(let from, let to), .screen(let from, let to, bytes: _):
         guard from == next, to > from else { return "a gap out of its place" }
         next = to
       case .attached, .inputTaken, .controlsDone, .inputDropped, .ended, .refused, .notice, .pong:

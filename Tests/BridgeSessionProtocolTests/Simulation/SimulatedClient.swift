@@ -105,6 +105,7 @@ struct SimulatedClient {
         isReplaced = refusal.code == .replaced && refusal.text.contains("took the session over")
         // A late attachment of its own is none that it lost the session to.
         if !isReplaced { failures.append("client \(number): \(refusal)") }
+      case .screen: failures.append("client \(number): a screen that it did not ask for")
       case .inputTaken, .controlsDone, .notice, .pong: break
       }
     }
@@ -164,6 +165,7 @@ struct SimulatedClient {
     case .ended(let end, let offset):
       if offset != machine.consumed { failures.append("end at \(offset)") }
       transientEnd = end
+    case .screen: failures.append("a screen that it did not ask for")
     case .attached, .inputTaken, .controlsDone, .inputDropped, .refused, .notice, .pong: break
     }
   }

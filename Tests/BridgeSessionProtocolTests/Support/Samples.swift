@@ -17,6 +17,7 @@ enum Sample {
     hello.lease = 2
     hello.window = 4 << 20
     hello.size = WindowSize(columns: 80, rows: 24, width: 640, height: 384)
+    hello.catchesUp = true
     hello.environment = [Array("LANG=C".utf8)]
     return hello
   }
@@ -89,6 +90,7 @@ enum Sample {
       .ping(UInt64.max), .pong(0x1122_3344_5566_7788), .start(spec),
       .start(SessionSpec(session: session)), .status(status),
       .notice(Notice(.degraded, "The disk is full.")),
+      .screen(to: 4_194_304, bytes: Array("\u{1B}[H\u{1B}[J$ ".utf8)),
     ]
   }
 }
