@@ -22,10 +22,10 @@ import Testing
         "python3", "-c", Peer.slowWay, "\(server.port)", "16000")
       try await withForwarder(server, at: way.port, Self.soon) { forwarder in
         let port = try await forwarder.listen(forwardRule(to: echo.port))
-        let upload = Task { try await Peer.run(Peer.client, "\(port)", "320000") }
+        let upload = Task { try await Peer.run(Peer.client, "\(port)", "224000") }
         _ = try await forwarder.next { if case .opened = $0 { true } else { nil } }
         if isLinkLost { await forwarder.linkLost(within: .seconds(10)) }
-        #expect(try await upload.value.hasPrefix("320000 "))
+        #expect(try await upload.value.hasPrefix("224000 "))
       }
       way.end()
       echo.end()
