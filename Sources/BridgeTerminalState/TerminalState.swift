@@ -68,8 +68,8 @@ public struct TerminalState: Sendable {
   /// is to be given back. A sequence that has not ended is broken off.
   public var reset: [UInt8] {
     let reset = modes.reset
-    // CAN. In the middle of a string nothing else is seen.
-    return isAtBoundary ? reset : [0x18] + reset
+    // CAN. In the middle of a string nothing else is seen, and in one of DCS tmux sees only ST.
+    return isAtBoundary ? reset : [0x18, 0x1B, 0x5C] + reset
   }
 
   /// `restore` with the bytes of a sequence that has not ended: a terminal that takes them in, and

@@ -228,6 +228,27 @@ import Testing
     }
   }
 
+  /// A program asks where the cursor is at the end of 2 MiB that its client is not sent.
+  @Test func aQueryInWhatIsLeftOutReachesTheTerminal() throws {
+    let bench = try SessionBench()
+    let spec = terminal(
+      bench, "read go; yes plain | head -c 2000000; printf '\\033[6n'; echo yes >asked; read word")
+    _ = try bench.start(spec)
+    let client = try bench.attach(
+      spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
+    ) { $0.catchesUp = true }
+    try client.greet()
+    try client.type("go\n")
+    try client.pump { $0.machine.inputTaken == 3 }
+    // The client takes nothing meanwhile.
+    try waitUntil { bench.text("asked") != "" }
+    try client.pump { $0.machine.received >= 2_300_000 }
+    let screens = client.omitted.map { String(decoding: $0.screen, as: UTF8.self) }
+    let isAsked = String(decoding: client.all, as: UTF8.self).contains("\u{1B}[6n")
+    #expect(!screens.isEmpty)
+    #expect(isAsked != screens.contains { $0.hasSuffix("\u{1B}[6n") })
+  }
+
   /// Two clients of a session that has printed 2 MiB: one takes them all, one is shown the screen.
   @Test func whoCatchesUpSeesWhatSheSeesWhoReadAll() throws {
     let bench = try SessionBench()

@@ -56,7 +56,11 @@ extension Keeper {
 
   /// What a client that is far behind is shown. Without the lines above the screen: it has some of
   /// them, and would have them twice.
-  func screenOfNow() -> [UInt8]? { newestScreen()?.render(for: nil, history: 0) }
+  func screenOfNow() -> SessionServer.ScreenOfNow {
+    guard tracker.isAtBoundary else { return .later }
+    let drawing = newestScreen()?.render(for: nil, history: 0)
+    return drawing.map { .drawn($0) } ?? .unknown
+  }
 
   /// The screen with all that was printed; nil where it is not known.
   private func newestScreen() -> ScreenCheckpoint? {

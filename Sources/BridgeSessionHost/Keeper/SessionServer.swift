@@ -1,4 +1,5 @@
 import BridgeSessionProtocol
+import BridgeTerminalState
 
 /// Serves the attachments of one session from its machine and its journal; a keeper adds the
 /// program, and of an ended session there is nothing more.
@@ -17,9 +18,16 @@ final class SessionServer {
   /// What a new client of a terminal is shown; nil for what is found in the journal.
   var screen: ((Hello) -> ReplayPoint?)?
 
-  /// What a terminal shows after all output, for a client that is far behind; nil where that is not
-  /// known.
-  var screenOfNow: (() -> [UInt8]?)?
+  /// What a terminal shows after all output.
+  enum ScreenOfNow {
+    case drawn([UInt8])
+    /// The output ends in the middle of a sequence, which may be a protocol of its own.
+    case later
+    case unknown
+  }
+
+  /// What a client that is far behind is shown.
+  var screenOfNow: (() -> ScreenOfNow)?
 
   /// How long a connection may take to send its hello.
   private static let greeting: Milliseconds = 30_000
@@ -221,10 +229,31 @@ final class SessionServer {
   /// Sends the screen in place of output that would take long.
   private func catchUp(_ connection: Attachment) {
     guard let range = machine.excess(for: connection.id) else { return }
-    guard let screen = screenOfNow?() else { return machine.sendAll(to: connection.id) }
-    connection.queue(Frame.screen(to: range.upperBound, bytes: screen).encoded)
-    machine.omit(range, for: connection.id)
+    switch screenOfNow?() ?? .unknown {
+    case .later: return
+    case .unknown: machine.sendAll(to: connection.id)
+    case .drawn(let screen):
+      let queries = machine.unanswered(of: range, for: connection.id).map(queries) ?? []
+      connection.queue(Frame.screen(to: range.upperBound, bytes: screen + queries).encoded)
+      machine.omit(range, for: connection.id)
+    }
   }
+
+  /// What a terminal is asked in a part of the output.
+  private func queries(in range: Range<UInt64>) -> [UInt8] {
+    var (output, position) = ([UInt8](), range.lowerBound)
+    while position < range.upperBound {
+      guard
+        case .bytes(let bytes, let through) = journal.piece(
+          from: position, to: range.upperBound, framed: false), through > position
+      else { break }
+      output += bytes
+      position = through
+    }
+    return TerminalQueries.last(in: output, limit: Self.queriesLimit)
+  }
+
+  private static let queriesLimit = 1024
 
   /// Output of the journal; what cannot be read of it becomes a gap.
   private func queue(_ range: Range<UInt64>, on connection: Attachment) {

@@ -139,7 +139,8 @@ extension HostSession {
       answersPings: hello.answersPings, role: role, cursor: start,
       lag: OutputLag(acknowledged: acknowledged, since: now),
       window: min(hello.window ?? Limits.window, Limits.largestWindow),
-      catchesUp: hello.catchesUp && configuration.kind == .terminal)
+      live: newest, catchesUp: hello.catchesUp && configuration.kind == .terminal)
+    if role == .writer, hello.resume != nil { attachments[id]?.pace = writersPace }
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start, at: now))))
     if role == .writer {

@@ -117,8 +117,18 @@ extension HostSession {
     else { return nil }
     let unsent = newest - attachment.cursor
     let usual = attachment.pace.bytes(in: Limits.usualDelay).map { max($0, Limits.smallestSkip) }
-    let isSlow = attachment.isExpected && unsent > usual ?? .max
+    let isAwaited = writer == id && attachment.cursor < typedAt
+    let isSlow = isAwaited && unsent > usual ?? .max
     return isSlow || unsent > Limits.lead ? attachment.cursor..<newest : nil
+  }
+
+  /// The part of omitted output whose queries are still to be answered: a program that waits for an
+  /// answer prints no more, and to what was printed before the client was there it gets none.
+  public func unanswered(of range: Range<UInt64>, for id: AttachmentID) -> Range<UInt64>? {
+    guard writer == id, let live = attachments[id]?.live else { return nil }
+    let last = range.upperBound - min(range.upperBound, Limits.smallestSkip)
+    let start = max(range.lowerBound, live, last)
+    return start < range.upperBound ? start..<range.upperBound : nil
   }
 
   /// Records that the attachment was sent the screen in place of output to the newest.
@@ -126,7 +136,6 @@ extension HostSession {
     guard let cursor = attachments[id]?.cursor, range == cursor..<newest else { return }
     attachments[id]?.omitted.append(range)
     attachments[id]?.cursor = range.upperBound
-    attachments[id]?.isExpected = false
   }
 
   /// Records that there is no screen to stand for output.
@@ -137,11 +146,9 @@ extension HostSession {
     guard var attachment = attachments[id], attachment.isAttached, attachment.catchesUp else {
       return
     }
-    let isLimited = attachment.cursor < newest
-    if !isLimited { attachment.isExpected = false }
     attachment.pace.sent(
-      taken: attachment.taken, end: attachment.taken + attachment.underWay, isLimited: isLimited,
-      at: now)
+      taken: attachment.taken, end: attachment.taken + attachment.underWay,
+      isLimited: attachment.cursor < newest, at: now)
     attachments[id] = attachment
   }
 
@@ -167,7 +174,10 @@ extension HostSession {
     attachment.omitted.drop(below: through)
     attachment.pace.acknowledged(attachment.taken, at: now)
     attachments[id] = attachment
-    if writer == id { committed = max(committed, settled) }
+    if writer == id {
+      committed = max(committed, settled)
+      writersPace = attachment.pace.atRest
+    }
     return []
   }
 }

@@ -102,10 +102,10 @@ public struct HostSession: Sendable {
     /// Output beyond the acknowledged one that may be sent.
     var window = Limits.window
     var endWasSent = false
+    /// The end of the output when its hello was answered.
+    var live: UInt64 = 0
     /// Whether the screen may stand for output that it would take long to send.
     var catchesUp = false
-    /// A key was pressed since all output was sent.
-    var isExpected = false
     var omitted = OmittedOutput()
     /// The bytes that were acknowledged, without those left out.
     var taken: UInt64 = 0
@@ -137,6 +137,10 @@ public struct HostSession: Sendable {
   public internal(set) var inputAccepted: UInt64 = 0
   /// All input below was written to the program.
   public internal(set) var inputTaken: UInt64 = 0
+  /// The end of the output when the user typed last: an answer lies behind it.
+  var typedAt: UInt64 = 0
+  /// How fast the last writer took output, for its next attachment.
+  var writersPace = OutputPace()
   /// Where input ends; nil while it has no end.
   public internal(set) var inputEnd: UInt64?
   /// The number of the last control that was done.
@@ -256,7 +260,7 @@ public struct HostSession: Sendable {
     switch frame {
     case .input(let offset, let bytes):
       try requireWriter(id)
-      attachments[id]?.isExpected = true
+      if TypedKeys.mayBe(bytes) { typedAt = newest }
       return try acceptInput(bytes, at: offset)
     case .acknowledge(let through, let settled):
       return try acknowledge(through, committed: settled, by: id, at: now)

@@ -15,6 +15,13 @@ struct OutputPace: Sendable {
     var isLimited: Bool
   }
 
+  /// What is known of the link, for another attachment over it.
+  var atRest: OutputPace {
+    var pace = self
+    pace.probe = nil
+    return pace
+  }
+
   /// Records what was sent.
   /// - Parameters:
   ///   - taken: the bytes that were acknowledged, without those left out.

@@ -136,6 +136,47 @@ import Testing
     #expect(violation(effects) != nil, "more than was sent")
   }
 
+  /// The link breaks behind the key: what is known of it and of the key outlives the attachment.
+  @Test func aKeyBeforeAnOutageBringsTheScreenBehindIt() throws {
+    var host = try slowHost()
+    key(&host, at: 650)
+    host.disconnect(1)
+    var hello = Hello(session: Sample.session, client: Sample.client)
+    hello.catchesUp = true
+    hello.resume = ResumePoint(epoch: Sample.epoch, received: 128 << 10)
+    hello.acknowledged = 128 << 10
+    _ = try attach(&host, 2, .hello(hello))
+    #expect(host.excess(for: 2) == 128 << 10..<UInt64(Self.mebibyte))
+  }
+
+  /// A program that waits for an answer of the terminal prints no more.
+  @Test func queriesSinceTheAttachmentAreToBeAnswered() throws {
+    var host = try slowHost()
+    let all = 0..<host.newest
+    #expect(host.unanswered(of: all, for: 1) == host.newest - (64 << 10)..<host.newest)
+    #expect(host.unanswered(of: 0..<10, for: 1) == 0..<10)
+    host.disconnect(1)
+    var hello = Hello(session: Sample.session, client: Sample.client)
+    hello.catchesUp = true
+    _ = try attach(&host, 2, .hello(hello))
+    #expect(host.unanswered(of: all, for: 2) == nil, "nothing old is answered")
+    hello.client = Sample.other
+    hello.role = .viewer
+    _ = try attach(&host, 3, .hello(hello))
+    host.produced(10, at: 700)
+    #expect(host.unanswered(of: 0..<host.newest, for: 3) == nil, "a viewer answers nothing")
+  }
+
+  @Test(arguments: ["\u{3}", "q", "ls\r", "\u{1B}", "\u{1B}[A", "\u{1B}OP", "\u{1B}x"])
+  func whatAPersonTypes(text: String) { #expect(TypedKeys.mayBe(Array(text.utf8))) }
+
+  @Test(arguments: [
+    "\u{1B}[24;80R", "\u{1B}[?62;22c", "\u{1B}[0n", "\u{1B}[?2004;1$y", "\u{1B}[8;24;80t",
+    "\u{1B}]11;rgb:0/0/0\u{7}", "\u{1B}P1$r0m\u{1B}\\", "\u{1B}_Gi=1;OK\u{1B}\\",
+    "**\u{18}B0100000023be50\r", "",
+  ])
+  func whatATerminalSends(text: String) { #expect(!TypedKeys.mayBe(Array(text.utf8))) }
+
   /// A client that acknowledges nothing has no end of drawings made for it.
   @Test func withoutAcknowledgementsThereIsAnEnd() throws {
     var host = try host()
