@@ -1,5 +1,5 @@
-/// What of the input of a terminal a person may have typed. The rest is sent by the terminal itself:
-/// answers to queries, or a transfer of files (ZMODEM) whose data must not be left out.
+/// What of the input of a terminal a person may have typed. The rest is sent by the terminal
+/// itself: answers to queries, or a transfer of files (ZMODEM) whose data must not be left out.
 enum TypedKeys {
   /// Introducers of strings: DCS, OSC, APC.
   private static let strings: Set<UInt8> = [0x50, 0x5D, 0x5F]

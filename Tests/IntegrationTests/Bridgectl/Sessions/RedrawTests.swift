@@ -72,7 +72,7 @@ enum Emulator {
     /// Ends the program by these keys, and the shell behind it.
     mutating func end(_ keys: String) async throws {
       screen.type(keys)
-      try await screen.see("back")
+      try await screen.see("program is over")
       screen.type("exit 4\r")
       #expect(await screen.end() == 4)
     }
@@ -86,7 +86,7 @@ enum Emulator {
       var scene = Scene(server: server, home: home, screen: screen)
       scene.screen.type("PS1=; stty -echo; cd; echo rea''dy\r")
       try await scene.screen.see("ready\r\n")
-      scene.screen.type(command + "; echo ba''ck\r")
+      scene.screen.type(command + "; echo progr''am is over\r")
       try await body(&scene)
     }
   }
