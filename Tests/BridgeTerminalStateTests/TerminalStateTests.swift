@@ -86,8 +86,13 @@ import Testing
       reset(fish) == "\u{1B}[=0u\u{1B}[?2031l\u{1B}[?2004l\u{1B}>\u{1B}[>4m")
   }
 
-  @Test func aSequenceThatIsCutOffIsBrokenOffFirst() {
-    #expect(reset("\u{1B}[?25l\u{1B}]0;tit") == "\u{18}\u{1B}[?25h")
+  /// By CAN, and by ST: in DCS tmux knows no other end.
+  @Test(arguments: ["\u{1B}]0;tit", "\u{1B}P0q#1", "\u{1B}[3"])
+  func aSequenceThatIsCutOffIsBrokenOffFirst(start: String) {
+    #expect(reset("\u{1B}[?25l" + start) == "\u{18}\u{1B}\\\u{1B}[?25h")
+  }
+
+  @Test func aSequenceThatAnotherOneBreaksOffIsNone() {
     #expect(reset("\u{1B}[?1049\u{1B}[?25l") == "\u{1B}[?25h")
   }
 
