@@ -215,6 +215,8 @@ extension ClientSession {
       throw .unexpectedFrame(type: FrameType.screen.rawValue)
     }
     guard end > received else { return [] }
+    // A host that keeps to the rules draws no more before the reader has taken some.
+    guard !omitted.isFull else { throw .windowExceeded(limit: outputWindow) }
     let start = received
     omitted.append(start..<end)
     received = end

@@ -4,7 +4,7 @@ struct OmittedOutput: Sendable, Equatable {
 
   var isFull: Bool { ranges.count >= Self.limit }
 
-  /// An attachment that acknowledges nothing leaves out no more than so often.
+  /// Drawings are not counted by the window: of those that the reader has not taken there are few.
   private static let limit = 16
 
   mutating func append(_ range: Range<UInt64>) { ranges.append(range) }

@@ -41,6 +41,17 @@ import Testing
     #expect(client.resumePoint == ResumePoint(epoch: Sample.epoch, received: far))
   }
 
+  /// What the reader has not taken is in memory, and no window counts it.
+  @Test func aHostThatDrawsWithoutEndIsNotFollowed() throws {
+    var client = try client()
+    for end in UInt64(1)...16 { _ = try client.receive(.screen(to: end, bytes: [2]), at: 0) }
+    #expect(throws: ProtocolError.windowExceeded(limit: client.outputWindow)) {
+      try client.receive(.screen(to: 17, bytes: [2]), at: 0)
+    }
+    client.consume(through: 1, at: 0)
+    #expect(try client.receive(.screen(to: 17, bytes: [2]), at: 0).count == 1)
+  }
+
   @Test func whatIsThereAlreadyIsNotDrawn() throws {
     var client = try client()
     _ = try client.receive(.screen(to: 10, bytes: [2]), at: 0)

@@ -44,7 +44,7 @@ import Testing
 
   @Test func aKeyOnASlowLinkBringsTheScreen() throws {
     var host = try slowHost()
-    #expect(host.excess(for: 1) == nil, "nobody waits")
+    #expect(host.excess(for: 1) == nil, "nothing was typed")
     key(&host, at: 650)
     let range = try #require(host.excess(for: 1))
     #expect(range == 128 << 10..<UInt64(Self.mebibyte))
