@@ -53,7 +53,10 @@ import Testing
         c.sendall(bytes(8<<20)); c.close()
         """, directory.file("go"))
       let proxy = try await FaultProxy(to: server.port)
-      try await withForwarder(server, at: proxy.port) { forwarder in
+      // Nothing but the lost link asks for a probe, however long the host is silent.
+      var limits = Forwarder.Limits.longWait
+      limits.keepalive = .seconds(3_600)
+      try await withForwarder(server, at: proxy.port, limits) { forwarder in
         let port = try await forwarder.listen(rule(sender.port))
         let client = """
           import socket,sys
@@ -69,13 +72,18 @@ import Testing
         try await proxy.inject(.freeze())
         try directory.write("", to: "go")
         // Until neither the window nor the kernel takes more.
-        var sent: (before: UInt64, now: UInt64) = (0, 0)
-        while sent.now == 0 || sent.now != sent.before {
-          for _ in 0..<1000 { await Task.yield() }
-          sent = (sent.now, await forwarder.connections.first?.sent ?? 0)
+        var (sent, unchanged) = (UInt64(0), 0)
+        try await eventually {
+          let now = try #require(await forwarder.connections.first).sent
+          (sent, unchanged) = (now, now == sent ? unchanged + 1 : 0)
+          return sent > 0 && unchanged == 100
         }
         await forwarder.linkLost(within: .seconds(60))
-        for _ in 0..<1000 { await Task.yield() }
+        var looks = 0
+        try await eventually {
+          looks += 1
+          return looks == 100
+        }
         try await proxy.inject(.lift)
         #expect(try await reading.value == "\(8 << 20)\n")
         _ = try await forwarder.listen(rule(proxy.port))
