@@ -4,12 +4,12 @@ extension SeverityQueue {
   /// All that is on the screen at `now`, the shown error first. The time of each plan is what is
   /// left of its wait, in whole seconds that are rounded up; zero once the wait is over.
   public func presented(at now: Moment) -> [PresentedError] {
-    visibleSlots.compactMap { entries[$0]?.presented(at: now) }
+    visible.map { $0.presented(at: now) }
   }
 
   /// The next instant at which a countdown of `presented(at:)` changes; nil while none runs.
   public func nextCountdown(after now: Moment) -> Moment? {
-    visibleSlots.compactMap { entries[$0]?.nextCountdown(after: now) }.min()
+    visible.compactMap { $0.nextCountdown(after: now) }.min()
   }
 }
 

@@ -69,43 +69,78 @@ extension SeverityQueue {
     }
   }
 
-  /// The position of an entry in the order.
-  struct Level: Sendable, Equatable {
+  /// What an entry is found by.
+  enum Subject: Hashable, Sendable {
+    case report(EntryKey)
+    case link(ConnectionID)
+  }
+
+  /// How severe an entry is shown to be; one of each severity may come first, a changed host key.
+  struct Level: Sendable, Comparable {
     var severity: ErrorSeverity
     var isFirst: Bool
+
+    init(severity: ErrorSeverity, isFirst: Bool) {
+      self.severity = severity
+      self.isFirst = isFirst
+    }
 
     init(_ error: AppError) {
       severity = error.severity
       if case .sshHostKeyMismatch = error { isFirst = true } else { isFirst = false }
     }
 
-    /// Two lists a level, the one that comes first and the other, and one for what is held back.
-    static let listCount = 2 * ErrorSeverity.allCases.count + 1
-    static let held = listCount - 1
-    static let showOrder = ErrorSeverity.allCases.sorted(by: >).flatMap { severity in
-      [2 * severity.rawValue, 2 * severity.rawValue + 1]
-    }
-    /// What is held back goes after the lowest levels and before nothing that is critical.
-    static let evictionOrder =
-      ErrorSeverity.allCases.filter { $0 != .critical }.sorted().flatMap { severity in
-        [2 * severity.rawValue + 1, 2 * severity.rawValue]
-      } + [held]
-    /// The lists from which entries rise, the higher one first.
-    static let agingLists = [ErrorSeverity.warning, .info].flatMap { severity in
-      [2 * severity.rawValue, 2 * severity.rawValue + 1]
-    }
-    static let criticalLists = [
-      2 * ErrorSeverity.critical.rawValue + 1, 2 * ErrorSeverity.critical.rawValue,
-    ]
+    /// A number that rises with the level.
+    var rank: Int { 2 * severity.rawValue + (isFirst ? 1 : 0) }
 
-    var list: Int { 2 * severity.rawValue + (isFirst ? 0 : 1) }
+    static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+    /// All of them, the lowest first.
+    static let all = ErrorSeverity.allCases.sorted().flatMap { severity in
+      [Level(severity: severity, isFirst: false), Level(severity: severity, isFirst: true)]
+    }
+  }
+
+  /// Entries that are first in, first out; what is shown first comes first.
+  enum List: Sendable, Comparable {
+    case level(Level)
+    case held
+
+    static func < (left: Self, right: Self) -> Bool {
+      switch (left, right) {
+      case (.level(let left), .level(let right)): left > right
+      case (.level, .held): true
+      case (.held, _): false
+      }
+    }
+
+    /// What is dropped from, in that order: what is held back goes after the other levels, and
+    /// nothing that is critical goes.
+    static let evicted =
+      Level.all.filter { $0.severity != .critical }.map(List.level) + [.held]
+    /// What is critical, what comes last first.
+    static let critical = Level.all.filter { $0.severity == .critical }.map(List.level)
+    /// From where entries rise, the highest first.
+    static let aging =
+      Level.all.filter { $0.severity <= .warning }.reversed().map(List.level)
+  }
+
+  /// The position of an entry in the order.
+  struct Place: Sendable, Comparable {
+    var list: List
+    var arrival: UInt64
+    var id: PresentedError.ID
+
+    static func < (left: Self, right: Self) -> Bool {
+      left.list == right.list ? left.arrival < right.arrival : left.list < right.list
+    }
   }
 
   struct Entry: Sendable {
     var presented: PresentedError
     var key: EntryKey
     var level: Level
-    var order: UInt64 = 0
+    var place: Place?
     var heldUntil: Moment?
     var levelSince: Moment?
     /// The instant from which the wait of the plan counts.
@@ -129,7 +164,7 @@ extension SeverityQueue {
       presented.link != nil && presented.plan?.next.isAutomatic == false
     }
 
-    var list: Int { heldUntil == nil ? level.list : Level.held }
+    var list: List { heldUntil == nil ? .level(level) : .held }
 
     mutating func refresh(_ report: Report, at now: Moment?) {
       if let plan = report.plan { (presented.plan, planSince) = (plan, now) }

@@ -15,16 +15,15 @@ public struct SeverityQueue: Sendable {
   /// Entries dropped so far because the queue was full.
   public private(set) var dropped = 0
   /// Entries in it, those that are held back included.
-  public private(set) var count = 0
+  public var count: Int { order.count }
   /// Those of them that show the state of a link.
-  public var linkCount: Int { linkSlots.count }
+  public private(set) var linkCount = 0
 
-  var entries: [Entry?] = []
-  var lists = EntryLists(count: Level.listCount)
-  private var free: [Int] = []
-  private var slots: [EntryKey: Int] = [:]
-  private var slotsBySource: [String: Set<Int>] = [:]
-  private var linkSlots: [ConnectionID: Int] = [:]
+  /// Where the entries are, in the order of showing; what is held back comes last.
+  private(set) var order: [Place] = []
+  private(set) var entries: [PresentedError.ID: Entry] = [:]
+  private var ids: [Subject: PresentedError.ID] = [:]
+  private var arrivals: UInt64 = 0
 
   /// Counts what may have changed what is shown or when time changes it.
   package private(set) var changes: UInt64 = 0
@@ -40,16 +39,23 @@ public struct SeverityQueue: Sendable {
   }
 
   /// The error to show.
-  public var shown: PresentedError? { visibleSlots.first.flatMap { entries[$0]?.presented } }
+  public var shown: PresentedError? { top?.presented }
 
   /// The errors behind the shown one, the next first. Takes time for each.
-  public var waiting: [PresentedError] {
-    visibleSlots.dropFirst().compactMap { entries[$0]?.presented }
-  }
+  public var waiting: [PresentedError] { visible.dropFirst().map(\.presented) }
 
   /// The entry with this id, shown, waiting or held back.
-  public func entry(_ id: PresentedError.ID) -> PresentedError? {
-    slot(of: id).flatMap { entries[$0]?.presented }
+  public func entry(_ id: PresentedError.ID) -> PresentedError? { entries[id]?.presented }
+
+  /// The shown entry.
+  var top: Entry? {
+    guard let place = order.first, place.list != .held else { return nil }
+    return entries[place.id]
+  }
+
+  /// What is not held back, in the order of showing.
+  var visible: [Entry] {
+    order.prefix(upTo: start(of: .held)).compactMap { entries[$0.id] }
   }
 
   /// Takes an error in. A cancellation is none.
@@ -61,9 +67,9 @@ public struct SeverityQueue: Sendable {
   public mutating func push(_ report: Report, at now: Moment? = nil) {
     guard report.error != .cancelled else { return }
     let key = EntryKey(report)
-    if let slot = slots[key] {
-      entries[slot]?.presented.count += report.count
-      entries[slot]?.refresh(report, at: now)
+    if let id = ids[.report(key)] {
+      entries[id]?.presented.count += report.count
+      entries[id]?.refresh(report, at: now)
       changes += 1
       return
     }
@@ -72,42 +78,41 @@ public struct SeverityQueue: Sendable {
 
   /// Takes the shown error away; the next one is shown.
   public mutating func dismiss() {
-    if let slot = visibleSlots.first { dismiss(slot: slot) }
+    if let shown { dismiss(shown.id) }
   }
 
-  /// Takes the error with this id away, shown or not.
+  /// Takes the error with this id away, shown or not. The entry of a link that still needs a
+  /// person is moved to the end of its level.
   public mutating func dismiss(_ id: PresentedError.ID) {
-    if let slot = slot(of: id) { dismiss(slot: slot) }
-  }
-
-  /// The entry of a link that still needs a person is moved to the end of its level.
-  private mutating func dismiss(slot: Int) {
-    guard let entry = entries[slot], entry.isStanding else { return remove(slot) }
-    lists.remove(slot)
-    lists.append(slot, to: entry.list)
+    guard let entry = entries[id] else { return }
+    guard entry.isStanding else { return remove(id) }
+    move(id)
     changes += 1
   }
 
   /// Removes the entries of the operation `source`, which works again.
   public mutating func resolve(source: String) {
-    for slot in slotsBySource[source] ?? [] { remove(slot) }
+    let resolved = entries.values.filter { entry in
+      entry.presented.link == nil && entry.presented.source == source
+    }
+    for entry in resolved { remove(entry.presented.id) }
   }
 
   /// Removes the entry of a link that is up, suspended or closed.
   public mutating func resolve(_ link: ConnectionID) {
-    if let slot = linkSlots[link] { remove(slot) }
+    if let id = ids[.link(link)] { remove(id) }
   }
 
   /// A link failed: its entry stays the same one, with the newest error. Without such an entry, or
   /// without a link, this is a new report.
   public mutating func recoveryFailed(_ report: Report, at now: Moment? = nil) {
     guard report.error != .cancelled else { return }
-    guard let link = report.link, let slot = linkSlots[link] else {
+    guard let link = report.link, let id = ids[.link(link)] else {
       push(report, at: now)
       return
     }
-    if !report.settles, entries[slot]?.heldUntil != nil { show(slot, at: now) }
-    update(slot, with: report, at: now)
+    if !report.settles, entries[id]?.heldUntil != nil { show(id, at: now) }
+    update(id, with: report, at: now)
   }
 
   /// A chosen option of the entry with this id failed (G-39); nil means with the same error.
@@ -115,113 +120,87 @@ public struct SeverityQueue: Sendable {
     _ id: PresentedError.ID, with error: AppError?, context: FailureContext? = nil,
     at now: Moment? = nil
   ) {
-    guard let slot = slot(of: id), let entry = entries[slot] else { return }
+    guard let entry = entries[id] else { return }
     let newest = error ?? entry.presented.error
     var report = Report(
       error: newest, source: entry.presented.source, context: context,
       plan: entry.plan(at: now))
     report.link = entry.presented.link
-    update(slot, with: report, at: now)
+    update(id, with: report, at: now)
   }
 
   /// What the entries of `links` report is the echo of what happened to `root`: those about which
   /// something happens by itself become a count on its entry. Without such an entry nothing
   /// changes.
   public mutating func inhibit(_ links: [ConnectionID], under root: ConnectionID) {
-    guard let target = linkSlots[root] else { return }
+    guard let target = ids[.link(root)] else { return }
     for link in links where link != root {
-      guard let slot = linkSlots[link], let entry = entries[slot],
+      guard let id = ids[.link(link)], let entry = entries[id],
         entry.presented.plan?.next.isAutomatic == true
       else { continue }
       entries[target]?.presented.count += entry.presented.count
-      remove(slot)
+      remove(id)
     }
   }
-
-  private func slot(of id: PresentedError.ID) -> Int? {
-    entries.firstIndex { $0?.presented.id == id }
-  }
-
-  private var arrivals: UInt64 = 0
 
   private mutating func insert(_ entry: Entry) {
     let isFull = count - linkCount >= capacity
     if entry.presented.link == nil, isFull, !makeSpace(for: entry) { return }
-    var entry = entry
-    arrivals += 1
-    entry.order = arrivals
-    let slot = free.popLast() ?? entries.count
-    if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
-    slots[entry.key] = slot
-    index(entry, at: slot)
-    lists.append(slot, to: entry.list)
-    count += 1
+    let id = entry.presented.id
+    entries[id] = entry
+    ids[.report(entry.key)] = id
+    if let link = entry.presented.link {
+      ids[.link(link)] = id
+      linkCount += 1
+    }
+    place(id)
     changes += 1
   }
 
-  private mutating func remove(_ slot: Int) {
-    guard let entry = entries[slot] else { return }
-    lists.remove(slot)
-    entries[slot] = nil
-    free.append(slot)
-    if slots[entry.key] == slot { slots[entry.key] = nil }
+  private mutating func remove(_ id: PresentedError.ID) {
+    unplace(id)
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    if ids[.report(entry.key)] == id { ids[.report(entry.key)] = nil }
     if let link = entry.presented.link {
-      linkSlots[link] = nil
-    } else if let source = entry.presented.source {
-      slotsBySource[source]?.remove(slot)
-      if slotsBySource[source]?.isEmpty == true { slotsBySource[source] = nil }
+      ids[.link(link)] = nil
+      linkCount -= 1
     }
-    count -= 1
     changes += 1
   }
 
-  private mutating func index(_ entry: Entry, at slot: Int) {
-    if let link = entry.presented.link {
-      linkSlots[link] = slot
-    } else if let source = entry.presented.source {
-      slotsBySource[source, default: []].insert(slot)
-    }
-  }
-
-  private mutating func update(_ slot: Int, with report: Report, at now: Moment?) {
-    guard var entry = entries[slot] else { return }
+  private mutating func update(
+    _ id: PresentedError.ID, with report: Report, at now: Moment?
+  ) {
+    guard var entry = entries[id] else { return }
     changes += 1
     entry.presented.recoveryFailed(with: report.failure)
     entry.presented.count += report.count
     (entry.presented.plan, entry.planSince) = (report.plan, now)
-    if slots[entry.key] == slot { slots[entry.key] = nil }
+    if ids[.report(entry.key)] == id { ids[.report(entry.key)] = nil }
     entry.key = EntryKey(report)
-    if slots[entry.key] == nil { slots[entry.key] = slot }
-    let list = lists.list(of: slot)
+    if ids[.report(entry.key)] == nil { ids[.report(entry.key)] = id }
     entry.level = Level(entry.presented.error)
-    entries[slot] = entry
-    guard entry.list != list else { return }
-    lists.remove(slot)
-    lists.append(slot, to: entry.list)
+    entries[id] = entry
+    if entry.list != entry.place?.list { move(id) }
   }
 
   /// Makes space for one more; false when `newcomer` itself is dropped.
   private mutating func makeSpace(for newcomer: Entry) -> Bool {
-    guard let victim = firstVictim,
-      let level = entries[victim]?.level
-    else {
+    guard let victim = firstVictim else {
       fold(newcomer)
       return false
     }
     dropped += 1
-    guard level.severity <= newcomer.level.severity else { return false }
-    remove(victim)
+    guard victim.level.severity <= newcomer.level.severity else { return false }
+    remove(victim.presented.id)
     return true
   }
 
   /// The oldest report of the lowest level; what shows the state of a link is none.
-  private var firstVictim: Int? {
-    for list in Level.evictionOrder {
-      var slot = lists.first(of: list)
-      while let candidate = slot {
-        if entries[candidate]?.presented.link == nil { return candidate }
-        slot = lists.next(after: candidate)
-      }
+  private var firstVictim: Entry? {
+    for list in List.evicted {
+      let victim = places(in: list).first { entries[$0.id]?.presented.link == nil }
+      if let victim { return entries[victim.id] }
     }
     return nil
   }
@@ -231,17 +210,63 @@ public struct SeverityQueue: Sendable {
       dropped += 1
       return
     }
-    let target = Level.criticalLists.compactMap { lists.last(of: $0) }.first
-    if let target { entries[target]?.presented.count += newcomer.presented.count }
+    let newest = List.critical.compactMap { places(in: $0).last }.first
+    if let newest { entries[newest.id]?.presented.count += newcomer.presented.count }
     changes += 1
   }
 
-  mutating func show(_ slot: Int, at now: Moment?) {
+  /// Raises the level of an entry by one.
+  mutating func lift(_ id: PresentedError.ID, at now: Moment) {
+    guard let severity = entries[id]?.level.severity,
+      let higher = ErrorSeverity(rawValue: severity.rawValue + 1)
+    else { return }
+    entries[id]?.level.severity = higher
+    show(id, at: now)
+  }
+
+  /// Puts an entry, held back or not, at the end of its level.
+  mutating func show(_ id: PresentedError.ID, at now: Moment?) {
     changes += 1
-    lists.remove(slot)
-    entries[slot]?.heldUntil = nil
-    entries[slot]?.levelSince = now
-    if let entry = entries[slot] { lists.append(slot, to: entry.list) }
+    entries[id]?.heldUntil = nil
+    entries[id]?.levelSince = now
+    move(id)
+  }
+
+  // MARK: The order
+
+  /// The first place of `list`, taken or not: the order is sorted.
+  private func start(of list: List) -> Int {
+    order.partitioningIndex { $0.list >= list }
+  }
+
+  /// The places of what is in `list`, the oldest first.
+  func places(in list: List) -> ArraySlice<Place> {
+    order[start(of: list)..<order.partitioningIndex { $0.list > list }]
+  }
+
+  /// The oldest of what is in `list`.
+  func oldest(in list: List) -> Entry? {
+    places(in: list).first.flatMap { entries[$0.id] }
+  }
+
+  private mutating func move(_ id: PresentedError.ID) {
+    unplace(id)
+    place(id)
+  }
+
+  /// Puts an entry without a place at the end of its list.
+  private mutating func place(_ id: PresentedError.ID) {
+    guard let list = entries[id]?.list else { return }
+    arrivals += 1
+    let place = Place(list: list, arrival: arrivals, id: id)
+    order.insert(place, at: order.partitioningIndex { $0.list > list })
+    entries[id]?.place = place
+  }
+
+  private mutating func unplace(_ id: PresentedError.ID) {
+    guard let place = entries[id]?.place else { return }
+    order.remove(at: order.partitioningIndex { !($0 < place) })
+    entries[id]?.place = nil
   }
 }
 
@@ -252,5 +277,17 @@ extension RecoveryPlan.Step {
     case .reconnect, .retry, .awaitNetwork: true
     case .askPerson, .giveUp: false
     }
+  }
+}
+
+extension [SeverityQueue.Place] {
+  /// The first index of a sorted array at which `predicate` holds; the end where it nowhere does.
+  fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
