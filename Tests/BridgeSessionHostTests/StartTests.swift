@@ -52,12 +52,33 @@ import Testing
 
   @Test func aProgramThatCannotBeExecutedLeavesNoSession() throws {
     let bench = try SessionBench()
-    bench.environment["SHELL"] = "/nonexistent/shell"
+    bench.environment["BRIDGE_SHELL"] = "/nonexistent/shell"
     let answer = try bench.start(bench.spec("true"))
     guard case .refused(let refusal) = answer else { Issue.record("\(answer)"); return }
     #expect(refusal.code == .cannotExecute)
     #expect(refusal.text.contains("/nonexistent/shell"))
     #expect(bench.names.isEmpty)
+  }
+
+  /// A start-up file may name another: `ssh` runs the command with the account's all the same.
+  @Test func theShellIsTheAccountsAndNotTheOneOfTheEnvironment() throws {
+    let bench = try SessionBench()
+    bench.environment["BRIDGE_SHELL"] = nil
+    bench.environment["SHELL"] = "/bin/false"
+    let spec = bench.spec("echo $SHELL >ran")
+    _ = try bench.start(spec)
+    try waitUntil { bench.text("ran") == "/bin/false\n" }
+  }
+
+  @Test(arguments: [
+    ("root:x:0:0:root:/root:/bin/bash\nann:x:7:7::/home/ann:/usr/bin/fish\n", "/usr/bin/fish"),
+    ("ann:x:7:7::/home/ann:\n", "/bin/sh"), ("root:x:0:0:root:/root:/bin/bash\n", nil), ("", nil),
+    ("bob:x:7:7::/:/bin/dash\nann:x:7:7::/:/bin/zsh", "/bin/zsh"),
+    ("bob:x:7:7::/:/bin/dash\n", "/bin/dash"), ("+::::::\nann:x:7:7:/bin/zsh\n", nil),
+    ("ann:x:70:7::/home/ann:/bin/zsh\n", nil),
+  ])
+  func theShellOfAnAccountIsInItsLine(file: String, shell: String?) {
+    #expect(AccountFile.shell(of: 7, named: "ann", in: Array(file.utf8)) == shell)
   }
 
   /// What starts a session comes with the command: where it does not, that is not waited for.

@@ -186,8 +186,10 @@ struct ProgramEnvironment {
 
   /// - Parameter place: the session's directory.
   init(_ spec: SessionSpec, place: String?) {
-    let path = Programs.variable("SHELL") ?? ""
-    shell = path.hasPrefix("/") ? path : "/bin/sh"
+    let shells = [
+      Programs.variable("BRIDGE_SHELL"), AccountFile.shell, Programs.variable("SHELL"),
+    ]
+    shell = shells.compactMap(\.self).first { $0.hasPrefix("/") } ?? "/bin/sh"
     let name = Array((shell.split(separator: "/").last.map(String.init) ?? "sh").utf8)
     if let command = spec.command {
       arguments = [name, Array("-c".utf8), command]
