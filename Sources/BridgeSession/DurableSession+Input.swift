@@ -76,6 +76,9 @@ extension DurableSession {
     }
   }
 
+  /// Whether the host has answered and bytes flow; the link may be dead without a sign of it yet.
+  public var isAttached: Bool { machine.phase == .attached }
+
   /// Waits until all input below `offset` was written to the program.
   ///
   /// - Throws: `sshConnectionFailed` when the program ended before; why the session is over for

@@ -38,6 +38,16 @@ public enum ProtocolError: Error, Sendable, Equatable {
   case notWriter
 }
 
+extension ProtocolError {
+  /// Whether the header that broke the rule begins as text does.
+  package var isText: Bool {
+    switch self {
+    case .unknownFrame(let type), .reservedNotZero(let type): type >= 0x20 || type == 0x0A
+    case _: false
+    }
+  }
+}
+
 extension ProtocolError: CustomStringConvertible {
   /// A sentence for a log line or for a refusal.
   public var description: String {

@@ -83,8 +83,8 @@ final class DurableWork: LinkWork {
     client = Identifier(using: &generator)
     plain = PlainWork(
       context,
-      hint: "\(context.host) cannot keep what runs when the link is lost; "
-        + "`bridgectl install \(context.shownHost)` changes that.")
+      hint: "This run was not kept by \(context.host) when the link was lost; "
+        + "`bridgectl install \(context.shownHost)` makes the next one last.")
     if case .start(let spec, _) = target { found.set(spec.session) }
   }
 
@@ -328,6 +328,7 @@ final class DurableWork: LinkWork {
         configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
     }
+    configuration.attachment.followsSize = context.screen != nil
     if context.local.outputIsTerminal, context.request.catchUp == .screen {
       configuration.attachment.catchesUp = true
       // The rest would only be under way for longer.

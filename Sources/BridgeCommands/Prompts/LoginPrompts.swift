@@ -1,5 +1,6 @@
 import BridgeErrors
 import BridgeSSH
+import BridgeTransport
 import BridgeWaiting
 
 /// The questions of one connection's login, and what was answered.
@@ -78,9 +79,10 @@ final class LoginPrompts: Sendable {
 
   private func passphrase(of path: String) async -> Secret? {
     if let given { return given }
+    let key = PeerText.escaped(path, limit: 256)
     return await answer(
       to: .passphrase(keyFile: path),
-      "Passphrase of the key \(PeerText.escaped(path, limit: 256)): ")
+      isSSH ? "Enter passphrase for key '\(key)': " : "Passphrase of the key \(key): ")
   }
 
   private func password() async -> Secret? {
@@ -92,8 +94,14 @@ final class LoginPrompts: Sendable {
       prompter.reporter.log("The password was refused.")
     }
     let user = PeerText.escaped(asker.user, limit: 256)
-    return await answer(to: .password(asker), "Password of \(user) at \(asker.place): ")
+    let host = PeerText.escaped(asker.endpoint.host, limit: 256)
+    return await answer(
+      to: .password(asker),
+      isSSH ? "\(user)@\(host)'s password: " : "Password of \(user) at \(asker.place): ")
   }
+
+  /// Programs that type a password for `ssh` wait for its words (sshpass(1), "assword").
+  private var isSSH: Bool { prompter.reporter.style.isSSH }
 
   /// The answer that was right before, once a login; else a person's.
   private func answer(to question: AnswerMemory.Question, _ text: String) async -> Secret? {

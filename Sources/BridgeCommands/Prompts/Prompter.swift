@@ -77,13 +77,19 @@ struct Prompter: Sendable {
   func trust(_ question: HostKeyQuestion, isJumpHost: Bool) async -> Bool {
     guard hasTerminal else { return false }
     let host = shown(question.host) + (isJumpHost ? " (jump host)" : "")
+    let isSSH = reporter.style.isSSH
     var text =
+      isSSH ? "The authenticity of host '\(host)' can't be established. " : ""
+    text +=
       question.isKnownByOtherTypes
       ? "\(host) is known, but with other keys: the connection may be intercepted. "
       : "\(host) is not a known host. "
     text += "Its \(shown(question.keyType)) key is\r\n  \(question.fingerprint)\r\n"
     if let doubt = question.doubt { text += "\(PeerText.escaped(doubt, limit: 1024))\r\n" }
-    text += "Compare it with the administrator's fingerprint. Trust it? [yes/NO/fingerprint] "
+    text +=
+      isSSH
+      ? "Are you sure you want to continue connecting (yes/no/[fingerprint])? "
+      : "Compare it with the administrator's fingerprint. Trust it? [yes/NO/fingerprint] "
     await reporter.beginQuestion()
     input.hold(true)
     defer {

@@ -37,10 +37,16 @@ package enum SessionFailure {
     case .noMarker:
       .durableSessionHostUnusable(
         host: host, reason: "its start-up files printed more than 1 MiB before bridge-host ran")
+    case .violation(let violation) where violation.isText:
+      .durableSessionHostUnusable(host: host, reason: isNoisy)
     case .violation(let violation):
       .sshProtocolError(host: host, detail: "bridge-host: \(violation)")
     }
   }
+
+  private static let isNoisy =
+    "a program printed between what bridge-host sends. A start-up file (such as ~/.bashrc) runs "
+    + "one in the background: send its output to /dev/null"
 
   /// The command ended before it answered.
   ///

@@ -92,6 +92,14 @@ import Testing
     #expect(CommandAdvice.remedy(for: missing) == nil)
   }
 
+  /// A program in the background of a start-up file prints into the connection.
+  @Test func textBetweenFramesIsNoServerOfAnotherKind() throws {
+    let text = SessionFailure.error(.violation(.reservedNotZero(type: 0x4C)), host: "h")
+    #expect("\(text)".contains("A start-up file (such as ~/.bashrc) runs one in the background"))
+    let other = SessionFailure.error(.violation(.unknownFrame(type: 14)), host: "h")
+    #expect(!"\(other)".contains("start-up file"))
+  }
+
   @Test func installingIsAdvisedOnlyWhereItHelps() {
     let unusable = { AppError.durableSessionHostUnusable(host: "h", reason: $0) }
     let helps = { CommandAdvice.row(for: unusable($0))?.command == "bridgectl install HOST" }

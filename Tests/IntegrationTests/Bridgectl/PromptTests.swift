@@ -162,6 +162,24 @@ struct PasswordTests {
     }
   }
 
+  /// Programs that type a password for `ssh` wait for its words.
+  @Test func inPlaceOfSSHItAsksInTheWordsOfSSH() async throws {
+    try await withAccount("password") { server, home in
+      let fresh = home.file("no_hosts_yet")
+      var screen = try home.start(
+        [
+          "ssh", "-F", "none", "-p", "\(server.port)", "-o", "UserKnownHostsFile=\(fresh)",
+          "\(server.user)@127.0.0.1", "exit 3",
+        ], on: try Terminal())
+      try await screen.see("The authenticity of host")
+      try await screen.see("(yes/no/[fingerprint])? ")
+      screen.type("yes\r")
+      try await screen.see("\(server.user)@127.0.0.1's password: ")
+      screen.type("open sesame\r")
+      #expect(await screen.end() == 3)
+    }
+  }
+
   private func connect(through hop: SSHServer, to target: SSHServer, _ home: Home) async throws {
     try home.write(
       "Host *\n  UserKnownHostsFile \(home.file("known_hosts"))\n  PubkeyAuthentication no\n",

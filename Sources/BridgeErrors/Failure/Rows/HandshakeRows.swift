@@ -58,7 +58,7 @@ extension FailureRow {
 
   static let corrupted = Self(
     "corrupted", "The data violates the protocol.", retry: .reconnectOnce, exit: .protocolBroken,
-    remedy: "The data was damaged on the way, or the peer is faulty. One new session is tried.")
+    remedy: "The data was damaged on the way, or the peer is faulty.")
 
   static let rejected = Self(
     "rejected", "The peer ended the connection and said that it will not accept it.",
