@@ -279,6 +279,8 @@ extension DurableSession {
       queue.append(SessionChunk(offset: from, content: .gap(to: to)))
     case .screen(let from, let to, let bytes):
       queue.append(SessionChunk(offset: from, content: .omitted(to: to, screen: bytes)))
+    case .size(let size, let offset):
+      queue.append(SessionChunk(offset: offset, content: .size(size)))
     case .inputDropped(let loss): sink.yield(.inputDropped(loss))
     case .notice(let notice): sink.yield(.notice(notice))
     case .inputTaken, .controlsDone, .ended, .refused, .pong: break
@@ -288,6 +290,9 @@ extension DurableSession {
   /// Before the first byte of a client that begins in the middle of the output, and before what a
   /// terminal printed while this client was away.
   private func showScreen(_ welcome: Welcome) {
+    if let size = welcome.size, configuration.attachment.followsSize {
+      queue.append(SessionChunk(offset: welcome.resume, content: .size(size)))
+    }
     if hasAttached {
       guard welcome.kind == .terminal, welcome.newest > welcome.resume else { return }
       return queue.append(

@@ -15,6 +15,8 @@ public struct SessionChunk: Sendable, Equatable {
     /// on a terminal also after an outage, then without any. Up to `live` the output is old, and
     /// what a terminal answers must be taken out (`MuteFilter`).
     case screen([UInt8], live: UInt64)
+    /// The size of the session's terminal from here on, to a client that follows it.
+    case size(WindowSize)
   }
 
   /// The offset of the first byte.
@@ -33,7 +35,7 @@ public struct SessionChunk: Sendable, Equatable {
     switch content {
     case .bytes(let bytes, _): offset + UInt64(bytes.count)
     case .gap(let to), .omitted(let to, screen: _): to
-    case .screen: offset
+    case .screen, .size: offset
     }
   }
 
@@ -42,7 +44,7 @@ public struct SessionChunk: Sendable, Equatable {
     switch content {
     case .bytes(let bytes, _), .screen(let bytes, live: _), .omitted(to: _, screen: let bytes):
       bytes.count
-    case .gap: 0
+    case .gap, .size: 0
     }
   }
 }
@@ -67,7 +69,7 @@ struct OutputQueue: Sendable {
     where stream == other && old.count < Self.joinedBelow && new.count < Self.joinedBelow:
       arrived[arrived.count - 1].content = .bytes(old + new, stream)
     case (.gap, .gap(let to)): arrived[arrived.count - 1].content = .gap(to: to)
-    case (.bytes, _), (.gap, _), (.screen, _), (.omitted, _): arrived.append(chunk)
+    case (.bytes, _), (.gap, _), (.screen, _), (.omitted, _), (.size, _): arrived.append(chunk)
     }
   }
 

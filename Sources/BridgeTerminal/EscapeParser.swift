@@ -32,6 +32,7 @@ package struct EscapeParser: Sendable, Equatable {
 
   private var place = Place.lineStart
   private let canDetach: Bool
+  private let hasLines: Bool
   /// The byte that stands for the tilde; nil where there are no escapes.
   private let tilde: UInt8?
 
@@ -39,9 +40,13 @@ package struct EscapeParser: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - canDetach: whether `~d` is an escape.
+  ///   - hasLines: false where nothing is typed to a program: an escape begins anywhere.
   ///   - tilde: the byte in the place of the tilde; nil for no escapes.
-  package init(canDetach: Bool = false, tilde: UInt8? = UInt8(ascii: "~")) {
+  package init(
+    canDetach: Bool = false, hasLines: Bool = true, tilde: UInt8? = UInt8(ascii: "~")
+  ) {
     self.canDetach = canDetach
+    self.hasLines = hasLines
     self.tilde = tilde
   }
 
@@ -61,7 +66,7 @@ package struct EscapeParser: Sendable, Equatable {
       guard let token = escape(byte) else {
         // Two tildes are one; anything else was none of ours.
         if byte != tilde, let tilde { plain.append(tilde) }
-        place = .inLine
+        place = hasLines ? .inLine : .lineStart
         step(byte, into: &plain)
         continue
       }
@@ -79,7 +84,7 @@ package struct EscapeParser: Sendable, Equatable {
       return
     }
     plain.append(byte)
-    place = byte == 10 || byte == 13 ? .lineStart : .inLine
+    place = byte == 10 || byte == 13 || !hasLines ? .lineStart : .inLine
   }
 
   private func escape(_ byte: UInt8) -> Token? {

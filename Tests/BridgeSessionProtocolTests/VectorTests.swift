@@ -13,7 +13,7 @@ import Testing
     "hello", "hello-new", "welcome", "refused", "output", "output-terminal", "gap", "input",
     "acknowledge", "resize", "signal", "end-of-input", "detach", "close", "exited", "signaled",
     "keeper-died", "rebooted", "ping", "pong", "start", "start-shell", "status", "notice",
-    "screen",
+    "screen", "size",
   ]
 
   private func document() throws -> String {

@@ -54,6 +54,14 @@ import Testing
     #expect(parser.take(Array("%%x".utf8)) == [.bytes(Array("%x".utf8))])
   }
 
+  /// Who only looks types no lines.
+  @Test func whereNothingIsTypedAnEscapeBeginsAnywhere() {
+    var parser = EscapeParser(canDetach: true, hasLines: false)
+    #expect(parser.take(Array("kk~d".utf8)) == [.bytes(Array("kk".utf8)), .detach])
+    #expect(parser.take(Array("~xj~.".utf8)) == [.bytes(Array("~xj".utf8)), .disconnect])
+    #expect(parser.isAtLineStart)
+  }
+
   @Test func withoutOneAllIsSent() {
     var parser = EscapeParser(tilde: nil)
     #expect(parser.take(Array("~.\r~.".utf8)) == [.bytes(Array("~.\r~.".utf8))])

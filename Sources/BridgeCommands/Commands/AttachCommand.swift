@@ -21,7 +21,7 @@ package struct AttachCommand: AsyncParsableCommand {
           bridgectl attach --view build.example build
       """)
 
-  @Flag(help: "Only read.")
+  @Flag(help: "Only read; the arrow keys move the view where this terminal is smaller.")
   package var view = false
 
   @Flag(help: "Take over from the client that writes.")

@@ -121,7 +121,7 @@ private struct LogPrinter: Sendable {
     let context = scope.context
     var outcome = DescriptorWriter.Outcome.written
     switch chunk.content {
-    case .screen, .omitted: return .written
+    case .screen, .omitted, .size: return .written
     case .gap(let end):
       context.warnOfGap(chunk.offset, end)
       progress.withLock { $0.skip(to: end) }

@@ -38,6 +38,8 @@ final class SessionStreams: Sendable {
   private let gate = Mutex(TypingGate())
   private let replay = Mutex(ScreenReplay?.none)
   private let progress = Mutex(OutputProgress())
+  /// The terminal of a viewer; nil for who writes, and without a terminal.
+  private let viewed: ViewedSession?
   /// The session is over for this client before its program has ended.
   private let hasFailed = Mutex(false)
 
@@ -50,7 +52,9 @@ final class SessionStreams: Sendable {
     self.session = session
     self.welcome = welcome
     self.isOwn = isOwn
-    keyboard = welcome.kind == .terminal ? context.keyboard : nil
+    let isTerminal = welcome.kind == .terminal
+    keyboard = isTerminal ? context.keyboard : nil
+    viewed = isTerminal && welcome.role == .viewer ? ViewedSession(context) : nil
     // Who attaches to a session gets what is kept; what is missing before that was not to come.
     progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
   }
@@ -63,7 +67,7 @@ final class SessionStreams: Sendable {
     let sizes = context.resizes.next()
     if let keyboard {
       TerminalModes.set(.raw, on: 0)
-      keyboard.open(canDetach: true)
+      keyboard.open(canDetach: true, writes: welcome.role == .writer)
     } else if context.keyboard != nil {
       context.reporter.makeSpaceForTyping()
     }
@@ -138,7 +142,7 @@ final class SessionStreams: Sendable {
   private func show(_ chunks: [SessionChunk]) async -> DescriptorWriter.Outcome {
     var parts: [[UInt8]] = []
     for chunk in chunks {
-      if let bytes = text(of: chunk) {
+      if viewed == nil, let bytes = text(of: chunk) {
         parts.append(bytes)
         continue
       }
@@ -155,18 +159,23 @@ final class SessionStreams: Sendable {
     switch chunk.content {
     case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
       replay.withLock { $0?.show(bytes, at: chunk.offset) ?? bytes }
-    case .bytes(_, .standardError), .gap, .screen, .omitted: nil
+    case .bytes(_, .standardError), .gap, .screen, .omitted, .size: nil
     }
   }
 
   private func show(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome {
-    switch chunk.content {
-    case .screen(let modes, let live):
-      return await write([beginReplay(modes, at: chunk.offset, to: live)])
-    case .omitted(let end, let drawing):
+    if case .omitted(let end, _) = chunk.content {
       context.reporter.event(.omitted(from: chunk.offset, to: end))
       replay.withLock { $0?.end() }
       progress.withLock { $0.go(to: end) }
+    }
+    if let outcome = await viewed?.take(chunk) { return outcome }
+    if let bytes = text(of: chunk) { return await write([bytes]) }
+    switch chunk.content {
+    case .size: return .written
+    case .screen(let modes, let live):
+      return await write([beginReplay(modes, at: chunk.offset, to: live)])
+    case .omitted(let end, let drawing):
       return await write([catchUp(end - chunk.offset, drawing)])
     case .gap(let end):
       // The output before it may end in the middle of a line.
@@ -176,6 +185,7 @@ final class SessionStreams: Sendable {
         progress.go(to: chunk.offset)
         progress.skip(to: end)
       }
+      viewed?.redraw()
       return .written
     case .bytes(let bytes, _):
       // A closed standard error means no output is wanted there; the command continues.
@@ -220,7 +230,7 @@ final class SessionStreams: Sendable {
   private func carryInput(to session: isolated DurableSession) async -> Step {
     let isViewer = welcome.role == .viewer
     if let keyboard {
-      await keyboard.carry(to: TypedInput(session: isViewer ? nil : session))
+      await keyboard.carry(to: TypedInput(session: isViewer ? nil : session, viewed: viewed))
       return .idle
     }
     guard !isViewer else { return await refuseInput() }
@@ -253,15 +263,21 @@ final class SessionStreams: Sendable {
 
   /// What is typed: its end is the terminal's, not the program's.
   private struct TypedInput: InputTarget {
-    /// Nil for a viewer, who types nothing.
+    /// Nil for a viewer, who types nothing to it.
     let session: DurableSession?
+    /// What a viewer's keys move.
+    let viewed: ViewedSession?
 
-    func write(_ bytes: [UInt8]) async throws(AppError) { try await session?.write(bytes) }
+    func write(_ bytes: [UInt8]) async throws(AppError) {
+      try await session?.write(bytes)
+      viewed?.type(bytes)
+    }
 
     func finishInput() async throws(AppError) {}
   }
 
   private func carrySizes(_ sizes: AsyncStream<Resizes.Change>) async -> Step {
+    if let viewed { for await change in sizes { viewed.change(change) } }
     guard keyboard != nil, welcome.role == .writer else { return .idle }
     do {
       for await change in sizes {
@@ -357,7 +373,8 @@ final class SessionStreams: Sendable {
   }
 
   private func perform(_ step: TypingGate.Step) {
-    guard let keyboard else { return }
+    // What a viewer types is for this side.
+    guard let keyboard, welcome.role == .writer else { return }
     switch step {
     case .nothing: return
     case .hold: keyboard.hold(true)

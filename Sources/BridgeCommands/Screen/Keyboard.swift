@@ -76,14 +76,16 @@ final class Keyboard: Sendable {
 
   /// A shell lives.
   ///
-  /// - Parameter canDetach: whether it goes on without this process, over all links.
-  func open(canDetach: Bool = false) {
+  /// - Parameters:
+  ///   - canDetach: whether it goes on without this process, over all links.
+  ///   - writes: whether it takes what is typed.
+  func open(canDetach: Bool = false, writes: Bool = true) {
     if canDetach { outbox.limitHeld(to: Self.heldLimit) }
     state.withLock { state in
       state.isLive = true
       state.wasOpened = true
       state.canDetach = canDetach
-      state.parser = EscapeParser(canDetach: canDetach, tilde: tilde)
+      state.parser = EscapeParser(canDetach: canDetach, hasLines: writes, tilde: tilde)
     }
     openedSink.yield()
   }

@@ -106,7 +106,7 @@ public struct SessionHost: Sendable {
       case .status(let first): status = first
       case .notice: break
       case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start,
-        .screen:
+        .screen, .size:
         throw await exchange.unexpected(frame)
       }
       guard let chunk else { continue }

@@ -107,6 +107,7 @@ final class Keeper {
     server = SessionServer(
       HostSession(configuration), Journal(files.directory, segmentLength: length))
     if spec.kind == .terminal {
+      server.machine.size = spec.size
       server.journal.modes = { [unowned self] in self.tracker.checkpoint }
       checkpoint = ScreenCheckpoint(spec.size)
       server.screen = { [unowned self] in self.screenPoint(for: $0) }

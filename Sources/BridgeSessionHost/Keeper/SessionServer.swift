@@ -220,6 +220,7 @@ final class SessionServer {
       case .nothing: return
       case .gap(let from, let to): connection.queue(Frame.gap(from: from, to: to).encoded)
       case .ended(let at, let end): connection.queue(Frame.ended(at: at, end).encoded)
+      case .size(let size): connection.queue(Frame.size(size).encoded)
       case .bytes(let from, let count): queue(from..<(from + UInt64(count)), on: connection)
       }
       connection.flush(at: now)
@@ -234,6 +235,9 @@ final class SessionServer {
     case .unknown: machine.sendAll(to: connection.id)
     case .drawn(let screen):
       let queries = machine.unanswered(of: range, for: connection.id).map(queries) ?? []
+      if let size = machine.size(before: range.upperBound, for: connection.id) {
+        connection.queue(Frame.size(size).encoded)
+      }
       connection.queue(Frame.screen(to: range.upperBound, bytes: screen + queries).encoded)
       machine.omit(range, for: connection.id)
     }

@@ -20,7 +20,8 @@ extension ClientSession {
     case .refused(let refusal): return refuse(refusal)
     case .ping(let value): return queuePong(value)
     case .status, .notice: return []
-    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .pong, .start, .screen:
+    case .hello, .output, .gap, .input, .acknowledge, .control, .ended, .pong, .start, .screen,
+      .size:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }
@@ -33,6 +34,7 @@ extension ClientSession {
       return try receiveOutput(bytes, stream, at: offset)
     case .gap(let from, let to): return try receiveGap(from, to)
     case .screen(let to, let bytes): return try receiveScreen(bytes, to: to)
+    case .size(let size): return try receiveSize(size)
     case .acknowledge(let through, let settled):
       return try receiveAcknowledgement(through, settled)
     case .ended(let offset, let end): return try receiveEnd(end, at: offset)
@@ -221,6 +223,13 @@ extension ClientSession {
     omitted.append(start..<end)
     received = end
     return [.screen(from: start, to: end, bytes: bytes)]
+  }
+
+  private func receiveSize(_ size: WindowSize) throws(ProtocolError) -> [Event] {
+    guard configuration.followsSize, welcome?.kind == .terminal else {
+      throw .unexpectedFrame(type: FrameType.size.rawValue)
+    }
+    return [.size(size, at: received)]
   }
 
   private mutating func receiveAcknowledgement(

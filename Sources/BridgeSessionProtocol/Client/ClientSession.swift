@@ -21,6 +21,8 @@ public struct ClientSession: Sendable {
     public var size: WindowSize?
     /// Whether a terminal that is far behind gets the screen of now in place of what it missed.
     public var catchesUp = false
+    /// Whether the client wants to know the size of the session's terminal.
+    public var followsSize = false
     /// Variables for the session's environment file, as NAME=VALUE.
     public var environment: [[UInt8]] = []
     /// Output that the reader may not have taken yet, in bytes, from 1: the most that is held in
@@ -60,6 +62,8 @@ public struct ClientSession: Sendable {
     case gap(from: UInt64, to: UInt64)
     /// Output that was left out, and the sequences that draw what a terminal shows behind it.
     case screen(from: UInt64, to: UInt64, bytes: [UInt8])
+    /// The terminal has another size for the output at this offset and behind it.
+    case size(WindowSize, at: UInt64)
     /// All input below the offset was written to the program.
     case inputTaken(through: UInt64)
     /// All controls up to the number were done.
@@ -256,6 +260,7 @@ public struct ClientSession: Sendable {
     hello.window = max(1, configuration.outputWindow)
     hello.size = size
     hello.catchesUp = configuration.catchesUp
+    hello.followsSize = configuration.followsSize
     hello.environment = configuration.environment
     if let epoch {
       hello.resume = ResumePoint(epoch: epoch, received: received)

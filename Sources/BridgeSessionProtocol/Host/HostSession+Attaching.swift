@@ -140,13 +140,16 @@ extension HostSession {
       lag: OutputLag(acknowledged: acknowledged, since: now),
       window: min(hello.window ?? Limits.window, Limits.largestWindow),
       live: newest, catchesUp: hello.catchesUp && configuration.kind == .terminal)
+    if hello.followsSize, configuration.kind == .terminal {
+      attachments[id]?.sizes = TerminalSizes()
+    }
     if role == .writer, hello.resume != nil { attachments[id]?.pace = writersPace }
     if role == .writer { committed = max(committed, hello.committed) }
     effects.append(.send(id, .welcome(welcome(for: hello, role: role, resume: start, at: now))))
     if role == .writer {
       (acknowledgedInput, acknowledgedControl) = (inputTaken, lastControl)
       acknowledgementSince = nil
-      if let size = hello.size, ending == nil { effects.append(.resize(size)) }
+      if let size = hello.size { effects += resize(to: size) }
     }
     return effects
   }
@@ -233,6 +236,7 @@ extension HostSession {
     welcome.resume = resume
     let showsScreen = hello.resume == nil && hello.replay == .screen
     welcome.modes = showsScreen && resume == replayPoint.offset ? replayPoint.modes : []
+    if hello.followsSize { welcome.size = role == .writer ? hello.size ?? size : size }
     welcome.inputTaken = inputTaken
     welcome.inputAccepted = inputAccepted
     welcome.lastControl = lastControl

@@ -80,7 +80,7 @@ extension HostSession {
     of control: Control, by id: AttachmentID
   ) throws(ProtocolError) -> [Effect] {
     switch control {
-    case .resize(let size): return ending == nil ? [.resize(size)] : []
+    case .resize(let size): return resize(to: size)
     case .signal(let signal): return ending == nil ? [.signal(signal)] : []
     case .endInput(let offset):
       guard offset >= inputAccepted, inputEnd ?? offset == offset else {

@@ -5,6 +5,8 @@ extension HostSession {
     case nothing
     /// Send a gap frame.
     case gap(from: UInt64, to: UInt64)
+    /// Send the size that the terminal has for what follows.
+    case size(WindowSize)
     /// Send these bytes of the journal, as one output frame for each run of one stream.
     case bytes(from: UInt64, count: Int)
     /// Send the end.
@@ -66,6 +68,7 @@ extension HostSession {
   public mutating func nextOutput(for id: AttachmentID, limit: Int) -> OutputTurn {
     guard hasOutput(for: id), var attachment = attachments[id] else { return .nothing }
     defer { attachments[id] = attachment }
+    if let size = attachment.sizes?.take(at: attachment.cursor) { return .size(size) }
     if attachment.cursor < oldest {
       let from = attachment.cursor
       attachment.cursor = oldest
@@ -79,7 +82,8 @@ extension HostSession {
     }
     if attachment.cursor < kept {
       let space = min(UInt64(max(limit, 0)), attachment.space)
-      let count = min(space, kept - attachment.cursor)
+      let end = min(kept, attachment.sizes?.next ?? kept)
+      let count = min(space, end - attachment.cursor)
       guard count > 0 else { return .nothing }
       attachment.cursor += count
       return .bytes(from: attachment.cursor - count, count: Int(count))
@@ -99,6 +103,7 @@ extension HostSession {
   public func hasOutput(for id: AttachmentID) -> Bool {
     guard let attachment = attachments[id], attachment.isAttached else { return false }
     if attachment.cursor < oldest { return true }
+    if let next = attachment.sizes?.next, next <= attachment.cursor { return true }
     if let keptEnd, attachment.cursor >= keptEnd, attachment.cursor < newest { return true }
     if attachment.cursor < newest {
       return attachment.space > 0
@@ -129,6 +134,23 @@ extension HostSession {
     let last = range.upperBound - min(range.upperBound, Limits.smallestSkip)
     let start = max(range.lowerBound, live, last)
     return start < range.upperBound ? start..<range.upperBound : nil
+  }
+
+  /// The size to send before the screen that stands for output to `end`; nil for the last one.
+  public mutating func size(before end: UInt64, for id: AttachmentID) -> WindowSize? {
+    attachments[id]?.sizes?.take(at: end)
+  }
+
+  /// The writer's terminal has another size: who follows it learns of it behind the output so far.
+  mutating func resize(to size: WindowSize) -> [Effect] {
+    guard ending == nil else { return [] }
+    if size != self.size {
+      for id in attachments.keys where id != writer {
+        attachments[id]?.sizes?.append(size, at: newest)
+      }
+    }
+    self.size = size
+    return [.resize(size)]
   }
 
   /// Records that the attachment was sent the screen in place of output to the newest.

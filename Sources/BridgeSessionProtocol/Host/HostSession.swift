@@ -110,6 +110,8 @@ public struct HostSession: Sendable {
     /// The bytes that were acknowledged, without those left out.
     var taken: UInt64 = 0
     var pace = OutputPace()
+    /// Sizes that it is to be sent; nil where it does not follow them.
+    var sizes: TerminalSizes?
 
     var isAttached: Bool { client != nil }
     var acknowledged: UInt64 { lag.acknowledged }
@@ -127,6 +129,8 @@ public struct HostSession: Sendable {
   /// Where a client without a resume point begins that asks for the screen only.
   public var replayPoint = ReplayPoint()
 
+  /// The size of the terminal; nil where it is not known.
+  public var size: WindowSize?
   /// The oldest output that is kept.
   public internal(set) var oldest: UInt64 = 0
   /// The end of the output.
@@ -268,7 +272,8 @@ public struct HostSession: Sendable {
       return try perform(control, number: number, by: id, at: now)
     case .ping(let value): return [.send(id, .pong(value))]
     case .pong: return []
-    case .hello, .welcome, .refused, .output, .gap, .ended, .start, .status, .notice, .screen:
+    case .hello, .welcome, .refused, .output, .gap, .ended, .start, .status, .notice, .screen,
+      .size:
       throw .unexpectedFrame(type: frame.type.rawValue)
     }
   }

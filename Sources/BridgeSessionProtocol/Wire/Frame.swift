@@ -32,6 +32,8 @@ public enum Frame: Sendable, Equatable {
   /// Host: the sequences that draw the screen as it is after the output below `to`, in place of the
   /// output that was not sent.
   case screen(to: UInt64, bytes: [UInt8])
+  /// Host: the size of the terminal for the output that follows.
+  case size(WindowSize)
 
   /// The first byte of this frame.
   public var type: FrameType {
@@ -51,6 +53,7 @@ public enum Frame: Sendable, Equatable {
     case .status: .status
     case .notice: .notice
     case .screen: .screen
+    case .size: .size
     }
   }
 
@@ -85,6 +88,11 @@ public enum Frame: Sendable, Equatable {
     case .status: self = .status(try SessionStatus(payload))
     case .notice: self = .notice(Notice(payload))
     case .screen: self = .screen(to: header.offset, bytes: Array(payload))
+    case .size:
+      guard let size = WindowSize(bytes: payload) else {
+        throw .wrongLength(type: type.rawValue, length: header.length)
+      }
+      self = .size(size)
     }
   }
 
@@ -109,6 +117,7 @@ public enum Frame: Sendable, Equatable {
     case .status(let status): return Self.encode(.status, status.payload)
     case .notice(let notice): return Self.encode(.notice, notice.payload)
     case .screen(let to, let bytes): return Self.encode(.screen, offset: to, bytes)
+    case .size(let size): return Self.encode(.size, size.bytes)
     }
   }
 

@@ -30,6 +30,8 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case notice = 128
   /// What a terminal shows now, in place of output that is left out; for clients that want it.
   case screen = 130
+  /// The size of the terminal from here on; for clients that want it.
+  case size = 131
 
   /// The lengths a payload of this type may have.
   public var lengths: ClosedRange<UInt32> {
@@ -38,7 +40,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
     case .start: 0...Limits.start
     case .refused, .notice: 2...(2 + Limits.text)
     case .output, .input: 1...Limits.payload
-    case .gap, .acknowledge, .ended: 8...8
+    case .gap, .acknowledge, .ended, .size: 8...8
     case .control: 1...32
     case .ping, .pong: 0...0
     }
@@ -49,7 +51,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   var hasOffset: Bool {
     switch self {
     case .output, .gap, .input, .acknowledge, .ended, .control, .ping, .pong, .screen: true
-    case .hello, .welcome, .refused, .start, .status, .notice: false
+    case .hello, .welcome, .refused, .start, .status, .notice, .size: false
     }
   }
 }

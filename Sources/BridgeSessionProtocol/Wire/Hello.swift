@@ -91,6 +91,8 @@ public struct Hello: Sendable, Equatable {
   public var size: WindowSize?
   /// True where a terminal that is far behind gets the screen of now in place of what it missed.
   public var catchesUp = false
+  /// True where the client wants to know the size of the session's terminal.
+  public var followsSize = false
   /// Variables for the session's environment file, as NAME=VALUE.
   public var environment: [[UInt8]] = []
 
@@ -115,6 +117,7 @@ public struct Hello: Sendable, Equatable {
     window = try fields.offset("window")
     size = try fields.size("size")
     catchesUp = try fields.bytes("catch-up") != nil
+    followsSize = try fields.bytes("sizes") != nil
     environment = fields.list("environment")
     let received = try fields.offset("received")
     if let epoch = try fields.number("epoch") {
@@ -141,6 +144,7 @@ public struct Hello: Sendable, Equatable {
       fields.add("committed", number: committed)
     }
     if catchesUp { fields.add("catch-up", bytes: []) }
+    if followsSize { fields.add("sizes", bytes: []) }
     fields.add("lease", number: lease)
     fields.add("window", number: window)
     fields.add("size", bytes: size?.bytes)

@@ -27,6 +27,8 @@ public struct Welcome: Sendable, Equatable {
   public var resume: UInt64 = 0
   /// Escape sequences that bring a terminal into the state it had at `resume`.
   public var modes: [UInt8] = []
+  /// The size of the session's terminal; nil where it is not known, or was not asked for.
+  public var size: WindowSize?
   /// All input below was written to the program.
   public var inputTaken: UInt64 = 0
   /// All input below was received and will be written; the next byte of input has this offset.
@@ -67,6 +69,7 @@ public struct Welcome: Sendable, Equatable {
     newest = try fields.required("newest", fields.offset("newest"))
     resume = try fields.required("resume", fields.offset("resume"))
     modes = try fields.bytes("modes") ?? []
+    size = try fields.size("size")
     inputTaken = try fields.required("taken", fields.offset("taken"))
     inputAccepted = try fields.required("accepted", fields.offset("accepted"))
     lastControl = try fields.required("control", fields.offset("control"))
@@ -100,6 +103,7 @@ public struct Welcome: Sendable, Equatable {
     fields.add("newest", number: newest)
     fields.add("resume", number: resume)
     if !modes.isEmpty { fields.add("modes", bytes: modes) }
+    fields.add("size", bytes: size?.bytes)
     fields.add("taken", number: inputTaken)
     fields.add("accepted", number: inputAccepted)
     fields.add("control", number: lastControl)

@@ -156,6 +156,7 @@ extension TerminalScreen {
       printScalar(0xFFFD)
     }
     switch byte {
+    case 0x07: bells += 1
     case 0x08: back()
     case 0x09: tab(1)
     case 0x0A, 0x0B, 0x0C:

@@ -63,6 +63,8 @@ public struct TerminalScreen: Sendable {
   var hasColumnMargins = false
   /// A character set for one character (SS2, SS3).
   var singleShift: Int?
+  /// How often the bell was rung.
+  var bells: UInt64 = 0
   /// What REP repeats.
   var lastScalar: UInt32 = 0
   /// All that output has set besides.

@@ -24,7 +24,7 @@ final class SessionBench {
     folder = FileManager.default.temporaryDirectory.appending(path: "bridge-host-\(id)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     environment = [
-      "XDG_STATE_HOME": folder.path, "HOME": folder.path, "SHELL": "/bin/sh",
+      "XDG_STATE_HOME": folder.path, "HOME": folder.path, "BRIDGE_SHELL": "/bin/sh",
       "PATH": "/usr/bin:/bin", "LC_ALL": "C",
       // The address sanitizer keeps what is freed, which is no memory of the keeper's.
       "ASAN_OPTIONS": "quarantine_size_mb=0:thread_local_quarantine_size_kb=0",
@@ -166,6 +166,8 @@ final class AttachedClient {
   private(set) var gaps: [Range<UInt64>] = []
   /// What was left out, and what was drawn for it.
   private(set) var omitted: [(range: Range<UInt64>, screen: [UInt8])] = []
+  /// The sizes of the terminal that came in the output.
+  private(set) var sizes: [WindowSize] = []
   private(set) var welcome: Welcome?
   private(set) var end: ProgramEnd?
   private(set) var refusal: Refusal?
@@ -257,6 +259,7 @@ final class AttachedClient {
     case .screen(let from, let to, let bytes):
       omitted.append((from..<to, bytes))
       machine.commit(through: to, at: now)
+    case .size(let size, _): sizes.append(size)
     case .ended(let end, _): self.end = end
     case .refused(let refusal): self.refusal = refusal
     case .notice(let notice): notices.append(notice)

@@ -99,6 +99,7 @@ enum FuzzBody {
     while true {
       switch host.nextOutput(for: id, limit: 64 << 10) {
       case .nothing, .ended: return nil
+      case .size: continue
       case .gap(let from, let to): if from >= to { return "an empty gap" }
       case .bytes(let from, let count):
         sent += UInt64(count)
@@ -148,6 +149,7 @@ enum FuzzBody {
       case .output(let offset, _, let bytes):
         guard offset == next, !bytes.isEmpty else { return "output out of its place" }
         next += UInt64(bytes.count)
+      case .size(_, let offset): guard offset == next else { return "a size out of its place" }
       case .gap(let from, let to), .screen(let from, let to, bytes: _):
         guard from == next, to > from else { return "a gap out of its place" }
         next = to

@@ -106,7 +106,7 @@ struct SimulatedClient {
         // A late attachment of its own is none that it lost the session to.
         if !isReplaced { failures.append("client \(number): \(refusal)") }
       case .screen: failures.append("client \(number): a screen that it did not ask for")
-      case .inputTaken, .controlsDone, .notice, .pong: break
+      case .inputTaken, .controlsDone, .notice, .pong, .size: break
       }
     }
     guard let welcome, welcome.role == .writer, welcome.lease != store.lease else { return }
@@ -166,7 +166,8 @@ struct SimulatedClient {
       if offset != machine.consumed { failures.append("end at \(offset)") }
       transientEnd = end
     case .screen: failures.append("a screen that it did not ask for")
-    case .attached, .inputTaken, .controlsDone, .inputDropped, .refused, .notice, .pong: break
+    case .attached, .inputTaken, .controlsDone, .inputDropped, .refused, .notice, .pong, .size:
+      break
     }
   }
 

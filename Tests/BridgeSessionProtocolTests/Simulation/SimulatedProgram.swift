@@ -128,6 +128,7 @@ struct SimulatedHost {
   private mutating func nextFrames(_ id: UInt32) -> [UInt8]? {
     switch machine.nextOutput(for: id, limit: 8 << 10) {
     case .nothing: return nil
+    case .size(let size): return Frame.size(size).encoded
     case .gap(let from, let to): return Frame.gap(from: from, to: to).encoded
     case .ended(let at, let end): return Frame.ended(at: at, end).encoded
     case .bytes(let from, let count):

@@ -18,6 +18,7 @@ enum Sample {
     hello.window = 4 << 20
     hello.size = WindowSize(columns: 80, rows: 24, width: 640, height: 384)
     hello.catchesUp = true
+    hello.followsSize = true
     hello.environment = [Array("LANG=C".utf8)]
     return hello
   }
@@ -32,6 +33,7 @@ enum Sample {
     welcome.newest = 4000
     welcome.resume = 1000
     welcome.modes = [27, 91, 63, 49, 104]
+    welcome.size = WindowSize(columns: 132, rows: 50)
     welcome.inputTaken = 5
     welcome.inputAccepted = 7
     welcome.lastControl = 3
@@ -91,6 +93,7 @@ enum Sample {
       .start(SessionSpec(session: session)), .status(status),
       .notice(Notice(.degraded, "The disk is full.")),
       .screen(to: 4_194_304, bytes: Array("\u{1B}[H\u{1B}[J$ ".utf8)),
+      .size(WindowSize(columns: 45, rows: 20)),
     ]
   }
 }

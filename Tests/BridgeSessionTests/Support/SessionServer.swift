@@ -196,7 +196,7 @@ func drain(
     switch chunk.content {
     case .bytes(let more, let stream): bytes[stream, default: []] += more
     case .gap(let to): gaps.append(chunk.offset..<to)
-    case .screen, .omitted: break
+    case .screen, .omitted, .size: break
     }
     if commits { await session.commit(through: chunk.end) }
   }

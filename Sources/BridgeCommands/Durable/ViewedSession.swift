@@ -1,0 +1,75 @@
+import BridgeSSH
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeTerminal
+import BridgeTerminalState
+import BridgeWaiting
+
+/// A viewer's terminal, where it has not the size of the session's: what changes it is written in
+/// the order of the changes, be it output, a key or a new size.
+final class ViewedSession: Sendable {
+  private struct State {
+    var view: SessionView
+    var keys = ViewKeys()
+  }
+
+  private let context: RunContext
+  private let screen: OutputScreen
+  private let state: Mutex<State>
+
+  /// Nil where standard output is no terminal with a size.
+  init?(_ context: RunContext) {
+    guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
+    (self.context, self.screen) = (context, screen)
+    state = Mutex(State(view: SessionView(SessionView.Size(size))))
+  }
+
+  /// Shows a chunk of output; nil where it is to be written as it comes.
+  func take(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome? {
+    let isShown = state.withLock { $0.view.isWindow } || chunk.isSize
+    if isShown { await context.reporter.makeWay() }
+    switch chunk.content {
+    case .size(let size):
+      let size = SessionView.Size(rows: Int(size.rows), columns: Int(size.columns))
+      change { $0.view.setSize(size, after: $1) }
+    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal), .screen(let bytes, _):
+      change { state, _ in state.view.take(bytes) }
+    case .omitted(_, let drawing): change { state, _ in state.view.replace(with: drawing) }
+    case .bytes(_, .standardError), .gap: return nil
+    }
+    return isShown ? await context.output.drain() : nil
+  }
+
+  /// Takes what the user types.
+  func type(_ bytes: [UInt8]) {
+    change { state, _ in state.view.move(state.keys.take(bytes)) }
+  }
+
+  /// The terminal has another size, or something else was written to it.
+  func change(_ size: Resizes.Change) {
+    change { state, terminal in
+      if size.isRedraw { return state.view.redraw() }
+      return state.view.resize(SessionView.Size(size.size), after: terminal)
+    }
+  }
+
+  /// Something else was written to the terminal.
+  func redraw() { change { state, _ in state.view.redraw() } }
+
+  private func change(_ body: (inout State, TerminalState) -> [UInt8]) {
+    state.withLock { state in
+      let bytes = body(&state, screen.state)
+      guard !bytes.isEmpty else { return }
+      screen.see(bytes)
+      context.output.post(String(decoding: bytes, as: UTF8.self), isUnbounded: true)
+    }
+  }
+}
+
+extension SessionView.Size {
+  fileprivate init(_ size: TerminalSize) { self.init(rows: size.rows, columns: size.columns) }
+}
+
+extension SessionChunk {
+  fileprivate var isSize: Bool { if case .size = content { true } else { false } }
+}

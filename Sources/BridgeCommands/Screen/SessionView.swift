@@ -1,0 +1,151 @@
+package import BridgeTerminalState
+
+/// What a viewer's terminal shows of the session's: its output as it comes where both have one
+/// size, else a window on the screen.
+package struct SessionView: Sendable {
+  private enum Shown: Sendable {
+    case output
+    case window(ScreenWindow)
+  }
+
+  /// The size of a terminal, in cells.
+  package struct Size: Sendable, Equatable {
+    /// Rows.
+    package var rows: Int
+    /// Characters in a row.
+    package var columns: Int
+
+    /// A size.
+    package init(rows: Int, columns: Int) { (self.rows, self.columns) = (rows, columns) }
+  }
+
+  private var own: Size
+  /// What the session's terminal shows; nil while its size is not known.
+  private var screen: TerminalScreen?
+  private var shown = Shown.output
+
+  /// A view on a terminal of this size.
+  package init(_ own: Size) { self.own = own }
+
+  /// Whether the terminal shows a window, and not output as it comes.
+  package var isWindow: Bool { if case .window = shown { true } else { false } }
+
+  /// The session's terminal has this size from now on; the viewer's is in `state`.
+  /// - Returns: what to write.
+  package mutating func setSize(_ size: Size, after state: TerminalState) -> [UInt8] {
+    if screen == nil { screen = TerminalScreen(rows: size.rows, columns: size.columns) }
+    screen?.resize(rows: size.rows, columns: size.columns)
+    return settle(after: state)
+  }
+
+  /// The viewer's terminal has this size from now on, and is in `state`.
+  /// - Returns: what to write.
+  package mutating func resize(_ size: Size, after state: TerminalState) -> [UInt8] {
+    own = size
+    if case .window(var window) = shown {
+      window.resize(rows: size.rows, columns: size.columns)
+      shown = .window(window)
+    }
+    return settle(after: state)
+  }
+
+  /// Something else was written over the window.
+  /// - Returns: what to write.
+  package mutating func redraw() -> [UInt8] {
+    guard case .window(var window) = shown else { return [] }
+    window.invalidate()
+    shown = .window(window)
+    return paint()
+  }
+
+  /// Moves the window.
+  /// - Returns: what to write.
+  package mutating func move(_ moves: [ScreenWindow.Move]) -> [UInt8] {
+    guard case .window(var window) = shown, !moves.isEmpty else { return [] }
+    for move in moves { window.move(move) }
+    shown = .window(window)
+    return paint()
+  }
+
+  /// Takes output in.
+  /// - Returns: what to write for it; nothing where it is written as it comes.
+  package mutating func take(_ bytes: [UInt8]) -> [UInt8] {
+    screen?.track(bytes)
+    return paint()
+  }
+
+  /// Takes in what draws the screen of now, in place of output that is left out.
+  /// - Returns: what to write for it; nothing where it is written as it comes.
+  package mutating func replace(with drawing: [UInt8]) -> [UInt8] {
+    guard let old = screen else { return [] }
+    screen = TerminalScreen(rows: old.rows, columns: old.columns)
+    return take(drawing)
+  }
+
+  /// Begins a window, or ends it, where that is due.
+  private mutating func settle(after state: TerminalState) -> [UInt8] {
+    guard let screen else { return [] }
+    let isSame = own == Size(rows: screen.rows, columns: screen.columns)
+    switch shown {
+    case .output where !isSame:
+      shown = .window(ScreenWindow(rows: own.rows, columns: own.columns))
+      return state.reset + "\u{1B}[?1049h".utf8 + paint()
+    case .window where isSame:
+      shown = .output
+      return state.reset + screen.render()
+    case .output: return []
+    case .window: return paint()
+    }
+  }
+
+  private mutating func paint() -> [UInt8] {
+    guard case .window(var window) = shown, let screen else { return [] }
+    let output = window.paint(screen)
+    shown = .window(window)
+    return output
+  }
+}
+
+/// Moves of a window that a viewer types: the arrow keys, or `h`, `j`, `k`, `l`; a space or `f`
+/// goes back to the cursor.
+package struct ViewKeys: Sendable {
+  private enum Place: Sendable {
+    case start
+    case escape
+    case sequence
+  }
+
+  private var place = Place.start
+
+  /// No key yet.
+  package init() {}
+
+  /// The moves of typed bytes, cut anywhere; what has no meaning is passed over.
+  package mutating func take(_ bytes: [UInt8]) -> [ScreenWindow.Move] {
+    bytes.compactMap { take($0) }
+  }
+
+  private mutating func take(_ byte: UInt8) -> ScreenWindow.Move? {
+    switch (place, byte) {
+    case (_, 0x1B): place = .escape
+    // CSI, or SS3 in the application mode of the arrow keys.
+    case (.escape, UInt8(ascii: "[")), (.escape, UInt8(ascii: "O")): place = .sequence
+    case (.escape, _): place = .start
+    case (.sequence, 0x40...0x7E):
+      place = .start
+      return Self.arrows[byte]
+    case (.sequence, _): break
+    case (.start, _): return Self.letters[byte]
+    }
+    return nil
+  }
+
+  private static let arrows: [UInt8: ScreenWindow.Move] = [
+    UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right,
+    UInt8(ascii: "D"): .left,
+  ]
+  private static let letters: [UInt8: ScreenWindow.Move] = [
+    UInt8(ascii: "k"): .up, UInt8(ascii: "j"): .down, UInt8(ascii: "l"): .right,
+    UInt8(ascii: "h"): .left, UInt8(ascii: "f"): .follow, 0x20: .follow,
+  ]
+}

@@ -1,0 +1,114 @@
+import BridgeTerminalState
+import Testing
+
+@testable import BridgeCommands
+
+/// A viewer's terminal shows a session's of the same size, or of another.
+@Suite struct SessionViewTests {
+  private static let phone = SessionView.Size(rows: 5, columns: 20)
+  private static let large = SessionView.Size(rows: 10, columns: 40)
+
+  /// A viewer with the terminal that it writes to.
+  private struct Viewer {
+    var view: SessionView
+    var state = TerminalState()
+    var terminal: TerminalScreen
+
+    init(_ size: SessionView.Size) {
+      view = SessionView(size)
+      terminal = TerminalScreen(rows: size.rows, columns: size.columns)
+    }
+
+    mutating func write(_ bytes: [UInt8]) {
+      state.track(bytes)
+      terminal.track(bytes)
+    }
+
+    mutating func setSize(_ size: SessionView.Size) {
+      write(view.setSize(size, after: state))
+    }
+
+    /// Output comes: what is not shown in a window is written as it is.
+    mutating func print(_ text: String) {
+      let isWindow = view.isWindow
+      let shown = view.take(Array(text.utf8))
+      write(isWindow ? shown : Array(text.utf8))
+    }
+
+    var rows: [String] { (0..<terminal.rows).map { terminal.text(ofRow: $0) } }
+  }
+
+  @Test func ofOneSizeOutputIsShownAsItComes() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.phone)
+    viewer.print("one\r\ntwo")
+    #expect(!viewer.view.isWindow && !viewer.terminal.isAlternateScreen)
+    #expect(viewer.rows == ["one", "two", "", "", ""])
+  }
+
+  /// A host of an older version says nothing of it.
+  @Test func withoutASizeOutputIsShownAsItComes() {
+    var viewer = Viewer(Self.phone)
+    viewer.print("one")
+    viewer.write(viewer.view.resize(Self.large, after: viewer.state))
+    #expect(!viewer.view.isWindow && viewer.rows[0] == "one")
+  }
+
+  @Test func ofALargerOneAWindowIsShown() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.large)
+    viewer.print("\u{1B}[10;1HAllow this? ")
+    #expect(viewer.view.isWindow && viewer.terminal.isAlternateScreen)
+    #expect(viewer.rows[4] == "Allow this?")
+  }
+
+  @Test func theWindowEndsWhereBothAreOfOneSize() {
+    for viewerChanges in [true, false] {
+      var viewer = Viewer(Self.phone)
+      viewer.setSize(Self.large)
+      viewer.print("one\r\n\u{1B}[?2004h\u{1B}[31mtwo")
+      if viewerChanges {
+        viewer.terminal.resize(rows: Self.large.rows, columns: Self.large.columns)
+        viewer.write(viewer.view.resize(Self.large, after: viewer.state))
+      } else {
+        viewer.setSize(Self.phone)
+      }
+      #expect(!viewer.view.isWindow && !viewer.terminal.isAlternateScreen)
+      viewer.print("three")
+      #expect(viewer.rows.prefix(3) == ["one", "twothree", ""])
+      #expect(String(decoding: viewer.state.reset, as: UTF8.self).contains("?2004l"))
+    }
+  }
+
+  /// What was shown before the sizes differed is on the screen, and what a program set is undone.
+  @Test func aWindowBeginsWithAllThatIsThere() {
+    var viewer = Viewer(Self.large)
+    viewer.setSize(Self.large)
+    viewer.print("\u{1B}[?1000h\u{1B}[10;1HAllow this? ")
+    viewer.terminal.resize(rows: Self.phone.rows, columns: Self.phone.columns)
+    viewer.write(viewer.view.resize(Self.phone, after: viewer.state))
+    #expect(viewer.rows[4] == "Allow this?")
+    // Only the window's own screen is to be left at the end.
+    let reset = String(decoding: viewer.state.reset, as: UTF8.self)
+    #expect(reset.contains("?1049l") && !reset.contains("?1000l"))
+  }
+
+  @Test func theScreenOfNowReplacesWhatWasLeftOut() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.large)
+    viewer.print("\u{1B}[10;1Hold \u{1B}[?1049hold")
+    viewer.write(viewer.view.replace(with: Array("\u{1B}[10;1Hnew".utf8)))
+    #expect(viewer.rows[4] == "new" && !viewer.rows.contains { $0.contains("old") })
+  }
+
+  @Test(arguments: [
+    ("\u{1B}[A\u{1B}OBhl", [ScreenWindow.Move.up, .down, .left, .right]),
+    ("jk f", [.down, .up, .follow, .follow]),
+    ("q\u{1B}xA\u{1B}[1;5C\u{1B}[3~", [.right]), ("\u{1B}\u{1B}[D", [.left]),
+  ])
+  func keysMoveIt(typed: String, moves: [ScreenWindow.Move]) {
+    var (whole, pieces) = (ViewKeys(), ViewKeys())
+    #expect(whole.take(Array(typed.utf8)) == moves)
+    #expect(typed.utf8.flatMap { pieces.take([$0]) } == moves)
+  }
+}

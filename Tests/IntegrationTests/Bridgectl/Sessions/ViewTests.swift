@@ -1,0 +1,50 @@
+import BridgeFaults
+import BridgeTerminalState
+import Foundation
+import Testing
+
+/// A session of a large terminal, looked at from a phone.
+@Suite(.timeLimit(.minutes(2))) struct ViewTests {
+  /// What a terminal of this size shows after all that was written to it.
+  private func rows(_ screen: Screen, rows: Int, columns: Int) -> [String] {
+    var terminal = TerminalScreen(rows: rows, columns: columns)
+    terminal.track(Array(screen.transcript.utf8))
+    return (0..<rows).map { terminal.text(ofRow: $0) }
+  }
+
+  @Test func aPhoneSeesThePartWithTheCursor() async throws {
+    try await withSessions { server, home, _ in
+      let large = try Terminal(columns: 160, rows: 40)
+      var writer = try home.start(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1"], on: large)
+      writer.type("PS1=; stty -echo; cd; echo rea''dy\r")
+      try await writer.see("ready\r\n")
+      writer.type(
+        "printf '\\033[2J\\033[10;120Hfar aw''ay\\033[40;1HAllow th''is? '; read word\r")
+      try await writer.see("Allow this?")
+      var phone = try home.start(
+        ["attach", "--view"] + server.link(home) + ["127.0.0.1"],
+        on: Terminal(columns: 45, rows: 20))
+      try await phone.see("Allow this?")
+      #expect(rows(phone, rows: 20, columns: 45)[19] == "Allow this?")
+      // It follows what is printed, and moves with the keys.
+      writer.type("yes\r")
+      writer.type("printf 'got %s\\n' $word\r")
+      try await phone.see("got yes")
+      phone.type("kkllll")
+      try await phone.see("far away")
+      // The program's terminal becomes as large as the phone's, which shows all of it then.
+      large.resize(columns: 45, rows: 20)
+      writer.type("stty size; echo do''ne\r")
+      try await phone.see("20 45")
+      try await phone.see("done")
+      phone.type("~d")
+      #expect(await phone.end() == 0)
+      #expect(phone.isRestored)
+      let shown = rows(phone, rows: 20, columns: 45)
+      #expect(shown.contains("20 45") && shown.contains("done"))
+      writer.type("exit 4\r")
+      #expect(await writer.end() == 4)
+    }
+  }
+}
