@@ -60,6 +60,28 @@ import Testing
     }
   }
 
+  /// It is there, with its output, whether its program runs or has ended.
+  @Test(arguments: [true, false]) func itIsListedAndItsOutputIsRead(runs: Bool) throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("echo text; exec sleep \(runs ? 600 : 0)")
+    _ = try bench.start(spec)
+    try bench.wait(for: spec.session, toPrint: 5)
+    if !runs { try waitUntil { bench.keepers(of: spec.session).isEmpty } }
+    let file = record(bench, spec.session, StateRecord.name)
+    var bytes = try Data(contentsOf: file)
+    bytes[20] ^= 1
+    try bytes.write(to: file)
+    let (listed, _) = try bench.run(["list"])
+    guard case .status(let status)? = listed.first else { Issue.record("\(listed)"); return }
+    #expect(status.session == spec.session && status.command == spec.command)
+    #expect(status.state == (runs ? .running : .keeperDied) && status.newest == 5)
+    let (frames, code) = try bench.run(["read", "--session", spec.session.description])
+    let isRead = frames.contains { frame in
+      if case .output(0, _, let bytes) = frame { bytes == Array("text\n".utf8) } else { false }
+    }
+    #expect(isRead && code == 0)
+  }
+
   @Test(arguments: [[0x80], [UInt8](repeating: 0xFF, count: 16), [0x7F, 0xFF]])
   func theOtherSessionsAreListed(_ damage: [UInt8]) throws {
     let bench = try SessionBench()

@@ -128,6 +128,18 @@ struct SessionFiles {
     return status
   }
 
+  /// What is known of a session whose record is damaged: that it is there, whether its keeper
+  /// lives, and its output; nil where the record is sound, or there is none.
+  func statusWithoutRecord() -> SessionStatus? {
+    guard let spec, isDamaged, failure == nil else { return nil }
+    var status = SessionStatus(session: session, state: life == .alive ? .running : .keeperDied)
+    if status.state == .keeperDied { status.end = .unknownKeeperDied }
+    var state = StateRecord(phase: .running, boot: Machine.boot, epoch: 0)
+    state.startedAt = directory.info(of: "spec")?.modified ?? 0
+    fill(&status, spec, state)
+    return status
+  }
+
   private func isOrphaned(_ state: StateRecord) -> Bool {
     guard let process = state.process, let start = state.processStart else { return false }
     return Programs.runs(process: process, startedAt: start) == true

@@ -8,7 +8,7 @@ struct Inspection {
   /// All sessions, from their files alone.
   func list() -> UInt8 {
     for files in SessionFiles.all(in: roots) {
-      if let status = files.status() { answer.send(.status(status)) }
+      if let status = files.status() ?? files.statusWithoutRecord() { answer.send(.status(status)) }
     }
     return HostStatus.success
   }
@@ -18,9 +18,9 @@ struct Inspection {
   func read(_ session: SessionID, from start: UInt64, follows: Bool) -> UInt8 {
     let held = SessionFiles(session, in: roots)?.hold()
     defer { withExtendedLifetime(held) {} }
-    guard let files = SessionFiles(session, in: roots), let first = started(files) else {
-      return declineUnknown(session)
-    }
+    guard let files = SessionFiles(session, in: roots),
+      let first = started(files) ?? files.statusWithoutRecord()
+    else { return declineUnknown(session) }
     let reading = SessionReading(files)
     defer { withExtendedLifetime(reading) {} }
     answer.sendFrameOnly(.status(first))
@@ -29,7 +29,7 @@ struct Inspection {
     let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
-      guard let status = files.status() else {
+      guard let status = files.status() ?? files.statusWithoutRecord() else {
         return answer.decline(.unknownSession, "The session \(session) was removed meanwhile.")
       }
       journal.scan()
