@@ -22,6 +22,7 @@ final class Keyboard: Sendable {
     var parser: EscapeParser
     var keys = LinkKeys()
     var canDetach = false
+    var writes = true
     /// Set while the user is asked whether to send what was typed: gets each byte.
     var isAsking = false
   }
@@ -67,6 +68,7 @@ final class Keyboard: Sendable {
     state.withLock { state in
       guard state.wasOpened else { return .none }
       guard state.isLive else { return .bare }
+      guard state.writes else { return .viewing }
       return .escapes(isLineStart: state.parser.isAtLineStart, canDetach: state.canDetach)
     }
   }
@@ -85,6 +87,7 @@ final class Keyboard: Sendable {
       state.isLive = true
       state.wasOpened = true
       state.canDetach = canDetach
+      state.writes = writes
       state.parser = EscapeParser(canDetach: canDetach, hasLines: writes, tilde: tilde)
     }
     openedSink.yield()

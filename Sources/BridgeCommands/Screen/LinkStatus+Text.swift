@@ -9,6 +9,8 @@ extension LinkStatus {
     case none
     /// The escapes of a shell. What is typed is held.
     case escapes(isLineStart: Bool, canDetach: Bool)
+    /// The escapes of a viewer, who types nothing to the program.
+    case viewing
     /// Single keys.
     case bare
   }
@@ -105,10 +107,14 @@ extension LinkStatus {
     case .escapes(isLineStart: false, _):
       return ["  \(Self.held(held)) Enter ~. disconnects."]
     case .escapes(isLineStart: true, let canDetach):
-      let retry = isSuspected ? "~r reconnects" : "~r retries now"
-      let leave = canDetach ? ", ~d detaches, ~. disconnects." : ", ~. disconnects."
-      return ["  \(Self.held(held)) \(retry)\(leave)"]
+      return ["  \(Self.held(held)) \(escapes(canDetach: canDetach))"]
+    case .viewing: return ["  " + escapes(canDetach: true)]
     }
+  }
+
+  private func escapes(canDetach: Bool) -> String {
+    let retry = isSuspected ? "~r reconnects" : "~r retries now"
+    return retry + (canDetach ? ", ~d detaches, ~. disconnects." : ", ~. disconnects.")
   }
 
   /// Of what left for a link that was dead by then nothing is known, so that no bytes are no zero.

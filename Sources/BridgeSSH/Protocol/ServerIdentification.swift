@@ -58,12 +58,9 @@ package struct ServerIdentification {
     case .notSSH(let firstLine, let location): .notSSH(seen: firstLine, location: location)
     case .ssh1(let line): .notSSH(seen: line, location: nil)
     case .tooLong(let line): .versionLineTooLong(line: line)
+    // Of so many lines the first one says most.
     case .flood:
-      .notSSH(
-        seen: """
-          more than \(ServerGreeting.lineLimit) lines, or one of more than \
-          \(ServerGreeting.lineLength) bytes, before its version line
-          """, location: nil)
+      .notSSH(seen: String(preBanner.prefix { !$0.isNewline }), location: nil)
     case .version, .needMore, nil: nil
     }
   }

@@ -50,6 +50,15 @@ import Testing
     #expect(unsent == 3)
   }
 
+  @Test func ofAViewerAnEscapeBeginsAnywhere() async {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true, writes: false)
+    #expect(keyboard.keys == .viewing)
+    var commands: [Keyboard.Command] = []
+    await keyboard.take(Array("kk~d".utf8)) { commands.append($0) }
+    #expect(commands == [.escape(.detach)])
+  }
+
   /// Else it runs in a shell that the user has left.
   @Test(arguments: [".", "d"]) func whatFollowsTheLastEscapeIsDropped(_ escape: String) async {
     let keyboard = Keyboard()

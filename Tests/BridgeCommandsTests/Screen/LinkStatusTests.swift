@@ -138,6 +138,7 @@ import Testing
     for status in [suspected(), down()] {
       #expect(last(status, half) == "  Typed input is held. Enter ~. disconnects.")
       #expect(last(status, plain)?.contains("~d") == false)
+      #expect(last(status, .viewing)?.hasPrefix("  ~r re") == true, "it types nothing")
       #expect(last(status, shell)?.contains("~d detaches") == true)
       #expect(last(status, .bare)?.contains("[r] Retry") == true)
       #expect(last(status, .none)?.contains("~") == false)

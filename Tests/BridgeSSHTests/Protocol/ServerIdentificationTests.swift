@@ -44,7 +44,7 @@ struct ServerIdentificationTests {
       Issue.record("no observation")
       return
     }
-    #expect(seen.contains("8192"))
+    #expect(seen == "x")
     let long = "SSH-2.0-" + String(repeating: "x", count: 247)
     #expect(observation(of: long + "yyy\r\n", code: -2) == .versionLineTooLong(line: long))
   }

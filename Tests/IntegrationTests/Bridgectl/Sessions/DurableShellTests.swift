@@ -312,7 +312,7 @@ import Testing
     try await withServer { server, home in
       let terminal = try Terminal()
       var screen = try home.start(server.options(home) + ["127.0.0.1"], on: terminal)
-      try await screen.see("127.0.0.1:\(server.port)` changes that.")
+      try await screen.see("127.0.0.1:\(server.port)` makes the next one last.")
       screen.type("exit 0\r")
       #expect(await screen.end() == 0)
       #expect(screen.transcript.components(separatedBy: "bridgectl install").count == 2)
