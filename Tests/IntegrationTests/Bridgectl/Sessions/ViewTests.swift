@@ -35,7 +35,8 @@ import Testing
       try await phone.see("far away")
       // The program's terminal becomes as large as the phone's, which shows all of it then.
       large.resize(columns: 45, rows: 20)
-      writer.type("stty size; echo do''ne\r")
+      // What is typed does not wait for the new size.
+      writer.type("until [ \"$(stty size)\" = '2''0 45' ]; do :; done; stty size; echo do''ne\r")
       try await phone.see("20 45")
       try await phone.see("done")
       phone.type("~d")
