@@ -49,8 +49,8 @@ extension DurableWork {
     }
     guard let session, (try? await session.signal(.interrupt)) != nil else { return false }
     if context.reporter.style.isTerminal {
-      let isDone = await session.isAttached ? "interrupted" : "Ctrl-C waits for the link"
-      context.reporter.log("bridgectl: \(isDone); Ctrl-C again leaves it running.")
+      let done = await session.isAttached ? "interrupted" : "Ctrl-C waits for the link"
+      context.reporter.log("bridgectl: \(done); Ctrl-C again leaves it running.")
     }
     return true
   }

@@ -21,7 +21,7 @@ final class ViewedSession: Sendable {
   init?(_ context: RunContext) {
     guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
     (self.context, self.screen) = (context, screen)
-    state = Mutex(State(view: SessionView(SessionView.Size(size))))
+    state = Mutex(State(view: SessionView(size)))
   }
 
   /// Shows a chunk of output; nil where it is to be written as it comes.
@@ -30,7 +30,7 @@ final class ViewedSession: Sendable {
     if isShown { await context.reporter.makeWay() }
     switch chunk.content {
     case .size(let size):
-      let size = SessionView.Size(rows: Int(size.rows), columns: Int(size.columns))
+      let size = TerminalSize(columns: Int(size.columns), rows: Int(size.rows))
       change { $0.view.setSize(size, after: $1) }
     case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal), .screen(let bytes, _):
       change { state, _ in state.view.take(bytes) }
@@ -49,7 +49,7 @@ final class ViewedSession: Sendable {
   func change(_ size: Resizes.Change) {
     change { state, terminal in
       if size.isRedraw { return state.view.redraw() }
-      return state.view.resize(SessionView.Size(size.size), after: terminal)
+      return state.view.resize(size.size, after: terminal)
     }
   }
 
@@ -64,10 +64,6 @@ final class ViewedSession: Sendable {
       context.output.post(String(decoding: bytes, as: UTF8.self), isUnbounded: true)
     }
   }
-}
-
-extension SessionView.Size {
-  fileprivate init(_ size: TerminalSize) { self.init(rows: size.rows, columns: size.columns) }
 }
 
 extension SessionChunk {

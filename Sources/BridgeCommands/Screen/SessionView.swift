@@ -1,3 +1,4 @@
+package import BridgeSSH
 package import BridgeTerminalState
 
 /// What a viewer's terminal shows of the session's: its output as it comes where both have one
@@ -8,31 +9,20 @@ package struct SessionView: Sendable {
     case window(ScreenWindow)
   }
 
-  /// The size of a terminal, in cells.
-  package struct Size: Sendable, Equatable {
-    /// Rows.
-    package var rows: Int
-    /// Characters in a row.
-    package var columns: Int
-
-    /// A size.
-    package init(rows: Int, columns: Int) { (self.rows, self.columns) = (rows, columns) }
-  }
-
-  private var own: Size
+  private var own: TerminalSize
   /// What the session's terminal shows; nil while its size is not known.
   private var screen: TerminalScreen?
   private var shown = Shown.output
 
   /// A view on a terminal of this size.
-  package init(_ own: Size) { self.own = own }
+  package init(_ own: TerminalSize) { self.own = own }
 
   /// Whether the terminal shows a window, and not output as it comes.
   package var isWindow: Bool { if case .window = shown { true } else { false } }
 
   /// The session's terminal has this size from now on; the viewer's is in `state`.
   /// - Returns: what to write.
-  package mutating func setSize(_ size: Size, after state: TerminalState) -> [UInt8] {
+  package mutating func setSize(_ size: TerminalSize, after state: TerminalState) -> [UInt8] {
     if screen == nil { screen = TerminalScreen(rows: size.rows, columns: size.columns) }
     screen?.resize(rows: size.rows, columns: size.columns)
     return settle(after: state)
@@ -40,7 +30,7 @@ package struct SessionView: Sendable {
 
   /// The viewer's terminal has this size from now on, and is in `state`.
   /// - Returns: what to write.
-  package mutating func resize(_ size: Size, after state: TerminalState) -> [UInt8] {
+  package mutating func resize(_ size: TerminalSize, after state: TerminalState) -> [UInt8] {
     own = size
     if case .window(var window) = shown {
       window.resize(rows: size.rows, columns: size.columns)
@@ -85,7 +75,7 @@ package struct SessionView: Sendable {
   /// Begins a window, or ends it, where that is due.
   private mutating func settle(after state: TerminalState) -> [UInt8] {
     guard let screen else { return [] }
-    let isSame = own == Size(rows: screen.rows, columns: screen.columns)
+    let isSame = own.rows == screen.rows && own.columns == screen.columns
     switch shown {
     case .output where !isSame:
       shown = .window(ScreenWindow(rows: own.rows, columns: own.columns))

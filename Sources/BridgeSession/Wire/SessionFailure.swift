@@ -38,13 +38,13 @@ package enum SessionFailure {
       .durableSessionHostUnusable(
         host: host, reason: "its start-up files printed more than 1 MiB before bridge-host ran")
     case .violation(let violation) where violation.isText:
-      .durableSessionHostUnusable(host: host, reason: isNoisy)
+      .durableSessionHostUnusable(host: host, reason: foreignText)
     case .violation(let violation):
       .sshProtocolError(host: host, detail: "bridge-host: \(violation)")
     }
   }
 
-  private static let isNoisy =
+  private static let foreignText =
     "a program printed between what bridge-host sends. A start-up file (such as ~/.bashrc) runs "
     + "one in the background: send its output to /dev/null"
 

@@ -8,7 +8,7 @@ struct ScreenCheckpoint {
   private(set) var offset: UInt64 = 0
   private var screen: TerminalScreen
   /// New sizes that output behind `offset` was printed for.
-  private var sizes: [(offset: UInt64, size: WindowSize)] = []
+  private var sizes = TerminalSizes(limit: 1024)
   /// The newest size.
   private(set) var size: WindowSize
   /// Whether it had another size before.
@@ -22,8 +22,6 @@ struct ScreenCheckpoint {
   static let usualLength = 16 << 10
   /// What else a welcome has needs the rest.
   static let longest = Int(Limits.handshake) - (4 << 10)
-  /// Sizes that are kept: a window that is dragged has many between two bytes of output.
-  private static let sizeLimit = 1024
 
   init(_ size: WindowSize) {
     self.size = size
@@ -36,14 +34,13 @@ struct ScreenCheckpoint {
     guard size.rows != self.size.rows || size.columns != self.size.columns else { return }
     self.size = size
     wasResized = true
-    if sizes.last?.offset == offset || sizes.count == Self.sizeLimit { sizes.removeLast() }
-    sizes.append((offset, size))
+    sizes.append(size, at: offset)
   }
 
   /// Takes in what was printed below `end`.
   mutating func advance(to end: UInt64, in journal: Journal) {
     while offset < end, isExact {
-      let limit = min(end, sizes.first.map { max($0.offset, offset) } ?? end)
+      let limit = min(end, sizes.next.map { max($0, offset) } ?? end)
       if limit > offset {
         switch journal.piece(from: offset, to: limit, framed: false) {
         case .bytes(let bytes, let through) where through > offset:
@@ -52,16 +49,14 @@ struct ScreenCheckpoint {
         case .bytes, .missing: isExact = false
         }
       }
-      applySizes()
+      applySize()
     }
-    applySizes()
+    applySize()
   }
 
-  private mutating func applySizes() {
-    while let next = sizes.first, next.offset <= offset {
-      screen.resize(rows: Int(next.size.rows), columns: Int(next.size.columns))
-      sizes.removeFirst()
-    }
+  private mutating func applySize() {
+    guard let size = sizes.take(at: offset) else { return }
+    screen.resize(rows: Int(size.rows), columns: Int(size.columns))
   }
 
   /// The sequences that bring a new terminal to what is shown at `offset`, in a size that it will

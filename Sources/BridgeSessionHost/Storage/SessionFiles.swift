@@ -128,6 +128,9 @@ struct SessionFiles {
     return status
   }
 
+  /// What a list shows of it: also of a session whose record is damaged.
+  func shownStatus() -> SessionStatus? { status() ?? statusWithoutRecord() }
+
   /// What is known of a session whose record is damaged: that it is there, whether its keeper
   /// lives, and its output; nil where the record is sound, or there is none.
   func statusWithoutRecord() -> SessionStatus? {

@@ -8,7 +8,7 @@ struct Inspection {
   /// All sessions, from their files alone.
   func list() -> UInt8 {
     for files in SessionFiles.all(in: roots) {
-      if let status = files.status() ?? files.statusWithoutRecord() { answer.send(.status(status)) }
+      if let status = files.shownStatus() { answer.send(.status(status)) }
     }
     return HostStatus.success
   }
@@ -29,7 +29,7 @@ struct Inspection {
     let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
-      guard let status = files.status() ?? files.statusWithoutRecord() else {
+      guard let status = files.shownStatus() else {
         return answer.decline(.unknownSession, "The session \(session) was removed meanwhile.")
       }
       journal.scan()

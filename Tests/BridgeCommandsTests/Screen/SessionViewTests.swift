@@ -1,3 +1,4 @@
+import BridgeSSH
 import BridgeTerminalState
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 /// A viewer's terminal shows a session's of the same size, or of another.
 @Suite struct SessionViewTests {
-  private static let phone = SessionView.Size(rows: 5, columns: 20)
-  private static let large = SessionView.Size(rows: 10, columns: 40)
+  private static let phone = TerminalSize(columns: 20, rows: 5)
+  private static let large = TerminalSize(columns: 40, rows: 10)
 
   /// A viewer with the terminal that it writes to.
   private struct Viewer {
@@ -14,7 +15,7 @@ import Testing
     var state = TerminalState()
     var terminal: TerminalScreen
 
-    init(_ size: SessionView.Size) {
+    init(_ size: TerminalSize) {
       view = SessionView(size)
       terminal = TerminalScreen(rows: size.rows, columns: size.columns)
     }
@@ -24,7 +25,7 @@ import Testing
       terminal.track(bytes)
     }
 
-    mutating func setSize(_ size: SessionView.Size) {
+    mutating func setSize(_ size: TerminalSize) {
       write(view.setSize(size, after: state))
     }
 

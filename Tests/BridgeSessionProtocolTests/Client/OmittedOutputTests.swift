@@ -7,18 +7,8 @@ import Testing
   private func client(
     catchesUp: Bool = true, kind: ProgramKind = .terminal
   ) throws -> ClientSession {
-    var configuration = ClientSession.Configuration(
-      session: Sample.session, client: Sample.client)
-    configuration.catchesUp = catchesUp
-    var client = ClientSession(configuration)
-    client.connect()
-    guard case .hello(let hello)? = client.nextFrame(at: 0) else {
-      throw ProtocolError.wrongSession
-    }
+    let (client, hello) = try Sample.attached(kind: kind) { $0.catchesUp = catchesUp }
     #expect(hello.catchesUp == catchesUp)
-    var welcome = Welcome(session: Sample.session, epoch: Sample.epoch)
-    welcome.kind = kind
-    _ = try client.receive(.welcome(welcome), at: 0)
     return client
   }
 

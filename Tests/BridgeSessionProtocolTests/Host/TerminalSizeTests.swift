@@ -109,18 +109,8 @@ import Testing
 
   @Test func aClientThatDidNotAskTakesNone() throws {
     for follows in [true, false] {
-      var configuration = ClientSession.Configuration(
-        session: Sample.session, client: Sample.client)
-      configuration.followsSize = follows
-      var client = ClientSession(configuration)
-      client.connect()
-      guard case .hello(let hello)? = client.nextFrame(at: 0) else {
-        throw ProtocolError.wrongSession
-      }
+      var (client, hello) = try Sample.attached { $0.followsSize = follows }
       #expect(hello.followsSize == follows)
-      var welcome = Welcome(session: Sample.session, epoch: Sample.epoch)
-      welcome.kind = .terminal
-      _ = try client.receive(.welcome(welcome), at: 0)
       _ = try client.receive(.output(offset: 0, stream: .terminal, bytes: [1]), at: 0)
       if follows {
         #expect(try client.receive(.size(Self.phone), at: 0) == [.size(Self.phone, at: 1)])

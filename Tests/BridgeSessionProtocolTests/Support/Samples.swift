@@ -45,6 +45,23 @@ enum Sample {
     return welcome
   }
 
+  /// A client that was welcomed to a session of this kind, and its hello.
+  static func attached(
+    kind: ProgramKind = .terminal, _ adjust: (inout ClientSession.Configuration) -> Void
+  ) throws -> (client: ClientSession, hello: Hello) {
+    var configuration = ClientSession.Configuration(session: session, client: client)
+    adjust(&configuration)
+    var client = ClientSession(configuration)
+    client.connect()
+    guard case .hello(let hello)? = client.nextFrame(at: 0) else {
+      throw ProtocolError.wrongSession
+    }
+    var welcome = Welcome(session: session, epoch: epoch)
+    welcome.kind = kind
+    _ = try client.receive(.welcome(welcome), at: 0)
+    return (client, hello)
+  }
+
   static var spec: SessionSpec {
     var spec = SessionSpec(session: session)
     spec.command = Array("make test".utf8)
