@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -44,7 +45,14 @@ import Testing
     let peer = try await ScriptedWebSocketPeer(WebSocketScript([.text(text)]))
     let proxy = try await FaultProxy(to: peer.port)
     try await proxy.inject(.bandwidth(30_000, [.toClient]), on: .all)
-    let outcome = try await Home().run(["connect", "ws://127.0.0.1:\(proxy.port)/"])
+    // The input ends while the message comes, however busy the machine is.
+    let home = try Home()
+    let running = try home.start(
+      ["connect", "ws://127.0.0.1:\(proxy.port)/"],
+      through: #"exec "$0" "$@" < <(until [ -e '\#(home.file("begun"))' ]; do sleep 0.1; done)"#)
+    try await eventually { await proxy.connections.values.contains { $0.toClient > 1000 } }
+    try home.write("", to: "begun")
+    let outcome = try await running.outcome()
     #expect(outcome.code == 0 && outcome.text == text + "\n", "\(outcome.error)")
     await proxy.stop()
     await peer.stop()
