@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 import BridgeSSH
 import BridgeTransport
 import BridgeWaiting
@@ -78,8 +79,9 @@ import Testing
       var timeouts = SSHTimeouts()
       timeouts.channel = .seconds(6)
       let connection = try await connection(to: server, timeouts)
-      // A probe is an open too, and the first one is to be that of the command.
-      let probing = Task {
+      // A probe is an open too, and the first one is to be that of the command. On a thread of its
+      // own: in a busy pool none would be made for seconds, and the server be silent.
+      let probing = Task(executorPreference: ReactorGroup.shared.next()) {
         await isAsked.wait()
         while true {
           _ = try await connection.probe(within: .seconds(30))
