@@ -88,8 +88,7 @@ package struct ShellOptions: ParsableArguments {
       valueName: "kill|leave"))
   package var onInterrupt: String?
 
-  @Option(help: CatchUp.help)
-  package var catchUp: String?
+  @OptionGroup package var typing: TypingOptions
 
   /// None yet.
   package init() {}

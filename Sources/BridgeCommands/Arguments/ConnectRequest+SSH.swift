@@ -36,6 +36,8 @@ extension ConnectRequest {
     carried = ssh.carried
     forwards = carried == nil ? ssh.forwards : nil
     isSSH = true
+    // A program may drive it, and expect what ssh shows.
+    typing.prediction = .never
     takesSession = true
     guard !bytes.isEmpty, !isIdle else { return }
     let program =

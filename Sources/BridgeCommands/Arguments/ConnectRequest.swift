@@ -100,8 +100,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var start: StartRequest
   /// What a signal does to a durable session that this run has started.
   package var onInterrupt = OnInterrupt.leave
-  /// What a terminal that is far behind is sent.
-  package var catchUp = CatchUp.screen
+  /// What a person's terminal shows of a session.
+  package var typing = TypingRequest()
   /// The hosts to go through, as they are typed; nil where the configuration decides.
   package var jump: String?
   /// What standard input and output are carried to.
@@ -135,10 +135,12 @@ package struct ConnectRequest: Sendable, Equatable {
     command = try Self.command(options)
     takesSession = true
     messages = try MessageRequest(options, host: host, port: port)
-    durability = try Self.durability(options)
+    durability = try ChoiceArgument.parse(options.durable, field: "--durable") ?? .auto
     start = try StartRequest(options.start)
-    onInterrupt = try Self.onInterrupt(options) ?? (start.name == nil ? .kill : .leave)
-    catchUp = try CatchUp(option: options.catchUp)
+    onInterrupt =
+      try ChoiceArgument.parse(options.onInterrupt, field: "--on-interrupt")
+      ?? (start.name == nil ? .kill : .leave)
+    typing = try TypingRequest(options.shell.typing)
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
@@ -164,9 +166,7 @@ package struct ConnectRequest: Sendable, Equatable {
     terminal = .unwanted
     isIdle = false
     loudness = try Self.loudness(options)
-    hostKeyPolicy = try Self.map(options.hostKey) { (text) throws(AppError) in
-      try Self.policy(text)
-    }
+    hostKeyPolicy = try ChoiceArgument.parse(options.hostKey, field: "--host-key")
     knownHosts = try Self.paths(options.knownHosts.map { [$0] } ?? [], field: "--known-hosts").first
     passwordDescriptor = try Self.map(options.passwordFd) { (text) throws(AppError) in
       try Self.descriptor(text, field: "--password-fd", lowest: 0)
@@ -210,28 +210,6 @@ package struct ConnectRequest: Sendable, Equatable {
   /// - Throws: `validationError` for what is no path.
   static func exitStatusFile(_ path: String?) throws(AppError) -> String? {
     try paths(path.map { [$0] } ?? [], field: "--exit-status-file").first
-  }
-
-  private static func durability(_ options: ConnectOptions) throws(AppError) -> Durability {
-    guard let text = options.durable else { return .auto }
-    guard let durability = Durability(rawValue: text) else {
-      throw .validationError(
-        field: "--durable",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of auto, require, never.")
-    }
-    return durability
-  }
-
-  private static func onInterrupt(
-    _ options: ConnectOptions
-  ) throws(AppError) -> OnInterrupt? {
-    guard let text = options.onInterrupt else { return nil }
-    guard let choice = OnInterrupt(rawValue: text) else {
-      throw .validationError(
-        field: "--on-interrupt",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of kill, leave.")
-    }
-    return choice
   }
 
   private static func command(_ options: ConnectOptions) throws(AppError) -> String? {
@@ -294,25 +272,12 @@ package struct ConnectRequest: Sendable, Equatable {
   }
 
   private static func color(_ options: LinkArguments) throws(AppError) -> ColorWish {
-    guard let text = options.color else { return options.noColor ? .never : .automatic }
-    guard let wish = ColorWish(rawValue: text) else {
-      throw .validationError(
-        field: "--color",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of auto, always, never.")
-    }
+    let typed: ColorWish? = try ChoiceArgument.parse(options.color, field: "--color")
+    guard let wish = typed else { return options.noColor ? .never : .automatic }
     guard !options.noColor || wish == .never else {
       throw .validationError(field: "--color", message: "--no-color excludes it.")
     }
     return wish
-  }
-
-  private static func policy(_ text: String) throws(AppError) -> HostKeyPolicy {
-    guard let policy = HostKeyPolicy(rawValue: text) else {
-      throw .validationError(
-        field: "--host-key",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of ask, accept-new, strict.")
-    }
-    return policy
   }
 
   static func descriptor(

@@ -81,12 +81,6 @@ package struct StartRequest: Sendable, Equatable {
     cap = try ConnectRequest.map(options.cap) { (text) throws(AppError) in
       try SizeArgument.parse(text, field: "--cap", in: Self.caps)
     }
-    guard let text = options.whenFull else { return }
-    guard let whenFull = WhenFull(rawValue: text) else {
-      throw .validationError(
-        field: "--when-full",
-        message: "\"\(PeerText.escaped(text, limit: 64))\" is not one of wait, drop.")
-    }
-    self.whenFull = whenFull
+    whenFull = try ChoiceArgument.parse(options.whenFull, field: "--when-full")
   }
 }

@@ -27,8 +27,7 @@ package struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Take over from the client that writes.")
   package var take = false
 
-  @Option(help: CatchUp.help)
-  package var catchUp: String?
+  @OptionGroup package var typing: TypingOptions
 
   @OptionGroup package var link: LinkArguments
 
@@ -52,13 +51,13 @@ package struct AttachCommand: AsyncParsableCommand {
   package func run() async throws {
     let link = link
     let target = Result { () throws(AppError) in try self.target() }
-    let catchUp = Result { () throws(AppError) in try CatchUp(option: self.catchUp) }
+    let typing = Result { () throws(AppError) in try TypingRequest(self.typing) }
     let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
     await command.run(
       { () throws(AppError) in
         _ = try target.get()
         var request = try ConnectRequest(sessionsOf: link)
-        request.catchUp = try catchUp.get()
+        request.typing = try typing.get()
         return request
       },
       { context in

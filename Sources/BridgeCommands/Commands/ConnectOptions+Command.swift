@@ -17,7 +17,7 @@ extension ConnectOptions {
     "--timeout", "--login-timeout",
     "--retry", "--keepalive", "--dead-after", "--events-fd", "--color", "--bearer-fd",
     "--subprotocol", "--ca", "--pin", "--durable", "--name", "--cap", "--when-full",
-    "--keep", "--on-interrupt", "--catch-up",
+    "--keep", "--on-interrupt", "--predict", "--catch-up",
   ]
 
   /// The commands that have a COMMAND.

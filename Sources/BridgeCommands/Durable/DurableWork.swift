@@ -329,7 +329,7 @@ final class DurableWork: LinkWork {
       }
     }
     configuration.attachment.followsSize = context.screen != nil
-    if context.local.outputIsTerminal, context.request.catchUp == .screen {
+    if context.local.outputIsTerminal, context.request.typing.catchUp == .screen {
       configuration.attachment.catchesUp = true
       // The rest would only be under way for longer.
       configuration.attachment.outputWindow = Limits.window
@@ -342,7 +342,10 @@ final class DurableWork: LinkWork {
 
   private func carry(_ session: DurableSession, _ welcome: Welcome) async {
     let streams = SessionStreams(
-      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite)
+      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite
+    ) { [weak self] in
+      await self?.state.withLock { $0.newest }?.roundTrip
+    }
     state.withLock { state in
       state.streams = streams
       state.fate = welcome.hasEnded ? .gone : .goesOn

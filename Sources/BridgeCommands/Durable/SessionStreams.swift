@@ -40,12 +40,15 @@ final class SessionStreams: Sendable {
   private let progress = Mutex(OutputProgress())
   /// The terminal of a viewer; nil for who writes, and without a terminal.
   private let viewed: ViewedSession?
+  /// The terminal of who writes; nil where nothing is shown before its echo.
+  private let predicted: PredictedTerminal?
+  private let roundTrip: @Sendable () async -> Duration?
   /// The session is over for this client before its program has ended.
   private let hasFailed = Mutex(false)
 
   init(
     _ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool,
-    wantsToWrite: Bool
+    wantsToWrite: Bool, roundTrip: @escaping @Sendable () async -> Duration?
   ) {
     self.wantsToWrite = wantsToWrite
     self.context = context
@@ -55,6 +58,8 @@ final class SessionStreams: Sendable {
     let isTerminal = welcome.kind == .terminal
     keyboard = isTerminal ? context.keyboard : nil
     viewed = isTerminal && welcome.role == .viewer ? ViewedSession(context) : nil
+    predicted = isTerminal && welcome.role == .writer ? PredictedTerminal(context) : nil
+    self.roundTrip = roundTrip
     // Who attaches to a session gets what is kept; what is missing before that was not to come.
     progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
   }
@@ -65,6 +70,7 @@ final class SessionStreams: Sendable {
   /// Carries bytes both ways until the end.
   func run() async -> End {
     let sizes = context.resizes.next()
+    await predicted?.setRoundTrip(roundTrip())
     if let keyboard {
       TerminalModes.set(.raw, on: 0)
       keyboard.open(canDetach: true, writes: welcome.role == .writer)
@@ -88,6 +94,7 @@ final class SessionStreams: Sendable {
 
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
+    predicted?.withdraw()
     await context.giveBackScreen()
     let isTyped = keyboard?.wasOpened == true
     if let keyboard, isTyped {
@@ -221,6 +228,7 @@ final class SessionStreams: Sendable {
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
     for bytes in parts { context.screen?.see(bytes) }
+    if let predicted { return await predicted.write(parts) }
     await context.reporter.makeWay()
     return await context.output.write(parts)
   }
@@ -230,7 +238,8 @@ final class SessionStreams: Sendable {
   private func carryInput(to session: isolated DurableSession) async -> Step {
     let isViewer = welcome.role == .viewer
     if let keyboard {
-      await keyboard.carry(to: TypedInput(session: isViewer ? nil : session, viewed: viewed))
+      let input = TypedInput(session: isViewer ? nil : session, viewed: viewed)
+      await keyboard.carry(to: PredictedInput(target: input, terminal: predicted))
       return .idle
     }
     guard !isViewer else { return await refuseInput() }
@@ -281,6 +290,7 @@ final class SessionStreams: Sendable {
     guard keyboard != nil, welcome.role == .writer else { return .idle }
     do {
       for await change in sizes {
+        predicted?.resize(change.size)
         let size = WindowSize(change.size)
         if change.isRedraw {
           var other = size
@@ -308,7 +318,10 @@ final class SessionStreams: Sendable {
       case .attached(let welcome):
         attached += 1
         report(welcome)
-        if attached > 1 { attachedAgain() }
+        if attached > 1 {
+          await predicted?.setRoundTrip(roundTrip())
+          attachedAgain()
+        }
       case .suspended:
         context.reporter.event(.suspendedSession(id: "\(welcome.session)"))
         perform(gate.withLock { $0.suspend(at: .now) })
@@ -377,7 +390,9 @@ final class SessionStreams: Sendable {
     guard let keyboard, welcome.role == .writer else { return }
     switch step {
     case .nothing: return
-    case .hold: keyboard.hold(true)
+    case .hold:
+      keyboard.hold(true)
+      predicted?.withdraw()
     case .release:
       keyboard.ask(false)
       let lost = keyboard.takeLost()

@@ -61,7 +61,7 @@ final class ViewedSession: Sendable {
       let bytes = body(&state, screen.state)
       guard !bytes.isEmpty else { return }
       screen.see(bytes)
-      context.output.post(String(decoding: bytes, as: UTF8.self), isUnbounded: true)
+      context.output.post(bytes, isUnbounded: true)
     }
   }
 }

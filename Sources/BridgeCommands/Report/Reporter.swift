@@ -40,6 +40,8 @@ final class Reporter: Sendable {
     var utf8 = PartialText()
     /// The remote standard error ends in the middle of a line.
     var isLineOpen = false
+    /// How many texts were shown.
+    var shown = 0
   }
 
   private let state: Mutex<State>
@@ -67,6 +69,9 @@ final class Reporter: Sendable {
       (style.isJSON ? [EventLines(words)] : [])
       + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
+
+  /// How many texts were shown on standard error: after another one, the cursor may be anywhere.
+  var shownCount: Int { state.withLock { $0.shown } }
 
   /// The current style.
   var style: Style { state.withLock { $0.style } }
@@ -171,6 +176,7 @@ final class Reporter: Sendable {
     let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON else { return }
+      state.shown += 1
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
       let isAfterError = isLine && state.isLineOpen && words === standardError

@@ -124,9 +124,11 @@ final class PlainWork: LinkWork {
       TerminalModes.set(.raw, on: 0)
       keyboard.open()
     }
+    let predicted = PredictedTerminal(context)
+    await predicted?.setRoundTrip(connection.roundTrip)
     let remote = RemoteSession(
       channel, output: context.output, input: input, reporter: reporter, keyboard: keyboard,
-      screen: context.screen, resizes: sizes, clock: context.clock)
+      screen: context.screen, predicted: predicted, resizes: sizes, clock: context.clock)
     switch await remote.run() {
     case .ended(let status):
       state.withLock { $0.ledger.end() }

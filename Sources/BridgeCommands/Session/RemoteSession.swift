@@ -26,6 +26,8 @@ struct RemoteSession: Sendable {
   let keyboard: Keyboard?
   /// The terminal that the output is written to, where it is one.
   let screen: OutputScreen?
+  /// The same, where what is typed is shown before its echo.
+  let predicted: PredictedTerminal?
   /// Sizes of the terminal from now on.
   let resizes: AsyncStream<Resizes.Change>
   /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
@@ -53,7 +55,8 @@ struct RemoteSession: Sendable {
 
   init(
     _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
-    keyboard: Keyboard?, screen: OutputScreen? = nil, resizes: AsyncStream<Resizes.Change>,
+    keyboard: Keyboard?, screen: OutputScreen? = nil, predicted: PredictedTerminal? = nil,
+    resizes: AsyncStream<Resizes.Change>,
     quietTime: Duration = .seconds(2),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
   ) {
@@ -63,6 +66,7 @@ struct RemoteSession: Sendable {
     self.reporter = reporter
     self.keyboard = keyboard
     self.screen = screen
+    self.predicted = predicted
     self.resizes = resizes
     self.quietTime = quietTime
     self.clock = clock
@@ -70,7 +74,8 @@ struct RemoteSession: Sendable {
 
   /// Carries bytes both ways until the end.
   func run() async -> SessionEnd {
-    await withTaskGroup(of: Step.self) { group in
+    defer { predicted?.withdraw() }
+    return await withTaskGroup(of: Step.self) { group in
       group.addTask { await carryOutput() }
       group.addTask { await carryErrors() }
       group.addTask { await status() }
@@ -132,6 +137,7 @@ struct RemoteSession: Sendable {
   private func carryOutput() async -> Step {
     await carry(channel.standardOutput) { bytes in
       screen?.see(bytes)
+      if let predicted { return await predicted.write([bytes]) }
       await reporter.makeWay()
       return await output.write(bytes)
     }
@@ -170,7 +176,7 @@ struct RemoteSession: Sendable {
 
   private func carryInput() async -> Step {
     if let keyboard {
-      await keyboard.carry(to: channel)
+      await keyboard.carry(to: PredictedInput(target: channel, terminal: predicted))
       return .idle
     }
     var index = 0
@@ -195,6 +201,7 @@ struct RemoteSession: Sendable {
   private func carrySizes() async -> Step {
     do {
       for await change in resizes {
+        predicted?.resize(change.size)
         if change.isRedraw {
           // Most programs draw anew for any SIGWINCH, those over curses only for another size.
           var other = change.size

@@ -63,7 +63,11 @@ package final class DescriptorWriter: Sendable {
   /// Queues `text` without waiting; false, and `text` is dropped, where 256 KiB of such texts are
   /// queued and it is not `isUnbounded`.
   @discardableResult package func post(_ text: String, isUnbounded: Bool = false) -> Bool {
-    let bytes = Array(text.utf8)
+    post(Array(text.utf8), isUnbounded: isUnbounded)
+  }
+
+  /// Queues `bytes` likewise.
+  @discardableResult package func post(_ bytes: [UInt8], isUnbounded: Bool = false) -> Bool {
     let fits = state.withLock { state in
       guard isUnbounded || state.posted + bytes.count <= Self.postLimit else { return false }
       state.posted += bytes.count

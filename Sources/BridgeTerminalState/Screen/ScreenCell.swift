@@ -29,6 +29,8 @@ struct ScreenCell: Sendable, Equatable {
   var isWide: Bool { word & Self.wideFlag != 0 }
   var isTail: Bool { word & Self.tailFlag != 0 }
   var isBlank: Bool { word & 0xFF_FFFF == Self.blankWord }
+  /// A character of one scalar value and one column.
+  var isPlain: Bool { word & (Self.clusterFlag | Self.wideFlag | Self.tailFlag) == 0 }
   /// A scalar value, or the number of a cluster.
   var content: UInt32 { UInt32(word & Self.contentMask) }
 

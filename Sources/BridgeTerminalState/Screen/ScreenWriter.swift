@@ -8,14 +8,17 @@ struct ScreenWriter {
   /// Whether text that wrapped is written so that it wraps: a terminal takes it for one line.
   private let joinsLines: Bool
 
-  init(_ table: CellTable, joinsLines: Bool) {
-    (self.table, self.joinsLines) = (table, joinsLines)
+  /// - Parameter style: the one that the terminal writes with.
+  init(_ table: CellTable, joinsLines: Bool, style: CellStyle = CellStyle()) {
+    (self.table, self.joinsLines, self.style) = (table, joinsLines, style)
   }
 
   mutating func write(_ text: String) { output += text.utf8 }
   mutating func write(_ bytes: [UInt8]) { output += bytes }
 
   mutating func move(row: Int, column: Int) { write("\u{1B}[\(row + 1);\(column + 1)H") }
+
+  mutating func move(column: Int) { write("\u{1B}[\(column + 1)G") }
 
   mutating func set(_ new: CellStyle) {
     guard new != style else { return }
@@ -49,6 +52,8 @@ struct ScreenWriter {
     set(table.styles[cell.style])
     table.append(cell, to: &output)
   }
+
+  mutating func write(_ scalar: UInt32) { table.append(ScreenCell(scalar, style: 0), to: &output) }
 
   /// Writes the rows of a grid, and so many lines above them, into a blank screen from its first
   /// cell on.

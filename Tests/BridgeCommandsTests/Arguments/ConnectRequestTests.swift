@@ -16,12 +16,22 @@ import Testing
     ["--retry", "-1", "h"], ["--retry", "often", "h"], ["--no-reconnect", "--retry", "3", "h"],
     ["--idempotent", "h"], ["-N", "h", "--", "true"], ["-i", "", "h"], ["--wait=soon", "h"],
     ["--color", "red", "h"], ["--no-color", "--color", "always", "h"],
+    ["--predict", "soon", "h"], ["--catch-up", "", "h"], ["--durable", "yes", "h"],
     ["--keepalive", "5", "h"], ["--dead-after", "0s", "h"], ["h", "--", "a\u{0}b"],
   ])
   func refusesWhatMakesNoSense(_ arguments: [String]) {
     #expect(throws: (any Error).self) {
       try ConnectRequest(ConnectOptions.parse(BridgeCommand.normalized(arguments)))
     }
+  }
+
+  @Test func anOptionOfSomeWordsNamesThem() throws {
+    #expect(try request("--predict", "always", "h").typing.prediction == .always)
+    #expect(try request("h").typing == TypingRequest())
+    #expect(
+      throws: AppError.validationError(
+        field: "--predict", message: "\"so\\u{1b}on\" is not one of auto, always, never.")
+    ) { try request("--predict", "so\u{1B}on", "h") }
   }
 
   @Test func theFirstPortAndUserCount() throws {

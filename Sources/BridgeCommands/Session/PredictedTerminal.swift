@@ -1,0 +1,131 @@
+import BridgeErrors
+import BridgeSSH
+import BridgeTerminal
+import BridgeTerminalState
+import BridgeWaiting
+
+/// The user's terminal where what is typed is shown before its echo: all that a session writes to
+/// it goes through here, in the order of what is seen.
+final class PredictedTerminal: Sendable {
+  private struct State {
+    /// Nil while the link is fast.
+    var echo: PredictiveEcho?
+    /// Nothing was written yet.
+    var isFresh = true
+    /// How many texts of others were shown.
+    var shown: Int
+    /// Takes back what is not echoed in time.
+    var expiry: Task<Void, Never>?
+  }
+
+  private let context: RunContext
+  private let prediction: Prediction
+  private let start = ContinuousClock.now
+  private let state: Mutex<State>
+
+  /// Nil where nothing is to be shown before its echo: no person types, or wants that; or the
+  /// terminal cannot go back to a column.
+  init?(_ context: RunContext) {
+    prediction = context.request.typing.prediction
+    guard prediction != .never, context.keyboard != nil, context.screen != nil,
+      context.reporter.style.showsProgress, TerminalSize(of: 1) != nil
+    else { return nil }
+    self.context = context
+    state = Mutex(State(shown: context.reporter.shownCount))
+  }
+
+  /// The link has this round trip from now on; nil where it is not known.
+  func setRoundTrip(_ time: Duration?) {
+    let isWanted = prediction == .always || (time ?? .zero) >= Prediction.leastRoundTrip
+    change { state, _ in
+      guard isWanted, let size = TerminalSize(of: 1) else {
+        defer { state.echo = nil }
+        return state.echo?.withdraw() ?? []
+      }
+      let time = time ?? Prediction.leastRoundTrip
+      state.echo?.roundTrip = time
+      guard state.echo == nil else { return [] }
+      state.echo = PredictiveEcho(
+        rows: size.rows, columns: size.columns, isAtLineStart: state.isFresh, roundTrip: time)
+      return []
+    }
+  }
+
+  /// Writes output.
+  func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
+    await context.reporter.makeWay()
+    for bytes in parts {
+      change { state, now in
+        state.isFresh = false
+        return state.echo?.take(bytes, at: now) ?? bytes
+      }
+    }
+    return await context.output.drain()
+  }
+
+  /// Shows what is typed, where its echo is known.
+  func type(_ bytes: [UInt8]) {
+    change { state, now in
+      guard var echo = state.echo.take() else { return [] }
+      defer { state.echo = echo }
+      let shown = echo.type(bytes, at: now)
+      if echo.waiting > 0, state.expiry == nil { state.expiry = expiring() }
+      return shown
+    }
+  }
+
+  /// The terminal has another size.
+  func resize(_ size: TerminalSize) {
+    change { state, _ in
+      state.echo?.resize(rows: size.rows, columns: size.columns)
+      return []
+    }
+  }
+
+  /// Takes back what is shown: it may not be sent for a while, or the session is over.
+  func withdraw() { change { state, _ in state.echo?.withdraw() ?? [] } }
+
+  private func expiring() -> Task<Void, Never> {
+    Task(executorPreference: context.reactor) { [weak self, clock = context.clock] in
+      while (try? await clock.sleep(for: Self.interval)) != nil, self?.expire() == true {}
+    }
+  }
+
+  private static let interval = Duration.milliseconds(50)
+
+  /// Returns whether more may be overdue later.
+  private func expire() -> Bool {
+    var goesOn = false
+    change { state, now in
+      let bytes = state.echo?.expire(at: now) ?? []
+      goesOn = state.echo.map { $0.waiting > 0 } ?? false
+      if !goesOn { state.expiry = nil }
+      return bytes
+    }
+    return goesOn
+  }
+
+  private func change(_ body: (inout State, Duration) -> [UInt8]) {
+    state.withLock { state in
+      let shown = context.reporter.shownCount
+      if shown != state.shown { state.echo?.lose() }
+      state.shown = shown
+      let bytes = body(&state, ContinuousClock.now - start)
+      if !bytes.isEmpty { context.output.post(bytes, isUnbounded: true) }
+    }
+  }
+}
+
+/// Input that is shown when it is typed.
+struct PredictedInput<Target: InputTarget>: InputTarget {
+  let target: Target
+  /// Nil where nothing is shown before its echo.
+  let terminal: PredictedTerminal?
+
+  func write(_ bytes: [UInt8]) async throws(AppError) {
+    terminal?.type(bytes)
+    try await target.write(bytes)
+  }
+
+  func finishInput() async throws(AppError) { try await target.finishInput() }
+}

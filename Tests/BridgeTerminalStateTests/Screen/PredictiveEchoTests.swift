@@ -1,0 +1,297 @@
+import BridgeFaults
+import BridgeTerminalState
+import Testing
+
+/// What is typed is shown before it is echoed, where its echo is all but certain.
+@Suite struct PredictiveEchoTests {
+  /// A user's terminal over a link with a round trip of 200 ms.
+  private struct Terminal {
+    var echo: PredictiveEcho
+    /// What the user sees.
+    var shown: TerminalScreen
+    /// What output alone would show.
+    var plain: TerminalScreen
+    var now = Duration.zero
+
+    init(rows: Int = 10, columns: Int = 40, isAtLineStart: Bool = true) {
+      echo = PredictiveEcho(
+        rows: rows, columns: columns, isAtLineStart: isAtLineStart, roundTrip: .milliseconds(200))
+      shown = TerminalScreen(rows: rows, columns: columns)
+      plain = shown
+    }
+
+    mutating func print(_ text: String) { print(Array(text.utf8)) }
+
+    mutating func print(_ bytes: [UInt8]) {
+      plain.track(bytes)
+      shown.track(echo.take(bytes, at: now))
+    }
+
+    mutating func type(_ text: String) { shown.track(echo.type(Array(text.utf8), at: now)) }
+
+    mutating func wait(milliseconds: Int) {
+      now += .milliseconds(milliseconds)
+      shown.track(echo.expire(at: now))
+    }
+
+    var row: String { shown.text(ofRow: shown.position.row) }
+    /// The screen, and what output alone would show, as a terminal draws them.
+    var difference: [String] {
+      let both = [shown, plain].map { screen in
+        // In the first column, what REP would repeat counts no more.
+        let position = screen.position
+        var screen = screen
+        screen.track([0x0D])
+        return "\(position) " + String(decoding: screen.render(), as: UTF8.self)
+      }
+      return both[0] == both[1] ? [] : both
+    }
+  }
+
+  /// A shell whose first key was echoed.
+  private func shell(_ prompt: String = "$ ") -> Terminal {
+    var terminal = Terminal()
+    terminal.print(prompt)
+    terminal.type("l")
+    terminal.print("l")
+    return terminal
+  }
+
+  @Test func afterTheFirstEchoOfALineKeysAreShownAtOnceAndUnderlined() {
+    var terminal = Terminal()
+    terminal.print("\u{1B}[1m$ \u{1B}[m")
+    terminal.type("l")
+    #expect(terminal.row == "$", "nothing is known of the line")
+    terminal.print("l")
+    terminal.type("s é")
+    #expect(terminal.row == "$ ls é" && terminal.shown.position == (0, 6))
+    #expect(String(decoding: terminal.shown.render(), as: UTF8.self).contains("\u{1B}[4m"))
+    terminal.print("s")
+    #expect(terminal.row == "$ ls é")
+    terminal.print(" é")
+    #expect(terminal.difference == [] && !terminal.echo.isShown)
+  }
+
+  @Test func keysThatWereTypedBeforeTheFirstEchoAreShownWithIt() {
+    var terminal = Terminal()
+    terminal.print("$ ")
+    terminal.type("make")
+    #expect(terminal.row == "$")
+    terminal.print("m")
+    #expect(terminal.row == "$ make")
+  }
+
+  @Test func keysTypedWhileACommandRunsAreShownWithTheEchoBehindItsPrompt() {
+    var terminal = shell()
+    terminal.type("s\r")
+    terminal.type("pwd")
+    terminal.print("s\r\nfile\r\n$ ")
+    #expect(terminal.row == "$")
+    terminal.print("p")
+    #expect(terminal.row == "$ pwd")
+  }
+
+  @Test func whatIsTypedStaysUntilTheEchoOfReturnComes() {
+    var terminal = shell()
+    terminal.type("s\r")
+    #expect(terminal.row == "$ ls")
+    terminal.print("s")
+    terminal.print("\r\nfile\r\n$ ")
+    #expect(terminal.difference == [])
+  }
+
+  @Test func aPasswordIsNotShown() {
+    var terminal = shell()
+    terminal.type("s\r")
+    terminal.print("s\r\nPassword: ")
+    for key in ["s", "e", "c", "r", "e", "t"] {
+      terminal.type(key)
+      #expect(terminal.row == "Password:")
+      terminal.wait(milliseconds: 150)
+    }
+    terminal.type("\r")
+    terminal.print("\r\n$ ")
+    #expect(terminal.difference == [])
+  }
+
+  @Test(arguments: ["*", "•"])
+  func aPasswordIsNotShownBehindAsterisks(_ mask: String) {
+    var terminal = Terminal()
+    terminal.print("Password: ")
+    for (key, count) in zip("*a*bc", 1...) {
+      terminal.type("\(key)")
+      #expect(terminal.row.allSatisfy { !$0.isLetter || "Password".contains($0) })
+      terminal.print(mask)
+      #expect(terminal.row == "Password: " + String(repeating: mask, count: count))
+    }
+    terminal.type("\r")
+    terminal.print("\r\n$ ")
+    terminal.type("l")
+    terminal.print("l")
+    terminal.type("s")
+    #expect(terminal.row == "$ ls", "the next line is another one")
+  }
+
+  @Test func whatIsNotEchoedInTimeIsTakenBack() {
+    var terminal = shell()
+    terminal.type("x")
+    #expect(terminal.row == "$ lx")
+    terminal.wait(milliseconds: 390)
+    #expect(terminal.row == "$ lx")
+    terminal.wait(milliseconds: 20)
+    #expect(terminal.difference == [] && terminal.row == "$ l")
+    terminal.type("y")
+    #expect(terminal.row == "$ l", "nothing is sure any more")
+  }
+
+  @Test func anotherEchoIsShownAsItComes() {
+    var terminal = shell()
+    terminal.type("s")
+    terminal.print("S")
+    #expect(terminal.row == "$ ls", "the rest may come")
+    terminal.wait(milliseconds: 500)
+    #expect(terminal.row == "$ lS" && terminal.difference.isEmpty)
+  }
+
+  @Test func backspaceAndArrowsMoveInWhatWasTyped() {
+    var terminal = shell()
+    terminal.type("sx\u{7F}")
+    #expect(terminal.row == "$ ls" && terminal.shown.position == (0, 4))
+    terminal.type("\u{1B}[D")
+    #expect(terminal.shown.position == (0, 3))
+    terminal.type("\u{1B}OC")
+    #expect(terminal.shown.position == (0, 4))
+    terminal.print("sx\u{8} \u{8}")
+    terminal.print("\u{8}")
+    terminal.print("\u{1B}[C")
+    #expect(terminal.difference == [] && terminal.row == "$ ls")
+  }
+
+  /// A prompt is not erased, and no cursor goes into it.
+  @Test(arguments: ["\u{7F}", "\u{1B}[D"])
+  func nothingGoesIntoThePrompt(_ key: String) {
+    var terminal = shell()
+    terminal.type(key)
+    #expect(terminal.shown.position == (0, 2))
+    terminal.type(key)
+    #expect(terminal.shown.position == (0, 2))
+  }
+
+  @Test func inTheMiddleOfALineTextMovesWhereItWasSeenToMove() {
+    var terminal = shell()
+    terminal.print("s file\u{1B}[6D")
+    #expect(terminal.shown.position == (0, 3))
+    terminal.type("a")
+    #expect(terminal.row == "$ ls file", "it may insert or overwrite")
+    terminal.print("as file\u{1B}[6D")
+    #expect(terminal.row == "$ las file")
+    terminal.type("b")
+    #expect(terminal.row == "$ labs file")
+    terminal.type("\u{7F}\u{7F}")
+    #expect(terminal.row == "$ ls file")
+    terminal.type("\u{7F}")
+    #expect(terminal.row == "$ ls file", "the line before is not known")
+  }
+
+  @Test func aSuggestionBehindTheCursorStays() {
+    var terminal = Terminal()
+    terminal.print("> \u{1B}[2mgit status\u{1B}[m\u{1B}[10D")
+    terminal.type("g")
+    terminal.print("g")
+    #expect(terminal.row == "> git status")
+    terminal.type("i")
+    #expect(terminal.row == "> git status" && terminal.shown.position == (0, 4))
+    terminal.type("x")
+    #expect(terminal.row == "> gix status")
+  }
+
+  @Test func theLastColumnIsNotWrittenTo() {
+    var terminal = Terminal(columns: 6)
+    terminal.print("$ ")
+    terminal.type("a")
+    terminal.print("a")
+    terminal.type("bcdefg")
+    #expect(terminal.row == "$ abc" && terminal.shown.position == (0, 5))
+    terminal.print("bcdefg")
+    #expect(terminal.difference == [])
+  }
+
+  /// Nor is anything drawn while a sequence is under way, or is the program's cursor not shown.
+  @Test(arguments: ["\u{1B}[3", "\u{1B}]0;ti", "\u{1B}[?25l", "\u{1B}[?2026h", "\u{1B}(0"])
+  func nothingIsDrawnWhereItWouldBreak(_ output: String) {
+    var terminal = shell()
+    terminal.print(output)
+    terminal.type("s")
+    #expect(terminal.difference == [])
+  }
+
+  @Test func whatIsPastedIsNotPredicted() {
+    var terminal = shell()
+    terminal.type(String(repeating: "x", count: 65))
+    #expect(terminal.difference == [])
+  }
+
+  @Test func withdrawnOrLostNothingIsShownBeforeTheNextEcho() {
+    var terminal = shell()
+    terminal.type("s")
+    terminal.shown.track(terminal.echo.withdraw())
+    #expect(terminal.difference == [])
+    terminal.type("x")
+    #expect(terminal.difference == [])
+    terminal = shell()
+    terminal.echo.lose()
+    for text in ["s", "t"] {
+      terminal.type(text)
+      terminal.print(text)
+      #expect(!terminal.echo.isShown, "the column of the cursor is not known")
+    }
+    terminal.print("\r\n$ ")
+    terminal.type("x")
+    terminal.print("x")
+    terminal.type("y")
+    #expect(terminal.row == "$ xy")
+  }
+
+  /// Whatever is typed and printed, cut anywhere: what was shown can be taken back, cell by cell.
+  @Test func nothingStays() {
+    let shown = (0..<60).count { nothingStays(UInt64($0)) }
+    #expect(shown > 45, "most of them show something")
+  }
+
+  /// - Returns: whether something was shown.
+  private func nothingStays(_ seed: UInt64) -> Bool {
+    var random = SplitMix64(seed: seed)
+    var terminal = Terminal(rows: 6, columns: 20)
+    let keys = ["a", "b", "é", " ", "\u{7F}", "\u{1B}[D", "\u{1B}[C", "\r", "\t", "\u{1B}"]
+    let output = [
+      "a", "b", "é", "漢", " ", "\u{8} \u{8}", "\u{1B}[D", "\u{1B}[C", "\r\n$ ", "\r", "\n",
+      "\u{1B}[1;31m", "\u{1B}[m", "\u{1B}[K", "\u{1B}[2J\u{1B}[H", "\u{1B}[?25l", "\u{1B}[?25h",
+      "\u{1B}[4h", "\u{1B}[4l", "\u{1B}[3;5H", "\u{1B}7", "\u{1B}8", "\u{1B}[2;4r", "\u{1B}[r",
+      "\u{1B}(0", "\u{1B}(B", "\u{1B}[?6h", "\u{1B}[?6l", "\u{1B}[?1049h", "\u{1B}[?1049l", "abc",
+    ]
+    var wasShown = false
+    for _ in 0..<400 {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0..<3: terminal.type(keys.randomElement(using: &random) ?? "")
+      case 3: terminal.wait(milliseconds: Int.random(in: 0..<300, using: &random))
+      case 4:
+        terminal.type("a")
+        terminal.print("a")
+      case 5:
+        let bytes = Array((output.randomElement(using: &random) ?? "").utf8)
+        let cut = Int.random(in: 0...bytes.count, using: &random)
+        terminal.print(Array(bytes[..<cut]))
+        terminal.print(Array(bytes[cut...]))
+      case _: terminal.print(output.randomElement(using: &random) ?? "")
+      }
+      guard !terminal.echo.isShown else {
+        wasShown = true
+        continue
+      }
+      #expect(terminal.difference == [], "\(seed)")
+    }
+    terminal.shown.track(terminal.echo.withdraw())
+    #expect(terminal.difference == [], "\(seed)")
+    return wasShown
+  }
+}
