@@ -145,8 +145,11 @@ class Terminal:
             if not select.select([self.descriptor], [], [], left)[0]:
                 return
             # pyte takes these for renditions.
-            data = re.sub(rb"\x1b\[[>?][0-9;]*m", b"", os.read(self.descriptor, 65536))
-            self.stream.feed(data)
+            try:
+                data = os.read(self.descriptor, 65536)
+            except OSError:
+                return
+            self.stream.feed(re.sub(rb"\x1b\[[>?][0-9;]*m", b"", data))
             if self.line:
                 self.samples += self.line.look(self.screen, time.monotonic())
 

@@ -88,6 +88,25 @@ import Testing
     try waitUntil { bench.names.isEmpty }
   }
 
+  /// Its client has all of the session, and was told so; another one still reads.
+  @Test func aKeeperThatIsKilledWhileAnotherClientReadsHasItRemovedByThatOne() throws {
+    let bench = try SessionBench()
+    let (session, client) = try begin(bench)
+    let other = ClientID(high: 9, low: 9)
+    let viewer = try bench.attach(session, client: other) { $0.role = .viewer }
+    try viewer.greet()
+    try finish(client)
+    try waitUntil { try bench.files(of: session).isMarkedForRemoval }
+    try bench.killKeeper(of: session)
+    viewer.cut()
+    let again = try bench.attach(session, client: other) { $0.role = .viewer }
+    try again.pump { $0.end != nil }
+    #expect(again.end == .exited(status: 7))
+    again.machine.disconnect()
+    again.process?.closeInput()
+    try waitUntil { bench.names.isEmpty }
+  }
+
   // MARK: Without a keeper
 
   /// A session that has ended, and its client.

@@ -59,7 +59,8 @@ struct SessionSlot: Sendable {
   /// The end was seen and stored: the session is removed.
   private func detach(_ life: SessionClient, _ ending: SessionClient.Ending) async {
     await calm()
-    if case .ended = ending { await life.session.close() } else { await life.session.detach() }
+    guard case .ended = ending else { return await life.session.detach() }
+    await life.session.close(within: Self.timeout)
   }
 
   private func live(

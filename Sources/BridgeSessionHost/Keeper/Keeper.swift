@@ -122,7 +122,11 @@ final class Keeper {
     while true {
       let now = Machine.milliseconds
       step(at: now)
-      if isDone, !isHeld(at: now) { return discard() }
+      if isDone {
+        guard isHeld(at: now) else { return discard() }
+        // Should it be killed first, the last reader removes the session.
+        files.markForRemoval()
+      }
       if mayLeave { return removeSocketName() }
       let permission = server.readPermission(at: now)
       list.removeAll()

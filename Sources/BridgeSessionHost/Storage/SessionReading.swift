@@ -28,7 +28,10 @@ extension SessionFiles {
 
   var isMarkedForRemoval: Bool { directory.info(of: Self.removalMark) != nil }
 
-  fileprivate func markForRemoval() { _ = try? directory.create(Self.removalMark) }
+  /// Has the session removed when no process reads it.
+  func markForRemoval() {
+    if !isMarkedForRemoval { _ = try? directory.create(Self.removalMark) }
+  }
 
   /// Removes the session unless a process reads it; nothing is removed under a reader.
   func removeUnlessRead() {
