@@ -8,6 +8,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// Its name and what it can do.
   public static let configuration = CommandConfiguration(
     commandName: "bridgectl", abstract: "Connections that stay up.",
+    discussion: "`bridgectl HOST` is `bridgectl connect HOST`.",
     version: VersionCommand.summary,
     subcommands: [
       ConnectCommand.self, SSHCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
@@ -33,14 +34,14 @@ public struct BridgeCommand: AsyncParsableCommand {
     if let start = SSHCommand.start(in: CommandLine.arguments) {
       await SSHCommand.run(from: start)
     }
-    let arguments = normalized(Array(CommandLine.arguments.dropFirst()))
+    var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       if let number = LocalEnvironment.unreadableArgument {
         throw ValidationError(
           "Argument \(number) is not UTF-8: its bytes would be changed. Text in UTF-8, or a script "
             + "on standard input (`bridgectl connect HOST sh < SCRIPT`), can be sent.")
       }
-      try checkCommand(arguments)
+      arguments = normalized(try impliedConnect(arguments))
       var command = try parseAsRoot(arguments)
       if let refusal = refusal(of: command) {
         await fail(with: CommandFailure(error: refusal), isJSON: isJSON(arguments))
@@ -67,19 +68,21 @@ public struct BridgeCommand: AsyncParsableCommand {
     return connecting.contains { $0 == type(of: command) } ? SSHLibraries.refusal : nil
   }
 
-  /// Refuses a first word that is no command.
+  /// `arguments` with `connect` before a host that is their first word.
   ///
-  /// - Throws: `ValidationError` that names the commands it may have meant.
-  package static func checkCommand(_ arguments: [String]) throws {
+  /// - Throws: `ValidationError` for a first word that is rather a command with a typo.
+  package static func impliedConnect(_ arguments: [String]) throws -> [String] {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     guard let first = arguments.first, !first.hasPrefix("-"), !(names + ["help"]).contains(first)
-    else { return }
+    else { return arguments }
     let near = NearNames.of(first, among: names)
-    let hint =
-      near.isEmpty
-      ? "The commands are \(names.joined(separator: ", "))."
-      : "Did you mean \(near.joined(separator: ", "))?"
-    throw ValidationError("\"\(PeerText.escaped(first, limit: 64))\" is not a command. \(hint)")
+    guard !near.isEmpty, !first.contains(where: "@.:[".contains) else {
+      return ["connect"] + arguments
+    }
+    let shown = PeerText.escaped(first, limit: 64)
+    throw ValidationError(
+      "\"\(shown)\" is not a command. Did you mean \(near.joined(separator: ", "))? "
+        + "`bridgectl connect \(shown)` dials a host of that name.")
   }
 
   /// The parser does not know that `--wait` alone means forever, that `-oKEY=VALUE` is

@@ -88,7 +88,7 @@ import Testing
     try waitUntil { bench.names.isEmpty }
   }
 
-  /// Its client has all of the session, and was told so; another one still reads.
+  /// Its client has all of the session and left; another one still reads.
   @Test func aKeeperThatIsKilledWhileAnotherClientReadsHasItRemovedByThatOne() throws {
     let bench = try SessionBench()
     let (session, client) = try begin(bench)

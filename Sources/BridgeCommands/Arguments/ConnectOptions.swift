@@ -88,6 +88,9 @@ package struct ShellOptions: ParsableArguments {
       valueName: "kill|leave"))
   package var onInterrupt: String?
 
+  @Flag(help: "With --name: start another session, also where one of this name runs.")
+  package var new = false
+
   @OptionGroup package var typing: TypingOptions
 
   /// None yet.

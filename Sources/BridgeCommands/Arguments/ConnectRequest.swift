@@ -98,6 +98,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var durability: Durability
   /// How a durable session is started.
   package var start: StartRequest
+  /// Whether a session is started also where one of its name runs.
+  package var startsAnother = false
   /// What a signal does to a durable session that this run has started.
   package var onInterrupt = OnInterrupt.leave
   /// What a person's terminal shows of a session.
@@ -140,6 +142,10 @@ package struct ConnectRequest: Sendable, Equatable {
     onInterrupt =
       try ChoiceArgument.parse(options.onInterrupt, field: "--on-interrupt")
       ?? (start.name == nil ? .kill : .leave)
+    startsAnother = options.shell.new
+    guard !startsAnother || start.name != nil else {
+      throw .validationError(field: "--new", message: "It goes with --name.")
+    }
     typing = try TypingRequest(options.shell.typing)
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)

@@ -12,7 +12,8 @@ import BridgeWaiting
 final class DurableWork: LinkWork {
   /// The session to work with.
   enum Target: Sendable {
-    /// A new one; where it is `isOptional`, a plain shell or command takes its place.
+    /// A new one, or the running one of its name; where it is `isOptional`, a plain shell or
+    /// command takes its place.
     case start(SessionSpec, isOptional: Bool)
     case attach(SessionSelector, Role, takes: Bool)
   }
@@ -63,11 +64,13 @@ final class DurableWork: LinkWork {
   }
 
   let context: RunContext
-  let target: Target
+  private let wanted: Target
   private let plain: PlainWork
   private let links = SessionLinks<SSHConnection>()
   private let client: ClientID
   let found = OnceValue<SessionID>()
+  /// The session that ran already under the name of the one to start.
+  private let returned = OnceValue<SessionStatus>()
   private let unheard = UnheardLinks()
   let mode = OnceValue<Mode>()
   private let memory: HostMemory
@@ -77,7 +80,7 @@ final class DurableWork: LinkWork {
 
   init(_ context: RunContext, _ target: Target) {
     self.context = context
-    self.target = target
+    wanted = target
     memory = context.memory
     var generator = SystemRandomNumberGenerator()
     client = Identifier(using: &generator)
@@ -85,7 +88,15 @@ final class DurableWork: LinkWork {
       context,
       hint: "This run was not kept by \(context.host) when the link was lost; "
         + "`bridgectl install \(context.shownHost)` makes the next one last.")
-    if case .start(let spec, _) = target { found.set(spec.session) }
+    if case .start(let spec, _) = target, spec.name == nil || context.request.startsAnother {
+      found.set(spec.session)
+    }
+  }
+
+  /// The session that this run works with.
+  var target: Target {
+    guard let id = returned.current?.session else { return wanted }
+    return .attach(SessionSelector(id), .writer, takes: false)
   }
 
   var losesNothing: Bool {
@@ -156,14 +167,17 @@ final class DurableWork: LinkWork {
 
   /// Finds the session that is meant; false where that did not succeed.
   private func find(on connection: SSHConnection) async -> Bool {
-    guard found.current == nil, case .attach(let selector, _, _) = target else { return true }
+    guard found.current == nil else { return true }
     context.expectHost(of: connection, unheard)
     let scope = SessionQuery.Scope(
       context: context, connection: connection,
       sessions: SessionHost(connection, host: context.settings.givenHost, unheard: unheard),
       found: found, unheard: unheard)
     do throws(AppError) {
-      _ = try await scope.resolve(selector)
+      switch wanted {
+      case .attach(let selector, _, _): _ = try await scope.resolve(selector)
+      case .start(let spec, _): try await findNamed(spec, scope)
+      }
       return true
     } catch {
       let failure = await connection.lastFailure
@@ -175,6 +189,37 @@ final class DurableWork: LinkWork {
       if !isLost { context.fail(error, await connection.lastRefusal) }
       return false
     }
+  }
+
+  /// Looks for a session of the name of `spec` that runs.
+  ///
+  /// - Throws: `validationError` where it runs something else than what was asked for, or several
+  ///   have the name; as `SessionHost.list`, but where nothing answers that could have one.
+  private func findNamed(_ spec: SessionSpec, _ scope: SessionQuery.Scope) async throws(AppError) {
+    let name = spec.name.map(SessionText.text) ?? ""
+    var sessions: [SessionStatus] = []
+    do throws(AppError) {
+      sessions = try await scope.sessions.list()
+    } catch {
+      guard case .durableSessionHostUnusable = error else { throw error }
+    }
+    let running = sessions.filter {
+      $0.state == .running && $0.name.map(SessionText.text) == name
+    }
+    guard !running.isEmpty else { return found.set(spec.session) }
+    let status = try SessionSelector(name).resolve(in: running, on: context.settings.givenHost)
+    if let command = spec.command?.prefix(SessionStatus.longestCommand),
+      status.command != Array(command)
+    {
+      throw .validationError(
+        field: "--name",
+        message: """
+          \(PeerText.escaped(name, limit: StartRequest.longestName)) runs another command: \
+          --new starts this one beside it, `bridgectl attach` returns to it.
+          """)
+    }
+    returned.set(status)
+    found.set(status.session)
   }
 
   /// Whether the host is asked for `bridge-host`. Where the account has a forced command, asking
@@ -384,6 +429,14 @@ final class DurableWork: LinkWork {
   private func announce(_ welcome: Welcome) {
     let reporter = context.reporter
     if isOwn { context.warnOfMissingTerminal() }
+    if let status = returned.current {
+      let now = WallClock.seconds
+      let age = SessionText.age(now > status.startedAt ? now - status.startedAt : 0)
+      let name = status.name.map(SessionText.text) ?? ""
+      reporter.log(
+        "bridgectl: back in \(PeerText.escaped(name, limit: StartRequest.longestName)), which was "
+          + "started \(age) ago; --new starts another one.")
+    }
     reporter.detail("bridgectl: durable session \(welcome.session)")
     context.warnOfLogout(welcome.survivesLogout)
     guard wantsToWrite, welcome.role == .viewer else { return }

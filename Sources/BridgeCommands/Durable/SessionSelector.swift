@@ -6,6 +6,9 @@ package struct SessionSelector: Sendable, Equatable {
   /// The typed text; nil for the only session that runs.
   package let text: String?
 
+  /// The session of this id.
+  package init(_ id: SessionID) { text = "\(id)" }
+
   /// - Throws: `validationError` for what can be neither an id nor a name.
   package init(_ text: String?) throws(AppError) {
     if let text {

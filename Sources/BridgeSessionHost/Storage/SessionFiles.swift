@@ -153,7 +153,7 @@ struct SessionFiles {
     let live = live
     status.kind = spec.kind
     status.name = spec.name
-    status.command = spec.command.map { Array($0.prefix(Self.shownCommand)) }
+    status.command = spec.command.map { Array($0.prefix(SessionStatus.longestCommand)) }
     status.process = state.process
     status.newest = max(journal.newest, state.newest)
     status.oldest = journal.segments.isEmpty ? status.newest : min(journal.oldest, status.newest)
@@ -170,8 +170,6 @@ struct SessionFiles {
     status.endedAt = state.endedAt
     status.survivesLogout = state.survivesLogout
   }
-
-  private static let shownCommand = 4096
 }
 
 extension SessionFiles {

@@ -110,6 +110,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var name: [UInt8]?
   /// Its command; nil for a login shell.
   public var command: [UInt8]?
+  /// So much of a command is shown, in bytes.
+  public static let longestCommand = 4096
   /// The program's process id, where it was started.
   public var process: UInt64?
   /// How it ended, where that is recorded.

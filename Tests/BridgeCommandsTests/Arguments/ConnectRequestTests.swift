@@ -30,7 +30,7 @@ import Testing
     #expect(try request("h").typing == TypingRequest())
     #expect(
       throws: AppError.validationError(
-        field: "--predict", message: "\"so\\u{1b}on\" is not one of auto, always, never.")
+        field: "--predict", message: "\"so\\x1bon\" is not one of auto, always, never.")
     ) { try request("--predict", "so\u{1B}on", "h") }
   }
 

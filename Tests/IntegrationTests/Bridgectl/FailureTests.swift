@@ -67,8 +67,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["conect", "h"], "\"conect\" is not a command. Did you mean connect?"),
-      (["h.example"], "\"h.example\" is not a command. The commands are connect, ssh, cp, "),
+      (["conect", "h"], "\"conect\" is not a command. Did you mean connect? "),
+      (["log"], "Did you mean logs? `bridgectl connect log` dials a host of that name."),
     ])
   func anUnknownCommandGetsTheRightOne(_ arguments: [String], _ words: String) async throws {
     let outcome = try await Home().run(arguments)

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [["--on-interrupt=leave"], ["--name", "kept"]])
+  @Test(arguments: [["--on-interrupt=leave"], ["--name", "kept", "--new"]])
   func whatIsToBeKeptIsLeftRunning(options: [String]) async throws {
     try await withSessions { server, home, folder in
       for signal in [SIGTERM, SIGINT] {
