@@ -132,7 +132,10 @@ extension ConnectRun {
     case .escape(.help): reporter.show("\r\n" + (keyboard?.help ?? ""))
     case .escape(.status): requestDisplay.yield(.status)
     case .escape(.forwards): requestDisplay.yield(.forwards)
-    case .escape(.suspend): Signals.suspend()
+    case .escape(.suspend):
+      reporter.interrupt()
+      await reporter.drain()
+      Signals.suspend()
     case .escape(.background):
       reporter.show(
         "\r\nA shell cannot go to the background: -f starts there, and ~^Z suspends.\r\n")

@@ -284,7 +284,9 @@ struct ConnectRun: Sendable {
       switch event {
       case .end(let code):
         guard await passesOn(code) else { return .signal(code) }
-      case .resized, .resumed: break
+      case .resized: break
+      // Another program had the terminal.
+      case .resumed: reporter.interrupt()
       }
       if let size = TerminalSize(of: 0) { context.resizes.yield(.init(size: size)) }
     }

@@ -40,8 +40,8 @@ final class Reporter: Sendable {
     var utf8 = PartialText()
     /// The remote standard error ends in the middle of a line.
     var isLineOpen = false
-    /// How many texts were shown.
-    var shown = 0
+    /// What is to be written to the terminal before a text.
+    var prelude: (@Sendable () -> [UInt8])?
   }
 
   private let state: Mutex<State>
@@ -70,8 +70,19 @@ final class Reporter: Sendable {
       + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
 
-  /// How many texts were shown on standard error: after another one, the cursor may be anywhere.
-  var shownCount: Int { state.withLock { $0.shown } }
+  /// Has `prelude` yield what is written to the terminal before each text: the cursor may be
+  /// anywhere after that.
+  func precede(with prelude: @escaping @Sendable () -> [UInt8]) {
+    state.withLock { $0.prelude = prelude }
+  }
+
+  /// Writes what goes before a text: something else is written to the terminal, or was.
+  func interrupt() {
+    // Not under the lock: it may wait for who writes beside this.
+    guard let prelude = state.withLock(\.prelude) else { return }
+    let bytes = prelude()
+    if !bytes.isEmpty { standardError.post(bytes, isUnbounded: true) }
+  }
 
   /// The current style.
   var style: Style { state.withLock { $0.style } }
@@ -174,9 +185,9 @@ final class Reporter: Sendable {
   /// Likewise; where `isLine`, not behind an unfinished line of the remote standard error.
   func show(_ text: String, onLineOfItsOwn isLine: Bool) {
     let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
+    interrupt()
     state.withLock { state in
       guard !state.style.isJSON else { return }
-      state.shown += 1
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
       let isAfterError = isLine && state.isLineOpen && words === standardError

@@ -10,10 +10,6 @@ final class PredictedTerminal: Sendable {
   private struct State {
     /// Nil while the link is fast.
     var echo: PredictiveEcho?
-    /// Nothing was written yet.
-    var isFresh = true
-    /// How many texts of others were shown.
-    var shown: Int
     /// Takes back what is not echoed in time.
     var expiry: Task<Void, Never>?
   }
@@ -31,7 +27,10 @@ final class PredictedTerminal: Sendable {
       context.reporter.style.showsProgress, TerminalSize(of: 1) != nil
     else { return nil }
     self.context = context
-    state = Mutex(State(shown: context.reporter.shownCount))
+    state = Mutex(State())
+    context.reporter.precede { [weak self] in
+      self?.state.withLock { $0.echo?.lose() } ?? []
+    }
   }
 
   /// The link has this round trip from now on; nil where it is not known.
@@ -45,8 +44,7 @@ final class PredictedTerminal: Sendable {
       let time = time ?? Prediction.leastRoundTrip
       state.echo?.roundTrip = time
       guard state.echo == nil else { return [] }
-      state.echo = PredictiveEcho(
-        rows: size.rows, columns: size.columns, isAtLineStart: state.isFresh, roundTrip: time)
+      state.echo = PredictiveEcho(rows: size.rows, columns: size.columns, roundTrip: time)
       return []
     }
   }
@@ -55,10 +53,7 @@ final class PredictedTerminal: Sendable {
   func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     await context.reporter.makeWay()
     for bytes in parts {
-      change { state, now in
-        state.isFresh = false
-        return state.echo?.take(bytes, at: now) ?? bytes
-      }
+      change { state, now in state.echo?.take(bytes, at: now) ?? bytes }
     }
     return await context.output.drain()
   }
@@ -69,17 +64,14 @@ final class PredictedTerminal: Sendable {
       guard var echo = state.echo.take() else { return [] }
       defer { state.echo = echo }
       let shown = echo.type(bytes, at: now)
-      if echo.waiting > 0, state.expiry == nil { state.expiry = expiring() }
+      if echo.isPredicting, state.expiry == nil { state.expiry = expiring() }
       return shown
     }
   }
 
   /// The terminal has another size.
   func resize(_ size: TerminalSize) {
-    change { state, _ in
-      state.echo?.resize(rows: size.rows, columns: size.columns)
-      return []
-    }
+    change { state, _ in state.echo?.resize(rows: size.rows, columns: size.columns) ?? [] }
   }
 
   /// Takes back what is shown: it may not be sent for a while, or the session is over.
@@ -98,7 +90,7 @@ final class PredictedTerminal: Sendable {
     var goesOn = false
     change { state, now in
       let bytes = state.echo?.expire(at: now) ?? []
-      goesOn = state.echo.map { $0.waiting > 0 } ?? false
+      goesOn = state.echo?.isPredicting ?? false
       if !goesOn { state.expiry = nil }
       return bytes
     }
@@ -107,9 +99,6 @@ final class PredictedTerminal: Sendable {
 
   private func change(_ body: (inout State, Duration) -> [UInt8]) {
     state.withLock { state in
-      let shown = context.reporter.shownCount
-      if shown != state.shown { state.echo?.lose() }
-      state.shown = shown
       let bytes = body(&state, ContinuousClock.now - start)
       if !bytes.isEmpty { context.output.post(bytes, isUnbounded: true) }
     }

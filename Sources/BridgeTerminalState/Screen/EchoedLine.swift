@@ -9,6 +9,22 @@ struct ScreenPlace: Equatable {
     cells = (0..<screen.columns).map { [row] in screen.grid[row, $0] }
   }
 
+  /// What a step of the cursor forward from `last` has put into its row; nil where it has not, or
+  /// something else than single characters.
+  func text(since last: ScreenPlace) -> [UInt32]? {
+    guard last.row == row, last.column < column, cells.count == last.cells.count else { return nil }
+    let step = last.column..<column
+    guard cells[step].allSatisfy(\.isPlain), step.contains(where: { cells[$0] != last.cells[$0] })
+    else { return nil }
+    return cells[step].map(\.content)
+  }
+
+  /// The first column that may be the last one of the terminal, which counts some characters
+  /// otherwise.
+  func edge(from column: Int) -> Int {
+    cells.count - 1 - cells[..<column].count { $0.content >= 0x80 || !$0.isPlain }
+  }
+
   /// The columns of the text from `column` on, up to two blanks, where the row has `contents`; nil
   /// where something else than single characters is there.
   func text(from column: Int, in contents: [UInt32]) -> Range<Int>? {
@@ -111,15 +127,14 @@ struct EchoedLine {
     of scalar: UInt32, at column: Int, in place: ScreenPlace
   ) -> [Int: UInt32]? {
     let contents = contents(of: place)
-    guard column < contents.count - 1, let rest = place.text(from: column, in: contents) else {
-      return nil
-    }
+    let edge = place.edge(from: column)
+    guard column < edge, let rest = place.text(from: column, in: contents) else { return nil }
     var cells = [column: scalar]
     switch habit {
     case _ where rest.isEmpty: break
     case .overwrites?: break
     case .inserts?:
-      for index in rest where index + 1 < contents.count { cells[index + 1] = contents[index] }
+      for index in rest where index + 1 < edge { cells[index + 1] = contents[index] }
     case nil: return nil
     }
     return cells
@@ -142,6 +157,14 @@ struct EchoedLine {
     var contents = place.cells.map(\.content)
     for (column, content) in predicted where column < contents.count { contents[column] = content }
     return contents
+  }
+
+  /// Whether a row of the screen, which may have scrolled, shows all of it.
+  func isShown(by screen: TerminalScreen) -> Bool {
+    let cells = predicted
+    return (0...min(row, screen.rows - 1)).contains { row in
+      cells.allSatisfy { $0.key < screen.columns && screen.grid[row, $0.key].content == $0.value }
+    }
   }
 
   /// Drops what the row shows, and returns its keys; nil where it shows nothing of them, and is not

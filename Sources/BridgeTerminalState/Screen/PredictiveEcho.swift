@@ -2,48 +2,53 @@
 /// underlined until it has; after the predictive echo of mosh (Winstein and Balakrishnan, "Mosh: An
 /// Interactive Remote Shell for Mobile Clients", USENIX ATC 2012).
 ///
-/// Nothing is shown before an echo was seen: in each line the first key waits for the far side, so
-/// that a password never shows, nor the commands of an editor. What is shown never leaves the row
-/// of the cursor, and is taken back before output is written.
+/// Nothing is shown before an echo was seen: in each line the first key waits for the far side, and
+/// what is echoed is compared with all keys before it that were not, so that no password shows, nor
+/// the commands of an editor. What is shown never leaves the row of the cursor, is drawn from
+/// there, and is taken back before output is written.
 public struct PredictiveEcho: Sendable {
   private enum Phase {
-    /// An echo of these keys is waited for, and nothing is shown.
-    case watching([TypedKey])
+    /// An echo is waited for, and nothing is shown.
+    case watching
     /// Characters are echoed as others, as in a password prompt: nothing is shown up to the next
     /// line.
     case masked
     /// The line shows what is typed.
     case showing(EchoedLine)
-    /// A key has ended the line, whose echo has not come yet; the keys behind it.
-    case leaving(EchoedLine, [TypedKey])
+    /// A key has ended the line, whose echo has not come yet.
+    case leaving(EchoedLine)
+  }
+
+  /// What the terminal shows that output has not put there.
+  private struct Drawing: Equatable {
+    /// Contents of cells by column.
+    var cells: [Int: UInt32]
+    /// The cursor.
+    var column: Int
   }
 
   /// How long an echo may take beyond a round trip and a quarter.
   private static let grace = Duration.milliseconds(150)
   /// So many bytes at once were not typed.
   private static let mostTyped = 64
-  private static let mostKeys = 128
 
   private var screen: TerminalScreen
-  private var phase = Phase.watching([])
+  private var phase = Phase.watching
+  /// Keys that no line shows and that were not echoed, as far as is known.
+  private var awaited = AwaitedKeys()
   private var parser = TypedKeyParser()
   private var last: ScreenPlace?
   /// How long echoes have taken lately.
   private var echoTime: Duration
-  /// Where the column of the terminal's cursor is known.
-  private var isPlaced: Bool
-  /// What the terminal shows that output has not put there, by column; nil where nothing.
-  private var drawn: [Int: UInt32]?
+  /// Whether the row and the column of the terminal's cursor are those of `screen`.
+  private var isPlaced = false
+  private var drawn: Drawing?
 
-  /// A terminal of this size.
-  ///
-  /// - Parameters:
-  ///   - isAtLineStart: whether its cursor is known to be in the first column; else nothing is
-  ///     predicted before a carriage return.
-  ///   - roundTrip: of the link.
-  public init(rows: Int, columns: Int, isAtLineStart: Bool, roundTrip: Duration) {
+  /// A terminal of this size, whose cursor may be anywhere: nothing is predicted before the first
+  /// line that begins.
+  /// - Parameter roundTrip: of the link.
+  public init(rows: Int, columns: Int, roundTrip: Duration) {
     screen = TerminalScreen(rows: rows, columns: columns, history: 0)
-    isPlaced = isAtLineStart
     (self.roundTrip, echoTime) = (roundTrip, roundTrip)
   }
 
@@ -52,35 +57,37 @@ public struct PredictiveEcho: Sendable {
     didSet { echoTime = roundTrip }
   }
 
-  /// Whether something is shown that output has not put there, or could be wrong.
+  /// Whether something is shown that output has not put there.
   public var isShown: Bool { drawn != nil }
 
-  /// How many keys wait for their echo, shown or not.
-  public var waiting: Int {
+  /// Whether something is predicted, shown or not.
+  public var isPredicting: Bool {
     switch phase {
-    case .watching(let keys): keys.count
-    case .masked: 0
-    case .showing(let line): line.edits.count
-    case .leaving(let line, let keys): line.edits.count + keys.count
+    case .watching, .masked: false
+    case .showing(let line), .leaving(let line): !line.edits.isEmpty
     }
   }
 
   /// The terminal has another size.
-  public mutating func resize(rows: Int, columns: Int) {
-    guard rows != screen.rows || columns != screen.columns else { return }
-    screen.resize(rows: rows, columns: columns)
-    lose()
+  /// - Returns: what to write.
+  public mutating func resize(rows: Int, columns: Int) -> [UInt8] {
+    guard rows != screen.rows || columns != screen.columns else { return [] }
+    defer { screen.resize(rows: rows, columns: columns) }
+    return lose()
   }
 
-  /// Something else was written to the terminal: its cursor may be anywhere.
-  public mutating func lose() {
-    (phase, last, drawn, isPlaced) = (.watching([]), nil, nil, false)
+  /// Takes back what is shown: something else is written to the terminal next, and its cursor may
+  /// be anywhere then.
+  /// - Returns: what to write before it.
+  public mutating func lose() -> [UInt8] {
+    defer { (last, isPlaced) = (nil, false) }
+    return withdraw()
   }
 
   /// Takes back what is shown, and predicts nothing before the next echo.
   /// - Returns: what to write.
   public mutating func withdraw() -> [UInt8] {
-    defer { phase = .watching([]) }
+    defer { drop() }
     return erase()
   }
 
@@ -90,8 +97,11 @@ public struct PredictiveEcho: Sendable {
   /// - Returns: what to write: the output, with what is shown taken back before it.
   public mutating func take(_ output: [UInt8], at now: Duration) -> [UInt8] {
     let erased = erase()
+    let clears = screen.clears
     screen.track(output)
-    if !isPlaced, output.contains(0x0D) { isPlaced = true }
+    let begins = output.contains(0x0D) && output.contains(0x0A) && !screen.isAlternateScreen
+    if begins || screen.clears != clears { isPlaced = true }
+    if begins { awaited.dropLines(shownBy: screen) }
     observe(at: now)
     let shown = draw()
     return erased.isEmpty && shown.isEmpty ? output : erased + output + shown
@@ -102,9 +112,10 @@ public struct PredictiveEcho: Sendable {
   /// - Parameter now: as in `take`.
   /// - Returns: what to write.
   public mutating func type(_ bytes: [UInt8], at now: Duration) -> [UInt8] {
+    awaited.forget(at: now)
     guard bytes.count <= Self.mostTyped else {
       parser = TypedKeyParser()
-      endLine()
+      add(TypedKey(input: .other, at: now))
       return draw()
     }
     for byte in bytes {
@@ -125,28 +136,25 @@ public struct PredictiveEcho: Sendable {
   // MARK: Keys
 
   private mutating func add(_ key: TypedKey) {
-    guard key.input != .other else { return endLine() }
-    guard waiting < Self.mostKeys else { return endLine() }
-    switch phase {
-    case .masked: return
-    case .watching(let keys): phase = .watching(keys + [key])
-    case .leaving(let line, let keys): phase = .leaving(line, keys + [key])
-    case .showing(var line):
-      if let place = last, line.append(key, at: place) {
+    if case .showing(var line) = phase {
+      if let last, line.append(key, at: last) {
         phase = .showing(line)
-      } else {
-        endLine()
-        add(key)
+        return
       }
+      phase = line.edits.isEmpty ? .watching : .leaving(line)
     }
+    // What comes behind it may be a prompt, or a program.
+    if case .masked = phase, key.input == .other { phase = .watching }
+    awaited.append(key)
   }
 
-  /// What comes now may be a prompt, or a program.
-  private mutating func endLine() {
+  /// Predicts nothing more in this line; its echo may come even so.
+  private mutating func drop() {
     switch phase {
-    case .showing(let line), .leaving(let line, _):
-      phase = line.edits.isEmpty ? .watching([]) : .leaving(line, [])
-    case .watching, .masked: phase = .watching([])
+    case .watching, .masked: return
+    case .showing(let line), .leaving(let line):
+      awaited.insert(line.edits.map(\.key))
+      phase = .watching
     }
   }
 
@@ -157,33 +165,31 @@ public struct PredictiveEcho: Sendable {
     guard isWhole else { return }
     let place = ScreenPlace(screen)
     defer { last = place }
-    guard isUsable else {
-      phase = .watching([])
-      return
-    }
+    guard isUsable else { return drop() }
     switch phase {
     case .masked: break
-    case .watching(var keys):
-      // What was not echoed is passed over: a command of an editor.
-      keys.removeAll { isOverdue($0, at: now) }
-      phase = .watching(keys)
-      watch(keys, from: last, to: place, at: now)
+    case .watching: watch(to: place, at: now)
     case .showing(var line):
       let seen = line.confirm(at: place)
       record(seen, at: now)
-      let isAwaited = line.edits.first.map { !isOverdue($0.key, at: now) } ?? false
-      phase = seen != nil || isAwaited ? .showing(line) : .watching([])
-    case .leaving(var line, let keys):
+      phase = .showing(line)
+      if seen == nil, !isAwaited(line, at: now) { drop() }
+    case .leaving(var line):
       let seen = line.confirm(at: place)
       record(seen, at: now)
-      let isAwaited = line.edits.first.map { !isOverdue($0.key, at: now) } ?? false
       let isSame = seen != nil || place == last
-      phase = isAwaited && isSame ? .leaving(line, keys) : .watching(keys)
+      if line.edits.isEmpty || (!isSame && line.isShown(by: screen)) {
+        phase = .watching
+      } else {
+        phase = .leaving(line)
+        if !isSame || !isAwaited(line, at: now) { drop() }
+      }
     }
   }
 
-  private func isOverdue(_ key: TypedKey, at now: Duration) -> Bool {
-    now > key.time + max(roundTrip, echoTime) * 5 / 4 + Self.grace
+  private func isAwaited(_ line: EchoedLine, at now: Duration) -> Bool {
+    guard let key = line.edits.first?.key else { return false }
+    return now <= key.time + echoTime * 5 / 4 + Self.grace
   }
 
   /// Records how long the echo of keys took.
@@ -198,116 +204,104 @@ public struct PredictiveEcho: Sendable {
       && !screen.modeValue(2026, initial: false)
   }
 
-  /// Whether what is written goes to the cell of the cursor, as it is.
+  /// Whether what is written goes to the cell of the cursor, as it is, in a row that is known.
   private var isUsable: Bool {
-    isPlaced && !screen.cursor.isWrapPending && screen.cursor.charsets.isASCII && !screen.inserts
+    isPlaced && (screen.isAlternateScreen || screen.rowRelation.isKnown)
+      && !screen.cursor.isWrapPending && screen.cursor.charsets.isASCII && !screen.inserts
       && !screen.hasColumnMargins && !screen.cursor.hasOrigin && screen.singleShift == nil
       && !screen.cursor.style.attributes.contains(.protected)
+      // Of a terminal that may have changed its columns (DECCOLM) nothing is known.
+      && !screen.modeValue(40, initial: false)
   }
 
   /// Looks for keys of which the cursor's step to `place` is the echo.
-  private mutating func watch(
-    _ keys: [TypedKey], from last: ScreenPlace?, to place: ScreenPlace, at now: Duration
-  ) {
-    guard let last, last.row == place.row, last.column < place.column else { return }
-    let step = last.column..<place.column
-    let text = place.cells[step].map(\.content)
-    guard place.cells[step].allSatisfy(\.isPlain),
-      step.contains(where: { place.cells[$0] != last.cells[$0] })
-    else { return }
-    if text.allSatisfy(Self.masks.contains) {
-      if !keys.isEmpty { phase = .masked }
+  private mutating func watch(to place: ScreenPlace, at now: Duration) {
+    guard let last, let text = place.text(since: last) else { return }
+    guard !text.allSatisfy(Self.masks.contains) else {
+      if !awaited.isEmpty { phase = .masked }
       return
     }
-    guard keys.count >= text.count,
-      let end = (text.count...keys.count).first(where: { end in
-        zip(keys[end - text.count..<end], text).allSatisfy { $0.input == .character($1) }
-      })
-    else { return }
-    record(Array(keys[..<end].suffix(1)), at: now)
-    show(keys[end...], from: last, to: place)
+    // A shell that edits its lines has pastes marked there, and nothing else does that prompts.
+    let isEditor = screen.modeValue(2004, initial: false)
+    guard let echo = awaited.take(text, typedBy: now - leastEcho) else {
+      if !isEditor, !awaited.isEmpty { phase = .masked }
+      return
+    }
+    record([echo.key], at: now)
+    guard echo.isSure, isEditor || text.count > 1 || echo.follows else { return }
+    var line = EchoedLine(from: last, to: place)
+    while let key = awaited.first, line.append(key, at: place) { awaited.removeFirst() }
+    // The rest has ended the line, or is not certain.
+    if awaited.isEmpty {
+      phase = .showing(line)
+    } else {
+      phase = line.edits.isEmpty ? .watching : .leaving(line)
+    }
   }
+
+  /// An echo that comes sooner is of another key. The round trip was measured on a host or a
+  /// machine that may have been busy.
+  private var leastEcho: Duration { max(.zero, roundTrip - .milliseconds(40)) / 2 }
 
   /// What terminals show in place of a password.
   private static let masks: Set<UInt32> = [0x2A, 0x2022, 0x25CF, 0x2219, 0xB7]
 
-  private mutating func show(
-    _ keys: ArraySlice<TypedKey>, from last: ScreenPlace, to place: ScreenPlace
-  ) {
-    phase = .showing(EchoedLine(from: last, to: place))
-    // The keys behind are compared with what is there from now on.
-    self.last = place
-    for key in keys { add(key) }
-  }
-
   // MARK: Drawing
 
-  /// What is to be shown, by column; nil where nothing.
-  private var wanted: (cells: [Int: UInt32], column: Int)? {
+  /// What is to be shown; nil for nothing.
+  private var wanted: Drawing? {
     let line: EchoedLine
     switch phase {
     case .watching, .masked: return nil
     case .showing(let shown): line = shown
-    case .leaving(let left, _): line = left
+    case .leaving(let left): line = left
     }
-    guard let end = line.edits.last, isWhole, isUsable, line.row == screen.position.row else {
-      return nil
-    }
+    let row = screen.position.row
+    guard let end = line.edits.last, isWhole, isUsable, line.row == row else { return nil }
     let cells = line.predicted
-    guard cells.keys.allSatisfy({ screen.grid[line.row, $0].isPlain }) else { return nil }
-    return (cells.filter { screen.grid[line.row, $0.key].content != $0.value }, end.column)
+    guard cells.keys.allSatisfy({ screen.grid[row, $0].isPlain }) else { return nil }
+    return Drawing(
+      cells: cells.filter { screen.grid[row, $0.key].content != $0.value }, column: end.column)
   }
 
   /// Shows what is wanted, from what is shown.
   private mutating func draw() -> [UInt8] {
+    let wanted = wanted
+    guard wanted != drawn else { return [] }
     guard let wanted else { return erase() }
-    var writer = pen()
-    let row = screen.position.row
-    let old = drawn ?? [:]
+    var writer = rowWriter
+    let old = drawn?.cells ?? [:]
     for column in Set(old.keys).union(wanted.cells.keys).sorted() {
       guard old[column] != wanted.cells[column] else { continue }
-      writer.move(column: column)
-      let cell = screen.grid[row, column]
-      guard let content = wanted.cells[column] else {
-        writer.write(cell)
-        continue
+      if let content = wanted.cells[column] {
+        var style = screen.cursor.style
+        style.underline = 1
+        writer.write(content, style, at: column)
+      } else {
+        writer.write(screen.grid[screen.position.row, column], at: column)
       }
-      var style = screen.cursor.style
-      style.underline = 1
-      writer.set(style)
-      writer.write(content)
     }
-    drawn = wanted.cells
-    writer.set(screen.cursor.style)
-    writer.move(column: wanted.column)
-    return writer.output
+    drawn = wanted
+    return writer.end(at: wanted.column)
   }
 
   /// Takes back what is shown.
   private mutating func erase() -> [UInt8] {
     guard let shown = drawn else { return [] }
+    var writer = rowWriter
     drawn = nil
-    var writer = pen()
-    for column in shown.keys.sorted() {
-      writer.move(column: column)
-      writer.write(screen.grid[screen.position.row, column])
-    }
-    moveBack(&writer)
-    return writer.output
-  }
-
-  /// A writer for a terminal in the state of `screen`.
-  private func pen() -> ScreenWriter {
-    ScreenWriter(screen.table, joinsLines: false, style: screen.cursor.style)
-  }
-
-  /// Moves to the cursor of `screen`, so that REP repeats what it would have repeated.
-  private func moveBack(_ writer: inout ScreenWriter) {
     let (row, column) = screen.position
-    let cell = column > 0 ? screen.grid[row, column - 1] : .blank
-    let isLast = column > 0 && cell.isPlain && cell.content == screen.lastScalar
-    writer.move(column: isLast ? column - 1 : column)
-    if isLast { writer.write(cell) }
-    writer.set(screen.cursor.style)
+    for column in shown.cells.keys.sorted() { writer.write(screen.grid[row, column], at: column) }
+    // REP repeats what was written last.
+    let before = column > 0 ? screen.grid[row, column - 1] : .blank
+    if column > 0, before.isPlain, before.content == screen.lastScalar {
+      writer.write(before, at: column - 1, isRepeated: true)
+    }
+    return writer.end(at: column)
+  }
+
+  /// A writer for the terminal as it is.
+  private var rowWriter: RowWriter {
+    RowWriter(screen.table, screen.cursor.style, column: drawn?.column ?? screen.position.column)
   }
 }

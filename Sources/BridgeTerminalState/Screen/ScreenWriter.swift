@@ -18,8 +18,6 @@ struct ScreenWriter {
 
   mutating func move(row: Int, column: Int) { write("\u{1B}[\(row + 1);\(column + 1)H") }
 
-  mutating func move(column: Int) { write("\u{1B}[\(column + 1)G") }
-
   mutating func set(_ new: CellStyle) {
     guard new != style else { return }
     output += new.rendition(from: style)

@@ -30,6 +30,7 @@ extension TerminalScreen {
       cursor.style.apply(parameters)
       restyle()
     case UInt8(ascii: "H"), UInt8(ascii: "f"):
+      addressRow()
       move(row: count - 1, column: parameters.positive(1) - 1)
     case UInt8(ascii: "A"): moveUp(count)
     case UInt8(ascii: "B"), UInt8(ascii: "e"): moveDown(count)
@@ -42,7 +43,9 @@ extension TerminalScreen {
       moveUp(count)
       carriageReturn()
     case UInt8(ascii: "G"), UInt8(ascii: "`"): move(row: relativeRow, column: count - 1)
-    case UInt8(ascii: "d"): move(row: count - 1, column: relativeColumn)
+    case UInt8(ascii: "d"):
+      addressRow()
+      move(row: count - 1, column: relativeColumn)
     case UInt8(ascii: "I"): tab(count)
     case UInt8(ascii: "Z"): tab(-count)
     case UInt8(ascii: "J"): eraseDisplay(parameters[0] ?? 0)
@@ -126,9 +129,14 @@ extension TerminalScreen {
     }
   }
 
+  private mutating func addressRow() {
+    if !isAlternate { rowRelation.address(isBlank: grid.isBlank) }
+  }
+
   private mutating func moveUp(_ count: Int) {
     cursor.isWrapPending = false
     let top = cursor.row >= margins.top ? margins.top : 0
+    if cursor.row < count, !isAlternate { rowRelation.leaveTop() }
     cursor.row = max(cursor.row - count, top)
   }
 
@@ -155,6 +163,7 @@ extension TerminalScreen {
     let last = parameters[1] == 0 ? rows - 1 : bottom
     guard top < last else { return }
     (margins.top, margins.bottom) = (top, last)
+    addressRow()
     move(row: 0, column: 0)
   }
 
@@ -178,6 +187,10 @@ extension TerminalScreen {
   // MARK: Erasing
 
   private mutating func eraseDisplay(_ kind: Int) {
+    if kind == 2 || (kind == 0 && (cursor.row, cursor.column) == (0, 0)) {
+      clears += 1
+      if !isAlternate { rowRelation.clear(isWhole: kind == 2) }
+    }
     switch kind {
     case 0:
       eraseLine(0)

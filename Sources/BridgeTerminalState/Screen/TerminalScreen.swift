@@ -65,6 +65,10 @@ public struct TerminalScreen: Sendable {
   var singleShift: Int?
   /// How often the bell was rung.
   var bells: UInt64 = 0
+  /// How often all of the screen was cleared.
+  var clears: UInt64 = 0
+  /// Of the main screen.
+  var rowRelation = RowRelation.sameSteps(isCleared: false)
   /// What REP repeats.
   var lastScalar: UInt32 = 0
   /// All that output has set besides.

@@ -16,6 +16,11 @@ struct TypedKey: Sendable, Equatable {
   /// When it was typed, since any moment that stays the same.
   var time: Duration
 
+  /// The character; nil for another key.
+  var scalar: UInt32? { if case .character(let scalar) = input { scalar } else { nil } }
+
+  var isOther: Bool { input == .other }
+
   init(input: Input, at time: Duration) { (self.input, self.time) = (input, time) }
 }
 

@@ -13,16 +13,25 @@ import Testing
     var plain: TerminalScreen
     var now = Duration.zero
 
-    init(rows: Int = 10, columns: Int = 40, isAtLineStart: Bool = true) {
-      echo = PredictiveEcho(
-        rows: rows, columns: columns, isAtLineStart: isAtLineStart, roundTrip: .milliseconds(200))
+    /// - Parameter old: what the terminals show before the first output.
+    init(rows: Int = 10, columns: Int = 40, old: String = "") {
+      echo = PredictiveEcho(rows: rows, columns: columns, roundTrip: .milliseconds(200))
       shown = TerminalScreen(rows: rows, columns: columns)
+      shown.track(Array(old.utf8))
       plain = shown
     }
 
+    /// With the prompt of a shell that edits its lines.
+    init(columns: Int = 40, prompt: String) {
+      self.init(columns: columns)
+      print("\r\n\u{1B}[?2004h" + prompt)
+    }
+
+    /// A round trip later.
     mutating func print(_ text: String) { print(Array(text.utf8)) }
 
     mutating func print(_ bytes: [UInt8]) {
+      now += .milliseconds(200)
       plain.track(bytes)
       shown.track(echo.take(bytes, at: now))
     }
@@ -50,21 +59,19 @@ import Testing
 
   /// A shell whose first key was echoed.
   private func shell(_ prompt: String = "$ ") -> Terminal {
-    var terminal = Terminal()
-    terminal.print(prompt)
+    var terminal = Terminal(prompt: prompt)
     terminal.type("l")
     terminal.print("l")
     return terminal
   }
 
   @Test func afterTheFirstEchoOfALineKeysAreShownAtOnceAndUnderlined() {
-    var terminal = Terminal()
-    terminal.print("\u{1B}[1m$ \u{1B}[m")
+    var terminal = Terminal(prompt: "\u{1B}[1m$ \u{1B}[m")
     terminal.type("l")
     #expect(terminal.row == "$", "nothing is known of the line")
     terminal.print("l")
     terminal.type("s é")
-    #expect(terminal.row == "$ ls é" && terminal.shown.position == (0, 6))
+    #expect(terminal.row == "$ ls é" && terminal.shown.position == (1, 6))
     #expect(String(decoding: terminal.shown.render(), as: UTF8.self).contains("\u{1B}[4m"))
     terminal.print("s")
     #expect(terminal.row == "$ ls é")
@@ -73,8 +80,7 @@ import Testing
   }
 
   @Test func keysThatWereTypedBeforeTheFirstEchoAreShownWithIt() {
-    var terminal = Terminal()
-    terminal.print("$ ")
+    var terminal = Terminal(prompt: "$ ")
     terminal.type("make")
     #expect(terminal.row == "$")
     terminal.print("m")
@@ -116,8 +122,7 @@ import Testing
 
   @Test(arguments: ["*", "•"])
   func aPasswordIsNotShownBehindAsterisks(_ mask: String) {
-    var terminal = Terminal()
-    terminal.print("Password: ")
+    var terminal = Terminal(prompt: "Password: ")
     for (key, count) in zip("*a*bc", 1...) {
       terminal.type("\(key)")
       #expect(terminal.row.allSatisfy { !$0.isLetter || "Password".contains($0) })
@@ -156,11 +161,11 @@ import Testing
   @Test func backspaceAndArrowsMoveInWhatWasTyped() {
     var terminal = shell()
     terminal.type("sx\u{7F}")
-    #expect(terminal.row == "$ ls" && terminal.shown.position == (0, 4))
+    #expect(terminal.row == "$ ls" && terminal.shown.position == (1, 4))
     terminal.type("\u{1B}[D")
-    #expect(terminal.shown.position == (0, 3))
+    #expect(terminal.shown.position == (1, 3))
     terminal.type("\u{1B}OC")
-    #expect(terminal.shown.position == (0, 4))
+    #expect(terminal.shown.position == (1, 4))
     terminal.print("sx\u{8} \u{8}")
     terminal.print("\u{8}")
     terminal.print("\u{1B}[C")
@@ -172,15 +177,15 @@ import Testing
   func nothingGoesIntoThePrompt(_ key: String) {
     var terminal = shell()
     terminal.type(key)
-    #expect(terminal.shown.position == (0, 2))
+    #expect(terminal.shown.position == (1, 2))
     terminal.type(key)
-    #expect(terminal.shown.position == (0, 2))
+    #expect(terminal.shown.position == (1, 2))
   }
 
   @Test func inTheMiddleOfALineTextMovesWhereItWasSeenToMove() {
     var terminal = shell()
     terminal.print("s file\u{1B}[6D")
-    #expect(terminal.shown.position == (0, 3))
+    #expect(terminal.shown.position == (1, 3))
     terminal.type("a")
     #expect(terminal.row == "$ ls file", "it may insert or overwrite")
     terminal.print("as file\u{1B}[6D")
@@ -194,24 +199,22 @@ import Testing
   }
 
   @Test func aSuggestionBehindTheCursorStays() {
-    var terminal = Terminal()
-    terminal.print("> \u{1B}[2mgit status\u{1B}[m\u{1B}[10D")
+    var terminal = Terminal(prompt: "> \u{1B}[2mgit status\u{1B}[m\u{1B}[10D")
     terminal.type("g")
     terminal.print("g")
     #expect(terminal.row == "> git status")
     terminal.type("i")
-    #expect(terminal.row == "> git status" && terminal.shown.position == (0, 4))
+    #expect(terminal.row == "> git status" && terminal.shown.position == (1, 4))
     terminal.type("x")
     #expect(terminal.row == "> gix status")
   }
 
   @Test func theLastColumnIsNotWrittenTo() {
-    var terminal = Terminal(columns: 6)
-    terminal.print("$ ")
+    var terminal = Terminal(columns: 6, prompt: "$ ")
     terminal.type("a")
     terminal.print("a")
     terminal.type("bcdefg")
-    #expect(terminal.row == "$ abc" && terminal.shown.position == (0, 5))
+    #expect(terminal.row == "$ abc" && terminal.shown.position == (1, 5))
     terminal.print("bcdefg")
     #expect(terminal.difference == [])
   }
@@ -239,7 +242,7 @@ import Testing
     terminal.type("x")
     #expect(terminal.difference == [])
     terminal = shell()
-    terminal.echo.lose()
+    terminal.shown.track(terminal.echo.lose())
     for text in ["s", "t"] {
       terminal.type(text)
       terminal.print(text)
@@ -252,6 +255,121 @@ import Testing
     #expect(terminal.row == "$ xy")
   }
 
+  // MARK: Whose echo it is
+
+  /// Return was typed before the echo of the key before it came: that is not of the password.
+  @Test func theEchoOfAnEarlierLineShowsNoPassword() {
+    var terminal = Terminal(prompt: "> ")
+    terminal.type("q\r")
+    terminal.type("quiet")
+    terminal.print("q")
+    #expect(terminal.row == "> q")
+    terminal.print("\r\nPassword: ")
+    #expect(terminal.difference == [])
+  }
+
+  /// A key was given up, and its echo comes after all.
+  @Test func aLateEchoShowsNoPassword() {
+    var terminal = shell()
+    terminal.type("n\r")
+    terminal.wait(milliseconds: 500)
+    terminal.type("nightfall")
+    terminal.print("n")
+    #expect(terminal.row == "$ ln")
+    terminal.print("\r\nPassword: ")
+    #expect(terminal.difference == [])
+  }
+
+  /// Without a line that is edited one character may be anything: progress, a part of a prompt.
+  @Test func aDotOfProgressShowsNoPassword() {
+    var terminal = Terminal(prompt: "$ ")
+    terminal.print("\r\n\u{1B}[?2004lworking")
+    terminal.type("a.secret")
+    for _ in 0..<3 {
+      terminal.print(".")
+      #expect(terminal.difference == [])
+    }
+  }
+
+  @Test func withoutALineEditorTwoKeysAreWaitedFor() {
+    var terminal = Terminal()
+    terminal.print("\r\n>>> ")
+    terminal.type("ab")
+    terminal.print("a")
+    #expect(terminal.row == ">>> a")
+    terminal.print("b")
+    terminal.type("c")
+    #expect(terminal.row == ">>> abc")
+  }
+
+  /// It comes no sooner than a round trip after its key.
+  @Test func whatWasPrintedBeforeTheKeyCouldArriveIsNotItsEcho() {
+    var terminal = Terminal(prompt: "> ")
+    terminal.now += .milliseconds(170)
+    terminal.type("a")
+    terminal.now -= .milliseconds(170)
+    terminal.print("a")
+    terminal.type("b")
+    #expect(terminal.row == "> a")
+  }
+
+  /// It was typed ahead of the first prompt.
+  @Test func aLineThatTheScreenShowsIsAwaitedNoMore() {
+    var terminal = Terminal()
+    terminal.type("make it so\r")
+    terminal.print("\u{1B}[?2004h$ make it so\r\n")
+    terminal.print("$ ")
+    terminal.type("i")
+    terminal.print("i")
+    terminal.type("t")
+    #expect(terminal.row == "$ it")
+  }
+
+  // MARK: What the terminal shows
+
+  @Test func nothingIsDrawnWhereTheCursorMayBeAnywhere() {
+    var terminal = Terminal(old: "half a line")
+    terminal.print("\u{1B}[?2004h$ ")
+    terminal.type("l")
+    terminal.print("l")
+    terminal.type("s")
+    #expect(terminal.difference == [])
+  }
+
+  @Test(arguments: ["\u{1B}[2A\r", "\u{1B}[3;1H", "\u{1B}[4d\r"])
+  func nothingIsDrawnOverWhatWasThereBefore(_ move: String) {
+    var terminal = Terminal(old: "one\r\ntwo\r\nthree\r\nfour\r\nfive\u{1B}[3;1H")
+    terminal.print("\r\n\u{1B}[?2004h\u{1B}[K$ ")
+    terminal.print(move)
+    terminal.type("l")
+    terminal.print("l")
+    terminal.type("s\u{7F}\u{7F}")
+    #expect(terminal.difference == [])
+    // A screen that is cleared is known; keys that had no echo are forgotten.
+    terminal.wait(milliseconds: 5000)
+    terminal.print("\u{1B}[H\u{1B}[2J$ ")
+    terminal.type("l")
+    terminal.print("l")
+    terminal.type("s")
+    #expect(terminal.row == "$ ls")
+  }
+
+  /// The terminal has two columns for a character that is one or more of others.
+  @Test func whatIsDrawnBeginsAtTheCursor() {
+    var terminal = Terminal(prompt: "$ ")
+    terminal.shown.track(Array("\u{1B}[1;1H.\u{1B}[2;9H".utf8))
+    terminal.type("l")
+    terminal.print("l")
+    terminal.type("s\u{7F}")
+    #expect(terminal.shown.text(ofRow: 1) == "$       l" && terminal.shown.position == (1, 9))
+  }
+
+  @Test func nothingIsWrittenWhereNothingChanges() {
+    var terminal = shell()
+    terminal.type("s")
+    #expect(terminal.echo.isShown && terminal.echo.expire(at: terminal.now) == [])
+  }
+
   /// Whatever is typed and printed, cut anywhere: what was shown can be taken back, cell by cell.
   @Test func nothingStays() {
     let shown = (0..<60).count { nothingStays(UInt64($0)) }
@@ -262,13 +380,17 @@ import Testing
   private func nothingStays(_ seed: UInt64) -> Bool {
     var random = SplitMix64(seed: seed)
     var terminal = Terminal(rows: 6, columns: 20)
+    let start =
+      "\u{1B}[4l\u{1B}(B\u{F}\u{1B}[r\u{1B}[?6l\u{1B}[?25h\u{1B}[H\u{1B}[2J\u{1B}[?2004h$ "
+    terminal.print(start)
     let keys = ["a", "b", "é", " ", "\u{7F}", "\u{1B}[D", "\u{1B}[C", "\r", "\t", "\u{1B}"]
-    let output = [
-      "a", "b", "é", "漢", " ", "\u{8} \u{8}", "\u{1B}[D", "\u{1B}[C", "\r\n$ ", "\r", "\n",
-      "\u{1B}[1;31m", "\u{1B}[m", "\u{1B}[K", "\u{1B}[2J\u{1B}[H", "\u{1B}[?25l", "\u{1B}[?25h",
-      "\u{1B}[4h", "\u{1B}[4l", "\u{1B}[3;5H", "\u{1B}7", "\u{1B}8", "\u{1B}[2;4r", "\u{1B}[r",
-      "\u{1B}(0", "\u{1B}(B", "\u{1B}[?6h", "\u{1B}[?6l", "\u{1B}[?1049h", "\u{1B}[?1049l", "abc",
-    ]
+    let output =
+      [
+        "a", "b", "é", "漢", " ", "\u{8} \u{8}", "\u{1B}[D", "\u{1B}[C", "\r\n$ ", "\r", "\n",
+        "\u{1B}[1;31m", "\u{1B}[m", "\u{1B}[K", "\u{1B}[2J\u{1B}[H", "\u{1B}[?25l", "\u{1B}[?25h",
+        "\u{1B}[4h", "\u{1B}[4l", "\u{1B}[3;5H", "\u{1B}7", "\u{1B}8", "\u{1B}[2;4r", "\u{1B}[r",
+        "\u{1B}(0", "\u{1B}(B", "\u{1B}[?6h", "\u{1B}[?6l", "\u{1B}[?1049h", "\u{1B}[?1049l", "abc",
+      ] + Array(repeating: start, count: 10)
     var wasShown = false
     for _ in 0..<400 {
       switch Int.random(in: 0..<8, using: &random) {
