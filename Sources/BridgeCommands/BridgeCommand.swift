@@ -101,10 +101,10 @@ public struct BridgeCommand: AsyncParsableCommand {
   private static let joined = ["-o", "-i", "-F", "-l"]
 
   private static func end(with parsing: any Error, isJSON: Bool) async -> Never {
-    let text = PeerText.escaped(fullMessage(for: parsing), limit: 16 << 10, layout: .paragraph)
-    guard exitCode(for: parsing) != .success else {
-      StandardOutput.end(with: text + "\n")
-    }
+    let whole = fullMessage(for: parsing)
+    // Help, and scripts for shells: our own text, which must not be cut.
+    guard exitCode(for: parsing) != .success else { StandardOutput.end(with: whole + "\n") }
+    let text = PeerText.escaped(whole, limit: 16 << 10, layout: .paragraph)
     let error = AppError.validationError(
       field: "command line", message: PeerText.escaped(message(for: parsing), limit: 1024))
     // The last line repeats the first.

@@ -7,7 +7,7 @@ package struct LinkArguments: ParsableArguments {
   @OptionGroup
   package var reach: ReachOptions
 
-  @Argument(help: LinkArguments.help)
+  @Argument(help: LinkArguments.help, completion: .hosts)
   package var host: String
 
   /// What a host is.
@@ -49,14 +49,15 @@ package struct ReachOptions: ParsableArguments {
 
   @Option(
     name: .customShort("i", allowingJoined: true), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A private key file; may be repeated.", valueName: "KEYFILE"))
+    help: ArgumentHelp("A private key file; may be repeated.", valueName: "KEYFILE"),
+    completion: .file())
   package var identity: [String] = []
 
   @Option(
     name: .customShort("F", allowingJoined: true),
     help: ArgumentHelp(
       "The configuration file instead of ~/.ssh/config and /etc/ssh/ssh_config; `none` for none.",
-      valueName: "FILE"))
+      valueName: "FILE"), completion: .file())
   package var config: String?
 
   @Option(
@@ -69,7 +70,7 @@ package struct ReachOptions: ParsableArguments {
     name: .customShort("J", allowingJoined: true),
     help: ArgumentHelp(
       "Connect through these hosts, in this order: [user@]host[:port],…; none for none.",
-      valueName: "HOSTS"))
+      valueName: "HOSTS"), completion: .hosts)
   package var jump: String?
 
   @Flag(name: .customShort("4"), help: "Dial IPv4 addresses only.")
@@ -81,13 +82,14 @@ package struct ReachOptions: ParsableArguments {
   @Option(
     name: .customShort("E", allowingJoined: true),
     help: ArgumentHelp(
-      "Append messages to FILE instead of standard error.", valueName: "FILE"))
+      "Append messages to FILE instead of standard error.", valueName: "FILE"),
+    completion: .file())
   package var logFile: String?
 
   @Option(
     help: ArgumentHelp(
       "Write how the run ended to FILE, as one line of JSON with both exit statuses.",
-      valueName: "FILE"))
+      valueName: "FILE"), completion: .file())
   package var exitStatusFile: String?
 
   @Flag(name: .customShort("q"), help: "Print only the error that ends the run.")
@@ -102,7 +104,9 @@ package struct ReachOptions: ParsableArguments {
       valueName: "POLICY"))
   package var hostKey: String?
 
-  @Option(help: ArgumentHelp("The known_hosts file instead of the usual ones.", valueName: "FILE"))
+  @Option(
+    help: ArgumentHelp("The known_hosts file instead of the usual ones.", valueName: "FILE"),
+    completion: .file())
   package var knownHosts: String?
 
   @Option(

@@ -15,7 +15,9 @@ package struct MessageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A subprotocol to offer; may be repeated.", valueName: "NAME"))
   package var subprotocol: [String] = []
 
-  @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "FILE"))
+  @Option(
+    help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "FILE"),
+    completion: .file())
   package var ca: String?
 
   @Option(

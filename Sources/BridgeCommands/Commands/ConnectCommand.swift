@@ -33,7 +33,7 @@ package struct ConnectCommand: AsyncParsableCommand, ConnectArguments {
       """)
 
   @OptionGroup package var reach: ReachOptions
-  @Argument(help: LinkArguments.help) package var host: String
+  @Argument(help: LinkArguments.help, completion: .hosts) package var host: String
   @OptionGroup package var shell: ShellOptions
   @OptionGroup(title: "Durable session options") package var start: StartOptions
   @OptionGroup(title: "Other options of ssh(1)") package var tunnels: TunnelOptions

@@ -23,7 +23,8 @@ package struct InstallCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The bridge-host to install, instead of the one beside bridgectl.", valueName: "FILE"))
+      "The bridge-host to install, instead of the one beside bridgectl.", valueName: "FILE"),
+    completion: .file())
   package var binary: String?
 
   @OptionGroup package var link: LinkArguments

@@ -44,12 +44,15 @@ package struct CopyCommand: AsyncParsableCommand {
 
   @OptionGroup package var reach: ReachOptions
 
-  @Argument(help: ArgumentHelp("What is copied: PATH or HOST:PATH.", valueName: "SRC"))
+  @Argument(
+    help: ArgumentHelp("What is copied: PATH or HOST:PATH.", valueName: "SRC"),
+    completion: .file())
   package var source: String
 
   @Argument(
     help: ArgumentHelp(
-      "Its copy, or the directory for it: PATH or HOST:PATH.", valueName: "DST"))
+      "Its copy, or the directory for it: PATH or HOST:PATH.", valueName: "DST"),
+    completion: .file())
   package var destination: String
 
   /// Creates the command with its defaults.

@@ -56,6 +56,30 @@ import Testing
     #expect(webSocket.code == 64)
   }
 
+  /// What packages are made of: each was once cut at 16 KiB.
+  @Test func theScriptsForShellsAndTheHelpAsJSONAreWhole() async throws {
+    let home = try Home()
+    for shell in ["bash", "zsh", "fish"] {
+      let script = try await home.run(["--generate-completion-script", shell])
+      #expect(script.code == 0 && script.error.isEmpty)
+      try home.write(script.text, to: "completion")
+      let reading = try await home.run(
+        ["-n", home.file("completion")], program: "/usr/bin/\(shell)")
+      #expect(reading.code == 0 && reading.error.isEmpty, "\(shell): \(reading.error)")
+    }
+    let help = try await home.run(["--experimental-dump-help"])
+    #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(help.output)) }
+  }
+
+  @Test func aShellCompletesTheHostsOfItsUser() async throws {
+    let home = try Home()
+    try home.write("Host web build\n", to: ".ssh/config")
+    let words = ["---completion", "connect", "--", "positional@0", "2", "4"]
+    let hosts = try await home.run(words + ["bridgectl", "connect", "me@b"])
+    #expect(hosts.code == 0 && hosts.error.isEmpty, "\(hosts.error)")
+    #expect(hosts.text.split(separator: "\n").prefix(2) == ["me@build", "me@web"])
+  }
+
   @Test func aSecurityKeyThatIsNamedIsRefusedBeforeTheDial() async throws {
     func string(_ bytes: [UInt8]) -> [UInt8] {
       [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes
