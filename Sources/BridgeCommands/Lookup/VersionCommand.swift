@@ -25,14 +25,19 @@ package struct VersionCommand: ParsableCommand {
   /// Creates the command with its defaults.
   package init() {}
 
-  /// Prints it.
-  package func run() throws {
-    let versions = [
-      ("bridgectl", Self.current), ("libssh2", SSHLibraries.libssh2),
-      ("libssh2Headers", SSHLibraries.libssh2Headers),
+  /// The name and the version of each part, and the commit where the build has its stamp.
+  package static func versions(_ stamp: BuildStamp? = .own) -> [(String, String)] {
+    let build = stamp.map { [("commit", $0.commit), ("date", $0.date)] } ?? []
+    return [("bridgectl", current)] + build + [
+      ("libssh2", SSHLibraries.libssh2), ("libssh2Headers", SSHLibraries.libssh2Headers),
       ("libwebsockets", WebSocketLibraries.libwebsockets), ("libuv", Reactor.libraryVersion),
       ("openssl", SSHLibraries.openSSL),
     ]
+  }
+
+  /// Prints it.
+  package func run() throws {
+    let versions = Self.versions()
     let text: String
     if json {
       var line = JSONLine()
