@@ -27,6 +27,8 @@ package final class FileSender {
   private var key: [UInt8]?
   private var walk: TreeWalk
   private var window = OutgoingFiles()
+  /// What the receiver takes; nil where all that its window takes may be under way.
+  private var pace: SendingPace?
   private var part: FilePoint.Part?
   private var file: Reading?
   private var phase = Phase.idle
@@ -53,10 +55,12 @@ package final class FileSender {
   ///   - counts: whether a tree is counted first, for a receiver that shows progress.
   ///   - stripe: which stream of a file it is; nil for all of it.
   ///   - key: that of the check; nil for SHA-256.
+  ///   - isPaced: whether no more is under way than the receiver takes in a moment.
   package init(
     _ root: [UInt8], isRecursive: Bool, counts: Bool = true, stripe: FileStripe? = nil,
-    key: [UInt8]? = nil
+    key: [UInt8]? = nil, isPaced: Bool = false
   ) {
+    pace = isPaced ? SendingPace() : nil
     self.stripe = stripe
     self.key = key
     self.root = root
@@ -87,6 +91,7 @@ package final class FileSender {
     refused = nil
     if let entry = window.restart(at: point) { settle([entry]) }
     part = point.part
+    pace = pace?.atRest
     walk = TreeWalk(root, isRecursive: isRecursive, after: point.after)
     phase = .sending
   }
@@ -108,11 +113,13 @@ package final class FileSender {
 
   /// Takes in what the receiver says.
   ///
+  /// - Parameter now: for one that is paced.
   /// - Throws: the rule that it breaks.
-  package func take(_ frame: FileFrame) throws(ProtocolError) {
+  package func take(_ frame: FileFrame, at now: Milliseconds = 0) throws(ProtocolError) {
     switch frame {
     case .acknowledge(let entry, let bytes):
       settle(try window.acknowledge(entry, bytes: bytes))
+      pace?.acknowledged(window.arrived, at: now)
     case .refused(let entry, let fault):
       try window.refuse(entry, fault)
       guard let file, file.entry == entry else { return }
@@ -154,8 +161,18 @@ package final class FileSender {
   // MARK: Sending
 
   /// The next bytes; nil while the receiver has to settle something first, and after the end.
-  package func next() -> [UInt8]? {
+  ///
+  /// - Parameter now: for one that is paced.
+  package func next(at now: Milliseconds = 0) -> [UInt8]? {
     guard phase == .sending else { return nil }
+    window.pace = pace?.window() ?? .max
+    defer {
+      pace?.sent(taken: window.arrived, end: window.sent, isLimited: phase == .sending, at: now)
+    }
+    return nextBatch()
+  }
+
+  private func nextBatch() -> [UInt8]? {
     var batch = count()
     // Of a packet that a link carried in part nothing is kept either, and one holds what is sent
     // at once.

@@ -35,7 +35,7 @@ public enum Limits {
   public static let controls = 1024
   /// Output that a program may be ahead of a writer that makes progress.
   public static let lead: UInt64 = 1 << 20
-  /// Output that may be under way to a client that catches up and is slow.
+  /// What may be under way to a peer that is slow, where that is to be little.
   public static let smallestPace: UInt64 = 128 << 10
   /// A client that catches up gets the screen in place of what takes it longer than this, once
   /// something was typed.

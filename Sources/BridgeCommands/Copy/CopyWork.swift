@@ -33,6 +33,8 @@ final class CopyWork: LinkWork {
     var isOver = false
     /// Whether the run ends, complete or not.
     var isLeaving = false
+    /// Whether the host may keep a part of a file that no run goes on with.
+    var mayLeavePart = false
     var progress = CopyProgress()
     var rate = CopyRate()
     var ledger = CopyLedger()
@@ -106,7 +108,11 @@ final class CopyWork: LinkWork {
   }
 
   var farewell: String? {
-    guard !job.isRecursive else { return nil }
+    guard !job.isRecursive else {
+      guard state.withLock({ $0.mayLeavePart }) else { return nil }
+      return "\(context.settings.givenHost) did not say that it removed the part of a file: "
+        + "a .bridge-copy-* may be left there."
+    }
     let isKept = state.withLock { state in
       !state.isOver && state.hasStarted && state.goesOn && state.progress.bytes > 0
     }
@@ -138,7 +144,9 @@ final class CopyWork: LinkWork {
       state.isLeaving = true
       return state.transfers
     }
-    for transfer in transfers { await transfer.giveUp() }
+    for transfer in transfers where await transfer.giveUp() {
+      state.withLock { $0.mayLeavePart = true }
+    }
   }
 
   private func copy() async -> Result<Void, AppError> {

@@ -13,11 +13,13 @@ extension FileTransfer {
   }
 
   /// Has the host remove what it wrote of the file under way of a tree, where the link is up; a
-  /// part of a single file stays for the next run. Waits until that is done, at most two seconds.
-  package func giveUp() async {
-    guard isCarrying, job.isRecursive, job.role == .put, !isFinished, givingUp == nil else {
-      return
-    }
+  /// part of a single file stays for the next run. Waits until that is done, for a moment: no more
+  /// is under way than the host takes in less.
+  ///
+  /// - Returns: whether it is not known to be removed.
+  package func giveUp() async -> Bool {
+    guard job.isRecursive, job.role == .put, !isFinished, givingUp == nil else { return false }
+    guard isCarrying else { return sender?.point.part != nil }
     givingUp = .wanted
     changes.announce()
     await withTaskGroup(of: Void.self) { group in
@@ -26,9 +28,11 @@ extension FileTransfer {
       await group.next()
       group.cancelAll()
     }
+    return givingUp != .sent || !hasEnded
   }
 
-  private static var givingUpLimit: Milliseconds { 2000 }
+  /// Less than a process has to end after a signal: it says then what may be left.
+  private static var givingUpLimit: Milliseconds { 1200 }
 
   private func untilOver() async {
     while isCarrying, !Task.isCancelled { try? await changes.wait(after: changes.version) }

@@ -63,6 +63,8 @@ package actor FileTransfer {
   /// Whether there is a channel now.
   private(set) var isCarrying = false
   var givingUp: GivingUp?
+  /// Whether the host's end has ended by itself.
+  private(set) var hasEnded = false
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
@@ -84,7 +86,8 @@ package actor FileTransfer {
     switch job.role {
     case .put:
       sender = FileSender(
-        job.local, isRecursive: job.isRecursive, stripe: job.stripe, key: job.key)
+        job.local, isRecursive: job.isRecursive, stripe: job.stripe, key: job.key,
+        isPaced: job.isRecursive)
       receiver = nil
     case .get, .join:
       sender = nil
@@ -127,7 +130,7 @@ package actor FileTransfer {
   ) async throws(AppError) -> Outcome {
     answer = MarkedBytes(marker: marker + FileLimits.greeting)
     parser = FileFrameParser()
-    (isOver, isAnswered, isLate, isOld) = (false, false, false, false)
+    (isOver, isAnswered, isLate, isOld, hasEnded) = (false, false, false, false, false)
     do throws(FileFault) {
       opening = try open()
     } catch {
@@ -268,7 +271,10 @@ package actor FileTransfer {
         // The reason of the end is requested next.
         return .success(())
       }
-      guard let bytes else { return .success(()) }
+      guard let bytes else {
+        hasEnded = true
+        return .success(())
+      }
       do throws(AppError) {
         try await take(bytes)
       } catch {
@@ -310,7 +316,9 @@ package actor FileTransfer {
       return
     }
     if let receiver { return try receiver.take(frame) }
-    guard case .ready(let point) = frame else { return try sender?.take(frame) ?? () }
+    guard case .ready(let point) = frame else {
+      return try sender?.take(frame, at: clock.now()) ?? ()
+    }
     sender?.connect(try verified(point))
     remembered = point
     isInside = point.isInside
@@ -413,6 +421,6 @@ package actor FileTransfer {
     case nil: break
     }
     if let receiver { return receiver.takeOutbox(isIdle: true) }
-    return sender?.next() ?? []
+    return sender?.next(at: clock.now()) ?? []
   }
 }

@@ -38,8 +38,10 @@ package struct OutgoingFiles: Sendable {
   }
 
   /// What is sent, about, and what of that was acknowledged, in bytes.
-  private var sent: UInt64 = 0
-  private var arrived: UInt64 = 0
+  package private(set) var sent: UInt64 = 0
+  package private(set) var arrived: UInt64 = 0
+  /// The most that may be under way, in bytes: the pace of the link.
+  package var pace = UInt64.max
   /// How far the one may be ahead of the other. After a break a stream begins with little, and
   /// each byte that arrived lets one more be under way: else one that always ends before the first
   /// answer brings nothing forward.
@@ -70,12 +72,18 @@ package struct OutgoingFiles: Sendable {
 
   /// Whether another entry may be sent before one is settled.
   package var hasSpaceForEntry: Bool {
-    entries.count < FileLimits.entries && sent - arrived < lead
+    entries.count < FileLimits.entries && space > 0
   }
 
   /// Whether more bytes may be sent before some are acknowledged.
   package var hasSpaceForMark: Bool {
-    marks.count < FileLimits.marks && sent - arrived < lead
+    marks.count < FileLimits.marks && space > 0
+  }
+
+  /// How much more may be under way.
+  package var space: UInt64 {
+    let (most, underWay) = (min(lead, pace), sent - arrived)
+    return most > underWay ? most - underWay : 0
   }
 
   /// The longest part of a file to send at once. Of the last one that a link carried in part

@@ -109,7 +109,7 @@ public struct HostSession: Sendable {
     var omitted = OmittedOutput()
     /// The bytes that were acknowledged, without those left out.
     var taken: UInt64 = 0
-    var pace = OutputPace()
+    var pace = SendingPace()
     /// Sizes that it is to be sent; nil where it does not follow them.
     var sizes: TerminalSizes?
 
@@ -144,7 +144,7 @@ public struct HostSession: Sendable {
   /// The end of the output when the user typed last: an answer lies behind it.
   var typedAt: UInt64 = 0
   /// How fast the last writer took output, for its next attachment.
-  var writersPace = OutputPace()
+  var writersPace = SendingPace()
   /// Where input ends; nil while it has no end.
   public internal(set) var inputEnd: UInt64?
   /// The number of the last control that was done.

@@ -192,7 +192,7 @@ import Testing
 }
 
 /// How much is under way on links of all kinds: enough to fill them, and no more than a moment's.
-@Suite struct OutputPaceTests {
+@Suite struct SendingPaceTests {
   struct Link: Sendable {
     /// Bytes in a second.
     var rate: Int
@@ -212,7 +212,7 @@ import Testing
 
   @Test(arguments: links)
   func itFillsTheLinkAndNoMore(link: Link) {
-    var pace = OutputPace()
+    var pace = SendingPace()
     var (sent, arrived, taken) = (0, 0, 0)
     // What is on its way back, by the time it arrives.
     var acknowledgements: [(at: Int, taken: Int)] = []
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test func aProgramThatPrintsLittleSaysNothingAboutTheLink() {
-    var pace = OutputPace()
+    var pace = SendingPace()
     pace.sent(taken: 0, end: 100_000, isLimited: true, at: 0)
     pace.acknowledged(100_000, at: 10)
     let rate = pace.rate

@@ -1,5 +1,6 @@
 import BridgeFaults
 import BridgeSSH
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -221,26 +222,48 @@ extension Home {
     }
   }
 
-  /// The same command would begin another tree: nothing is left that no run continues.
-  @Test(arguments: [true, false])
-  func aTreeToAHostThatIsEndedLeavesNoPart(hasBridgeHost: Bool) async throws {
+  /// A copy of a tree with one large file over a link of 200 KiB/s, once the host has some of it.
+  private func withTreeUnderWay(
+    hasBridgeHost: Bool = true,
+    _ body: (Home.Running, Home, FaultProxy) async throws -> Void
+  ) async throws {
     try await withSessions(installs: hasBridgeHost) { server, home, _ in
       _ = try home.fill("large", 24 << 20)
       try FileManager.default.createDirectory(
         atPath: home.file("s"), withIntermediateDirectories: true)
       try FileManager.default.moveItem(atPath: home.file("large"), toPath: home.file("s/large"))
       let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.bandwidth(2 << 20))
+      try await proxy.inject(.bandwidth(200 << 10))
       let operands = [home.file("s"), "\(host):\(home.file("d"))"]
       let running = try home.start(["cp", "-r"] + server.link(home, port: proxy.port) + operands)
-      while home.remains(in: "d").allSatisfy({ (home.data("d/" + $0)?.count ?? 0) < 1 << 20 }) {
-        try await ContinuousClock().sleep(for: .milliseconds(20))
+      try await eventually {
+        home.remains(in: "d").contains { (home.data("d/" + $0)?.count ?? 0) > 256 << 10 }
       }
-      running.child.signal(SIGTERM)
-      #expect(try await running.outcome().code == 143)
+      try await body(running, home, proxy)
       await proxy.stop()
+    }
+  }
+
+  /// The same command would begin another tree: nothing is left that no run continues.
+  @Test(arguments: [true, false])
+  func aTreeToAHostThatIsEndedLeavesNoPart(hasBridgeHost: Bool) async throws {
+    try await withTreeUnderWay(hasBridgeHost: hasBridgeHost) { running, home, _ in
+      running.child.signal(SIGTERM)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143 && !outcome.error.contains("may be left"), "\(outcome.error)")
       #expect(home.remains(in: "d").isEmpty)
       #expect(home.data("d/large") == nil)
+    }
+  }
+
+  @Test func aTreeThatIsEndedOverAFrozenLinkSaysWhatMayBeLeft() async throws {
+    try await withTreeUnderWay { running, home, proxy in
+      try await proxy.inject(.freeze())
+      running.child.signal(SIGTERM)
+      let outcome = try await running.outcome()
+      #expect(outcome.code == 143)
+      let words = "127.0.0.1 did not say that it removed the part of a file"
+      #expect(outcome.error.contains(words), "\(outcome.error)")
     }
   }
 

@@ -1,6 +1,6 @@
-/// How fast an attachment takes output, measured where more is there than it takes: it decides how
+/// How fast a peer takes what is sent, measured where more is there than it takes: it decides how
 /// much is under way, since what is under way cannot be taken back when a key is pressed.
-struct OutputPace: Sendable {
+package struct SendingPace: Sendable {
   /// Bytes in a second; nil before the first measurement.
   private(set) var rate: UInt64?
   /// The shortest time from a byte to its acknowledgement.
@@ -15,8 +15,10 @@ struct OutputPace: Sendable {
     var isLimited: Bool
   }
 
-  /// What is known of the link, for another attachment over it.
-  var atRest: OutputPace {
+  package init() {}
+
+  /// What is known of the link, for another stream over it.
+  package var atRest: SendingPace {
     var pace = self
     pace.probe = nil
     return pace
@@ -27,7 +29,7 @@ struct OutputPace: Sendable {
   ///   - taken: the bytes that were acknowledged, without those left out.
   ///   - end: the same with those that are under way.
   ///   - isLimited: whether there is more.
-  mutating func sent(taken: UInt64, end: UInt64, isLimited: Bool, at now: Milliseconds) {
+  package mutating func sent(taken: UInt64, end: UInt64, isLimited: Bool, at now: Milliseconds) {
     if probe != nil {
       if !isLimited { probe?.isLimited = false }
     } else if end > taken {
@@ -36,7 +38,7 @@ struct OutputPace: Sendable {
   }
 
   /// Measures once the bytes of the probe were acknowledged.
-  mutating func acknowledged(_ taken: UInt64, at now: Milliseconds) {
+  package mutating func acknowledged(_ taken: UInt64, at now: Milliseconds) {
     guard let done = probe, taken >= done.end else { return }
     probe = nil
     let time = max(1, now - min(now, done.since))
@@ -48,7 +50,7 @@ struct OutputPace: Sendable {
 
   /// How much may be under way, of a window: what is taken within a moment, and at first little. It
   /// grows by itself, because a link that is not full takes it in less time.
-  func window(of largest: UInt64) -> UInt64 {
+  package func window(of largest: UInt64 = .max) -> UInt64 {
     let time = max(Self.time, (shortest ?? 0) * 5 / 4)
     return min(largest, max(Limits.smallestPace, bytes(in: time) ?? 0))
   }
