@@ -141,6 +141,8 @@ import Testing
     _ = try bench.start(spec)
     let first = try bench.attach(spec.session)
     try first.pump { $0.text.hasSuffix("prompt") }
+    // What is short is sent before it is stored.
+    try bench.wait(for: spec.session, toPrint: UInt64(first.all.count))
     first.cut()
     try bench.killKeeper(of: spec.session)
     let second = try bench.attach(spec.session) { $0.replay = .screen }
