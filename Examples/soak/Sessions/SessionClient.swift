@@ -191,7 +191,7 @@ actor SessionDialer {
   private let configuration: SSHConfiguration
   private var connection: SSHConnection?
   private var watch: Task<Void, Never>?
-  private var isKilled = false
+  private(set) var isKilled = false
   private(set) var dials = 0
 
   /// For tests' sake short: what is measured is not the liveness.

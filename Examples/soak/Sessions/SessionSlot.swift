@@ -76,6 +76,8 @@ struct SessionSlot: Sendable {
     striking.cancel()
     watching.cancel()
     havoc = await striking.value
+    // Killed with the end in its hands: its next life sees that end, and removes the session.
+    if case .ended = ending, await life.dialer.isKilled { ending = .killed }
     if let words = await watching.value { ending = .broken(words) }
     return ending
   }
