@@ -91,7 +91,7 @@ package struct ShellOptions: ParsableArguments {
   @Flag(help: "With --name: start another session, also where one of this name runs.")
   package var new = false
 
-  @OptionGroup package var typing: TypingOptions
+  @OptionGroup package var screen: ScreenOptions
 
   /// None yet.
   package init() {}

@@ -37,7 +37,7 @@ extension ConnectRequest {
     forwards = carried == nil ? ssh.forwards : nil
     isSSH = true
     // A program may drive it, and expect what ssh shows.
-    typing.prediction = .never
+    screen.prediction = .never
     takesSession = true
     guard !bytes.isEmpty, !isIdle else { return }
     let program =

@@ -103,7 +103,7 @@ package struct ConnectRequest: Sendable, Equatable {
   /// What a signal does to a durable session that this run has started.
   package var onInterrupt = OnInterrupt.leave
   /// What a person's terminal shows of a session.
-  package var typing = TypingRequest()
+  package var screen = ScreenRequest()
   /// The hosts to go through, as they are typed; nil where the configuration decides.
   package var jump: String?
   /// What standard input and output are carried to.
@@ -146,7 +146,7 @@ package struct ConnectRequest: Sendable, Equatable {
     guard !startsAnother || start.name != nil else {
       throw .validationError(field: "--new", message: "It goes with --name.")
     }
-    typing = try TypingRequest(options.shell.typing)
+    screen = try ScreenRequest(options.shell.screen)
     try options.tunnels.checkAvailable()
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }

@@ -12,8 +12,8 @@ package enum Prediction: String, Sendable, CaseIterable {
   static let leastRoundTrip = Duration.milliseconds(60)
 }
 
-/// The options of what a person types into a session.
-package struct TypingOptions: ParsableArguments {
+/// The options of what a terminal shows of a session.
+package struct ScreenOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
@@ -38,7 +38,7 @@ package struct TypingOptions: ParsableArguments {
 }
 
 /// What a person's terminal shows of a session, and when.
-package struct TypingRequest: Sendable, Equatable {
+package struct ScreenRequest: Sendable, Equatable {
   /// Whether what is typed is shown before its echo.
   package var prediction = Prediction.auto
   /// What a terminal that is far behind is sent.
@@ -48,7 +48,7 @@ package struct TypingRequest: Sendable, Equatable {
   package init() {}
 
   /// - Throws: `validationError` naming the option.
-  package init(_ options: TypingOptions) throws(AppError) {
+  package init(_ options: ScreenOptions) throws(AppError) {
     prediction = try ChoiceArgument.parse(options.predict, field: "--predict") ?? .auto
     catchUp = try ChoiceArgument.parse(options.catchUp, field: "--catch-up") ?? .screen
   }

@@ -27,7 +27,7 @@ package struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Take over from the client that writes.")
   package var take = false
 
-  @OptionGroup package var typing: TypingOptions
+  @OptionGroup package var screen: ScreenOptions
 
   @OptionGroup package var link: LinkArguments
 
@@ -51,13 +51,13 @@ package struct AttachCommand: AsyncParsableCommand {
   package func run() async throws {
     let link = link
     let target = Result { () throws(AppError) in try self.target() }
-    let typing = Result { () throws(AppError) in try TypingRequest(self.typing) }
+    let screen = Result { () throws(AppError) in try ScreenRequest(self.screen) }
     let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
     await command.run(
       { () throws(AppError) in
         _ = try target.get()
         var request = try ConnectRequest(sessionsOf: link)
-        request.typing = try typing.get()
+        request.screen = try screen.get()
         return request
       },
       { context in

@@ -286,7 +286,7 @@ struct ConnectRun: Sendable {
         guard await passesOn(code) else { return .signal(code) }
       case .resized: break
       // Another program had the terminal.
-      case .resumed: reporter.interrupt()
+      case .resumed: reporter.forgetScreen()
       }
       if let size = TerminalSize(of: 0) { context.resizes.yield(.init(size: size)) }
     }

@@ -374,7 +374,7 @@ final class DurableWork: LinkWork {
       }
     }
     configuration.attachment.followsSize = context.screen != nil
-    if context.local.outputIsTerminal, context.request.typing.catchUp == .screen {
+    if context.local.outputIsTerminal, context.request.screen.catchUp == .screen {
       configuration.attachment.catchesUp = true
       // The rest would only be under way for longer.
       configuration.attachment.outputWindow = Limits.window

@@ -41,7 +41,7 @@ final class Reporter: Sendable {
     /// The remote standard error ends in the middle of a line.
     var isLineOpen = false
     /// What is to be written to the terminal before a text.
-    var prelude: (@Sendable () -> [UInt8])?
+    var prelude: TextPrelude?
   }
 
   private let state: Mutex<State>
@@ -70,17 +70,19 @@ final class Reporter: Sendable {
       + (eventsDescriptor.map { [EventLines(descriptor: $0)] } ?? [])
   }
 
-  /// Has `prelude` yield what is written to the terminal before each text: the cursor may be
-  /// anywhere after that.
-  func precede(with prelude: @escaping @Sendable () -> [UInt8]) {
+  /// Has `prelude` write to the terminal before each text: the cursor may be anywhere after that.
+  func precede(with prelude: TextPrelude) {
     state.withLock { $0.prelude = prelude }
   }
 
-  /// Writes what goes before a text: something else is written to the terminal, or was.
+  /// Another program has written to the terminal: nothing of what was shown is there.
+  func forgetScreen() { state.withLock(\.prelude)?.forget() }
+
+  /// Writes what goes before a text: something else is written to the terminal next.
   func interrupt() {
     // Not under the lock: it may wait for who writes beside this.
     guard let prelude = state.withLock(\.prelude) else { return }
-    let bytes = prelude()
+    let bytes = prelude.bytes()
     if !bytes.isEmpty { standardError.post(bytes, isUnbounded: true) }
   }
 

@@ -19,18 +19,19 @@ final class PredictedTerminal: Sendable {
   private let start = ContinuousClock.now
   private let state: Mutex<State>
 
-  /// Nil where nothing is to be shown before its echo: no person types, or wants that; or the
-  /// terminal cannot go back to a column.
+  /// Nil where nothing is to be shown before its echo: no person types on a terminal that is drawn
+  /// on, or wants that.
   init?(_ context: RunContext) {
-    prediction = context.request.typing.prediction
+    prediction = context.request.screen.prediction
     guard prediction != .never, context.keyboard != nil, context.screen != nil,
       context.reporter.style.showsProgress, TerminalSize(of: 1) != nil
     else { return nil }
     self.context = context
     state = Mutex(State())
-    context.reporter.precede { [weak self] in
-      self?.state.withLock { $0.echo?.lose() } ?? []
-    }
+    context.reporter.precede(
+      with: TextPrelude(
+        bytes: { [weak self] in self?.state.withLock { $0.echo?.lose() } ?? [] },
+        forget: { [weak self] in self?.state.withLock { $0.echo?.forget() } }))
   }
 
   /// The link has this round trip from now on; nil where it is not known.

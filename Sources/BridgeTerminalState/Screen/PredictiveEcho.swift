@@ -84,6 +84,12 @@ public struct PredictiveEcho: Sendable {
     return withdraw()
   }
 
+  /// Forgets what is shown: another program has written to the terminal since.
+  public mutating func forget() {
+    drawn = nil
+    _ = lose()
+  }
+
   /// Takes back what is shown, and predicts nothing before the next echo.
   /// - Returns: what to write.
   public mutating func withdraw() -> [UInt8] {
@@ -97,6 +103,7 @@ public struct PredictiveEcho: Sendable {
   /// - Returns: what to write: the output, with what is shown taken back before it.
   public mutating func take(_ output: [UInt8], at now: Duration) -> [UInt8] {
     let erased = erase()
+    awaited.forget(at: now)
     let clears = screen.clears
     screen.track(output)
     let begins = output.contains(0x0D) && output.contains(0x0A) && !screen.isAlternateScreen

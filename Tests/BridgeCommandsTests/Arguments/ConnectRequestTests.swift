@@ -26,8 +26,8 @@ import Testing
   }
 
   @Test func anOptionOfSomeWordsNamesThem() throws {
-    #expect(try request("--predict", "always", "h").typing.prediction == .always)
-    #expect(try request("h").typing == TypingRequest())
+    #expect(try request("--predict", "always", "h").screen.prediction == .always)
+    #expect(try request("h").screen == ScreenRequest())
     #expect(
       throws: AppError.validationError(
         field: "--predict", message: "\"so\\x1bon\" is not one of auto, always, never.")

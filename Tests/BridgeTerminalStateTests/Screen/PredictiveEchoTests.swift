@@ -79,6 +79,17 @@ import Testing
     #expect(terminal.difference == [] && !terminal.echo.isShown)
   }
 
+  /// As behind a shell that had the terminal while this job was stopped.
+  @Test func whatAnotherProgramHasWrittenOverIsNotTakenBack() {
+    var terminal = shell()
+    terminal.type("s")
+    #expect(terminal.echo.isShown)
+    terminal.echo.forget()
+    #expect(!terminal.echo.isShown)
+    #expect(terminal.echo.take(Array("s".utf8), at: terminal.now) == Array("s".utf8))
+    #expect(terminal.echo.type(Array("x".utf8), at: terminal.now) == [])
+  }
+
   @Test func keysThatWereTypedBeforeTheFirstEchoAreShownWithIt() {
     var terminal = Terminal(prompt: "$ ")
     terminal.type("make")
