@@ -1,0 +1,672 @@
+#!/usr/bin/env python3
+"""Compares what a new client of a session is shown with what a terminal shows that saw every byte.
+
+screens.py BRIDGE_HOST STREAMS SEED
+
+Each stream, of a program that is recorded here or made of random sequences, is printed by a program
+on a terminal under `bridge-host` up to a random byte; a new client attaches, and then the rest is
+printed. Terminals that are not ours judge: libghostty-vt (pyghostty) by text, rendition, cursor and
+modes; pyte by text and cursor, where it knows the sequences; xterm under Xvfb by what it prints of
+its screen (MC), for some, and wherever another one sees a difference: then xterm decides. What
+differs is listed, and kept in .build/screens.
+"""
+
+import collections, fcntl, os, pty, random, re, select, signal, struct, subprocess, sys, tempfile
+import termios, time
+
+import pyghostty, pyte
+from pyghostty.core import check, ffi, init_sized, lib, union_fn
+
+BRIDGE_HOST, STREAMS, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+SIZES = [(80, 24), (100, 30), (45, 20), (132, 43)]
+MODES = [
+    (1, False),
+    (4, True),
+    (6, False),
+    (7, False),
+    (25, False),
+    (66, False),
+    (1000, False),
+    (1002, False),
+    (1003, False),
+    (1004, False),
+    (1006, False),
+    (2004, False),
+]
+KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.build/screens")
+
+
+# Streams.
+
+
+def record(command, keys, size, limit=6):
+    """What a program prints on a terminal of this size; `keys` are typed a moment apart."""
+    child, master = pty.fork()
+    if child == 0:
+        os.environ.update(
+            TERM="xterm-256color",
+            LC_ALL="C.UTF-8",
+            PS1="$ ",
+            LINES=str(size[1]),
+            COLUMNS=str(size[0]),
+            EDITOR="vi",
+        )
+        for name in ("TMUX", "LS_COLORS"):
+            os.environ.pop(name, None)
+        os.execvp("/bin/sh", ["sh", "-c", f"sleep 0.1; {command}"])
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    output, end, waiting = b"", time.time() + limit, list(keys)
+    while time.time() < end:
+        if select.select([master], [], [], 0.25)[0]:
+            try:
+                output += os.read(master, 65536)
+            except OSError:
+                break
+        elif waiting:
+            os.write(master, waiting.pop(0))
+        else:
+            break
+    os.kill(child, signal.SIGKILL)
+    os.close(master)
+    os.waitpid(child, 0)
+    return output
+
+
+PROGRAMS = {
+    "vim": (
+        "vim -u NONE -N {text}",
+        [
+            b":syntax on\r",
+            b"/the\r",
+            b"Gihello \xe6\x97\xa5\x1b",
+            b":split\r",
+            b"\x04",
+            b"dd",
+            b":q\r",
+        ],
+    ),
+    "less": ("less -R {text}", [b" ", b"/the\r", b"n", b"G", b"k", b"q"]),
+    "htop": ("htop -d 3", [b"\x1b[B", b"t", b"H", b"q"]),
+    "top": ("top -d 0.3", [b"c", b"1", b"q"]),
+    "tmux": (
+        "tmux -f /dev/null -L {socket} new 'sh'",
+        [
+            b"ls -la /etc | head -40\r",
+            b"\x02%",
+            b"top -bn1 | head\r",
+            b'\x02"',
+            b"echo \xe6\xbc\xa2\r",
+            b"\x02d",
+        ],
+    ),
+    "mc": ("mc -u /etc", [b"\x1b[B\x1b[B", b"\t", b"\x1bOR", b"\x1b\x1b", b"\x1b0", b"\r"]),
+    "fzf": ("seq 1000 | fzf --height=40%", [b"1", b"2", b"\x1b[A", b"\r"]),
+    "fzf-full": ("ls /etc | fzf --preview 'head -50 /etc/passwd'", [b"a", b"\x1b[A", b"\x1b"]),
+    "nano": ("nano {text}", [b"some words", b"\x17the\r", b"\x0b\x0b", b"\x18", b"n"]),
+    "emacs": (
+        "emacs -nw -Q {text}",
+        [b"\x0e\x0e", b"\x18" + b"2", b"\x13the", b"\x07", b"\x18\x03"],
+    ),
+    "git-log": ("git -C {repository} log --graph --color=always --stat | cat", []),
+    "git-log-pager": ("git -C {repository} log --oneline --graph", [b" ", b" ", b"b", b"q"]),
+    "tig": ("cd {repository} && tig", [b"j", b"\r", b"q", b"q"]),
+    "python": ("python3 -q", [b"print('a' * 200)\r", b"help(str)\r", b" ", b"q", b"exit()\r"]),
+    "man": ("man bash", [b" ", b"/shell\r", b"q"]),
+    "watch": ("watch -n 0.3 -d date", [b"", b"", b"q"]),
+    "pv": ("head -c 3000000 /dev/zero | pv -L 1M >/dev/null", []),
+    "dialog": ("dialog --menu 'Which one?' 15 40 5 1 one 2 two 3 three", [b"\x1b[B", b"\t", b"\r"]),
+    "w3m": ("w3m -dump_both /usr/share/doc; w3m /etc/passwd", [b" ", b"q", b"y"]),
+    "apt": ("apt-cache show bash coreutils | fold -w 70", []),
+    "ls": ("ls --color=always -la /etc /usr/bin | head -300", []),
+    "bash": (
+        "bash --norc --noprofile -i",
+        [
+            b"echo one two\x1b[D\x1b[D\x1b[Dx\r",
+            b"\x12ech\r",
+            b"for i in 1 2 3; do echo $i; done\r",
+            b"\x0c",
+            b"exit\r",
+        ],
+    ),
+    "dashes": (
+        "bash -c 'for i in $(seq 60); do "
+        "printf \"\\r%3d%% [%-50s]\" $i $(printf =%.0s $(seq $i)); done; echo'",
+        [],
+    ),
+    "wide": (
+        "printf '\\346\\227\\245\\346\\234\\254\\350\\252\\236 e\\314\\201 "
+        "\\360\\237\\230\\200 %.0s' $(seq 200)",
+        [],
+    ),
+}
+
+
+def recordings(folder):
+    """All programs that are installed, at two sizes."""
+    text = os.path.join(folder, "text.c")
+    with open(text, "w") as file:
+        for number in range(200):
+            file.write(
+                f"int function_{number}(void) {{ return {number}; }} "
+                f"/* the {number}th \u00e9\u65e5 */\n"
+            )
+    here = os.path.dirname(os.path.abspath(__file__))
+    streams, missing = {}, []
+    for name, (command, keys) in PROGRAMS.items():
+        program = command.split()[0]
+        if subprocess.run(["sh", "-c", f"command -v {program}"], capture_output=True).returncode:
+            missing.append(name)
+            continue
+        for size in SIZES[:2]:
+            command_line = command.format(
+                text=text, socket=f"screens{os.getpid()}", repository=here
+            )
+            streams[f"{name} {size[0]}x{size[1]}"] = (record(command_line, keys, size), size)
+    subprocess.run(["tmux", "-L", f"screens{os.getpid()}", "kill-server"], capture_output=True)
+    return streams, missing
+
+
+def generated(rng, size):
+    """Sequences as programs send them, in any order. Not what xterm and Ghostty see
+    differently: DECSTR, the alternate screen in a color, combining characters without DECAWM."""
+    columns, rows = size
+    n = lambda low, high: rng.randint(low, high)
+    words = [
+        "total",
+        "the quick",
+        "src/main.c",
+        "\u65e5\u672c\u8a9e",
+        "e\u0301a\u0308",
+        "\U0001f600",
+        "\u2500\u2502",
+        "ok",
+        "Allow this? [y/n]",
+    ]
+    text = lambda: rng.choice(words) * n(1, 4)
+    color = lambda: rng.choice(
+        [
+            f"3{n(0, 7)}",
+            f"9{n(0, 7)}",
+            f"4{n(0, 7)}",
+            f"38;5;{n(0, 255)}",
+            f"48;5;{n(0, 255)}",
+            f"38;2;{n(0, 255)};{n(0, 255)};{n(0, 255)}",
+            "1",
+            "2",
+            "3",
+            "4",
+            "7",
+            "9",
+            "22",
+            "24",
+            "27",
+            "39",
+            "49",
+            "4:3",
+            "",
+        ]
+    )
+
+    def frame():
+        lines = n(2, 6)
+        drawn = "".join(f"\x1b[2K{text()}\r\n" for _ in range(lines))
+        return drawn + "".join("\x1b[2K\x1b[1A" for _ in range(lines)) + "\x1b[G" + drawn
+
+    def inline():
+        top = n(2, rows // 2)
+        return (
+            f"\x1b[1;{top}r\x1b[{top};1H"
+            + "".join(f"\r\n{text()}" for _ in range(n(1, 5)))
+            + "\x1b[r"
+            + f"\x1b[{rows};1H"
+        )
+
+    pieces = [
+        (30, text),
+        (12, lambda: "\r\n"),
+        (10, lambda: f"\x1b[{n(1, rows)};{n(1, columns)}H"),
+        (12, lambda: f"\x1b[{color()}m"),
+        (6, lambda: f"\x1b[{rng.choice('ABCDEF')}".replace("[", f"[{n(1, 5)}")),
+        (4, lambda: f"\x1b[{n(0, 2)}K"),
+        (2, lambda: f"\x1b[{n(0, 2)}J"),
+        (3, lambda: f"\x1b[{n(1, 4)}{rng.choice('@PLMXST')}"),
+        (2, lambda: f"\x1b[{n(1, rows - 2)};{n(rows // 2, rows)}r"),
+        (1, lambda: "\x1b[r"),
+        (3, lambda: "\x1bM"),
+        (2, lambda: "\x1bD"),
+        (1, lambda: "\x1bE"),
+        (2, lambda: "\t"),
+        (1, lambda: "\x1bH"),
+        (1, lambda: "\x1b[3g"),
+        (2, lambda: "\x1b7"),
+        (2, lambda: "\x1b8"),
+        (1, lambda: "\x1b[m\x1b[?1049h" + text()),
+        (1, lambda: text() + "\x1b[?1049l"),
+        (1, lambda: "\x1b(0lqqk\x1b(B"),
+        (1, lambda: f"\x1b[?{rng.choice([25, 2004, 1000, 1002, 1006, 1004, 1])}{rng.choice('hl')}"),
+        (1, lambda: f"\x1b[4{rng.choice('hl')}"),
+        (1, lambda: f"x\x1b[{n(1, 9)}b"),
+        (1, lambda: f"\x1b]2;title {n(0, 9)}\x07"),
+        (1, lambda: f"\x1b]8;;http://h/{n(0, 9)}\x1b\\link\x1b]8;;\x1b\\"),
+        (2, frame),
+        (2, inline),
+        (1, lambda: "\x08 \x08"),
+        (1, lambda: f"\x1b[{n(1, columns)}G"),
+        (1, lambda: f"\x1b[{n(1, rows)}d"),
+        (1, lambda: "\x1b="),
+        (1, lambda: "\x1b>"),
+        (1, lambda: "\x1b[?2026h" + text() + "\x1b[?2026l"),
+    ]
+    makers, weights = [maker for _, maker in pieces], [weight for weight, _ in pieces]
+    return "".join(maker() for maker in rng.choices(makers, weights, k=n(50, 4000))).encode()
+
+
+# The session.
+
+
+def field(key, value=b""):
+    return bytes([len(key)]) + key.encode() + struct.pack(">I", len(value)) + value
+
+
+def frame(kind, payload, offset=0):
+    return struct.pack(">BBHIQ", kind, 0, 0, len(payload), offset) + payload
+
+
+def fields(payload):
+    found, at = {}, 0
+    while at < len(payload):
+        end = at + 1 + payload[at]
+        length = struct.unpack(">I", payload[end : end + 4])[0]
+        found[payload[at + 1 : end].decode()] = payload[end + 4 : end + 4 + length]
+        at = end + 4 + length
+    return found
+
+
+def packed(size):
+    return struct.pack(">HHHH", *size, 0, 0)
+
+
+class Peer:
+    """One verb of bridge-host, and frames with it."""
+
+    def __init__(self, verb, *arguments):
+        self.process = subprocess.Popen(
+            [BRIDGE_HOST, verb, *arguments, "--marker", "MARK"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
+        self.data, self.isMarked = b"", False
+
+    def send(self, *args):
+        self.process.stdin.write(frame(*args))
+
+    def next(self, limit=20):
+        end = time.time() + limit
+        while True:
+            if not self.isMarked and b"MARK" in self.data:
+                self.data, self.isMarked = self.data.split(b"MARK", 1)[1], True
+            if self.isMarked and len(self.data) >= 16:
+                kind, _, _, length, offset = struct.unpack(">BBHIQ", self.data[:16])
+                if len(self.data) >= 16 + length:
+                    payload, self.data = self.data[16 : 16 + length], self.data[16 + length :]
+                    return kind, payload, offset
+            if not select.select([self.process.stdout], [], [], max(0, end - time.time()))[0]:
+                raise TimeoutError("no frame")
+            more = os.read(self.process.stdout.fileno(), 1 << 18)
+            if not more:
+                raise EOFError("the host ended")
+            self.data += more
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+class Session:
+    """A program on a terminal that prints what it is given."""
+
+    def __init__(self, folder, size):
+        self.id, self.size, self.printed = os.urandom(16), size, 0
+        self.path = os.path.join(folder, self.id.hex())
+        os.mkfifo(self.path)
+        peer = Peer("start")
+        peer.send(
+            12,
+            field("session", self.id)
+            + field("command", f"stty raw -echo; exec cat {self.path}".encode())
+            + field("terminal", b"xterm-256color")
+            + field("size", packed(size)),
+        )
+        peer.next()
+        peer.close()
+        self.pipe = os.open(self.path, os.O_WRONLY)
+
+    def print(self, data):
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.pipe, view[:65536]) :]
+        self.printed += len(data)
+
+    def settle(self):
+        """Waits until the keeper has all that was printed."""
+        while True:
+            peer = Peer("list")
+            try:
+                while True:
+                    kind, payload, _ = peer.next()
+                    found = fields(payload) if kind == 13 else {}
+                    if (
+                        found.get("session") == self.id
+                        and int.from_bytes(found["newest"]) == self.printed
+                    ):
+                        return
+            except EOFError:
+                time.sleep(0.01)
+            finally:
+                peer.close()
+
+    def attach(self):
+        self.client = Peer("attach", "--session", self.id.hex())
+        while self.client.next()[0] != 129:
+            pass
+        self.client.send(
+            1,
+            field("versions", b"\1")
+            + field("session", self.id)
+            + field("client", os.urandom(16))
+            + field("role", b"writer")
+            + field("pings")
+            + field("replay", b"screen")
+            + field("window", (64 << 20).to_bytes(8))
+            + field("size", packed(self.size)),
+        )
+        kind, payload, _ = self.client.next()
+        assert kind == 2, (kind, payload)
+        welcome = fields(payload)
+        self.offset = int.from_bytes(welcome["resume"])
+        return welcome.get("modes", b"")
+
+    def read(self):
+        """Output up to all that was printed."""
+        output = b""
+        while self.offset < self.printed:
+            kind, payload, offset = self.client.next()
+            if kind == 10:
+                self.client.send(11, b"", offset)
+            if kind == 4:
+                assert offset == self.offset
+                output += payload
+                self.offset += len(payload)
+        return output
+
+    def end(self):
+        os.close(self.pipe)
+        self.client.close()
+        subprocess.run([BRIDGE_HOST, "kill", "--session", self.id.hex()], capture_output=True)
+        os.unlink(self.path)
+
+
+# The judges.
+
+
+class Ghostty:
+    def __init__(self, size):
+        self.terminal = pyghostty.Terminal(*size, scrollback=0)
+
+    def feed(self, data):
+        self.terminal.feed(data)
+
+    def state(self):
+        """What a person sees, cell by cell; the cursor; the modes."""
+        terminal, styles, rows = self.terminal, {}, []
+        for y in range(terminal.size[1]):
+            row = []
+            for x in range(terminal.size[0]):
+                row.append(self.cell(x, y, styles))
+            while row and row[-1] == BLANK:
+                row.pop()
+            rows.append(row)
+        return rows, terminal.cursor, tuple(terminal.mode(number, ansi) for number, ansi in MODES)
+
+    def cell(self, x, y, styles):
+        POINT.value.x, POINT.value.y = x, y
+        check(GRID_REF(self.terminal._t[0], POINT[0], REF), "place")
+        check(lib.ghostty_grid_ref_cell(REF, CELL), "cell")
+        tag = self.value(lib.GHOSTTY_CELL_DATA_CONTENT_TAG, TAG)
+        if tag == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
+            return (
+                " ",
+                None,
+                ("palette", self.value(lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, PALETTE)),
+                (),
+            )
+        if tag == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_RGB:
+            color = self.value(lib.GHOSTTY_CELL_DATA_COLOR_RGB, RGB)
+            return " ", None, ("rgb", (color.r, color.g, color.b)), ()
+        number = self.value(lib.GHOSTTY_CELL_DATA_STYLE_ID, STYLE_ID)
+        if number not in styles:
+            style = self.terminal.style(x, y)
+            colors = style.pop("fg"), style.pop("bg")
+            styles[number] = *colors, tuple(
+                sorted((key, value) for key, value in style.items() if value)
+            )
+        foreground, background, attributes = styles[number]
+        text = chr(self.value(lib.GHOSTTY_CELL_DATA_CODEPOINT, CODEPOINT) or 32)
+        if tag == lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME:
+            check(lib.ghostty_grid_ref_graphemes(REF, SCALARS, len(SCALARS), LENGTH), "graphemes")
+            text = "".join(map(chr, SCALARS[0 : LENGTH[0]]))
+        if text == " ":
+            # Of a blank only its background shows, where it is not inverted and has no line.
+            attributes = tuple(pair for pair in attributes if pair[0] in SHOWN_ON_BLANKS)
+            foreground = foreground if attributes else None
+        return text, foreground, background, attributes
+
+    @staticmethod
+    def value(key, out):
+        check(lib.ghostty_cell_get(CELL[0], key, out), "cell")
+        return out[0]
+
+
+BLANK = (" ", None, None, ())
+SHOWN_ON_BLANKS = {"inverse", "underline", "underline_color", "strikethrough", "overline"}
+GRID_REF = union_fn(
+    "ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTerminal, GhosttyPointS, GhosttyGridRef*)"
+)
+POINT, REF = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
+POINT.tag = lib.GHOSTTY_POINT_TAG_ACTIVE
+CELL, TAG, STYLE_ID = (
+    ffi.new("GhosttyCell*"),
+    ffi.new("GhosttyCellContentTag*"),
+    ffi.new("uint16_t*"),
+)
+CODEPOINT, PALETTE, RGB = ffi.new("uint32_t*"), ffi.new("uint8_t*"), ffi.new("GhosttyColorRgb*")
+SCALARS, LENGTH = ffi.new("uint32_t[64]"), ffi.new("size_t*")
+
+
+class Pyte:
+    """Its state is None behind a sequence that it fails at."""
+
+    def __init__(self, size):
+        self.screen = pyte.Screen(*size)
+        self.stream = pyte.ByteStream(self.screen)
+        self.isLost = False
+
+    def feed(self, data):
+        try:
+            self.stream.feed(data)
+        except Exception:
+            self.isLost = True
+
+    def state(self):
+        try:
+            lines = [line.rstrip() for line in self.screen.display]
+        except IndexError:
+            self.isLost = True
+        return None if self.isLost else (lines, (self.screen.cursor.x, self.screen.cursor.y))
+
+
+def xterm(data, size, folder):
+    """What xterm shows behind the bytes, cell by cell, by what it prints of its screen."""
+    stream, shown = os.path.join(folder, "x.in"), os.path.join(folder, "x.out")
+    with open(stream, "wb") as file:
+        file.write(data)
+    for _ in range(5):
+        if os.path.exists(shown):
+            os.unlink(shown)
+        printing = f"stty raw -echo; cat {stream}; printf '\\033\\\\\\033[0i'"
+        waiting = f"for i in $(seq 100); do [ -s {shown} ] && break; sleep 0.1; done; sleep 0.2"
+        subprocess.run(
+            [
+                "xvfb-run",
+                "-a",
+                "xterm",
+                "-geometry",
+                f"{size[0]}x{size[1]}",
+                "-u8",
+                "-xrm",
+                f"XTerm*printerCommand: cat >{shown}",
+                "-xrm",
+                "XTerm*printAttributes: 2",
+                "-xrm",
+                "XTerm*printerAutoClose: true",
+                "-e",
+                f"{printing}; {waiting}",
+            ],
+            capture_output=True,
+            timeout=60,
+            env=dict(os.environ, LC_ALL="C.UTF-8"),
+        )
+        if os.path.exists(shown) and os.path.getsize(shown):
+            with open(shown, encoding="utf-8", errors="replace") as file:
+                return [xterm_cells(line) for line in file.read().split("\n")]
+    raise RuntimeError("xterm printed nothing")
+
+
+def xterm_cells(line):
+    """The cells of a printed line, without blanks at its end that show nothing."""
+    cells, rendition = [], ()
+    for sequence, text in re.findall(r"\x1b(?:#5|\[([0-9;:]*)m)|([^\x1b\r])", line):
+        if not text:
+            rendition = tuple(code for code in sequence.split(";") if code not in ("", "0"))
+        elif text == " ":
+            shown = tuple(code for code in rendition if re.fullmatch(r"4.*|10.|7|9", code))
+            cells.append((text, rendition if "7" in rendition else shown))
+        else:
+            cells.append((text, rendition))
+    while cells and cells[-1] == (" ", ()):
+        cells.pop()
+    return cells
+
+
+def feed(judge, data):
+    """Byte by byte: what Ghostty shows of some text depends on how much of it comes at once."""
+    if len(data) > 200_000:
+        return judge.feed(data)
+    for index in range(len(data)):
+        judge.feed(data[index : index + 1])
+
+
+def compared(stream, cut, size, folder, tally):
+    """What is wrong with one stream, by judge."""
+    session = Session(folder, size)
+    try:
+        session.print(stream[:cut])
+        session.settle()
+        start = time.perf_counter()
+        drawing = session.attach()
+        tally["bytes"].append(len(drawing))
+        tally["attach"].append(time.perf_counter() - start)
+        shown = drawing + session.read()
+        session.print(stream[cut:])
+        rest = session.read()
+    finally:
+        session.end()
+    wrong = []
+    new, all_of_it = Ghostty(size), Ghostty(size)
+    feed(new, shown)
+    feed(all_of_it, stream[:cut])
+    # In the middle of a sequence nothing can be said.
+    if all_of_it.terminal.feed_until_ground(b"") == 0 and new.state() != all_of_it.state():
+        wrong.append(("ghostty, when attached", stream[:cut], shown))
+    feed(new, rest)
+    feed(all_of_it, stream[cut:])
+    if new.state() != all_of_it.state():
+        wrong.append(("ghostty, after the rest", stream, shown + rest))
+    judge, plain = Pyte(size), Pyte(size)
+    judge.feed(shown + rest)
+    plain.feed(stream)
+    text = [line.rstrip() for line in all_of_it.terminal.text().split("\n")]
+    hasOneScreen = not re.search(rb"\x1b\[\?(1049|1047|47)", stream)
+    states = judge.state(), plain.state()
+    if hasOneScreen and None not in states and states[1][0][: len(text)] == text:
+        tally["pyte"] += 1
+        if states[0] != states[1]:
+            wrong.append(("pyte", stream, shown + rest))
+    return wrong, shown + rest
+
+
+def main():
+    rng = random.Random(SEED)
+    tally = collections.defaultdict(int)
+    tally["bytes"], tally["attach"] = [], []
+    os.makedirs(KEPT, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        recorded, missing = recordings(folder)
+        print(
+            f"{len(recorded)} recordings, {sum(len(s) for s, _ in recorded.values())} bytes; "
+            f"not installed: {', '.join(missing) or 'none'}",
+            flush=True,
+        )
+        names, failed = list(recorded), 0
+        for number in range(STREAMS):
+            if number % 2 == 0:
+                name = names[number // 2 % len(names)]
+                stream, size = recorded[name]
+            else:
+                name, size = f"generated {number}", rng.choice(SIZES)
+                stream = generated(rng, size)
+            cut = rng.randint(0, len(stream))
+            wrong, seen = compared(stream, cut, size, folder, tally)
+            if number % 25 == 0 and len(seen) < 1 << 20:
+                tally["xterm"] += 1
+                if xterm(stream, size, folder) != xterm(seen, size, folder):
+                    wrong.append(("xterm", b"", b""))
+            # Where xterm sees no difference, two terminals differ, and not two screens.
+            isWrong = [
+                judge == "xterm" or xterm(all_of_it, size, folder) != xterm(new, size, folder)
+                for judge, all_of_it, new in wrong
+            ]
+            if wrong:
+                failed += any(isWrong)
+                tally["others"] += not any(isWrong)
+                words = "; ".join(
+                    judge + ("" if isSo else ", not xterm")
+                    for (judge, _, _), isSo in zip(wrong, isWrong)
+                )
+                print(
+                    f"{number}: {name}, {size[0]}x{size[1]}, cut at {cut} of {len(stream)}: "
+                    f"{words}",
+                    flush=True,
+                )
+                for suffix, data in (("all", stream), ("new", seen)):
+                    with open(os.path.join(KEPT, f"{SEED}-{number}.{suffix}"), "wb") as file:
+                        file.write(data)
+            if (number + 1) % 100 == 0:
+                print(f"{number + 1} streams, {failed} wrong", flush=True)
+        sizes, times = sorted(tally["bytes"]), sorted(tally["attach"])
+        print(
+            f"{STREAMS - failed} of {STREAMS} right, {tally['others']} of them by the word of xterm "
+            f"alone; judged by pyte too: {tally['pyte']}, by xterm too: {tally['xterm']}"
+        )
+        print(
+            f"drawings: median {sizes[len(sizes) // 2]} bytes, largest {sizes[-1]}; "
+            f"attached after {times[len(times) // 2] * 1000:.1f} ms (median)"
+        )
+        return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
