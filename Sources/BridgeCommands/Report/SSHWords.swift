@@ -10,7 +10,7 @@ package enum SSHWords {
     let cause = cause(failure)
     guard let context = failure.context else { return [cause] }
     switch context.kind {
-    case .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType:
+    case .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType:
       return [cause, "Host key verification failed."]
     case .nameUnknown:
       return ["ssh: Could not resolve hostname \(context.host): Name or service not known"]

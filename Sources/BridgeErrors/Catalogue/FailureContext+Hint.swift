@@ -57,6 +57,8 @@ extension FailureContext {
     case .hostKeyProof: "\(host) could not prove that the key it shows is its own."
     case .hostKeyChanged:
       detail.map { "The key of \(host) is not the one on record. \(Payload.sentence($0))" }
+    case .hostKeyRevoked:
+      detail.map { "The key of \(host) was revoked. \(Payload.sentence($0))" }
     default: nil
     }
   }

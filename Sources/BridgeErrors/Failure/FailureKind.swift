@@ -38,8 +38,10 @@ public enum FailureKind: Sendable, Hashable {
   case rejected
   /// The host key is on no record.
   case hostKeyUnknown
-  /// The host key differs from the recorded key of the same type, or is revoked.
+  /// The host key differs from the recorded key of the same type.
   case hostKeyChanged
+  /// The host key was revoked.
+  case hostKeyRevoked
   /// The host is on record with keys of other types only.
   case hostKeyNewType
   /// The server does not accept this user with this credential.
@@ -118,7 +120,7 @@ extension FailureKind: CaseIterable {
       .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .dialTimeout, .localResource,
       .silent, .throttled, .dropped, .notTheProtocol, .algorithmMismatch, .corrupted,
       .outputLost, .versionLineTooLong, .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged,
-      .hostKeyNewType,
+      .hostKeyRevoked, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
       .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }

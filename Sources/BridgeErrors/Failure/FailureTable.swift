@@ -22,6 +22,7 @@ extension FailureKind {
     case .rejected: .rejected
     case .hostKeyUnknown: .hostKeyUnknown
     case .hostKeyChanged: .hostKeyChanged
+    case .hostKeyRevoked: .hostKeyRevoked
     case .hostKeyNewType: .hostKeyNewType
     case .authenticationRefused: .authenticationRefused
     case .keyUnusable: .keyUnusable

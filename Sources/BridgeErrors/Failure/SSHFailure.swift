@@ -40,9 +40,11 @@ public struct SSHFailure: Error, Sendable, Equatable {
     /// The host key is in no known_hosts file; `doubt` names a line there that cannot be read and
     /// may have been about this host.
     case hostKeyUnknown(fingerprint: String, doubt: String? = nil)
-    /// The host key differs from the known one of its type, or is revoked; `detail` says which, and
-    /// `removal` is the command that removes the known one, where there is one.
+    /// The host key differs from the known one of its type; `detail` says which, and `removal` is
+    /// the command that removes the known one, where there is one.
     case hostKeyChanged(detail: String, removal: String? = nil)
+    /// The host key was revoked; `detail` says where.
+    case hostKeyRevoked(detail: String)
     /// The host is known by keys of other types only; `detail` names the key that it shows and the
     /// known types.
     case hostKeyNewType(fingerprint: String, detail: String)

@@ -60,7 +60,7 @@ extension AppError {
       self = .sshProtocolError(host: host, detail: failure.detail(of: kind))
     case .algorithmMismatch:
       self = .sshAlgorithmMismatch(host: host, detail: failure.detail(of: kind))
-    case .hostKeyProof, .hostKeyChanged: self = .sshHostKeyMismatch(host: host)
+    case .hostKeyProof, .hostKeyChanged, .hostKeyRevoked: self = .sshHostKeyMismatch(host: host)
     case .hostKeyUnknown, .hostKeyNewType:
       self = .sshHostKeyUnknown(host: host, fingerprint: failure.detail(of: kind))
     case .authenticationRefused: self = .sshAuthenticationFailed(method: failure.method)
@@ -113,8 +113,8 @@ extension SSHFailure {
     switch observation {
     case .noExitStatus(let command), .outputCut(let command, _): command
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .notSSH, .algorithmMismatch,
-      .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
-      .channelRefused, .outputLost, .versionLineTooLong, .cancelled, nil:
+      .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType, .keyUnusable,
+      .agentUnavailable, .channelRefused, .outputLost, .versionLineTooLong, .cancelled, nil:
       ""
     }
   }

@@ -33,7 +33,7 @@ extension SSHFailure {
     switch observation {
     case .notSSH(_, let location?): Payload.address(location)
     case .algorithmMismatch(let detail), .hostKeyChanged(let detail, _),
-      .hostKeyNewType(_, let detail), .hostKeyUnknown(_, let detail?):
+      .hostKeyRevoked(let detail), .hostKeyNewType(_, let detail), .hostKeyUnknown(_, let detail?):
       Payload.shown(detail)
     case .keyUnusable(let reason), .agentUnavailable(let reason): Payload.shown(reason)
     case .outputCut(_, let ending): Payload.shown(ending)

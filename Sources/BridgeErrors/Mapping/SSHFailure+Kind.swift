@@ -31,6 +31,7 @@ extension SSHFailure {
     case .algorithmMismatch: .algorithmMismatch
     case .hostKeyUnknown: .hostKeyUnknown
     case .hostKeyChanged: .hostKeyChanged
+    case .hostKeyRevoked: .hostKeyRevoked
     case .hostKeyNewType: .hostKeyNewType
     case .keyUnusable: .keyUnusable
     case .agentUnavailable: .agentUnavailable

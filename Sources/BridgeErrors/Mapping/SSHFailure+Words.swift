@@ -10,7 +10,8 @@ extension SSHFailure {
     switch observation {
     case .notSSH(let seen, nil): "the first line was \"\(Payload.shown(seen, limit: 256))\""
     case .notSSH(_, let location?): "it redirects to \(Payload.address(location))"
-    case .algorithmMismatch(let text), .hostKeyChanged(let text, _), .keyUnusable(let text),
+    case .algorithmMismatch(let text), .hostKeyChanged(let text, _), .hostKeyRevoked(let text),
+      .keyUnusable(let text),
       .agentUnavailable(let text), .hostKeyUnknown(let text, _), .hostKeyNewType(let text, _),
       .outputLost(let text):
       Payload.shown(text, limit: PeerText.limit)

@@ -52,6 +52,8 @@ extension SSHConnection {
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)
+      // The password is right: asked for it again, its user would be locked out.
+      case .unusable(let failure) where failure.code == .passwordExpired: throw failure
       case .unusable(let failure):
         unusable = unusable ?? failure
       case .notAvailable:

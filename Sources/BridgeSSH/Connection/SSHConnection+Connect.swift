@@ -238,7 +238,7 @@ extension SSHConnection {
       throw failure(
         observation: .hostKeyChanged(detail: detail, removal: removal), phase: .hostKey)
     case .revoked(let detail):
-      throw failure(observation: .hostKeyChanged(detail: detail), phase: .hostKey)
+      throw failure(observation: .hostKeyRevoked(detail: detail), phase: .hostKey)
     case .unknown(let fingerprint, let doubt):
       let unknown = failure(
         observation: .hostKeyUnknown(fingerprint: fingerprint, doubt: doubt), phase: .hostKey)

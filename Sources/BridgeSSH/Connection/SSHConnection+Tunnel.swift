@@ -164,7 +164,8 @@ extension SSHConnection {
       own.code = .socketDisconnect
       own.socket = .endOfFile
     case .nameUnknown, .nameTimeout, .offline, .silent, .notSSH, .algorithmMismatch,
-      .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .keyUnusable, .agentUnavailable,
+      .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType, .keyUnusable,
+      .agentUnavailable,
       .noExitStatus, .outputCut, .outputLost, .versionLineTooLong, nil:
       own = failure
     }

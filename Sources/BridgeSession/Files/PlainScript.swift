@@ -26,7 +26,7 @@ enum PlainScript {
   /// Then what there is: a tool for SHA-256, one for times, one that reads a number of bytes.
   private static let start = #"""
     LC_ALL=C TZ=UTC0; export LC_ALL TZ; unset CDPATH; umask 077; set -f; exec 5>&1 2>/dev/null
-    cd || exit 1
+    cd || cd / || exit 1
     me=$(id -u) bad=0 t= time=y nl='
     '
     if [ -f "$run" ]; then

@@ -30,6 +30,7 @@ struct FailureContextTests {
     (.notSSH(seen: "x", location: "http://p/a?ticket=1"), "http://p/a?…"),
     (.notSSH(seen: "x", location: nil), nil),
     (.algorithmMismatch(detail: "a"), "a"), (.hostKeyChanged(detail: "b"), "b"),
+    (.hostKeyRevoked(detail: "r"), "r"),
     (.hostKeyNewType(fingerprint: "f", detail: "b\u{1B}"), "b\\x1b"),
     (.keyUnusable(reason: "c"), "c"), (.agentUnavailable(reason: "d\n"), "d "),
     (.outputLost(detail: "e\n"), "e "), (.versionLineTooLong(line: "f"), "f"),

@@ -134,6 +134,9 @@ private let identity: [SSHRow] = [
     0, .hostKey, .hostKeyChanged, "sshHostKeyMismatch", .needsPerson, 79,
     seen: .hostKeyChanged(detail: "ssh-ed25519 differs")),
   SSHRow(
+    0, .hostKey, .hostKeyRevoked, "sshHostKeyMismatch", .needsPerson, 79,
+    seen: .hostKeyRevoked(detail: "revoked in k:3")),
+  SSHRow(
     0, .hostKey, .hostKeyNewType, "sshHostKeyUnknown", .needsPerson, 79,
     seen: .hostKeyNewType(fingerprint: "SHA256:abc", detail: "known by RSA only")),
 ]

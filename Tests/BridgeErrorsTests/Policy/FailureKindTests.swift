@@ -22,6 +22,7 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.rejected, "rejected", .never, 76),
   (.hostKeyUnknown, "hostKeyUnknown", .needsPerson, 79),
   (.hostKeyChanged, "hostKeyChanged", .needsPerson, 79),
+  (.hostKeyRevoked, "hostKeyRevoked", .needsPerson, 79),
   (.hostKeyNewType, "hostKeyNewType", .needsPerson, 79),
   (.authenticationRefused, "authenticationRefused", .needsPerson, 77),
   (.keyUnusable, "keyUnusable", .needsPerson, 65),
@@ -81,9 +82,11 @@ struct FailureKindTests {
       #expect(first == onFirst[kind] ?? retry, "\(kind)")
       let ending = kind.exitCode(endsSession: true).rawValue
       #expect(ending == (kind == .linkLost || kind == .linkSilent ? 74 : exit), "\(kind)")
-      #expect(kind.stops == (kind == .hostKeyChanged ? .host : .connection))
+      #expect(kind.stops == (Self.ofHost.contains(kind) ? .host : .connection))
     }
   }
+
+  private static let ofHost: Set<FailureKind> = [.hostKeyChanged, .hostKeyRevoked]
 
   @Test(arguments: RetryClass.allCases)
   func everyClassIsExplained(_ retry: RetryClass) {
@@ -111,7 +114,8 @@ struct FailureKindTests {
 
   @Test func whatMayNotBeRetriedIsNot() {
     let never: [FailureKind] = [
-      .authenticationRefused, .hostKeyUnknown, .hostKeyChanged, .hostKeyNewType, .hostKeyProof,
+      .authenticationRefused, .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType,
+      .hostKeyProof,
       .keyUnusable, .tls(.selfSigned), .cancelled,
     ]
     #expect(never.allSatisfy { !$0.retryClass().isAutomatic })

@@ -38,7 +38,8 @@ func failures(carrying text: String) -> [ConnectionError] {
   let seen: [SSHFailure.Observation?] = [
     nil, .notSSH(seen: text, location: nil), .notSSH(seen: text, location: text),
     .algorithmMismatch(detail: text), .hostKeyUnknown(fingerprint: text),
-    .hostKeyChanged(detail: text), .hostKeyNewType(fingerprint: text, detail: text),
+    .hostKeyChanged(detail: text), .hostKeyRevoked(detail: text),
+    .hostKeyNewType(fingerprint: text, detail: text),
     .keyUnusable(reason: text), .agentUnavailable(reason: text),
     .channelRefused(reason: 1), .noExitStatus(command: text), .outputLost(detail: text),
     .versionLineTooLong(line: text),

@@ -50,6 +50,7 @@ import Testing
 
   private let unknown = ExpectedFailure(.hostKeyUnknown, in: .hostKey, exit: .hostIdentity)
   private let changed = ExpectedFailure(.hostKeyChanged, in: .hostKey, exit: .hostIdentity)
+  private let revoked = ExpectedFailure(.hostKeyRevoked, in: .hostKey, exit: .hostIdentity)
 
   @Test func aKnownKeyIsTrusted() async throws {
     try await withScene { scene in
@@ -96,7 +97,7 @@ import Testing
         default: "\(known)@revoked * \(known.split(separator: " ", maxSplits: 1)[1])"
         }
       try scene.directory.write(text, to: "known_hosts")
-      await expectFailure(of: scene.connection(.acceptNew, trust: { _ in true }), changed)
+      await expectFailure(of: scene.connection(.acceptNew, trust: { _ in true }), revoked)
       await scene.expectNoCredentials()
     }
   }
@@ -110,7 +111,7 @@ import Testing
       let connection = scene.connection(
         .acceptNew, revoked: try scene.directory.write("\(before)\(key)", to: "revoked"),
         trust: { _ in true })
-      await expectFailure(of: connection, changed)
+      await expectFailure(of: connection, revoked)
       #expect(await connection.lastFailure?.detail?.contains("is revoked in") == true)
       await scene.expectNoCredentials()
     }

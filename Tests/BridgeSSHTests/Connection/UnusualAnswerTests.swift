@@ -73,6 +73,28 @@ import Testing
     }
   }
 
+  /// A right password that has expired (RFC 4252, 8) is not asked for again.
+  @Test func aPasswordThatHasExpiredIsNoRefusedOne() async throws {
+    try await withScript({ client, record in
+      _ = try client.request()
+      try client.refuse(goOnWith: "password")
+      record(try client.request().method)
+      try client.say(60) {
+        $0.string("Your password has expired")
+        $0.string("")
+      }
+      while true { record(try client.request().method) }
+    }) { server in
+      let interaction = SSHInteraction(password: { _, _ in Secret("right") })
+      let connection = connection(
+        to: server, [.password(nil), .password(nil), .password(nil)], interaction: interaction)
+      await expectFailure(of: connection, refused)
+      #expect(server.collected == ["password"])
+      let failure = try #require(await connection.lastFailure)
+      #expect(failure.native?.symbol == "PASSWORD_EXPIRED")
+    }
+  }
+
   /// libssh2 says only that the key exchange failed.
   @Test func aHostKeyThatIsShownWithoutItsPrivateHalfIsNoDamage() async throws {
     let server = try ScriptedSSHServer(forges: true) { client, _ in try client.listenToTheEnd() }

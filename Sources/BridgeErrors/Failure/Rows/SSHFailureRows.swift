@@ -30,9 +30,18 @@ extension FailureRow {
     exit: .hostIdentity)
 
   static let hostKeyChanged = Self(
-    "hostKeyChanged", "The host key differs from the recorded one, or is revoked.", .ssh,
+    "hostKeyChanged", "The host key differs from the recorded one.", .ssh,
     retry: .needsPerson, exit: .hostIdentity, stops: .host,
     advice: { $0.detail == nil ? nil : CatalogueRow.hostKeyRemedy(hasCommand: $0.command != nil) })
+
+  static let hostKeyRevoked = Self(
+    "hostKeyRevoked", "The host key was revoked.", .ssh,
+    retry: .needsPerson, exit: .hostIdentity, stops: .host,
+    remedy: """
+      Do not continue, and leave the revocation on record: no credential was sent. The key may be \
+      in other hands, which can pose as the host then. Ask the host's administrator for its new \
+      key.
+      """)
 
   static let hostKeyNewType = Self(
     "hostKeyNewType", "The host is on record with keys of other types only.", .ssh,
@@ -77,7 +86,10 @@ extension FailureRow {
   static let channelDenied = Self(
     "channelDenied", "The server refused a channel or a request on it.", .ssh, retry: .never,
     exit: .protocolBroken,
-    remedy: "The server does not allow it; check ForceCommand, MaxSessions and PermitTTY there.")
+    remedy: """
+      The server does not allow it; check ForceCommand, MaxSessions and PermitTTY there, and for \
+      forwards AllowTcpForwarding and PermitOpen.
+      """)
 
   static let targetRefused = Self(
     "targetRefused", "The server could not reach the target of a forward.", .ssh,
