@@ -35,6 +35,34 @@ import Testing
     #expect(try bench.status(spec.session)?.end == .signaled(number: 1, dumpedCore: false))
   }
 
+  /// Over a link whose other end has lost its power the kernel sends nothing else, and never learns
+  /// that it is dead.
+  @Test(arguments: [true, false])
+  func anIdleClientIsAskedForASignOfLife(answers: Bool) throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("exec sleep 600") { $0.keep = 2 }
+    _ = try bench.start(spec)
+    let client = try bench.launch(
+      ["attach", "--session", "\(spec.session)", "--marker", SessionBench.marker])
+    let hello = bench.hello(spec.session) { $0.answersPings = answers }
+    #expect(client.input?.write(hello, from: 0) == .wrote(hello.count))
+    var output: [UInt8] = []
+    let end = Machine.milliseconds + 3000
+    var pings = 0
+    while Machine.milliseconds < end, pings < 2 {
+      if case .bytes(let more) = client.output.read(4096) {
+        output += more
+      } else {
+        Poller.pause(20)
+      }
+      guard output.count > SessionBench.marker.utf8.count else { continue }
+      let frames = try SessionBench.frames(in: output)
+      pings = frames.count { if case .ping = $0 { true } else { false } }
+    }
+    #expect(answers ? pings == 2 : pings == 0)
+    #expect(try bench.status(spec.session)?.state == .running)
+  }
+
   @Test func itsStatusSaysWhen() throws {
     let bench = try SessionBench()
     let before = Machine.seconds

@@ -24,14 +24,32 @@ extension Keeper {
 
   /// Follows whether a client is attached, and hangs up where none was for too long.
   func followAbsence(at now: Milliseconds) {
-    guard spec.keep != nil, leaderEnd == nil, alone != .hungUp else { return }
-    guard server.machine.attachedCount == 0 else {
-      alone = .no
+    guard let keep = spec.keep, leaderEnd == nil, alone != .hungUp else {
+      askAt = nil
       return
     }
+    guard server.machine.attachedCount == 0 else {
+      alone = .no
+      askForSigns(every: max(1000, min(keep, Self.longestSilence) * 500), at: now)
+      return
+    }
+    askAt = nil
     if alone == .no { alone = .since(now, seconds: Machine.seconds) }
     guard let hangupAt, now >= hangupAt else { return }
     alone = .hungUp
     hangUp(at: now)
+  }
+
+  /// In seconds; asked for twice as often.
+  private static let longestSilence: UInt64 = 120
+
+  /// Sends something over links that are idle: of one whose other end lost its power the kernel
+  /// learns nothing else, and its client would count as attached for good.
+  private func askForSigns(every interval: Milliseconds, at now: Milliseconds) {
+    if let askAt, now >= askAt {
+      server.askForSigns()
+      self.askAt = nil
+    }
+    if askAt == nil { askAt = now + interval }
   }
 }

@@ -60,6 +60,7 @@ extension Keeper {
     first.limit(to: killSteps.first?.at)
     first.limit(to: redraw?.at)
     first.limit(to: hangupAt)
+    first.limit(to: askAt)
     first.limit(to: tidyAt)
     first.limit(to: settleAt)
     first.limit(to: screenAt)

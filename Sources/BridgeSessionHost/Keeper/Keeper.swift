@@ -45,6 +45,8 @@ final class Keeper {
   var printedAt: Milliseconds = 0
   /// Since when no client is attached.
   var alone = Alone.no
+  /// When attached clients are asked for a sign of life; nil where that is not needed.
+  var askAt: Milliseconds?
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: WindowSize)?
 

@@ -77,6 +77,13 @@ final class SessionServer {
     return environment
   }
 
+  /// Pings clients that answer, and to which nothing is under way.
+  func askForSigns() {
+    for connection in connections where connection.unsent == 0 {
+      if machine.answersPings(connection.id) { connection.queue(Frame.ping(0).encoded) }
+    }
+  }
+
   /// Sends a notice to everyone attached.
   func notify(_ notice: Notice) {
     for connection in connections where machine.isAttached(connection.id) {

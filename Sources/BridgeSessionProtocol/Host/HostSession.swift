@@ -278,6 +278,11 @@ public struct HostSession: Sendable {
     }
   }
 
+  /// Whether an attachment is one whose client answers pings.
+  public func answersPings(_ id: AttachmentID) -> Bool {
+    attachments[id].map { $0.isAttached && $0.answersPings } ?? false
+  }
+
   func requireWriter(_ id: AttachmentID) throws(ProtocolError) {
     guard writer == id else { throw .notWriter }
   }
