@@ -84,7 +84,7 @@ enum AgentSession {
     let sessions = home.appending(path: ".local/state/bridge/s").path
     for _ in 0..<600 {
       let left = (try? FileManager.default.contentsOfDirectory(atPath: sessions)) ?? []
-      if left.isEmpty { return true }
+      if left.allSatisfy({ $0.hasPrefix(".") }) { return true }
       try await ContinuousClock().sleep(for: .milliseconds(50))
     }
     return false

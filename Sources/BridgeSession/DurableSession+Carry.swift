@@ -138,6 +138,11 @@ extension DurableSession {
     guard !losesHaste(ending) else { return true }
     switch machine.phase {
     case .refused(let refusal):
+      let mayRun = machine.welcome != nil || mayHaveStarted
+      // It runs on another machine of the same home directory, for instance.
+      if refusal.code == .directory, mayRun {
+        throw .durableSessionOutcomeUnknown(host: configuration.host, reason: refusal.text)
+      }
       throw SessionFailure.error(
         refusal, host: configuration.host, session: configuration.attachment.session)
     case .left: return false
@@ -242,6 +247,13 @@ extension DurableSession {
     watch?.hear()
     do throws(AnswerReader.Failure) {
       try answer.append(bytes)
+    } catch {
+      throw SessionFailure.error(error, host: configuration.host)
+    }
+    guard configuration.place.isAmong(answer.places) else {
+      throw SessionFailure.otherPlace(host: configuration.host)
+    }
+    do throws(AnswerReader.Failure) {
       followAnswer()
       while let frame = try answer.next() {
         isOutput = isOutput && frame.type == .output
@@ -258,7 +270,10 @@ extension DurableSession {
   }
 
   private func take(_ frame: Frame, at now: Milliseconds) throws(AnswerReader.Failure) {
-    if frame.type == .status || frame.type == .welcome { hasStatus = true }
+    if frame.type == .status || frame.type == .welcome {
+      hasStatus = true
+      configuration.place.enter(answer.places)
+    }
     do throws(ProtocolError) {
       for event in try machine.receive(frame, at: now) { take(event) }
     } catch {
@@ -385,7 +400,10 @@ extension DurableSession {
     }
     if isEarly { haste = .taken }
     var batch = opening
-    if !opening.isEmpty { (opening, mayHaveStarted) = ([], true) }
+    if !opening.isEmpty {
+      configuration.place.enter(answer.places)
+      (opening, mayHaveStarted) = ([], true)
+    }
     let now = clock.now()
     while batch.count < Self.batchSize, let frame = machine.nextFrame(at: now) {
       batch += frame.encoded

@@ -42,6 +42,9 @@ public actor DurableSession {
     /// dialed for ever.
     package var unheard: UnheardLinks?
 
+    /// Where the program is: for one that was to be started before.
+    package var place = StartPlace()
+
     /// Attaches to a session as a writer.
     public init(host: String, attachment: ClientSession.Configuration) {
       self.host = host

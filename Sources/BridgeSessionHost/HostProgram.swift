@@ -42,11 +42,12 @@ public enum HostProgram {
 
   private static func inspect(_ verb: String, _ options: Options) -> UInt8 {
     let answer = Answer(marker: options.marker)
-    answer.begin()
     let roots: [StateRoot]
     do throws(RootError) {
       roots = try StateRoot.open(creates: verb == "start")
+      answer.begin(at: StateRoot.places(of: options.session, in: roots))
     } catch {
+      answer.begin()
       if verb == "list", case .unsuitable = error { return HostStatus.success }
       if case .unsuitable = error, verb != "start" {
         return answer.decline(.unknownSession, "No session here (\(error.text)).")

@@ -188,6 +188,50 @@ import Testing
   }
 
   /// A command that may have run is not run plainly, and the client says that it does not know.
+  private static let places = (1...2).map { Identifier(high: 7, low: UInt64($0)) }
+
+  /// A host that answers at one place and then at another; the first link is lost once the start
+  /// was sent over it.
+  private static func host(
+    at first: [Identifier], then second: [Identifier]
+  ) -> ScriptedHost {
+    let loss = ByteChannelEnding.lost(.sshConnectionFailed(host: "h", reason: "reset"))
+    return ScriptedHost(
+      ending: loss, { $0.send($0.olderMarker + Greeting(first).bytes) },
+      { $0.send($0.olderMarker + Greeting(second).bytes) })
+  }
+
+  /// Under one name several machines answer, or the home directory is there at one time only.
+  @Test func whatWasSentToOnePlaceIsNotSentToAnother() async throws {
+    let host = Self.host(at: [Self.places[0]], then: [Self.places[1]])
+    let session = Self.session(host)
+    async let error = failure { try await session.attach() }
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .start }
+    channel.hangUp()
+    let found = await error
+    #expect(found?.caseName == "durableSessionOutcomeUnknown", "\(String(describing: found))")
+    #expect(await host.channels.last?.sentBytes == [])
+  }
+
+  /// Its second directory of sessions is there again, for instance.
+  @Test func aPlaceThatKnowsMoreIsTheSame() async throws {
+    let host = Self.host(at: [Self.places[0]], then: [Self.places[1], Self.places[0]])
+    let session = Self.session(host)
+    async let error = failure { try await session.attach() }
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .start }
+    channel.hangUp()
+    let again = try #require(await channels.next())
+    try await again.waitForFrame { $0.type == .start }
+    again.send(.refused(Refusal(.limit, "enough")))
+    again.hangUp()
+    #expect(await error?.caseName == "sshServerBusy")
+  }
+
+  /// A command that may have run is not run plainly, and the client says that it does not know.
   @Test func aBridgeHostThatEndsBehindTheStartLeavesTheOutcomeUnknown() async throws {
     let host = ScriptedHost(ending: .finished(status: 70)) { channel in
       channel.send(channel.marker)

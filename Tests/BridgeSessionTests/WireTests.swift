@@ -97,7 +97,7 @@ import Testing
         try reader.append(Array(bytes[cut...]))
         reader.acceptSilence()
         #expect(!reader.hasBegun, "\(echo)")
-        try reader.append(Array(command.marker.utf8) + Greeting.bytes + Self.frame.encoded)
+        try reader.append(Array(command.marker.utf8) + Greeting([]).bytes + Self.frame.encoded)
         #expect(try reader.next() == Self.frame, "\(echo)")
       }
     }
@@ -107,10 +107,24 @@ import Testing
     var reader = AnswerReader(marker: "bridge-1")
     try reader.append(Array("hello\nbridge-1".utf8))
     #expect(reader.progress == .marked)
-    try reader.append(Greeting.bytes)
+    try reader.append(Greeting([]).bytes)
     #expect(reader.progress == .begun && reader.preamble == Array("hello\n".utf8))
     #expect(try reader.next() == nil)
     #expect(reader.isComplete)
+  }
+
+  /// What is sent next depends on it.
+  @Test func aGreetingIsReadWhereverItIsCut() throws {
+    let places = [Identifier(high: 1, low: 2), Identifier(high: 3, low: 4)]
+    let bytes = Array("bridge-1".utf8) + Greeting(places).bytes + Self.frame.encoded
+    for cut in 0...bytes.count {
+      var reader = AnswerReader(marker: "bridge-1")
+      try reader.append(Array(bytes[..<cut]))
+      #expect(!reader.hasBegun || reader.places == places, "\(cut)")
+      try reader.append(Array(bytes[cut...]))
+      #expect(reader.hasBegun && reader.places == places)
+      #expect(try reader.next() == Self.frame)
+    }
   }
 
   /// One of an earlier version says nothing before it is sent something.

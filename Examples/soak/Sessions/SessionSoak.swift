@@ -29,8 +29,11 @@ struct SessionPlace: Sendable {
 
   private var root: String { "\(home)/.local/state/bridge/s" }
 
-  /// What is kept of sessions, half-made ones too.
-  var sessions: [String] { (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? [] }
+  /// What is kept of sessions, half-made ones too, but for what belongs to all of them.
+  var sessions: [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    return names.filter { ![".place", ".names"].contains($0) }
+  }
 
   /// The keepers of a session: one, or none.
   func keepers(of session: SessionID) -> [Int32] {

@@ -78,9 +78,10 @@ package struct RunCommand: AsyncParsableCommand {
   package static func whenFull(_ request: StartRequest) -> WhenFull { request.whenFull ?? .drop }
 
   private static func body(_ spec: SessionSpec) -> SessionQuery.Body {
-    // The same id for every try: it is started once.
-    SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-      let status = try await scope.sessions.start(spec)
+    // The same id for every try, and the same place: it is started once.
+    let place = StartPlace()
+    return SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+      let status = try await scope.sessions.start(spec, at: place)
       scope.context.reporter.event(
         .session(
           id: "\(status.session)", state: status.state.rawValue, kind: status.kind.rawValue,

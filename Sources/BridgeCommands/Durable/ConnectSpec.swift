@@ -7,6 +7,7 @@ extension RunContext {
   /// The shell or command of `connect`, with the terminal that it wants.
   var connectSpec: SessionSpec {
     var spec = spec
+    spec.isOnlyOfItsName = spec.name != nil && !request.startsAnother
     if request.start.keep == nil, spec.name == nil {
       spec.keep = spec.command == nil ? Self.shellKeep : Self.commandKeep
     }

@@ -72,6 +72,7 @@ final class DurableWork: LinkWork {
   /// The session that ran already under the name of the one to start.
   private let returned = OnceValue<SessionStatus>()
   private let unheard = UnheardLinks()
+  private let place = StartPlace()
   let mode = OnceValue<Mode>()
   private let memory: HostMemory
   /// Known with the first link.
@@ -86,7 +87,7 @@ final class DurableWork: LinkWork {
     client = Identifier(using: &generator)
     plain = PlainWork(
       context,
-      hint: "This run was not kept by \(context.host) when the link was lost; "
+      hint: "\(context.host) does not keep this run when its link is lost; "
         + "`bridgectl install \(context.shownHost)` makes the next one last.")
     if case .start(let spec, _) = target, spec.name == nil || context.request.startsAnother {
       found.set(spec.session)
@@ -191,22 +192,56 @@ final class DurableWork: LinkWork {
     }
   }
 
-  /// Looks for a session of the name of `spec` that runs.
+  /// Looks for a session of the name of `spec` that runs, and starts it where there is none:
+  /// another client may do the same now, and the host lets one of them.
   ///
   /// - Throws: `validationError` where it runs something else than what was asked for, or several
-  ///   have the name; as `SessionHost.list`, but where nothing answers that could have one.
+  ///   have the name; as `SessionHost.list` and `start`, but where nothing answers that could have
+  ///   one.
   private func findNamed(_ spec: SessionSpec, _ scope: SessionQuery.Scope) async throws(AppError) {
-    let name = spec.name.map(SessionText.text) ?? ""
-    var sessions: [SessionStatus] = []
     do throws(AppError) {
-      sessions = try await scope.sessions.list()
+      for _ in 0..<Self.nameAttempts {
+        if try await findRunning(spec, scope) { return }
+        if try await starts(spec, scope) { return found.set(spec.session) }
+      }
+      throw .internalError(detail: "sessions of one name come and go")
     } catch {
       guard case .durableSessionHostUnusable = error else { throw error }
+      // What follows finds that out, too, and runs plainly where it may.
+      found.set(spec.session)
     }
-    let running = sessions.filter {
+  }
+
+  /// One that has the name may end before it is looked for.
+  private static let nameAttempts = 10
+
+  /// Returns whether it was started: false where another client was first with the name.
+  private func starts(
+    _ spec: SessionSpec, _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> Bool {
+    do throws(AppError) {
+      _ = try await scope.sessions.start(spec, at: place)
+      return true
+    } catch {
+      guard case .durableSessionConflict = error else { throw error }
+      return false
+    }
+  }
+
+  /// Returns whether one runs, which is found then.
+  private func findRunning(
+    _ spec: SessionSpec, _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> Bool {
+    let name = spec.name.map(SessionText.text) ?? ""
+    let running = try await scope.sessions.list().filter {
       $0.state == .running && $0.name.map(SessionText.text) == name
     }
-    guard !running.isEmpty else { return found.set(spec.session) }
+    guard !running.isEmpty else { return false }
+    // Over the link before this one.
+    if running.contains(where: { $0.session == spec.session }) {
+      found.set(spec.session)
+      return true
+    }
     let status = try SessionSelector(name).resolve(in: running, on: context.settings.givenHost)
     if let command = spec.command?.prefix(SessionStatus.longestCommand),
       status.command != Array(command)
@@ -220,6 +255,7 @@ final class DurableWork: LinkWork {
     }
     returned.set(status)
     found.set(status.session)
+    return true
   }
 
   /// Whether the host is asked for `bridge-host`. Where the account has a forced command, asking
@@ -379,6 +415,7 @@ final class DurableWork: LinkWork {
       // The rest would only be under way for longer.
       configuration.attachment.outputWindow = Limits.window
     }
+    configuration.place = place
     configuration.answerLimit = answerLimit(knowing: finding)
     // On a host that has it, links that end before it answers are outages.
     if finding != .present { configuration.unheard = unheard }

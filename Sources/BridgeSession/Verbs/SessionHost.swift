@@ -49,7 +49,15 @@ public struct SessionHost: Sendable {
   /// - Throws: `durableSessionConflict`, `durableSessionHostUnusable`, `fileWriteError`; what ended
   ///   the link, after which it may have been started: start it again under the same id.
   public func start(_ spec: SessionSpec) async throws(AppError) -> SessionStatus {
-    try await status(.start, of: spec.session, input: Frame.start(spec).encoded)
+    try await start(spec, at: StartPlace())
+  }
+
+  /// Likewise, where it may have been started at a place before.
+  package func start(
+    _ spec: SessionSpec, at place: StartPlace
+  ) async throws(AppError) -> SessionStatus {
+    let opening = HostExchange.Opening(bytes: Frame.start(spec).encoded, place: place)
+    return try await status(.start, of: spec.session, opening)
   }
 
   /// Waits for the end of a session's program.
@@ -128,10 +136,10 @@ public struct SessionHost: Sendable {
   }
 
   private func status(
-    _ verb: HostCommand.Verb, of session: SessionID, input: [UInt8] = []
+    _ verb: HostCommand.Verb, of session: SessionID, _ opening: HostExchange.Opening? = nil
   ) async throws(AppError) -> SessionStatus {
     var last: SessionStatus?
-    let unanswered = try await ask(verb, of: session, input: input) { frame in
+    let unanswered = try await ask(verb, of: session, opening) { frame in
       if case .status(let status) = frame { last = status }
     }
     guard let last, last.session == session else { throw unanswered }
@@ -140,10 +148,10 @@ public struct SessionHost: Sendable {
 
   /// All frames of an answer; returns the error that an answer without the expected one is.
   private func ask(
-    _ verb: HostCommand.Verb, of session: SessionID?, input: [UInt8] = [],
+    _ verb: HostCommand.Verb, of session: SessionID?, _ opening: HostExchange.Opening? = nil,
     _ take: (Frame) -> Void
   ) async throws(AppError) -> AppError {
-    let exchange = try await HostExchange(verb, source, host, program, unheard, input: input)
+    let exchange = try await HostExchange(verb, source, host, program, unheard, opening)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
@@ -169,16 +177,23 @@ private actor HostExchange {
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
   /// What is sent once bridge-host answers: before that another program may read it.
-  private var input: [UInt8]
+  private var opening: Opening?
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
 
+  /// What starts a program.
+  struct Opening {
+    let bytes: [UInt8]
+    /// Where it may have been started.
+    let place: StartPlace
+  }
+
   init(
     _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?,
-    _ unheard: UnheardLinks, input: [UInt8] = []
+    _ unheard: UnheardLinks, _ opening: Opening? = nil
   ) async throws(AppError) {
     command = HostCommand(verb, program: program)
-    (self.host, self.input, self.unheard) = (host, input, unheard)
+    (self.host, self.opening, self.unheard) = (host, opening, unheard)
     switch verb {
     case .list, .read, .files, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
@@ -231,10 +246,11 @@ private actor HostExchange {
 
   private func begin() async throws(AppError) {
     stopWaiting()
-    guard !input.isEmpty else { return }
-    let bytes = input
-    input = []
-    try await channel.write(bytes)
+    guard let opening else { return }
+    self.opening = nil
+    guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }
+    opening.place.enter(answer.places)
+    try await channel.write(opening.bytes)
   }
 
   private func stopWaiting() {

@@ -30,6 +30,8 @@ package struct AnswerReader: Sendable {
 
   /// How far it has come.
   package private(set) var progress = Progress.preamble
+  /// Where the host keeps sessions; empty before its greeting, and where that does not say it.
+  package private(set) var places: [Identifier] = []
   /// The end of what came before the answer.
   package private(set) var preamble: [UInt8] = []
 
@@ -52,8 +54,17 @@ package struct AnswerReader: Sendable {
     preamble += bytes
     var start = 0
     while let range = preamble[start...].firstRange(of: marker) {
-      switch Self.isFrame(preamble[range.upperBound...]) {
-      case true?: return begin(at: range)
+      let rest = preamble[range.upperBound...]
+      switch Self.isFrame(rest) {
+      case true?:
+        // What is sent next depends on what a greeting says.
+        let greeting = Greeting.read(rest)
+        guard greeting != .partial else {
+          progress = .preamble
+          return preamble.removeFirst(max(0, range.lowerBound - Self.kept))
+        }
+        if case .whole(let greeting) = greeting { places = greeting.places }
+        return begin(at: range)
       case false?: start = range.upperBound
       case nil:
         progress = range.upperBound == preamble.count ? .marked : .preamble

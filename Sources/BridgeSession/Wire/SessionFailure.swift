@@ -11,7 +11,7 @@ package enum SessionFailure {
     case .unknownSession, .notStarted: .durableSessionNotFound(host: host, id: "\(session)")
     case .limit: .sshServerBusy(host: host, retryAfter: nil)
     case .replaced: .durableSessionReplaced(host: host, by: client(in: refusal.text))
-    case .conflict: .durableSessionConflict(host: host, id: "\(session)")
+    case .conflict, .nameTaken: .durableSessionConflict(host: host, id: "\(session)")
     case .violation: .sshProtocolError(host: host, detail: refusal.text)
     case .storage:
       .fileWriteError(path: "\(host): the session's directory", reason: refusal.text)
@@ -20,6 +20,14 @@ package enum SessionFailure {
       .durableSessionHostUnusable(host: host, reason: "\(otherVersion) of the protocol")
     case _: .durableSessionHostUnusable(host: host, reason: refusal.text)
     }
+  }
+
+  /// Another host than the one of the program answers, or one that does not have what it had.
+  package static func otherPlace(host: String) -> AppError {
+    .durableSessionOutcomeUnknown(
+      host: host,
+      reason: "the program is on another machine than the one that answers now, or in a home "
+        + "directory that is not there now; it may run")
   }
 
   /// The client that a text of the host names, and where it came from; empty where it names none.

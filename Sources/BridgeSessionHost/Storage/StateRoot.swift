@@ -1,3 +1,5 @@
+import BridgeSessionProtocol
+
 /// Why no directory for sessions can be used.
 enum RootError: Error, Equatable {
   /// It cannot hold files; another place may.
@@ -34,7 +36,7 @@ struct StateRoot {
   static func open(creates: Bool) throws(RootError) -> [StateRoot] {
     var roots: [StateRoot] = []
     var reasons: [String] = []
-    for place in places {
+    for place in locations {
       do throws(RootError) {
         roots.append(try StateRoot(place, creates: creates && roots.isEmpty))
       } catch {
@@ -50,10 +52,10 @@ struct StateRoot {
 
   /// The last place to keep a session, made where it is missing; nil where it cannot be used.
   static func openLast() -> StateRoot? {
-    places.last.flatMap { try? StateRoot($0, creates: true) }
+    locations.last.flatMap { try? StateRoot($0, creates: true) }
   }
 
-  private static var places: [Place] {
+  private static var locations: [Place] {
     var places: [Place] = []
     if let state = Programs.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
       places.append(Place(base: state, names: ["bridge", "s"]))
@@ -85,6 +87,47 @@ struct StateRoot {
       throw .unsuitable("\(path): \(text)")
     }
   }
+
+  /// The ids of directories, first of that which holds `session`.
+  static func places(of session: SessionID?, in roots: [StateRoot]) -> [Identifier] {
+    let own = roots.firstIndex { root in
+      session.map { SessionFiles($0, in: [root]) != nil } ?? false
+    }
+    let order = roots.indices.sorted { $0 == own && $1 != own }
+    return order.compactMap { roots[$0].place }
+  }
+
+  /// The id of the directory, made at random with its first use: a client knows by it that another
+  /// machine answers, or one whose home directory is not there. Nil where it has none and takes
+  /// none.
+  var place: Identifier? {
+    for _ in 0..<Self.attempts {
+      do throws(SystemError) {
+        if let place = try makePlace() { return place }
+      } catch {
+        let known = (try? directory.read(Self.placeName, limit: 16)) ?? []
+        // Without locks it is no place for sessions either.
+        if known.isEmpty { directory.remove(Self.placeName) }
+        return Identifier(bytes: known)
+      }
+      Poller.pause(5)
+    }
+    return nil
+  }
+
+  /// Nil while another process makes it.
+  private func makePlace() throws(SystemError) -> Identifier? {
+    let file = try directory.create(Self.placeName)
+    if let known = Identifier(bytes: try file.read(at: 0, count: 16)) { return known }
+    guard try file.lock() else { return nil }
+    if let known = Identifier(bytes: try file.read(at: 0, count: 16)) { return known }
+    let id = Identifier(high: Machine.entropy(), low: Machine.entropy())
+    try file.write(id.bytes, at: 0)
+    return id
+  }
+
+  private static let placeName = ".place"
+  private static let attempts = 100
 
   private static let notPrivate = "not a directory that only this user may use (mode 0700)"
 

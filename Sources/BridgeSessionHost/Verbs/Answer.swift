@@ -10,10 +10,10 @@ struct Answer {
   /// True for a client, false for a person who reads text.
   var isFramed: Bool { marker != nil }
 
-  /// Says who reads what the client sends: a client sends nothing before that. At once, so that
-  /// both come in one packet.
-  func begin() {
-    if let marker { Machine.write(marker + Greeting.bytes, to: 1) }
+  /// Says who reads what the client sends, and where it keeps sessions: a client sends nothing
+  /// before that. At once, so that both come in one packet.
+  func begin(at places: [Identifier] = []) {
+    if let marker { Machine.write(marker + Greeting(places).bytes, to: 1) }
   }
 
   /// Begins an answer with a greeting of its own.

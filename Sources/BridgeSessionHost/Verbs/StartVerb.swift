@@ -69,6 +69,13 @@ struct StartVerb {
   // MARK: Claiming
 
   private func claim(_ spec: SessionSpec) -> Claim {
+    let names: Descriptor?
+    do throws(SystemError) {
+      names = try holdNames(for: spec)
+    } catch {
+      return .declined(.storage, error.text)
+    }
+    defer { names?.closeNow() }
     for _ in 0..<Self.attempts {
       if let files = SessionFiles(spec.session, in: roots) {
         guard files.specBytes == spec.payload else {
@@ -76,6 +83,9 @@ struct StartVerb {
         }
         if let claim = reclaim(files) { return claim }
         continue
+      }
+      if names != nil, let other = running(spec.name) {
+        return .declined(.nameTaken, "Session \(other) has the name already.")
       }
       do throws(SystemError) {
         guard let claim = try create(spec) else { continue }
@@ -92,6 +102,27 @@ struct StartVerb {
   }
 
   private static let attempts = 20
+
+  /// Holds the lock under which sessions that are to be the only ones of their names are claimed;
+  /// nil for others.
+  private func holdNames(for spec: SessionSpec) throws(SystemError) -> Descriptor? {
+    guard spec.isOnlyOfItsName, spec.name != nil else { return nil }
+    let file = try roots[0].directory.create(Self.namesLock)
+    for _ in 0..<Self.lockAttempts {
+      if try file.lock() { return file }
+      Poller.pause(5)
+    }
+    throw SystemError("lock of names", 11)
+  }
+
+  private static let namesLock = ".names"
+  /// 10 seconds: a claim takes milliseconds.
+  private static let lockAttempts = 2000
+
+  /// A session of this name that runs.
+  private func running(_ name: [UInt8]?) -> SessionID? {
+    SessionFiles.all(in: roots).first { $0.life != .dead && $0.spec?.name == name }?.session
+  }
 
   /// Claims the id where new sessions are kept, or in the other place where that has no space. Nil
   /// to look again.

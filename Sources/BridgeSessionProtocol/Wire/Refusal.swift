@@ -31,6 +31,8 @@ public struct Refusal: Sendable, Equatable {
     public static let outcomeUnknown = Code(rawValue: 11)
     /// No start frame came, or it came damaged: nothing was started.
     public static let noStart = Code(rawValue: 12)
+    /// Another session of the name runs, and there is to be one.
+    public static let nameTaken = Code(rawValue: 13)
   }
 
   /// The reason.

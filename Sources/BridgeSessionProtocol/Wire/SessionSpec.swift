@@ -22,6 +22,8 @@ public struct SessionSpec: Sendable, Equatable {
   public var environment: [[UInt8]] = []
   /// A name for people.
   public var name: [UInt8]?
+  /// Whether it is declined while another session of its name runs.
+  public var isOnlyOfItsName = false
   /// Retained output in bytes; nil for the default of the kind.
   public var cap: UInt64?
   /// What happens at the cap; nil for the default of the kind.
@@ -46,6 +48,7 @@ public struct SessionSpec: Sendable, Equatable {
     modes = try fields.bytes("modes") ?? []
     environment = fields.list("environment")
     name = try fields.bytes("name")
+    isOnlyOfItsName = try fields.bytes("only") != nil
     cap = try fields.offset("cap")
     whenFull = try fields.choice("full")
     keep = try fields.offset("keep")
@@ -67,6 +70,7 @@ public struct SessionSpec: Sendable, Equatable {
     if !modes.isEmpty { fields.add("modes", bytes: modes) }
     for variable in environment { fields.add("environment", bytes: variable) }
     fields.add("name", bytes: name)
+    if isOnlyOfItsName { fields.add("only", bytes: []) }
     fields.add("cap", number: cap)
     fields.add("full", text: whenFull?.rawValue)
     fields.add("keep", number: keep)

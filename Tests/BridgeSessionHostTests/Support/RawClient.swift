@@ -21,8 +21,9 @@ extension SessionBench {
       case .bytes(let more): received += more
       case .nothing: process.wait(writes: sent < bytes.count)
       case .end:
-        let count = Self.marker.utf8.count + Greeting.bytes.count
-        return (Array(received.dropFirst(count)), process.exitStatus())
+        let answer = received.dropFirst(Self.marker.utf8.count)
+        guard case .whole(let greeting) = Greeting.read(answer) else { return ([], -1) }
+        return (Array(answer.dropFirst(greeting.bytes.count)), process.exitStatus())
       }
     }
   }

@@ -49,9 +49,10 @@ final class SessionBench {
     return names.compactMap(Identifier.init(text:))
   }
 
-  /// Everything in the directory of sessions, half-made ones too.
+  /// Everything in the directory of sessions, half-made ones too, but for what belongs to all.
   var names: [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder.path)) ?? []
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: sessionsFolder.path)) ?? []
+    return names.filter { ![".place", ".names"].contains($0) }
   }
 
   func file(_ name: String) -> String { folder.appending(path: name).path }

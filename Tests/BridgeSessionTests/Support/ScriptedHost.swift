@@ -28,7 +28,7 @@ final class ScriptedChannel: ByteChannel {
   }
 
   /// What bridge-host prints before its answer: the marker, as the shell makes it, and a greeting.
-  var marker: [UInt8] { olderMarker + Greeting.bytes }
+  var marker: [UInt8] { olderMarker + Greeting([]).bytes }
 
   /// What an earlier version printed.
   var olderMarker: [UInt8] {

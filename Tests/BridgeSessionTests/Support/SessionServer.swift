@@ -88,7 +88,9 @@ final class SessionServer: Sendable {
 
   /// The sessions' directories, half-made ones too.
   var names: [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    // What belongs to all sessions.
+    return names.filter { ![".place", ".names"].contains($0) }
   }
 
   /// Where bridge-host keeps sessions.
