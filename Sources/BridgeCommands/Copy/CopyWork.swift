@@ -33,8 +33,6 @@ final class CopyWork: LinkWork {
     var isOver = false
     /// Whether the run ends, complete or not.
     var isLeaving = false
-    /// Whether the host may keep a part of a file that no run goes on with.
-    var mayLeavePart = false
     var progress = CopyProgress()
     var rate = CopyRate()
     var ledger = CopyLedger()
@@ -108,11 +106,7 @@ final class CopyWork: LinkWork {
   }
 
   var farewell: String? {
-    guard !job.isRecursive else {
-      guard state.withLock({ $0.mayLeavePart }) else { return nil }
-      return "\(context.settings.givenHost) did not say that it removed the part of a file: "
-        + "a .bridge-copy-* may be left there."
-    }
+    guard !job.isRecursive else { return nil }
     let isKept = state.withLock { state in
       !state.isOver && state.hasStarted && state.goesOn && state.progress.bytes > 0
     }
@@ -145,7 +139,10 @@ final class CopyWork: LinkWork {
       return state.transfers
     }
     for transfer in transfers where await transfer.giveUp() {
-      state.withLock { $0.mayLeavePart = true }
+      // Now: the time for an orderly end may be over before the rest of it.
+      reporter.log(
+        "bridgectl: \(context.settings.givenHost) did not say that it removed the part of a file: "
+          + "a .bridge-copy-* may be left there.")
     }
   }
 

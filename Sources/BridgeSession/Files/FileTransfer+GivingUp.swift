@@ -32,7 +32,7 @@ extension FileTransfer {
   }
 
   /// Less than a process has to end after a signal: it says then what may be left.
-  private static var givingUpLimit: Milliseconds { 1200 }
+  private static var givingUpLimit: Milliseconds { 1600 }
 
   private func untilOver() async {
     while isCarrying, !Task.isCancelled { try? await changes.wait(after: changes.version) }

@@ -222,7 +222,8 @@ extension Home {
     }
   }
 
-  /// A copy of a tree with one large file over a link of 200 KiB/s, once the host has some of it.
+  /// A copy of a tree with one large file over a link of 400 KiB/s, once the host has some of it: a
+  /// window of SSH would take five seconds.
   private func withTreeUnderWay(
     hasBridgeHost: Bool = true,
     _ body: (Home.Running, Home, FaultProxy) async throws -> Void
@@ -233,7 +234,7 @@ extension Home {
         atPath: home.file("s"), withIntermediateDirectories: true)
       try FileManager.default.moveItem(atPath: home.file("large"), toPath: home.file("s/large"))
       let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.bandwidth(200 << 10))
+      try await proxy.inject(.bandwidth(400 << 10))
       let operands = [home.file("s"), "\(host):\(home.file("d"))"]
       let running = try home.start(["cp", "-r"] + server.link(home, port: proxy.port) + operands)
       try await eventually {
