@@ -10,6 +10,16 @@ package enum Prediction: String, Sendable, CaseIterable {
 
   /// Over faster links the echo is there before anybody sees the difference.
   static let leastRoundTrip = Duration.milliseconds(60)
+
+  /// Whether keys are shown before their echo over a link of this round trip; nil where it is not
+  /// known.
+  package func isWanted(over roundTrip: Duration?) -> Bool {
+    switch self {
+    case .auto: (roundTrip ?? .zero) >= Self.leastRoundTrip
+    case .always: true
+    case .never: false
+    }
+  }
 }
 
 /// The options of what a terminal shows of a session.

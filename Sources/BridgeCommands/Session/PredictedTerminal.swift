@@ -36,7 +36,7 @@ final class PredictedTerminal: Sendable {
 
   /// The link has this round trip from now on; nil where it is not known.
   func setRoundTrip(_ time: Duration?) {
-    let isWanted = prediction == .always || (time ?? .zero) >= Prediction.leastRoundTrip
+    let isWanted = prediction.isWanted(over: time)
     change { state, _ in
       guard isWanted, let size = TerminalSize(of: 1) else {
         defer { state.echo = nil }

@@ -9,6 +9,16 @@ import Testing
     try ConnectRequest(ConnectOptions.parse(BridgeCommand.normalized(arguments)))
   }
 
+  /// On a fast link nothing is shown but what the host sends.
+  @Test(
+    arguments: [(nil, false), (0, false), (59, false), (60, true), (300, true)] as [(Int?, Bool)])
+  func keysAreShownBeforeTheirEchoOverASlowLink(milliseconds: Int?, isShown: Bool) {
+    let roundTrip = milliseconds.map { Duration.milliseconds($0) }
+    #expect(Prediction.auto.isWanted(over: roundTrip) == isShown)
+    #expect(Prediction.always.isWanted(over: roundTrip))
+    #expect(!Prediction.never.isWanted(over: roundTrip))
+  }
+
   @Test(arguments: [
     ["-p", "0", "h"], ["-p", "3", "h:4"], ["-l", "a", "b@h"], ["-l", "-a", "h"], ["-t", "-T", "h"],
     ["-q", "-v", "h"], ["--host-key", "never", "h"], ["--password-fd", "1", "h"],

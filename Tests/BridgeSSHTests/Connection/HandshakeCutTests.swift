@@ -42,6 +42,7 @@ import Testing
   ) async {
     var configuration = configuration
     // An end that is missed is what fails, not a machine that is busy for a while.
+    configuration.timeouts.handshake = .seconds(120)
     configuration.timeouts.channel = .seconds(120)
     let connection = SSHConnection(
       to: Endpoint(host: "127.0.0.1", port: port), configuration: configuration)

@@ -56,10 +56,8 @@ import Testing
     }
   }
 
-  /// On a fast link nothing is shown but what the host sends.
-  @Test(arguments: [[], ["--predict=never"]])
-  func nothingIsPredictedWhereTheEchoIsFast(_ options: [String]) async throws {
-    try await withLine(options) { _, _, screen in
+  @Test func nothingIsPredictedWhereThatIsNotWanted() async throws {
+    try await withLine(["--predict=never"]) { _, _, screen in
       screen.type("cho th''ere; exit\r")
       #expect(await screen.end() == 0)
       #expect(!screen.transcript.contains("\u{1B}[4m"))
