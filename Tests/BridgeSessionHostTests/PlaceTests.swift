@@ -69,4 +69,28 @@ import Testing
     }
     guard case .status = try bench.start(other) else { Issue.record("other"); return }
   }
+
+  /// Its keeper lives as long as a client reads what it has printed.
+  @Test func aNameIsFreeOnceItsProgramHasEnded() throws {
+    let bench = try SessionBench()
+    let specs = ["read word", "read other"].map { command in
+      bench.spec(command) {
+        $0.name = Array("build".utf8)
+        $0.isOnlyOfItsName = true
+      }
+    }
+    _ = try bench.start(specs[0])
+    let client = try bench.attach(specs[0].session)
+    try client.greet()
+    guard case .refused(let refusal) = try bench.start(specs[1]) else {
+      Issue.record("two of a name")
+      return
+    }
+    #expect(refusal.code == .nameTaken)
+    try client.type("end\n")
+    try client.pump { $0.end != nil }
+    #expect(!bench.keepers(of: specs[0].session).isEmpty)
+    guard case .status = try bench.start(specs[1]) else { Issue.record("not free"); return }
+    client.cut()
+  }
 }

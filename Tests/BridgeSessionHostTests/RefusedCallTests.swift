@@ -62,6 +62,30 @@ struct RefusedCallTests {
     #expect(bench.names.isEmpty && FileManager.default.fileExists(atPath: place))
   }
 
+  /// The locks of the id and of the names: the latter is held in the other place then.
+  @Test func withoutALockInTheHomeDirectoryASessionOfANameIsStarted() throws {
+    let bench = try bench("fcntl", "ENOLCK:when=1..2")
+    let spec = bench.spec("echo run >>\(bench.file("runs"))") {
+      $0.name = Array("build".utf8)
+      $0.isOnlyOfItsName = true
+    }
+    try expectRun(bench, spec)
+  }
+
+  /// A client that knows the id would take another one for another machine.
+  @Test func anIdOfADirectoryThatCannotBeReadNowIsKept() throws {
+    let bench = try bench("openat", "EMFILE")
+    let prelude = bench.prelude
+    bench.prelude = nil
+    _ = try bench.start(bench.spec("true"))
+    let file = bench.sessionsFolder.appending(path: ".place")
+    let id = try Data(contentsOf: file)
+    #expect(id.count == 16)
+    bench.prelude = prelude.map { "\($0) -P \(file.path)" }
+    _ = try bench.run(["list"])
+    #expect(try Data(contentsOf: file) == id)
+  }
+
   /// Kernels before 5.3 have no descriptors of processes, and some containers do not allow them.
   @Test(arguments: ["ENOSYS", "EPERM"])
   func withoutDescriptorsOfProcessesTheProgramOfADeadKeeperIsSignaled(error: String) throws {

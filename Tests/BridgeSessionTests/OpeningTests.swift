@@ -187,7 +187,6 @@ import Testing
     try await Self.detach(session, channel)
   }
 
-  /// A command that may have run is not run plainly, and the client says that it does not know.
   private static let places = (1...2).map { Identifier(high: 7, low: UInt64($0)) }
 
   /// A host that answers at one place and then at another; the first link is lost once the start
@@ -201,18 +200,24 @@ import Testing
       { $0.send($0.olderMarker + Greeting(second).bytes) })
   }
 
+  /// Loses the first link once the start was sent over it; the next one is that of `host`.
+  private static func loseStart(_ host: ScriptedHost) async throws -> ScriptedChannel {
+    var channels = host.made.makeAsyncIterator()
+    let channel = try #require(await channels.next())
+    try await channel.waitForFrame { $0.type == .start }
+    channel.hangUp()
+    return try #require(await channels.next())
+  }
+
   /// Under one name several machines answer, or the home directory is there at one time only.
   @Test func whatWasSentToOnePlaceIsNotSentToAnother() async throws {
     let host = Self.host(at: [Self.places[0]], then: [Self.places[1]])
     let session = Self.session(host)
     async let error = failure { try await session.attach() }
-    var channels = host.made.makeAsyncIterator()
-    let channel = try #require(await channels.next())
-    try await channel.waitForFrame { $0.type == .start }
-    channel.hangUp()
+    let other = try await Self.loseStart(host)
     let found = await error
     #expect(found?.caseName == "durableSessionOutcomeUnknown", "\(String(describing: found))")
-    #expect(await host.channels.last?.sentBytes == [])
+    #expect(other.sentBytes == [])
   }
 
   /// Its second directory of sessions is there again, for instance.
@@ -220,11 +225,7 @@ import Testing
     let host = Self.host(at: [Self.places[0]], then: [Self.places[1], Self.places[0]])
     let session = Self.session(host)
     async let error = failure { try await session.attach() }
-    var channels = host.made.makeAsyncIterator()
-    let channel = try #require(await channels.next())
-    try await channel.waitForFrame { $0.type == .start }
-    channel.hangUp()
-    let again = try #require(await channels.next())
+    let again = try await Self.loseStart(host)
     try await again.waitForFrame { $0.type == .start }
     again.send(.refused(Refusal(.limit, "enough")))
     again.hangUp()

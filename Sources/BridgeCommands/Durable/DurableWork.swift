@@ -203,6 +203,8 @@ final class DurableWork: LinkWork {
       for _ in 0..<Self.nameAttempts {
         if try await findRunning(spec, scope) { return }
         if try await starts(spec, scope) { return found.set(spec.session) }
+        // The other one is being started, or has ended since.
+        try? await context.clock.sleep(for: Self.namePause)
       }
       throw .internalError(detail: "sessions of one name come and go")
     } catch {
@@ -212,8 +214,8 @@ final class DurableWork: LinkWork {
     }
   }
 
-  /// One that has the name may end before it is looked for.
-  private static let nameAttempts = 10
+  private static let nameAttempts = 50
+  private static let namePause = Duration.milliseconds(100)
 
   /// Returns whether it was started: false where another client was first with the name.
   private func starts(

@@ -107,7 +107,17 @@ struct StartVerb {
   /// nil for others.
   private func holdNames(for spec: SessionSpec) throws(SystemError) -> Descriptor? {
     guard spec.isOnlyOfItsName, spec.name != nil else { return nil }
-    let file = try roots[0].directory.create(Self.namesLock)
+    do throws(SystemError) {
+      return try lockNames(in: roots[0].directory)
+    } catch {
+      // As sessions are kept in the other place then.
+      guard error.isUnsuitablePlace, let other = StateRoot.openLast() else { throw error }
+      return try lockNames(in: other.directory)
+    }
+  }
+
+  private func lockNames(in directory: Directory) throws(SystemError) -> Descriptor {
+    let file = try directory.create(Self.namesLock)
     for _ in 0..<Self.lockAttempts {
       if try file.lock() { return file }
       Poller.pause(5)
@@ -119,9 +129,13 @@ struct StartVerb {
   /// 10 seconds: a claim takes milliseconds.
   private static let lockAttempts = 2000
 
-  /// A session of this name that runs.
+  /// A session of this name that runs, or is being started. One that has ended may have a keeper
+  /// still, for those who read it.
   private func running(_ name: [UInt8]?) -> SessionID? {
-    SessionFiles.all(in: roots).first { $0.life != .dead && $0.spec?.name == name }?.session
+    SessionFiles.all(in: roots).first { files in
+      guard let status = files.status(), status.name == name else { return false }
+      return status.state == .running || (status.state == .claimed && files.life != .dead)
+    }?.session
   }
 
   /// Claims the id where new sessions are kept, or in the other place where that has no space. Nil

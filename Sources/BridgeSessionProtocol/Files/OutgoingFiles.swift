@@ -81,7 +81,7 @@ package struct OutgoingFiles: Sendable {
   }
 
   /// How much more may be under way.
-  package var space: UInt64 {
+  private var space: UInt64 {
     let (most, underWay) = (min(lead, pace), sent - arrived)
     return most > underWay ? most - underWay : 0
   }
