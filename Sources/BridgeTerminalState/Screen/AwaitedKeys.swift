@@ -13,30 +13,44 @@ struct AwaitedKeys {
   private var keys: [TypedKey] = []
   /// Whether the last echo was of the key before the first one.
   private var follows = false
+  /// How many of the first keys came back, one after the other, before their echo could be here.
+  private var early = 0
 
   /// The echo of an older key will not come any more: a program took it.
   private static let longest = Duration.seconds(5)
   private static let most = 256
+  /// So many keys are not printed in a row by anything but their echo: the round trip is shorter
+  /// than was measured.
+  private static let mostEarly = 3
 
   var isEmpty: Bool { keys.isEmpty }
   var first: TypedKey? { keys.first }
+  /// Whether the last text may have been an echo that came too soon to be one.
+  var mayBeEarly: Bool { early > 0 }
 
-  mutating func removeFirst() { keys.removeFirst() }
+  mutating func removeFirst() {
+    keys.removeFirst()
+    early = 0
+  }
 
   mutating func append(_ key: TypedKey) {
     keys.append(key)
-    if keys.count > Self.most { keys.removeFirst(keys.count - Self.most) }
+    guard keys.count > Self.most else { return }
+    keys.removeFirst(keys.count - Self.most)
+    early = 0
   }
 
   /// Puts keys back in the order in which they were typed.
   mutating func insert(_ others: [TypedKey]) {
     guard let first = others.first else { return }
     keys.insert(contentsOf: others, at: keys.firstIndex { $0.time > first.time } ?? keys.count)
-    follows = false
+    (follows, early) = (false, 0)
   }
 
   mutating func forget(at now: Duration) {
+    let count = keys.count
     keys.removeAll { now > $0.time + Self.longest }
+    if keys.count < count { early = 0 }
   }
 
   /// Drops lines that were ended and that `screen` shows: they were echoed while that could not be
@@ -55,6 +69,7 @@ struct AwaitedKeys {
       if !isShown { kept += line + [TypedKey(input: .other, at: line.last?.time ?? .zero)] }
     }
     keys = kept + keys[(end + 1)...]
+    early = 0
   }
 
   private static let shortestLine = 4
@@ -74,14 +89,26 @@ struct AwaitedKeys {
       end >= text.count && keys[end - 1].time <= latest
         && zip(keys[end - text.count..<end], text).allSatisfy { $0.input == .character($1) }
     }
-    guard let end = ends.first else {
-      follows = false
-      return nil
-    }
+    guard let end = ends.first else { return takeEarly(text) }
     let echo = Echo(
       key: keys[end - 1], isSure: ends.count == 1, follows: follows && end == text.count)
     keys.removeFirst(end)
-    follows = true
+    (follows, early) = (true, 0)
+    return echo
+  }
+
+  /// Takes the first keys once enough of them came back too soon.
+  private mutating func takeEarly(_ text: [UInt32]) -> Echo? {
+    follows = false
+    let awaited = keys.dropFirst(early)
+    let isEcho =
+      awaited.count >= text.count
+      && zip(awaited, text).allSatisfy { $0.input == .character($1) }
+    early = isEcho ? early + text.count : 0
+    guard early >= Self.mostEarly else { return nil }
+    let echo = Echo(key: keys[early - 1], isSure: true, follows: true)
+    keys.removeFirst(early)
+    (follows, early) = (true, 0)
     return echo
   }
 }

@@ -231,9 +231,10 @@ public struct PredictiveEcho: Sendable {
     // A shell that edits its lines has pastes marked there, and nothing else does that prompts.
     let isEditor = screen.modeValue(2004, initial: false)
     guard let echo = awaited.take(text, typedBy: now - leastEcho) else {
-      if !isEditor, !awaited.isEmpty { phase = .masked }
+      if !isEditor, !awaited.isEmpty, !awaited.mayBeEarly { phase = .masked }
       return
     }
+    if now - echo.key.time < leastEcho { roundTrip = now - echo.key.time }
     record([echo.key], at: now)
     guard echo.isSure, isEditor || text.count > 1 || echo.follows else { return }
     var line = EchoedLine(from: last, to: place)
@@ -246,8 +247,8 @@ public struct PredictiveEcho: Sendable {
     }
   }
 
-  /// An echo that comes sooner is of another key. The round trip was measured on a host or a
-  /// machine that may have been busy.
+  /// An echo that comes sooner is of another key, unless several do: the round trip was measured on
+  /// a host or a machine that may have been busy.
   private var leastEcho: Duration { max(.zero, roundTrip - .milliseconds(40)) / 2 }
 
   /// What terminals show in place of a password.

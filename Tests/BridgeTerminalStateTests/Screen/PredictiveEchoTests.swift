@@ -324,6 +324,36 @@ import Testing
     #expect(terminal.row == "> a")
   }
 
+  /// The host was busy when the round trip was measured. What a program prints has the keys that
+  /// were typed by accident, but not several in a row.
+  @Test(arguments: ["\u{1B}[?2004h", ""])
+  func aRoundTripThatIsShorterThanWasMeasuredIsSeenByThreeEchoes(_ editor: String) {
+    var terminal = Terminal()
+    terminal.print("\r\n\(editor)> ")
+    terminal.echo.roundTrip = .seconds(2)
+    for key in ["m", "a"] {
+      terminal.type(key)
+      terminal.print(key)
+      #expect(terminal.difference == [])
+    }
+    terminal.type("k")
+    #expect(terminal.row == "> ma")
+    terminal.print("k")
+    terminal.type("e")
+    #expect(terminal.row == "> make")
+    terminal.print("e")
+    #expect(terminal.difference == [] && terminal.echo.roundTrip == .milliseconds(200))
+  }
+
+  @Test func anEchoOfAnotherKeyBetweenThemCountsFromTheStart() {
+    var terminal = Terminal(prompt: "> ")
+    terminal.echo.roundTrip = .seconds(2)
+    terminal.type("make")
+    for text in ["m", "x", "a", "k"] { terminal.print(text) }
+    terminal.type("e")
+    #expect(terminal.row == "> mxak" && terminal.echo.roundTrip == .seconds(2))
+  }
+
   /// It was typed ahead of the first prompt.
   @Test func aLineThatTheScreenShowsIsAwaitedNoMore() {
     var terminal = Terminal()
