@@ -21,6 +21,9 @@ struct SequenceScanner: Sendable {
     case ground
     case escape
     case parameters
+    /// So many bytes are missing of a character that is no ASCII: it breaks a sequence off, and is
+    /// not shown.
+    case character(missing: Int)
     /// OSC, DCS, SOS, PM, APC: until BEL (OSC only) or ESC \. What is not kept was handed out.
     case string(isOSC: Bool, isKept: Bool)
     /// ESC in a string: its end, whatever follows.
@@ -46,7 +49,7 @@ struct SequenceScanner: Sendable {
     switch state {
     case .string(let isOSC, isKept: false), .stringEscape(let isOSC, isKept: false):
       Array((isOSC ? "\u{1B}]-" : "\u{1B}X").utf8) + pending
-    case .ground, .escape, .parameters, .string, .stringEscape: pending
+    case .ground, .escape, .parameters, .character, .string, .stringEscape: pending
     }
   }
 
@@ -61,6 +64,8 @@ struct SequenceScanner: Sendable {
       case .ground: if let token = ground(bytes, &position) { return token }
       case .string(let isOSC, let isKept):
         if let token = string(bytes, &position, isOSC, isKept) { return token }
+      case .character(let missing):
+        if let token = character(missing, bytes[position], &position) { return token }
       case .escape, .parameters, .stringEscape:
         if let token = step(bytes[position], &position) { return token }
       }
@@ -128,9 +133,33 @@ struct SequenceScanner: Sendable {
     // Other controls act at once.
     if byte < 0x20 || byte == 0x7F { return .control(byte) }
     pending.append(byte)
+    if byte >= 0x80 {
+      state = .character(missing: Self.missing(behind: byte))
+      return state == .character(missing: 0) ? breakOff(true) : nil
+    }
     if pending.count >= Self.limit { return breakOff(true) }
     if state == .parameters { return (0x40...0x7E).contains(byte) ? complete(true) : nil }
     return stepEscape(byte)
+  }
+
+  /// How many bytes of UTF-8 follow the first one of a character.
+  private static func missing(behind lead: UInt8) -> Int {
+    switch lead {
+    case 0xC2...0xDF: 1
+    case 0xE0...0xEF: 2
+    case 0xF0...0xF4: 3
+    case _: 0
+    }
+  }
+
+  private mutating func character(
+    _ missing: Int, _ byte: UInt8, _ position: inout Int
+  ) -> Token? {
+    guard (0x80...0xBF).contains(byte) else { return breakOff(true) }
+    position += 1
+    pending.append(byte)
+    state = .character(missing: missing - 1)
+    return missing == 1 ? breakOff(true) : nil
   }
 
   private mutating func stepEscape(_ byte: UInt8) -> Token? {

@@ -199,6 +199,30 @@ import Testing
     #expect(seen.contains(sizes), "\(sizes)")
   }
 
+  /// It is resized twice for a new client, whose terminal has one size all the time.
+  @Test func aFullScreenProgramThatDrawsNothingAnewIsShownAsItIs() throws {
+    let bench = try SessionBench()
+    let spec = terminal(
+      bench, "yes plain | head -c 20000; printf '\\033[?1049h'; seq 50; printf end; read word")
+    _ = try bench.start(spec)
+    try bench.wait(for: spec.session, toPrint: 23_535)
+    let drawn = try [1, 2].map { _ in
+      let client = try bench.attach(
+        spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
+      ) {
+        $0.replay = .screen
+        $0.takes = true
+        $0.size = WindowSize(columns: 100, rows: 30)
+      }
+      try client.greet()
+      var screen = TerminalScreen(rows: 30, columns: 100)
+      screen.track(client.welcome?.modes ?? [])
+      return (0..<30).map { screen.text(ofRow: $0) }
+    }
+    #expect(drawn[0].suffix(3) == ["49", "50", "end"])
+    #expect(drawn[1] == drawn[0])
+  }
+
   @Test func withoutAnAttachmentTheKeeperSaysWhatTerminalItIs() throws {
     let bench = try SessionBench()
     let command = "stty raw; printf '\\033[c'; head -c 9 >answer; stty sane; exit 3"

@@ -20,18 +20,14 @@ extension Keeper {
   /// shows nothing yet gets another size first; in line mode that would only repeat the prompt.
   func resize(to size: WindowSize, at now: Milliseconds) {
     redraw = nil
+    // The client's terminal has this size already, and never has the other one.
+    checkpoint?.resize(to: size, at: server.journal.newest)
     guard server.takeNewScreen(), tracker.isAlternateScreen, size.rows > 1 else {
-      return setSize(size)
+      return program.resize(size)
     }
     var other = size
     other.rows -= 1
-    setSize(other)
+    program.resize(other)
     redraw = (now + Self.redrawDelay, size)
-  }
-
-  /// Sets the size now.
-  func setSize(_ size: WindowSize) {
-    program.resize(size)
-    checkpoint?.resize(to: size, at: server.journal.newest)
   }
 }

@@ -168,7 +168,7 @@ final class Keeper {
     }
     if let redraw, redraw.at <= now {
       self.redraw = nil
-      setSize(redraw.size)
+      program.resize(redraw.size)
     }
     advanceScreen(at: now)
     callers.removeAll { !$0.isKnown && now >= $0.since + Self.callerTimeout }

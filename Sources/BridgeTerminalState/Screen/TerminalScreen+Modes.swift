@@ -40,13 +40,14 @@ extension TerminalScreen {
     case (1049, true):
       saveCursor()
       switchScreen(to: true)
-      grid.clear(0..<rows, blankWord)
+      eraseAll()
     case (1049, false):
       switchScreen(to: false)
       // Entering again by 1049 clears it.
       other = nil
       restoreCursor()
     case (1047, false):
+      if isAlternate { eraseAll() }
       switchScreen(to: false)
       other = nil
     case _: switchScreen(to: isOn)
@@ -107,7 +108,8 @@ extension TerminalScreen {
     case UInt8(ascii: "O"): singleShift = 3
     case UInt8(ascii: "n"): cursor.charsets.active = 2
     case UInt8(ascii: "o"): cursor.charsets.active = 3
-    case UInt8(ascii: "6"), UInt8(ascii: "9"): break
+    case UInt8(ascii: "6"): stepColumn(-1)
+    case UInt8(ascii: "9"): stepColumn(1)
     case UInt8(ascii: "#"): if sequence.final == UInt8(ascii: "8") { align() }
     case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"):
       designate(sequence)

@@ -62,28 +62,22 @@ extension TerminalScreen {
     writer.set(Charsets())
   }
 
-  /// Goes to a place; where a wrap is pending, or REP would repeat the character before it, that
-  /// one is written again.
+  /// Goes to a place; where a wrap is pending, the character there is written again.
   private func place(
-    _ cursor: Cursor, on grid: CellGrid?, _ writer: inout ScreenWriter, row: Int, column: Int,
-    repeats: Bool = false
+    _ cursor: Cursor, on grid: CellGrid?, _ writer: inout ScreenWriter, row: Int, column: Int
   ) {
-    var back = cursor.isWrapPending ? 0 : 1
-    let before = cursor.column - back
-    guard let grid, before >= 0 else { return writer.move(row: row, column: column) }
-    var cell = grid[cursor.row, before]
-    // Between both cells of a wide character.
-    if cell.isWide { return writer.move(row: row, column: column) }
-    if cell.isTail, before > 0 {
-      cell = grid[cursor.row, before - 1]
-      back += 1
-    }
-    let isLast = repeats && !cell.isCluster && cell.content == lastScalar
-    guard cursor.isWrapPending || (isLast && column >= back) else {
+    guard let grid, cursor.isWrapPending, !grid[cursor.row, cursor.column].isWide else {
       return writer.move(row: row, column: column)
     }
-    writer.move(row: row, column: column - back)
+    let (cell, first) = character(at: cursor.column, in: cursor.row, of: grid)
+    writer.move(row: row, column: column - (cursor.column - first))
     writer.write(cell)
+  }
+
+  /// The character of a cell that is no first half, and its column.
+  private func character(at column: Int, in row: Int, of grid: CellGrid) -> (ScreenCell, Int) {
+    let cell = grid[row, column]
+    return cell.isTail && column > 0 ? (grid[row, column - 1], column - 1) : (cell, column)
   }
 
   /// All that is neither cells nor cursor.
@@ -116,15 +110,37 @@ extension TerminalScreen {
   private func putLast(_ writer: inout ScreenWriter) {
     if cursor.hasOrigin { writer.write("\u{1B}[?6h") }
     let (top, left) = cursor.hasOrigin ? (margins.top, margins.left) : (0, 0)
-    place(
-      cursor, on: grid, &writer, row: max(cursor.row - top, 0),
-      column: max(cursor.column - left, 0), repeats: true)
+    let (row, column) = (max(cursor.row - top, 0), max(cursor.column - left, 0))
+    let last = repeated
+    if let last {
+      writer.move(row: row, column: column - (cursor.column - last.column))
+    } else {
+      place(cursor, on: grid, &writer, row: row, column: column)
+    }
     writer.set(cursor.style)
     writer.set(cursor.charsets)
-    if inserts { writer.write("\u{1B}[4h") }
+    if inserts {
+      if let last { writer.write("\u{1B}[\(last.cell.isWide ? 2 : 1)P") }
+      writer.write("\u{1B}[4h")
+    }
     if !wraps { writer.write("\u{1B}[?7l") }
     if modeValue(2026, initial: false) { writer.write("\u{1B}[?2026h") }
     if let singleShift { writer.write(singleShift == 2 ? "\u{1B}N" : "\u{1B}O") }
+    if let last { writer.write(last.cell) }
+  }
+
+  /// The character that REP would repeat, before the cursor: it is written again, as the last one.
+  private var repeated: (cell: ScreenCell, column: Int)? {
+    let before = cursor.column - (cursor.isWrapPending ? 0 : 1)
+    let first = cursor.hasOrigin ? margins.left : 0
+    guard lastScalar > 0, before >= first, wraps || !cursor.isWrapPending,
+      !grid[cursor.row, before].isWide
+    else { return nil }
+    let (cell, column) = character(at: before, in: cursor.row, of: grid)
+    let isLast =
+      column >= first && !cell.isCluster && cell.content == lastScalar
+      && table.styles[cell.style] == cursor.style
+    return isLast ? (cell, column) : nil
   }
 }
 

@@ -83,7 +83,9 @@ extension TerminalScreen {
       (cursor.column, cursor.isWrapPending) = (margins.left, false)
     case UInt8(ascii: "S"): grid.scrollUp(margins, count: count, blankWord)
     case UInt8(ascii: "T"), UInt8(ascii: "^"):
-      if parameters.count <= 1 { grid.scrollDown(margins, count: count, blankWord) }
+      // Of all counts only this one may be 0.
+      guard parameters.count <= 1, parameters[0] != 0 else { return }
+      grid.scrollDown(margins, count: count, blankWord)
     case UInt8(ascii: "g"):
       if parameters[0] ?? 0 == 0 { tabStops[cursor.column] = false }
       if parameters[0] == 3 { tabStops = tabStops.map { _ in false } }
@@ -198,22 +200,26 @@ extension TerminalScreen {
     case 1:
       grid.clear(0..<cursor.row, blankWord)
       eraseLine(1)
-    case 2: grid.clear(0..<rows, blankWord)
+    case 2: eraseAll()
     case 3: if !isAlternate { grid.clearHistory() }
     case _: break
     }
   }
 
+  mutating func eraseAll() {
+    cursor.isWrapPending = false
+    grid.clear(0..<rows, blankWord)
+  }
+
   private mutating func eraseLine(_ kind: Int) {
     let row = cursor.row
     switch kind {
-    case 0:
-      cursor.isWrapPending = false
-      grid.fill(row, from: cursor.column, to: columns, blankWord)
+    case 0: grid.fill(row, from: cursor.column, to: columns, blankWord)
     case 1: grid.fill(row, from: 0, to: cursor.column + 1, blankWord)
     case 2: grid.fill(row, from: 0, to: columns, blankWord)
-    case _: break
+    case _: return
     }
+    cursor.isWrapPending = false
   }
 
   /// DECSED and DECSEL: what is protected stays.
@@ -222,6 +228,7 @@ extension TerminalScreen {
     let end =
       kind == 1 ? (cursor.row, cursor.column + 1) : (isLine ? cursor.row : rows - 1, columns)
     guard (0...2).contains(kind) else { return }
+    cursor.isWrapPending = false
     for row in start.0...end.0 {
       let (first, last) = (row == start.0 ? start.1 : 0, row == end.0 ? end.1 : columns)
       for column in first..<last {
@@ -238,7 +245,6 @@ extension TerminalScreen {
   private mutating func shiftColumns(_ direction: Int) {
     guard isInMargins else { return }
     shiftColumns(from: margins.left, parameters.positive(0) * direction)
-    cursor.isWrapPending = false
   }
 
   private mutating func shiftColumns(from left: Int, _ count: Int) {
@@ -257,9 +263,18 @@ extension TerminalScreen {
     switch parameters.final {
     case UInt8(ascii: "}"): shiftColumns(from: cursor.column, parameters.positive(0))
     case UInt8(ascii: "~"): shiftColumns(from: cursor.column, -parameters.positive(0))
-    case _: return
+    case _: break
     }
-    cursor.isWrapPending = false
+  }
+
+  /// DECBI and DECFI: a step left or right; at the margin the columns of the region go on.
+  mutating func stepColumn(_ direction: Int) {
+    let edge = direction < 0 ? margins.left : margins.right
+    if cursor.column != edge {
+      if direction < 0 { moveLeft(1) } else { moveRight(1) }
+    } else if isInMargins {
+      shiftColumns(from: margins.left, -direction)
+    }
   }
 
   /// DECERA and DECFRA.

@@ -69,7 +69,7 @@ public struct TerminalScreen: Sendable {
   var clears: UInt64 = 0
   /// Of the main screen.
   var rowRelation = RowRelation.sameSteps(isCleared: false)
-  /// What REP repeats.
+  /// What REP repeats: nothing behind any other control function.
   var lastScalar: UInt32 = 0
   /// All that output has set besides.
   var state = TerminalState()
@@ -132,10 +132,10 @@ public struct TerminalScreen: Sendable {
         index = printASCII(bytes, from: index)
       } else if byte != 0x1B {
         control(byte)
-        index += 1
+        (index, lastScalar) = (index + 1, 0)
       } else if let end = parameters.read(bytes, at: index) {
         applyCSI(bytes[index..<end])
-        index = end
+        (index, lastScalar) = (end, 0)
       } else {
         scanner.begin()
         index += 1
@@ -149,6 +149,7 @@ public struct TerminalScreen: Sendable {
     case .sequence(let sequence): apply(sequence)
     case .text, .start, .rest, .end, .broken: break
     }
+    lastScalar = 0
   }
 
   private mutating func apply(_ sequence: ControlSequence) {

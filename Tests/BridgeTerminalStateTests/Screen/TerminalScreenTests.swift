@@ -29,6 +29,9 @@ import Testing
     ("日本", "日本"), ("012345678日", "012345678|日"), ("日^[1Gx", "x"), ("日^[2Gx", " x"),
     ("e\u{301}x", "e\u{301}x"), ("日\u{301}", "日\u{301}"),
     ("0123456789\u{301}", "0123456789\u{301}"), ("👩\u{200D}💻", "👩\u{200D}💻"),
+    // In a sequence they break it off.
+    ("^[3日*x", "*x"), ("^[日é", "é"), ("^[?日hx", "hx"), ("^日x", "x"), ("^(日x", "x"),
+    ("^[31😀mx", "mx"), ("^]2;日\u{7}x", "x"),
     // The cursor.
     ("^[2;3Hx", "|  x"), ("^[Hx^[99;99Hy", "x|||         y"), ("^[2Bx^[Ay", "| y|x"),
     ("^[3Cx^[2Dy", "  yx"), ("abc^[Ex^[Fy", "ybc|x"), ("abc^[2Gx^[3dy", "axc||  y"),
@@ -36,6 +39,10 @@ import Testing
     // Erasing.
     ("abc^[2G^[K", "a"), ("abc^[2G^[1K", "  c"), ("abc^[2K", ""), ("a\r\nb\r\nc^[2;1H^[J", "a"),
     ("a\r\nb\r\nc^[2;1H^[1J", "||c"), ("a\r\nb^[2J", ""), ("abcd^[2G^[2X", "a  d"),
+    ("0123456789^[2Kxy", "         x|y"), ("0123456789^[1Kx", "         x"),
+    ("0123456789^[2Jx", "         x"), ("0123456789^[1Jx", "         x"),
+    ("0123456789^[?Kx", "012345678x"), ("0123456789^[?2Jx", "         x"),
+    ("0123456789^[3Jx", "0123456789|x"),
     ("a^[3J", "a"), ("^[1\"qa^[\"qb^[1G^[?K", "a"), ("ab^[1\"qc^[?2J", "  c"),
     // Inserting and deleting.
     ("abc^[2G^[2@", "a  bc"), ("abcd^[2G^[2P", "ad"), ("a\r\nb\r\nc^[2H^[L", "a||b|c"),
@@ -58,11 +65,18 @@ import Testing
     ("0123456789^7^[H^8x", "0123456789|x"),
     // Both screens.
     ("main^[?1049halt", "    alt"), ("main^[?1049halt^[?1049l!", "main!"),
+    ("0123456789^[?1049hx", "         x"), ("0123456789^[?1047h^[?1047lx", "012345678x"),
+    ("0123456789^[?47h^[?47lx", "0123456789|x"),
     ("a^[?47hb^[?47lc^[?47h", " b"), ("a^[?1047hb^[?1047l^[?47h", ""),
     // Others.
-    ("ab^[3b", "abbbb"), ("日^[b", "日日"), ("x^cy", "y"), ("^#8^[2;2H^[J", "EEEEEEEEEE|E"),
+    ("ab^[3b", "abbbb"), ("ab^[m^[3bc", "abc"), ("ab^[b^[bc", "abbc"), ("ab\u{0}^[bc", "abc"),
+    ("ab^]2;t^\\^[bc", "abc"), ("^(0q^(B^[bq", "─q"), ("^(0q^[bq", "───"),
+    ("1\r\n2^[0Tx", "1|2x"), ("1\r\n2^[0Sx", "2| x"),
+    ("日^[b", "日日"), ("x^cy", "y"), ("^#8^[2;2H^[J", "EEEEEEEEEE|E"),
     ("a^]0;title\u{7}b^P1$qm^\\c^_G^\\d^Xe^\\f", "abcdf"), ("^[31;1;4:3;58:2::1:2:3mx", "x"),
     ("abc\r\ndef^[1;2;2;3$z", "a|d"), ("abc\r\ndef^[88;1;2;2;3$x", "aXX|dXX"),
+    ("0123456789^['}x", "012345678|x"), ("0123456789^[ @x", "123456789|x"),
+    ("abc^[H^6x", "xabc"), ("abc^6x", "abx"), ("abc^[10G^9x", "bc       x"), ("abc^[H^9x", "axc"),
     ("abc^[2G^[2'}", "a  bc"), ("abc^[1G^['~", "bc"), ("abc^[ @", "bc"), ("abc^[2 A", "  abc"),
     ("a^[?7$pb^[>qc^[<<5md", "abcd"),
   ])
@@ -89,7 +103,8 @@ import Testing
       ([0xFF, 0x61], "\u{FFFD}a"), ([0xE6, 0x97, 0x61], "\u{FFFD}a"),
       ([0xC0, 0x80], "\u{FFFD}\u{FFFD}"), ([0xED, 0xA0, 0x80], "\u{FFFD}\u{FFFD}\u{FFFD}"),
       ([0xE6, 0x1B, 0x5B, 0x6D, 0x61], "\u{FFFD}a"), ([0xF4, 0x90, 0x61], "\u{FFFD}\u{FFFD}a"),
-      ([0xE6, 0x0D, 0x61], "a"),
+      ([0xE6, 0x0D, 0x61], "a"), ([0x1B, 0x5B, 0xFF, 0x61], "a"),
+      ([0x1B, 0x5B, 0xE6, 0x97, 0x61], "a"), ([0x1B, 0x5B, 0xE6, 0x1B, 0x5B, 0x6D, 0x61], "a"),
     ] as [([UInt8], String)])
   func whatIsNoCharacterIsReplaced(_ bytes: [UInt8], _ expected: String) {
     var screen = TerminalScreen(rows: 4, columns: 10)
