@@ -114,8 +114,8 @@ let package = Package(
       name: "soak",
       dependencies: [
         "BridgeErrors", "BridgeFaults", "BridgeRecovery", "BridgeSSH", "BridgeSession",
-        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTransport", "BridgeWaiting",
-        "BridgeWebSocket", "Narration", "bridge-host",
+        "BridgeSessionProtocol", "BridgeSupervision", "BridgeTerminalState", "BridgeTransport",
+        "BridgeWaiting", "BridgeWebSocket", "Narration", "bridge-host",
       ], path: "Examples/soak"),
     linkExample("supervised-fleet"),
     linkExample("websocket-close-codes"), linkExample("websocket-handshake-stall"),

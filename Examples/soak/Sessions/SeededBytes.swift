@@ -3,7 +3,7 @@ import BridgeFaults
 /// Bytes that follow from their offset: one that is lost, doubled or moved is seen where it is.
 struct SeededBytes: Sendable {
   var seed: UInt64
-  /// Printable characters only: of a terminal's output, the keeper answers what asks a terminal.
+  /// What a terminal draws with, and nothing that asks it: the keeper would answer.
   var isText = false
 
   func bytes(_ range: Range<Int>) -> [UInt8] {
@@ -14,13 +14,41 @@ struct SeededBytes: Sendable {
       // Eight bytes a number.
       var generator = SplitMix64(seed: seed &+ UInt64(offset / 8) &* 0xD1B5_4A32_D192_ED03)
       let number = generator.next()
+      let start = isText ? Self.sequence(generator.next()) : []
       repeat {
         let byte = UInt8(truncatingIfNeeded: number >> UInt64(offset % 8 * 8))
-        result.append(isText ? 0x20 + byte % 95 : byte)
+        let column = offset % 8
+        let other = isText ? 0x20 + byte % 95 : byte
+        result.append(column < start.count ? start[column] : other)
         offset += 1
       } while offset % 8 != 0 && offset < range.upperBound
     }
     return result
+  }
+
+  /// What eight bytes of a terminal's output begin with: mostly nothing, or what moves the cursor
+  /// or changes what is drawn.
+  private static func sequence(_ number: UInt64) -> [UInt8] {
+    let (row, column) = ((number >> 8) % 24 + 1, (number >> 16) % 80 + 1)
+    let text: String? =
+      switch number % 64 {
+      case 0..<8: "\r\n"
+      case 8..<12: "\u{1B}[\(row);\(column)H"
+      case 12..<18: "\u{1B}[3\((number >> 24) % 8)m"
+      case 18: "\u{1B}[K"
+      case 19: "\u{1B}[2L"
+      case 20: "\u{1B}M"
+      case 21: "\u{1B}[5;20r"
+      case 22: "\u{1B}[r"
+      case 23: "\u{1B}7"
+      case 24: "\u{1B}8"
+      case 25: "\u{1B}[?1049h"
+      case 26: "\u{1B}[?1049l"
+      case 27..<30: "日本"
+      case 30: (number >> 32) % 8 == 0 ? "\u{1B}[2J" : nil
+      case _: nil
+      }
+    return Array((text ?? "").utf8)
   }
 }
 

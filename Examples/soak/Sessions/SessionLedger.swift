@@ -50,6 +50,11 @@ struct SessionReport: Codable, Sendable {
     var lives = 0
     var links = 0
     var viewers = 0
+    var smallViewers = 0
+    /// Screens that came in place of output, each compared with all of it: to clients that type,
+    /// and to viewers.
+    var skips = 0
+    var skipsOfViewers = 0
     var printed = 0
     var typed = 0
   }
@@ -96,7 +101,10 @@ struct SessionReport: Codable, Sendable {
     var lines = [
       "faults: " + kinds.joined(separator: ", "),
       "sessions: \(totals.ended) ended as their programs did, \(totals.lost) lost with a killed "
-        + "keeper; \(totals.onTerminal) on a terminal, \(totals.viewers) with a stalled viewer",
+        + "keeper; \(totals.onTerminal) on a terminal, \(totals.viewers) with a stalled viewer, "
+        + "\(totals.smallViewers) with a smaller one",
+      "screens in place of output, each compared: \(totals.skips) to clients that type, "
+        + "\(totals.skipsOfViewers) to viewers",
       "lives of clients: \(totals.lives), links: \(totals.links); bytes printed: "
         + "\(totals.printed), typed: \(totals.typed)",
       "left: \(processesLeft.count) processes, \(filesLeft) sessions; descriptors "

@@ -16,6 +16,10 @@ struct SessionPlan: Sendable {
   let keeperDeath: Int?
   /// A second client attaches and reads nothing.
   let hasStalledViewer: Bool
+  /// Its client is sent the screen in place of output that it is far behind.
+  let catchesUp: Bool
+  /// A second client, whose terminal is smaller, attaches and falls behind.
+  let hasSmallViewer: Bool
 
   /// Without faults: what is made on first use is no leak.
   static func quiet(slot: Int, seed: UInt64) -> SessionPlan {
@@ -30,20 +34,24 @@ struct SessionPlan: Sendable {
     client = Identifier(high: generator.next(), low: generator.next())
     (outputSeed, inputSeed) = (generator.next(), generator.next())
     let most = isQuiet ? 32 << 10 : 2 << 20
-    outputCount = Int.random(in: 1...most, using: &generator)
+    let part = Double.random(in: 0..<1, using: &generator)
     inputCount = Int.random(in: 1...(most / 16), using: &generator)
     status = UInt8.random(in: 0...250, using: &generator)
     let kind = Int.random(in: 0..<24, using: &generator)
     keeperDeath = kind == 0 && !isQuiet ? Int.random(in: 1...6, using: &generator) : nil
     isOnTerminal = kind % 2 == 1
     hasStalledViewer = kind % 4 == 2 && !isQuiet
+    catchesUp = kind % 4 == 3 && !isQuiet
+    // In a second without a link more than a client is sent.
+    outputCount = 1 + Int(part * Double(catchesUp ? 12 << 20 : most))
+    hasSmallViewer = kind % 8 >= 5 && isOnTerminal && !isQuiet
   }
 
   /// The program in `folder`.
   func program(in folder: String) -> SoakProgram {
     SoakProgram(
       folder: folder, output: output, outputCount: outputCount, input: input,
-      inputCount: inputCount, status: Int32(status))
+      inputCount: inputCount, status: Int32(status), longestPause: catchesUp ? 4 : 40)
   }
 
   var output: SeededBytes { SeededBytes(seed: outputSeed, isText: isOnTerminal) }
@@ -55,7 +63,11 @@ struct SessionPlan: Sendable {
     let words = ([executable] + program(in: folder).arguments).map { "'\($0)'" }
     let command = "exec " + words.joined(separator: " ")
     spec.command = Array((isOnTerminal ? "stty raw -echo; " + command : command).utf8)
-    if isOnTerminal { spec.terminal = Array("dumb".utf8) }
+    if isOnTerminal {
+      spec.terminal = Array("dumb".utf8)
+      spec.size = WindowSize(
+        columns: UInt16(WatchedScreen.columns), rows: UInt16(WatchedScreen.rows))
+    }
     return spec
   }
 }

@@ -31,8 +31,9 @@ struct SessionSlot: Sendable {
   func run(_ plan: SessionPlan, quietly: Bool = false) async {
     let folder = place.workFolder(plan.name)
     let spec = plan.spec(place.executable, in: folder)
-    let store = ClientStore()
+    let store = ClientStore(plan)
     let viewer = plan.hasStalledViewer ? Task { await watchStalled(plan, store) } : nil
+    let small = plan.hasSmallViewer ? Task { await watchSlowly(plan, store) } : nil
     var havoc = SessionHavocMaker(plan: plan, place: place, proxy: proxy, ledger: ledger)
     var (ending, lives, links) = (SessionClient.Ending.killed, 0, 0)
     while ending == .killed {
@@ -46,6 +47,8 @@ struct SessionSlot: Sendable {
       await life.dialer.kill()
     }
     await viewer?.value
+    let skips = await store.output.screen?.skips ?? 0
+    let smallSkips = await small?.value ?? 0
     await calm()
     await verify(plan, ending, await store.output, folder, wasLost: havoc.hasKilledKeeper)
     let (lifeCount, linkCount) = (lives, links)
@@ -53,6 +56,9 @@ struct SessionSlot: Sendable {
       ($0.lives, $0.links) = ($0.lives + lifeCount, $0.links + linkCount)
       if plan.isOnTerminal { $0.onTerminal += 1 }
       if plan.hasStalledViewer { $0.viewers += 1 }
+      if plan.hasSmallViewer { $0.smallViewers += 1 }
+      $0.skips += skips
+      $0.skipsOfViewers += smallSkips
     }
   }
 
@@ -103,19 +109,61 @@ struct SessionSlot: Sendable {
 
   /// Attaches as a second client and reads nothing until the program has ended.
   private func watchStalled(_ plan: SessionPlan, _ store: ClientStore) async {
+    await view(plan, store) { session in
+      _ = try? await session.attach()
+      await rest(.seconds(2))
+    }
+  }
+
+  /// Attaches as a second client that reads nothing for so long that it is sent the screen.
+  /// - Returns: how often it was.
+  private func watchSlowly(_ plan: SessionPlan, _ store: ClientStore) async -> Int {
+    var screen = WatchedScreen(plan.output)
+    await view(plan, store) { session in
+      guard let welcome = try? await session.attach(), !welcome.hasEnded else { return }
+      do throws(AppError) {
+        for try await chunk in session.output {
+          if let wrong = screen.take(chunk) {
+            return await ledger.breaks("\(plan.name) (\(plan.id)), a viewer: \(wrong)")
+          }
+          await fallBehind(plan, screen.position, store)
+        }
+      } catch {
+        // The writer of the session tells of what is wrong with it.
+      }
+    }
+    return screen.skips
+  }
+
+  /// Waits until more was printed than a viewer is sent, where so much is to come.
+  private func fallBehind(_ plan: SessionPlan, _ position: Int, _ store: ClientStore) async {
+    let far = position + Self.mostSent
+    guard far < plan.outputCount else { return }
+    let limit = ContinuousClock.now + .seconds(20)
+    while await store.output.position < far, .now < limit { await rest(.milliseconds(50)) }
+  }
+
+  /// What waits for a viewer at most, its window, and some.
+  private static let mostSent = 1_400_000
+
+  private func view(
+    _ plan: SessionPlan, _ store: ClientStore, _ body: (DurableSession) async -> Void
+  ) async {
     while await store.resume == nil, await ledger.goesOn { await rest(.milliseconds(20)) }
     var attachment = ClientSession.Configuration(
       session: plan.id,
       client: Identifier(high: plan.outputSeed, low: plan.inputSeed))
     attachment.role = .viewer
+    attachment.replay = .screen
+    attachment.catchesUp = plan.hasSmallViewer
+    attachment.followsSize = plan.hasSmallViewer
     var configuration = DurableSession.Configuration(host: "127.0.0.1", attachment: attachment)
     configuration.program = place.program
     let dialer = makeDialer(place.server.port)
     let session = DurableSession(configuration) { command, _ throws(AppError) in
       try await dialer.channel(running: command)
     }
-    _ = try? await session.attach()
-    await rest(.seconds(2))
+    await body(session)
     await dialer.kill()
     await session.detach()
   }
@@ -186,7 +234,9 @@ struct SessionSlot: Sendable {
     expected.takenDigest = Self.digest(plan.input, plan.inputCount)
     var wrong: [String] = []
     if found != expected { wrong.append("the program has \(String(describing: found))") }
-    if output.position != expected.printed || output.digest.digest != expected.printedDigest {
+    let isWhole = plan.catchesUp || output.digest.digest == expected.printedDigest
+    if let difference = output.screen?.difference { wrong.append(difference) }
+    if output.position != expected.printed || !isWhole {
       wrong.append("the client has \(output.position) of \(expected.printed) bytes, or others")
     }
     return wrong

@@ -21,6 +21,8 @@ struct SoakProgram: Sendable {
   var input: SeededBytes
   var inputCount: Int
   var status: Int32
+  /// Between two pieces of output, in milliseconds.
+  var longestPause: Int32
 
   static let flag = "--program"
   static let starts = "starts"
@@ -30,7 +32,7 @@ struct SoakProgram: Sendable {
   var arguments: [String] {
     [
       Self.flag, folder, "\(output.seed)", output.isText ? Self.text : "bytes", "\(outputCount)",
-      "\(input.seed)", "\(inputCount)", "\(status)",
+      "\(input.seed)", "\(inputCount)", "\(status)", "\(longestPause)",
     ]
   }
 
@@ -38,23 +40,24 @@ struct SoakProgram: Sendable {
 
   init(
     folder: String, output: SeededBytes, outputCount: Int, input: SeededBytes, inputCount: Int,
-    status: Int32
+    status: Int32, longestPause: Int32
   ) {
-    (self.folder, self.status) = (folder, status)
+    (self.folder, self.status, self.longestPause) = (folder, status, longestPause)
     (self.output, self.outputCount) = (output, outputCount)
     (self.input, self.inputCount) = (input, inputCount)
   }
 
   /// Nil where the words are none of `arguments`.
   init?(_ words: [String]) {
-    guard words.count == 8, words[0] == Self.flag, let outputSeed = UInt64(words[2]),
+    guard words.count == 9, words[0] == Self.flag, let outputSeed = UInt64(words[2]),
       let outputCount = Int(words[4]), let inputSeed = UInt64(words[5]),
-      let inputCount = Int(words[6]), let status = Int32(words[7])
+      let inputCount = Int(words[6]), let status = Int32(words[7]),
+      let longestPause = Int32(words[8])
     else { return nil }
     self.init(
       folder: words[1], output: SeededBytes(seed: outputSeed, isText: words[3] == Self.text),
       outputCount: outputCount, input: SeededBytes(seed: inputSeed), inputCount: inputCount,
-      status: status)
+      status: status, longestPause: longestPause)
   }
 
   /// Runs to its end.
@@ -118,7 +121,7 @@ struct SoakProgram: Sendable {
       }
       digest.update(bytes)
       position = range.upperBound
-      _ = poll(nil, 0, Int32.random(in: 0...40, using: &generator))
+      _ = poll(nil, 0, Int32.random(in: 0...longestPause, using: &generator))
     }
     return (position, digest.digest)
   }
