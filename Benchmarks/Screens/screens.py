@@ -3,12 +3,14 @@
 
 screens.py BRIDGE_HOST STREAMS SEED
 
-Each stream, of a program that is recorded here or made of random sequences, is printed by a program
-on a terminal under `bridge-host` up to a random byte; a new client attaches, and then the rest is
-printed. Terminals that are not ours judge: libghostty-vt (pyghostty) by text, rendition, cursor and
-modes; pyte by text and cursor, where it knows the sequences; xterm under Xvfb by what it prints of
-its screen (MC), for some, and wherever another one sees a difference: then xterm decides. What
-differs is listed, and kept in .build/screens.
+Each stream is printed by a program on a terminal under `bridge-host` up to a random byte; a new
+client attaches, and then the rest is printed. Streams are of programs that are recorded here, the
+same with bytes changed, and made of random sequences; half of them come behind more text than a
+client is sent, and some meet a terminal of another size on their way. Terminals that are not ours
+judge: libghostty-vt (pyghostty) by text, rendition, cursor and modes; pyte by text and cursor,
+where it knows the sequences; xterm under Xvfb by what it prints of its screen (MC), for some,
+where the size changes, and wherever another one sees a difference: then xterm decides. What differs
+is listed, and kept in .build/screens.
 """
 
 import collections, fcntl, os, pty, random, re, select, signal, struct, subprocess, sys, tempfile
@@ -17,7 +19,8 @@ import termios, time
 import pyghostty, pyte
 from pyghostty.core import check, ffi, init_sized, lib, union_fn
 
-BRIDGE_HOST, STREAMS, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+# The program; others that measure it set it.
+BRIDGE_HOST = sys.argv[1] if len(sys.argv) > 1 else "bridge-host"
 SIZES = [(80, 24), (100, 30), (45, 20), (132, 43)]
 MODES = [
     (1, False),
@@ -33,6 +36,8 @@ MODES = [
     (1006, False),
     (2004, False),
 ]
+PING, PONG = 10, 11
+ALTERNATE = rb"\x1b\[\?(?:1049|1047|47)"
 KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.build/screens")
 
 
@@ -130,7 +135,7 @@ PROGRAMS = {
     ),
     "dashes": (
         "bash -c 'for i in $(seq 60); do "
-        "printf \"\\r%3d%% [%-50s]\" $i $(printf =%.0s $(seq $i)); done; echo'",
+        'printf "\\r%3d%% [%-50s]" $i $(printf =%.0s $(seq $i)); done; echo\'',
         [],
     ),
     "wide": (
@@ -168,7 +173,9 @@ def recordings(folder):
 
 def generated(rng, size):
     """Sequences as programs send them, in any order. Not what xterm and Ghostty see
-    differently: DECSTR, the alternate screen in a color, combining characters without DECAWM."""
+    differently: DECSTR, the alternate screen in a color, combining characters without DECAWM. Nor
+    what xterm does by mistake: behind a cursor that is restored, inverse video brings back the
+    background that was forgotten."""
     columns, rows = size
     n = lambda low, high: rng.randint(low, high)
     words = [
@@ -182,9 +189,11 @@ def generated(rng, size):
         "ok",
         "Allow this? [y/n]",
     ]
+    isInverse = rng.random() < 0.5
     text = lambda: rng.choice(words) * n(1, 4)
     color = lambda: rng.choice(
-        [
+        (["7", "27"] if isInverse else [])
+        + [
             f"3{n(0, 7)}",
             f"9{n(0, 7)}",
             f"4{n(0, 7)}",
@@ -195,11 +204,9 @@ def generated(rng, size):
             "2",
             "3",
             "4",
-            "7",
             "9",
             "22",
             "24",
-            "27",
             "39",
             "49",
             "4:3",
@@ -258,7 +265,42 @@ def generated(rng, size):
         (1, lambda: "\x1b[?2026h" + text() + "\x1b[?2026l"),
     ]
     makers, weights = [maker for _, maker in pieces], [weight for weight, _ in pieces]
-    return "".join(maker() for maker in rng.choices(makers, weights, k=n(50, 4000))).encode()
+    made = "".join(maker() for maker in rng.choices(makers, weights, k=n(50, 4000)))
+    return (re.sub(r"\x1b8|\x1b\[\?1049l", "", made) if isInverse else made).encode()
+
+
+def changed(rng, stream):
+    """The stream with some of its bytes flipped, left out or repeated."""
+    data = bytearray(stream)
+    for _ in range(rng.randint(1, 20)):
+        if len(data) < 2:
+            break
+        start = rng.randrange(len(data))
+        end = min(len(data), start + rng.randint(1, 12))
+        if (way := rng.randrange(3)) == 0:
+            data[start] ^= 1 << rng.randrange(8)
+        elif way == 1 and end - start < len(data):
+            del data[start:end]
+        else:
+            data[start:start] = data[start:end]
+    # What a terminal is asked for, or is asked to do to its window, changes no screen.
+    return re.sub(rb"\x1b\[[0-?]*[ -/]*[cnitxy]|\x1bZ|\x05", b"", bytes(data))
+
+
+def history(rng):
+    """More text than is sent to a client as it is."""
+    words = [
+        "Compiling",
+        "module",
+        "warning:",
+        "\x1b[32mok\x1b[m",
+        "\x1b[1;31merror\x1b[m",
+        "\u65e5",
+    ]
+    lines = (
+        " ".join(rng.choices(words, k=rng.randint(1, 9))) for _ in range(rng.randint(700, 2000))
+    )
+    return ("\r\n".join(lines) + "\r\n").encode()
 
 
 # The session.
@@ -329,6 +371,7 @@ class Session:
 
     def __init__(self, folder, size):
         self.id, self.size, self.printed = os.urandom(16), size, 0
+        self.client = None
         self.path = os.path.join(folder, self.id.hex())
         os.mkfifo(self.path)
         peer = Peer("start")
@@ -367,6 +410,13 @@ class Session:
             finally:
                 peer.close()
 
+    def resize(self, size):
+        """The terminal has another size, once all that was printed is on it."""
+        self.size = size
+        self.settle()
+        self.attach()
+        self.client.close()
+
     def attach(self):
         self.client = Peer("attach", "--session", self.id.hex())
         while self.client.next()[0] != 129:
@@ -382,7 +432,9 @@ class Session:
             + field("window", (64 << 20).to_bytes(8))
             + field("size", packed(self.size)),
         )
-        kind, payload, _ = self.client.next()
+        while (answer := self.client.next())[0] == PING:
+            self.client.send(PONG, b"", answer[2])
+        kind, payload, _ = answer
         assert kind == 2, (kind, payload)
         welcome = fields(payload)
         self.offset = int.from_bytes(welcome["resume"])
@@ -393,8 +445,8 @@ class Session:
         output = b""
         while self.offset < self.printed:
             kind, payload, offset = self.client.next()
-            if kind == 10:
-                self.client.send(11, b"", offset)
+            if kind == PING:
+                self.client.send(PONG, b"", offset)
             if kind == 4:
                 assert offset == self.offset
                 output += payload
@@ -403,7 +455,8 @@ class Session:
 
     def end(self):
         os.close(self.pipe)
-        self.client.close()
+        if self.client:
+            self.client.close()
         subprocess.run([BRIDGE_HOST, "kill", "--session", self.id.hex()], capture_output=True)
         os.unlink(self.path)
 
@@ -507,33 +560,35 @@ class Pyte:
         return None if self.isLost else (lines, (self.screen.cursor.x, self.screen.cursor.y))
 
 
-def xterm(data, size, folder):
-    """What xterm shows behind the bytes, cell by cell, by what it prints of its screen."""
-    stream, shown = os.path.join(folder, "x.in"), os.path.join(folder, "x.out")
-    with open(stream, "wb") as file:
-        file.write(data)
+def xterm(parts, folder):
+    """What xterm shows behind bytes that come each at a size, cell by cell, by what it prints of its
+    screen."""
+    shown, size = os.path.join(folder, "x.out"), parts[-1][0]
+    steps = ["stty raw -echo"]
+    for number, (columns_and_rows, data) in enumerate(parts):
+        steps += [resizing(*columns_and_rows)] if number else []
+        steps.append(printing(data, folder, f"x.{number}"))
+    # Of a row xterm prints no erased cells at its end, whatever their color: a column more has a
+    # mark in each row.
+    marks = "".join(f"\x1b[{row + 1};{size[0] + 1}H|" for row in range(size[1]))
+    plain = "\x18\x0f\x1b(B\x1b[?6;69l\x1b[4l\x1b[r\x1b[m"
+    steps += ["printf '\\030'", resizing(size[0] + 1, size[1])]
+    steps += [printing((plain + marks).encode(), folder, "x.marks"), "printf '\\033[0i'"]
+    steps += [f"for i in $(seq 1000); do [ -s {shown} ] && break; sleep 0.01; done; sleep 0.1"]
+    first = parts[0][0]
     for _ in range(5):
         if os.path.exists(shown):
             os.unlink(shown)
-        printing = f"stty raw -echo; cat {stream}; printf '\\033\\\\\\033[0i'"
-        waiting = f"for i in $(seq 100); do [ -s {shown} ] && break; sleep 0.1; done; sleep 0.2"
+        options = [
+            f"printerCommand: cat >{shown}",
+            "printAttributes: 2",
+            "printerAutoClose: true",
+            "allowWindowOps: true",
+        ]
         subprocess.run(
-            [
-                "xvfb-run",
-                "-a",
-                "xterm",
-                "-geometry",
-                f"{size[0]}x{size[1]}",
-                "-u8",
-                "-xrm",
-                f"XTerm*printerCommand: cat >{shown}",
-                "-xrm",
-                "XTerm*printAttributes: 2",
-                "-xrm",
-                "XTerm*printerAutoClose: true",
-                "-e",
-                f"{printing}; {waiting}",
-            ],
+            ["xterm", "-geometry", f"{first[0]}x{first[1]}", "-u8"]
+            + [word for option in options for word in ("-xrm", f"XTerm*{option}")]
+            + ["-e", "; ".join(steps)],
             capture_output=True,
             timeout=60,
             env=dict(os.environ, LC_ALL="C.UTF-8"),
@@ -544,20 +599,48 @@ def xterm(data, size, folder):
     raise RuntimeError("xterm printed nothing")
 
 
+def printing(data, folder, name):
+    """The command that prints the bytes. A curly underline is a color to xterm: a plain one is not."""
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(re.sub(rb"([\[;])4:[1-5](?=[;m])", rb"\g<1>4", data))
+    return f"cat {path}"
+
+
+def resizing(columns, rows):
+    """The command that gives xterm another size, and waits until it has it."""
+    isThere = f"[ \"$(stty size)\" = '{rows} {columns}' ]"
+    waiting = f"for i in $(seq 200); do {isThere} && break; sleep 0.01; done"
+    return f"printf '\\033[8;{rows};{columns}t'; {waiting}"
+
+
+def display():
+    """An X server for xterm."""
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "2400x1600x24", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    os.environ["DISPLAY"] = f":{os.read(reading, 16).decode().strip()}"
+    return server
+
+
 def xterm_cells(line):
-    """The cells of a printed line, without blanks at its end that show nothing."""
+    """The cells of a printed line. xterm tells not always when faint, italic or struck text ends,
+    nor of attributes of blanks but their background."""
     cells, rendition = [], ()
     for sequence, text in re.findall(r"\x1b(?:#5|\[([0-9;:]*)m)|([^\x1b\r])", line):
         if not text:
-            rendition = tuple(code for code in sequence.split(";") if code not in ("", "0"))
+            rendition = tuple(code for code in sequence.split(";") if code not in ("", *"0239"))
         elif text == " ":
-            shown = tuple(code for code in rendition if re.fullmatch(r"4.*|10.|7|9", code))
+            shown = tuple(code for code in rendition if re.fullmatch(r"4[0-9:].*|10.|7", code))
             cells.append((text, rendition if "7" in rendition else shown))
         else:
             cells.append((text, rendition))
-    while cells and cells[-1] == (" ", ()):
-        cells.pop()
-    return cells
+    # The last one is the mark.
+    return cells[:-1]
 
 
 def feed(judge, data):
@@ -568,104 +651,183 @@ def feed(judge, data):
         judge.feed(data[index : index + 1])
 
 
-def compared(stream, cut, size, folder, tally):
-    """What is wrong with one stream, by judge."""
-    session = Session(folder, size)
-    try:
-        session.print(stream[:cut])
-        session.settle()
-        start = time.perf_counter()
-        drawing = session.attach()
-        tally["bytes"].append(len(drawing))
-        tally["attach"].append(time.perf_counter() - start)
-        shown = drawing + session.read()
-        session.print(stream[cut:])
-        rest = session.read()
-    finally:
-        session.end()
-    wrong = []
-    new, all_of_it = Ghostty(size), Ghostty(size)
-    feed(new, shown)
-    feed(all_of_it, stream[:cut])
-    # In the middle of a sequence nothing can be said.
-    if all_of_it.terminal.feed_until_ground(b"") == 0 and new.state() != all_of_it.state():
-        wrong.append(("ghostty, when attached", stream[:cut], shown))
-    feed(new, rest)
-    feed(all_of_it, stream[cut:])
-    if new.state() != all_of_it.state():
-        wrong.append(("ghostty, after the rest", stream, shown + rest))
-    judge, plain = Pyte(size), Pyte(size)
-    judge.feed(shown + rest)
-    plain.feed(stream)
-    text = [line.rstrip() for line in all_of_it.terminal.text().split("\n")]
-    hasOneScreen = not re.search(rb"\x1b\[\?(1049|1047|47)", stream)
-    states = judge.state(), plain.state()
-    if hasOneScreen and None not in states and states[1][0][: len(text)] == text:
-        tally["pyte"] += 1
-        if states[0] != states[1]:
-            wrong.append(("pyte", stream, shown + rest))
-    return wrong, shown + rest
+class Case:
+    """A stream, what it is cut into, and what a new client sees of it."""
+
+    def __init__(self, name, parts, cut):
+        """The parts have sizes of their own; the cut is in the last one."""
+        self.name, self.parts, self.cut = name, parts, cut
+        self.size = parts[-1][0]
+
+    @property
+    def stream(self):
+        return b"".join(data for _, data in self.parts)
+
+    @property
+    def isTurnedBehind(self):
+        """Whether the size changed behind an alternate screen: of the main one xterm keeps the
+        first lines then, and not those at the cursor."""
+        first = b"".join(data for _, data in self.parts[:-1])
+        return re.findall(ALTERNATE + rb"([hl])", first)[-1:] == [b"h"]
+
+    @property
+    def before(self):
+        """What was printed before the client was there."""
+        *first, (size, data) = self.parts
+        return first + [(size, data[: self.cut])]
+
+    def run(self, folder, tally):
+        session = Session(folder, self.parts[0][0])
+        try:
+            *first, (size, last) = self.parts
+            for number, (_, data) in enumerate(first):
+                session.print(data)
+                session.resize(self.parts[number + 1][0])
+            session.print(last[: self.cut])
+            session.settle()
+            start = time.perf_counter()
+            drawing = session.attach()
+            if drawing:
+                tally["bytes"].append(len(drawing))
+            tally["attach"].append(time.perf_counter() - start)
+            self.shown = drawing + session.read()
+            session.print(last[self.cut :])
+            self.rest = session.read()
+        finally:
+            session.end()
+
+    def differences(self, folder, tally, isSample):
+        """What another terminal than xterm sees differently: by whom, what was printed, what came."""
+        found = []
+        new = [(self.size, self.shown)], [(self.size, self.shown + self.rest)]
+        if len(self.parts) > 1 or isSample:
+            # Where the size changes, other terminals move text to other lines.
+            tally["xterm"] += 1
+            if not (self.isTurnedBehind and re.search(ALTERNATE + rb"l", self.before[-1][1])):
+                found.append(("xterm, when attached", self.before, new[0]))
+            if not self.isTurnedBehind:
+                found.append(("xterm, after the rest", self.parts, new[1]))
+        if len(self.parts) > 1:
+            return found
+        seen, whole = Ghostty(self.size), Ghostty(self.size)
+        feed(seen, self.shown)
+        feed(whole, self.before[-1][1])
+        # In the middle of a sequence nothing can be said.
+        isGround = whole.terminal.feed_until_ground(b"") == 0
+        if isGround and seen.state() != whole.state():
+            found.append(("ghostty, when attached", self.before, new[0]))
+        feed(seen, self.rest)
+        feed(whole, self.parts[-1][1][self.cut :])
+        if seen.state() != whole.state():
+            found.append(("ghostty, after the rest", self.parts, new[1]))
+        judge, plain = Pyte(self.size), Pyte(self.size)
+        judge.feed(self.shown + self.rest)
+        plain.feed(self.stream)
+        text = [line.rstrip() for line in whole.terminal.text().split("\n")]
+        hasOneScreen = not re.search(ALTERNATE, self.stream)
+        states = judge.state(), plain.state()
+        if hasOneScreen and None not in states and states[1][0][: len(text)] == text:
+            tally["pyte"] += 1
+            if states[0] != states[1]:
+                found.append(("pyte", self.parts, new[1]))
+        return found
+
+
+def cases(rng, recorded, count):
+    names = list(recorded)
+    for number in range(count):
+        isFirst = number // 2 < len(names)
+        if number % 2 == 0:
+            name = names[number // 2 % len(names)]
+            stream, size = recorded[name]
+            if not isFirst and rng.random() < 0.3:
+                name, stream = f"{name} changed", changed(rng, stream)
+        else:
+            name, size = f"generated {number}", rng.choice(SIZES)
+            stream = generated(rng, size)
+        parts = [(size, stream)]
+        if not isFirst and rng.random() < 0.1:
+            # xterm is resized by a sequence, which goes into no other one.
+            turn = stream.find(b"\x1b", rng.randint(0, len(stream)))
+            turn = len(stream) if turn < 0 else turn
+            other = rng.choice([one for one in SIZES if one != size])
+            if re.search(ALTERNATE + rb"|[\xe3-\xf4]", stream):
+                # xterm shows lines of the main screen on an alternate one that has become taller,
+                # and halves of wide characters in a last column that was none.
+                other = size[0] - 10, size[1] + 5
+            parts = [(other, stream[:turn]), (size, stream[turn:])]
+            name += f", {other[0]}x{other[1]} before"
+        if not isFirst and rng.random() < 0.5:
+            parts[0] = parts[0][0], history(rng) + parts[0][1]
+        # Of the last program, not of what came before it.
+        length = len(parts[-1][1])
+        start = max(0, length - len(stream))
+        yield Case(name, parts, rng.randint(start, length))
 
 
 def main():
-    rng = random.Random(SEED)
+    count, seed = int(sys.argv[2]), int(sys.argv[3])
+    rng = random.Random(seed)
     tally = collections.defaultdict(int)
     tally["bytes"], tally["attach"] = [], []
     os.makedirs(KEPT, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_STATE_HOME"] = folder
-        recorded, missing = recordings(folder)
-        print(
-            f"{len(recorded)} recordings, {sum(len(s) for s, _ in recorded.values())} bytes; "
-            f"not installed: {', '.join(missing) or 'none'}",
-            flush=True,
-        )
-        names, failed = list(recorded), 0
-        for number in range(STREAMS):
-            if number % 2 == 0:
-                name = names[number // 2 % len(names)]
-                stream, size = recorded[name]
-            else:
-                name, size = f"generated {number}", rng.choice(SIZES)
-                stream = generated(rng, size)
-            cut = rng.randint(0, len(stream))
-            wrong, seen = compared(stream, cut, size, folder, tally)
-            if number % 25 == 0 and len(seen) < 1 << 20:
-                tally["xterm"] += 1
-                if xterm(stream, size, folder) != xterm(seen, size, folder):
-                    wrong.append(("xterm", b"", b""))
-            # Where xterm sees no difference, two terminals differ, and not two screens.
-            isWrong = [
-                judge == "xterm" or xterm(all_of_it, size, folder) != xterm(new, size, folder)
-                for judge, all_of_it, new in wrong
-            ]
-            if wrong:
-                failed += any(isWrong)
-                tally["others"] += not any(isWrong)
-                words = "; ".join(
-                    judge + ("" if isSo else ", not xterm")
-                    for (judge, _, _), isSo in zip(wrong, isWrong)
-                )
-                print(
-                    f"{number}: {name}, {size[0]}x{size[1]}, cut at {cut} of {len(stream)}: "
-                    f"{words}",
-                    flush=True,
-                )
-                for suffix, data in (("all", stream), ("new", seen)):
-                    with open(os.path.join(KEPT, f"{SEED}-{number}.{suffix}"), "wb") as file:
-                        file.write(data)
-            if (number + 1) % 100 == 0:
-                print(f"{number + 1} streams, {failed} wrong", flush=True)
-        sizes, times = sorted(tally["bytes"]), sorted(tally["attach"])
-        print(
-            f"{STREAMS - failed} of {STREAMS} right, {tally['others']} of them by the word of xterm "
-            f"alone; judged by pyte too: {tally['pyte']}, by xterm too: {tally['xterm']}"
-        )
-        print(
-            f"drawings: median {sizes[len(sizes) // 2]} bytes, largest {sizes[-1]}; "
-            f"attached after {times[len(times) // 2] * 1000:.1f} ms (median)"
-        )
-        return 1 if failed else 0
+    server = display()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["XDG_STATE_HOME"] = folder
+            return compare(rng, folder, tally, count, seed)
+    finally:
+        server.kill()
+
+
+def compare(rng, folder, tally, count, seed):
+    recorded, missing = recordings(folder)
+    print(
+        f"{len(recorded)} recordings, {sum(len(s) for s, _ in recorded.values())} bytes; "
+        f"not installed: {', '.join(missing) or 'none'}",
+        flush=True,
+    )
+    failed = 0
+    for number, case in enumerate(cases(rng, recorded, count)):
+        case.run(folder, tally)
+        found = case.differences(folder, tally, number % 25 == 0 and len(case.shown) < 1 << 20)
+        # Where xterm sees no difference, two terminals differ, and not two screens.
+        found = [
+            (judge, xterm(printed, folder) != xterm(came, folder)) for judge, printed, came in found
+        ]
+        found = [(judge, isWrong) for judge, isWrong in found if isWrong or "xterm" not in judge]
+        isWrong = any(isWrong for _, isWrong in found)
+        failed += isWrong
+        if found:
+            tally["others"] += not isWrong
+            words = "; ".join(judge + ("" if isSo else ", not xterm") for judge, isSo in found)
+            print(
+                f"{number}: {case.name}, {case.size[0]}x{case.size[1]}, cut at {case.cut} of "
+                f"{len(case.parts[-1][1])}: {words}",
+                flush=True,
+            )
+            keep(seed, number, case)
+        if (number + 1) % 100 == 0:
+            print(f"{number + 1} streams, {failed} wrong", flush=True)
+    sizes, times = sorted(tally["bytes"]) or [0], sorted(tally["attach"])
+    print(
+        f"{count - failed} of {count} right, {tally['others']} of them by the word of xterm "
+        f"alone; judged by pyte too: {tally['pyte']}, by xterm too: {tally['xterm']}"
+    )
+    print(
+        f"{len(sizes)} drawings: median {sizes[len(sizes) // 2]} bytes, largest {sizes[-1]}; "
+        f"attached after {times[len(times) // 2] * 1000:.1f} ms (median)"
+    )
+    return 1 if failed else 0
+
+
+def keep(seed, number, case):
+    """Keeps what was printed, and what came to the client when it attached and after that."""
+    files = [(f"all.{part}", data) for part, (_, data) in enumerate(case.parts)]
+    files += [("new", case.shown), ("rest", case.rest)]
+    for suffix, data in files:
+        with open(os.path.join(KEPT, f"{seed}-{number}.{suffix}"), "wb") as file:
+            file.write(data)
 
 
 if __name__ == "__main__":

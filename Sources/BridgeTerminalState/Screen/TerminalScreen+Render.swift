@@ -120,7 +120,7 @@ extension TerminalScreen {
     writer.set(cursor.style)
     writer.set(cursor.charsets)
     if inserts {
-      if let last { writer.write("\u{1B}[\(last.cell.isWide ? 2 : 1)P") }
+      if last != nil { writer.write("\u{1B}[P") }
       writer.write("\u{1B}[4h")
     }
     if !wraps { writer.write("\u{1B}[?7l") }
@@ -130,6 +130,7 @@ extension TerminalScreen {
   }
 
   /// The character that REP would repeat, before the cursor: it is written again, as the last one.
+  /// Not a wide one that moves others: xterm fills what it moves away with another color.
   private var repeated: (cell: ScreenCell, column: Int)? {
     let before = cursor.column - (cursor.isWrapPending ? 0 : 1)
     let first = cursor.hasOrigin ? margins.left : 0
@@ -138,7 +139,7 @@ extension TerminalScreen {
     else { return nil }
     let (cell, column) = character(at: before, in: cursor.row, of: grid)
     let isLast =
-      column >= first && !cell.isCluster && cell.content == lastScalar
+      column >= first && !cell.isCluster && !(inserts && cell.isWide) && cell.content == lastScalar
       && table.styles[cell.style] == cursor.style
     return isLast ? (cell, column) : nil
   }

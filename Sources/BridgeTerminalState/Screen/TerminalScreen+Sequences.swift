@@ -2,6 +2,8 @@
 extension TerminalScreen {
   mutating func applyCSI(_ bytes: ArraySlice<UInt8>) {
     if !decoder.isEmpty { control(0) }
+    // Only a rendition has values that colons join.
+    guard !parameters.hasSubvalues || parameters.final == UInt8(ascii: "m") else { return }
     switch (parameters.marker, parameters.intermediate) {
     case (0, 0): applyPlain(bytes)
     case (UInt8(ascii: "?"), 0): applyPrivate(bytes)

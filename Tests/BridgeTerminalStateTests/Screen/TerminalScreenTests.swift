@@ -71,6 +71,7 @@ import Testing
     // Others.
     ("ab^[3b", "abbbb"), ("ab^[m^[3bc", "abc"), ("ab^[b^[bc", "abbc"), ("ab\u{0}^[bc", "abc"),
     ("ab^]2;t^\\^[bc", "abc"), ("^(0q^(B^[bq", "─q"), ("^(0q^[bq", "───"),
+    ("^[2;3H^[1:1Hx^[2:1Dy^[1:Kz", "|  xyz"),
     ("1\r\n2^[0Tx", "1|2x"), ("1\r\n2^[0Sx", "2| x"),
     ("日^[b", "日日"), ("x^cy", "y"), ("^#8^[2;2H^[J", "EEEEEEEEEE|E"),
     ("a^]0;title\u{7}b^P1$qm^\\c^_G^\\d^Xe^\\f", "abcdf"), ("^[31;1;4:3;58:2::1:2:3mx", "x"),
