@@ -635,8 +635,8 @@ def xterm_cells(line):
         if not text:
             rendition = tuple(code for code in sequence.split(";") if code not in ("", *"0239"))
         elif text == " ":
-            shown = tuple(code for code in rendition if re.fullmatch(r"4[0-9:].*|10.|7", code))
-            cells.append((text, rendition if "7" in rendition else shown))
+            shown = tuple(code for code in rendition if re.fullmatch(r"4[0-9:].*|10.", code))
+            cells.append((text, shown))
         else:
             cells.append((text, rendition))
     # The last one is the mark.

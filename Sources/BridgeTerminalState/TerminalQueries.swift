@@ -6,7 +6,9 @@ public enum TerminalQueries {
     var found: [[UInt8]] = []
     var position = 0
     while let token = scanner.next(in: output[...], at: &position) {
-      if case .sequence(let sequence) = token, sequence.isQuery { found.append(sequence.bytes) }
+      if case .sequence(let sequence) = token, sequence.isQuery {
+        found.append(sequence.terminated)
+      }
     }
     var length = 0
     let last = found.reversed().prefix { query in

@@ -233,15 +233,15 @@ extension TerminalState {
 
   private mutating func applyOSC(_ sequence: ControlSequence) {
     guard let (number, rest) = sequence.command, !sequence.isQuery else { return }
+    let bytes = sequence.terminated
     switch number {
-    case 0, 2: if sequence.bytes.count <= Self.titleLimit { modes.title = sequence.bytes }
+    case 0, 2: if bytes.count <= Self.titleLimit { modes.title = bytes }
     case 4: modes.hasPalette = true
     case 104: modes.hasPalette = false
     case 8: modes.hasHyperlink = !rest.elementsEqual(";".utf8) && rest.last != UInt8(ascii: ";")
     case 9 where rest.starts(with: "4;".utf8):
       modes.hasProgress = !rest.dropFirst(2).starts(with: "0".utf8)
-    case 10...19:
-      modes.colors[number] = sequence.bytes.count <= Self.colorLimit ? sequence.bytes : []
+    case 10...19: modes.colors[number] = bytes.count <= Self.colorLimit ? bytes : []
     case 110...119: modes.colors[number - 100] = nil
     case _: break
     }

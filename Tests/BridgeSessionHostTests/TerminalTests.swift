@@ -254,6 +254,28 @@ import Testing
     }
   }
 
+  /// It has the lines above the screen, also those of a session that is short.
+  @Test(arguments: ["seq 60", "seq 20000"])
+  func aTerminalThatWasAttachedBeforeIsShownTheScreenAlone(_ command: String) throws {
+    let bench = try SessionBench()
+    let spec = terminal(bench, "\(command); printf end; read word")
+    _ = try bench.start(spec)
+    try bench.wait(for: spec.session, toPrint: command == "seq 60" ? 234 : 128_897)
+    for wasAttached in [false, true] {
+      let client = try bench.attach(
+        spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
+      ) {
+        $0.replay = .screen
+        $0.role = .viewer
+        $0.wasAttached = wasAttached
+      }
+      try client.pump { $0.machine.received >= $0.welcome?.newest ?? .max }
+      let shown = (client.welcome?.modes ?? []) + client.all
+      #expect(shown.count { $0 == 0x0A } == (wasAttached ? 58 : command == "seq 60" ? 60 : 158))
+      #expect(String(decoding: shown, as: UTF8.self).contains("end"))
+    }
+  }
+
   /// A program asks where the cursor is at the end of 2 MiB that its client is not sent.
   @Test func aQueryInWhatIsLeftOutReachesTheTerminal() throws {
     let bench = try SessionBench()

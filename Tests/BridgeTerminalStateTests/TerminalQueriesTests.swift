@@ -15,6 +15,14 @@ import Testing
     #expect(String(decoding: found, as: UTF8.self) == "\u{1B}[5n\u{1B}[6n")
   }
 
+  @Test func oneThatAnotherSequenceEndedHasAnEnd() {
+    let output = Array("\u{1B}]11;?\u{1B}[6n\u{1B}P+q544e\u{1B}[c".utf8)
+    let found = TerminalQueries.last(in: output, limit: 100)
+    #expect(
+      String(decoding: found, as: UTF8.self)
+        == "\u{1B}]11;?\u{1B}\\\u{1B}[6n\u{1B}P+q544e\u{1B}\\\u{1B}[c")
+  }
+
   @Test func whatIsCutIsNoQuery() {
     #expect(TerminalQueries.last(in: Array("6n\u{1B}[6".utf8), limit: 100).isEmpty)
   }

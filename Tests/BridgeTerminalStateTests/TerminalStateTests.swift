@@ -23,6 +23,15 @@ import Testing
     #expect(restore(text) == "" && reset(text) == "")
   }
 
+  /// What follows would be part of it.
+  @Test func aStringThatAnotherSequenceEndedIsSetAgainWithAnEnd() {
+    #expect(restore("\u{1B}]2;title\u{1B}[1m\u{1B}[m") == "\u{1B}]2;title\u{1B}\\")
+    #expect(restore("\u{1B}]11;#fff\u{1B}[1m\u{1B}[m") == "\u{1B}]11;#fff\u{1B}\\")
+    var screen = TerminalScreen(rows: 4, columns: 10)
+    screen.track(Array("\u{1B}]2;title\u{1B}[2;2Hx".utf8))
+    #expect(String(decoding: screen.render(), as: UTF8.self).contains("\u{1B}]2;title\u{1B}\\"))
+  }
+
   /// How a mode is set, and how the user's terminal is given back.
   @Test(arguments: [
     ("[?1h", "[?1l"), ("[?25l", "[?25h"), ("[?2004h", "[?2004l"), ("[?7l", "[?7h"),

@@ -96,8 +96,7 @@ package struct HostMemory: Sendable, Equatable {
 
   /// Where it is kept.
   package static func path(home: String, _ variables: [String: String]) -> String {
-    let state = variables["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return (state ?? "\(home)/.local/state") + "/bridge/hosts"
+    StateFile.path("hosts", home: home, variables)
   }
 
   /// The memory at `path`; nothing where that cannot be read.
@@ -113,11 +112,7 @@ package struct HostMemory: Sendable, Equatable {
   ) {
     var memory = read(path)
     guard memory.record(finding, fingerprint: fingerprint, user: user, now: now) else { return }
-    let folder = URL(filePath: path).deletingLastPathComponent()
-    try? FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    // Where it cannot be written, nothing is remembered.
-    try? Data(memory.text.utf8).write(to: URL(filePath: path), options: .atomic)
+    StateFile.write(memory.text, to: path)
   }
 }
 

@@ -39,17 +39,20 @@ extension Keeper {
   }
 
   /// What a new client is shown: all from the first byte while that is little and was printed for
-  /// one size, or else the screen of now. Nil where only the journal has it.
+  /// one size, or else the screen of now, whose lines above a terminal has that was attached before.
+  /// Nil where only the journal has it.
   func screenPoint(for hello: Hello) -> ReplayPoint? {
     let journal = server.journal
     let newest = journal.newest
     guard let found = checkpoint else { return nil }
-    if journal.oldest == 0, newest <= ReplayStart.wholeSpan, !found.wasResized { return nil }
+    let isShort = journal.oldest == 0 && newest <= ReplayStart.wholeSpan
+    if isShort, !found.wasResized, !hello.wasAttached { return nil }
     guard let shown = newestScreen() else { return nil }
     let writer = server.machine.writingClient
     let writes =
       hello.role == .writer && (writer == nil || writer == hello.client || hello.takes)
-    return shown.render(for: writes ? hello.size : nil).map {
+    let history = hello.wasAttached ? 0 : ScreenCheckpoint.history
+    return shown.render(for: writes ? hello.size : nil, history: history).map {
       ReplayPoint(offset: newest, modes: $0)
     }
   }

@@ -84,7 +84,7 @@ extension TerminalScreen {
 
   mutating func applyOSC(_ sequence: ControlSequence) {
     guard let (number, rest) = sequence.command else { return }
-    guard number == 8 else { return state.track(sequence.bytes) }
+    guard number == 8 else { return state.track(sequence.terminated) }
     let isEnd = rest.elementsEqual(";".utf8) || rest.last == UInt8(ascii: ";")
     dropUnused()
     let isPrintable = rest.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -119,10 +119,16 @@ extension TerminalScreen {
 
   private mutating func designate(_ sequence: ControlSequence) {
     let rest = sequence.bytes.dropFirst(2)
-    guard (1...2).contains(rest.count) else { return }
+    guard Self.characterSets.contains(String(decoding: rest, as: UTF8.self)) else { return }
     let set = rest.count == 1 ? UInt16(rest[2]) : UInt16(rest[2]) << 8 | UInt16(rest[3])
     cursor.charsets.sets[Int(sequence.introducer - UInt8(ascii: "("))] = set
   }
+
+  /// Those that xterm knows; to designate another one does nothing.
+  private static let characterSets: Set<String> = [
+    "0", "1", "2", "4", "5", "6", "7", "9", "<", "=", ">", "A", "B", "C", "E", "H", "K", "Q", "R",
+    "Y", "Z", "`", "f", "%0", "%2", "%3", "%5", "%6", "%=",
+  ]
 
   /// DECALN.
   private mutating func align() {

@@ -134,7 +134,9 @@ extension TerminalScreen {
   private var repeated: (cell: ScreenCell, column: Int)? {
     let before = cursor.column - (cursor.isWrapPending ? 0 : 1)
     let first = cursor.hasOrigin ? margins.left : 0
-    guard lastScalar > 0, before >= first, wraps || !cursor.isWrapPending,
+    // The character set would make another one of it.
+    guard cursor.charsets.isASCII ? lastScalar > 0 : lastScalar >= 0x80, before >= first,
+      wraps || !cursor.isWrapPending,
       !grid[cursor.row, before].isWide
     else { return nil }
     let (cell, column) = character(at: before, in: cursor.row, of: grid)

@@ -58,7 +58,7 @@ import Testing
     ("^[9Cx^[Zy", "        yx"), ("^[Ix", "        x"), ("^[3g^[?5W\tx", "        x"),
     // Character sets.
     ("^(0q^(Bq", "─q"), ("^)0\u{E}x\u{F}x", "│x"), ("^*0^Nxx", "│x"), ("^+0^oq", "─"),
-    ("^(A#", "£"),
+    ("^(A#", "£"), ("^(0^(qq^(%@q^(Bq", "──q"),
     ("^[3G^7^[H^(0^8q", "  q"),
     // Saved cursors.
     ("ab^7c^[3H^8x", "abx"), ("ab^[sc^[Hd^[ux", "dbx"), ("a^8x", "x"),
