@@ -45,8 +45,8 @@ struct ControlSequence: Sendable, Equatable {
     return inner.suffix(2) == [0x1B, UInt8(ascii: "\\")] ? inner.dropLast(2) : inner
   }
 
-  /// Its bytes; of a string that another sequence ended with a terminator, so that it can be written
-  /// before anything else.
+  /// Its bytes; of a string that another sequence ended with a terminator, so that it can be
+  /// written before anything else.
   var terminated: [UInt8] {
     let isString = "]PX^_".utf8.contains(introducer)
     return isString && content.endIndex == bytes.endIndex

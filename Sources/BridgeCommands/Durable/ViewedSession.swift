@@ -22,6 +22,28 @@ final class ViewedSession: Sendable {
     guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
     (self.context, self.screen) = (context, screen)
     state = Mutex(State(view: SessionView(size)))
+    context.reporter.precede(
+      with: TextPrelude(
+        bytes: { [weak self] in self?.cover() ?? [] }, forget: { [weak self] in self?.redraw() }))
+  }
+
+  /// How long what is written over a window is to be read where no key is typed.
+  private static let readingTime = Duration.seconds(5)
+
+  /// Something else is written over the window.
+  private func cover() -> [UInt8] {
+    let bytes = state.withLock { $0.view.cover() }
+    if !bytes.isEmpty {
+      Task(executorPreference: context.reactor) { [weak self, clock = context.clock] in
+        try? await clock.sleep(for: Self.readingTime)
+        self?.uncover()
+      }
+    }
+    return bytes
+  }
+
+  private func uncover() {
+    change { state, _ in state.view.isCovered ? state.view.redraw() : [] }
   }
 
   /// Shows a chunk of output; nil where it is to be written as it comes.
@@ -42,6 +64,7 @@ final class ViewedSession: Sendable {
 
   /// Takes what the user types.
   func type(_ bytes: [UInt8]) {
+    uncover()
     change { state, _ in state.view.move(state.keys.take(bytes)) }
   }
 

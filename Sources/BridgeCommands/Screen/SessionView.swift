@@ -13,6 +13,9 @@ package struct SessionView: Sendable {
   /// What the session's terminal shows; nil while its size is not known.
   private var screen: TerminalScreen?
   private var shown = Shown.output
+  /// Whether something else is written over the window, which is not painted as long as that is to
+  /// be read.
+  private(set) package var isCovered = false
 
   /// A view on a terminal of this size.
   package init(_ own: TerminalSize) { self.own = own }
@@ -31,7 +34,7 @@ package struct SessionView: Sendable {
   /// The viewer's terminal has this size from now on, and is in `state`.
   /// - Returns: what to write.
   package mutating func resize(_ size: TerminalSize, after state: TerminalState) -> [UInt8] {
-    own = size
+    (own, isCovered) = (size, false)
     if case .window(var window) = shown {
       window.resize(rows: size.rows, columns: size.columns)
       shown = .window(window)
@@ -39,9 +42,18 @@ package struct SessionView: Sendable {
     return settle(after: state)
   }
 
+  /// Something else is written over the window, at its end.
+  /// - Returns: what to write before it.
+  package mutating func cover() -> [UInt8] {
+    guard isWindow else { return [] }
+    defer { isCovered = true }
+    return isCovered ? [] : Array("\u{1B}[m\u{1B}[\(own.rows);1H\u{1B}[?25l".utf8)
+  }
+
   /// Something else was written over the window.
   /// - Returns: what to write.
   package mutating func redraw() -> [UInt8] {
+    isCovered = false
     guard case .window(var window) = shown else { return [] }
     window.invalidate()
     shown = .window(window)
@@ -89,7 +101,7 @@ package struct SessionView: Sendable {
   }
 
   private mutating func paint() -> [UInt8] {
-    guard case .window(var window) = shown, let screen else { return [] }
+    guard case .window(var window) = shown, let screen, !isCovered else { return [] }
     let output = window.paint(screen)
     shown = .window(window)
     return output

@@ -39,8 +39,8 @@ extension Keeper {
   }
 
   /// What a new client is shown: all from the first byte while that is little and was printed for
-  /// one size, or else the screen of now, whose lines above a terminal has that was attached before.
-  /// Nil where only the journal has it.
+  /// one size, or else the screen of now, whose lines above a terminal has that was attached
+  /// before. Nil where only the journal has it.
   func screenPoint(for hello: Hello) -> ReplayPoint? {
     let journal = server.journal
     let newest = journal.newest

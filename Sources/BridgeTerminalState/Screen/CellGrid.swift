@@ -20,6 +20,15 @@ struct CellGrid: Sendable {
   /// The same of the lines above the screen: a ring.
   private var history: [Int32] = []
   private var historyStart = 0
+  /// What a narrower size has cut off, by slot: a program whose terminal becomes as wide again has
+  /// not always drawn it anew.
+  private var tails: [Int: Tail] = [:]
+
+  private struct Tail {
+    /// The column of its first cell.
+    var start: Int
+    var cells: [UInt64]
+  }
 
   init(rows: Int, columns: Int, historyLimit: Int) {
     (self.rows, self.columns, self.historyLimit) = (rows, columns, historyLimit)
@@ -90,7 +99,13 @@ struct CellGrid: Sendable {
     if end < columns { cut(row, end, blank) }
     let base = base(row)
     for index in base + start..<base + end { cells[index] = blank }
-    if end == columns { setWrapped(row, false) }
+    if end == columns { endLine(row) }
+  }
+
+  /// Nothing of the row goes on, neither in the next row nor in columns that were cut off.
+  private mutating func endLine(_ row: Int) {
+    setWrapped(row, false)
+    if !tails.isEmpty { tails[slot(row)] = nil }
   }
 
   mutating func clear(_ rows: Range<Int>, _ blank: UInt64) {
@@ -116,7 +131,7 @@ struct CellGrid: Sendable {
       index -= 1
     }
     fill(row, from: column, to: column + count, blank)
-    setWrapped(row, false)
+    endLine(row)
   }
 
   mutating func deleteCells(_ row: Int, at column: Int, right: Int, count: Int, _ blank: UInt64) {
@@ -131,7 +146,7 @@ struct CellGrid: Sendable {
       index += 1
     }
     fill(row, from: right - count + 1, to: right + 1, blank)
-    setWrapped(row, false)
+    endLine(row)
   }
 
   // MARK: Scrolling
@@ -161,6 +176,7 @@ struct CellGrid: Sendable {
     let base = slot * columns
     for index in base..<base + columns { cells[index] = blank }
     wraps[slot] = false
+    if !tails.isEmpty { tails[slot] = nil }
   }
 
   /// Adds a row to the history, and returns one that is free.
@@ -201,7 +217,7 @@ struct CellGrid: Sendable {
     for row in area.top...area.bottom {
       cut(row, area.left, blank)
       if area.right + 1 < columns { cut(row, area.right + 1, blank) }
-      setWrapped(row, false)
+      endLine(row)
     }
     let order = Array(area.top...area.bottom)
     for row in count > 0 ? order : order.reversed() {
@@ -219,6 +235,7 @@ struct CellGrid: Sendable {
 
   /// A grid of another size without reflow, as xterm has it: columns are cut or added at the right;
   /// rows go at the top where the cursor would else be below the screen, and come back from there.
+  /// Columns come back, too, where their row was not erased up to its end.
   func resized(rows newRows: Int, columns newColumns: Int, cursor: Int) -> (CellGrid, shift: Int) {
     let down = newRows > rows ? min(newRows - rows, historyCount) : 0
     let up = max(0, cursor - newRows + 1)
@@ -239,20 +256,42 @@ struct CellGrid: Sendable {
   }
 
   private mutating func copy(_ row: Int, of other: CellGrid, to target: Int) {
-    let (from, to) = (other.base(row), base(target))
-    for column in 0..<min(columns, other.columns) {
-      cells[to + column] = other.cells[from + column]
-    }
-    if other.columns > columns, ScreenCell(word: other.cells[from + columns]).isTail {
-      cells[to + columns - 1] = ScreenCell.blankWord
-    }
+    let (all, to) = (other.wholeRow(row), base(target))
+    for column in 0..<min(columns, all.count) { cells[to + column] = all[column] }
     setWrapped(target, other.columns == columns && other.isWrapped(row))
+    // Of a wide character that is cut nothing shows; it comes back as a whole.
+    let isCut = columns < all.count && ScreenCell(word: all[columns]).isTail
+    if isCut { cells[to + columns - 1] = ScreenCell.blankWord }
+    let tail = all.dropFirst(isCut ? columns - 1 : columns)
+    if tail.contains(where: { $0 != ScreenCell.blankWord }) {
+      tails[slot(target)] = Tail(start: tail.startIndex, cells: Array(tail))
+    }
+  }
+
+  /// The cells of a row with those that were cut off.
+  private func wholeRow(_ row: Int) -> [UInt64] {
+    let base = base(row)
+    var all = Array(cells[base..<base + columns])
+    guard let tail = tails[slot(row)] else { return all }
+    var rest = tail.cells[...]
+    if tail.start < columns {
+      if all.last == ScreenCell.blankWord {
+        all.removeLast()
+      } else {
+        rest = [ScreenCell.blankWord] + rest.dropFirst(2)
+      }
+    }
+    return all + rest
   }
 
   /// Replaces the numbers in all cells.
   mutating func renumber(_ move: inout CellTable.Move) {
     for index in cells.indices where cells[index] != ScreenCell.blankWord {
       cells[index] = move.cell(cells[index])
+    }
+    tails = tails.mapValues { tail in
+      let cells = tail.cells.map { $0 == ScreenCell.blankWord ? $0 : move.cell($0) }
+      return Tail(start: tail.start, cells: cells)
     }
   }
 }

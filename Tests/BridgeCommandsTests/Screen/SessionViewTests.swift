@@ -55,6 +55,29 @@ import Testing
     #expect(!viewer.view.isWindow && viewer.rows[0] == "one")
   }
 
+  /// Of `~?` and `~s`: it can be read, and goes as a whole.
+  @Test func whatIsWrittenOverAWindowStaysUntilItIsDrawnAnew() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.large)
+    viewer.print("\u{1B}[10;1Hbelow\u{1B}[9;1Habove")
+    let before = viewer.rows
+    viewer.write(viewer.view.cover() + Array("\r\nhelp\r\nmore help\r\n".utf8))
+    viewer.write(viewer.view.cover() + Array("and more\r\n".utf8))
+    let covered = viewer.rows
+    #expect(viewer.view.isCovered && covered.contains("help") && covered.contains("and more"))
+    viewer.print("\u{1B}[8;1Hnew")
+    #expect(viewer.rows == covered)
+    viewer.write(viewer.view.redraw())
+    #expect(!viewer.view.isCovered && before == ["", "", "", "", "above"])
+    #expect(viewer.rows == ["", "", "", "new", "above"])
+  }
+
+  @Test func outputThatIsShownAsItComesIsNotHeld() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.phone)
+    #expect(viewer.view.cover() == [] && !viewer.view.isCovered)
+  }
+
   @Test func ofALargerOneAWindowIsShown() {
     var viewer = Viewer(Self.phone)
     viewer.setSize(Self.large)

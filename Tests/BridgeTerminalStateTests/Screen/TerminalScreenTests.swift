@@ -113,6 +113,35 @@ import Testing
     #expect(lines(screen) == expected)
   }
 
+  /// A program that does not redraw is narrowed by a phone, and then back on its first terminal.
+  @Test(arguments: [
+    // What it prints between.
+    ("", "0123456789|ab日cd日"), ("^[2;1Hx", "0123456789|xb日cd日"), ("^[1;3H^[K", "01|ab日cd日"),
+    ("^[1;1H^[P", "1234|ab日cd日"), ("^[4;1H\r\n", "ab日cd日"), ("^[2J", ""),
+    ("^[1;5Hx", "0123x56789|ab日cd日"), ("^[2;5Hyz", "0123456789|ab日yd日|z"),
+    ("^[1;1H^[L", "|0123456789|ab日cd日"), ("^[?1049hx^[?1049l", "0123456789|ab日cd日"),
+  ])
+  func whatANarrowerSizeCutsOffComesBack(_ between: String, _ expected: String) {
+    var screen = screen("0123456789\r\nab日cd日")
+    for columns in [7, 5] { screen.resize(rows: 4, columns: columns) }
+    #expect(lines(screen) == "01234|ab日c")
+    screen.track(Array(between.replacing("^", with: Self.escape).utf8))
+    for columns in [6, 10, 12] { screen.resize(rows: 4, columns: columns) }
+    #expect(lines(screen) == expected)
+  }
+
+  @Test func aWideCharacterThatIsCutComesBackAsAWhole() {
+    var screen = screen("0123日567")
+    screen.resize(rows: 4, columns: 5)
+    #expect(lines(screen) == "0123")
+    screen.resize(rows: 4, columns: 8)
+    #expect(lines(screen) == "0123日56")
+    screen.resize(rows: 4, columns: 5)
+    screen.track(Array("\u{1B}[1;5Hx".utf8))
+    screen.resize(rows: 4, columns: 9)
+    #expect(lines(screen) == "0123x 567")
+  }
+
   @Test func theSizeIsBounded() {
     for (rows, columns) in [(0, -1), (1, 1), (5000, 5000)] {
       var screen = TerminalScreen(rows: rows, columns: columns)
