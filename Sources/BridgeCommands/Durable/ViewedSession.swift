@@ -11,6 +11,8 @@ final class ViewedSession: Sendable {
   private struct State {
     var view: SessionView
     var keys = ViewKeys()
+    /// Takes away what is written over the window.
+    var uncovering: Task<Void, Never>?
   }
 
   private let context: RunContext
@@ -32,18 +34,25 @@ final class ViewedSession: Sendable {
 
   /// Something else is written over the window.
   private func cover() -> [UInt8] {
-    let bytes = state.withLock { $0.view.cover() }
-    if !bytes.isEmpty {
-      Task(executorPreference: context.reactor) { [weak self, clock = context.clock] in
-        try? await clock.sleep(for: Self.readingTime)
+    state.withLock { state in
+      let bytes = state.view.cover()
+      guard state.view.isCovered else { return bytes }
+      state.uncovering?.cancel()
+      state.uncovering = Task(executorPreference: context.reactor) {
+        [weak self, clock = context.clock] in
+        guard (try? await clock.sleep(for: Self.readingTime)) != nil else { return }
         self?.uncover()
       }
+      return bytes
     }
-    return bytes
   }
 
   private func uncover() {
-    change { state, _ in state.view.isCovered ? state.view.redraw() : [] }
+    change { state, _ in
+      state.uncovering?.cancel()
+      state.uncovering = nil
+      return state.view.isCovered ? state.view.redraw() : []
+    }
   }
 
   /// Shows a chunk of output; nil where it is to be written as it comes.

@@ -47,7 +47,7 @@ package struct SessionView: Sendable {
   package mutating func cover() -> [UInt8] {
     guard isWindow else { return [] }
     defer { isCovered = true }
-    return isCovered ? [] : Array("\u{1B}[m\u{1B}[\(own.rows);1H\u{1B}[?25l".utf8)
+    return isCovered ? [] : Array("\u{1B}[m\u{1B}[\(own.rows);1H".utf8)
   }
 
   /// Something else was written over the window.

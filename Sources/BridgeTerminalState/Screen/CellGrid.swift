@@ -23,6 +23,8 @@ struct CellGrid: Sendable {
   /// What a narrower size has cut off, by slot: a program whose terminal becomes as wide again has
   /// not always drawn it anew.
   private var tails: [Int: Tail] = [:]
+  /// Rows that a lower size has cut off at the bottom, from the top: as long as nothing scrolls.
+  private var below: [[UInt64]] = []
 
   private struct Tail {
     /// The column of its first cell.
@@ -109,12 +111,14 @@ struct CellGrid: Sendable {
   }
 
   mutating func clear(_ rows: Range<Int>, _ blank: UInt64) {
+    if rows.upperBound == self.rows { below = below.map { _ in [] } }
     for row in rows { fill(row, from: 0, to: columns, blank) }
   }
 
   mutating func clearHistory() {
     var kept = CellGrid(rows: rows, columns: columns, historyLimit: historyLimit)
     for row in 0..<rows { kept.copy(row, of: self, to: row) }
+    kept.below = below
     self = kept
   }
 
@@ -157,6 +161,7 @@ struct CellGrid: Sendable {
     guard area.left == 0, area.right == columns - 1 else {
       return moveColumns(area, by: count, blank)
     }
+    if area.bottom == rows - 1 { below = [] }
     for _ in 0..<count {
       let isKept = keeps && area.top == 0 && historyLimit > 0
       let fresh = isKept ? exchange(slots[0]) : slots[area.top]
@@ -198,6 +203,7 @@ struct CellGrid: Sendable {
     guard area.left == 0, area.right == columns - 1 else {
       return moveColumns(area, by: -count, blank)
     }
+    if area.bottom == rows - 1 { below = [] }
     for _ in 0..<count {
       let fresh = slots[area.bottom]
       var row = area.bottom
@@ -235,9 +241,10 @@ struct CellGrid: Sendable {
 
   /// A grid of another size without reflow, as xterm has it: columns are cut or added at the right;
   /// rows go at the top where the cursor would else be below the screen, and come back from there.
-  /// Columns come back, too, where their row was not erased up to its end.
+  /// What is cut off at the right and at the bottom comes back, too, where it was not erased.
   func resized(rows newRows: Int, columns newColumns: Int, cursor: Int) -> (CellGrid, shift: Int) {
-    let down = newRows > rows ? min(newRows - rows, historyCount) : 0
+    let back = min(max(newRows - rows, 0), below.count)
+    let down = newRows > rows ? min(newRows - rows - back, historyCount) : 0
     let up = max(0, cursor - newRows + 1)
     let shift = down - up
     var grid = CellGrid(rows: newRows, columns: newColumns, historyLimit: historyLimit)
@@ -252,13 +259,24 @@ struct CellGrid: Sendable {
       grid.copy(row, of: self, to: 0)
       grid.scrollUp(area, count: 1, ScreenCell.blankWord)
     }
+    for (index, cells) in below.prefix(back).enumerated() {
+      grid.set(rows + shift + index, cells)
+    }
+    if last < rows || !below.isEmpty {
+      grid.below = (max(last, 0)..<max(last, rows)).map(wholeRow) + below.dropFirst(back)
+    }
     return (grid, shift)
   }
 
   private mutating func copy(_ row: Int, of other: CellGrid, to target: Int) {
-    let (all, to) = (other.wholeRow(row), base(target))
-    for column in 0..<min(columns, all.count) { cells[to + column] = all[column] }
+    set(target, other.wholeRow(row))
     setWrapped(target, other.columns == columns && other.isWrapped(row))
+  }
+
+  /// Sets the cells of a row; those that it has no columns for are cut off.
+  private mutating func set(_ target: Int, _ all: [UInt64]) {
+    let to = base(target)
+    for column in 0..<min(columns, all.count) { cells[to + column] = all[column] }
     // Of a wide character that is cut nothing shows; it comes back as a whole.
     let isCut = columns < all.count && ScreenCell(word: all[columns]).isTail
     if isCut { cells[to + columns - 1] = ScreenCell.blankWord }
@@ -289,9 +307,10 @@ struct CellGrid: Sendable {
     for index in cells.indices where cells[index] != ScreenCell.blankWord {
       cells[index] = move.cell(cells[index])
     }
-    tails = tails.mapValues { tail in
-      let cells = tail.cells.map { $0 == ScreenCell.blankWord ? $0 : move.cell($0) }
-      return Tail(start: tail.start, cells: cells)
+    let renumbered = { (cells: [UInt64], move: inout CellTable.Move) in
+      cells.map { $0 == ScreenCell.blankWord ? $0 : move.cell($0) }
     }
+    tails = tails.mapValues { Tail(start: $0.start, cells: renumbered($0.cells, &move)) }
+    below = below.map { renumbered($0, &move) }
   }
 }

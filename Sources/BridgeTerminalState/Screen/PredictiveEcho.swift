@@ -235,8 +235,9 @@ public struct PredictiveEcho: Sendable {
       return
     }
     if now - echo.key.time < leastEcho { roundTrip = now - echo.key.time }
-    record([echo.key], at: now)
     guard echo.isSure, isEditor || text.count > 1 || echo.follows else { return }
+    // One that came much later may be of another key: what is not echoed would stay as long.
+    if now - echo.key.time <= echoTime * 2 + Self.grace { record([echo.key], at: now) }
     var line = EchoedLine(from: last, to: place)
     while let key = awaited.first, line.append(key, at: place) { awaited.removeFirst() }
     // The rest has ended the line, or is not certain.

@@ -160,6 +160,36 @@ import Testing
     #expect(terminal.row == "$ l", "nothing is sure any more")
   }
 
+  /// A program stops to echo in the middle of a line: `read -n 3 a; read -s b`.
+  @Test func laterKeysDoNotKeepWhatIsNotEchoed() {
+    var terminal = shell()
+    terminal.type("s")
+    terminal.print("s")
+    for key in "secret" {
+      terminal.type(String(key))
+      for _ in 0..<3 { terminal.wait(milliseconds: 50) }
+    }
+    #expect(terminal.row == "$ ls")
+  }
+
+  /// The keys of a password have no echo, and one of them comes again.
+  @Test func whatWasTypedBeforeDoesNotKeepWhatIsNotEchoed() {
+    var terminal = Terminal(prompt: "$ ")
+    for _ in 0..<3 {
+      terminal.type("nobody\r")
+      terminal.wait(milliseconds: 1300)
+      terminal.print("\r\n$ ")
+    }
+    for key in ["b", "c"] {
+      terminal.type(key)
+      terminal.print(key)
+    }
+    terminal.type("x")
+    #expect(terminal.row == "$ bcx")
+    terminal.wait(milliseconds: 450)
+    #expect(terminal.row == "$ bc")
+  }
+
   @Test func anotherEchoIsShownAsItComes() {
     var terminal = shell()
     terminal.type("s")

@@ -130,6 +130,20 @@ import Testing
     #expect(lines(screen) == expected)
   }
 
+  /// Rows come back where they went.
+  @Test(arguments: [
+    ("", "1|2|3|4"), ("^[1;3Hx", "1 x|2|3|4"), ("^[2;1H\r\n", "0|1|2"), ("^[J", ""),
+    ("^[2;1Hx^[K", "1|x|3|4"), ("^[1;1H^[L", "0||1"), ("^[2J", ""),
+  ])
+  func whatALowerSizeCutsOffComesBack(_ between: String, _ expected: String) {
+    var screen = screen("0\r\n1\r\n2\r\n3\r\n4^[H")
+    for rows in [3, 2] { screen.resize(rows: rows, columns: 10) }
+    #expect(lines(screen) == "1|2")
+    screen.track(Array(between.replacing("^", with: Self.escape).utf8))
+    for rows in [3, 4] { screen.resize(rows: rows, columns: 10) }
+    #expect(lines(screen) == expected)
+  }
+
   @Test func aWideCharacterThatIsCutComesBackAsAWhole() {
     var screen = screen("0123日567")
     screen.resize(rows: 4, columns: 5)
