@@ -256,23 +256,29 @@ import Testing
 
   /// It has the lines above the screen, also those of a session that is short.
   @Test(arguments: ["seq 60", "seq 20000"])
-  func aTerminalThatWasAttachedBeforeIsShownTheScreenAlone(_ command: String) throws {
+  func aTerminalThatWasAttachedBeforeIsShownTheScreenAndWhatItMissed(_ command: String) throws {
     let bench = try SessionBench()
     let spec = terminal(bench, "\(command); printf end; read word")
     _ = try bench.start(spec)
-    try bench.wait(for: spec.session, toPrint: command == "seq 60" ? 234 : 128_897)
-    for wasAttached in [false, true] {
+    let newest: UInt64 = command == "seq 60" ? 234 : 128_897
+    try bench.wait(for: spec.session, toPrint: newest)
+    let rows = command == "seq 60" ? 60 : 158
+    // The last lines of four, and of seven bytes.
+    let missed: UInt64 = command == "seq 60" ? 3 + 4 * 4 : 3 + 4 * 7
+    for (shown, lines) in [(nil, rows), (newest, 58), (newest - missed, 62), (0, rows)]
+      as [(UInt64?, Int)]
+    {
       let client = try bench.attach(
         spec.session, client: ClientID(high: Machine.entropy(), low: Machine.entropy())
       ) {
         $0.replay = .screen
         $0.role = .viewer
-        $0.wasAttached = wasAttached
+        $0.shown = shown
       }
       try client.pump { $0.machine.received >= $0.welcome?.newest ?? .max }
-      let shown = (client.welcome?.modes ?? []) + client.all
-      #expect(shown.count { $0 == 0x0A } == (wasAttached ? 58 : command == "seq 60" ? 60 : 158))
-      #expect(String(decoding: shown, as: UTF8.self).contains("end"))
+      let output = (client.welcome?.modes ?? []) + client.all
+      #expect(output.count { $0 == 0x0A } == lines)
+      #expect(String(decoding: output, as: UTF8.self).contains("end"))
     }
   }
 

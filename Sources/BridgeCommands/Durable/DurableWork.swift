@@ -407,7 +407,7 @@ final class DurableWork: LinkWork {
       configuration.attachment.takes = takes
       // On pipes it is as good as everything: there is no screen to begin at.
       configuration.attachment.replay = context.local.outputIsTerminal ? .screen : .everything
-      configuration.attachment.wasAttached = context.hasShown("\(id)")
+      configuration.attachment.shown = context.shownEnd(of: "\(id)")
       if context.keyboard != nil {
         configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
@@ -436,11 +436,14 @@ final class DurableWork: LinkWork {
       state.fate = welcome.hasEnded ? .gone : .goesOn
     }
     mode.set(.durable)
-    if welcome.kind == .terminal { context.rememberShown("\(welcome.session)") }
     announce(welcome)
     if isOwn, context.keyboard != nil { await announceOthers(than: welcome.session) }
     context.reporter.event(.started(hasTerminal: welcome.kind == .terminal))
     let end = await streams.run()
+    if welcome.kind == .terminal {
+      let shown = max(streams.shownEnd, welcome.newest)
+      context.rememberShown("\(welcome.session)", to: shown)
+    }
     switch end {
     case .ended(let end, let missing):
       state.withLock { ($0.isComplete, $0.fate) = (isOwn && welcome.role == .writer, .gone) }

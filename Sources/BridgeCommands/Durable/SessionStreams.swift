@@ -64,6 +64,9 @@ final class SessionStreams: Sendable {
     progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
   }
 
+  /// How far output was shown.
+  var shownEnd: UInt64 { progress.withLock(\.position) }
+
   /// Whether what is typed goes to the session.
   var hasKeyboard: Bool { keyboard != nil }
 

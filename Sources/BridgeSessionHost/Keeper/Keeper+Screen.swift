@@ -10,6 +10,8 @@ extension Keeper {
   private static let screenPause: Milliseconds = 100
   /// What is taken in at once: a key waits for so much.
   private static let screenStep: UInt64 = 256 << 10
+  /// More output has more lines than are drawn above the screen.
+  private static let countedSpan: UInt64 = 64 << 10
 
   /// Takes account of output that was printed, before what is older is dropped.
   func followScreen(at now: Milliseconds) {
@@ -39,22 +41,33 @@ extension Keeper {
   }
 
   /// What a new client is shown: all from the first byte while that is little and was printed for
-  /// one size, or else the screen of now, whose lines above a terminal has that was attached
-  /// before. Nil where only the journal has it.
+  /// one size, or else the screen of now. A terminal that was attached before has the lines
+  /// above it but those that were printed since. Nil where only the journal has it.
   func screenPoint(for hello: Hello) -> ReplayPoint? {
     let journal = server.journal
     let newest = journal.newest
     guard let found = checkpoint else { return nil }
     let isShort = journal.oldest == 0 && newest <= ReplayStart.wholeSpan
-    if isShort, !found.wasResized, !hello.wasAttached { return nil }
+    if isShort, !found.wasResized, hello.shown ?? 0 == 0 { return nil }
     guard let shown = newestScreen() else { return nil }
     let writer = server.machine.writingClient
     let writes =
       hello.role == .writer && (writer == nil || writer == hello.client || hello.takes)
-    let history = hello.wasAttached ? 0 : ScreenCheckpoint.history
+    let history = hello.shown.map(linesPrinted) ?? ScreenCheckpoint.history
     return shown.render(for: writes ? hello.size : nil, history: history).map {
       ReplayPoint(offset: newest, modes: $0)
     }
+  }
+
+  /// How many lines may have left the screen since output at `offset`.
+  private func linesPrinted(since offset: UInt64) -> Int {
+    let journal = server.journal
+    guard offset < journal.newest else { return 0 }
+    guard journal.newest - offset <= Self.countedSpan,
+      case .bytes(let bytes, through: journal.newest) = journal.piece(
+        from: offset, to: journal.newest, framed: false)
+    else { return ScreenCheckpoint.history }
+    return min(bytes.count { $0 == 0x0A }, ScreenCheckpoint.history)
   }
 
   /// What a client that is far behind is shown. Without the lines above the screen: it has some of

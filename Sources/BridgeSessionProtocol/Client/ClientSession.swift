@@ -23,8 +23,8 @@ public struct ClientSession: Sendable {
     public var catchesUp = false
     /// Whether the client wants to know the size of the session's terminal.
     public var followsSize = false
-    /// Whether the client's terminal was attached before: it has the lines above the screen.
-    public var wasAttached = false
+    /// All output below was shown by the client's terminal before; nil where it was not attached.
+    public var shown: UInt64?
     /// Variables for the session's environment file, as NAME=VALUE.
     public var environment: [[UInt8]] = []
     /// Output that the reader may not have taken yet, in bytes, from 1: the most that is held in
@@ -263,7 +263,7 @@ public struct ClientSession: Sendable {
     hello.size = size
     hello.catchesUp = configuration.catchesUp
     hello.followsSize = configuration.followsSize
-    hello.wasAttached = configuration.wasAttached
+    hello.shown = configuration.shown
     hello.environment = configuration.environment
     if let epoch {
       hello.resume = ResumePoint(epoch: epoch, received: received)

@@ -93,8 +93,9 @@ public struct Hello: Sendable, Equatable {
   public var catchesUp = false
   /// True where the client wants to know the size of the session's terminal.
   public var followsSize = false
-  /// True where the client's terminal was attached before: it has the lines above the screen.
-  public var wasAttached = false
+  /// All output below was shown by the client's terminal, which has those lines above its screen;
+  /// nil where it was not attached before.
+  public var shown: UInt64?
   /// Variables for the session's environment file, as NAME=VALUE.
   public var environment: [[UInt8]] = []
 
@@ -120,7 +121,7 @@ public struct Hello: Sendable, Equatable {
     size = try fields.size("size")
     catchesUp = try fields.bytes("catch-up") != nil
     followsSize = try fields.bytes("sizes") != nil
-    wasAttached = try fields.bytes("again") != nil
+    shown = try fields.offset("shown")
     environment = fields.list("environment")
     let received = try fields.offset("received")
     if let epoch = try fields.number("epoch") {
@@ -148,7 +149,7 @@ public struct Hello: Sendable, Equatable {
     }
     if catchesUp { fields.add("catch-up", bytes: []) }
     if followsSize { fields.add("sizes", bytes: []) }
-    if wasAttached { fields.add("again", bytes: []) }
+    fields.add("shown", number: shown)
     fields.add("lease", number: lease)
     fields.add("window", number: window)
     fields.add("size", bytes: size?.bytes)
