@@ -5,6 +5,13 @@ struct CellStyle: Sendable, Hashable {
     var word: UInt32 = 0
 
     static func palette(_ number: Int) -> Color { Color(word: 1 << 24 | UInt32(number & 0xFF)) }
+    /// One of the first eight, named by its number: terminals show bold text in a brighter one only
+    /// where it was named as one of eight.
+    static func numbered(_ number: Int) -> Color {
+      number < 8 ? Color(word: palette(number).word | numberedBit) : palette(number)
+    }
+    private static let numberedBit: UInt32 = 1 << 8
+
     static func rgb(_ red: Int, _ green: Int, _ blue: Int) -> Color {
       let parts = UInt32(red & 0xFF) << 16 | UInt32(green & 0xFF) << 8 | UInt32(blue & 0xFF)
       return Color(word: 2 << 24 | parts)
@@ -12,6 +19,7 @@ struct CellStyle: Sendable, Hashable {
 
     var isDefault: Bool { word == 0 }
     var isPalette: Bool { word >> 24 == 1 }
+    var isNumbered: Bool { isPalette && word & Self.numberedBit != 0 }
     /// Of the palette.
     var number: Int { Int(word & 0xFF) }
     var components: [Int] { [16, 8, 0].map { Int(word >> $0 & 0xFF) } }
@@ -147,7 +155,7 @@ extension CellStyle {
     return (checked(rgb[0], rgb[1], rgb[2]), index + 5)
   }
 
-  private static func checked(_ number: Int) -> Color? { number < 256 ? .palette(number) : nil }
+  private static func checked(_ number: Int) -> Color? { number < 256 ? .numbered(number) : nil }
 
   private static func checked(_ red: Int, _ green: Int, _ blue: Int) -> Color? {
     max(red, green, blue) < 256 ? .rgb(red, green, blue) : nil
@@ -202,6 +210,7 @@ extension CellStyle {
       return "\(normal + 8);2;" + color.components.map(String.init).joined(separator: ";")
     }
     switch color.number {
+    case let number where color.isNumbered: return "\(normal + 8);5;\(number)"
     case 0...7: return "\(normal + color.number)"
     case 8...15: return "\(bright + color.number - 8)"
     case let number: return "\(normal + 8);5;\(number)"

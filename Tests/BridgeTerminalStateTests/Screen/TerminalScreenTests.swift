@@ -99,6 +99,13 @@ import Testing
     #expect(fresh.render() == all.render())
   }
 
+  /// Terminals that show bold text brighter do so for 31, and not for 38;5;1.
+  @Test(arguments: ["1;31", "1;38;5;1", "48;5;0", "40", "91", "38;5;200"])
+  func aColorKeepsItsName(_ rendition: String) {
+    let rendered = String(decoding: screen("^[\(rendition)mx").render(), as: UTF8.self)
+    #expect(rendered.contains("[\(rendition)mx"))
+  }
+
   @Test(
     arguments: [
       ([0xFF, 0x61], "\u{FFFD}a"), ([0xE6, 0x97, 0x61], "\u{FFFD}a"),
