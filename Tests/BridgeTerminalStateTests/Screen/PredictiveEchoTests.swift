@@ -176,7 +176,7 @@ import Testing
   @Test func whatWasTypedBeforeDoesNotKeepWhatIsNotEchoed() {
     var terminal = Terminal(prompt: "$ ")
     for _ in 0..<3 {
-      terminal.type("nobody\r")
+      terminal.type("robot\r")
       terminal.wait(milliseconds: 1300)
       terminal.print("\r\n$ ")
     }
