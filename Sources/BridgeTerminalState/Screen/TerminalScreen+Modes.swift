@@ -119,16 +119,25 @@ extension TerminalScreen {
 
   private mutating func designate(_ sequence: ControlSequence) {
     let rest = sequence.bytes.dropFirst(2)
-    guard Self.characterSets.contains(String(decoding: rest, as: UTF8.self)) else { return }
+    guard (1...2).contains(rest.count) else { return }
     let set = rest.count == 1 ? UInt16(rest[2]) : UInt16(rest[2]) << 8 | UInt16(rest[3])
+    guard Self.isKnown(set) else { return }
     cursor.charsets.sets[Int(sequence.introducer - UInt8(ascii: "("))] = set
   }
 
-  /// Those that xterm knows; to designate another one does nothing.
-  private static let characterSets: Set<String> = [
-    "0", "1", "2", "4", "5", "6", "7", "9", "<", "=", ">", "A", "B", "C", "E", "H", "K", "Q", "R",
-    "Y", "Z", "`", "f", "%0", "%2", "%3", "%5", "%6", "%=",
-  ]
+  /// Whether xterm knows the set of these bytes; to designate another one does nothing. Programs
+  /// designate one with each rendition: a switch costs nothing.
+  private static func isKnown(_ set: UInt16) -> Bool {
+    switch set {
+    // 0 1 2 4 5 6 7 9 < = > A B C E H K Q R Y Z ` f
+    case 0x30...0x32, 0x34...0x37, 0x39, 0x3C...0x3E, 0x41...0x43, 0x45, 0x48, 0x4B, 0x51, 0x52,
+      0x59, 0x5A, 0x60, 0x66:
+      true
+    // %0 %2 %3 %5 %6 %=
+    case 0x2530, 0x2532, 0x2533, 0x2535, 0x2536, 0x253D: true
+    case _: false
+    }
+  }
 
   /// DECALN.
   private mutating func align() {
