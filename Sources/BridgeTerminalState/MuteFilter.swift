@@ -39,8 +39,9 @@ public struct MuteFilter: Sendable {
       case .control(let byte): if !isMuted(byte) { output.append(byte) }
       case .sequence(let sequence): output += take(sequence)
       case .start(let start):
-        dropsRest = isMuted(start)
-        output += take(start)
+        // One with parameters may end as a query; it has no other meaning.
+        dropsRest = start.isCSI || isMuted(start)
+        output += dropsRest ? drop() : take(start)
       case .rest(let rest): if !dropsRest { output += rest }
       case .end(let end):
         if !dropsRest { output += end.dropFirst(min(shown, end.count)) }
@@ -70,10 +71,13 @@ public struct MuteFilter: Sendable {
     sequence.isQuery || (audience == .replay && sequence.isNotification)
   }
 
-  /// What is shown of a sequence; CAN takes back what the terminal has of it.
+  /// Takes a sequence out: CAN takes back what the terminal has of it.
+  private func drop() -> [UInt8] { shown > 0 ? [0x18] : [] }
+
+  /// What is shown of a sequence.
   private mutating func take(_ sequence: ControlSequence) -> [UInt8] {
     defer { shown = 0 }
-    guard !isMuted(sequence) else { return shown > 0 ? [0x18] : [] }
+    guard !isMuted(sequence) else { return drop() }
     guard shown == 0 else { return Array(sequence.bytes.dropFirst(shown)) }
     return setReporting(sequence) ?? sequence.quietImage ?? sequence.bytes
   }

@@ -7,7 +7,8 @@ struct SequenceScanner: Sendable {
     case control(UInt8)
     /// A sequence with all its bytes. A string that another sequence ends has no terminator.
     case sequence(ControlSequence)
-    /// The beginning of a string that is longer than any that means something here.
+    /// The beginning of a string, or of a sequence with parameters, that is longer than any that
+    /// means something here.
     case start(ControlSequence)
     /// More of it.
     case rest(ArraySlice<UInt8>)
@@ -21,6 +22,8 @@ struct SequenceScanner: Sendable {
     case ground
     case escape
     case parameters
+    /// Likewise, of a sequence of which the beginning was handed out.
+    case excess
     /// So many bytes are missing of a character that is no ASCII: it breaks a sequence off, and is
     /// not shown.
     case character(missing: Int)
@@ -49,6 +52,8 @@ struct SequenceScanner: Sendable {
     switch state {
     case .string(let isOSC, isKept: false), .stringEscape(let isOSC, isKept: false):
       Array((isOSC ? "\u{1B}]-" : "\u{1B}X").utf8) + pending
+    // With this byte in it no sequence means anything.
+    case .excess: Array("\u{1B}[/".utf8)
     case .ground, .escape, .parameters, .character, .string, .stringEscape: pending
     }
   }
@@ -66,6 +71,7 @@ struct SequenceScanner: Sendable {
         if let token = string(bytes, &position, isOSC, isKept) { return token }
       case .character(let missing):
         if let token = character(missing, bytes[position], &position) { return token }
+      case .excess: if let token = excess(bytes, &position) { return token }
       case .escape, .parameters, .stringEscape:
         if let token = step(bytes[position], &position) { return token }
       }
@@ -111,6 +117,22 @@ struct SequenceScanner: Sendable {
     return byte == 0x07 ? complete(isKept) : breakOff(isKept)
   }
 
+  /// Parameters up to the final byte of a sequence, or what breaks it off.
+  private mutating func excess(_ bytes: ArraySlice<UInt8>, _ position: inout Int) -> Token? {
+    let start = position
+    while position < bytes.endIndex, (0x20...0x3F).contains(bytes[position]) { position += 1 }
+    if position > start { return .rest(bytes[start..<position]) }
+    let byte = bytes[position]
+    if byte < 0x20 || byte == 0x7F, byte != Self.escape, !Self.isBreak(byte) {
+      position += 1
+      return .control(byte)
+    }
+    state = .ground
+    guard byte < 0x80, byte != Self.escape else { return .end([]) }
+    position += 1
+    return .end([byte])
+  }
+
   private static func mayEnd(_ byte: UInt8, _ isOSC: Bool) -> Bool {
     byte < 0x20 && (byte == escape || isBreak(byte) || (isOSC && byte == 0x07))
   }
@@ -137,8 +159,13 @@ struct SequenceScanner: Sendable {
       state = .character(missing: Self.missing(behind: byte))
       return state == .character(missing: 0) ? breakOff(true) : nil
     }
-    if pending.count >= Self.limit { return breakOff(true) }
-    if state == .parameters { return (0x40...0x7E).contains(byte) ? complete(true) : nil }
+    let isEnd = state == .parameters && (0x40...0x7E).contains(byte)
+    if pending.count >= Self.limit, !isEnd {
+      guard state == .parameters else { return breakOff(true) }
+      defer { (state, pending) = (.excess, []) }
+      return .start(ControlSequence(bytes: pending))
+    }
+    if state == .parameters { return isEnd ? complete(true) : nil }
     return stepEscape(byte)
   }
 

@@ -116,6 +116,16 @@ import Testing
     #expect(filter.filter(Array("1mred".utf8)) == Array("1mred".utf8))
   }
 
+  /// A terminal reads its zeros as one, however many there are.
+  @Test func aQueryTooLongToBeHeldIsTakenOut() {
+    let long = Array(("\u{1B}[" + String(repeating: "0", count: 10_000) + "6n").utf8)
+    var filter = MuteFilter()
+    #expect(filter.filter([97] + long + [98]) == [97, 98])
+    // At the live mark the rest follows as it is, and must be part of a sequence without a meaning.
+    var cut = MuteFilter()
+    #expect(cut.filter(Array(long[..<5_000])) + cut.finish() == Array("\u{1B}[/".utf8))
+  }
+
   @Test func atTheLiveMarkTheRestOfASequenceFollows() {
     var filter = MuteFilter()
     #expect(filter.filter(Array("x\u{1B}[3".utf8)) == [120])

@@ -120,6 +120,15 @@ import Testing
     #expect(lines(screen) == expected)
   }
 
+  /// Controls within it act at once.
+  @Test(arguments: [("", ["abc", ""]), ("\u{8}", ["ac", ""]), ("\r\n", ["ab", "c"])])
+  func aSequenceTooLongToBeHeldIsNoText(_ control: String, _ rows: [String]) {
+    var screen = TerminalScreen(rows: 4, columns: 20)
+    let digits = String(repeating: "0;1", count: 4_000)
+    screen.track(Array("ab\u{1B}[\(digits)\(control)\(digits)mc".utf8))
+    #expect((0..<2).map { screen.text(ofRow: $0) } == rows)
+  }
+
   /// A program that does not redraw is narrowed by a phone, and then back on its first terminal.
   @Test(arguments: [
     // What it prints between.
