@@ -27,8 +27,6 @@ public struct PredictiveEcho: Sendable {
     var column: Int
   }
 
-  /// How long an echo may take beyond a round trip and a quarter.
-  private static let grace = Duration.milliseconds(150)
   /// So many bytes at once were not typed.
   private static let mostTyped = 64
 
@@ -39,7 +37,7 @@ public struct PredictiveEcho: Sendable {
   private var parser = TypedKeyParser()
   private var last: ScreenPlace?
   /// How long echoes have taken lately.
-  private var echoTime: Duration
+  private var echoTime: EchoTime
   /// Whether the row and the column of the terminal's cursor are those of `screen`.
   private var isPlaced = false
   private var drawn: Drawing?
@@ -49,12 +47,12 @@ public struct PredictiveEcho: Sendable {
   /// - Parameter roundTrip: of the link.
   public init(rows: Int, columns: Int, roundTrip: Duration) {
     screen = TerminalScreen(rows: rows, columns: columns, history: 0)
-    (self.roundTrip, echoTime) = (roundTrip, roundTrip)
+    (self.roundTrip, echoTime) = (roundTrip, EchoTime(roundTrip))
   }
 
   /// The round trip of the link, from now on.
   public var roundTrip: Duration {
-    didSet { echoTime = roundTrip }
+    didSet { echoTime = EchoTime(roundTrip) }
   }
 
   /// Whether something is shown that output has not put there.
@@ -196,12 +194,12 @@ public struct PredictiveEcho: Sendable {
 
   private func isAwaited(_ line: EchoedLine, at now: Duration) -> Bool {
     guard let key = line.edits.first?.key else { return false }
-    return now <= key.time + echoTime * 5 / 4 + Self.grace
+    return now <= key.time + echoTime.limit
   }
 
   /// Records how long the echo of keys took.
   private mutating func record(_ keys: [TypedKey]?, at now: Duration) {
-    for key in keys ?? [] { echoTime = (echoTime * 7 + (now - key.time)) / 8 }
+    for key in keys ?? [] { echoTime.record(now - key.time) }
   }
 
   /// Whether output ends where something can be said of the screen: not in the middle of a
@@ -237,7 +235,7 @@ public struct PredictiveEcho: Sendable {
     if now - echo.key.time < leastEcho { roundTrip = now - echo.key.time }
     guard echo.isSure, isEditor || text.count > 1 || echo.follows else { return }
     // One that came much later may be of another key: what is not echoed would stay as long.
-    if now - echo.key.time <= echoTime * 2 + Self.grace { record([echo.key], at: now) }
+    if now - echo.key.time <= echoTime.limit * 2 { record([echo.key], at: now) }
     var line = EchoedLine(from: last, to: place)
     while let key = awaited.first, line.append(key, at: place) { awaited.removeFirst() }
     // The rest has ended the line, or is not certain.

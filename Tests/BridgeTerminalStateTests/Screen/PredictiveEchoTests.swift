@@ -152,12 +152,27 @@ import Testing
     var terminal = shell()
     terminal.type("x")
     #expect(terminal.row == "$ lx")
-    terminal.wait(milliseconds: 390)
+    terminal.wait(milliseconds: 240)
     #expect(terminal.row == "$ lx")
     terminal.wait(milliseconds: 20)
     #expect(terminal.difference == [] && terminal.row == "$ l")
     terminal.type("y")
     #expect(terminal.row == "$ l", "nothing is sure any more")
+  }
+
+  /// Echoes that take unequal times are awaited longer.
+  @Test func onAnUnevenLinkItIsAwaitedLonger() {
+    var terminal = shell()
+    for (index, key) in "somewhat".enumerated() {
+      terminal.type(String(key))
+      terminal.wait(milliseconds: index.isMultiple(of: 2) ? 0 : 200)
+      terminal.print(String(key))
+    }
+    terminal.type("x")
+    terminal.wait(milliseconds: 450)
+    #expect(terminal.row == "$ lsomewhatx")
+    terminal.wait(milliseconds: 700)
+    #expect(terminal.row == "$ lsomewhat")
   }
 
   /// A program stops to echo in the middle of a line: `read -n 3 a; read -s b`.
