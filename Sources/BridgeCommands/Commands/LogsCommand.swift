@@ -133,9 +133,10 @@ private struct LogPrinter: Sendable {
     case .bytes(let bytes, let stream):
       let isMuted = stream == .terminal && context.local.outputIsTerminal
       let shown = isMuted ? filter.withLock { $0.filter(bytes) } : bytes
-      context.screen?.see(shown)
-      await context.reporter.makeWay()
-      outcome = await context.output.write(shown)
+      outcome = await context.write([shown]) {
+        await context.reporter.makeWay()
+        return await context.output.write(shown)
+      }
     }
     if outcome != .failed { progress.withLock { $0.print(through: chunk.end) } }
     return outcome

@@ -69,7 +69,7 @@ extension ConnectRun {
     case .count(let error): await context.counters.count(error)
     case .countReconnect: await context.counters.countReconnect()
     case .giveUp(let failure): await work.giveUp(failure, side: side)
-    case .show, .settle, .hold, .redraw, .view, .work, .loseForwards, .retryForwards: break
+    case .show, .settle, .hold, .view, .work, .loseForwards, .retryForwards: break
     }
   }
 
@@ -83,21 +83,12 @@ extension ConnectRun {
     case .show(let phase): show(phase, of: settings)
     case .settle: reporter.progress(nil)
     case .hold(let isHeld): work.hold(isHeld)
-    case .redraw: redraw()
     case .giveUp(let failure): await work.giveUp(failure)
     case .view: view.see(event, untaken: await work.untakenInput)
     case .work: work.see(event)
     case .loseForwards: await forwards?.linkLost()
     case .retryForwards: await forwards?.linkIsBack()
     }
-  }
-
-  /// A program that has the screen to itself does not know what was shown over it.
-  private func redraw() {
-    guard keyboard != nil, context.screen?.isFullScreen == true, reporter.style.loudness != .quiet,
-      let size = TerminalSize(of: 0)
-    else { return }
-    context.resizes.yield(.init(size: size, isRedraw: true))
   }
 
   private func show(_ phase: ConnectionPhase, of settings: ConnectSettings) {

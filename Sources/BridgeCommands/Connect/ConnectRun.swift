@@ -288,7 +288,11 @@ struct ConnectRun: Sendable {
       // Another program had the terminal.
       case .resumed: reporter.forgetScreen()
       }
-      if let size = TerminalSize(of: 0) { context.resizes.yield(.init(size: size)) }
+      if let size = TerminalSize(of: 0) {
+        context.screen?.resize(size)
+        context.resizes.yield(size)
+      }
+      if event == .resumed { context.repaint() }
     }
     return .over
   }

@@ -26,8 +26,6 @@ package struct LinkFacts: Sendable {
     case settle
     /// Keeps back what is typed and read, or no longer.
     case hold(Bool)
-    /// Draws again what a program on the whole screen was covered with.
-    case redraw
     /// No further dial follows.
     case giveUp(CommandFailure)
     /// Shows the step to a person.
@@ -111,7 +109,7 @@ package struct LinkFacts: Sendable {
       failures = failures.suffix(1) + [CommandFailure(failure)]
       return [.count(failure.error)]
     case .suspected: return [.hold(true)]
-    case .cleared: return [.hold(false), .redraw]
+    case .cleared: return [.hold(false)]
     case .gaveUp(let failure, _): return [.giveUp(CommandFailure(failure))]
     case .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched, .surfaced,
       .withdrawn, .lingered, .changed, .closed, .missed:

@@ -60,6 +60,26 @@ extension RunContext {
     reporter.warn("no terminal is requested: standard input is not one (-tt requests it anyway)")
   }
 
+  /// The terminal on standard output, where it is one. Something is drawn beside output where a
+  /// person types to a program.
+  static func outputScreen(
+    _ style: Reporter.Style, _ local: LocalEnvironment, hasKeyboard: Bool
+  ) -> OutputScreen? {
+    guard local.outputIsTerminal else { return nil }
+    return OutputScreen(hasKeyboard && style.showsProgress ? TerminalSize(of: 1) : nil)
+  }
+
+  /// Has the terminal track what `body` writes to standard output.
+  func write(
+    _ parts: [[UInt8]], by body: () async -> DescriptorWriter.Outcome
+  ) async -> DescriptorWriter.Outcome {
+    guard let screen else { return await body() }
+    return await screen.write(parts, by: body)
+  }
+
+  /// Takes away what was written over the screen of a program.
+  func repaint() { screen?.repaint(to: output) }
+
   /// Gives the user's terminal back as it was before the remote side wrote to it. Behind all output
   /// that was handed over, and before the words that follow: they would vanish with the screen of
   /// a program.

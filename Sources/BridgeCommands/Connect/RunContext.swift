@@ -55,11 +55,12 @@ struct RunContext: Sendable {
     let keyboard = interactive && local.inputIsTerminal ? Keyboard(tilde: tilde) : nil
     self.keyboard = keyboard
     if keyboard == nil, local.inputIsTerminal { reporter.makeSpaceForTyping() }
-    let screen = local.outputIsTerminal ? OutputScreen() : nil
+    let screen = Self.outputScreen(reporter.style, local, hasKeyboard: keyboard != nil)
     self.screen = screen
+    reporter.draw(on: screen)
     view = LinkView(
       host: PeerText.escaped(settings.givenHost, limit: 128), reporter: reporter,
-      keyboard: keyboard, screen: screen, reactor: reactor, clock: clock,
+      keyboard: keyboard, reactor: reactor, clock: clock,
       isUnicode: local.isUnicode,
       retriesFirstDial: request.recovery.wait != nil)
     let (endings, end) = AsyncStream.makeStream(

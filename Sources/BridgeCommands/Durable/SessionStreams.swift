@@ -211,7 +211,8 @@ final class SessionStreams: Sendable {
       if replay?.extend(to: live) == true { return replay?.begin(with: modes, at: offset) ?? modes }
       // A new client has a terminal of its own; who comes back knows what was shown.
       let isNew = !isOwn && replay == nil
-      var next = ScreenReplay(live: live, for: isNew ? .replay : .resumption, after: screen.state)
+      let audience = isNew ? MuteFilter.Audience.replay : .resumption
+      var next = ScreenReplay(live: live, for: audience, after: screen.terminal)
       defer { replay = next }
       return next.begin(with: modes, at: offset)
     }
@@ -225,15 +226,16 @@ final class SessionStreams: Sendable {
     // Of a full-screen program the main screen is drawn as well, and would leave it each time.
     let line =
       screen.isFullScreen ? "\u{1B}[H\u{1B}[2J" : "\u{1B}[999H\r\n\u{1B}[2m\(gap)\u{1B}[m\r\n"
-    return screen.state.reset + line.utf8 + drawing
+    return screen.terminal.reset + line.utf8 + drawing
   }
 
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
-    for bytes in parts { context.screen?.see(bytes) }
-    if let predicted { return await predicted.write(parts) }
-    await context.reporter.makeWay()
-    return await context.output.write(parts)
+    return await context.write(parts) {
+      if let predicted { return await predicted.write(parts) }
+      await context.reporter.makeWay()
+      return await context.output.write(parts)
+    }
   }
 
   // MARK: Input
@@ -242,7 +244,7 @@ final class SessionStreams: Sendable {
     let isViewer = welcome.role == .viewer
     if let keyboard {
       let input = TypedInput(session: isViewer ? nil : session, viewed: viewed)
-      await keyboard.carry(to: PredictedInput(target: input, terminal: predicted))
+      await keyboard.carry(to: PredictedInput(target: input, terminal: predicted, repaint: repaint))
       return .idle
     }
     guard !isViewer else { return await refuseInput() }
@@ -288,29 +290,19 @@ final class SessionStreams: Sendable {
     func finishInput() async throws(AppError) {}
   }
 
-  private func carrySizes(_ sizes: AsyncStream<Resizes.Change>) async -> Step {
-    if let viewed { for await change in sizes { viewed.change(change) } }
+  private func carrySizes(_ sizes: AsyncStream<TerminalSize>) async -> Step {
+    if let viewed { for await size in sizes { viewed.resize(size) } }
     guard keyboard != nil, welcome.role == .writer else { return .idle }
-    do {
-      for await change in sizes {
-        predicted?.resize(change.size)
-        let size = WindowSize(change.size)
-        if change.isRedraw {
-          var other = size
-          other.rows = size.rows > 1 ? size.rows - 1 : size.rows + 1
-          try await session.resize(to: other)
-          try await context.clock.sleep(for: Self.redrawTime)
-        }
-        try await session.resize(to: size)
+    do throws(AppError) {
+      for await size in sizes {
+        predicted?.resize(size)
+        try await session.resize(to: WindowSize(size))
       }
     } catch {
       // It takes no more sizes; the output says how it ends.
     }
     return .idle
   }
-
-  /// For a program to see that its terminal has changed before it changes back.
-  private static let redrawTime = Duration.milliseconds(100)
 
   // MARK: The link
 
@@ -358,16 +350,12 @@ final class SessionStreams: Sendable {
     let held = keyboard?.waiting ?? 0
     let step = gate.withLock { $0.attach(at: .now, held: held) }
     perform(step)
-    if step.showsProgram { drawAgain() }
+    if step.showsProgram { repaint() }
   }
 
-  /// What was shown over a program's screen must go.
-  private func drawAgain() {
-    guard keyboard != nil, context.screen?.isFullScreen == true,
-      context.reporter.style.showsProgress,
-      context.reporter.style.loudness != .quiet, let size = TerminalSize(of: 0)
-    else { return }
-    context.resizes.yield(.init(size: size, isRedraw: true))
+  /// What was written over a program's screen must go.
+  @Sendable private func repaint() {
+    if viewed == nil { context.repaint() }
   }
 
   private func report(_ loss: ClientSession.InputLoss) {
@@ -385,7 +373,7 @@ final class SessionStreams: Sendable {
   func answer(sendsHeld: Bool) {
     let step = gate.withLock { $0.answer(sends: sendsHeld) }
     perform(step)
-    if step.showsProgram { drawAgain() }
+    if step.showsProgram { repaint() }
   }
 
   private func perform(_ step: TypingGate.Step) {

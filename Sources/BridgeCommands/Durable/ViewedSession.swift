@@ -77,12 +77,9 @@ final class ViewedSession: Sendable {
     change { state, _ in state.view.move(state.keys.take(bytes)) }
   }
 
-  /// The terminal has another size, or something else was written to it.
-  func change(_ size: Resizes.Change) {
-    change { state, terminal in
-      if size.isRedraw { return state.view.redraw() }
-      return state.view.resize(size.size, after: terminal)
-    }
+  /// The terminal has another size.
+  func resize(_ size: TerminalSize) {
+    change { state, terminal in state.view.resize(size, after: terminal) }
   }
 
   /// Something else was written to the terminal.
@@ -90,7 +87,7 @@ final class ViewedSession: Sendable {
 
   private func change(_ body: (inout State, TerminalState) -> [UInt8]) {
     state.withLock { state in
-      let bytes = body(&state, screen.state)
+      let bytes = body(&state, screen.terminal)
       guard !bytes.isEmpty else { return }
       screen.see(bytes)
       context.output.post(bytes, isUnbounded: true)

@@ -1,10 +1,12 @@
 package import BridgeSSH
 import BridgeTerminal
+package import BridgeTerminalState
 
-/// Lines under the cursor that can be taken back: drawn on a terminal in whatever place it is, with
-/// the cursor left where it was. They are found again from there, for a terminal that is resized
-/// moves everything, but what it saved of the cursor.
-package struct Overlay: Sendable, Equatable {
+/// Lines under the cursor that can be taken back. Where it is known what the terminal shows, all is
+/// as it was then. Else they are drawn on a terminal in whatever place it is, with the cursor left
+/// where it was: they are found again from there, for a terminal that is resized moves everything,
+/// but what it saved of the cursor.
+package struct Overlay: Sendable {
   /// The owner of the cursor while lines are drawn.
   package enum Cursor: Sendable, Equatable {
     /// Ours: nothing else moves it. Text may go on behind it.
@@ -19,8 +21,8 @@ package struct Overlay: Sendable, Equatable {
   private var drawn: [String] = []
   /// The terminal as it was then.
   private var size = TerminalSize()
-  /// At the bottom of a program's screen, and not under the cursor.
-  private var isOverScreen = false
+  /// What draws them where it is known what the terminal shows.
+  private var banner: ScreenBanner?
 
   /// Creates an overlay that shows nothing.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
@@ -31,19 +33,27 @@ package struct Overlay: Sendable, Equatable {
   /// The sequences that draw `lines`, broken to fit `size`, in place of what was drawn before; no
   /// lines take it away. Empty when they stand there already.
   ///
-  /// Over a screen that a program has to itself they go on its last rows, and nothing scrolls.
+  /// - Parameter screen: what the terminal shows, where a program has printed there.
   package mutating func draw(
-    _ lines: [String], on size: TerminalSize, overScreen: Bool = false
-  ) -> String {
+    _ lines: [String], on size: TerminalSize, over screen: () -> TerminalScreen? = { nil }
+  ) -> [UInt8] {
     let lines = Self.fitted(lines, to: size)
-    let isSamePlace = size == self.size && overScreen == isOverScreen
-    guard lines != drawn || (isShown && !isSamePlace) else { return "" }
-    let isInPlace = cursor == .ours && lines.count == drawn.count && isSamePlace
-    let text = isInPlace ? "" : clear()
-    (drawn, self.size, isOverScreen) = (lines, size, overScreen)
-    guard isShown else { return text }
+    guard lines != drawn || (isShown && size != self.size) else { return [] }
+    let isSame = isShown && size == self.size
+    if isSame, banner != nil, !lines.isEmpty {
+      drawn = lines
+      return banner?.show(lines) ?? []
+    }
+    let isInPlace = isSame && banner == nil && cursor == .ours && lines.count == drawn.count
+    let cleared = isInPlace ? [] : clear()
+    (drawn, self.size) = (lines, size)
+    guard isShown else { return cleared }
     wasShown = true
-    return text + (overScreen ? atBottom(lines) : (isInPlace ? "" : space) + underCursor(lines))
+    if !isInPlace, cursor == .ours, let screen = screen(), screen.fits(size) {
+      banner = ScreenBanner(over: screen)
+    }
+    if let shown = banner?.show(lines) { return cleared + shown }
+    return cleared + ((isInPlace ? "" : space) + underCursor(lines)).utf8
   }
 
   /// Makes space at the bottom of the screen. IND (ECMA-48) goes down in the same column, which a
@@ -56,21 +66,14 @@ package struct Overlay: Sendable, Equatable {
     "\u{1B}7" + lines.map { "\r\n\($0)\u{1B}[K" }.joined() + "\u{1B}8"
   }
 
-  private func atBottom(_ lines: [String]) -> String {
-    let first = max(1, size.rows - lines.count + 1)
-    let placed = lines.enumerated().map { "\u{1B}[\(first + $0.offset);1H\($0.element)\u{1B}[K" }
-    return "\u{1B}7" + placed.joined() + "\u{1B}8"
-  }
-
-  /// The sequences that erase it; empty when nothing is drawn. Over a program's screen blanks are
-  /// left: it must be asked to draw it again.
-  package mutating func clear() -> String {
-    guard isShown else { return "" }
-    defer { drawn = [] }
-    if isOverScreen { return atBottom(drawn.map { _ in "" }) }
-    guard cursor == .ours else { return "\u{1B}[J" }
+  /// The sequences that erase it; empty when nothing is drawn.
+  package mutating func clear() -> [UInt8] {
+    guard isShown else { return [] }
+    defer { (drawn, banner) = ([], nil) }
+    if let shown = banner?.clear() { return shown }
+    guard cursor == .ours else { return Array("\u{1B}[J".utf8) }
     // A terminal that has become lower may have no row under the cursor.
-    return "\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8"
+    return Array("\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8".utf8)
   }
 
   /// Whether `makeLine` leaves a line in which the cursor stands: where echoed typing may have
@@ -78,11 +81,11 @@ package struct Overlay: Sendable, Equatable {
   package var leavesLines: Bool { cursor == .typing && wasShown }
 
   /// The sequences that erase it to begin a line.
-  package mutating func makeLine(on size: TerminalSize) -> String {
+  package mutating func makeLine(on size: TerminalSize) -> [UInt8] {
     let cleared = clear()
     guard leavesLines else { return cleared }
     // As many blanks as fit at the start of a line; they reach the next from anywhere else.
-    return cleared + String(repeating: " ", count: size.columns - 1) + "\r\u{1B}[K"
+    return cleared + (String(repeating: " ", count: size.columns - 1) + "\r\u{1B}[K").utf8
   }
 
   /// More rows than these tell little: a server may say what it likes.
@@ -97,5 +100,11 @@ package struct Overlay: Sendable, Equatable {
     let space = max(1, size.rows - 1)
     guard all.count > space else { return all }
     return all.prefix(space > 1 ? 1 : 0) + all.suffix(max(1, space - 1))
+  }
+}
+
+extension TerminalScreen {
+  fileprivate func fits(_ size: TerminalSize) -> Bool {
+    rows == size.rows && columns == size.columns
   }
 }

@@ -42,6 +42,8 @@ final class Reporter: Sendable {
     var isLineOpen = false
     /// What is to be written to the terminal before a text.
     var prelude: TextPrelude?
+    /// The terminal that is shared with a program.
+    var screen: OutputScreen?
   }
 
   private let state: Mutex<State>
@@ -75,8 +77,15 @@ final class Reporter: Sendable {
     state.withLock { $0.prelude = prelude }
   }
 
+  /// Has lines drawn on a terminal that a program writes to.
+  func draw(on screen: OutputScreen?) { state.withLock { $0.screen = screen } }
+
   /// Another program has written to the terminal: nothing of what was shown is there.
-  func forgetScreen() { state.withLock(\.prelude)?.forget() }
+  func forgetScreen() {
+    let (prelude, screen) = state.withLock { ($0.prelude, $0.screen) }
+    prelude?.forget()
+    screen?.overwrite()
+  }
 
   /// Writes what goes before a text: something else is written to the terminal next.
   func interrupt() {
@@ -145,12 +154,15 @@ final class Reporter: Sendable {
 
   /// Lines under the cursor, or at the bottom of a program's screen, that the next ones replace;
   /// none take them away. Only on a terminal.
-  func overlay(_ lines: [String], overScreen: Bool = false) {
+  func overlay(_ lines: [String]) {
     let size = TerminalSize(of: standardError.descriptor) ?? TerminalSize()
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.questions == 0 else { return }
-      let text = state.overlay.draw(lines, on: size, overScreen: overScreen)
-      if !text.isEmpty { standardError.post(text) }
+      // What was handed over comes first, and then they: on a terminal that takes nothing, later.
+      let mayDraw = state.screen?.isWriting != true && !standardError.isBehind
+      guard lines.isEmpty || mayDraw else { return }
+      let text = state.overlay.draw(lines, on: size) { state.screen?.cells }
+      if !text.isEmpty { standardError.post(text, isUnbounded: true) }
     }
   }
 
@@ -160,7 +172,8 @@ final class Reporter: Sendable {
     let isNeeded = state.withLock { state in
       guard state.style.sharesTerminal else { return false }
       if state.overlay.isShown || state.isProgressShown {
-        standardError.post(state.overlay.clear() + (state.isProgressShown ? Self.erase : ""))
+        let erased = state.isProgressShown ? Self.erase : ""
+        standardError.post(state.overlay.clear() + erased.utf8, isUnbounded: true)
         state.isProgressShown = false
       }
       return standardError.hasPosts
@@ -190,12 +203,13 @@ final class Reporter: Sendable {
     interrupt()
     state.withLock { state in
       guard !state.style.isJSON else { return }
+      if state.style.isTerminal { state.screen?.overwrite() }
       let erased = state.isProgressShown ? Self.erase : ""
       state.isProgressShown = false
       let isAfterError = isLine && state.isLineOpen && words === standardError
       let end = isAfterError ? (state.style.isTerminal ? "\r\n" : "\n") : ""
       if isAfterError { state.isLineOpen = false }
-      words.post(erased + end + state.overlay.makeLine(on: size) + text)
+      words.post(Array((erased + end).utf8) + state.overlay.makeLine(on: size) + text.utf8)
     }
   }
 

@@ -18,7 +18,6 @@ final class LinkView: Sendable {
   private let state: Mutex<State>
   private let reporter: Reporter
   private let keyboard: Keyboard?
-  private let screen: OutputScreen?
   private let reactor: Reactor
   private let clock: any Clock<Duration> & Sendable
   private let host: String
@@ -27,13 +26,12 @@ final class LinkView: Sendable {
   private let retriesFirstDial: Bool
 
   init(
-    host: String, reporter: Reporter, keyboard: Keyboard?, screen: OutputScreen?, reactor: Reactor,
+    host: String, reporter: Reporter, keyboard: Keyboard?, reactor: Reactor,
     clock: any Clock<Duration> & Sendable, isUnicode: Bool, retriesFirstDial: Bool
   ) {
     self.host = host
     self.reporter = reporter
     self.keyboard = keyboard
-    self.screen = screen
     self.reactor = reactor
     self.clock = clock
     self.isUnicode = isUnicode
@@ -96,7 +94,7 @@ final class LinkView: Sendable {
     }
     // How far a first dial came is old then; how far a copy is stays true.
     if !lines.isEmpty, !wasUp { reporter.progress(nil) }
-    reporter.overlay(lines, overScreen: screen?.isFullScreen ?? false)
+    reporter.overlay(lines)
   }
 
   /// Counts down once a second while there is something to count, or says what is due.

@@ -111,8 +111,11 @@ struct PredictedInput<Target: InputTarget>: InputTarget {
   let target: Target
   /// Nil where nothing is shown before its echo.
   let terminal: PredictedTerminal?
+  /// Takes away what was written over the screen of a program: who types has read it.
+  let repaint: @Sendable () -> Void
 
   func write(_ bytes: [UInt8]) async throws(AppError) {
+    repaint()
     terminal?.type(bytes)
     try await target.write(bytes)
   }

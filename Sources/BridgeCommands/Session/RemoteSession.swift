@@ -29,7 +29,7 @@ struct RemoteSession: Sendable {
   /// The same, where what is typed is shown before its echo.
   let predicted: PredictedTerminal?
   /// Sizes of the terminal from now on.
-  let resizes: AsyncStream<Resizes.Change>
+  let resizes: AsyncStream<TerminalSize>
   /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
   let quietTime: Duration
   let clock: any Clock<Duration> & Sendable
@@ -56,7 +56,7 @@ struct RemoteSession: Sendable {
   init(
     _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
     keyboard: Keyboard?, screen: OutputScreen? = nil, predicted: PredictedTerminal? = nil,
-    resizes: AsyncStream<Resizes.Change>,
+    resizes: AsyncStream<TerminalSize>,
     quietTime: Duration = .seconds(2),
     clock: any Clock<Duration> & Sendable = ContinuousClock()
   ) {
@@ -136,11 +136,15 @@ struct RemoteSession: Sendable {
 
   private func carryOutput() async -> Step {
     await carry(channel.standardOutput) { bytes in
-      screen?.see(bytes)
-      if let predicted { return await predicted.write([bytes]) }
-      await reporter.makeWay()
-      return await output.write(bytes)
+      guard let screen else { return await write(bytes) }
+      return await screen.write([bytes]) { await write(bytes) }
     }
+  }
+
+  private func write(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
+    if let predicted { return await predicted.write([bytes]) }
+    await reporter.makeWay()
+    return await output.write(bytes)
   }
 
   private func carryErrors() async -> Step {
@@ -176,7 +180,8 @@ struct RemoteSession: Sendable {
 
   private func carryInput() async -> Step {
     if let keyboard {
-      await keyboard.carry(to: PredictedInput(target: channel, terminal: predicted))
+      await keyboard.carry(
+        to: PredictedInput(target: channel, terminal: predicted) { screen?.repaint(to: output) })
       return .idle
     }
     var index = 0
@@ -199,26 +204,16 @@ struct RemoteSession: Sendable {
   }
 
   private func carrySizes() async -> Step {
-    do {
-      for await change in resizes {
-        predicted?.resize(change.size)
-        if change.isRedraw {
-          // Most programs draw anew for any SIGWINCH, those over curses only for another size.
-          var other = change.size
-          other.rows += other.rows > 1 ? -1 : 1
-          try await channel.resize(to: other)
-          try await clock.sleep(for: Self.redrawTime)
-        }
-        try await channel.resize(to: change.size)
+    do throws(AppError) {
+      for await size in resizes {
+        predicted?.resize(size)
+        try await channel.resize(to: size)
       }
     } catch {
       // It takes no more sizes; its status reports how it ends.
     }
     return .idle
   }
-
-  /// For a program to see that its terminal has changed before it changes back.
-  private static let redrawTime = Duration.milliseconds(100)
 
   /// Returns when nothing has come for a while and nothing is waiting to be written: a
   /// slow reader of our output does not count as quiet.

@@ -82,6 +82,9 @@ package final class DescriptorWriter: Sendable {
   /// Whether something that was posted is not written yet.
   package var hasPosts: Bool { state.withLock { $0.posted > 0 && !$0.isClosed } }
 
+  /// Whether much of what was posted is not written yet: nothing is taken at the other end.
+  package var isBehind: Bool { state.withLock { $0.posted > Self.postLimit / 8 } }
+
   /// Waits until all that was handed over before is written.
   @discardableResult package func drain() async -> Outcome {
     let (isStarted, isClosed) = state.withLock { ($0.isStarted, $0.isClosed) }

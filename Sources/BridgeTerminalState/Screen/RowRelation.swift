@@ -12,6 +12,14 @@ enum RowRelation: Sendable, Equatable {
   /// Whether the row of the cursor is known.
   var isKnown: Bool { if case .unknown = self { false } else { true } }
 
+  /// Whether the cursor is in the same row.
+  var isAligned: Bool {
+    switch self {
+    case .same, .unknown(isAligned: true): true
+    case .sameSteps, .unknown(isAligned: false): false
+    }
+  }
+
   /// A row is addressed by its number; of a screen that is blank all over nothing else is to be
   /// known.
   mutating func address(isBlank: @autoclosure () -> Bool) {
@@ -21,6 +29,10 @@ enum RowRelation: Sendable, Equatable {
     case .same: break
     }
   }
+
+  /// All rows go up, for the cursor goes below the last one: of the terminal it was the last one
+  /// then, too, and all those above it have been written.
+  mutating func scroll() { if case .sameSteps = self { self = .same } }
 
   /// The cursor goes up from where it was first.
   mutating func leaveTop() { if case .sameSteps = self { self = .unknown(isAligned: false) } }

@@ -71,6 +71,14 @@ struct ScreenWriter {
     set(CellStyle())
   }
 
+  /// Writes a row of a grid in place of what the terminal shows there.
+  mutating func paint(_ row: Int, of grid: CellGrid) {
+    move(row: row, column: 0)
+    write("\u{1B}[2K")
+    draw(row, of: grid)
+    set(CellStyle())
+  }
+
   /// Whether the text of a row wraps into the next one when it is written. A line that comes in has
   /// the background of the character that wraps.
   private func goesOn(_ row: Int, in grid: CellGrid) -> Bool {

@@ -107,7 +107,7 @@ extension TerminalScreen {
   }
 
   /// The cursor, and the modes that would have changed how it got there.
-  private func putLast(_ writer: inout ScreenWriter) {
+  func putLast(_ writer: inout ScreenWriter) {
     if cursor.hasOrigin { writer.write("\u{1B}[?6h") }
     let (top, left) = cursor.hasOrigin ? (margins.top, margins.left) : (0, 0)
     let (row, column) = (max(cursor.row - top, 0), max(cursor.column - left, 0))

@@ -210,6 +210,7 @@ extension TerminalScreen {
       if cursor.row != margins.bottom {
         if cursor.row < rows - 1 { cursor.row += 1 }
       } else if isInColumns {
+        if !isAlternate { rowRelation.scroll() }
         grid.scrollUp(margins, count: 1, blankWord)
       }
     }

@@ -181,6 +181,7 @@ public struct TerminalScreen: Sendable {
       return bytes.startIndex
     }
     decoder = ScalarDecoder()
+    if !isAlternate { rowRelation.scroll() }
     (cursor.row, cursor.column, cursor.isWrapPending) = (rows - 1, 0, false)
     return index
   }

@@ -30,7 +30,7 @@ import Testing
       (.becameHealthy, []),
       (failed, [.count(refused)]),
       (.suspected(silentFor: .seconds(9)), [.hold(true)]),
-      (.cleared, [.hold(false), .redraw]),
+      (.cleared, [.hold(false)]),
       (.gaveUp(ConnectionError(refused), RecoveryPlan(next: .giveUp)), [.giveUp(failure)]),
       (.closed, []),
     ] as [(RecoveryEvent.Step, [LinkFacts.Action])])

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTerminalState
 import Foundation
 import Testing
 
@@ -63,21 +64,32 @@ import Testing
     }
   }
 
-  /// What was shown over its screen must go, and the screen must not have moved.
-  @Test func aProgramWithTheWholeScreenIsAskedToDrawItAgain() async throws {
+  /// A program that draws nothing anew, alone on the alternate screen or at the end of the main one.
+  @Test(arguments: ["\\033[?1049h", ""])
+  func whatABannerCoversIsThereAgain(_ start: String) async throws {
     try await withShell(["--keepalive", "500ms"]) { server, _, screen in
       let program =
-        "trap 'stty size' WINCH; printf '\\033[?1049hdra''wn'; while :; do sleep 0.1; done"
+        "printf '\(start)\\033[H\\033[2Jfir''st\\033[23;1HAllow this?\\033[24;1H1. Yes'; "
+        + "sleep 100"
       screen.type("exec sh -c \"\(program)\"\r")
-      try await screen.see("drawn")
+      let drawn = ["first"] + Array(repeating: "", count: 21) + ["Allow this?", "1. Yes"]
+      while rows(screen) != drawn { try await screen.readMore() }
       await server.freeze()
-      try await screen.see("\u{1B}[24;1H")
+      while !rows(screen).contains(where: { $0.contains("has not responded for") }) {
+        try await screen.readMore()
+      }
       await server.thaw()
-      // A slow one sees only the second of two changes.
-      try await screen.see("24 80\r\n")
+      while rows(screen) != drawn { try await screen.readMore() }
       screen.type("\u{3}")
       #expect(await screen.end() == 130)
+      #expect(screen.isRestored)
     }
+  }
+
+  private func rows(_ screen: Screen) -> [String] {
+    var terminal = TerminalScreen(rows: 24, columns: 80)
+    terminal.track(Array(screen.transcript.utf8))
+    return (0..<24).map { terminal.text(ofRow: $0) }
   }
 
   /// What a ProxyCommand writes then is in the banner, and not across the screen of a program.

@@ -1,0 +1,115 @@
+import BridgeSSH
+import BridgeTerminal
+import BridgeTerminalState
+import BridgeWaiting
+
+/// The user's terminal as what was written to standard output has set it.
+final class OutputScreen: Sendable {
+  private struct State {
+    var tracker = TerminalState()
+    /// Its cells, as of what was written before `behind`; nil where nothing is drawn beside output.
+    var cells: TerminalScreen?
+    var behind: [UInt8] = []
+    /// How many writes are under way: what was seen is not on the terminal yet.
+    var writes = 0
+    /// Whether something else was written over the screen of a program.
+    var isOverwritten = false
+
+    /// What cells are for is seldom: most output has left the screen by then.
+    mutating func bringUp() {
+      guard !behind.isEmpty else { return }
+      cells?.track(behind)
+      behind = []
+    }
+  }
+
+  private let state: Mutex<State>
+  private static let longestBehind = 256 << 10
+
+  /// - Parameter size: of a terminal on which something is drawn beside output; nil for another.
+  init(_ size: TerminalSize?) {
+    let cells = size.map { TerminalScreen(rows: $0.rows, columns: $0.columns, history: 0) }
+    state = Mutex(State(cells: cells))
+  }
+
+  /// Tracks what is written.
+  func see(_ bytes: [UInt8]) {
+    state.withLock { state in
+      state.tracker.track(bytes)
+      guard state.cells != nil else { return }
+      state.behind += bytes
+      if state.behind.count > Self.longestBehind { state.bringUp() }
+    }
+  }
+
+  /// Tracks what `body` writes.
+  func write(
+    _ parts: [[UInt8]], by body: () async -> DescriptorWriter.Outcome
+  ) async -> DescriptorWriter.Outcome {
+    state.withLock { $0.writes += 1 }
+    defer { state.withLock { $0.writes -= 1 } }
+    for bytes in parts { see(bytes) }
+    return await body()
+  }
+
+  /// The terminal has another size, and may have moved what it shows.
+  func resize(_ size: TerminalSize) {
+    state.withLock { state in
+      state.bringUp()
+      guard let cells = state.cells, cells.rows != size.rows || cells.columns != size.columns
+      else { return }
+      state.cells?.resize(rows: size.rows, columns: size.columns)
+      state.cells?.loseRows()
+    }
+  }
+
+  /// Something else is written to the terminal, wherever the cursor is.
+  func overwrite() {
+    state.withLock { state in
+      guard state.cells != nil else { return }
+      state.bringUp()
+      if state.tracker.isFullScreen {
+        state.isOverwritten = true
+      } else {
+        state.cells?.loseRows()
+      }
+    }
+  }
+
+  /// Takes away what was written over the screen of a program, where it is known what that shows.
+  func repaint(to output: DescriptorWriter) {
+    state.withLock { state in
+      guard state.isOverwritten, state.writes == 0 else { return }
+      state.isOverwritten = false
+      state.bringUp()
+      if let bytes = state.cells?.repaint() { output.post(bytes, isUnbounded: true) }
+    }
+  }
+
+  /// Its state now.
+  var terminal: TerminalState { state.withLock { $0.tracker } }
+
+  /// Whether a write is under way.
+  var isWriting: Bool { state.withLock { $0.writes > 0 } }
+
+  /// What it shows, as far as output has written that; nil where that is not tracked.
+  var cells: TerminalScreen? {
+    state.withLock { state in
+      state.bringUp()
+      return state.cells
+    }
+  }
+
+  /// Whether a remote program has the whole screen to itself.
+  var isFullScreen: Bool { state.withLock { $0.tracker.isFullScreen } }
+
+  /// The sequences that give it back as it was; empty where none are needed, as the next time.
+  func takeReset() -> String {
+    state.withLock { state in
+      defer { state.tracker = TerminalState() }
+      let reset = state.tracker.reset
+      if state.cells != nil { state.behind += reset }
+      return String(decoding: reset, as: UTF8.self)
+    }
+  }
+}

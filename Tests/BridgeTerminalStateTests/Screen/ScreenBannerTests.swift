@@ -1,0 +1,124 @@
+import BridgeFaults
+import BridgeTerminalState
+import Testing
+
+/// Lines that are shown beside a program's screen go again without a trace.
+@Suite struct ScreenBannerTests {
+  /// A terminal that showed something before a program's output came, and what is known of it.
+  private struct Pair {
+    var terminal: TerminalScreen
+    var known: TerminalScreen
+
+    init(rows: Int, columns: Int, before: String = "") {
+      terminal = TerminalScreen(rows: rows, columns: columns)
+      terminal.track(Array(before.utf8))
+      known = TerminalScreen(rows: rows, columns: columns, history: 0)
+    }
+
+    mutating func print(_ text: String) { print(Array(text.utf8)[...]) }
+
+    mutating func print(_ bytes: ArraySlice<UInt8>) {
+      terminal.track(bytes)
+      known.track(bytes)
+    }
+
+    var rows: [String] { (0..<terminal.rows).map { terminal.text(ofRow: $0) } }
+  }
+
+  private static let shell = "$ ls\r\na b c\r\n$ bridgectl connect host\r\n"
+
+  @Test func onTheLastRowsOfAFullScreenProgram() throws {
+    var pair = Pair(rows: 4, columns: 20, before: Self.shell)
+    pair.print("\u{1B}[?1049h\u{1B}[H\u{1B}[2Jone\u{1B}[4;1Hfour\u{1B}[2;5H")
+    let before = pair.terminal
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost", "again in 3 s"]))
+    #expect(pair.rows == ["one", "", "lost", "again in 3 s"])
+    #expect(pair.terminal.position == (1, 4))
+    pair.terminal.track(banner.show(["up"]))
+    #expect(pair.rows == ["one", "", "", "up"])
+    pair.terminal.track(banner.clear())
+    #expect(pair.terminal == before)
+  }
+
+  /// As a viewport of ratatui in the lines of a shell: rows are addressed by their numbers, and
+  /// what the shell has shown above is not known.
+  @Test func underTheCursorOfAProgramThatAddressesRows() throws {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    pair.print("\n\n\n\u{1B}[5;1HAllow this?\u{1B}[6;1H> yes")
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost", "again in 3 s"]))
+    #expect(pair.rows.suffix(4) == ["Allow this?", "> yes", "lost", "again in 3 s"])
+    pair.terminal.track(banner.show(["lost", "again in 2 s"]))
+    pair.terminal.track(banner.clear())
+    #expect(pair.rows.suffix(2) == ["Allow this?", "> yes"])
+    #expect(pair.terminal.position == (5, 5))
+    let text = String(decoding: pair.terminal.render(), as: UTF8.self)
+    #expect(text.contains("a b c"), "what the shell has shown stays above")
+  }
+
+  @Test func theLinesOfAShellAreNotKnown() {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    pair.print("$ ls\r\na b c\r\n$ ")
+    #expect(ScreenBanner(over: pair.known) == nil)
+    #expect(pair.known.repaint().isEmpty)
+  }
+
+  /// The terminal's cursor was in any row at first: it is in the last one, as that of the screen.
+  @Test(arguments: 0..<6) func untilTheyHaveFilledTheScreen(_ first: Int) throws {
+    var pair = Pair(rows: 6, columns: 20, before: String(repeating: "old\r\n", count: first))
+    for number in 0..<5 { pair.print("\(number)\r\n") }
+    #expect(ScreenBanner(over: pair.known) == nil)
+    pair.print("$ cd\r\n$ ")
+    #expect(pair.rows == (0..<6).map { pair.known.text(ofRow: $0) })
+    let before = pair.terminal
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost", "again in 3 s"]))
+    #expect(pair.rows == ["3", "4", "$ cd", "$", "lost", "again in 3 s"])
+    pair.terminal.track(banner.clear())
+    #expect(pair.terminal == before)
+  }
+
+  @Test func norIsWhatATerminalShowsThatMovesItsRows() {
+    var pair = Pair(rows: 6, columns: 20)
+    pair.print("\u{1B}[H\u{1B}[2Jone")
+    #expect(ScreenBanner(over: pair.known) != nil)
+    pair.known.loseRows()
+    #expect(ScreenBanner(over: pair.known) == nil)
+  }
+
+  @Test(arguments: 0..<400) func itLeavesNoTrace(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let (rows, columns) = [(24, 80), (6, 9), (10, 20)].randomElement(using: &random) ?? (24, 80)
+    var pair = Pair(rows: rows, columns: columns, before: Self.shell)
+    pair.print("\u{1B}[H\u{1B}[2J")
+    let output = ScreenOutput.pieces(Int.random(in: 1...200, using: &random), using: &random)
+    let cut = Int.random(in: 0...output.count, using: &random)
+    pair.print(output[..<cut])
+    // Within a character there is none.
+    guard var banner = ScreenBanner(over: pair.known) else { return }
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let count = Int.random(in: 1...4, using: &random)
+      pair.terminal.track(banner.show((0..<count).map { "line \($0)" }))
+    }
+    pair.terminal.track(banner.clear())
+    let isSame = pair.terminal == pair.known
+    #expect(isSame, "at byte \(cut)")
+    pair.print(output[cut...])
+    let followed = pair.terminal == pair.known
+    #expect(followed, "after the rest")
+  }
+
+  @Test(arguments: 0..<200) func whatWasWrittenOverAProgramGoes(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var pair = Pair(rows: 10, columns: 20)
+    pair.print("\u{1B}[?1049h\u{1B}[H\u{1B}[2J")
+    let output = ScreenOutput.pieces(100, using: &random)
+    pair.print(output[...])
+    pair.terminal.track(Array("\r\none\r\ntwo\r\n".utf8))
+    guard pair.known.isAlternateScreen else { return }
+    pair.terminal.track(pair.known.repaint())
+    let isSame = pair.terminal == pair.known
+    #expect(isSame)
+  }
+}
