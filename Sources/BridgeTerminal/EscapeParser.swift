@@ -22,6 +22,8 @@ package struct EscapeParser: Sendable, Equatable {
     case detach
     /// `~?`
     case help
+    /// `~h`, `~j`, `~k`, `~l` or `~f`, without the tilde: moves the window.
+    case move(UInt8)
   }
 
   private enum Place: Sendable, Equatable {
@@ -33,6 +35,7 @@ package struct EscapeParser: Sendable, Equatable {
   private var place = Place.lineStart
   private let canDetach: Bool
   private let hasLines: Bool
+  private let canMove: Bool
   /// The byte that stands for the tilde; nil where there are no escapes.
   private let tilde: UInt8?
 
@@ -41,12 +44,15 @@ package struct EscapeParser: Sendable, Equatable {
   /// - Parameters:
   ///   - canDetach: whether `~d` is an escape.
   ///   - hasLines: false where nothing is typed to a program: an escape begins anywhere.
+  ///   - canMove: whether there is a window to move.
   ///   - tilde: the byte in the place of the tilde; nil for no escapes.
   package init(
-    canDetach: Bool = false, hasLines: Bool = true, tilde: UInt8? = UInt8(ascii: "~")
+    canDetach: Bool = false, hasLines: Bool = true, canMove: Bool = false,
+    tilde: UInt8? = UInt8(ascii: "~")
   ) {
     self.canDetach = canDetach
     self.hasLines = hasLines
+    self.canMove = canMove
     self.tilde = tilde
   }
 
@@ -87,6 +93,8 @@ package struct EscapeParser: Sendable, Equatable {
     place = byte == 10 || byte == 13 || !hasLines ? .lineStart : .inLine
   }
 
+  private static let moves = Array("hjklf".utf8)
+
   private func escape(_ byte: UInt8) -> Token? {
     switch byte {
     case UInt8(ascii: "."): .disconnect
@@ -97,6 +105,7 @@ package struct EscapeParser: Sendable, Equatable {
     case 26: .suspend
     case UInt8(ascii: "?"): .help
     case UInt8(ascii: "d") where canDetach: .detach
+    case _ where canMove && Self.moves.contains(byte): .move(byte)
     case _: nil
     }
   }

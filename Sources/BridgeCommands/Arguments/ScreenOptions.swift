@@ -53,6 +53,8 @@ package struct ScreenRequest: Sendable, Equatable {
   package var prediction = Prediction.auto
   /// What a terminal that is far behind is sent.
   package var catchUp = CatchUp.screen
+  /// Whether the session's terminal keeps its size, and this one shows a window on it.
+  package var keepsSize = false
 
   /// The defaults.
   package init() {}

@@ -19,6 +19,7 @@ package struct AttachCommand: AsyncParsableCommand {
           bridgectl attach build.example
           bridgectl attach --take build.example 3f2a
           bridgectl attach --view build.example build
+          bridgectl attach --keep-size build.example agent
       """)
 
   @Flag(help: "Only read; the arrow keys move the view where this terminal is smaller.")
@@ -26,6 +27,13 @@ package struct AttachCommand: AsyncParsableCommand {
 
   @Flag(help: "Take over from the client that writes.")
   package var take = false
+
+  @Flag(
+    help: """
+      Leave the program its size: a smaller terminal shows the part with the cursor; ~h ~j ~k ~l \
+      move it, ~f follows the cursor again.
+      """)
+  package var keepSize = false
 
   @OptionGroup package var screen: ScreenOptions
 
@@ -51,6 +59,7 @@ package struct AttachCommand: AsyncParsableCommand {
   package func run() async throws {
     let link = link
     let target = Result { () throws(AppError) in try self.target() }
+    let keepSize = keepSize
     let screen = Result { () throws(AppError) in try ScreenRequest(self.screen) }
     let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
     await command.run(
@@ -58,6 +67,7 @@ package struct AttachCommand: AsyncParsableCommand {
         _ = try target.get()
         var request = try ConnectRequest(sessionsOf: link)
         request.screen = try screen.get()
+        request.screen.keepsSize = keepSize
         return request
       },
       { context in

@@ -408,7 +408,7 @@ final class DurableWork: LinkWork {
       // On pipes it is as good as everything: there is no screen to begin at.
       configuration.attachment.replay = context.local.outputIsTerminal ? .screen : .everything
       configuration.attachment.shown = context.shownEnd(of: "\(id)")
-      if context.keyboard != nil {
+      if context.keyboard != nil, !context.request.screen.keepsSize {
         configuration.attachment.size = TerminalSize(of: 0).map { .init($0) }
       }
     }
@@ -529,5 +529,6 @@ final class DurableWork: LinkWork {
     }
   }
 
+  func move(_ key: UInt8) { state.withLock { $0.streams }?.move(key) }
   func answer(sendsHeld: Bool) { state.withLock { $0.streams }?.answer(sendsHeld: sendsHeld) }
 }

@@ -38,7 +38,7 @@ final class SessionStreams: Sendable {
   private let gate = Mutex(TypingGate())
   private let replay = Mutex(ScreenReplay?.none)
   private let progress = Mutex(OutputProgress())
-  /// The terminal of a viewer; nil for who writes, and without a terminal.
+  /// The terminal that has not to have the size of the session's; nil without one.
   private let viewed: ViewedSession?
   /// The terminal of who writes; nil where nothing is shown before its echo.
   private let predicted: PredictedTerminal?
@@ -57,8 +57,10 @@ final class SessionStreams: Sendable {
     self.isOwn = isOwn
     let isTerminal = welcome.kind == .terminal
     keyboard = isTerminal ? context.keyboard : nil
-    viewed = isTerminal && welcome.role == .viewer ? ViewedSession(context) : nil
-    predicted = isTerminal && welcome.role == .writer ? PredictedTerminal(context) : nil
+    let (isViewer, keepsSize) = (welcome.role == .viewer, context.request.screen.keepsSize)
+    let hasWindow = isTerminal && (isViewer || keepsSize)
+    viewed = hasWindow ? ViewedSession(context, keysMove: isViewer) : nil
+    predicted = isTerminal && !hasWindow ? PredictedTerminal(context) : nil
     self.roundTrip = roundTrip
     // Who attaches to a session gets what is kept; what is missing before that was not to come.
     progress.withLock { $0.begin(at: isOwn ? 0 : nil) }
@@ -76,7 +78,8 @@ final class SessionStreams: Sendable {
     await predicted?.setRoundTrip(roundTrip())
     if let keyboard {
       TerminalModes.set(.raw, on: 0)
-      keyboard.open(canDetach: true, writes: welcome.role == .writer)
+      let writes = welcome.role == .writer
+      keyboard.open(canDetach: true, writes: writes, canMove: writes && viewed != nil)
     } else if context.keyboard != nil {
       context.reporter.makeSpaceForTyping()
     }
@@ -364,6 +367,8 @@ final class SessionStreams: Sendable {
     let subject = count.map { "\(Counted.text($0, "byte")) of input" } ?? "The last input"
     context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
   }
+
+  func move(_ key: UInt8) { viewed?.move(key) }
 
   func suspect(_ isSuspected: Bool) {
     let held = keyboard?.waiting ?? 0

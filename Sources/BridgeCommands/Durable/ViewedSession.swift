@@ -5,7 +5,7 @@ import BridgeTerminal
 import BridgeTerminalState
 import BridgeWaiting
 
-/// A viewer's terminal, where it has not the size of the session's: what changes it is written in
+/// A terminal that has not the size of the session's: what changes it is written in
 /// the order of the changes, be it output, a key or a new size.
 final class ViewedSession: Sendable {
   private struct State {
@@ -18,11 +18,13 @@ final class ViewedSession: Sendable {
   private let context: RunContext
   private let screen: OutputScreen
   private let state: Mutex<State>
+  /// Whether what is typed moves the window, and does not go to the program.
+  private let keysMove: Bool
 
   /// Nil where standard output is no terminal with a size.
-  init?(_ context: RunContext) {
+  init?(_ context: RunContext, keysMove: Bool) {
     guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
-    (self.context, self.screen) = (context, screen)
+    (self.context, self.screen, self.keysMove) = (context, screen, keysMove)
     state = Mutex(State(view: SessionView(size)))
     context.reporter.precede(
       with: TextPrelude(
@@ -74,7 +76,16 @@ final class ViewedSession: Sendable {
   /// Takes what the user types.
   func type(_ bytes: [UInt8]) {
     uncover()
-    change { state, _ in state.view.move(state.keys.take(bytes)) }
+    if keysMove { change { state, _ in state.view.move(state.keys.take(bytes)) } }
+  }
+
+  /// Moves the window.
+  func move(_ key: UInt8) {
+    uncover()
+    change { state, _ in
+      var keys = ViewKeys()
+      return state.view.move(keys.take([key]))
+    }
   }
 
   /// The terminal has another size.

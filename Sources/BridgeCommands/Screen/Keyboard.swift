@@ -23,6 +23,7 @@ final class Keyboard: Sendable {
     var keys = LinkKeys()
     var canDetach = false
     var writes = true
+    var canMove = false
     /// Set while the user is asked whether to send what was typed: gets each byte.
     var isAsking = false
   }
@@ -42,18 +43,19 @@ final class Keyboard: Sendable {
 
   /// The escapes, for display.
   var help: String {
-    let canDetach = state.withLock { $0.canDetach }
+    let (canDetach, canMove) = state.withLock { ($0.canDetach, $0.canMove) }
     let lines =
       canDetach
       ? ["~.   disconnect; the session goes on", "~d   detach; the session goes on"]
       : ["~.   disconnect; the shell ends"]
+    let moves = canMove ? ["~h ~j ~k ~l  move the window; ~f follows the cursor"] : []
     let all =
       ["Escapes, at the start of a line:"]
       + (lines + [
         "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
         "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",
         "~~   a tilde",
-      ]).map { "  " + $0 }
+      ] + moves).map { "  " + $0 }
     return all.map { $0 + "\r\n" }.joined()
   }
 
@@ -81,14 +83,17 @@ final class Keyboard: Sendable {
   /// - Parameters:
   ///   - canDetach: whether it goes on without this process, over all links.
   ///   - writes: whether it takes what is typed.
-  func open(canDetach: Bool = false, writes: Bool = true) {
+  ///   - canMove: whether it is shown in a window that escapes move.
+  func open(canDetach: Bool = false, writes: Bool = true, canMove: Bool = false) {
     if canDetach { outbox.limitHeld(to: Self.heldLimit) }
     state.withLock { state in
       state.isLive = true
       state.wasOpened = true
       state.canDetach = canDetach
       state.writes = writes
-      state.parser = EscapeParser(canDetach: canDetach, hasLines: writes, tilde: tilde)
+      state.canMove = canMove
+      state.parser = EscapeParser(
+        canDetach: canDetach, hasLines: writes, canMove: canMove, tilde: tilde)
     }
     openedSink.yield()
   }
@@ -184,7 +189,7 @@ final class Keyboard: Sendable {
       switch token {
       case .bytes(let bytes): await take(text: bytes, act)
       case .disconnect, .detach: return await act(.escape(token))
-      case .reconnect, .status, .forwards, .suspend, .background, .help:
+      case .reconnect, .status, .forwards, .suspend, .background, .help, .move:
         await act(.escape(token))
       }
     }

@@ -48,4 +48,41 @@ import Testing
       #expect(await writer.end() == 4)
     }
   }
+
+  /// An agent that draws its question once, wider than the phone on which it is answered.
+  @Test func aPhoneAnswersAndTheProgramKeepsItsSize() async throws {
+    try await withSessions { server, home, _ in
+      let link = server.link(home) + ["127.0.0.1"]
+      var first = try home.start(
+        ["connect", "--durable=require"] + link, on: Terminal(columns: 100, rows: 30))
+      first.type("PS1=; stty -echo; cd; echo rea''dy\r")
+      try await first.see("ready\r\n")
+      first.type(
+        "printf '\\033[H\\033[2J\\033[29;1HMay I remove %s fi''les?%40s\\n' 40 'ye''s/no'; "
+          + "read word; stty size; echo got $word\r")
+      try await first.see("yes/no")
+      let phone = try Terminal(columns: 45, rows: 20)
+      var answer = try home.start(["attach", "--keep-size", "--take"] + link, on: phone)
+      try await answer.see("May I remove 40 files?")
+      #expect(await first.end() == 75)
+      answer.type("~l")
+      try await answer.see("yes/no")
+      phone.resize(columns: 40, rows: 20)
+      answer.type("~fsure\r")
+      try await answer.see("30 100")
+      try await answer.see("got sure")
+      answer.type("~d")
+      #expect(await answer.end() == 0)
+      #expect(answer.isRestored)
+      var again = try home.start(["attach"] + link, on: Terminal(columns: 100, rows: 30))
+      let question = "May I remove 40 files?" + String(repeating: " ", count: 34) + "yes/no"
+      while !rows(again, rows: 30, columns: 100).contains("got sure") {
+        try await again.readMore()
+      }
+      let shown = rows(again, rows: 30, columns: 100).filter { !$0.isEmpty }
+      #expect(shown == [question, "30 100", "got sure"])
+      again.type("exit 5\r")
+      #expect(await again.end() == 5)
+    }
+  }
 }
