@@ -8,10 +8,10 @@ package struct AttachCommand: AsyncParsableCommand {
     commandName: "attach",
     abstract: "Return to a durable session.",
     discussion: """
-      Without SESSION it attaches to the only running one. A session on a terminal shows its \
-      screen again; one on pipes prints all output that is kept and continues. ~d detaches: the \
-      program keeps running, and the exit status is 0. When the program ends, its status is the \
-      exit status.
+      Without SESSION it attaches to the only running one, and asks where several run. A session \
+      on a terminal shows its screen again; one on pipes prints all output that is kept and \
+      continues. ~d detaches: the program keeps running, and the exit status is 0. When the \
+      program ends, its status is the exit status.
 
       One client writes. While another client does, you only read; --take takes over.
 

@@ -176,7 +176,7 @@ final class DurableWork: LinkWork {
       found: found, unheard: unheard)
     do throws(AppError) {
       switch wanted {
-      case .attach(let selector, _, _): _ = try await scope.resolve(selector)
+      case .attach(let selector, _, _): _ = try await scope.resolve(selector, asks: true)
       case .start(let spec, _): try await findNamed(spec, scope)
       }
       return true

@@ -21,13 +21,24 @@ final class SessionQuery: LinkWork {
 
     /// The session that is meant, the same over all links of a run.
     ///
+    /// - Parameter asks: whether a person says which one, where several may be meant.
     /// - Throws: `durableSessionNotFound`, `validationError`; as `SessionHost.list`.
-    func resolve(_ selector: SessionSelector) async throws(AppError) -> SessionID {
+    func resolve(
+      _ selector: SessionSelector, asks: Bool = false
+    ) async throws(AppError) -> SessionID {
       if let id = found.current { return id }
       let host = context.settings.givenHost
-      var id = selector.id
-      if id == nil { id = try selector.resolve(in: try await sessions.list(), on: host).session }
-      if let id { found.set(id) }
+      if let id = selector.id {
+        found.set(id)
+      } else {
+        switch try selector.find(in: try await sessions.list(), on: host) {
+        case .one(let session): found.set(session.session)
+        case .several(let reason, let sessions):
+          guard asks, let chosen = await context.choose(SessionChoice(sessions, reason: reason))
+          else { throw SessionSelector.ambiguous(reason, sessions) }
+          found.set(chosen.session)
+        }
+      }
       guard let id = found.current else { throw .cancelled }
       return id
     }

@@ -32,32 +32,49 @@ package struct SessionSelector: Sendable, Equatable {
   package func resolve(
     in sessions: [SessionStatus], on host: String
   ) throws(AppError) -> SessionStatus {
+    switch try find(in: sessions, on: host) {
+    case .one(let session): return session
+    case .several(let reason, let sessions): throw Self.ambiguous(reason, sessions)
+    }
+  }
+
+  /// What a text stands for.
+  package enum Match: Sendable, Equatable {
+    case one(SessionStatus)
+    /// Any of these, for this reason.
+    case several(String, [SessionStatus])
+  }
+
+  /// The sessions of `sessions` that may be meant.
+  ///
+  /// - Throws: `durableSessionNotFound`.
+  package func find(in sessions: [SessionStatus], on host: String) throws(AppError) -> Match {
     guard let text else {
       let running = sessions.filter { $0.state == .running }
-      if let only = running.first, running.count == 1 { return only }
-      guard running.isEmpty else { throw Self.ambiguous("Several sessions run", running) }
+      if let only = running.first, running.count == 1 { return .one(only) }
+      guard running.isEmpty else { return .several("Several sessions run", running) }
       let orphans = sessions.filter { $0.end == .orphaned }
-      guard orphans.isEmpty else { throw Self.ambiguous("Only orphaned programs run", orphans) }
+      guard orphans.isEmpty else { return .several("Only orphaned programs run", orphans) }
       throw .durableSessionNotFound(host: host, id: "that runs")
     }
     let named = sessions.filter { $0.name.map { String(decoding: $0, as: UTF8.self) } == text }
     if !named.isEmpty {
       let running = named.filter { $0.state == .running }
       guard running.count < 2 else {
-        throw Self.ambiguous("Several running sessions have this name", running)
+        return .several("Several running sessions have this name", running)
       }
       let newest = named.max { $0.startedAt < $1.startedAt }
-      if let found = running.first ?? newest { return found }
+      if let found = running.first ?? newest { return .one(found) }
     }
     let matching = sessions.filter { "\($0.session)".hasPrefix(text) }
     guard let first = matching.first else { throw .durableSessionNotFound(host: host, id: text) }
-    guard matching.count == 1 else { throw Self.ambiguous("Several ids begin so", matching) }
-    return first
+    return matching.count == 1 ? .one(first) : .several("Several ids begin so", matching)
   }
 
   private static let shownLimit = 8
 
-  private static func ambiguous(_ reason: String, _ sessions: [SessionStatus]) -> AppError {
+  /// The error of a text that may mean any of `sessions`.
+  package static func ambiguous(_ reason: String, _ sessions: [SessionStatus]) -> AppError {
     let names = sessions.prefix(shownLimit).map { session in
       let name = session.name.map { " (\(PeerText.escaped(SessionText.text($0), limit: 64)))" }
       return "\(session.session)".prefix(SessionText.shortID) + (name ?? "")

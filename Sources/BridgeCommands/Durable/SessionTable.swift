@@ -44,12 +44,17 @@ package struct SessionTable: Sendable {
   }
 
   private init(_ sessions: [SessionStatus], now: UInt64) {
-    let sorted = SessionText.sorted(sessions)
-    let ordered = sorted.filter(\.isRunning) + sorted.filter { !$0.isRunning }
+    let ordered = Self.ordered(sessions)
     rows = [Column.allCases.map(\.header)] + ordered.map { Self.row($0, now: now) }
     notes = ordered.compactMap { $0.shortState.note }.reduce(into: []) { notes, note in
       if !notes.contains(note) { notes.append(note) }
     }
+  }
+
+  /// In the order of the lines.
+  package static func ordered(_ sessions: [SessionStatus]) -> [SessionStatus] {
+    let sorted = SessionText.sorted(sessions)
+    return sorted.filter(\.isRunning) + sorted.filter { !$0.isRunning }
   }
 
   private static func row(_ status: SessionStatus, now: UInt64) -> [String] {

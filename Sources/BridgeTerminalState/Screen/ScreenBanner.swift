@@ -9,10 +9,9 @@ public struct ScreenBanner: Sendable {
   private var count = 0
 
   /// Nil where it is not known what the rows of the terminal show: it showed something before, and
-  /// this output has not yet cleared the screen, or addressed a row by its number. Nil also within
-  /// a character, whose half would be shown.
+  /// this output has not yet cleared the screen, or addressed a row by its number.
   public init?(over screen: TerminalScreen) {
-    guard screen.isAligned, screen.decoder.isEmpty else { return nil }
+    guard screen.isAligned, screen.decoder.isEmpty || screen.isShownWhole else { return nil }
     self.screen = screen
     isAtBottom = screen.isShownWhole && screen.state.isFullScreen
   }
@@ -58,6 +57,8 @@ public struct ScreenBanner: Sendable {
   public mutating func clear() -> [UInt8] {
     guard count > 0 else { return [] }
     defer { count = 0 }
+    // Of half a character the terminal has shown something, and may have scrolled for it.
+    guard screen.decoder.isEmpty else { return screen.repaint() }
     let back = shift > 0 ? Array("\u{1B}[H\u{1B}[\(shift)L".utf8) : []
     let covered = first + shift..<min(first + shift + count, screen.rows)
     return screen.opening + back + screen.paint(Array(0..<shift) + covered) + screen.closing

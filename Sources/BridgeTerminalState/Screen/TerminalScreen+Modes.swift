@@ -149,6 +149,7 @@ extension TerminalScreen {
   /// RIS.
   private mutating func reset() {
     self = TerminalScreen(rows: rows, columns: columns, history: historyLimit)
+    rowRelation = .same
   }
 
   /// Drops styles, links and clusters that no cell has any more, where there are many.

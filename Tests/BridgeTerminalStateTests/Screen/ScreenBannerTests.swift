@@ -87,7 +87,20 @@ import Testing
     #expect(ScreenBanner(over: pair.known) == nil)
   }
 
-  @Test(arguments: 0..<400) func itLeavesNoTrace(_ seed: UInt64) {
+  @Test(arguments: 1..<4) func norWithinACharacter(_ cut: Int) throws {
+    var pair = Pair(rows: 4, columns: 6, before: Self.shell)
+    pair.print("\u{1B}[H\u{1B}[2Jone\r\ntwo\r\n\r\nabcdef")
+    pair.print(Array("\u{1F600}".utf8)[..<cut])
+    let before = pair.terminal
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost"]))
+    pair.terminal.track(banner.clear())
+    #expect(pair.terminal == before)
+    pair.print(Array("\u{1F600}".utf8)[cut...])
+    #expect(pair.rows == ["two", "", "abcdef", "\u{1F600}"])
+  }
+
+  @Test(arguments: 0..<400) func itLeavesNoTrace(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let (rows, columns) = [(24, 80), (6, 9), (10, 20)].randomElement(using: &random) ?? (24, 80)
     var pair = Pair(rows: rows, columns: columns, before: Self.shell)
@@ -95,8 +108,7 @@ import Testing
     let output = ScreenOutput.pieces(Int.random(in: 1...200, using: &random), using: &random)
     let cut = Int.random(in: 0...output.count, using: &random)
     pair.print(output[..<cut])
-    // Within a character there is none.
-    guard var banner = ScreenBanner(over: pair.known) else { return }
+    var banner = try #require(ScreenBanner(over: pair.known))
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let count = Int.random(in: 1...4, using: &random)
       pair.terminal.track(banner.show((0..<count).map { "line \($0)" }))

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// A program that draws nothing anew, alone on the alternate screen or at the end of the main one.
+  /// A program that draws nothing anew, on the alternate screen or at the end of the main one.
   @Test(arguments: ["\\033[?1049h", ""])
   func whatABannerCoversIsThereAgain(_ start: String) async throws {
     try await withShell(["--keepalive", "500ms"]) { server, _, screen in

@@ -190,6 +190,31 @@ import Testing
     }
   }
 
+  @Test func ofSeveralSessionsAPersonSaysWhich() async throws {
+    try await withSessions { server, home, _ in
+      let link = server.link(home) + ["127.0.0.1"]
+      for name in ["one", "two"] {
+        var screen = try home.start(["connect", "--name", name] + link, on: Terminal())
+        screen.type("PS1=; stty -echo; word=\(name); echo rea''dy\r")
+        try await screen.see("ready\r\n")
+        screen.type("~d")
+        #expect(await screen.end() == 0)
+      }
+      let script = try await home.run(["attach"] + link)
+      #expect(script.code == 64 && script.error.contains("Several sessions run"))
+      var screen = try home.start(["attach"] + link, on: Terminal())
+      try await screen.see("Several sessions run:")
+      try await screen.see("Which one? [1-")
+      screen.type("neither\r")
+      try await screen.see("Which one? [1-")
+      screen.type("two\r")
+      try await screen.see("ready")
+      screen.type("echo this is $word; exit 6\r")
+      try await screen.see("this is two")
+      #expect(await screen.end() == 6)
+    }
+  }
+
   @Test func twoClientsAndATakeover() async throws {
     try await withShell { scene, screen in
       let terminal = try Terminal()
