@@ -126,6 +126,8 @@ extension ConnectRun {
     case .escape(.suspend):
       reporter.interrupt()
       await reporter.drain()
+      context.screen?.suspend(to: context.output)
+      await context.output.drain()
       Signals.suspend()
     case .escape(.background):
       reporter.show(

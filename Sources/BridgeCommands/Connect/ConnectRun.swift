@@ -292,7 +292,7 @@ struct ConnectRun: Sendable {
         context.screen?.resize(size)
         context.resizes.yield(size)
       }
-      if event == .resumed { context.repaint() }
+      if event == .resumed { context.screen?.resume(to: context.output) }
     }
     return .over
   }

@@ -234,11 +234,13 @@ final class SessionStreams: Sendable {
 
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
-    return await context.write(parts) {
+    let outcome = await context.write(parts) {
       if let predicted { return await predicted.write(parts) }
       await context.reporter.makeWay()
       return await context.output.write(parts)
     }
+    context.view.drawQuestion()
+    return outcome
   }
 
   // MARK: Input
@@ -390,21 +392,26 @@ final class SessionStreams: Sendable {
       keyboard.hold(true)
       predicted?.withdraw()
     case .release:
-      keyboard.ask(false)
+      ask(nil)
       let lost = keyboard.takeLost()
       keyboard.hold(false)
       if lost > 0 { reportUnsent(lost) }
     case .drop:
-      keyboard.ask(false)
+      ask(nil)
       reportUnsent(keyboard.dropHeld())
-    case .ask(let seconds):
-      keyboard.ask(true)
-      let bytes = Counted.text(keyboard.waiting, "typed byte")
-      context.reporter.leaveLine()
-      context.reporter.log(
-        "bridgectl: Not sent yet: \(bytes); the link was down for \(seconds) s. "
-          + "Enter sends, Ctrl-C drops what was typed.")
+    case .ask(let seconds): ask(seconds)
     }
+  }
+
+  /// Asks whether what was typed is sent; nil for no more.
+  private func ask(_ seconds: Int?) {
+    guard let keyboard else { return }
+    keyboard.ask(seconds != nil)
+    context.view.ask(after: seconds)
+    guard let seconds, !context.reporter.style.showsProgress else { return }
+    context.reporter.leaveLine()
+    let question = LinkStatus.question(held: keyboard.waiting, after: seconds)
+    context.reporter.log("bridgectl: \(question)")
   }
 }
 

@@ -14,6 +14,17 @@ final class OutputScreen: Sendable {
     var writes = 0
     /// Whether something else was written over the screen of a program.
     var isOverwritten = false
+    /// Where that is to be taken away, behind the writes that are under way.
+    var repaintsTo: DescriptorWriter?
+    /// Whether the shell has the terminal as it was before all output.
+    var isGivenBack = false
+
+    mutating func repaint() {
+      guard writes == 0, let output = repaintsTo.take(), isOverwritten else { return }
+      isOverwritten = false
+      bringUp()
+      if let bytes = cells?.repaint() { output.post(bytes, isUnbounded: true) }
+    }
 
     /// What cells are for is seldom: most output has left the screen by then.
     mutating func bringUp() {
@@ -47,7 +58,12 @@ final class OutputScreen: Sendable {
     _ parts: [[UInt8]], by body: () async -> DescriptorWriter.Outcome
   ) async -> DescriptorWriter.Outcome {
     state.withLock { $0.writes += 1 }
-    defer { state.withLock { $0.writes -= 1 } }
+    defer {
+      state.withLock { state in
+        state.writes -= 1
+        state.repaint()
+      }
+    }
     for bytes in parts { see(bytes) }
     return await body()
   }
@@ -79,10 +95,9 @@ final class OutputScreen: Sendable {
   /// Takes away what was written over the screen of a program, where it is known what that shows.
   func repaint(to output: DescriptorWriter) {
     state.withLock { state in
-      guard state.isOverwritten, state.writes == 0 else { return }
-      state.isOverwritten = false
-      state.bringUp()
-      if let bytes = state.cells?.repaint() { output.post(bytes, isUnbounded: true) }
+      guard state.isOverwritten else { return }
+      state.repaintsTo = output
+      state.repaint()
     }
   }
 
@@ -102,6 +117,24 @@ final class OutputScreen: Sendable {
 
   /// Whether a remote program has the whole screen to itself.
   var isFullScreen: Bool { state.withLock { $0.tracker.isFullScreen } }
+
+  /// Gives the terminal to the shell, until `resume`.
+  func suspend(to output: DescriptorWriter) {
+    state.withLock { state in
+      state.isGivenBack = true
+      output.post(state.tracker.reset, isUnbounded: true)
+    }
+  }
+
+  /// Another program had the terminal.
+  func resume(to output: DescriptorWriter) {
+    state.withLock { state in
+      guard state.isGivenBack else { return }
+      state.isGivenBack = false
+      output.post(state.tracker.restore, isUnbounded: true)
+    }
+    repaint(to: output)
+  }
 
   /// The sequences that give it back as it was; empty where none are needed, as the next time.
   func takeReset() -> String {

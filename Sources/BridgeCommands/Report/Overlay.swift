@@ -23,6 +23,8 @@ package struct Overlay: Sendable {
   private var size = TerminalSize()
   /// What draws them where it is known what the terminal shows.
   private var banner: ScreenBanner?
+  /// The first bytes of a character, of which the terminal has shown that it is none.
+  private var half: [UInt8] = []
 
   /// Creates an overlay that shows nothing.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
@@ -51,6 +53,7 @@ package struct Overlay: Sendable {
     wasShown = true
     if !isInPlace, cursor == .ours, let screen = screen(), screen.fits(size) {
       banner = ScreenBanner(over: screen)
+      half = banner == nil ? screen.unfinishedCharacter : []
     }
     if let shown = banner?.show(lines) { return cleared + shown }
     return cleared + ((isInPlace ? "" : space) + underCursor(lines)).utf8
@@ -69,11 +72,12 @@ package struct Overlay: Sendable {
   /// The sequences that erase it; empty when nothing is drawn.
   package mutating func clear() -> [UInt8] {
     guard isShown else { return [] }
-    defer { (drawn, banner) = ([], nil) }
+    defer { (drawn, banner, half) = ([], nil, []) }
     if let shown = banner?.clear() { return shown }
     guard cursor == .ours else { return Array("\u{1B}[J".utf8) }
     // A terminal that has become lower may have no row under the cursor.
     return Array("\u{1B}D\u{1B}[A\u{1B}7\r\n\u{1B}[J\u{1B}8".utf8)
+      + (half.isEmpty ? [] : [0x08] + half)
   }
 
   /// Whether `makeLine` leaves a line in which the cursor stands: where echoed typing may have

@@ -15,7 +15,8 @@ extension LinkStatus {
     case bare
   }
 
-  /// The lines of the banner at `now`; none while all is well, and in the first moment after a cut.
+  /// The lines of the banner at `now`; none while all is well and nothing is asked, and in the
+  /// first moment after a cut.
   ///
   /// - Parameter held: how many typed bytes have not reached the program.
   package func lines(
@@ -23,7 +24,8 @@ extension LinkStatus {
   ) -> [String] {
     let outage: Outage
     switch state {
-    case .up, .over: return []
+    case .up: return askedAfter.map { [Self.question(held: held, after: $0)] } ?? []
+    case .over: return []
     case .suspected(_, let suspicion): outage = suspicion
     case .opening(let opening):
       guard opening.shown != nil else { return [] }
@@ -110,6 +112,12 @@ extension LinkStatus {
       return ["  \(Self.held(held)) \(escapes(canDetach: canDetach))"]
     case .viewing: return ["  " + escapes(canDetach: true)]
     }
+  }
+
+  /// What the user is asked after a long outage.
+  static func question(held: Int, after seconds: Int) -> String {
+    "Not sent yet: \(Counted.text(held, "typed byte")); the link was down for \(seconds) s. "
+      + "Enter sends, Ctrl-C drops what was typed."
   }
 
   private func escapes(canDetach: Bool) -> String {

@@ -53,6 +53,9 @@ package struct LinkStatus: Sendable {
   package var lostBytes = 0
   /// Whether the next Ctrl-C leaves.
   package var isDisconnecting = false
+  /// How long the link was down, in seconds, where the user is asked whether what was typed then is
+  /// sent.
+  package var askedAfter: Int?
   /// Whether cause and remedy are shown too.
   package var isExplained = false
   let host: String
@@ -187,7 +190,7 @@ package struct LinkStatus: Sendable {
   /// Whether there is something to say that changes with time.
   package var isTicking: Bool {
     if case .opening(let outage) = state { return outage.shown != nil }
-    return isOut
+    return isOut || askedAfter != nil
   }
 }
 

@@ -60,6 +60,17 @@ final class LinkView: Sendable {
     draw()
   }
 
+  /// Asks whether what was typed in an outage of so many `seconds` is sent, until nil is set.
+  func ask(after seconds: Int?) {
+    change { $0.askedAfter = seconds }
+    tick()
+  }
+
+  /// Draws a question again: output was written, and has taken its place.
+  func drawQuestion() {
+    if state.withLock({ $0.status.askedAfter != nil }) { draw() }
+  }
+
   /// Takes the banner away for good.
   func end() {
     state.withLock { state in

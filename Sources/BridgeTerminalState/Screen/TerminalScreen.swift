@@ -112,6 +112,9 @@ public struct TerminalScreen: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The first bytes of a character whose rest has not come.
+  public var unfinishedCharacter: [UInt8] { decoder.pending }
+
   // MARK: Output
 
   /// Takes output in, cut anywhere.

@@ -1,5 +1,6 @@
 import BridgeCommands
 import BridgeSSH
+import BridgeTerminalState
 import Testing
 
 @Suite struct OverlayTests {
@@ -51,6 +52,33 @@ import Testing
         == "\u{1B}[J\u{1B}D\u{1B}D\u{1B}[2A\u{1B}7\r\none\u{1B}[K\r\nnew\u{1B}[K\u{1B}8")
     #expect(overlay.draw([], on: .of(80)).text == "\u{1B}[J")
     #expect(overlay.draw([], on: .of(80)).isEmpty)
+  }
+
+  /// The terminal shows one cell for the half of a character that a banner breaks off.
+  @Test func theRestOfACharacterFollowsItsFirstBytes() {
+    var screen = TerminalScreen(rows: 24, columns: 80)
+    screen.track([0x61, 0xE6, 0x97])
+    var overlay = Overlay()
+    _ = overlay.draw(["one"], on: .of(80)) { screen }
+    #expect(overlay.clear() == Array(Self.cleared.utf8) + [0x08, 0xE6, 0x97])
+    #expect(overlay.draw(["one"], on: .of(80)).text.hasPrefix("\u{1B}D"))
+    #expect(overlay.clear().text == Self.cleared)
+  }
+
+  /// Where it is known what the terminal shows, nothing scrolls.
+  @Test func aProgramsScreenIsAsBefore() {
+    var screen = TerminalScreen(rows: 24, columns: 80)
+    screen.track(Array("\u{1B}[?1049h\u{1B}[24;1Hlast".utf8))
+    var overlay = Overlay()
+    var terminal = screen
+    terminal.track(overlay.draw(["one", "two"], on: .of(80)) { screen })
+    #expect(terminal.text(ofRow: 22) == "one" && terminal.text(ofRow: 23) == "two")
+    terminal.track(overlay.draw(["new"], on: .of(80)) { screen })
+    #expect(terminal.text(ofRow: 22) == "" && terminal.text(ofRow: 23) == "new")
+    terminal.track(overlay.clear())
+    #expect(terminal == screen)
+    // On a terminal of another size it is not known.
+    #expect(overlay.draw(["one"], on: .of(90)) { screen }.text.hasPrefix("\u{1B}D"))
   }
 
   @Test func aLineIsBegunBesideTypedText() {

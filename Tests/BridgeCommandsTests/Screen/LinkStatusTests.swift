@@ -113,6 +113,22 @@ import Testing
     return status
   }
 
+  /// A question is a state: it is there until it is answered, also over what is printed meanwhile.
+  @Test func whatWasTypedInALongOutageIsAskedAbout() {
+    var status = LinkStatus(host: "h", at: start)
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    #expect(!status.isTicking)
+    status.askedAfter = 14
+    #expect(status.isTicking)
+    #expect(
+      status.lines(at: start, held: 1, keys: .none, color: false, unicode: false) == [
+        "Not sent yet: 1 typed byte; the link was down for 14 s. "
+          + "Enter sends, Ctrl-C drops what was typed."
+      ])
+    status.askedAfter = nil
+    #expect(status.lines(at: start, keys: .none, color: false, unicode: false).isEmpty)
+  }
+
   private let shell = LinkStatus.Keys.escapes(isLineStart: true, canDetach: true)
 
   @Test func aSuspicionSaysHowLongAndWhatIsHeld() {

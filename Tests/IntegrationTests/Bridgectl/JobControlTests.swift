@@ -81,6 +81,27 @@ import Testing
     }
   }
 
+  /// The modes that a program has set are not those of the local shell.
+  @Test func aSuspendedShellGivesTheTerminalBackAndTakesItAgain() async throws {
+    try await withLocalShell { home, terminal, screen in
+      screen.type("job\n")
+      try await seeRemoteShell(&screen)
+      screen.type("printf '\\033[?1049h\\033[2J\\033[?1000h\\033[5;5Hpro''gram'\r")
+      try await screen.see("program")
+      screen.type("\r~\u{1A}")
+      try await screen.see("\u{1B}[?1049l")
+      try await screen.see("\u{1B}[?1000l")
+      try await screen.see("local> ")
+      try await seeLocalLine(&screen)
+      try await bringBack(&screen)
+      try await screen.see("\u{1B}[?1000h")
+      screen.type("printf '\\033[?1049l'; exit 7\r")
+      try await screen.see("local> ")
+      screen.type("exit $?\n")
+      #expect(await screen.end() == 7)
+    }
+  }
+
   @Test func aShellIsStoppedUntilItIsInTheForeground() async throws {
     try await withLocalShell { home, terminal, screen in
       screen.type("job &\n")
