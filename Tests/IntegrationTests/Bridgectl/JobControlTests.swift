@@ -84,7 +84,7 @@ import Testing
   /// The modes that a program has set are not those of the local shell.
   @Test func aSuspendedShellGivesTheTerminalBackAndTakesItAgain() async throws {
     try await withLocalShell { home, terminal, screen in
-      screen.type("job\n")
+      screen.type("(job)\n")
       try await seeRemoteShell(&screen)
       screen.type("printf '\\033[?1049h\\033[2J\\033[?1000h\\033[5;5Hpro''gram'\r")
       try await screen.see("program")
