@@ -249,7 +249,7 @@ final class SessionStreams: Sendable {
     let isViewer = welcome.role == .viewer
     if let keyboard {
       let input = TypedInput(session: isViewer ? nil : session, viewed: viewed)
-      await keyboard.carry(to: PredictedInput(target: input, terminal: predicted, repaint: repaint))
+      await keyboard.carry(to: PredictedInput(target: input, terminal: predicted, repaint: uncover))
       return .idle
     }
     guard !isViewer else { return await refuseInput() }
@@ -358,8 +358,13 @@ final class SessionStreams: Sendable {
     if step.showsProgram { repaint() }
   }
 
-  /// What was written over a program's screen must go.
-  @Sendable private func repaint() {
+  /// What was written over a program's screen must go; a window may have been moved under a banner.
+  private func repaint() {
+    if let viewed { viewed.redraw() } else { context.repaint() }
+  }
+
+  /// Who types has read what was written over the screen. A window has an end of its own for that.
+  @Sendable private func uncover() {
     if viewed == nil { context.repaint() }
   }
 
@@ -374,7 +379,9 @@ final class SessionStreams: Sendable {
 
   func suspect(_ isSuspected: Bool) {
     let held = keyboard?.waiting ?? 0
-    perform(gate.withLock { $0.suspect(isSuspected, at: .now, held: held) })
+    let step = gate.withLock { $0.suspect(isSuspected, at: .now, held: held) }
+    perform(step)
+    if step.showsProgram { repaint() }
   }
 
   func answer(sendsHeld: Bool) {

@@ -47,7 +47,8 @@ package struct Overlay: Sendable {
       return banner?.show(lines) ?? []
     }
     let isInPlace = isSame && banner == nil && cursor == .ours && lines.count == drawn.count
-    let cleared = isInPlace ? [] : clear()
+    let isMoved = isShown && size != self.size
+    let cleared = isInPlace ? [] : isMoved ? clear(on: screen()) : clear()
     (drawn, self.size) = (lines, size)
     guard isShown else { return cleared }
     wasShown = true
@@ -67,6 +68,15 @@ package struct Overlay: Sendable {
 
   private func underCursor(_ lines: [String]) -> String {
     "\u{1B}7" + lines.map { "\r\n\($0)\u{1B}[K" }.joined() + "\u{1B}8"
+  }
+
+  /// The sequences that erase it on a terminal that has another size now, and has moved it.
+  private mutating func clear(on screen: TerminalScreen?) -> [UInt8] {
+    guard banner != nil else { return clear() }
+    banner = nil
+    let erased = clear()
+    let repaint = screen?.repaint() ?? []
+    return repaint.isEmpty ? erased : repaint
   }
 
   /// The sequences that erase it; empty when nothing is drawn.

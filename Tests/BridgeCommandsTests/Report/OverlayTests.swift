@@ -81,6 +81,20 @@ import Testing
     #expect(overlay.draw(["one"], on: .of(90)) { screen }.text.hasPrefix("\u{1B}D"))
   }
 
+  @Test func norDoesANewSizeLeaveATrace() {
+    var screen = TerminalScreen(rows: 24, columns: 80)
+    screen.track(Array("\u{1B}[?1049h\u{1B}[2;1Hsecond\u{1B}[5;5H".utf8))
+    var overlay = Overlay()
+    var terminal = screen
+    terminal.track(overlay.draw(["one", "two"], on: .of(80)) { screen })
+    screen.resize(rows: 12, columns: 60)
+    terminal.resize(rows: 12, columns: 60)
+    terminal.track(overlay.draw(["one", "two"], on: .of(60, 12)) { screen })
+    #expect(terminal.text(ofRow: 10) == "one" && terminal.text(ofRow: 11) == "two")
+    terminal.track(overlay.clear())
+    #expect(terminal == screen)
+  }
+
   @Test func aLineIsBegunBesideTypedText() {
     var typed = Overlay(cursor: .typing)
     #expect(!typed.leavesLines)
