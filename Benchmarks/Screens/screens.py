@@ -656,7 +656,14 @@ class Case:
 
     def __init__(self, name, parts, cut):
         """The parts have sizes of their own; the cut is in the last one."""
-        self.name, self.parts, self.cut = name, parts, cut
+        *first, (size, last) = parts
+        # xterm gets a size by a control sequence, behind which it repeats nothing.
+        repeats = re.match(rb"(?:\x1b\[\d*b)+", last) if first else None
+        if repeats:
+            first[-1] = (first[-1][0], first[-1][1] + repeats.group())
+            last = last[repeats.end() :]
+            cut = max(0, cut - repeats.end())
+        self.name, self.parts, self.cut = name, first + [(size, last)], cut
         self.size = parts[-1][0]
 
     @property
