@@ -131,7 +131,11 @@ final class OutputScreen: Sendable {
     state.withLock { state in
       guard state.isGivenBack else { return }
       state.isGivenBack = false
-      output.post(state.tracker.restore, isUnbounded: true)
+      let restore = state.tracker.restore
+      // A region moves the cursor, which stands behind what the shell has printed.
+      let isShared = !state.tracker.isAlternateScreen && !restore.isEmpty
+      let bytes = isShared ? [0x1B, 0x37] + restore + [0x1B, 0x38] : restore
+      output.post(bytes, isUnbounded: true)
     }
     repaint(to: output)
   }
