@@ -30,11 +30,11 @@ package struct SessionChoice: Sendable {
   package var question: String { "Which one? [1-\(sessions.count)] " }
 
   /// The session that an answer names: by its number, its id or the unique beginning of that, or
-  /// its name; nil for none.
+  /// its name; nil for none. What can be a number is nothing else: a slip must not choose another.
   package func session(for answer: String) -> SessionStatus? {
     let answer = answer.split(separator: " ").joined(separator: " ")
-    if let number = Int(answer), sessions.indices.contains(number - 1) {
-      return sessions[number - 1]
+    if !answer.isEmpty, answer.allSatisfy(\.isNumber) {
+      return Int(answer).flatMap { sessions.indices.contains($0 - 1) ? sessions[$0 - 1] : nil }
     }
     guard let selector = try? SessionSelector(answer) else { return nil }
     return try? selector.resolve(in: sessions, on: "")
@@ -60,7 +60,7 @@ extension RunContext {
     while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
       let answer = String(decoding: bytes, as: UTF8.self)
       if let session = choice.session(for: answer) { return session }
-      text = choice.question
+      text = "None of them is that. " + choice.question
     }
     return nil
   }

@@ -417,7 +417,7 @@ final class SessionStreams: Sendable {
     context.view.ask(after: seconds)
     guard let seconds, !context.reporter.style.showsProgress else { return }
     context.reporter.leaveLine()
-    let question = LinkStatus.question(held: keyboard.waiting, after: seconds)
+    let question = LinkStatus.question(unsent: keyboard.waiting, after: seconds)
     context.reporter.log("bridgectl: \(question)")
   }
 }

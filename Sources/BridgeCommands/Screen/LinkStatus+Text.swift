@@ -18,13 +18,15 @@ extension LinkStatus {
   /// The lines of the banner at `now`; none while all is well and nothing is asked, and in the
   /// first moment after a cut.
   ///
-  /// - Parameter held: how many typed bytes have not reached the program.
+  /// - Parameters:
+  ///   - held: how many typed bytes have not reached the program, as far as is known.
+  ///   - unsent: how many of them were not sent.
   package func lines(
-    at now: Moment, held: Int = 0, keys: Keys, color: Bool, unicode: Bool
+    at now: Moment, held: Int = 0, unsent: Int = 0, keys: Keys, color: Bool, unicode: Bool
   ) -> [String] {
     let outage: Outage
     switch state {
-    case .up: return askedAfter.map { [Self.question(held: held, after: $0)] } ?? []
+    case .up: return askedAfter.map { [Self.question(unsent: unsent, after: $0)] } ?? []
     case .over: return []
     case .suspected(_, let suspicion): outage = suspicion
     case .opening(let opening):
@@ -115,8 +117,8 @@ extension LinkStatus {
   }
 
   /// What the user is asked after a long outage.
-  static func question(held: Int, after seconds: Int) -> String {
-    "Not sent yet: \(Counted.text(held, "typed byte")); the link was down for \(seconds) s. "
+  static func question(unsent: Int, after seconds: Int) -> String {
+    "Not sent yet: \(Counted.text(unsent, "typed byte")); the link was down for \(seconds) s. "
       + "Enter sends, Ctrl-C drops what was typed."
   }
 

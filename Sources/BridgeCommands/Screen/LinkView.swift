@@ -99,7 +99,7 @@ final class LinkView: Sendable {
       let wasUp = state.status.wasUp
       guard !state.isOver, wasUp || retriesFirstDial else { return ([], wasUp) }
       let lines = state.status.lines(
-        at: ContinuousClock.now, held: held + state.untaken, keys: keys,
+        at: ContinuousClock.now, held: held + state.untaken, unsent: held, keys: keys,
         color: style.usesColor, unicode: isUnicode)
       return (lines, wasUp)
     }

@@ -27,7 +27,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("1", 2), (" 2 ", 1), ("first", 2), ("10000", 1), ("", nil), ("0", nil), ("3", nil),
+      ("1", 2), (" 2 ", 1), ("first", 2), ("10000", nil), ("", nil), ("0", nil), ("3", nil),
       ("other", nil), ("-1", nil), ("99999999999999999999", nil),
     ] as [(String, UInt64?)])
   func anAnswerIsANumberAnIdOrAName(_ answer: String, _ high: UInt64?) {

@@ -121,10 +121,11 @@ import Testing
     status.askedAfter = 14
     #expect(status.isTicking)
     #expect(
-      status.lines(at: start, held: 1, keys: .none, color: false, unicode: false) == [
-        "Not sent yet: 1 typed byte; the link was down for 14 s. "
-          + "Enter sends, Ctrl-C drops what was typed."
-      ])
+      status.lines(
+        at: start, held: 5, unsent: 1, keys: .none, color: false, unicode: false) == [
+          "Not sent yet: 1 typed byte; the link was down for 14 s. "
+            + "Enter sends, Ctrl-C drops what was typed."
+        ])
     status.askedAfter = nil
     #expect(status.lines(at: start, keys: .none, color: false, unicode: false).isEmpty)
   }
