@@ -1,7 +1,8 @@
 package import BridgeErrors
 package import BridgeSessionProtocol
 
-/// SESSION as the user typed it: an id, the unique beginning of one, or a name.
+/// SESSION as the user typed it: an id, the unique beginning of one in four digits or more, or a
+/// name.
 package struct SessionSelector: Sendable, Equatable {
   /// The typed text; nil for the only session that runs.
   package let text: String?
@@ -66,11 +67,14 @@ package struct SessionSelector: Sendable, Equatable {
       let newest = named.max { $0.startedAt < $1.startedAt }
       if let found = running.first ?? newest { return .one(found) }
     }
-    let matching = sessions.filter { "\($0.session)".hasPrefix(text) }
+    let isLong = text.utf8.count >= Self.shortestBeginning
+    let matching = isLong ? sessions.filter { "\($0.session)".hasPrefix(text) } : []
     guard let first = matching.first else { throw .durableSessionNotFound(host: host, id: text) }
     return matching.count == 1 ? .one(first) : .several("Several ids begin so", matching)
   }
 
+  /// A slip of one or two keys names no session, as in Git (core.abbrev).
+  private static let shortestBeginning = 4
   private static let shownLimit = 8
 
   /// The error of a text that may mean any of `sessions`.

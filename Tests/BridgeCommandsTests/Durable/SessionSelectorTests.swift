@@ -35,16 +35,21 @@ import Testing
   @Test func anIdItsBeginningAndANameAreTheSession() throws {
     let sessions = [status(Self.first, name: "build"), status(Self.second)]
     #expect(try resolve("\(sessions[1].session)", in: sessions) == Self.second)
-    #expect(try resolve("123", in: sessions) == Self.first)
+    #expect(try resolve("1234", in: sessions) == Self.first)
     #expect(try resolve("build", in: sessions) == Self.first)
     #expect(try SessionSelector("\(sessions[0].session)").id == sessions[0].session)
     #expect(try SessionSelector("build").id == nil)
   }
 
   @Test func aBeginningOfSeveralIdsIsRefused() {
-    let sessions = [status(Self.first), status(Self.second)]
-    #expect(caseName("12", in: sessions) == "validationError")
+    let sessions = [status(Self.first), status(Self.first | 1)]
+    #expect(caseName("1234", in: sessions) == "validationError")
     #expect(caseName("9", in: sessions) == "durableSessionNotFound")
+  }
+
+  /// `kill HOST a` is a slip.
+  @Test(arguments: ["1", "12", "123"]) func aFewDigitsAreNoBeginningOfAnId(_ text: String) {
+    #expect(caseName(text, in: [status(Self.first)]) == "durableSessionNotFound")
   }
 
   /// A name is used again and again: `build` is the one that runs, or ran last.
@@ -59,7 +64,7 @@ import Testing
   }
 
   @Test func aNameIsPreferredToTheBeginningOfAnId() throws {
-    #expect(try resolve("12", in: [status(Self.first), status(9, name: "12")]) == 9)
+    #expect(try resolve("1234", in: [status(Self.first), status(9, name: "1234")]) == 9)
   }
 
   @Test func withoutATextTheOnlyRunningOneIsMeant() throws {
