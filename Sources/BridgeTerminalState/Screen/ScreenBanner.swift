@@ -1,11 +1,11 @@
 /// Lines that are shown over a screen that is known, on its terminal, and that go again without a
 /// trace. No output may come while they are there.
 ///
-/// Of a full-screen program they cover the last rows, else those under the cursor, for which rows
-/// leave at the top where they must.
+/// Of a full-screen program they cover the last rows, or the first ones where a person types in the
+/// last; else those under the cursor, for which rows leave at the top where they must.
 public struct ScreenBanner: Sendable {
   private let screen: TerminalScreen
-  private let isAtBottom: Bool
+  private let coversRows: Bool
   private var count = 0
 
   /// Nil where it is not known what the rows of the terminal show: it showed something before, and
@@ -13,17 +13,19 @@ public struct ScreenBanner: Sendable {
   public init?(over screen: TerminalScreen) {
     guard screen.isAligned, screen.decoder.isEmpty || screen.isShownWhole else { return nil }
     self.screen = screen
-    isAtBottom = screen.isShownWhole && screen.state.isFullScreen
+    coversRows = screen.isShownWhole && screen.state.isFullScreen
   }
 
   /// How many rows have left at the top.
   private var shift: Int {
-    isAtBottom ? 0 : max(0, screen.position.row + count - (screen.rows - 1))
+    coversRows ? 0 : max(0, screen.position.row + count - (screen.rows - 1))
   }
 
   /// The first row that is covered.
   private var first: Int {
-    isAtBottom ? screen.rows - count : screen.position.row - shift + 1
+    guard coversRows else { return screen.position.row - shift + 1 }
+    let row = screen.position.row
+    return row >= screen.rows - count && row >= count ? 0 : screen.rows - count
   }
 
   /// Shows `lines` in place of those before, none of which is longer than a row.

@@ -68,7 +68,7 @@ import Testing
   /// Where it is known what the terminal shows, nothing scrolls.
   @Test func aProgramsScreenIsAsBefore() {
     var screen = TerminalScreen(rows: 24, columns: 80)
-    screen.track(Array("\u{1B}[?1049h\u{1B}[24;1Hlast".utf8))
+    screen.track(Array("\u{1B}[?1049h\u{1B}[24;1Hlast\u{1B}[9H".utf8))
     var overlay = Overlay()
     var terminal = screen
     terminal.track(overlay.draw(["one", "two"], on: .of(80)) { screen })

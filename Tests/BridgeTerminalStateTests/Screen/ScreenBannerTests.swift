@@ -41,6 +41,19 @@ import Testing
     #expect(pair.terminal == before)
   }
 
+  /// What it asks, and what is typed there, is to be read.
+  @Test(arguments: [3, 4]) func onTheFirstRowsWhereTheCursorIsInTheLast(_ row: Int) throws {
+    var pair = Pair(rows: 4, columns: 20)
+    pair.print("\u{1B}[?1049h\u{1B}[H\u{1B}[2Jone\u{1B}[\(row);1HAllow this? ")
+    let before = pair.terminal
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost", "again in 3 s"]))
+    #expect(pair.rows[0...1] == ["lost", "again in 3 s"])
+    #expect(pair.rows[row - 1] == "Allow this?" && pair.terminal.position == (row - 1, 12))
+    pair.terminal.track(banner.clear())
+    #expect(pair.terminal == before)
+  }
+
   /// As a viewport of ratatui in the lines of a shell: rows are addressed by their numbers, and
   /// what the shell has shown above is not known.
   @Test func underTheCursorOfAProgramThatAddressesRows() throws {
