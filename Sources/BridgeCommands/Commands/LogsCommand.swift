@@ -133,10 +133,7 @@ private struct LogPrinter: Sendable {
     case .bytes(let bytes, let stream):
       let isMuted = stream == .terminal && context.local.outputIsTerminal
       let shown = isMuted ? filter.withLock { $0.filter(bytes) } : bytes
-      outcome = await context.write([shown]) {
-        await context.reporter.makeWay()
-        return await context.output.write(shown)
-      }
+      outcome = await context.write([shown])
     }
     if outcome != .failed { progress.withLock { $0.print(through: chunk.end) } }
     return outcome

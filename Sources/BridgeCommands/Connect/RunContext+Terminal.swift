@@ -69,14 +69,6 @@ extension RunContext {
     return OutputScreen(hasKeyboard && style.showsProgress ? TerminalSize(of: 1) : nil)
   }
 
-  /// Has the terminal track what `body` writes to standard output.
-  func write(
-    _ parts: [[UInt8]], by body: () async -> DescriptorWriter.Outcome
-  ) async -> DescriptorWriter.Outcome {
-    guard let screen else { return await body() }
-    return await screen.write(parts, by: body)
-  }
-
   /// Takes away what was written over the screen of a program.
   func repaint() { screen?.repaint(to: output) }
 

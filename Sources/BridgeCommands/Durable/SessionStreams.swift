@@ -234,11 +234,7 @@ final class SessionStreams: Sendable {
 
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
-    let outcome = await context.write(parts) {
-      if let predicted { return await predicted.write(parts) }
-      await context.reporter.makeWay()
-      return await context.output.write(parts)
-    }
+    let outcome = await context.write(parts, through: predicted)
     context.view.drawQuestion()
     return outcome
   }

@@ -5,6 +5,16 @@ import BridgeWaiting
 
 /// The user's terminal as what was written to standard output has set it.
 final class OutputScreen: Sendable {
+  /// What was written over the screen of a program by something else.
+  private enum OtherText {
+    case none
+    /// Something, which can become `goes` when it was read.
+    case stays
+    /// Something that is to be taken away behind the writes that are under way. Can become `none`,
+    /// and `stays` where more is written.
+    case goes(DescriptorWriter)
+  }
+
   private struct State {
     var tracker = TerminalState()
     /// Its cells, as of what was written before `behind`; nil where nothing is drawn beside output.
@@ -12,16 +22,13 @@ final class OutputScreen: Sendable {
     var behind: [UInt8] = []
     /// How many writes are under way: what was seen is not on the terminal yet.
     var writes = 0
-    /// Whether something else was written over the screen of a program.
-    var isOverwritten = false
-    /// Where that is to be taken away, behind the writes that are under way.
-    var repaintsTo: DescriptorWriter?
+    var text = OtherText.none
     /// Whether the shell has the terminal as it was before all output.
     var isGivenBack = false
 
     mutating func repaint() {
-      guard writes == 0, let output = repaintsTo.take(), isOverwritten else { return }
-      isOverwritten = false
+      guard writes == 0, case .goes(let output) = text else { return }
+      text = .none
       bringUp()
       if let bytes = cells?.repaint() { output.post(bytes, isUnbounded: true) }
     }
@@ -85,7 +92,7 @@ final class OutputScreen: Sendable {
       guard state.cells != nil else { return }
       state.bringUp()
       if state.tracker.isFullScreen {
-        state.isOverwritten = true
+        state.text = .stays
       } else {
         state.cells?.loseRows()
       }
@@ -95,8 +102,8 @@ final class OutputScreen: Sendable {
   /// Takes away what was written over the screen of a program, where it is known what that shows.
   func repaint(to output: DescriptorWriter) {
     state.withLock { state in
-      guard state.isOverwritten else { return }
-      state.repaintsTo = output
+      guard case .stays = state.text else { return }
+      state.text = .goes(output)
       state.repaint()
     }
   }

@@ -127,8 +127,7 @@ final class PlainWork: LinkWork {
     let predicted = PredictedTerminal(context)
     await predicted?.setRoundTrip(connection.roundTrip)
     let remote = RemoteSession(
-      channel, output: context.output, input: input, reporter: reporter, keyboard: keyboard,
-      screen: context.screen, predicted: predicted, resizes: sizes, clock: context.clock)
+      context, channel, input: input, predicted: predicted, resizes: sizes)
     switch await remote.run() {
     case .ended(let status):
       state.withLock { $0.ledger.end() }

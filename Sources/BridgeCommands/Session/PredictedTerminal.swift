@@ -50,9 +50,8 @@ final class PredictedTerminal: Sendable {
     }
   }
 
-  /// Writes output.
+  /// Writes output, which nothing is drawn over.
   func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
-    await context.reporter.makeWay()
     for bytes in parts {
       change { state, now in state.echo?.take(bytes, at: now) ?? bytes }
     }
@@ -103,6 +102,23 @@ final class PredictedTerminal: Sendable {
       let bytes = body(&state, ContinuousClock.now - start)
       if !bytes.isEmpty { context.output.post(bytes, isUnbounded: true) }
     }
+  }
+}
+
+extension RunContext {
+  /// Writes what a program printed to standard output, behind all that was said before.
+  ///
+  /// - Parameter predicted: the terminal, where what is typed is shown before its echo.
+  func write(
+    _ parts: [[UInt8]], through predicted: PredictedTerminal? = nil
+  ) async -> DescriptorWriter.Outcome {
+    let write = { () async -> DescriptorWriter.Outcome in
+      await self.reporter.makeWay()
+      if let predicted { return await predicted.write(parts) }
+      return await self.output.write(parts)
+    }
+    guard let screen else { return await write() }
+    return await screen.write(parts, by: write)
   }
 }
 

@@ -18,21 +18,13 @@ enum SessionEnd: Sendable {
 /// Every wait can be canceled; what blocks does so on the threads of `output`, `input` and the
 /// reporter.
 struct RemoteSession: Sendable {
-  let channel: SSHChannel
-  let output: DescriptorWriter
-  let input: CommandInput
-  let reporter: Reporter
-  /// The user's terminal, where it belongs to the remote side for as long as this lasts.
-  let keyboard: Keyboard?
-  /// The terminal that the output is written to, where it is one.
-  let screen: OutputScreen?
-  /// The same, where what is typed is shown before its echo.
-  let predicted: PredictedTerminal?
+  private let context: RunContext
+  private let channel: SSHChannel
+  private let input: CommandInput
+  /// The user's terminal, where what is typed is shown before its echo.
+  private let predicted: PredictedTerminal?
   /// Sizes of the terminal from now on.
-  let resizes: AsyncStream<TerminalSize>
-  /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
-  let quietTime: Duration
-  let clock: any Clock<Duration> & Sendable
+  private let resizes: AsyncStream<TerminalSize>
   private let activity = Mutex(Activity())
 
   private struct Activity {
@@ -54,22 +46,14 @@ struct RemoteSession: Sendable {
   }
 
   init(
-    _ channel: SSHChannel, output: DescriptorWriter, input: CommandInput, reporter: Reporter,
-    keyboard: Keyboard?, screen: OutputScreen? = nil, predicted: PredictedTerminal? = nil,
-    resizes: AsyncStream<TerminalSize>,
-    quietTime: Duration = .seconds(2),
-    clock: any Clock<Duration> & Sendable = ContinuousClock()
+    _ context: RunContext, _ channel: SSHChannel, input: CommandInput,
+    predicted: PredictedTerminal?, resizes: AsyncStream<TerminalSize>
   ) {
+    self.context = context
     self.channel = channel
-    self.output = output
     self.input = input
-    self.reporter = reporter
-    self.keyboard = keyboard
-    self.screen = screen
     self.predicted = predicted
     self.resizes = resizes
-    self.quietTime = quietTime
-    self.clock = clock
   }
 
   /// Carries bytes both ways until the end.
@@ -99,7 +83,7 @@ struct RemoteSession: Sendable {
         case .reported: if openStreams > 0 { group.addTask { await quiet() } }
         case .quiet:
           guard openStreams > 0 else { continue }
-          reporter.log(
+          context.reporter.log(
             "bridgectl: the command has ended; waiting for the end of its output, which a process "
               + "that it started may keep open.")
         }
@@ -135,22 +119,13 @@ struct RemoteSession: Sendable {
   }
 
   private func carryOutput() async -> Step {
-    await carry(channel.standardOutput) { bytes in
-      guard let screen else { return await write(bytes) }
-      return await screen.write([bytes]) { await write(bytes) }
-    }
-  }
-
-  private func write(_ bytes: [UInt8]) async -> DescriptorWriter.Outcome {
-    if let predicted { return await predicted.write([bytes]) }
-    await reporter.makeWay()
-    return await output.write(bytes)
+    await carry(channel.standardOutput) { await context.write([$0], through: predicted) }
   }
 
   private func carryErrors() async -> Step {
     // A closed standard error means no output is wanted there; the command continues.
     await carry(channel.standardError) { bytes in
-      let outcome = await reporter.remoteError(bytes)
+      let outcome = await context.reporter.remoteError(bytes)
       return outcome == .failed ? .written : outcome
     }
   }
@@ -179,9 +154,9 @@ struct RemoteSession: Sendable {
   }
 
   private func carryInput() async -> Step {
-    if let keyboard {
+    if let keyboard = context.keyboard {
       await keyboard.carry(
-        to: PredictedInput(target: channel, terminal: predicted) { screen?.repaint(to: output) })
+        to: PredictedInput(target: channel, terminal: predicted, repaint: context.repaint))
       return .idle
     }
     var index = 0
@@ -221,7 +196,7 @@ struct RemoteSession: Sendable {
     var (seen, slices) = (activity.withLock { $0.chunks }, 0)
     while slices < Self.quietSlices {
       do {
-        try await clock.sleep(for: quietTime / Self.quietSlices)
+        try await context.clock.sleep(for: Self.quietTime / Self.quietSlices)
       } catch {
         return .idle
       }
@@ -232,5 +207,7 @@ struct RemoteSession: Sendable {
     return .quiet
   }
 
+  /// How long the output is quiet, behind the exit status, before the user reads why it goes on.
+  private static let quietTime = Duration.seconds(2)
   private static let quietSlices = 8
 }
