@@ -1,6 +1,6 @@
 /// Finds the escapes of a live shell among what is typed: a tilde at the start of a line, and then
 /// one of `.`, `r`, `s`, `#`, `&`, Ctrl-Z, `?`, `d` where the shell can be detached from, or
-/// another tilde (ssh(1), ESCAPE CHARACTERS).
+/// another tilde (ssh(1), ESCAPE CHARACTERS). Where there is a window, finds its keys as well.
 package struct EscapeParser: Sendable, Equatable {
   /// The typed text.
   package enum Token: Sendable, Equatable {
@@ -22,7 +22,8 @@ package struct EscapeParser: Sendable, Equatable {
     case detach
     /// `~?`
     case help
-    /// `~h`, `~j`, `~k`, `~l` or `~f`, without the tilde: moves the window.
+    /// `~h`, `~j`, `~k`, `~l` or `~f`, without the tilde, or Alt and an arrow key as one of these:
+    /// moves the window.
     case move(UInt8)
   }
 
@@ -63,7 +64,16 @@ package struct EscapeParser: Sendable, Equatable {
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
     var tokens: [Token] = []
     var plain: [UInt8] = []
-    for byte in bytes {
+    var rest = bytes[...]
+    while let byte = rest.first {
+      if let move = arrow(at: rest) {
+        if !plain.isEmpty { tokens.append(.bytes(plain)) }
+        plain = []
+        tokens.append(.move(move))
+        rest = rest.dropFirst(Self.altArrow.count + 1)
+        continue
+      }
+      rest = rest.dropFirst()
       guard place == .afterTilde else {
         step(byte, into: &plain)
         continue
@@ -94,6 +104,21 @@ package struct EscapeParser: Sendable, Equatable {
   }
 
   private static let moves = Array("hjklf".utf8)
+
+  /// The move of Alt and an arrow key, which works in a line too. A terminal sends such a key at
+  /// once; of one that comes in two pieces the program gets what it gets of every other.
+  private func arrow(at bytes: ArraySlice<UInt8>) -> UInt8? {
+    guard tilde != nil, canMove, place != .afterTilde, bytes.starts(with: Self.altArrow)
+    else { return nil }
+    return bytes.dropFirst(Self.altArrow.count).first.flatMap { Self.arrows[$0] }
+  }
+
+  /// CSI 1 ; 3, before the letter of the arrow (xterm, "PC-Style Function Keys").
+  private static let altArrow = Array("\u{1B}[1;3".utf8)
+  private static let arrows: [UInt8: UInt8] = [
+    UInt8(ascii: "A"): UInt8(ascii: "k"), UInt8(ascii: "B"): UInt8(ascii: "j"),
+    UInt8(ascii: "C"): UInt8(ascii: "l"), UInt8(ascii: "D"): UInt8(ascii: "h"),
+  ]
 
   private func escape(_ byte: UInt8) -> Token? {
     switch byte {

@@ -62,6 +62,26 @@ import Testing
     #expect(parser.isAtLineStart)
   }
 
+  /// A key is typed already: an escape would go to the program, and Enter answers its question.
+  @Test func aWindowIsMovedInALineToo() {
+    let typed = Array("y\u{1B}[1;3C\u{1B}[1;3Dn\u{1B}[1;3A\u{1B}[1;3B\r~f".utf8)
+    var window = EscapeParser(canDetach: true, canMove: true)
+    let moves = "lhkj".utf8.map { Token.move($0) }
+    let tokens: [Token] = [
+      Self.bytes("y"), moves[0], moves[1], Self.bytes("n"), moves[2], moves[3], Self.bytes("\r"),
+      .move(UInt8(ascii: "f")),
+    ]
+    #expect(window.take(typed) == tokens)
+    var other = EscapeParser(canDetach: true)
+    #expect(other.take(typed) == [.bytes(typed)])
+    // Other keys of that kind, and a piece of one, are the program's.
+    for keys in ["\u{1B}[1;5C", "\u{1B}[C", "\u{1B}[1;3F", "\u{1B}[1;3", "\u{1B}"] {
+      #expect(window.take(Array(keys.utf8)) == [Self.bytes(keys)])
+    }
+    var none = EscapeParser(canMove: true, tilde: nil)
+    #expect(none.take(typed) == [.bytes(typed)])
+  }
+
   @Test func withoutOneAllIsSent() {
     var parser = EscapeParser(tilde: nil)
     #expect(parser.take(Array("~.\r~.".utf8)) == [.bytes(Array("~.\r~.".utf8))])

@@ -30,8 +30,8 @@ package struct AttachCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Leave the program its size: a smaller terminal shows the part with the cursor; ~h ~j ~k ~l \
-      move it, ~f follows the cursor again.
+      Leave the program its size: a smaller terminal shows the part with the cursor; Alt and an \
+      arrow key move it, and it follows the cursor again when something is typed.
       """)
   package var keepSize = false
 

@@ -235,7 +235,7 @@ final class SessionStreams: Sendable {
   private func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
     guard !parts.isEmpty else { return .written }
     let outcome = await context.write(parts, through: predicted)
-    context.view.drawQuestion()
+    context.view.drawAgain()
     return outcome
   }
 
@@ -285,14 +285,14 @@ final class SessionStreams: Sendable {
 
     func write(_ bytes: [UInt8]) async throws(AppError) {
       try await session?.write(bytes)
-      viewed?.type(bytes)
+      await viewed?.type(bytes)
     }
 
     func finishInput() async throws(AppError) {}
   }
 
   private func carrySizes(_ sizes: AsyncStream<TerminalSize>) async -> Step {
-    if let viewed { for await size in sizes { viewed.resize(size) } }
+    if let viewed { for await size in sizes { await viewed.resize(size) } }
     guard keyboard != nil, welcome.role == .writer else { return .idle }
     do throws(AppError) {
       for await size in sizes {
@@ -371,7 +371,7 @@ final class SessionStreams: Sendable {
     context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
   }
 
-  func move(_ key: UInt8) { viewed?.move(key) }
+  func move(_ key: UInt8) async { await viewed?.move(key) }
 
   func suspect(_ isSuspected: Bool) {
     let held = keyboard?.waiting ?? 0

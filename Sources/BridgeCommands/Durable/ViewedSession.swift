@@ -13,6 +13,13 @@ final class ViewedSession: Sendable {
     var keys = ViewKeys()
     /// Takes away what is written over the window.
     var uncovering: Task<Void, Never>?
+
+    /// Shows the window again.
+    mutating func uncover() -> [UInt8] {
+      uncovering?.cancel()
+      uncovering = nil
+      return view.isCovered ? view.redraw() : []
+    }
   }
 
   private let context: RunContext
@@ -31,9 +38,6 @@ final class ViewedSession: Sendable {
         bytes: { [weak self] in self?.cover() ?? [] }, forget: { [weak self] in self?.redraw() }))
   }
 
-  /// How long what is written over a window is to be read where no key is typed.
-  private static let readingTime = Duration.seconds(5)
-
   /// Something else is written over the window.
   private func cover() -> [UInt8] {
     state.withLock { state in
@@ -42,59 +46,116 @@ final class ViewedSession: Sendable {
       state.uncovering?.cancel()
       state.uncovering = Task(executorPreference: context.reactor) {
         [weak self, clock = context.clock] in
-        guard (try? await clock.sleep(for: Self.readingTime)) != nil else { return }
-        self?.uncover()
+        guard (try? await clock.sleep(for: LinkView.readingTime)) != nil else { return }
+        await self?.paint { state, _ in state.uncover() }
       }
       return bytes
     }
   }
 
-  private func uncover() {
-    change { state, _ in
-      state.uncovering?.cancel()
-      state.uncovering = nil
-      return state.view.isCovered ? state.view.redraw() : []
-    }
-  }
-
   /// Shows a chunk of output; nil where it is to be written as it comes.
   func take(_ chunk: SessionChunk) async -> DescriptorWriter.Outcome? {
-    let isShown = state.withLock { $0.view.isWindow } || chunk.isSize
-    if isShown { await context.reporter.makeWay() }
     switch chunk.content {
     case .size(let size):
       let size = TerminalSize(columns: Int(size.columns), rows: Int(size.rows))
-      change { $0.view.setSize(size, after: $1) }
+      let before = kind
+      let outcome = await paint { $0.view.setSize(size, after: $1) }
+      sayWhatThisIs(after: before)
+      return outcome
     case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal), .screen(let bytes, _):
-      change { state, _ in state.view.take(bytes) }
-    case .omitted(_, let drawing): change { state, _ in state.view.replace(with: drawing) }
+      return await show { $0.view.take(bytes) }
+    case .omitted(_, let drawing): return await show { $0.view.replace(with: drawing) }
     case .bytes(_, .standardError), .gap: return nil
     }
-    return isShown ? await context.output.drain() : nil
+  }
+
+  private func show(_ body: (inout State) -> [UInt8]) async -> DescriptorWriter.Outcome? {
+    guard kind == .window else {
+      change { state, _ in body(&state) }
+      return nil
+    }
+    let outcome = await paint { state, _ in body(&state) }
+    context.view.drawAgain()
+    return outcome
+  }
+
+  /// What is on the terminal.
+  private enum Kind {
+    /// Nothing yet.
+    case nothing
+    case window
+    case output
+  }
+
+  private var kind: Kind {
+    state.withLock { $0.view.isWindow ? .window : $0.view.sessionSize == nil ? .nothing : .output }
+  }
+
+  private func sayWhatThisIs(after before: Kind) {
+    guard kind != before, let size = state.withLock(\.view.sessionSize) else { return }
+    let area = "\(size.columns)x\(size.rows)"
+    switch (kind, keysMove) {
+    case (.window, true): context.view.hint("Viewing \(area): arrows move, ~? lists keys.")
+    case (.window, false): context.view.hint("Window on \(area): Alt-arrows move, ~? helps.")
+    case (.output, true): context.view.hint("Viewing: ~. leaves, ~? lists keys.")
+    case (.output, false), (.nothing, _): break
+    }
   }
 
   /// Takes what the user types.
-  func type(_ bytes: [UInt8]) {
-    uncover()
-    if keysMove { change { state, _ in state.view.move(state.keys.take(bytes)) } }
+  func type(_ bytes: [UInt8]) async {
+    guard keysMove else { return await follow() }
+    let moves = state.withLock { state in
+      let moves = state.keys.take(bytes)
+      // Any key takes away what is written over the window.
+      let isUnknown = moves.isEmpty && state.keys.isWhole && !state.view.isCovered
+      return isUnknown || !state.view.isWindow ? nil : moves
+    }
+    await paint { state, _ in state.uncover() + state.view.move(moves ?? []) }
+    context.view.drawAgain()
+    if moves == nil { context.view.hint("You only view: ~. leaves, ~? lists keys.") }
+  }
+
+  /// Shows who types to the program where that goes, as a terminal that was scrolled back. What is
+  /// typed does not wait for a terminal that takes nothing.
+  private func follow() async {
+    let isThere = state.withLock { $0.view.isFollowing && !$0.view.isCovered }
+    guard !isThere, !context.output.isBehind else { return }
+    await paint { state, _ in state.uncover() + state.view.move([.follow]) }
+    context.view.drawAgain()
   }
 
   /// Moves the window.
-  func move(_ key: UInt8) {
-    uncover()
-    change { state, _ in
+  func move(_ key: UInt8) async {
+    await paint { state, _ in
       var keys = ViewKeys()
-      return state.view.move(keys.take([key]))
+      return state.uncover() + state.view.move(keys.take([key]))
     }
+    context.view.draw()
   }
 
   /// The terminal has another size.
-  func resize(_ size: TerminalSize) {
+  func resize(_ size: TerminalSize) async {
+    let before = kind
     change { state, terminal in state.view.resize(size, after: terminal) }
+    await context.output.drain()
+    sayWhatThisIs(after: before)
   }
 
   /// Something else was written to the terminal.
   func redraw() { change { state, _ in state.view.redraw() } }
+
+  /// Writes a change, with nothing drawn over the screen meanwhile.
+  @discardableResult
+  private func paint(
+    _ body: (inout State, TerminalState) -> [UInt8]
+  ) async -> DescriptorWriter.Outcome {
+    await screen.write([]) {
+      await context.reporter.makeWay()
+      change(body)
+      return await context.output.drain()
+    }
+  }
 
   private func change(_ body: (inout State, TerminalState) -> [UInt8]) {
     state.withLock { state in
@@ -104,8 +165,4 @@ final class ViewedSession: Sendable {
       context.output.post(bytes, isUnbounded: true)
     }
   }
-}
-
-extension SessionChunk {
-  fileprivate var isSize: Bool { if case .size = content { true } else { false } }
 }

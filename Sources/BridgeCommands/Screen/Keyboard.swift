@@ -43,14 +43,21 @@ final class Keyboard: Sendable {
 
   /// The escapes, for display.
   var help: String {
-    let (canDetach, canMove) = state.withLock { ($0.canDetach, $0.canMove) }
+    let (canDetach, canMove, writes) = state.withLock { ($0.canDetach, $0.canMove, $0.writes) }
     let lines =
       canDetach
       ? ["~.   disconnect; the session goes on", "~d   detach; the session goes on"]
       : ["~.   disconnect; the shell ends"]
-    let moves = canMove ? ["~h ~j ~k ~l  move the window; ~f follows the cursor"] : []
+    let moves =
+      switch (writes, canMove) {
+      case (false, _):
+        ["arrows or h j k l  move the window", "f    follow the cursor again"]
+      case (true, true):
+        ["Alt-arrows or ~h ~j ~k ~l  move the window", "~f   follow the cursor again"]
+      case (true, false): [String]()
+      }
     let all =
-      ["Escapes, at the start of a line:"]
+      [writes ? "Escapes, at the start of a line:" : "Keys of a viewer:"]
       + (lines + [
         "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
         "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",

@@ -26,7 +26,9 @@ extension LinkStatus {
   ) -> [String] {
     let outage: Outage
     switch state {
-    case .up: return askedAfter.map { [Self.question(unsent: unsent, after: $0)] } ?? []
+    case .up:
+      let question = askedAfter.map { Self.question(unsent: unsent, after: $0) }
+      return [question ?? hint?.text].compactMap(\.self)
     case .over: return []
     case .suspected(_, let suspicion): outage = suspicion
     case .opening(let opening):

@@ -48,6 +48,17 @@ package struct LinkStatus: Sendable {
     var shown: PresentedError?
   }
 
+  /// A line that goes by itself.
+  package struct Hint: Sendable {
+    let text: String
+    let end: Moment
+
+    /// A line that is to be read in `time` from `now` on.
+    package init(_ text: String, for time: Duration, at now: Moment) {
+      (self.text, end) = (text, now + time)
+    }
+  }
+
   private(set) var state: State
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
@@ -56,6 +67,8 @@ package struct LinkStatus: Sendable {
   /// How long the link was down, in seconds, where the user is asked whether what was typed then is
   /// sent.
   package var askedAfter: Int?
+  /// A word about the screen while all is well: what it says, and until when.
+  package var hint: Hint?
   /// Whether cause and remedy are shown too.
   package var isExplained = false
   let host: String
@@ -190,7 +203,12 @@ package struct LinkStatus: Sendable {
   /// Whether there is something to say that changes with time.
   package var isTicking: Bool {
     if case .opening(let outage) = state { return outage.shown != nil }
-    return isOut || askedAfter != nil
+    return isOut || askedAfter != nil || hint != nil
+  }
+
+  /// Takes away what was to be read until `now`.
+  package mutating func dropHint(at now: Moment) {
+    if let hint, hint.end <= now { self.hint = nil }
   }
 }
 

@@ -66,9 +66,18 @@ final class LinkView: Sendable {
     tick()
   }
 
-  /// Draws a question again: output was written, and has taken its place.
-  func drawQuestion() {
-    if state.withLock({ $0.status.askedAfter != nil }) { draw() }
+  /// Says something about the screen for a while; nothing where nothing is drawn.
+  func hint(_ text: String) {
+    change { $0.hint = LinkStatus.Hint(text, for: Self.readingTime, at: ContinuousClock.now) }
+    tick()
+  }
+
+  /// How long a line that goes by itself is to be read.
+  static let readingTime = Duration.seconds(5)
+
+  /// Draws a question or a hint again: output was written, and has taken its place.
+  func drawAgain() {
+    if state.withLock({ $0.status.askedAfter != nil || $0.status.hint != nil }) { draw() }
   }
 
   /// Takes the banner away for good.
@@ -124,6 +133,8 @@ final class LinkView: Sendable {
   }
 
   private func update() {
+    state.withLock { $0.status.dropHint(at: ContinuousClock.now) }
+    tick()
     guard !reporter.style.showsProgress else { return draw() }
     let message = state.withLock { $0.isOver ? nil : $0.status.overdueMessage() }
     if let message { say(message) }

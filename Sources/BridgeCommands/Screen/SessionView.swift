@@ -20,6 +20,11 @@ package struct SessionView: Sendable {
   /// A view on a terminal of this size.
   package init(_ own: TerminalSize) { self.own = own }
 
+  /// The size of the session's terminal; nil while it is not known.
+  package var sessionSize: TerminalSize? {
+    screen.map { TerminalSize(columns: $0.columns, rows: $0.rows) }
+  }
+
   /// Whether the terminal shows a window, and not output as it comes.
   package var isWindow: Bool { if case .window = shown { true } else { false } }
 
@@ -29,6 +34,11 @@ package struct SessionView: Sendable {
     if screen == nil { screen = TerminalScreen(rows: size.rows, columns: size.columns) }
     screen?.resize(rows: size.rows, columns: size.columns)
     return settle(after: state)
+  }
+
+  /// Whether it shows where the cursor is.
+  package var isFollowing: Bool {
+    if case .window(let window) = shown { window.follows } else { true }
   }
 
   /// The viewer's terminal has this size from now on, and is in `state`.
@@ -121,6 +131,9 @@ package struct ViewKeys: Sendable {
 
   /// No key yet.
   package init() {}
+
+  /// Whether the last key was whole.
+  package var isWhole: Bool { place == .start }
 
   /// The moves of typed bytes, cut anywhere; what has no meaning is passed over.
   package mutating func take(_ bytes: [UInt8]) -> [ScreenWindow.Move] {

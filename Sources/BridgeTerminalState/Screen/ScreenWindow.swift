@@ -28,7 +28,8 @@ public struct ScreenWindow: Sendable {
   private var columns: Int
   /// The cell of the screen in the window's first one.
   private var origin = (row: 0, column: 0)
-  private var follows = true
+  /// Whether it lies where the cursor is.
+  public private(set) var follows = true
   private var painted: Painted?
   private var skipped = 0
 

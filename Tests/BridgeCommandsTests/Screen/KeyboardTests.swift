@@ -59,6 +59,18 @@ import Testing
     #expect(commands == [.escape(.detach)])
   }
 
+  @Test func whoHasAWindowReadsWhichKeysMoveIt() {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true, writes: false)
+    #expect(keyboard.help.contains("arrows or h j k l  move the window"))
+    keyboard.open(canDetach: true, canMove: true)
+    #expect(keyboard.help.contains("Alt-arrows or ~h ~j ~k ~l  move the window"))
+    keyboard.open(canDetach: true)
+    #expect(!keyboard.help.contains("window"))
+    // On a phone.
+    #expect(keyboard.help.split(separator: "\r\n").allSatisfy { $0.count <= 45 })
+  }
+
   /// Else it runs in a shell that the user has left.
   @Test(arguments: [".", "d"]) func whatFollowsTheLastEscapeIsDropped(_ escape: String) async {
     let keyboard = Keyboard()

@@ -39,6 +39,20 @@ import Testing
     #expect(!status.isTicking)
   }
 
+  @Test func aHintGoesByItselfAndBehindWhatMattersMore() {
+    var status = LinkStatus(host: "h")
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    status.hint = LinkStatus.Hint("Viewing.", for: .seconds(5), at: start)
+    #expect(lines(status, after: .zero) == ["Viewing."] && status.isTicking)
+    status.askedAfter = 30
+    #expect(lines(status, after: .zero).first?.hasPrefix("Not sent yet") == true)
+    status.askedAfter = nil
+    status.dropHint(at: start + .seconds(4))
+    #expect(lines(status, after: .seconds(4)) == ["Viewing."])
+    status.dropHint(at: start + .seconds(5))
+    #expect(lines(status, after: .seconds(5)).isEmpty && !status.isTicking)
+  }
+
   @Test func aFirstMomentOfTroubleIsNotShown() {
     var status = LinkStatus(host: "h")
     status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))

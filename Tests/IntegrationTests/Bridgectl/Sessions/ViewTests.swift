@@ -26,13 +26,18 @@ import Testing
         ["attach", "--view"] + server.link(home) + ["127.0.0.1"],
         on: Terminal(columns: 45, rows: 20))
       try await phone.see("Allow this?")
-      #expect(rows(phone, rows: 20, columns: 45)[19] == "Allow this?")
+      // It says what it is.
+      try await phone.see("Viewing 160x40: arrows move, ~? lists keys.")
+      phone.type("q")
+      try await phone.see("You only view: ~. leaves, ~? lists keys.")
       // It follows what is printed, and moves with the keys.
       writer.type("yes\r")
       writer.type("printf 'got %s\\n' $word\r")
       try await phone.see("got yes")
       phone.type("kkllll")
       try await phone.see("far away")
+      phone.type("f")
+      while !rows(phone, rows: 20, columns: 45).contains("got yes") { try await phone.readMore() }
       // The program's terminal becomes as large as the phone's, which shows all of it then.
       large.resize(columns: 45, rows: 20)
       // What is typed does not wait for the new size.
@@ -65,10 +70,20 @@ import Testing
       var answer = try home.start(["attach", "--keep-size", "--take"] + link, on: phone)
       try await answer.see("May I remove 40 files?")
       #expect(await first.end() == 75)
+      try await answer.see("Window on 100x30: Alt-arrows move, ~? helps.")
       answer.type("~l")
       try await answer.see("yes/no")
       phone.resize(columns: 40, rows: 20)
-      answer.type("~fsure\r")
+      // What is typed shows where it goes; from there the window is moved as well.
+      answer.type("sure")
+      while !rows(answer, rows: 20, columns: 40).contains("May I remove 40 files?") {
+        try await answer.readMore()
+      }
+      answer.type("\u{1B}[1;3C\u{1B}[1;3C")
+      while !rows(answer, rows: 20, columns: 40).contains(where: { $0.hasSuffix("yes/no") }) {
+        try await answer.readMore()
+      }
+      answer.type("\r")
       try await answer.see("30 100")
       try await answer.see("got sure")
       answer.type("~d")
