@@ -42,7 +42,7 @@ extension LinkStatus {
       }
       outage = down
     }
-    var lines = banner(of: outage, at: now, color: color, unicode: unicode)
+    var lines = banner(of: outage, at: now, keys, color: color, unicode: unicode)
     if isExplained, let error = outage.shown?.error ?? outage.failure {
       lines.append("  " + Self.explanation(of: error))
     }
@@ -55,31 +55,39 @@ extension LinkStatus {
   }
 
   private func banner(
-    of outage: Outage, at now: Moment, color: Bool, unicode: Bool
+    of outage: Outage, at now: Moment, _ keys: Keys, color: Bool, unicode: Bool
   ) -> [String] {
     guard !isSuspected, let shown = outage.shown else { return ["\(facts(outage, at: now))."] }
     // How often it was tried is in the plan; the error's own count is of something else.
     let error = PresentedError(
       id: shown.id, error: shown.error, context: shown.context, plan: outage.plan(at: now))
     let advice = CommandAdvice.text(for: error.error, in: error.context)
-    let lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
+    var lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
       .split(separator: "\n").map(String.init)
     // What its options mean here, and which keys choose them, is ours to say.
-    return lines.dropLast()
+    lines.removeLast()
+    guard wasUp else { return lines }
+    // The plan is the last of them.
+    lines.insert("  \(start(of: outage, at: now))\(keys.sessionGoesOn).", at: lines.count - 1)
+    return lines
   }
 
   private var isSuspected: Bool { if case .suspected = state { true } else { false } }
 
   /// Since when it does not answer, and what is done about it: without a period.
   private func facts(_ outage: Outage, at now: Moment) -> String {
+    let start = start(of: outage, at: now)
+    guard let step = step(outage, at: now) else { return start }
+    return start + "; " + step
+  }
+
+  private func start(of outage: Outage, at now: Moment) -> String {
     let time = Self.seconds(outage.time(at: now))
-    let start =
-      switch outage.start {
-      case .silent: "\(host) has not responded for \(time)"
-      case .cut: wasUp ? "the link to \(host) was lost \(time) ago" : "no link to \(host) yet"
-      }
-    guard let step = step(outage, at: now) else { return Self.capitalized(start) }
-    return Self.capitalized(start) + "; " + step
+    return switch outage.start {
+    // A host is written as the user named it.
+    case .silent: "\(host) has not responded for \(time)"
+    case .cut: wasUp ? "The link to \(host) was lost \(time) ago" : "No link to \(host) yet"
+    }
   }
 
   private func step(_ outage: Outage, at now: Moment) -> String? {
@@ -88,20 +96,10 @@ extension LinkStatus {
     case (true, .trying): "connecting anew"
     case (false, .none): "reconnecting"
     case (false, .trying(let number)): "reconnecting (attempt \(number))"
-    case (false, .waiting(let plan, let until)):
-      now < until
-        ? "next attempt (\(plan.attempt)) in \(Self.countdown(until - now)) s"
-        : "reconnecting (attempt \(plan.attempt))"
+    case (false, .waiting(let plan, _)):
+      outage.secondsLeft(at: now).map { "next attempt (\(plan.attempt)) in \($0) s" }
+        ?? "reconnecting (attempt \(plan.attempt))"
     }
-  }
-
-  private static func countdown(_ time: Duration) -> Int {
-    Int((time / .seconds(1)).rounded(.up))
-  }
-
-  private static func capitalized(_ text: String) -> String {
-    text.hasPrefix("the ") || text.hasPrefix("no ")
-      ? text.prefix(1).uppercased() + text.dropFirst() : text
   }
 
   private func keyLines(_ keys: Keys, held: Int, _ outage: Outage) -> [String] {
@@ -116,6 +114,14 @@ extension LinkStatus {
       return ["  \(Self.held(held)) \(escapes(canDetach: canDetach))"]
     case .viewing: return ["  " + escapes(canDetach: true)]
     }
+  }
+
+  /// Asks whether what was typed in an outage is sent, or no longer.
+  ///
+  /// - Parameter seconds: since the link was taken for dead. The person has read since when nothing
+  ///   was heard, which is longer.
+  package mutating func ask(after seconds: Int?) {
+    askedAfter = seconds.map { max($0, Int(lastOutage.components.seconds)) }
   }
 
   /// What the user is asked after a long outage.
@@ -163,6 +169,16 @@ extension LinkStatus {
     }
     if held > 0 { lines.append(Self.held(held)) }
     return lines
+  }
+}
+
+extension LinkStatus.Keys {
+  /// What becomes of the program meanwhile, behind since when the link is down.
+  fileprivate var sessionGoesOn: String {
+    switch self {
+    case .escapes(_, canDetach: true), .viewing: "; the session goes on"
+    case .escapes(_, canDetach: false), .bare, .none: ""
+    }
   }
 }
 

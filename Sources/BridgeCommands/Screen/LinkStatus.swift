@@ -67,6 +67,8 @@ package struct LinkStatus: Sendable {
   /// How long the link was down, in seconds, where the user is asked whether what was typed then is
   /// sent.
   package var askedAfter: Int?
+  /// How long the peer was not heard in the last outage.
+  private(set) var lastOutage = Duration.zero
   /// A word about the screen while all is well: what it says, and until when.
   package var hint: Hint?
   /// Whether cause and remedy are shown too.
@@ -88,13 +90,16 @@ package struct LinkStatus: Sendable {
       beginAgain(at: event.at)
       setActivity(.trying(number: number), standby: false)
     case .attempted(_, isStandby: true): setActivity(.trying(number: 1), standby: true)
-    case .recovered: comeUp(event.generation)
+    case .recovered:
+      noteEnd(at: event.at)
+      comeUp(event.generation)
     case .failed(let failure): fail(failure.error, event)
     case .waiting(let plan):
       setActivity(.waiting(plan, until: event.at + (plan.at ?? .zero)), standby: false)
       change { $0.attemptsLeft = plan.attemptsLeft }
     case .suspected(let silent): suspect(since: event.at - silent)
     case .cleared:
+      noteEnd(at: event.at)
       if case .suspected(let generation, _) = state { state = .up(generation: generation) }
     case .surfaced(let error): surface(error)
     case .withdrawn(let id): change { if $0.shown?.id == id { $0.shown = nil } }
@@ -114,6 +119,13 @@ package struct LinkStatus: Sendable {
     guard case .over(let wasUp) = state else { return }
     let outage = Outage(start: .cut(at: now))
     state = wasUp ? .down(outage) : .opening(outage)
+  }
+
+  private mutating func noteEnd(at now: Moment) {
+    switch state {
+    case .suspected(_, let outage), .down(let outage): lastOutage = outage.time(at: now)
+    case .opening, .up, .over: break
+    }
   }
 
   private mutating func comeUp(_ generation: Int?) {
@@ -221,12 +233,20 @@ extension LinkStatus.Outage {
     }
   }
 
+  /// The seconds until the next attempt at `now`; nil where it is due, and in waits that are too
+  /// short to be counted down.
+  func secondsLeft(at now: Moment) -> Int? {
+    guard case .waiting(let plan, let until) = activity, now < until,
+      (plan.at ?? .zero) > .seconds(1)
+    else { return nil }
+    return Int(((until - now) / .seconds(1)).rounded(.up))
+  }
+
   /// The plan as it is at `now`.
   func plan(at now: Moment) -> RecoveryPlan {
     switch activity {
-    case .waiting(var plan, let until):
-      let seconds = (until - now) / .seconds(1)
-      plan.at = .seconds(max(0, Int(seconds.rounded(.up))))
+    case .waiting(var plan, _):
+      plan.at = .seconds(secondsLeft(at: now) ?? 0)
       return plan
     case .trying(let number):
       return RecoveryPlan(next: .reconnect, attempt: number, attemptsLeft: attemptsLeft)

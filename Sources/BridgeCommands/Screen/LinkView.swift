@@ -62,7 +62,7 @@ final class LinkView: Sendable {
 
   /// Asks whether what was typed in an outage of so many `seconds` is sent, until nil is set.
   func ask(after seconds: Int?) {
-    change { $0.askedAfter = seconds }
+    change { $0.ask(after: seconds) }
     tick()
   }
 

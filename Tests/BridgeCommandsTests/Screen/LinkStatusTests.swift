@@ -75,6 +75,24 @@ import Testing
     #expect(lines(status, after: .seconds(9)).contains("  Reconnecting (attempt 3)"))
   }
 
+  @Test func aRefusalSaysSinceWhenTheLinkIsDownAndThatTheSessionGoesOn() {
+    let goesOn = "  The link to h was lost 9 s ago; the session goes on."
+    #expect(lines(down(), after: .seconds(9), keys: shell).contains(goesOn))
+    #expect(lines(down(), after: .seconds(9), keys: .viewing).contains(goesOn))
+    #expect(lines(down(), after: .seconds(9)).contains("  The link to h was lost 9 s ago."))
+    var first = LinkStatus(host: "h")
+    first.see(event(.surfaced(PresentedError(error: refused))))
+    #expect(!lines(first, after: .seconds(9)).joined().contains("lost"))
+  }
+
+  /// Several attempts a second are not "in 1 s" each.
+  @Test func aShortWaitIsNotCountedDown() {
+    var status = down()
+    status.see(event(.waiting(RecoveryPlan(next: .reconnect, at: .milliseconds(400), attempt: 38))))
+    #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 38)"))
+    #expect(status.report(at: start, held: 0)?[0].hasSuffix("; reconnecting (attempt 38).") == true)
+  }
+
   @Test func lostBytesAreCounted() {
     var status = down()
     status.lostBytes = 12
@@ -142,6 +160,19 @@ import Testing
         ])
     status.askedAfter = nil
     #expect(status.lines(at: start, keys: .none, color: false, unicode: false).isEmpty)
+  }
+
+  /// What the question says is what the banner has counted, from the last sign of the peer on.
+  @Test func theQuestionCountsAsTheBannerDid() {
+    for end in [RecoveryEvent.Step.cleared, .recovered(after: .zero, attempts: 2, isFirst: false)] {
+      var status = suspected()
+      #expect(lines(status, after: .seconds(20))[0] == "h has not responded for 16 s.")
+      status.see(event(end, after: .seconds(20), generation: 1))
+      status.ask(after: 10)
+      #expect(lines(status, after: .seconds(20))[0].contains("the link was down for 16 s."))
+      status.ask(after: 60)
+      #expect(lines(status, after: .seconds(20))[0].contains("the link was down for 60 s."))
+    }
   }
 
   private let shell = LinkStatus.Keys.escapes(isLineStart: true, canDetach: true)
