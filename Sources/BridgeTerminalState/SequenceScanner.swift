@@ -143,6 +143,10 @@ struct SequenceScanner: Sendable {
   private mutating func step(_ byte: UInt8, _ position: inout Int) -> Token? {
     if case .stringEscape(_, let isKept) = state { return endString(byte, &position, isKept) }
     position += 1
+    if byte < 0x20 || byte == 0x7F, isBehindColon {
+      pending.append(byte)
+      return breakOff(true)
+    }
     if byte == Self.escape {
       let token = Token.broken(pending)
       begin()
@@ -167,6 +171,14 @@ struct SequenceScanner: Sendable {
     }
     if state == .parameters { return isEnd ? complete(true) : nil }
     return stepEscape(byte)
+  }
+
+  /// Whether a value is under way that a colon joins to another. As in xterm any control breaks
+  /// its sequence off, ESC too, and does nothing else.
+  private var isBehindColon: Bool {
+    guard state == .parameters else { return false }
+    let last = pending.last { $0 == 0x3A || $0 == 0x3B || (0x20...0x2F).contains($0) }
+    return last == 0x3A
   }
 
   /// How many bytes of UTF-8 follow the first one of a character.

@@ -32,6 +32,9 @@ import Testing
     // In a sequence they break it off.
     ("^[3日*x", "*x"), ("^[日é", "é"), ("^[?日hx", "hx"), ("^日x", "x"), ("^(日x", "x"),
     ("^[31😀mx", "mx"), ("^]2;日\u{7}x", "x"),
+    // So does a control in a value behind a colon, and does nothing else.
+    ("^[4:4^[7mx", "[7mx"), ("^[4:^Mx", "Mx"), ("^[4:4\nmx", "mx"), ("^[4:4\u{7F}mx", "mx"),
+    ("^[4:4;5^[7mx", "x"), ("^[4;4\nmx", "|x"), ("^[4:4;:3^[mx", "[mx"), ("^[4:4 ^[mx", "x"),
     // The cursor.
     ("^[2;3Hx", "|  x"), ("^[Hx^[99;99Hy", "x|||         y"), ("^[2Bx^[Ay", "| y|x"),
     ("^[3Cx^[2Dy", "  yx"), ("abc^[Ex^[Fy", "ybc|x"), ("abc^[2Gx^[3dy", "axc||  y"),
