@@ -65,17 +65,24 @@ extension DurableWork {
     guard mode.current == .durable, let id = found.current else { return nil }
     let host = context.shownHost
     let short = "\(id)".prefix(SessionText.shortID)
-    let subject =
+    let (subject, command) =
       switch state.withLock(\.fate) {
-      case .gone: String?.none
+      case .gone: (String?.none, "")
       case .asked:
-        "session \(short) was asked to end, and no answer came in time: "
-          + "`bridgectl sessions \(host)` shows whether it has"
-      case .goesOn: "session \(short) goes on: `bridgectl attach \(host) \(short)` returns to it"
-      case .detached:
-        "detached from session \(short): `bridgectl attach \(host) \(short)` returns to it"
+        (
+          "session \(short) was asked to end, and no answer came in time: see whether it has",
+          "sessions \(host)"
+        )
+      case .goesOn: ("session \(short) goes on: return to it", "attach \(host) \(short)")
+      case .detached: ("detached from session \(short): return to it", "attach \(host) \(short)")
       }
-    return subject.map { "\($0), `bridgectl kill \(host) \(short)` ends it." }
+    // Each in a line of its own, which is copied as a whole.
+    return subject.map { subject in
+      ["\(subject), or end it:"]
+        + [command, "kill \(host) \(short)"].map {
+          TerminalBanner.commandIndent + "bridgectl \($0)"
+        }
+    }?.joined(separator: "\n")
   }
 
   /// The time that a wish to end has on the way there and back, twice: below the time after which

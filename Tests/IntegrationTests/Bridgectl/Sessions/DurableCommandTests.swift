@@ -241,7 +241,7 @@ import Testing
       let outcome = try await running.outcome()
       #expect(outcome.code == 69, "\(outcome.error)")
       let short = try #require(folder.ids.first).prefix(12)
-      #expect(outcome.error.contains("session \(short) goes on: `bridgectl attach"))
+      #expect(outcome.error.contains("session \(short) end it:\n    bridgectl attach"))
       #expect(folder.keepers.count == 1)
       await proxy.stop()
     }

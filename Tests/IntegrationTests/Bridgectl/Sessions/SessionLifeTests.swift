@@ -110,7 +110,7 @@ import Testing
         running.child.signal(signal)
         let outcome = try await running.outcome()
         #expect(outcome.code == 128 + signal)
-        #expect(outcome.error.contains("goes on: `bridgectl attach"), "\(outcome.error)")
+        #expect(outcome.error.contains("end it:\n    bridgectl attach"), "\(outcome.error)")
       }
       #expect(folder.keepers.count == 2)
     }
@@ -136,7 +136,7 @@ import Testing
       running.child.signal(SIGINT)
       let outcome = try await running.outcome()
       #expect(outcome.code == 130)
-      #expect(outcome.error.contains("goes on: `bridgectl attach"), "\(outcome.error)")
+      #expect(outcome.error.contains("end it:\n    bridgectl attach"), "\(outcome.error)")
       #expect(folder.keepers.count == 1)
     }
   }
