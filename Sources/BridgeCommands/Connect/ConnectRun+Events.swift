@@ -132,7 +132,7 @@ extension ConnectRun {
     case .escape(.background):
       reporter.show(
         "\r\nA shell cannot go to the background: -f starts there, and ~^Z suspends.\r\n")
-    case .escape(.move(let key)): await work.move(key)
+    case .escape(.move(let key)): work.move(key)
     case .escape(.bytes): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
     case .key(.explain): view.change { $0.isExplained.toggle() }

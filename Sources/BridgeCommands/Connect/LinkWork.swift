@@ -44,7 +44,7 @@ protocol LinkWork: Sendable {
   /// Executes `~d`.
   func detach()
   /// Moves the window that is shown of a screen by a key of `ViewKeys`.
-  func move(_ key: UInt8) async
+  func move(_ key: UInt8)
 
   /// Sends what was typed while the link was down, or drops it.
   func answer(sendsHeld: Bool)
@@ -85,7 +85,7 @@ extension LinkWork {
   func answer(sendsHeld: Bool) {}
 
   func interrupt() async -> Bool { false }
-  func move(_ key: UInt8) async {}
+  func move(_ key: UInt8) {}
 
   func abandon() {}
 

@@ -529,6 +529,6 @@ final class DurableWork: LinkWork {
     }
   }
 
-  func move(_ key: UInt8) async { await state.withLock { $0.streams }?.move(key) }
+  func move(_ key: UInt8) { state.withLock { $0.streams }?.move(key) }
   func answer(sendsHeld: Bool) { state.withLock { $0.streams }?.answer(sendsHeld: sendsHeld) }
 }

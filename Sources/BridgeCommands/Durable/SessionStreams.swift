@@ -88,6 +88,7 @@ final class SessionStreams: Sendable {
       group.addTask { await self.carryInput(to: self.session) }
       group.addTask { await self.carrySizes(sizes) }
       group.addTask { await self.watchEvents() }
+      group.addTask { await self.carryMoves() }
       defer { group.cancelAll() }
       while let step = await group.next() {
         guard case .end(let end) = step else { continue }
@@ -285,10 +286,15 @@ final class SessionStreams: Sendable {
 
     func write(_ bytes: [UInt8]) async throws(AppError) {
       try await session?.write(bytes)
-      await viewed?.type(bytes)
+      viewed?.type(bytes)
     }
 
     func finishInput() async throws(AppError) {}
+  }
+
+  private func carryMoves() async -> Step {
+    await viewed?.carryMoves()
+    return .idle
   }
 
   private func carrySizes(_ sizes: AsyncStream<TerminalSize>) async -> Step {
@@ -371,7 +377,7 @@ final class SessionStreams: Sendable {
     context.reporter.warn("\(subject) did not reach the program: another client wrote to it")
   }
 
-  func move(_ key: UInt8) async { await viewed?.move(key) }
+  func move(_ key: UInt8) { viewed?.move(key) }
 
   func suspect(_ isSuspected: Bool) {
     let held = keyboard?.waiting ?? 0

@@ -11,6 +11,8 @@ final class ViewedSession: Sendable {
   private struct State {
     var view: SessionView
     var keys = ViewKeys()
+    /// The moves that are not painted yet.
+    var moves: [ScreenWindow.Move] = []
     /// Takes away what is written over the window.
     var uncovering: Task<Void, Never>?
 
@@ -25,6 +27,8 @@ final class ViewedSession: Sendable {
   private let context: RunContext
   private let screen: OutputScreen
   private let state: Mutex<State>
+  private let moves: AsyncStream<Void>
+  private let moved: AsyncStream<Void>.Continuation
   /// Whether what is typed moves the window, and does not go to the program.
   private let keysMove: Bool
 
@@ -33,6 +37,7 @@ final class ViewedSession: Sendable {
     guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
     (self.context, self.screen, self.keysMove) = (context, screen, keysMove)
     state = Mutex(State(view: SessionView(size)))
+    (moves, moved) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     context.reporter.precede(
       with: TextPrelude(
         bytes: { [weak self] in self?.cover() ?? [] }, forget: { [weak self] in self?.redraw() }))
@@ -103,35 +108,47 @@ final class ViewedSession: Sendable {
   }
 
   /// Takes what the user types.
-  func type(_ bytes: [UInt8]) async {
-    guard keysMove else { return await follow() }
+  func type(_ bytes: [UInt8]) {
+    guard keysMove else {
+      // Who types to the program sees where that goes, as on a terminal that was scrolled back.
+      let isThere = state.withLock { $0.view.isFollowing && !$0.view.isCovered }
+      if !isThere { move([.follow]) }
+      return
+    }
     let moves = state.withLock { state in
       let moves = state.keys.take(bytes)
       // Any key takes away what is written over the window.
       let isUnknown = moves.isEmpty && state.keys.isWhole && !state.view.isCovered
       return isUnknown || !state.view.isWindow ? nil : moves
     }
-    await paint { state, _ in state.uncover() + state.view.move(moves ?? []) }
-    context.view.drawAgain()
-    if moves == nil { context.view.hint("You only view: ~. leaves, ~? lists keys.") }
-  }
-
-  /// Shows who types to the program where that goes, as a terminal that was scrolled back. What is
-  /// typed does not wait for a terminal that takes nothing.
-  private func follow() async {
-    let isThere = state.withLock { $0.view.isFollowing && !$0.view.isCovered }
-    guard !isThere, !context.output.isBehind else { return }
-    await paint { state, _ in state.uncover() + state.view.move([.follow]) }
-    context.view.drawAgain()
+    guard let moves else { return context.view.hint("You only view: ~. leaves, ~? lists keys.") }
+    move(moves)
   }
 
   /// Moves the window.
-  func move(_ key: UInt8) async {
-    await paint { state, _ in
-      var keys = ViewKeys()
-      return state.uncover() + state.view.move(keys.take([key]))
+  func move(_ key: UInt8) {
+    var keys = ViewKeys()
+    move(keys.take([key]))
+  }
+
+  /// Has `carryMoves` paint: what is typed does not wait for a terminal that takes nothing.
+  private func move(_ moves: [ScreenWindow.Move]) {
+    state.withLock { $0.moves = ($0.moves + moves).suffix(Self.mostMoves) }
+    moved.yield()
+  }
+
+  /// More keys than these are not remembered for a terminal that takes nothing.
+  private static let mostMoves = 64
+
+  /// Paints what the user's keys have moved, until canceled.
+  func carryMoves() async {
+    for await _ in moves {
+      await paint { state, _ in
+        defer { state.moves = [] }
+        return state.uncover() + state.view.move(state.moves)
+      }
+      context.view.draw()
     }
-    context.view.draw()
   }
 
   /// The terminal has another size.
