@@ -48,7 +48,7 @@ package struct SessionSelector: Sendable, Equatable {
 
   /// The sessions of `sessions` that may be meant.
   ///
-  /// - Throws: `durableSessionNotFound`.
+  /// - Throws: `durableSessionNotFound`; `validationError` for too few digits of an id.
   package func find(in sessions: [SessionStatus], on host: String) throws(AppError) -> Match {
     guard let text else {
       let running = sessions.filter { $0.state == .running }
@@ -67,9 +67,13 @@ package struct SessionSelector: Sendable, Equatable {
       let newest = named.max { $0.startedAt < $1.startedAt }
       if let found = running.first ?? newest { return .one(found) }
     }
-    let isLong = text.utf8.count >= Self.shortestBeginning
-    let matching = isLong ? sessions.filter { "\($0.session)".hasPrefix(text) } : []
+    let matching = sessions.filter { "\($0.session)".hasPrefix(text.lowercased()) }
     guard let first = matching.first else { throw .durableSessionNotFound(host: host, id: text) }
+    guard text.utf8.count >= Self.shortestBeginning else {
+      throw .validationError(
+        field: "SESSION",
+        message: "\"\(text)\" is no name; of an id \(Self.shortestBeginning) digits are needed.")
+    }
     return matching.count == 1 ? .one(first) : .several("Several ids begin so", matching)
   }
 

@@ -111,7 +111,10 @@ final class ViewedSession: Sendable {
   func type(_ bytes: [UInt8]) {
     guard keysMove else {
       // Who types to the program sees where that goes, as on a terminal that was scrolled back.
-      let isThere = state.withLock { $0.view.isFollowing && !$0.view.isCovered }
+      let isThere = state.withLock { state in
+        let follows = state.moves.last.map { $0 == .follow } ?? state.view.isFollowing
+        return follows && !state.view.isCovered
+      }
       if !isThere { move([.follow]) }
       return
     }

@@ -36,6 +36,8 @@ import Testing
     let sessions = [status(Self.first, name: "build"), status(Self.second)]
     #expect(try resolve("\(sessions[1].session)", in: sessions) == Self.second)
     #expect(try resolve("1234", in: sessions) == Self.first)
+    let letters: UInt64 = 0xABCD_0000_0000_0000
+    #expect(try resolve("ABCD", in: [status(letters)]) == letters)
     #expect(try resolve("build", in: sessions) == Self.first)
     #expect(try SessionSelector("\(sessions[0].session)").id == sessions[0].session)
     #expect(try SessionSelector("build").id == nil)
@@ -49,7 +51,8 @@ import Testing
 
   /// `kill HOST a` is a slip.
   @Test(arguments: ["1", "12", "123"]) func aFewDigitsAreNoBeginningOfAnId(_ text: String) {
-    #expect(caseName(text, in: [status(Self.first)]) == "durableSessionNotFound")
+    #expect(caseName(text, in: [status(Self.first)]) == "validationError")
+    #expect(caseName(text, in: [status(0x99)]) == "durableSessionNotFound")
   }
 
   /// A name is used again and again: `build` is the one that runs, or ran last.

@@ -136,6 +136,9 @@ final class Terminal: Sendable {
   /// It takes no more output, as after Ctrl-S.
   func stopOutput() { tcflow(slave, TCOOFF) }
 
+  /// As after Ctrl-Q.
+  func resumeOutput() { tcflow(slave, TCOON) }
+
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe write(master, bytes, bytes.count)

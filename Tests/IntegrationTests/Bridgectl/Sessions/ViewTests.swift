@@ -100,4 +100,31 @@ import Testing
       #expect(await again.end() == 5)
     }
   }
+
+  /// As after Ctrl-S: the keys are painted later, and reach the program at once.
+  @Test func whatIsTypedDoesNotWaitForATerminalThatTakesNothing() async throws {
+    try await withSessions { server, home, _ in
+      let link = server.link(home) + ["127.0.0.1"]
+      var first = try home.start(
+        ["connect", "--durable=require"] + link, on: Terminal(columns: 100, rows: 30))
+      first.type("PS1=; stty -echo; cd; echo rea''dy; read word; echo go''t $word\r")
+      try await first.see("ready\r\n")
+      let phone = try Terminal(columns: 45, rows: 20)
+      var writer = try home.start(["attach", "--keep-size", "--take"] + link, on: phone)
+      try await writer.see("Window on 100x30: Alt-arrows move, ~? helps.")
+      var viewer = try home.start(
+        ["attach", "--view"] + link, on: Terminal(columns: 100, rows: 30))
+      try await viewer.see("ready")
+      phone.stopOutput()
+      writer.type("\u{1B}[1;3Bsu\u{1B}[1;3Are\u{1B}[1;3C\r")
+      try await viewer.see("got sure")
+      phone.resumeOutput()
+      while !rows(writer, rows: 20, columns: 45).contains("got sure") {
+        try await writer.readMore()
+      }
+      writer.type("exit 6\r")
+      #expect(await writer.end() == 6)
+      #expect(await viewer.end() == 6)
+    }
+  }
 }
