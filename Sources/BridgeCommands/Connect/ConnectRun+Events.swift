@@ -119,8 +119,12 @@ extension ConnectRun {
     case .escape(.reconnect):
       reporter.show("\r\nProbing the host; reconnecting if it does not answer.\r\n")
       await supervisor.reconnectNow(id)
-    case .escape(.detach): work.detach()
-    case .escape(.help): reporter.show("\r\n" + (keyboard?.help ?? ""))
+    case .escape(.detach):
+      signals.leave(with: ExitCode.success.rawValue)
+      work.detach()
+    case .escape(.help):
+      let rows = (TerminalSize(of: 2) ?? TerminalSize()).rows
+      reporter.show("\r\n" + (keyboard?.help(rows: rows) ?? ""))
     case .escape(.status): requestDisplay.yield(.status)
     case .escape(.forwards): requestDisplay.yield(.forwards)
     case .escape(.suspend):
@@ -141,6 +145,7 @@ extension ConnectRun {
   }
 
   private func disconnect() {
+    signals.leave(with: ExitCode.interrupted.rawValue)
     view.end()
     reporter.show("\r\n")
     // It is said when the terminal is the user's again.

@@ -102,6 +102,7 @@ final class SessionStreams: Sendable {
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
     predicted?.withdraw()
+    context.view.dropHint()
     await context.giveBackScreen()
     let isTyped = keyboard?.wasOpened == true
     if let keyboard, isTyped {

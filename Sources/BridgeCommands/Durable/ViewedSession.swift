@@ -15,6 +15,8 @@ final class ViewedSession: Sendable {
     var moves: [ScreenWindow.Move] = []
     /// Takes away what is written over the window.
     var uncovering: Task<Void, Never>?
+    /// Paints it though an update of the program has not ended.
+    var overdue: Task<Void, Never>?
 
     /// Shows the window again.
     mutating func uncover() -> [UInt8] {
@@ -67,8 +69,9 @@ final class ViewedSession: Sendable {
       let outcome = await paint { $0.view.setSize(size, after: $1) }
       sayWhatThisIs(after: before)
       return outcome
-    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal), .screen(let bytes, _):
+    case .bytes(let bytes, .standardOutput), .bytes(let bytes, .terminal):
       return await show { $0.view.take(bytes) }
+    case .screen(let bytes, _): return await show { $0.view.take(bytes, isDrawing: true) }
     case .omitted(_, let drawing): return await show { $0.view.replace(with: drawing) }
     case .bytes(_, .standardError), .gap: return nil
     }
@@ -96,8 +99,12 @@ final class ViewedSession: Sendable {
     state.withLock { $0.view.isWindow ? .window : $0.view.sessionSize == nil ? .nothing : .output }
   }
 
+  private static let leastRows = 4
+
   private func sayWhatThisIs(after before: Kind) {
     guard kind != before, let size = state.withLock(\.view.sessionSize) else { return }
+    // Of the smallest it would cover all.
+    guard screen.cells.map({ $0.rows >= Self.leastRows }) ?? true else { return }
     let area = "\(size.columns)x\(size.rows)"
     switch (kind, keysMove) {
     case (.window, true): context.view.hint("Viewing \(area): arrows move, ~? lists keys.")
@@ -177,9 +184,26 @@ final class ViewedSession: Sendable {
     }
   }
 
+  /// As long as Ghostty waits for the end of a synchronized update; its program may be gone.
+  private static let longestUpdate = Duration.seconds(1)
+
+  private func passingOver() -> Task<Void, Never> {
+    Task(executorPreference: context.reactor) { [weak self, clock = context.clock] in
+      guard (try? await clock.sleep(for: Self.longestUpdate)) != nil else { return }
+      await self?.paint { state, _ in
+        state.overdue = nil
+        return state.view.passOverUpdate()
+      }
+    }
+  }
+
   private func change(_ body: (inout State, TerminalState) -> [UInt8]) {
     state.withLock { state in
       let bytes = body(&state, screen.terminal)
+      if state.view.isWithheld != (state.overdue != nil) {
+        state.overdue?.cancel()
+        state.overdue = state.view.isWithheld ? passingOver() : nil
+      }
       guard !bytes.isEmpty else { return }
       screen.see(bytes)
       context.output.post(bytes, isUnbounded: true)

@@ -41,8 +41,9 @@ final class Keyboard: Sendable {
     (opened, openedSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  /// The escapes, for display.
-  var help: String {
+  /// The escapes, for display on a terminal of so many rows: those that matter most come first, and
+  /// of a list that is too long the others are left out.
+  func help(rows: Int) -> String {
     let (canDetach, canMove, writes) = state.withLock { ($0.canDetach, $0.canMove, $0.writes) }
     let lines =
       canDetach
@@ -58,12 +59,15 @@ final class Keyboard: Sendable {
       }
     let all =
       [writes ? "Escapes, at the start of a line:" : "Keys of a viewer:"]
-      + (lines + [
+      + (lines + moves + [
         "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
         "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",
         "~~   a tilde",
-      ] + moves).map { "  " + $0 }
-    return all.map { $0 + "\r\n" }.joined()
+      ]).map { "  " + $0 }
+    // The row of the cursor before it, and that behind it.
+    let space = max(1, rows - 2)
+    return (all.count > space ? all.dropFirst().prefix(space) : all[...])
+      .map { $0 + "\r\n" }.joined()
   }
 
   /// Whether a shell ever had it.

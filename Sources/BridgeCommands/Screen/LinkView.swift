@@ -72,6 +72,9 @@ final class LinkView: Sendable {
     tick()
   }
 
+  /// Takes away what `hint` has said.
+  func dropHint() { change { $0.hint = nil } }
+
   /// How long a line that goes by itself is to be read.
   static let readingTime = Duration.seconds(5)
 

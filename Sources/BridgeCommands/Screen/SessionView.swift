@@ -76,13 +76,29 @@ package struct SessionView: Sendable {
     guard case .window(var window) = shown, !moves.isEmpty else { return [] }
     for move in moves { window.move(move) }
     shown = .window(window)
-    return paint()
+    return paint(isAsked: true)
   }
 
   /// Takes output in.
+  ///
+  /// - Parameter isDrawing: whether it draws a screen as a whole.
   /// - Returns: what to write for it; nothing where it is written as it comes.
-  package mutating func take(_ bytes: [UInt8]) -> [UInt8] {
+  package mutating func take(_ bytes: [UInt8], isDrawing: Bool = false) -> [UInt8] {
     screen?.track(bytes)
+    return paint(isAsked: isDrawing)
+  }
+
+  /// Whether a window is not painted because an update of the program is under way.
+  package var isWithheld: Bool {
+    if case .window(let window) = shown { window.isWithheld } else { false }
+  }
+
+  /// Paints a window within an update of the program, as a terminal does after a while.
+  /// - Returns: what to write.
+  package mutating func passOverUpdate() -> [UInt8] {
+    guard case .window(var window) = shown else { return [] }
+    window.passOverUpdate()
+    shown = .window(window)
     return paint()
   }
 
@@ -91,7 +107,7 @@ package struct SessionView: Sendable {
   package mutating func replace(with drawing: [UInt8]) -> [UInt8] {
     guard let old = screen else { return [] }
     screen = TerminalScreen(rows: old.rows, columns: old.columns)
-    return take(drawing)
+    return take(drawing, isDrawing: true)
   }
 
   /// Begins a window, or ends it, where that is due.
@@ -110,9 +126,9 @@ package struct SessionView: Sendable {
     }
   }
 
-  private mutating func paint() -> [UInt8] {
+  private mutating func paint(isAsked: Bool = false) -> [UInt8] {
     guard case .window(var window) = shown, let screen, !isCovered else { return [] }
-    let output = window.paint(screen)
+    let output = window.paint(screen, isAsked: isAsked)
     shown = .window(window)
     return output
   }

@@ -23,12 +23,19 @@ package final class Signals: Sendable {
   ]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
+  /// Likewise after a person has left with a key: a terminal that takes nothing holds up all that is
+  /// still to be written to it.
+  private static let leaveTimeout: Int32 = 4000
+  /// In the place of a signal's number: a person leaves.
+  private static let leaving: UInt8 = 0
   /// Signals that come so close together are one wish: timeout(1) sends its own to the process and
   /// to its group, systemd.kill(5) sends SIGTERM and SIGHUP. No person presses a key twice so fast.
   private static let oneWish = Duration.milliseconds(200)
   private static let hasEnding = Mutex(false)
   /// The last signal that asked for the end does not end this process.
   private let isForgiven = Mutex(false)
+  /// The exit code of a run that a person has left.
+  private let leftWith = Mutex<Int32>(0)
   /// Where the handler writes, and the thread reads.
   private static let wake = Wake()
 
@@ -76,6 +83,7 @@ package final class Signals: Sendable {
 
   private func run() {
     var ending: Int32?
+    var limit = Self.exitTimeout
     var began = ContinuousClock.now
     // It has the keyboard and was continued in the background: it is stopped again, or waits. Not
     // at once: a signal that ends a stopped job comes with the one that continues it, or after.
@@ -83,7 +91,7 @@ package final class Signals: Sendable {
     // A wait is over when the job is continued: the next one is for such a signal.
     var wasStopped = false
     while true {
-      let timeout = isAway ? JobControl.interval : ending == nil ? -1 : Self.exitTimeout
+      let timeout = isAway ? JobControl.interval : ending == nil ? -1 : limit
       guard let number = Self.wake.wait(milliseconds: timeout) else {
         if isForgiven.withLock({ $0.take() }) {
           ending = nil
@@ -96,6 +104,9 @@ package final class Signals: Sendable {
         continue
       }
       switch Int32(number) {
+      case Int32(Self.leaving):
+        guard ending == nil else { continue }
+        (ending, limit, began) = (leftWith.withLock(\.self), Self.leaveTimeout, .now)
       case SIGWINCH: sink.yield(.resized)
       case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
       case SIGCONT: isAway = ending == nil && !resume()
@@ -104,7 +115,7 @@ package final class Signals: Sendable {
         // The second one, or an end that hangs, leaves at once.
         if let ending, ContinuousClock.now - began >= Self.oneWish { Self.exit(ending) }
         guard ending == nil else { continue }
-        (ending, began) = (128 + number, .now)
+        (ending, limit, began) = (128 + number, Self.exitTimeout, .now)
         isAway = false
         Self.hasEnding.withLock { $0 = true }
         sink.yield(.end(128 + number))
@@ -125,6 +136,12 @@ package final class Signals: Sendable {
   package func goOn() {
     isForgiven.withLock { $0 = true }
     Self.hasEnding.withLock { $0 = false }
+  }
+
+  /// A person leaves: the process ends with this code by itself, or where that hangs.
+  package func leave(with code: Int32) {
+    leftWith.withLock { $0 = code }
+    Self.wake.signal(Self.leaving)
   }
 
   /// Whether a signal has asked for the end of this process.

@@ -31,7 +31,17 @@ public struct ScreenWindow: Sendable {
   /// Whether it lies where the cursor is.
   public private(set) var follows = true
   private var painted: Painted?
-  private var skipped = 0
+  private var update = Update.none
+
+  /// A synchronized update of the program (mode 2026), in which nothing is painted.
+  private enum Update: Sendable {
+    /// Can become `withheld`.
+    case none
+    /// Something was not painted. Can become `none`, `overdue`.
+    case withheld
+    /// It has lasted too long, and is passed over. Can become `none`.
+    case overdue
+  }
 
   /// A window for a terminal of this size that shows nothing of it yet.
   public init(rows: Int, columns: Int) {
@@ -50,6 +60,12 @@ public struct ScreenWindow: Sendable {
   /// Writes all of it the next time: something else was written to the terminal.
   public mutating func invalidate() { painted = nil }
 
+  /// Whether something was not painted because an update of the program is under way.
+  public var isWithheld: Bool { update == .withheld }
+
+  /// Paints within the update that is under way from now on: its end may never come.
+  public mutating func passOverUpdate() { if isWithheld { update = .overdue } }
+
   /// Moves the window by half of its size, or back to the cursor.
   public mutating func move(_ move: Move) {
     follows = move == .follow
@@ -64,12 +80,15 @@ public struct ScreenWindow: Sendable {
 
   /// The sequences after which the terminal shows the window on `screen`: what has changed since
   /// the last time. Within a synchronized update (mode 2026) of the program there are none.
-  public mutating func paint(_ screen: TerminalScreen) -> [UInt8] {
-    if screen.modeValue(2026, initial: false), painted != nil, skipped < Self.longestUpdate {
-      skipped += 1
+  ///
+  /// - Parameter isAsked: whether a person has asked for it: also within an update.
+  public mutating func paint(_ screen: TerminalScreen, isAsked: Bool = false) -> [UInt8] {
+    let isUpdating = screen.modeValue(2026, initial: false)
+    if isUpdating, painted != nil, !isAsked, update != .overdue {
+      update = .withheld
       return []
     }
-    skipped = 0
+    if !isUpdating { update = .none }
     place(on: screen)
     var output: [UInt8] = []
     if painted == nil { output += "\u{1B}[m\u{1B}[H\u{1B}[2J".utf8 }
@@ -97,9 +116,6 @@ public struct ScreenWindow: Sendable {
     painted = old
     return output
   }
-
-  /// A program that forgets the end of its update is shown after so many pieces of output.
-  private static let longestUpdate = 64
 
   /// Moves it so that it lies on the screen, and shows the cursor where it follows.
   private mutating func place(on screen: TerminalScreen) {

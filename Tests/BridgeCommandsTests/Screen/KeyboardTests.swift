@@ -62,13 +62,16 @@ import Testing
   @Test func whoHasAWindowReadsWhichKeysMoveIt() {
     let keyboard = Keyboard()
     keyboard.open(canDetach: true, writes: false)
-    #expect(keyboard.help.contains("arrows or h j k l  move the window"))
+    #expect(keyboard.help(rows: 24).contains("arrows or h j k l  move the window"))
     keyboard.open(canDetach: true, canMove: true)
-    #expect(keyboard.help.contains("Alt-arrows or ~h ~j ~k ~l  move the window"))
+    #expect(keyboard.help(rows: 24).contains("Alt-arrows or ~h ~j ~k ~l  move the window"))
     keyboard.open(canDetach: true)
-    #expect(!keyboard.help.contains("window"))
+    #expect(!keyboard.help(rows: 24).contains("window"))
+    let short = keyboard.help(rows: 6).split(separator: "\r\n")
+    #expect(short.count == 4 && short[0].contains("~.") && short[1].contains("~d"))
+    #expect(keyboard.help(rows: 0).contains("~."))
     // On a phone.
-    #expect(keyboard.help.split(separator: "\r\n").allSatisfy { $0.count <= 45 })
+    #expect(keyboard.help(rows: 24).split(separator: "\r\n").allSatisfy { $0.count <= 45 })
   }
 
   /// Else it runs in a shell that the user has left.

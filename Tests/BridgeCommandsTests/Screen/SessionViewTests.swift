@@ -117,6 +117,21 @@ import Testing
     #expect(reset.contains("?1049l") && !reset.contains("?1000l"))
   }
 
+  /// An update of the program that was under way then must not hide it.
+  @Test func aScreenThatIsDrawnAsAWholeIsShownWithinAnUpdateToo() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.large)
+    viewer.write(viewer.view.take(Array("\u{1B}[?2026h\u{1B}[10;1Hhere".utf8), isDrawing: true))
+    #expect(viewer.rows[4] == "here")
+    viewer.print(" and")
+    #expect(viewer.rows[4] == "here" && viewer.view.isWithheld)
+    viewer.write(viewer.view.move([.up, .follow]))
+    #expect(viewer.rows[4] == "here and")
+    viewer.print(" there")
+    viewer.write(viewer.view.passOverUpdate())
+    #expect(viewer.rows[4] == "here and there" && !viewer.view.isWithheld)
+  }
+
   @Test func theScreenOfNowReplacesWhatWasLeftOut() {
     var viewer = Viewer(Self.phone)
     viewer.setSize(Self.large)

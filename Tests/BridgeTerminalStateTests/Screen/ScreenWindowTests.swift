@@ -100,10 +100,23 @@ import Testing
     #expect(pair.print("\u{1B}[?2026h\u{1B}[2J\u{1B}[H") == 0)
     #expect(pair.print("after\u{1B}[?2026l") > 0)
     #expect(pair.rows[0] == "after")
-    pair.print("\u{1B}[?2026h\u{1B}[H")
-    var painted = 0
-    for _ in 0..<100 { painted += pair.print("x") }
-    #expect(painted > 0, "an update without an end hides nothing for ever")
+  }
+
+  /// Its program may be gone. What a person asks for is painted at once.
+  @Test func anUpdateWithoutAnEndHidesNothingForEver() {
+    var pair = Pair(rows: 40, columns: 160, on: (20, 45))
+    pair.print("before")
+    #expect(!pair.window.isWithheld)
+    #expect(pair.print("\u{1B}[?2026h\u{1B}[Hone") == 0 && pair.window.isWithheld)
+    pair.phone.track(pair.window.paint(pair.screen, isAsked: true))
+    #expect(pair.rows[0] == "oneore")
+    #expect(pair.print("two") == 0 && pair.window.isWithheld)
+    pair.window.passOverUpdate()
+    #expect(pair.print("\r\n$ ") > 0 && !pair.window.isWithheld)
+    #expect(pair.rows[0...1] == ["onetwo", "$"])
+    #expect(pair.print("ls") > 0, "nor what comes then")
+    pair.print("\u{1B}[?2026l")
+    #expect(pair.print("\u{1B}[?2026hx") == 0, "the next one is one again")
   }
 
   /// What was painted step by step is what is painted at once, in every cell.

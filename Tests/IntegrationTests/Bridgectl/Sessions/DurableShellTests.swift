@@ -117,6 +117,24 @@ import Testing
     }
   }
 
+  /// As after Ctrl-S: the words of the end are not waited for. As ssh does.
+  @Test(arguments: [("~.", 130), ("~d", 0)] as [(String, Int32)])
+  func aTerminalThatTakesNothingIsLeft(_ escape: String, _ code: Int32) async throws {
+    try await withSessions { server, home, folder in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1"], on: terminal)
+      screen.type("PS1=; stty -echo; echo rea''dy\r")
+      try await screen.see("ready\r\n")
+      terminal.stopOutput()
+      screen.type("yes\r")
+      screen.type(escape)
+      #expect(await screen.end() == code)
+      #expect(screen.isRestored)
+      #expect(folder.keepers.count == 1)
+    }
+  }
+
   @Test func detachingLeavesItRunningAndAttachingReturns() async throws {
     try await withShell { scene, screen in
       screen.type("kept=yes; echo ke''pt\r")
