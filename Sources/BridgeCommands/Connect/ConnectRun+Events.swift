@@ -120,7 +120,7 @@ extension ConnectRun {
       reporter.show("\r\nProbing the host; reconnecting if it does not answer.\r\n")
       await supervisor.reconnectNow(id)
     case .escape(.detach):
-      signals.leave(with: ExitCode.success.rawValue)
+      signals.exitSoon(ExitCode.success.rawValue)
       work.detach()
     case .escape(.help):
       let rows = (TerminalSize(of: 2) ?? TerminalSize()).rows
@@ -145,7 +145,7 @@ extension ConnectRun {
   }
 
   private func disconnect() {
-    signals.leave(with: ExitCode.interrupted.rawValue)
+    signals.exitSoon(ExitCode.interrupted.rawValue)
     view.end()
     reporter.show("\r\n")
     // It is said when the terminal is the user's again.

@@ -82,9 +82,7 @@ final class ViewedSession: Sendable {
       change { state, _ in body(&state) }
       return nil
     }
-    let outcome = await paint { state, _ in body(&state) }
-    context.view.drawAgain()
-    return outcome
+    return await paint { state, _ in body(&state) }
   }
 
   /// What is on the terminal.
@@ -157,7 +155,6 @@ final class ViewedSession: Sendable {
         defer { state.moves = [] }
         return state.uncover() + state.view.move(state.moves)
       }
-      context.view.draw()
     }
   }
 
@@ -172,16 +169,20 @@ final class ViewedSession: Sendable {
   /// Something else was written to the terminal.
   func redraw() { change { state, _ in state.view.redraw() } }
 
-  /// Writes a change, with nothing drawn over the screen meanwhile.
+  /// Writes a change, with nothing drawn over the screen meanwhile, and then what was drawn there.
   @discardableResult
   private func paint(
     _ body: (inout State, TerminalState) -> [UInt8]
   ) async -> DescriptorWriter.Outcome {
-    await screen.write([]) {
-      await context.reporter.makeWay()
+    var isUpdate = false
+    let outcome = await screen.write([]) {
+      isUpdate = await context.reporter.makeWay(isUpdate: true)
       change(body)
       return await context.output.drain()
     }
+    context.view.draw()
+    if isUpdate { context.reporter.endUpdate() }
+    return outcome
   }
 
   /// As long as Ghostty waits for the end of a synchronized update; its program may be gone.

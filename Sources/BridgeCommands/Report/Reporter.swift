@@ -168,18 +168,30 @@ final class Reporter: Sendable {
 
   /// To be called before remote output is written: on a terminal that both share, all that was said
   /// comes before it, and no banner stands where it goes.
-  func makeWay() async {
-    let isNeeded = state.withLock { state in
-      guard state.style.sharesTerminal else { return false }
+  ///
+  /// - Parameter isUpdate: whether a banner is drawn again behind it. A terminal that can shows
+  ///   nothing between (mode 2026), until `endUpdate`.
+  /// - Returns: whether that has begun.
+  @discardableResult
+  func makeWay(isUpdate: Bool = false) async -> Bool {
+    let (isNeeded, hasBegun) = state.withLock { state in
+      guard state.style.sharesTerminal else { return (false, false) }
+      let hasBegun = isUpdate && state.overlay.isShown
       if state.overlay.isShown || state.isProgressShown {
         let erased = state.isProgressShown ? Self.erase : ""
-        standardError.post(state.overlay.clear() + erased.utf8, isUnbounded: true)
+        let begin = hasBegun ? "\u{1B}[?2026h" : ""
+        let cleared = Array(begin.utf8) + state.overlay.clear() + erased.utf8
+        standardError.post(cleared, isUnbounded: true)
         state.isProgressShown = false
       }
-      return standardError.hasPosts
+      return (standardError.hasPosts, hasBegun)
     }
     if isNeeded { await standardError.drain() }
+    return hasBegun
   }
+
+  /// Ends what `makeWay` has begun.
+  func endUpdate() { standardError.post("\u{1B}[?2026l", isUnbounded: true) }
 
   /// A question is about to be asked on the terminal; until its end nothing is drawn over it.
   func beginQuestion() async {

@@ -23,8 +23,8 @@ package final class Signals: Sendable {
   ]
   /// How long an orderly end may take after a signal asked for it, in milliseconds.
   private static let exitTimeout: Int32 = 2000
-  /// Likewise after a person has left with a key: a terminal that takes nothing holds up all that is
-  /// still to be written to it.
+  /// Likewise after a person has left: a terminal that takes nothing holds up all that is still to
+  /// be written to it.
   private static let leaveTimeout: Int32 = 4000
   /// In the place of a signal's number: a person leaves.
   private static let leaving: UInt8 = 0
@@ -139,7 +139,7 @@ package final class Signals: Sendable {
   }
 
   /// A person leaves: the process ends with this code by itself, or where that hangs.
-  package func leave(with code: Int32) {
+  package func exitSoon(_ code: Int32) {
     leftWith.withLock { $0 = code }
     Self.wake.signal(Self.leaving)
   }

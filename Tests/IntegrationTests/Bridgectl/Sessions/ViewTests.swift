@@ -49,6 +49,9 @@ import Testing
       #expect(phone.isRestored)
       let shown = rows(phone, rows: 20, columns: 45)
       #expect(shown.contains("20 45") && shown.contains("done"))
+      // What was painted under the hint is shown with it.
+      let (begun, ended) = ("\u{1B}[?2026h", "\u{1B}[?2026l")
+      #expect(phone.transcript.ranges(of: begun).count == phone.transcript.ranges(of: ended).count)
       writer.type("exit 4\r")
       #expect(await writer.end() == 4)
     }
