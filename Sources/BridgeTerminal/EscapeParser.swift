@@ -60,6 +60,9 @@ package struct EscapeParser: Sendable, Equatable {
   /// Whether a tilde would begin an escape, or has begun one.
   package var isAtLineStart: Bool { tilde != nil && place != .inLine }
 
+  /// What was typed is gone: an escape may begin.
+  package mutating func beginLine() { place = .lineStart }
+
   /// Splits `bytes` into tokens, in order; a tilde at their end is kept back until the next byte.
   package mutating func take(_ bytes: [UInt8]) -> [Token] {
     var tokens: [Token] = []

@@ -18,7 +18,7 @@ extension ConnectRequest {
   }
 
   /// `text` as one word of a POSIX shell.
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
       byte >= 0x80 || Character(UnicodeScalar(byte)).isLetter
         || Character(UnicodeScalar(byte)).isNumber || "@%+=:,./-_".utf8.contains(byte)

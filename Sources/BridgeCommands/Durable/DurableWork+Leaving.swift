@@ -64,25 +64,36 @@ extension DurableWork {
   var farewell: String? {
     guard mode.current == .durable, let id = found.current else { return nil }
     let host = context.shownHost
-    let short = "\(id)".prefix(SessionText.shortID)
+    let session = typedName ?? String("\(id)".prefix(SessionText.shortID))
     let (subject, command) =
       switch state.withLock(\.fate) {
       case .gone: (String?.none, "")
       case .asked:
         (
-          "session \(short) was asked to end, and no answer came in time: see whether it has",
+          "session \(session) was asked to end, and no answer came in time. To see whether it has",
           "sessions \(host)"
         )
-      case .goesOn: ("session \(short) goes on: return to it", "attach \(host) \(short)")
-      case .detached: ("detached from session \(short): return to it", "attach \(host) \(short)")
+      case .goesOn: ("session \(session) goes on. To return to it", "attach \(host) \(session)")
+      case .detached:
+        ("detached from session \(session). To return to it", "attach \(host) \(session)")
       }
     // Each in a line of its own, which is copied as a whole.
     return subject.map { subject in
       ["\(subject), or end it:"]
-        + [command, "kill \(host) \(short)"].map {
+        + [command, "kill \(host) \(session)"].map {
           TerminalBanner.commandIndent + "bridgectl \($0)"
         }
     }?.joined(separator: "\n")
+  }
+
+  /// What the user calls the session, as a shell reads it.
+  private var typedName: String? {
+    let name =
+      switch target {
+      case .start(let spec, _): spec.name.map(SessionText.text)
+      case .attach(let selector, _, _): selector.text
+      }
+    return name.map { ConnectRequest.quoted(PeerText.escaped($0)) }
   }
 
   /// The time that a wish to end has on the way there and back, twice: below the time after which

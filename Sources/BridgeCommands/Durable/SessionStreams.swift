@@ -59,7 +59,9 @@ final class SessionStreams: Sendable {
     keyboard = isTerminal ? context.keyboard : nil
     let (isViewer, keepsSize) = (welcome.role == .viewer, context.request.screen.keepsSize)
     let hasWindow = isTerminal && (isViewer || keepsSize)
-    viewed = hasWindow ? ViewedSession(context, keysMove: isViewer) : nil
+    viewed =
+      hasWindow
+      ? ViewedSession(context, keysMove: isViewer, isRefused: isViewer && wantsToWrite) : nil
     predicted = isTerminal && !hasWindow ? PredictedTerminal(context) : nil
     self.roundTrip = roundTrip
     // Who attaches to a session gets what is kept; what is missing before that was not to come.

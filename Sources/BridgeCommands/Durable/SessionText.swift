@@ -96,8 +96,8 @@ package enum SessionText {
     let age = age(now > newest.startedAt ? now - newest.startedAt : 0)
     let count =
       running.count == 1
-      ? "another shell goes on there without a client, since \(age)"
-      : "\(running.count) other shells go on there without a client, the newest since \(age)"
+      ? "another shell goes on there without a client, started \(age) ago"
+      : "\(running.count) other shells go on there without a client, the newest started \(age) ago"
     return "\(count): `bridgectl attach \(host) \(name)` returns to it."
   }
 

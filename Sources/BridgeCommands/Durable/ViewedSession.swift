@@ -33,11 +33,14 @@ final class ViewedSession: Sendable {
   private let moved: AsyncStream<Void>.Continuation
   /// Whether what is typed moves the window, and does not go to the program.
   private let keysMove: Bool
+  /// Whether the user wants to write, and another client does.
+  private let isRefused: Bool
 
   /// Nil where standard output is no terminal with a size.
-  init?(_ context: RunContext, keysMove: Bool) {
+  init?(_ context: RunContext, keysMove: Bool, isRefused: Bool) {
     guard let screen = context.screen, let size = TerminalSize(of: 1) else { return nil }
-    (self.context, self.screen, self.keysMove) = (context, screen, keysMove)
+    (self.context, self.screen) = (context, screen)
+    (self.keysMove, self.isRefused) = (keysMove, isRefused)
     state = Mutex(State(view: SessionView(size)))
     (moves, moved) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     context.reporter.precede(
@@ -98,12 +101,15 @@ final class ViewedSession: Sendable {
   }
 
   private static let leastRows = 4
+  private static let refusal =
+    "Another client writes; --take takes over. ~. leaves, ~? lists keys."
 
   private func sayWhatThisIs(after before: Kind) {
     guard kind != before, let size = state.withLock(\.view.sessionSize) else { return }
     // Of the smallest it would cover all.
     guard screen.cells.map({ $0.rows >= Self.leastRows }) ?? true else { return }
     let area = "\(size.columns)x\(size.rows)"
+    guard !isRefused else { return context.view.hint(Self.refusal) }
     switch (kind, keysMove) {
     case (.window, true): context.view.hint("Viewing \(area): arrows move, ~? lists keys.")
     case (.window, false): context.view.hint("Window on \(area): Alt-arrows move, ~? helps.")
@@ -129,7 +135,10 @@ final class ViewedSession: Sendable {
       let isUnknown = moves.isEmpty && state.keys.isWhole && !state.view.isCovered
       return isUnknown || !state.view.isWindow ? nil : moves
     }
-    guard let moves else { return context.view.hint("You only view: ~. leaves, ~? lists keys.") }
+    guard let moves else {
+      return context.view.hint(
+        isRefused ? Self.refusal : "You only view: ~. leaves, ~? lists keys.")
+    }
     move(moves)
   }
 
@@ -155,6 +164,7 @@ final class ViewedSession: Sendable {
         defer { state.moves = [] }
         return state.uncover() + state.view.move(state.moves)
       }
+      if let words = state.withLock(\.view.words) { context.view.hint(words) }
     }
   }
 

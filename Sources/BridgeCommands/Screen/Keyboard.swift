@@ -52,7 +52,7 @@ final class Keyboard: Sendable {
     let moves =
       switch (writes, canMove) {
       case (false, _):
-        ["arrows or h j k l  move the window", "f    follow the cursor again"]
+        ["arrows or h j k l  move the window", "f or space  follow the cursor again"]
       case (true, true):
         ["Alt-arrows or ~h ~j ~k ~l  move the window", "~f   follow the cursor again"]
       case (true, false): [String]()
@@ -128,7 +128,10 @@ final class Keyboard: Sendable {
   func takeLost() -> Int { outbox.takeLost() }
 
   /// Drops what was typed and not sent; returns how many bytes that were.
-  func dropHeld() -> Int { outbox.drop() }
+  func dropHeld() -> Int {
+    state.withLock { $0.parser.beginLine() }
+    return outbox.drop()
+  }
 
   /// Sends what is typed until the target takes no more.
   func carry(to target: some InputTarget) async {

@@ -68,7 +68,8 @@ extension LinkStatus {
     lines.removeLast()
     guard wasUp else { return lines }
     // The plan is the last of them.
-    lines.insert("  \(start(of: outage, at: now))\(keys.sessionGoesOn).", at: lines.count - 1)
+    let time = Self.seconds(outage.time(at: now))
+    lines.insert("  No link for \(time)\(keys.sessionGoesOn).", at: lines.count - 1)
     return lines
   }
 

@@ -79,6 +79,14 @@ package struct SessionView: Sendable {
     return paint(isAsked: true)
   }
 
+  /// What is said of a window in which nothing is to be seen; nil where something is.
+  package var words: String? {
+    guard case .window(let window) = shown, let screen, let area = window.blankArea(of: screen)
+    else { return nil }
+    return "Nothing in rows \(area.rows.lowerBound + 1)-\(area.rows.upperBound), "
+      + "columns \(area.columns.lowerBound + 1)-\(area.columns.upperBound)."
+  }
+
   /// Takes output in.
   ///
   /// - Parameter isDrawing: whether it draws a screen as a whole.

@@ -2,7 +2,8 @@
 /// trace. No output may come while they are there.
 ///
 /// Of a full-screen program they cover the last rows, or the first ones where a person types in the
-/// last; else those under the cursor, for which rows leave at the top where they must.
+/// last, or the cursor is hidden: that may be anywhere. Else they cover those under the cursor, for
+/// which rows leave at the top where they must.
 public struct ScreenBanner: Sendable {
   private let screen: TerminalScreen
   private let coversRows: Bool
@@ -25,7 +26,8 @@ public struct ScreenBanner: Sendable {
   private var first: Int {
     guard coversRows else { return screen.position.row - shift + 1 }
     let row = screen.position.row
-    return row >= screen.rows - count && row >= count ? 0 : screen.rows - count
+    let isLast = row >= screen.rows - count && row >= count
+    return isLast || !screen.modeValue(25, initial: true) ? 0 : screen.rows - count
   }
 
   /// Shows `lines` in place of those before, none of which is longer than a row.

@@ -60,6 +60,16 @@ public struct ScreenWindow: Sendable {
   /// Writes all of it the next time: something else was written to the terminal.
   public mutating func invalidate() { painted = nil }
 
+  /// The rows and columns of `screen` that it shows, from 0 on, where there is nothing in them; nil
+  /// where there is.
+  public func blankArea(of screen: TerminalScreen) -> (rows: Range<Int>, columns: Range<Int>)? {
+    guard let painted, painted.rows.allSatisfy({ $0 == Self.blank }) else { return nil }
+    return (
+      origin.row..<min(origin.row + rows, screen.rows),
+      origin.column..<min(origin.column + columns, screen.columns)
+    )
+  }
+
   /// Whether something was not painted because an update of the program is under way.
   public var isWithheld: Bool { update == .withheld }
 
@@ -127,7 +137,8 @@ public struct ScreenWindow: Sendable {
       if !isShown || cursor.column < columns {
         origin.column = 0
       } else if !(origin.column..<origin.column + columns).contains(cursor.column) {
-        origin.column = cursor.column - columns / 2
+        // Most of the text is before it.
+        origin.column = cursor.column - columns * 3 / 4
       }
     }
     origin.row = max(0, min(origin.row, screen.rows - rows))

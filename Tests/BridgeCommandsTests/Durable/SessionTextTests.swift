@@ -79,7 +79,7 @@ import Testing
     #expect(SessionText.forgotten([attached, ended, build], host: "h", now: 160) == nil)
     #expect(
       SessionText.forgotten([attached, shell], host: "me@h", now: 160)
-        == "another shell goes on there without a client, since 1m: "
+        == "another shell goes on there without a client, started 1m ago: "
         + "`bridgectl attach me@h 000000000000` returns to it.")
     var named = shell
     named.name = Array("work".utf8)

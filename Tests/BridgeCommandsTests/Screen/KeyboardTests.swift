@@ -93,5 +93,8 @@ import Testing
       _ = keyboard.dropHeld()
     }
     #expect(answers == [.sendsHeld(false)] && keyboard.waiting == 0)
+    // What was dropped was no line: an escape begins.
+    await keyboard.take(Array("~.".utf8)) { answers.append($0) }
+    #expect(answers.last == .escape(.disconnect))
   }
 }

@@ -117,6 +117,17 @@ import Testing
     #expect(reset.contains("?1049l") && !reset.contains("?1000l"))
   }
 
+  @Test func aWindowOnNothingSaysWhereItIs() {
+    var viewer = Viewer(Self.phone)
+    viewer.setSize(Self.large)
+    viewer.print("\u{1B}[10;1HAllow this? ")
+    #expect(viewer.view.words == nil)
+    viewer.write(viewer.view.move([.up, .up]))
+    #expect(viewer.view.words == "Nothing in rows 2-6, columns 1-20.")
+    viewer.setSize(Self.phone)
+    #expect(viewer.view.words == nil)
+  }
+
   /// An update of the program that was under way then must not hide it.
   @Test func aScreenThatIsDrawnAsAWholeIsShownWithinAnUpdateToo() {
     var viewer = Viewer(Self.phone)

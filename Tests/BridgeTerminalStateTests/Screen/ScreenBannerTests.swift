@@ -54,6 +54,18 @@ import Testing
     #expect(pair.terminal == before)
   }
 
+  /// Who hides the cursor draws one, mostly in a field of the last rows.
+  @Test func onTheFirstRowsWhereTheCursorIsHidden() throws {
+    var pair = Pair(rows: 4, columns: 20)
+    pair.print("\u{1B}[?1049h\u{1B}[H\u{1B}[2Jone\u{1B}[4;1H> here\u{1B}[?25l\u{1B}[H")
+    let before = pair.terminal
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.terminal.track(banner.show(["lost"]))
+    #expect(pair.rows == ["lost", "", "", "> here"])
+    pair.terminal.track(banner.clear())
+    #expect(pair.terminal == before)
+  }
+
   /// As a viewport of ratatui in the lines of a shell: rows are addressed by their numbers, and
   /// what the shell has shown above is not known.
   @Test func underTheCursorOfAProgramThatAddressesRows() throws {

@@ -42,6 +42,26 @@ import Testing
     #expect(pair.rows[0] == "top" && pair.phone.position == (0, 3))
   }
 
+  /// Of a long line most of what was asked is to be read beside the answer.
+  @Test func beforeTheCursorThereIsMostOfTheWindow() {
+    var pair = Pair(rows: 40, columns: 160, on: (4, 20))
+    pair.print(String(repeating: "x", count: 80) + " really delete? y")
+    #expect(pair.rows[0] == "eally delete? y")
+    #expect(pair.phone.position == (0, 15))
+  }
+
+  /// Who has moved it there is lost without a word.
+  @Test func whereNothingIsToBeSeenItSaysWhereThatIs() {
+    var pair = Pair(rows: 8, columns: 40, on: (4, 20))
+    pair.print("\u{1B}[8;1HAllow this?")
+    #expect(pair.window.blankArea(of: pair.screen) == nil)
+    pair.window.move(.up)
+    pair.window.move(.right)
+    pair.paint()
+    let area = pair.window.blankArea(of: pair.screen)
+    #expect(area?.rows == 2..<6 && area?.columns == 10..<30)
+  }
+
   @Test func aHiddenCursorMovesItUpAndDownOnly() {
     var pair = Pair(rows: 40, columns: 160, on: (4, 20))
     pair.print("\u{1B}[?25l\u{1B}[39;1HAllow this?\u{1B}[39;150H*")

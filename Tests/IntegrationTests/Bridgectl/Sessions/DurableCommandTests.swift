@@ -241,7 +241,7 @@ import Testing
       let outcome = try await running.outcome()
       #expect(outcome.code == 69, "\(outcome.error)")
       let short = try #require(folder.ids.first).prefix(12)
-      #expect(outcome.error.contains("session \(short) end it:\n    bridgectl attach"))
+      #expect(outcome.error.contains("session \(short) goes on. To return to it, or end it:\n"))
       #expect(folder.keepers.count == 1)
       await proxy.stop()
     }
@@ -274,7 +274,7 @@ import Testing
       #expect(await child.ending.code() == 141)
       let id = try #require(folder.ids.first)
       let said = String(decoding: home.data("errors") ?? Data(), as: UTF8.self)
-      #expect(said.hasPrefix("bridgectl: session \(id.prefix(12)) goes on: "), "\(said)")
+      #expect(said.hasPrefix("bridgectl: session \(id.prefix(12)) goes on. "), "\(said)")
       #expect(folder.keepers.count == 1)
     }
   }

@@ -204,7 +204,7 @@ import Testing
       again.type("\r~.")
       #expect(await again.end() == 130)
       #expect(again.isRestored)
-      #expect(again.words.contains("goes on: return to it, or end it:"))
+      #expect(again.words.contains("goes on. To return to it, or end it:"))
       #expect(again.transcript.contains("\n    bridgectl attach"))
     }
   }
@@ -368,7 +368,7 @@ import Testing
       try await scene.proxy.inject(.reset)
       #expect(await screen.end() == 69)
       #expect(screen.isRestored)
-      #expect(screen.words.contains("goes on: return to it, or end it:"))
+      #expect(screen.words.contains("goes on. To return to it, or end it:"))
       #expect(screen.transcript.contains("\n    bridgectl attach"))
       #expect(scene.folder.keepers.count == 1)
     }
