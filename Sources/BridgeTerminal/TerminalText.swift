@@ -12,9 +12,24 @@ package enum TerminalText {
     units(of: text).reduce(0) { $0 + $1.width }
   }
 
+  /// `words` as one of `broken`: with spaces at which no line is broken (U+00A0).
+  package static func unbroken(_ words: String) -> String { replaced(" ", by: noBreakSpace, words) }
+
+  private static let noBreakSpace: Character = "\u{A0}"
+
+  private static func replaced(
+    _ old: Character, by new: Character, _ text: String
+  ) -> String {
+    String(text.map { $0 == old ? new : $0 })
+  }
+
   /// `line` in pieces of at most `limit` cells, broken between words where that can be, each with
   /// the line's indent. Of more than `height` pieces the first are left, and an ellipsis.
   package static func broken(_ line: String, at limit: Int, height: Int = .max) -> [String] {
+    pieces(of: line, at: limit, height: height).map { replaced(noBreakSpace, by: " ", $0) }
+  }
+
+  private static func pieces(of line: String, at limit: Int, height: Int) -> [String] {
     guard width(of: line) > limit else { return [line] }
     var pieces = Pieces(indent: String(line.prefix { $0 == " " }), limit: limit)
     for word in line.split(separator: " ") {

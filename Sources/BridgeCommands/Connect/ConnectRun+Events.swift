@@ -117,14 +117,15 @@ extension ConnectRun {
     case .escape(.disconnect), .key(.disconnect): disconnect()
     case .key(.retry): await supervisor.reconnectNow(id)
     case .escape(.reconnect):
-      reporter.show("\r\nProbing the host; reconnecting if it does not answer.\r\n")
+      // The banner says what is done.
+      if !view.isOut { answer(["Probing the host; reconnecting if it does not answer."]) }
       await supervisor.reconnectNow(id)
     case .escape(.detach):
       signals.exitSoon(ExitCode.success.rawValue)
       work.detach()
     case .escape(.help):
       let rows = (TerminalSize(of: 2) ?? TerminalSize()).rows
-      reporter.show("\r\n" + (keyboard?.help(rows: rows) ?? ""))
+      answer(keyboard?.help(rows: view.isOut ? rows - Self.bannerRows : rows) ?? [])
     case .escape(.status): requestDisplay.yield(.status)
     case .escape(.forwards): requestDisplay.yield(.forwards)
     case .escape(.suspend):
@@ -134,12 +135,11 @@ extension ConnectRun {
       await context.output.drain()
       Signals.suspend()
     case .escape(.background):
-      reporter.show(
-        "\r\nA shell cannot go to the background: -f starts there, and ~^Z suspends.\r\n")
+      answer(["A shell cannot go to the background: -f starts there, and ~^Z suspends."])
     case .escape(.move(let key)): work.move(key)
     case .escape(.bytes): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
-    case .key(.explain): view.change { $0.isExplained.toggle() }
+    case .key(.explain): _ = view.show(.status(login: login))
     case .key(.confirmDisconnect): view.change { $0.isDisconnecting = true }
     }
   }
@@ -158,23 +158,33 @@ extension ConnectRun {
     switch display {
     case .status: await showStatus()
     case .forwards:
-      let lines = await forwards?.lines() ?? ["Nothing is forwarded."]
-      reporter.show("\r\n" + lines.map { $0 + "\r\n" }.joined())
+      answer(await forwards?.lines() ?? ["Nothing is forwarded."])
     }
   }
 
+  /// So many rows of an outage's banner are left beside an answer.
+  private static let bannerRows = 5
+
+  /// Answers a key in lines: beside the program, or within the banner of an outage, with which they
+  /// go.
+  private func answer(_ lines: [String]) {
+    guard !view.show(.lines(lines)) else { return }
+    reporter.show("\r\n")
+    say(lines)
+  }
+
+  /// Who logs in where.
+  private var login: String { StatusText.login(settings.user, at: "\(settings.endpoint)") }
+
   private func showStatus() async {
-    let (user, endpoint) = (settings.user, "\(settings.endpoint)")
     // What waits for a connection would answer when the outage is over.
-    if let outage = view.report() {
-      return say(StatusText(user: user, endpoint: endpoint, outage: outage).lines, "\r\n")
-    }
+    guard !view.show(.status(login: login)) else { return }
+    if let outage = view.report() { return answer(StatusText(login, outage: outage).lines) }
     guard let connection = await connectionNow() else {
       let outage = view.report() ?? [StatusText.roundTrip(nil)]
-      return say(StatusText(user: user, endpoint: endpoint, outage: outage).lines, "\r\n")
+      return answer(StatusText(login, outage: outage).lines)
     }
-    let link = await StatusText.Link(connection)
-    say(StatusText(user: user, endpoint: endpoint, link: link).lines, "\r\n")
+    answer(StatusText(login, link: await StatusText.Link(connection)).lines)
     say([StatusText.roundTrip(try? await connection.probe(within: StatusText.probeTime))])
   }
 
@@ -192,9 +202,9 @@ extension ConnectRun {
   }
 
   /// Says lines beside the shell; the banner stays below them.
-  private func say(_ lines: [String], _ start: String = "") {
+  private func say(_ lines: [String]) {
     guard !Task.isCancelled, !context.facts.withLock({ $0.isOver }) else { return }
-    reporter.show(start + lines.map { $0 + "\r\n" }.joined())
+    reporter.show(lines: lines)
     view.draw()
   }
 }

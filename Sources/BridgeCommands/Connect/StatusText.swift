@@ -24,17 +24,22 @@ package struct StatusText: Sendable, Equatable {
   /// The lines, escaped and bounded.
   package let lines: [String]
 
-  /// The status of a link of `user` to `endpoint` that is up: what is known without a probe.
-  package init(user: String, endpoint: String, link: Link) {
-    var lines = ["\(user) at \(endpoint)"]
+  /// Who logs in where, escaped.
+  package static func login(_ user: String, at endpoint: String) -> String {
+    PeerText.escaped("\(user) at \(endpoint)", limit: 512)
+  }
+
+  /// The status of the link of `login` that is up: what is known without a probe.
+  package init(_ login: String, link: Link) {
+    var lines = [login]
     if let algorithms = link.algorithms { lines.append("  \(algorithms)") }
     if let silence = link.silence { lines.append("  last heard \(silence.milliseconds) ms ago") }
     self.lines = lines.map { PeerText.escaped($0, limit: 512) }
   }
 
   /// The status of one that is not: what is known about the outage.
-  package init(user: String, endpoint: String, outage: [String]) {
-    lines = (["\(user) at \(endpoint)"] + outage.map { "  " + $0 }).map {
+  package init(_ login: String, outage: [String]) {
+    lines = ([login] + outage.map { "  " + $0 }).map {
       PeerText.escaped($0, limit: 512)
     }
   }

@@ -60,7 +60,9 @@ extension RunContext {
     while let bytes = await TerminalPrompt.ask(text, isEchoed: true) {
       let answer = String(decoding: bytes, as: UTF8.self)
       if let session = choice.session(for: answer) { return session }
-      text = "None of them is that (of an ID, 4 digits are needed). " + choice.question
+      text =
+        "None of them is that (of an ID, \(SessionSelector.shortestBeginning) digits are needed). "
+        + choice.question
     }
     return nil
   }

@@ -78,7 +78,7 @@ package struct SessionSelector: Sendable, Equatable {
   }
 
   /// A slip of one or two keys names no session, as in Git (core.abbrev).
-  private static let shortestBeginning = 4
+  static let shortestBeginning = 4
   private static let shownLimit = 8
 
   /// The error of a text that may mean any of `sessions`.

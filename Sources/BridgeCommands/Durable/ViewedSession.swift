@@ -57,7 +57,11 @@ final class ViewedSession: Sendable {
       state.uncovering = Task(executorPreference: context.reactor) {
         [weak self, clock = context.clock] in
         guard (try? await clock.sleep(for: LinkView.readingTime)) != nil else { return }
-        await self?.paint { state, _ in state.uncover() }
+        await self?.paint { state, _ in
+          // This task, which is not to cancel itself.
+          state.uncovering = nil
+          return state.uncover()
+        }
       }
       return bytes
     }
@@ -109,13 +113,17 @@ final class ViewedSession: Sendable {
     // Of the smallest it would cover all.
     guard screen.cells.map({ $0.rows >= Self.leastRows }) ?? true else { return }
     let area = "\(size.columns)x\(size.rows)"
-    guard !isRefused else { return context.view.hint(Self.refusal) }
+    guard !isRefused else { return hint(Self.refusal) }
     switch (kind, keysMove) {
-    case (.window, true): context.view.hint("Viewing \(area): arrows move, ~? lists keys.")
-    case (.window, false): context.view.hint("Window on \(area): Alt-arrows move, ~? helps.")
-    case (.output, true): context.view.hint("Viewing: ~. leaves, ~? lists keys.")
+    case (.window, true): hint("Viewing \(area): arrows move, ~? lists keys.")
+    case (.window, false): hint("Window on \(area): Alt-arrows move, ~? helps.")
+    case (.output, true): hint("Viewing: ~. leaves, ~? lists keys.")
     case (.output, false), (.nothing, _): break
     }
+  }
+
+  private func hint(_ words: String) {
+    if let words = context.keyboard?.spelled(words) { context.view.hint(words) }
   }
 
   /// Takes what the user types.
@@ -136,8 +144,7 @@ final class ViewedSession: Sendable {
       return isUnknown || !state.view.isWindow ? nil : moves
     }
     guard let moves else {
-      return context.view.hint(
-        isRefused ? Self.refusal : "You only view: ~. leaves, ~? lists keys.")
+      return hint(isRefused ? Self.refusal : "You only view: ~. leaves, ~? lists keys.")
     }
     move(moves)
   }
@@ -190,7 +197,7 @@ final class ViewedSession: Sendable {
       change(body)
       return await context.output.drain()
     }
-    context.view.draw()
+    context.view.drawAgain()
     if isUpdate { context.reporter.endUpdate() }
     return outcome
   }

@@ -41,9 +41,22 @@ final class Keyboard: Sendable {
     (opened, openedSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
+  /// What the user types for an escape; nil where there are none. A control as ssh(1) has it.
+  var escape: String? {
+    tilde.map { byte in
+      let letter = byte == 0x7F ? "?" : String(UnicodeScalar(byte < 0x20 ? byte + 0x40 : byte))
+      return byte < 0x20 || byte == 0x7F ? "^" + letter : letter
+    }
+  }
+
+  /// `words` about escapes as the user types them; nil where there are none.
+  func spelled(_ words: String) -> String? {
+    escape.map { words.replacing("~", with: $0) }
+  }
+
   /// The escapes, for display on a terminal of so many rows: those that matter most come first, and
   /// of a list that is too long the others are left out.
-  func help(rows: Int) -> String {
+  func help(rows: Int) -> [String] {
     let (canDetach, canMove, writes) = state.withLock { ($0.canDetach, $0.canMove, $0.writes) }
     let lines =
       canDetach
@@ -62,12 +75,11 @@ final class Keyboard: Sendable {
       + (lines + moves + [
         "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
         "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",
-        "~~   a tilde",
+        "~~   that character",
       ]).map { "  " + $0 }
     // The row of the cursor before it, and that behind it.
     let space = max(1, rows - 2)
-    return (all.count > space ? all.dropFirst().prefix(space) : all[...])
-      .map { $0 + "\r\n" }.joined()
+    return (all.count > space ? all.dropFirst().prefix(space) : all[...]).compactMap(spelled)
   }
 
   /// Whether a shell ever had it.
@@ -81,6 +93,7 @@ final class Keyboard: Sendable {
     state.withLock { state in
       guard state.wasOpened else { return .none }
       guard state.isLive else { return .bare }
+      guard tilde != nil else { return state.writes ? .held : .none }
       guard state.writes else { return .viewing }
       return .escapes(isLineStart: state.parser.isAtLineStart, canDetach: state.canDetach)
     }

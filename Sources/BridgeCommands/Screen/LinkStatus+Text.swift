@@ -1,5 +1,6 @@
 import BridgeErrors
 package import BridgeRecovery
+import BridgeTerminal
 
 // What a person reads about the link.
 extension LinkStatus {
@@ -9,6 +10,8 @@ extension LinkStatus {
     case none
     /// The escapes of a shell. What is typed is held.
     case escapes(isLineStart: Bool, canDetach: Bool)
+    /// None, and what is typed is held.
+    case held
     /// The escapes of a viewer, who types nothing to the program.
     case viewing
     /// Single keys.
@@ -37,15 +40,11 @@ extension LinkStatus {
     case .down(let down):
       let isShort = if case .cut = down.start { true } else { false }
       // It may be over at once.
-      if isShort, down.shown == nil, down.time(at: now) <= RecoveryDefaults.settleWindow {
-        return []
-      }
+      let isQuiet = down.shown == nil && answer == nil
+      if isShort, isQuiet, down.time(at: now) <= RecoveryDefaults.settleWindow { return [] }
       outage = down
     }
     var lines = banner(of: outage, at: now, keys, color: color, unicode: unicode)
-    if isExplained, let error = outage.shown?.error ?? outage.failure {
-      lines.append("  " + Self.explanation(of: error))
-    }
     lines += keyLines(keys, held: held, outage)
     if lostBytes > 0 {
       lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
@@ -57,20 +56,47 @@ extension LinkStatus {
   private func banner(
     of outage: Outage, at now: Moment, _ keys: Keys, color: Bool, unicode: Bool
   ) -> [String] {
-    guard !isSuspected, let shown = outage.shown else { return ["\(facts(outage, at: now))."] }
+    guard !isSuspected, let shown = outage.shown else {
+      return ["\(facts(outage, at: now))."] + answerLines(outage)
+    }
     // How often it was tried is in the plan; the error's own count is of something else.
     let error = PresentedError(
-      id: shown.id, error: shown.error, context: shown.context, plan: outage.plan(at: now))
+      id: shown.id, error: shown.error, context: shown.context,
+      plan: wasUp ? nil : outage.plan(at: now))
+    let step = step(outage, at: now).map { "; \($0)" } ?? ""
+    let plan = "  No link for \(Self.seconds(outage.time(at: now)))\(step)\(keys.sessionGoesOn)."
+    // Over the screen of a program each row counts: the remedy is in the answer to a key.
+    guard !wasUp || !keys.areForLink else {
+      let cause = TerminalBanner.cause(of: error, color: color, unicode: unicode)
+      return [cause, plan] + answerLines(outage)
+    }
     let advice = CommandAdvice.text(for: error.error, in: error.context)
     var lines = TerminalBanner.render(error, color: color, unicode: unicode, advice: advice)
       .split(separator: "\n").map(String.init)
     // What its options mean here, and which keys choose them, is ours to say.
     lines.removeLast()
-    guard wasUp else { return lines }
-    // The plan is the last of them.
-    let time = Self.seconds(outage.time(at: now))
-    lines.insert("  No link for \(time)\(keys.sessionGoesOn).", at: lines.count - 1)
-    return lines
+    return wasUp ? lines + [plan] : lines
+  }
+
+  /// What the user has asked for.
+  private func answerLines(_ outage: Outage) -> [String] {
+    switch answer {
+    case .none: return []
+    case .lines(let lines): return lines
+    case .status(let login):
+      return ["  " + login] + explanation(of: outage)
+    }
+  }
+
+  /// Why no connection is up, and what can be done; empty where nothing is known.
+  private func explanation(of outage: Outage) -> [String] {
+    guard let error = outage.shown?.error ?? outage.failure else { return [] }
+    let shown = outage.shown ?? PresentedError(error: error)
+    let entry = ErrorCatalogue.entry(named: error.caseName)
+    let cause = entry.map { ["  " + $0.cause] } ?? []
+    let advice = CommandAdvice.text(for: error, in: shown.context)
+    let remedy = TerminalBanner.remedy(of: shown, advice: advice)
+    return cause + (remedy.isEmpty ? entry.map { ["  " + $0.remedy] } ?? [] : remedy)
   }
 
   private var isSuspected: Bool { if case .suspected = state { true } else { false } }
@@ -95,11 +121,11 @@ extension LinkStatus {
     switch (isSuspected, outage.activity) {
     case (true, .none), (true, .waiting): nil
     case (true, .trying): "connecting anew"
-    case (false, .none): "reconnecting"
-    case (false, .trying(let number)): "reconnecting (attempt \(number))"
+    case (false, .none), (false, .trying):
+      "reconnecting (attempt \(outage.count(outage.attempt)))"
     case (false, .waiting(let plan, _)):
-      outage.secondsLeft(at: now).map { "next attempt (\(plan.attempt)) in \($0) s" }
-        ?? "reconnecting (attempt \(plan.attempt))"
+      outage.secondsLeft(at: now).map { "next attempt (\(outage.count(plan.attempt))) in \($0) s" }
+        ?? "reconnecting (attempt \(outage.count(plan.attempt)))"
     }
   }
 
@@ -109,11 +135,12 @@ extension LinkStatus {
     case .bare:
       let kinds = (outage.shown?.error ?? outage.failure)?.recoveryOptions.map(\.kind) ?? []
       return ["  " + LinkKeys.options(of: kinds).joined(separator: "  ")]
+    case .held: return ["  \(Self.held(held))"]
     case .escapes(isLineStart: false, _):
-      return ["  \(Self.held(held)) Enter ~. disconnects."]
+      return ["  \(Self.held(held)) \(words("Enter \(escape).", "disconnects"))."]
     case .escapes(isLineStart: true, let canDetach):
-      return ["  \(Self.held(held)) \(escapes(canDetach: canDetach))"]
-    case .viewing: return ["  " + escapes(canDetach: true)]
+      return ["  \(Self.held(held)) \(escapes(outage, canDetach: canDetach))"]
+    case .viewing: return ["  " + escapes(outage, canDetach: true)]
     }
   }
 
@@ -131,15 +158,24 @@ extension LinkStatus {
       + "Enter sends, Ctrl-C drops what was typed."
   }
 
-  private func escapes(canDetach: Bool) -> String {
-    let retry = isSuspected ? "~r reconnects" : "~r retries now"
-    return retry + (canDetach ? ", ~d detaches, ~. disconnects." : ", ~. disconnects.")
+  private func escapes(_ outage: Outage, canDetach: Bool) -> String {
+    var all = [words("\(escape)r", isSuspected ? "reconnects" : "retries now")]
+    if (outage.shown?.error ?? outage.failure) != nil, answer == nil {
+      all.append(words("\(escape)s", "explains"))
+    }
+    if canDetach { all.append(words("\(escape)d", "detaches")) }
+    return (all + [words("\(escape).", "disconnects")]).joined(separator: ", ") + "."
+  }
+
+  /// A key and its meaning, between which no line is broken.
+  private func words(_ key: String, _ meaning: String) -> String {
+    TerminalText.unbroken("\(key) \(meaning)")
   }
 
   /// Of what left for a link that was dead by then nothing is known, so that no bytes are no zero.
   private static func held(_ count: Int) -> String {
     switch count {
-    case 0: "Typed input is held."
+    case 0: "What you type is held."
     case 1: "Typed input is held (1 byte)."
     default: "Typed input is held (\(count) bytes)."
     }
@@ -148,11 +184,6 @@ extension LinkStatus {
   /// Whole seconds, or milliseconds where that is none.
   private static func seconds(_ time: Duration) -> String {
     time < .seconds(1) ? "\(max(0, time.milliseconds)) ms" : "\(time.components.seconds) s"
-  }
-
-  private static func explanation(of error: AppError) -> String {
-    let entry = ErrorCatalogue.entry(named: error.caseName)
-    return [entry?.cause, entry?.remedy].compactMap(\.self).joined(separator: " ")
   }
 
   /// The answer to `~s` while the link is not up: since when, why, what comes next; nil while it is
@@ -174,11 +205,19 @@ extension LinkStatus {
 }
 
 extension LinkStatus.Keys {
+  /// Whether there is one that says more.
+  fileprivate var areForLink: Bool {
+    switch self {
+    case .escapes, .viewing, .bare: true
+    case .held, .none: false
+    }
+  }
+
   /// What becomes of the program meanwhile, behind since when the link is down.
   fileprivate var sessionGoesOn: String {
     switch self {
     case .escapes(_, canDetach: true), .viewing: "; the session goes on"
-    case .escapes(_, canDetach: false), .bare, .none: ""
+    case .escapes(_, canDetach: false), .held, .bare, .none: ""
     }
   }
 }

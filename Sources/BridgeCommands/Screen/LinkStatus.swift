@@ -59,6 +59,14 @@ package struct LinkStatus: Sendable {
     }
   }
 
+  /// What the user has asked for in an outage.
+  package enum Answer: Sendable, Equatable {
+    /// Who logs in where, cause and remedy.
+    case status(login: String)
+    /// Lines that do not change.
+    case lines([String])
+  }
+
   private(set) var state: State
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
@@ -71,15 +79,17 @@ package struct LinkStatus: Sendable {
   private(set) var lastOutage = Duration.zero
   /// A word about the screen while all is well: what it says, and until when.
   package var hint: Hint?
-  /// Whether cause and remedy are shown too.
-  package var isExplained = false
+  /// Shown until the outage is over.
+  package private(set) var answer: Answer?
   let host: String
+  /// What stands for the tilde.
+  let escape: String
   /// What was said where nothing can be erased.
   var log = Log()
 
   /// Creates the status of the link to `host`, which is escaped.
-  package init(host: String, at now: Moment = .now) {
-    self.host = host
+  package init(host: String, escape: String = "~", at now: Moment = .now) {
+    (self.host, self.escape) = (host, escape)
     state = .opening(Outage(start: .cut(at: now)))
   }
 
@@ -101,6 +111,7 @@ package struct LinkStatus: Sendable {
     case .cleared:
       noteEnd(at: event.at)
       if case .suspected(let generation, _) = state { state = .up(generation: generation) }
+      answer = nil
     case .surfaced(let error): surface(error)
     case .withdrawn(let id): change { if $0.shown?.id == id { $0.shown = nil } }
     case .switched:
@@ -130,7 +141,7 @@ package struct LinkStatus: Sendable {
 
   private mutating func comeUp(_ generation: Int?) {
     state = .up(generation: generation)
-    (lostBytes, isDisconnecting, isExplained) = (0, false, false)
+    (lostBytes, isDisconnecting, answer) = (0, false, nil)
     log.lastMessage = nil
   }
 
@@ -218,6 +229,11 @@ package struct LinkStatus: Sendable {
     return isOut || askedAfter != nil || hint != nil
   }
 
+  /// Shows what the user has asked for; takes it away where it is shown.
+  package mutating func toggle(_ answer: Answer) {
+    self.answer = self.answer == answer ? nil : answer
+  }
+
   /// Takes away what was to be read until `now`.
   package mutating func dropHint(at now: Moment) {
     if let hint, hint.end <= now { self.hint = nil }
@@ -240,6 +256,11 @@ extension LinkStatus.Outage {
       (plan.at ?? .zero) > .seconds(1)
     else { return nil }
     return Int(((until - now) / .seconds(1)).rounded(.up))
+  }
+
+  /// The number of an attempt, and how many follow where there is an end.
+  func count(_ attempt: Int) -> String {
+    "\(attempt)" + (attemptsLeft.map { ", \($0) left" } ?? "")
   }
 
   /// The plan as it is at `now`.

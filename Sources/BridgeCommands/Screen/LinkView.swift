@@ -36,7 +36,7 @@ final class LinkView: Sendable {
     self.clock = clock
     self.isUnicode = isUnicode
     self.retriesFirstDial = retriesFirstDial
-    state = Mutex(State(status: LinkStatus(host: host)))
+    state = Mutex(State(status: LinkStatus(host: host, escape: keyboard?.escape ?? "~")))
   }
 
   /// Shows what follows from `event`.
@@ -78,9 +78,9 @@ final class LinkView: Sendable {
   /// How long a line that goes by itself is to be read.
   static let readingTime = Duration.seconds(5)
 
-  /// Draws a question or a hint again: output was written, and has taken its place.
+  /// Draws again what is shown: output was written, and has taken its place.
   func drawAgain() {
-    if state.withLock({ $0.status.askedAfter != nil || $0.status.hint != nil }) { draw() }
+    if state.withLock(\.status.isTicking) { draw() }
   }
 
   /// Takes the banner away for good.
@@ -91,6 +91,21 @@ final class LinkView: Sendable {
       state.isOver = true
     }
     reporter.overlay([])
+  }
+
+  /// Shows within the banner what the user has asked for.
+  ///
+  /// - Returns: false where there is no banner.
+  func show(_ answer: LinkStatus.Answer) -> Bool {
+    guard isDrawn, isOut else { return false }
+    change { $0.toggle(answer) }
+    return true
+  }
+
+  /// Whether it is a banner that shows how the link is.
+  private var isDrawn: Bool {
+    let style = reporter.style
+    return style.showsProgress && style.loudness != .quiet
   }
 
   /// Whether the link was up, and does not answer or is down.
@@ -104,8 +119,8 @@ final class LinkView: Sendable {
 
   /// Draws the banner again: something was written over it.
   func draw() {
+    guard isDrawn else { return }
     let style = reporter.style
-    guard style.showsProgress, style.loudness != .quiet else { return }
     let (held, keys) = (keyboard?.waiting ?? 0, keyboard?.keys ?? .none)
     let (lines, wasUp) = state.withLock { state -> ([String], Bool) in
       let wasUp = state.status.wasUp

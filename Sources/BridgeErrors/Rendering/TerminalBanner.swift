@@ -49,19 +49,40 @@ public enum TerminalBanner {
     isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
 
+  /// The first line of `render`, with the message in the place of the title: where there is space
+  /// for no more.
+  public static func cause(
+    of error: PresentedError, color: Bool, unicode: Bool = true
+  ) -> String {
+    let content = BannerContent(error)
+    return severity(of: content, color: color, unicode: unicode, "") + ": \(content.message)"
+  }
+
+  /// What `render` says between the message and the plan: hint and command; empty where there is
+  /// neither.
+  public static func remedy(of error: PresentedError, advice: String? = nil) -> [String] {
+    let content = BannerContent(error)
+    return remedy(content.hint(with: advice), content.command)
+  }
+
+  /// A sign and a word for the severity, and what follows the word.
+  private static func severity(
+    of content: BannerContent, color: Bool, unicode: Bool, _ rest: String
+  ) -> String {
+    let glyph = Glyph(icon: content.icon)
+    let text = "\(unicode ? glyph.unicode : glyph.ascii) \(content.severity.name)\(rest)"
+    return color ? "\u{1B}[\(code(of: content.severity))m\(text)\u{1B}[0m" : text
+  }
+
   private static func render(
     _ content: BannerContent, color: Bool, unicode: Bool, advice: String?
   ) -> String {
-    let glyph = Glyph(icon: content.icon)
-    var text = color ? "\u{1B}[\(code(of: content.severity))m" : ""
-    text += unicode ? glyph.unicode : glyph.ascii
-    text += " \(content.severity.name)" + (content.heading.map { ": \($0)" } ?? "")
-    text += color ? "\u{1B}[0m" : ""
+    let heading = content.heading.map { ": \($0)" } ?? ""
+    var text = severity(of: content, color: color, unicode: unicode, heading)
     if let source = content.source { text += " (\(source))" }
     if content.count > 1 { text += unicode ? " ×\(content.count)" : " x\(content.count)" }
     text += "\n  \(content.message)\n"
-    if let hint = content.hint(with: advice) { text += "  \(hint)\n" }
-    if let command = content.command { text += "\(commandIndent)\(command)\n" }
+    for line in remedy(content.hint(with: advice), content.command) { text += line + "\n" }
     if let plan = content.plan { text += "  \(plan)\n" }
     // Options may be an application's own, with any title.
     let options = content.options.map {

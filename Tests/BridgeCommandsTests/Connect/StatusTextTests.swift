@@ -4,11 +4,12 @@ import Testing
 /// The answer to `~s`.
 @Suite struct StatusTextTests {
   private func lines(_ link: StatusText.Link) -> [String] {
-    StatusText(user: "ann", endpoint: "web:22", link: link).lines
+    StatusText(StatusText.login("ann", at: "web:22"), link: link).lines
   }
 
   @Test func aLinkThatIsDownHasWhatIsKnownOfTheOutage() {
-    let text = StatusText(user: "ann", endpoint: "web:22", outage: ["no answer for 8 s.", "why"])
+    let text = StatusText(
+      StatusText.login("ann", at: "web:22"), outage: ["no answer for 8 s.", "why"])
     #expect(text.lines == ["ann at web:22", "  no answer for 8 s.", "  why"])
   }
 

@@ -62,16 +62,29 @@ import Testing
   @Test func whoHasAWindowReadsWhichKeysMoveIt() {
     let keyboard = Keyboard()
     keyboard.open(canDetach: true, writes: false)
-    #expect(keyboard.help(rows: 24).contains("arrows or h j k l  move the window"))
+    func list() -> String { keyboard.help(rows: 24).joined(separator: "\n") }
+    #expect(list().contains("arrows or h j k l  move the window"))
     keyboard.open(canDetach: true, canMove: true)
-    #expect(keyboard.help(rows: 24).contains("Alt-arrows or ~h ~j ~k ~l  move the window"))
+    #expect(list().contains("Alt-arrows or ~h ~j ~k ~l  move the window"))
     keyboard.open(canDetach: true)
-    #expect(!keyboard.help(rows: 24).contains("window"))
-    let short = keyboard.help(rows: 6).split(separator: "\r\n")
+    #expect(!list().contains("window"))
+    let short = keyboard.help(rows: 6)
     #expect(short.count == 4 && short[0].contains("~.") && short[1].contains("~d"))
-    #expect(keyboard.help(rows: 0).contains("~."))
+    #expect(keyboard.help(rows: 0)[0].contains("~."))
     // On a phone.
-    #expect(keyboard.help(rows: 24).split(separator: "\r\n").allSatisfy { $0.count <= 45 })
+    #expect(keyboard.help(rows: 24).allSatisfy { $0.count <= 45 })
+  }
+
+  @Test(arguments: [(UInt8(ascii: "%"), "%"), (1, "^A"), (0x7F, "^?"), (nil, nil)])
+  func anEscapeIsNamedAsItIsTyped(_ tilde: UInt8?, _ name: String?) {
+    let keyboard = Keyboard(tilde: tilde)
+    keyboard.open(canDetach: true)
+    #expect(keyboard.escape == name)
+    #expect(keyboard.spelled("~. leaves") == name.map { "\($0). leaves" })
+    #expect(
+      keyboard.help(rows: 24).contains("  \(name ?? "~").   disconnect; the session goes on")
+        == (name != nil))
+    #expect((keyboard.keys == .held) == (name == nil))
   }
 
   /// Else it runs in a shell that the user has left.

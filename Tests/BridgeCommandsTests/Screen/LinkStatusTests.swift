@@ -2,6 +2,7 @@ import BridgeCommands
 import BridgeErrors
 import BridgeFaults
 import BridgeRecovery
+import BridgeTerminal
 import Testing
 
 @Suite struct LinkStatusTests {
@@ -18,6 +19,7 @@ import Testing
     _ status: LinkStatus, after time: Duration, held: Int = 0, keys: LinkStatus.Keys = .bare
   ) -> [String] {
     status.lines(at: start + time, held: held, keys: keys, color: false, unicode: false)
+      .flatMap { TerminalText.broken($0, at: 1_000) }
   }
 
   /// Up as generation 1, then lost, shown, and waiting for 4 s.
@@ -63,23 +65,81 @@ import Testing
 
   @Test func theBannerSaysWhatHappenedWhatIsTriedWhenAndWhichKeysWork() {
     let shown = lines(down(attemptsLeft: 7), after: .milliseconds(900)).joined(separator: "\n")
-    #expect(shown.contains("Couldn't connect to h. Refused."))
-    #expect(shown.contains("Reconnecting in 4 s (attempt 3, 7 left)"))
+    #expect(shown.contains("error: Couldn't connect to h. Refused."))
+    #expect(shown.contains("  No link for 900 ms; next attempt (3, 7 left) in 4 s."))
     // As the catalogue has them for this error.
     #expect(shown.hasSuffix("  [s] Explain  [r] Retry  [a] Abort"))
   }
 
+  /// Where no key explains it.
+  @Test func withoutKeysTheRemedyIsThereAtOnce() {
+    let shown = lines(down(), after: .seconds(1), keys: .none)
+    #expect(shown.count == 4 && shown[1] == "  Couldn't connect to h. Refused.")
+    #expect(shown[3] == "  No link for 1 s; next attempt (3) in 3 s.")
+  }
+
+  /// On a phone each row that it takes hides one of the program.
+  @Test func aRefusalIsShort() {
+    let all = down().lines(
+      at: start + .seconds(1), held: 4, keys: shell, color: false, unicode: false)
+    let shown = all.flatMap { TerminalText.broken($0, at: 44) }
+    #expect(
+      shown == [
+        ">_ error: Couldn't connect to h. Refused.",
+        "  No link for 1 s; next attempt (3) in 3 s;", "  the session goes on.",
+        "  Typed input is held (4 bytes).", "  ~r retries now, ~s explains, ~d detaches,",
+        "  ~. disconnects.",
+      ])
+  }
+
+  /// What the user asks for in an outage is no text over the screen: it goes with the banner.
+  @Test func anAnswerIsPartOfTheBanner() {
+    var status = down()
+    let plain = lines(status, after: .seconds(1), keys: shell)
+    status.toggle(.lines(["a list"]))
+    #expect(lines(status, after: .seconds(1), keys: shell).contains("a list"))
+    status.toggle(.status(login: "ann at web:22"))
+    let explained = lines(status, after: .seconds(1), keys: shell)
+    #expect(explained.contains("  ann at web:22") && !explained.contains("a list"))
+    #expect(explained.count >= plain.count + 3, "cause and remedy")
+    status.toggle(.status(login: "ann at web:22"))
+    #expect(lines(status, after: .seconds(1), keys: shell) == plain)
+
+    for end in [RecoveryEvent.Step.cleared, .recovered(after: .zero, attempts: 2, isFirst: false)] {
+      var status = suspected()
+      status.toggle(.lines(["a list"]))
+      status.see(event(end, after: .seconds(20), generation: 1))
+      #expect(lines(status, after: .seconds(20)).isEmpty)
+      status.see(event(.suspected(silentFor: .seconds(6)), after: .seconds(30), generation: 1))
+      #expect(!lines(status, after: .seconds(30)).contains("a list"))
+    }
+  }
+
+  @Test func anEscapeIsNamedAsItIsTyped() {
+    var status = LinkStatus(host: "h", escape: "^A")
+    status.see(event(.recovered(after: .zero, attempts: 1, isFirst: true), generation: 1))
+    status.see(event(.suspected(silentFor: .seconds(6)), after: .seconds(10), generation: 1))
+    #expect(lines(status, after: .seconds(10), keys: shell).last?.contains("^A. dis") == true)
+    let half = LinkStatus.Keys.escapes(isLineStart: false, canDetach: true)
+    #expect(lines(status, after: .seconds(10), keys: half).last?.contains("Enter ^A. d") == true)
+    #expect(lines(status, after: .seconds(10), keys: .held).last == "  What you type is held.")
+  }
+
   @Test func itCountsDown() {
     let status = down()
-    #expect(lines(status, after: .milliseconds(2100)).contains("  Reconnecting in 2 s (attempt 3)"))
-    #expect(lines(status, after: .seconds(9)).contains("  Reconnecting (attempt 3)"))
+    let words = [
+      "  No link for 2 s; next attempt (3) in 2 s.", "  No link for 9 s; reconnecting (attempt 3).",
+    ]
+    #expect(lines(status, after: .milliseconds(2100)).contains(words[0]))
+    #expect(lines(status, after: .seconds(9)).contains(words[1]))
   }
 
   @Test func aRefusalSaysSinceWhenTheLinkIsDownAndThatTheSessionGoesOn() {
-    let goesOn = "  No link for 9 s; the session goes on."
+    let trying = "  No link for 9 s; reconnecting (attempt 3)"
+    let goesOn = trying + "; the session goes on."
     #expect(lines(down(), after: .seconds(9), keys: shell).contains(goesOn))
     #expect(lines(down(), after: .seconds(9), keys: .viewing).contains(goesOn))
-    #expect(lines(down(), after: .seconds(9)).contains("  No link for 9 s."))
+    #expect(lines(down(), after: .seconds(9)).contains(trying + "."))
     var first = LinkStatus(host: "h")
     first.see(event(.surfaced(PresentedError(error: refused))))
     #expect(!lines(first, after: .seconds(9)).joined().contains("No link"))
@@ -89,7 +149,7 @@ import Testing
   @Test func aShortWaitIsNotCountedDown() {
     var status = down()
     status.see(event(.waiting(RecoveryPlan(next: .reconnect, at: .milliseconds(400), attempt: 38))))
-    #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 38)"))
+    #expect(lines(status, after: .zero)[1].hasSuffix("; reconnecting (attempt 38)."))
     #expect(status.report(at: start, held: 0)?[0].hasSuffix("; reconnecting (attempt 38).") == true)
   }
 
@@ -120,7 +180,7 @@ import Testing
   @Test func anAttemptUnderWayIsShown() {
     var status = down(attemptsLeft: 7)
     status.see(event(.attempted(number: 4, isStandby: false), generation: 2))
-    #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 4, 7 left)"))
+    #expect(lines(status, after: .zero)[1].hasSuffix("; reconnecting (attempt 4, 7 left)."))
   }
 
   /// Between a failure and the plan that follows it the number goes back to none before it.
@@ -128,7 +188,7 @@ import Testing
     var status = down(attemptsLeft: 7)
     status.see(event(.attempted(number: 4, isStandby: false), generation: 2))
     status.see(event(.failed(.init(refused)), generation: 2))
-    #expect(lines(status, after: .zero).contains("  Reconnecting (attempt 4, 7 left)"))
+    #expect(lines(status, after: .zero)[1].hasSuffix("; reconnecting (attempt 4, 7 left)."))
   }
 
   @Test func itGoesWhenTheLinkIsBack() {
@@ -198,7 +258,7 @@ import Testing
       lines(status, after: .seconds(12), keys: keys).last
     }
     for status in [suspected(), down()] {
-      #expect(last(status, half) == "  Typed input is held. Enter ~. disconnects.")
+      #expect(last(status, half) == "  What you type is held. Enter ~. disconnects.")
       #expect(last(status, plain)?.contains("~d") == false)
       #expect(last(status, .viewing)?.hasPrefix("  ~r re") == true, "it types nothing")
       #expect(last(status, shell)?.contains("~d detaches") == true)
@@ -208,10 +268,13 @@ import Testing
   }
 
   /// Nothing is known of what left for a link that was dead by then.
-  @Test(arguments: [(0, "is held."), (1, "is held (1 byte)."), (21, "is held (21 bytes).")])
+  @Test(arguments: [
+    (0, "What you type is held."), (1, "Typed input is held (1 byte)."),
+    (21, "Typed input is held (21 bytes)."),
+  ])
   func noHeldBytesAreNoZero(_ count: Int, _ words: String) {
     let shown = lines(suspected(), after: .seconds(12), held: count, keys: shell)
-    #expect(shown.last?.hasPrefix("  Typed input \(words) ") == true)
+    #expect(shown.last?.hasPrefix("  \(words) ") == true)
   }
 
   /// The steps of an outage behind the suspicion, in the order of a black hole.
@@ -235,7 +298,7 @@ import Testing
     let words = [
       "h has not responded for 6 s; connecting anew.", "h has not responded for 8 s; reconnecting",
       "h has not responded for 8 s; reconnecting (attempt 1)", "h has not responded for 16 s",
-      "Couldn't connect to h", "Reconnecting in 4 s (attempt 2)", "reconnecting (attempt 2).",
+      "Couldn't connect to h", "next attempt (2) in 4 s", "reconnecting (attempt 2).",
     ]
     for (step, expected) in zip(outage, words) {
       status.see(step)

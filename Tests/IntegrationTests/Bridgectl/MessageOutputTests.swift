@@ -65,7 +65,7 @@ import Testing
     var screen = try Home().start(["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal)
     #expect(await screen.end() == 0)
     #expect(!screen.words.contains("Connection Lost"), "\(screen.transcript)")
-    #expect(!screen.transcript.contains("Reconnecting"))
+    #expect(!screen.transcript.contains("econnecting"))
     await peer.stop()
   }
 }

@@ -147,7 +147,7 @@ import Testing
     try await proxy.inject(.freeze())
     // Fifteen seconds at least, and a quarter more.
     try await screen.see("portal), answers instead.")
-    try await screen.see("Reconnecting in 1")
+    try await screen.see("next attempt (2) in 1")
     screen.type("\u{3}")
     #expect(await screen.end() == 130)
     #expect(screen.transcript.contains("status 302"))
@@ -162,7 +162,7 @@ import Testing
     var screen = try Home().start(["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal)
     try await screen.see("each line is sent as a message")
     await peer.stop()
-    try await screen.see("Reconnecting")
+    try await screen.see("reconnecting")
     try await screen.see("\u{1B}8")
     screen.type("a line")
     try await screen.see("a line")

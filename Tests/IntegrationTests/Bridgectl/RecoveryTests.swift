@@ -21,7 +21,7 @@ import Testing
     try await withShell { server, _, screen in
       await server.kill()
       try await screen.see("Connection refused")
-      try await screen.see("Reconnecting")
+      try await screen.see("reconnecting")
       try await screen.see("[r] Retry  [a] Abort")
       try await server.restart()
       screen.type("r")
@@ -109,6 +109,7 @@ import Testing
       try Data().write(to: URL(filePath: down))
       await server.killSessions()
       try await screen.see("ended with status 9: no way")
+      screen.type("s")
       try await screen.see("may never have been reached")
       try FileManager.default.removeItem(atPath: down)
       try await screen.see("This is a new shell")
