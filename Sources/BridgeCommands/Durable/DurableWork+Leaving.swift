@@ -73,9 +73,10 @@ extension DurableWork {
           "session \(session) was asked to end, and no answer came in time. To see whether it has",
           "sessions \(host)"
         )
-      case .goesOn: ("session \(session) goes on. To return to it", "attach \(host) \(session)")
+      case .goesOn:
+        ("session \(session) goes on. To return to it", "attach \(role)\(host) \(session)")
       case .detached:
-        ("detached from session \(session). To return to it", "attach \(host) \(session)")
+        ("detached from session \(session). To return to it", "attach \(role)\(host) \(session)")
       }
     // Each in a line of its own, which is copied as a whole.
     return subject.map { subject in
@@ -84,6 +85,12 @@ extension DurableWork {
           TerminalBanner.commandIndent + "bridgectl \($0)"
         }
     }?.joined(separator: "\n")
+  }
+
+  /// The options of an attach that make a view or a window of it, with a space behind each.
+  private var role: String {
+    let isViewer = if case .attach(_, .viewer, _) = target { true } else { false }
+    return (isViewer ? "--view " : "") + (context.request.screen.keepsSize ? "--keep-size " : "")
   }
 
   /// What the user calls the session, as a shell reads it.

@@ -121,12 +121,15 @@ extension LinkStatus {
     switch (isSuspected, outage.activity) {
     case (true, .none), (true, .waiting): nil
     case (true, .trying): "connecting anew"
-    case (false, .none), (false, .trying):
-      "reconnecting (attempt \(outage.count(outage.attempt)))"
+    case (false, .none), (false, .trying): reconnecting(outage, outage.attempt)
     case (false, .waiting(let plan, _)):
       outage.secondsLeft(at: now).map { "next attempt (\(outage.count(plan.attempt))) in \($0) s" }
-        ?? "reconnecting (attempt \(outage.count(plan.attempt)))"
+        ?? reconnecting(outage, plan.attempt)
     }
+  }
+
+  private func reconnecting(_ outage: Outage, _ attempt: Int) -> String {
+    "reconnecting " + TerminalText.unbroken("(attempt \(outage.count(attempt)))")
   }
 
   private func keyLines(_ keys: Keys, held: Int, _ outage: Outage) -> [String] {
@@ -195,7 +198,7 @@ extension LinkStatus {
     case .over: return ["not connected; nothing more is tried."]
     case .opening(let found), .suspected(_, let found), .down(let found): outage = found
     }
-    var lines = ["\(facts(outage, at: now))."]
+    var lines = TerminalText.broken("\(facts(outage, at: now)).", at: .max)
     if let error = outage.shown?.error ?? outage.failure {
       lines.append(PeerText.escaped(error.shownMessage(), limit: 512))
     }

@@ -302,7 +302,7 @@ import Testing
     ]
     for (step, expected) in zip(outage, words) {
       status.see(step)
-      seen = status.lines(at: step.at, keys: .bare, color: false, unicode: false)
+      seen = lines(status, after: step.at - start)
       #expect(seen.joined(separator: "\n").contains(expected), "\(step.name): \(seen)")
       #expect(!seen.isEmpty && status.isOut && status.isTicking, "\(step.name)")
     }

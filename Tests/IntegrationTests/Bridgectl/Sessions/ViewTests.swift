@@ -47,6 +47,7 @@ import Testing
       phone.type("~d")
       #expect(await phone.end() == 0)
       #expect(phone.isRestored)
+      #expect(phone.transcript.contains("bridgectl attach --view "))
       let shown = rows(phone, rows: 20, columns: 45)
       #expect(shown.contains("20 45") && shown.contains("done"))
       // What was painted under the hint is shown with it.
@@ -92,6 +93,7 @@ import Testing
       answer.type("~d")
       #expect(await answer.end() == 0)
       #expect(answer.isRestored)
+      #expect(answer.transcript.contains("bridgectl attach --keep-size "))
       var again = try home.start(["attach"] + link, on: Terminal(columns: 100, rows: 30))
       let question = "May I remove 40 files?" + String(repeating: " ", count: 34) + "yes/no"
       while !rows(again, rows: 30, columns: 100).contains("got sure") {
