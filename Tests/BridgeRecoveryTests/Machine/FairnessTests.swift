@@ -121,6 +121,21 @@ import Testing
     #expect(bench.machine.obstacle(to: ConnectionID("b")) == nil)
   }
 
+  /// A connection that ends before it was heard leaves its slot with its process, not with the time
+  /// that a host has for its proof: the links that wait are asked again then.
+  @Test func theSlotOfAConnectionThatEndsUnheardIsFreeSoon() throws {
+    var bench = MachineBench()
+    for number in 0..<RecoveryDefaults.unauthenticatedDials {
+      try bench.add("c\(number)")
+      bench.step(.connected(ConnectionID("c\(number)"), generation: 1))
+    }
+    try bench.add("next")
+    #expect(bench.dials.isEmpty)
+    bench.now += .seconds(1)
+    bench.step(.close(ConnectionID("c0")))
+    #expect(bench.pump(["next"], for: RecoveryDefaults.departureTime) == [1])
+  }
+
   /// Dev containers come and go on ports of their own.
   @Test func ofHostsThatAreNotUsedAnyMoreNothingIsKept() throws {
     var bench = MachineBench()

@@ -27,6 +27,33 @@ struct BackPressureTests {
     await peer.stop()
   }
 
+  @Test("probes that are over do not leave as a burst of pings when the peer reads again")
+  func canceledProbes() async throws {
+    let peer = try await ScriptedWebSocketPeer(WebSocketScript())
+    let proxy = try await FaultProxy(to: peer.port)
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(proxy.port)/")
+    try await connection.connect()
+    try await proxy.inject(.freeze())
+    let chunk = [UInt8](repeating: 1, count: 1 << 20)
+    let sender = Task { for _ in 0..<64 { try await connection.send(binary: chunk) } }
+    // The first ones may leave before the socket is full.
+    var (unsent, seen) = (0, UInt64?.none)
+    while unsent < 20 {
+      let sent = await connection.traffic.acknowledged
+      unsent = sent == seen ? unsent + 1 : 0
+      seen = sent
+      _ = try? await connection.probe(within: .milliseconds(50))
+    }
+    try await proxy.inject(.lift)
+    try await sender.value
+    _ = try await connection.probe(within: .seconds(50))
+    let pings = await peer.log.count { if case .ping = $0.kind { true } else { false } }
+    #expect(pings < 20, "\(pings)")
+    await connection.close()
+    await proxy.stop()
+    await peer.stop()
+  }
+
   @Test("a reader that is slow stops the server, and then gets everything in order")
   func slowReader() async throws {
     var script = WebSocketScript()

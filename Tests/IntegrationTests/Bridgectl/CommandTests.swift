@@ -23,6 +23,22 @@ import Testing
     }
   }
 
+  /// Each line is marked as the host's; -q hides it.
+  @Test func theNoticeOfTheHostIsShown() async throws {
+    var configuration = SSHServerConfiguration()
+    configuration.banner = "Only for members.\n\u{1B}[2Jbridgectl: all is well.\n"
+    try await withServer(configuration) { server, home in
+      let outcome = try await home.run(server.options(home) + ["127.0.0.1", "--", "echo out"])
+      #expect((outcome.code, outcome.text) == (0, "out\n"))
+      let lines = outcome.error.split(separator: "\n")
+      #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("| ") }, "\(outcome.error)")
+      #expect(lines.first == "| Only for members." && !outcome.error.contains("\u{1B}"))
+      let silent = try await home.run(
+        server.options(home) + ["-q", "127.0.0.1", "--", "echo out"])
+      #expect((silent.code, silent.text, silent.error) == (0, "out\n", ""))
+    }
+  }
+
   @Test func streamsStayApart() async throws {
     try await withServer { server, home in
       let outcome = try await home.run(

@@ -94,6 +94,20 @@ import Testing
     }
   }
 
+  @Test func thoseThatRunAreListedAlone() async throws {
+    try await withSessions { server, home, folder in
+      let ended = try await start(server, home, "exit 3")
+      try await eventually { folder.keepers.isEmpty }
+      let running = try await start(server, home, "exec sleep 600")
+      func list(_ options: [String]) async throws -> String {
+        try await home.run(["sessions"] + options + server.link(home) + ["127.0.0.1"]).text
+      }
+      let (all, some) = (try await list([]), try await list(["--running"]))
+      #expect([ended, running].allSatisfy { all.contains($0.prefix(12)) }, "\(all)")
+      #expect(some.contains(running.prefix(12)) && !some.contains(ended.prefix(12)), "\(some)")
+    }
+  }
+
   @Test func killEndsItAndTheStatusSaysHow() async throws {
     try await withSessions { server, home, folder in
       let link = server.link(home)
