@@ -122,7 +122,9 @@ import Testing
           printf '\\5\\1\\0\\1\\177\\0\\0\\1\\x\(hex(server.port))' >&3
           head -c2 <&3 | tail -c1 | od -An -tu1
           """
+        // Not the port of the run before.
         let script = """
+          : > ~/words
           coproc "$0" ssh -R 0 -oPermitRemoteOpen='\(targets)' box 'cat' 2> ~/words
           until PORT=$(sed -n 's/Allocated port \\([0-9]*\\).*/\\1/p' ~/words); [ "$PORT" ]; do
             sleep 0.1
