@@ -35,6 +35,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
+    await session.detach()
   }
 
   @Test(arguments: [(73, true), (74, false)])

@@ -27,7 +27,8 @@ import Testing
   static let silent: [Row] = [
     Row("silent", .silent, .silent, in: .banner, exit: .timedOut, .short),
     Row(
-      "drip of one byte a second", .identificationDrip(), .silent, in: .banner, exit: .timedOut,
+      "drip of one byte in five seconds", .identificationDrip(every: .seconds(5)), .silent,
+      in: .banner, exit: .timedOut,
       .short),
     Row(
       "silent after its version", .identification, .silent, in: .keyExchange, exit: .timedOut,
