@@ -199,6 +199,8 @@ package struct SSHArguments: Sendable, Equatable {
 
   private mutating func take(_ letter: Character, _ value: String) throws(Refusal) {
     switch letter {
+    case "b": flags["BindAddress"] = "\"\(value)\""
+    case "B": flags["BindInterface"] = "\"\(value)\""
     case "c": flags["Ciphers"] = try Self.word(value, of: letter)
     case "m": flags["MACs"] = try Self.word(value, of: letter)
     case "e": flags["EscapeChar"] = try Self.escape(value)

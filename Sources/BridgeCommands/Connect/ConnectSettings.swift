@@ -54,6 +54,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var typedForwards: [ForwardRule] = []
   /// The addresses to dial.
   package var addressFamily = SSHConfiguration.AddressFamily.any
+  /// Where they are dialed from.
+  package var source = SSHConfiguration.Source.any
   /// Whether a forward that cannot be had ends the run.
   package var exitsOnForwardFailure = false
   /// The variables for what runs on the host.
@@ -171,6 +173,7 @@ extension ConnectSettings {
       warnings: config.warnings)
     settings.addIdentities(layers.identityFiles(request), config, environment)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
+    settings.source = config.source
     let variables = RemoteEnvironment(config, of: environment.environment)
     settings.environment = variables.variables
     settings.warnings += variables.warnings

@@ -237,6 +237,7 @@ struct RunLinks: Sendable {
       user: settings.user, credentials: credentials, hostKeys: settings.hostKeys,
       algorithms: settings.algorithms, timeouts: settings.timeouts)
     configuration.addressFamily = settings.addressFamily
+    configuration.source = settings.source
     configuration.name = settings.givenHost
     return configuration
   }

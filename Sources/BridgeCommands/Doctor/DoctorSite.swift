@@ -47,7 +47,7 @@ package struct DoctorSite: Sendable, Equatable {
   /// The keywords of ssh_config with a part in `kind`.
   package static func keywords(of kind: DoctorStep.Kind) -> Set<String> {
     switch kind {
-    case .resolve: ["HostName", "AddressFamily"]
+    case .resolve: ["HostName", "AddressFamily", "BindAddress", "BindInterface"]
     case .connect: ["Port", "ProxyJump", "ProxyCommand", "ConnectTimeout"]
     case .keyExchange: ["HostKeyAlgorithms", "KexAlgorithms", "Ciphers", "MACs"]
     case .hostKey:

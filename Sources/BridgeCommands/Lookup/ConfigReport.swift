@@ -42,6 +42,8 @@ package struct ConfigReport: Sendable, Equatable {
     notes = settings.notes
     entries = Dictionary(grouping: config.entries) { $0.keyword.lowercased() }
     addPlace(settings)
+    add("bindaddress", config.bindAddress)
+    add("bindinterface", config.bindInterface)
     addIdentities(layers.identityFiles(request) ?? settings.keyFiles, config)
     let files = layers.knownHostsFiles(request, environment)
     addTrust(settings, config, user: files.user, system: files.system)

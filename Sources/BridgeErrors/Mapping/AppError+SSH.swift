@@ -71,7 +71,7 @@ extension AppError {
     case .cancelled: self = .cancelled
     case .refused:
       self = failure.lost("Connection refused: nothing listens on port \(failure.port ?? 22).")
-    case .unreachable: self = failure.lost("No route to the host.")
+    case .unreachable: self = failure.lost(failure.socket.missingWay)
     case .localResource: self = failure.lost(failure.socket.shortage)
     case .linkLost: self = failure.lost("The connection was lost.")
     case .channelDenied:

@@ -67,6 +67,12 @@ extension ConnectionPhase {
 }
 
 extension SocketCondition {
+  /// Why there is no way to the host, as a sentence.
+  var missingWay: String {
+    self == .failed(errno: ENODEV)
+      ? "This machine has not the address to connect from." : "No route to the host."
+  }
+
   /// What this machine ran out of, as a sentence.
   var shortage: String {
     switch self {

@@ -18,18 +18,21 @@ public enum Dialer {
       .dial(resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, entered: entered)
   }
 
-  /// The same over addresses of one family only; a host that has none of it is an unknown name.
+  /// The same over addresses of one family only, and from an address of this machine's that is
+  /// given; a host that has none of the family is an unknown name.
   ///
   /// - Throws: what ended the phase.
   package static func dial(
-    _ endpoint: Endpoint, over family: NetworkAddress.Family?, on reactor: Reactor,
+    _ endpoint: Endpoint, over family: NetworkAddress.Family?, from source: DialSource? = nil,
+    on reactor: Reactor,
     resolveTimeout: Duration, dialTimeout: Duration,
     observe: @escaping DialFact.Observer = { _ in },
     entered: @Sendable (ConnectionPhase) -> Void
   ) async throws(DialFailure) -> Socket {
     try await Route(endpoint, on: reactor)
       .dial(
-        over: family, resolveTimeout: resolveTimeout, dialTimeout: dialTimeout, observe: observe,
+        over: family, from: source, resolveTimeout: resolveTimeout, dialTimeout: dialTimeout,
+        observe: observe,
         entered: entered)
   }
 

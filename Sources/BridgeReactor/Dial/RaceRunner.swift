@@ -24,6 +24,7 @@ actor RaceRunner {
 
   private let reactor: Reactor
   private let port: Int
+  private let sources: [NetworkAddress.Family: NetworkAddress]
   private let hasInterface: @Sendable () -> Bool
   private let observe: DialFact.Observer
   private var race: AddressRace
@@ -36,11 +37,13 @@ actor RaceRunner {
   nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.serialExecutor }
 
   init(
-    _ race: AddressRace, port: Int, on reactor: Reactor,
+    _ race: AddressRace, port: Int, from sources: [NetworkAddress.Family: NetworkAddress] = [:],
+    on reactor: Reactor,
     hasInterface: @escaping @Sendable () -> Bool, observe: @escaping DialFact.Observer = { _ in }
   ) {
     self.race = race
     self.port = port
+    self.sources = sources
     self.reactor = reactor
     self.hasInterface = hasInterface
     self.observe = observe
@@ -101,7 +104,8 @@ actor RaceRunner {
     observe(.began(race.order[index]))
     let socket: Socket
     do throws(Socket.CallFailure) {
-      socket = try Socket.connecting(to: race.order[index], port: port)
+      let address = race.order[index]
+      socket = try Socket.connecting(to: address, port: port, from: sources[address.family])
     } catch {
       observe(.ended(race.order[index], .failed(errno: error.errno)))
       return .failed(index, errno: error.errno)

@@ -31,7 +31,7 @@ package struct Route: Sendable {
 
   /// Resolves the name, races the addresses and returns the winner's socket.
   package func dial(
-    over family: NetworkAddress.Family? = nil,
+    over family: NetworkAddress.Family? = nil, from source: DialSource? = nil,
     resolveTimeout: Duration, dialTimeout: Duration,
     observe: @escaping DialFact.Observer = { _ in },
     entered: @Sendable (ConnectionPhase) -> Void
@@ -41,24 +41,49 @@ package struct Route: Sendable {
     let addresses = all.filter { family == nil || $0.family == family }
     guard !addresses.isEmpty else {
       if all.isEmpty { throw DialFailure(phase: .resolve, cause: .nameUnknown) }
-      let errno = ErrorNumber.familyUnsupported
-      throw DialFailure(phase: .dial, cause: .failed(errno: errno), nativeCode: Int(errno))
+      throw Self.failure(ErrorNumber.familyUnsupported)
     }
     observe(.resolved(addresses))
+    let sources = try await sources(source, within: resolveTimeout)
     entered(.dial)
-    return try await race(addresses, within: dialTimeout, observe).socket
+    let reachable = addresses.filter { source == nil || sources[$0.family] != nil }
+    guard !reachable.isEmpty else { throw Self.failure(ErrorNumber.sourceMissing) }
+    return try await race(reachable, from: sources, within: dialTimeout, observe).socket
+  }
+
+  private static func failure(_ errno: Int32) -> DialFailure {
+    DialFailure(phase: .dial, cause: .failed(errno: errno), nativeCode: Int(errno))
+  }
+
+  /// The addresses of `source`, the first of each family.
+  private func sources(
+    _ source: DialSource?, within timeout: Duration
+  ) async throws(DialFailure) -> [NetworkAddress.Family: NetworkAddress] {
+    let addresses: [NetworkAddress]
+    switch source {
+    case nil: return [:]
+    case .interface(let name): addresses = NetworkInterfaces.addresses(of: name)
+    case .address(let text): addresses = try await lookUp(text, within: timeout)
+    }
+    return Dictionary(addresses.map { ($0.family, $0) }) { first, _ in first }
   }
 
   /// The addresses of the host, in the order in which they would be tried.
   package func resolve(
     within timeout: Duration
   ) async throws(DialFailure) -> [NetworkAddress] {
-    let request = ResolverRequest(resolver, on: reactor)
-    let addresses = try await withTaskExecutorPreference(reactor) {
-      () async throws(DialFailure) -> [NetworkAddress] in
-      try await request.addresses(of: endpoint.host, within: timeout)
-    }
+    let addresses = try await lookUp(endpoint.host, within: timeout)
     return AddressRace(addresses, favorite: favorite).order
+  }
+
+  private func lookUp(
+    _ host: String, within timeout: Duration
+  ) async throws(DialFailure) -> [NetworkAddress] {
+    let request = ResolverRequest(resolver, on: reactor)
+    return try await withTaskExecutorPreference(reactor) {
+      () async throws(DialFailure) -> [NetworkAddress] in
+      try await request.addresses(of: host, within: timeout)
+    }
   }
 
   /// Races `addresses`, closes the winner's socket and returns its address.
@@ -72,11 +97,13 @@ package struct Route: Sendable {
   }
 
   private func race(
-    _ addresses: [NetworkAddress], within timeout: Duration, _ observe: @escaping DialFact.Observer
+    _ addresses: [NetworkAddress], from sources: [NetworkAddress.Family: NetworkAddress] = [:],
+    within timeout: Duration, _ observe: @escaping DialFact.Observer
   ) async throws(DialFailure) -> RaceRunner.Winner {
     let race = AddressRace(addresses, favorite: favorite)
     let runner = RaceRunner(
-      race, port: endpoint.port, on: reactor, hasInterface: hasInterface, observe: observe)
+      race, port: endpoint.port, from: sources, on: reactor, hasInterface: hasInterface,
+      observe: observe)
     let winner = try await withTaskExecutorPreference(reactor) {
       () async throws(DialFailure) -> RaceRunner.Winner in
       try await runner.winner(within: timeout)

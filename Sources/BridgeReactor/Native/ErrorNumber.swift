@@ -8,6 +8,8 @@ package enum ErrorNumber {
   static let invalidArgument = EINVAL
   static let refused = ECONNREFUSED
   static let familyUnsupported = EAFNOSUPPORT
+  /// This machine has not the address or interface that is to be connected from.
+  static let sourceMissing = ENODEV
 
   /// From "says most" down: our own shortage (no address was really tried), then an answer of the
   /// host itself, of a firewall, silence, of a router, of our own routing table.

@@ -167,6 +167,14 @@ package struct ClientConfig: Sendable, Equatable {
   package var opensForwards = false
   /// AddressFamily.
   package var addressFamily = SSHConfiguration.AddressFamily.any
+  /// BindAddress.
+  package var bindAddress: String?
+  /// BindInterface; BindAddress goes before it.
+  package var bindInterface: String?
+  /// Where the host is dialed from.
+  package var source: SSHConfiguration.Source {
+    bindAddress.map { .address($0) } ?? bindInterface.map { .interface($0) } ?? .any
+  }
   /// SendEnv: patterns of names, in order, those left out that a later `-PATTERN` takes back.
   package var sentEnvironment: [ConfigWord] = []
   /// SetEnv: NAME=VALUE, each name once.

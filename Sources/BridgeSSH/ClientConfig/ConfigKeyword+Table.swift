@@ -57,6 +57,10 @@ extension ConfigKeyword {
     algorithms("Ciphers", [.cipherToServer, .cipherToClient]),
     algorithms("MACs", [.macToServer, .macToClient]),
     ConfigKeyword("AddressFamily", ConfigValue.family) { $0.addressFamily = $1 },
+    ConfigKeyword("BindAddress", ConfigValue.source, isRestriction: true) { $0.bindAddress = $1 },
+    ConfigKeyword("BindInterface", ConfigValue.source, isRestriction: true) {
+      $0.bindInterface = $1
+    },
     ConfigKeyword("ConnectTimeout", ConfigValue.time) {
       $0.connectTimeout = $1 == .zero ? nil : $1
     },

@@ -158,6 +158,13 @@ enum ConfigValue {
     return text
   }
 
+  /// The name of an address or interface; nil for none.
+  static func source(_ text: String, _ refuse: Refusal) throws(AppError) -> String? {
+    if text.lowercased() == "none" { return nil }
+    if let problem = hostProblem(text) { throw refuse(problem) }
+    return text
+  }
+
   /// Why `text` cannot be a host's name; nil when it can.
   static func hostProblem(_ text: String) -> String? {
     if text.isEmpty { return "the name is empty" }

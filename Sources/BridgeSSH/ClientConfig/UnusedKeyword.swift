@@ -58,7 +58,7 @@ struct UnusedKeyword: Sendable {
     + rows(
       .changes, "ChannelTimeout KnownHostsCommand PKCS11Provider SmartcardDevice",
       unless: "none")
-    + rows(.changes, "BindAddress BindInterface RekeyLimit", unless: "default none")
+    + rows(.changes, "RekeyLimit", unless: "default none")
     // What would be done against the user's word.
     + rows(.restricts, "RefuseConnection")
     + [

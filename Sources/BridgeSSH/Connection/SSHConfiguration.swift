@@ -55,6 +55,16 @@ public struct SSHConfiguration: Sendable {
     case ipv6
   }
 
+  /// The end of the connection on this machine.
+  public enum Source: Sendable, Equatable {
+    /// The address that the system takes.
+    case any
+    /// An address of this machine, or a name for one.
+    case address(String)
+    /// An address of the network interface of this name.
+    case interface(String)
+  }
+
   /// What errors call the host, an alias for instance; nil for the name that is dialed.
   public var name: String?
   /// The remote user.
@@ -71,6 +81,8 @@ public struct SSHConfiguration: Sendable {
   public var interaction: SSHInteraction
   /// The addresses that are dialed.
   public var addressFamily = AddressFamily.any
+  /// Where it is dialed from: no effect behind a jump host or a proxy.
+  public var source = Source.any
   /// Takes the facts of the connection, on the reactor's thread: it must not block.
   package var observer: (@Sendable (SSHFact) -> Void)?
 

@@ -107,12 +107,13 @@ extension SSHConnection {
     let timeouts = configuration.timeouts
     let (endpoint, reactor) = (endpoint, reactor)
     let family = configuration.addressFamily.networkFamily
+    let source = configuration.source.dialSource
     let observer = configuration.observer
     let outcome: Outcome<DialFailure?> = await wait(phase: .dial, within: nil) {
       connection, id, answer in
       let task = Task(executorPreference: reactor) { [weak connection] in
         let result = await Self.dial(
-          endpoint, family, on: reactor, timeouts, { observer?(.dial($0)) }
+          endpoint, family, source, on: reactor, timeouts, { observer?(.dial($0)) }
         ) { [weak connection] phase in
           connection?.assumeIsolated { $0.enter(phase) }
         }
@@ -147,14 +148,14 @@ extension SSHConnection {
   }
 
   private static func dial(
-    _ endpoint: Endpoint, _ family: NetworkAddress.Family?, on reactor: Reactor,
-    _ timeouts: SSHTimeouts, _ observe: @escaping DialFact.Observer,
+    _ endpoint: Endpoint, _ family: NetworkAddress.Family?, _ source: DialSource?,
+    on reactor: Reactor, _ timeouts: SSHTimeouts, _ observe: @escaping DialFact.Observer,
     entered: @escaping @Sendable (ConnectionPhase) -> Void
   ) async -> Result<Socket, DialFailure> {
     do throws(DialFailure) {
       return .success(
         try await Dialer.dial(
-          endpoint, over: family, on: reactor, resolveTimeout: timeouts.resolve,
+          endpoint, over: family, from: source, on: reactor, resolveTimeout: timeouts.resolve,
           dialTimeout: timeouts.dial, observe: observe, entered: entered))
     } catch {
       return .failure(error)
@@ -330,6 +331,16 @@ extension SSHConnection {
       guard case .won(let socket) = self else { return nil }
       self = .none
       return socket
+    }
+  }
+}
+
+extension SSHConfiguration.Source {
+  fileprivate var dialSource: DialSource? {
+    switch self {
+    case .any: nil
+    case .address(let address): .address(address)
+    case .interface(let name): .interface(name)
     }
   }
 }

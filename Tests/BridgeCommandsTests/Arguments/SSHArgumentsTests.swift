@@ -31,6 +31,7 @@ import Testing
       ("-c x -c y h", ["Ciphers=y"], "h", nil), ("-g h", ["GatewayPorts=yes"], "h", nil),
       ("h -", [], "h", 1), ("::1", [], "::1", nil), ("h:22", [], "h:22", nil),
       ("ssh://h:33", ["Port=33"], "h", nil), ("b@h -l a", ["User=b", "User=a"], "h", nil),
+      ("-b 127.0.0.2 -Blo h", ["BindAddress=\"127.0.0.2\"", "BindInterface=\"lo\""], "h", nil),
       ("-o -p h", [], "", nil),
     ] as [(String, [String], String, Int?)])
   func theLine(_ line: String, _ options: [String], _ host: String, _ command: Int?) throws {
@@ -77,7 +78,6 @@ import Testing
       ("-w 1 h", "ssh: -w: tunnel devices are not available", false),
       ("-M h", "ssh: -M: connections are not shared: there is no master to become", false),
       ("-O check h", "ssh: -O: connections are not shared: there is no master to command", false),
-      ("-b 1.2.3.4 h", "ssh: -b: the address of this end cannot be chosen", false),
     ] as [(String, String?, Bool)])
   func aMistakeIsRefused(_ line: String, _ reason: String?, _ showsUsage: Bool) throws {
     let refusal = try #require(throws: SSHArguments.Refusal.self) { try parse(line) }

@@ -37,11 +37,12 @@ private struct Numbers: RandomNumberGenerator {
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
     "sendenv", "setenv", "sessiontype", "stdinnull", "escapechar", "remotecommand", "localcommand",
-    "permitlocalcommand", "permitremoteopen",
+    "permitlocalcommand", "permitremoteopen", "bindaddress", "bindinterface",
   ]
   private static let values: [(String, [String])] = [
     ("HostName", ["real.example", "%h.example", "10.0.0.1"]), ("User", ["bob", "ann", "\"c d\""]),
     ("Port", ["22", "2222", "65535"]), ("AddressFamily", ["any", "inet", "inet6"]),
+    ("BindAddress", ["127.0.0.2", "::1", "me"]), ("BindInterface", ["lo", "eth0"]),
     ("IdentityFile", ["/k/a", "/k/b", "/k/c"]), ("IdentitiesOnly", ["yes", "no"]),
     ("IdentityAgent", ["/agent", "none"]), ("HostKeyAlias", ["alias", "other"]),
     ("ConnectTimeout", ["5", "1m"]), ("ServerAliveInterval", ["7", "2m"]),

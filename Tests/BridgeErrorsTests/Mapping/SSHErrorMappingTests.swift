@@ -132,6 +132,10 @@ struct SSHErrorMappingTests {
     ),
     (failure(.dial, socket: .failed(errno: EHOSTUNREACH)), connection("No route to the host.")),
     (
+      failure(.dial, socket: .failed(errno: ENODEV)),
+      connection("This machine has not the address to connect from.")
+    ),
+    (
       failure(.dial, socket: .failed(errno: EMFILE)),
       connection("This machine has no file descriptors left.")
     ),

@@ -3,6 +3,7 @@ import BridgeReactor
 import BridgeTestKit
 import BridgeTransport
 import BridgeWaiting
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DialerTests {
@@ -26,6 +27,40 @@ import Testing
         throws: DialFailure(phase: .dial, cause: .failed(errno: 22), nativeCode: 22)
       ) {
         try await Dialer.dial(Endpoint(host: "127.0.0.1", port: port), on: reactor)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    DialSource.address("127.0.0.2"), .address("localhost"), .interface("lo"),
+  ])
+  func theEndHereIsTheOneThatIsAskedFor(_ source: DialSource) async throws {
+    let listener = try LoopbackListener(at: .loopback)
+    defer { withExtendedLifetime(listener) {} }
+    try await withReactor { reactor in
+      let socket = try await Dialer.dial(
+        Endpoint(host: "127.0.0.1", port: listener.port), over: nil, from: source, on: reactor,
+        resolveTimeout: .seconds(50), dialTimeout: .seconds(50), entered: { _ in })
+      let here: [UInt8] = source == .address("127.0.0.2") ? [127, 0, 0, 2] : [127, 0, 0, 1]
+      #expect(SocketName.own(of: socket.descriptor)?.address == NetworkAddress(bytes: here))
+      socket.close()
+    }
+  }
+
+  /// Nothing is sent from another address than the one that was asked for.
+  @Test(arguments: [
+    DialSource.address("192.0.2.1"), .address("::1"), .interface("none0"),
+  ])
+  func anEndThatThisMachineHasNotIsNoDial(_ source: DialSource) async throws {
+    let listener = try LoopbackListener(at: .loopback)
+    defer { withExtendedLifetime(listener) {} }
+    await withReactor { reactor in
+      await #expect(
+        throws: DialFailure(phase: .dial, cause: .failed(errno: ENODEV), nativeCode: Int(ENODEV))
+      ) {
+        try await Dialer.dial(
+          Endpoint(host: "127.0.0.1", port: listener.port), over: nil, from: source, on: reactor,
+          resolveTimeout: .seconds(50), dialTimeout: .seconds(50), entered: { _ in })
       }
     }
   }

@@ -43,6 +43,15 @@ struct SocketName {
   }
 
   /// The port is at the same place in both families.
+  /// The address of an IPv4 name; nil for another.
+  var address: NetworkAddress? {
+    guard Int32(storage.ss_family) == AF_INET else { return nil }
+    return unsafe withUnsafeBytes(of: storage) {
+      let v4 = unsafe $0.loadUnaligned(as: sockaddr_in.self)
+      return unsafe NetworkAddress(bytes: withUnsafeBytes(of: v4.sin_addr) { unsafe Array($0) })
+    }
+  }
+
   var port: Int {
     unsafe withUnsafeBytes(of: storage) {
       Int(UInt16(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))

@@ -93,6 +93,25 @@ import Testing
     }
   }
 
+  /// As ssh has them: the first option counts, and BindAddress goes before BindInterface.
+  @Test func whereItConnectsFromCanBeChosen() async throws {
+    try await withSSH { _, home in
+      let ask = ["box", "echo ${SSH_CLIENT%% *}"]
+      for (words, here) in [
+        (["-b", "127.0.0.2"], "127.0.0.2"), (["-B", "lo"], "127.0.0.1"),
+        (["-b", "127.0.0.3", "-B", "lo", "-oBindAddress=127.0.0.4"], "127.0.0.3"),
+      ] {
+        let outcome = try await home.ssh(words + ask)
+        #expect((outcome.code, outcome.text, outcome.error) == (0, here + "\n", ""))
+      }
+      let none = try await home.ssh(["-B", "none0"] + ask)
+      #expect(none.code == 255 && none.text.isEmpty, "\(none.text)")
+      #expect(none.error.contains("has not the address to connect from"), "\(none.error)")
+      let settings = try await home.ssh(["-G", "-b", "127.0.0.2", "box"])
+      #expect(settings.text.contains("\nbindaddress 127.0.0.2\n"))
+    }
+  }
+
   /// RemoteCommand, SessionType, StdinNull and LocalCommand, also of `connect`.
   @Test func theConfigurationSaysWhatRuns() async throws {
     try await withSSH { _, home in

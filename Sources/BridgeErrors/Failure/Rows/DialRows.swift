@@ -32,9 +32,16 @@ extension FailureRow {
     "unreachable", "No route leads to the host.", retry: .reconnectSoon, exit: .unreachable,
     cost: .neverSent,
     advice: { context in
-      context.native?.socket == .failed(errno: EAFNOSUPPORT)
-        ? "The host has no address of the family that AddressFamily allows."
-        : "No route leads there: check the network or VPN, and that the address is right."
+      switch context.native?.socket {
+      case .failed(EAFNOSUPPORT):
+        "The host has no address of the family that AddressFamily allows."
+      case .failed(ENODEV):
+        """
+        This machine has no such address or interface now, or none of the host's family: bring it \
+        up, or choose another (BindAddress, BindInterface).
+        """
+      default: "No route leads there: check the network or VPN, and that the address is right."
+      }
     })
 
   static let dialTimeout = Self(

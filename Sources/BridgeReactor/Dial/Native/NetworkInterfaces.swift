@@ -16,6 +16,26 @@ package enum NetworkInterfaces {
     return false
   }
 
+  /// The addresses of the interface `name`, those first that are not of its link alone; none where
+  /// there is no such interface, or it is down.
+  static func addresses(of name: String) -> [NetworkAddress] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard unsafe getifaddrs(&list) == 0 else { return [] }
+    defer { unsafe freeifaddrs(list) }
+    var addresses: [NetworkAddress] = []
+    var next = unsafe list
+    while let interface = unsafe next {
+      let isUp = unsafe interface.pointee.ifa_flags & UInt32(IFF_UP) != 0
+      if isUp, unsafe String(cString: interface.pointee.ifa_name) == name,
+        let address = unsafe NetworkAddress(interface.pointee.ifa_addr)
+      {
+        addresses.append(address)
+      }
+      unsafe next = interface.pointee.ifa_next
+    }
+    return addresses.filter { $0.scope == 0 } + addresses.filter { $0.scope != 0 }
+  }
+
   private static func isUsable(_ interface: ifaddrs) -> Bool {
     let flags = unsafe interface.ifa_flags
     let isUp = flags & UInt32(IFF_UP) != 0 && flags & UInt32(IFF_RUNNING) != 0

@@ -10,8 +10,12 @@ extension Socket {
   /// A socket whose connection to `address` is under way. It can be written to when that is
   /// settled: ask `connectOutcome` then.
   ///
-  /// - Throws: what `socket` or `connect` refused at once, EMFILE and ENFILE included.
-  static func connecting(to address: NetworkAddress, port: Int) throws(CallFailure) -> Socket {
+  /// - Parameter source: the address of this end; nil for any.
+  /// - Throws: what `socket` or `connect` refused at once, EMFILE and ENFILE included; ENODEV where
+  ///   `source` is no address of this machine.
+  static func connecting(
+    to address: NetworkAddress, port: Int, from source: NetworkAddress? = nil
+  ) throws(CallFailure) -> Socket {
     guard let port = UInt16(exactly: port), port > 0 else {
       throw CallFailure(errno: ErrorNumber.invalidArgument)
     }
@@ -21,6 +25,10 @@ extension Socket {
     guard descriptor >= 0 else { throw CallFailure(errno: errno) }
     let socket = Socket(descriptor: descriptor)
     socket.sendAtOnce()
+    if let source, let errno = bind(descriptor, to: source) {
+      socket.close()
+      throw CallFailure(errno: errno)
+    }
     let result = unsafe address.withSocketAddress(port: port) { unsafe connect(descriptor, $0, $1) }
     // EINTR: the connection is made in the background all the same (connect(3p)).
     guard result == 0 || errno == EINPROGRESS || errno == EINTR else {
@@ -29,6 +37,18 @@ extension Socket {
       throw failure
     }
     return socket
+  }
+
+  /// Binds to an address; the port is chosen with that of the other end (ip(7),
+  /// IP_BIND_ADDRESS_NO_PORT). The error number; nil for none.
+  private static func bind(_ descriptor: Int32, to address: NetworkAddress) -> Int32? {
+    var isOn: Int32 = 1
+    _ = unsafe setsockopt(
+      descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isOn,
+      socklen_t(MemoryLayout<Int32>.size))
+    let result = unsafe address.withSocketAddress(port: 0) { unsafe Glibc.bind(descriptor, $0, $1) }
+    guard result != 0 else { return nil }
+    return errno == EADDRNOTAVAIL ? ErrorNumber.sourceMissing : errno
   }
 
   /// A socket that is connected to the unix socket at `path`, which a program has not accepted yet:
