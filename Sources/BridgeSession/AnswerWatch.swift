@@ -66,12 +66,5 @@ final class AnswerWatch: Sendable {
   }
 
   /// The error of an answer that did not come in time.
-  func error(host: String) -> AppError {
-    .durableSessionHostUnusable(
-      host: host,
-      reason: """
-        nothing answered within \(silence / 1000) s; a start-up file of the login may start \
-        another shell or read standard input
-        """)
-  }
+  func error(host: String) -> AppError { SessionFailure.silent(host: host, silence) }
 }

@@ -123,7 +123,12 @@ extension DurableSession {
     if machine.phase == .left, farewell == .isOver { return ending }
     if machine.phase == .left, ending == .finished(status: 0) { farewell = .isOver }
     await channel.close()
-    try result.get()
+    do throws(AppError) {
+      try result.get()
+    } catch {
+      guard isStarting, mayHaveStarted else { throw error }
+      throw SessionFailure.unknownStart(error, host: configuration.host)
+    }
     guard watch.isLate else { return ending }
     guard machine.welcome == nil else { return .finished(status: nil) }
     throw mayHaveStarted ? unknownStart : watch.error(host: configuration.host)

@@ -85,6 +85,37 @@ private struct ScriptedSource: ByteChannelSource {
     }
   }
 
+  /// A program that a start-up file left running holds the output open, and prints there later.
+  @Test func aStartIsOverWithItsAnswer() async throws {
+    let status = SessionStatus(session: Self.id, state: .running)
+    let host = ScriptedSource { channel in
+      channel.greet()
+      channel.send(.status(status))
+      channel.send(Array("bg".utf8))
+    }.host()
+    #expect(try await host.start(SessionSpec(session: Self.id)) == status)
+  }
+
+  /// A program that is said to have failed is started again by its user.
+  @Test(arguments: ["bg\n", "background\n"])
+  func aStartWhoseAnswerCannotBeReadMayHaveBeenDone(_ text: String) async throws {
+    let host = ScriptedSource { channel in
+      channel.greet()
+      channel.send(Array(text.utf8))
+      channel.hangUp()
+    }.host()
+    let error = await failure { try await host.start(SessionSpec(session: Self.id)) }
+    guard case .durableSessionOutcomeUnknown("build", let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.contains("may have been started") && reason.contains("start-up file"))
+    guard
+      case .durableSessionHostUnusable(_, let reason)? = await failure({ try await host.list() })
+    else { return #expect(Bool(false), "no error") }
+    #expect(reason.contains("start-up file"))
+  }
+
   @Test func anAnswerWithoutAStatusIsNoSuccess() async throws {
     let host = ScriptedSource { channel in
       channel.send(channel.marker)

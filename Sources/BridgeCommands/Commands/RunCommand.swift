@@ -81,7 +81,15 @@ package struct RunCommand: AsyncParsableCommand {
     // The same id for every try, and the same place: it is started once.
     let place = StartPlace()
     return SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-      let status = try await scope.sessions.start(spec, at: place)
+      let status: SessionStatus
+      do throws(AppError) {
+        status = try await scope.sessions.start(spec, at: place)
+      } catch {
+        if case .durableSessionOutcomeUnknown = error {
+          scope.context.reporter.log("bridgectl: if it was started, it is session \(spec.session).")
+        }
+        throw error
+      }
       scope.context.reporter.event(
         .session(
           id: "\(status.session)", state: status.state.rawValue, kind: status.kind.rawValue,

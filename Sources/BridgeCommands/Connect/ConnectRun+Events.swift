@@ -125,7 +125,7 @@ extension ConnectRun {
       work.detach()
     case .escape(.help):
       let rows = (TerminalSize(of: 2) ?? TerminalSize()).rows
-      answer(keyboard?.help(rows: view.isOut ? rows - Self.bannerRows : rows) ?? [])
+      answer((view.isOut ? keyboard?.shortHelp : keyboard?.help(rows: rows)) ?? [])
     case .escape(.status): requestDisplay.yield(.status)
     case .escape(.forwards): requestDisplay.yield(.forwards)
     case .escape(.suspend):
@@ -135,7 +135,8 @@ extension ConnectRun {
       await context.output.drain()
       Signals.suspend()
     case .escape(.background):
-      answer(["A shell cannot go to the background: -f starts there, and ~^Z suspends."])
+      let words = "A shell cannot go to the background: -f starts there, and ~^Z suspends."
+      answer([keyboard?.spelled(words) ?? words])
     case .escape(.move(let key)): work.move(key)
     case .escape(.bytes): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
@@ -161,9 +162,6 @@ extension ConnectRun {
       answer(await forwards?.lines() ?? ["Nothing is forwarded."])
     }
   }
-
-  /// So many rows of an outage's banner are left beside an answer.
-  private static let bannerRows = 5
 
   /// Answers a key in lines: beside the program, or within the banner of an outage, with which they
   /// go.

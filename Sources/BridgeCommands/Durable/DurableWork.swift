@@ -112,10 +112,10 @@ final class DurableWork: LinkWork {
   func use(_ connection: any Connection, _ generation: Int) async {
     guard let ssh = connection as? SSHConnection else { return }
     if mode.current == .plain { return await plain.use(connection, generation) }
-    guard await find(on: ssh) else { return }
+    let finding = context.finding(memory, about: ssh)
+    guard let mayHave = await find(on: ssh, knowing: finding) else { return }
     if plan.current == nil {
-      let finding = context.finding(memory, about: ssh)
-      guard asks(knowing: finding) else {
+      guard mayHave, asks(knowing: finding) else {
         mode.set(.plain)
         plan.set(.runsPlainly)
         return await plain.use(connection, generation)
@@ -166,14 +166,18 @@ final class DurableWork: LinkWork {
     plan.set(.asks(finding))
   }
 
-  /// Finds the session that is meant; false where that did not succeed.
-  private func find(on connection: SSHConnection) async -> Bool {
+  /// Finds the session that is meant; false where the host can have none, and the run does without,
+  /// nil where that did not succeed.
+  private func find(
+    on connection: SSHConnection, knowing finding: HostMemory.Finding?
+  ) async -> Bool? {
     guard found.current == nil else { return true }
     context.expectHost(of: connection, unheard)
+    let sessions = SessionHost(
+      connection, host: context.settings.givenHost, unheard: unheard,
+      answerLimit: answerLimit(knowing: finding))
     let scope = SessionQuery.Scope(
-      context: context, connection: connection,
-      sessions: SessionHost(connection, host: context.settings.givenHost, unheard: unheard),
-      found: found, unheard: unheard)
+      context: context, connection: connection, sessions: sessions, found: found, unheard: unheard)
     do throws(AppError) {
       switch wanted {
       case .attach(let selector, _, _): _ = try await scope.resolve(selector, asks: true)
@@ -181,14 +185,20 @@ final class DurableWork: LinkWork {
       }
       return true
     } catch {
+      if isOptional, case .durableSessionHostUnusable = error {
+        // Asking once more would run a forced command once more.
+        context.remember(SessionFailure.isOfSilence(error) ? .silent : .absent, connection)
+        sayItRunsPlainly(because: error, isMissing: !SessionFailure.isOfSilence(error))
+        return false
+      }
       let failure = await connection.lastFailure
       if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
         context.fail(error, nil)
-        return false
+        return nil
       }
       let isLost = failure != nil || Task.isCancelled || error == .cancelled
       if !isLost { context.fail(error, await connection.lastRefusal) }
-      return false
+      return nil
     }
   }
 
@@ -196,22 +206,15 @@ final class DurableWork: LinkWork {
   /// another client may do the same now, and the host lets one of them.
   ///
   /// - Throws: `validationError` where it runs something else than what was asked for, or several
-  ///   have the name; as `SessionHost.list` and `start`, but where nothing answers that could have
-  ///   one.
+  ///   have the name; as `SessionHost.list` and `start`.
   private func findNamed(_ spec: SessionSpec, _ scope: SessionQuery.Scope) async throws(AppError) {
-    do throws(AppError) {
-      for _ in 0..<Self.nameAttempts {
-        if try await findRunning(spec, scope) { return }
-        if try await starts(spec, scope) { return found.set(spec.session) }
-        // The other one is being started, or has ended since.
-        try? await context.clock.sleep(for: Self.namePause)
-      }
-      throw .internalError(detail: "sessions of one name come and go")
-    } catch {
-      guard case .durableSessionHostUnusable = error else { throw error }
-      // What follows finds that out, too, and runs plainly where it may.
-      found.set(spec.session)
+    for _ in 0..<Self.nameAttempts {
+      if try await findRunning(spec, scope) { return }
+      if try await starts(spec, scope) { return found.set(spec.session) }
+      // The other one is being started, or has ended since.
+      try? await context.clock.sleep(for: Self.namePause)
     }
+    throw .internalError(detail: "sessions of one name come and go")
   }
 
   private static let nameAttempts = 50
@@ -345,13 +348,9 @@ final class DurableWork: LinkWork {
     } catch {
       await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
-      let reason = PeerText.escaped(error.shownMessage())
-      if case .durableSessionHostUnusable = error, await session.absence == .noHost {
-        context.reporter.detail("bridgectl: \(reason)")
-      } else {
-        plain.dropHint()
-        context.reporter.warn("what runs now ends with its link: \(reason)")
-      }
+      let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }
+      let isMissing = await session.absence == .noHost
+      sayItRunsPlainly(because: error, isMissing: isUnusable && isMissing)
       mode.set(.plain)
       return await plain.run()
     }
@@ -359,6 +358,13 @@ final class DurableWork: LinkWork {
       context.remember(.present, connection)
     }
     await carry(session, welcome)
+  }
+
+  private func sayItRunsPlainly(because error: AppError, isMissing: Bool) {
+    let reason = PeerText.escaped(error.shownMessage())
+    guard !isMissing else { return context.reporter.detail("bridgectl: \(reason)") }
+    plain.dropHint()
+    context.reporter.warn("what runs now ends with its link: \(reason)")
   }
 
   /// Records what an attempt to start says of the host.
@@ -447,6 +453,8 @@ final class DurableWork: LinkWork {
     switch end {
     case .ended(let end, let missing):
       state.withLock { ($0.isComplete, $0.fate) = (isOwn && welcome.role == .writer, .gone) }
+      // What is said of the end would vanish with the screen of a program.
+      await streams.giveBackScreen()
       // As with ssh, whatever the program made of it.
       if state.withLock({ $0.interruption == .passedOn }) {
         return context.finish(.success(.interrupted))

@@ -103,9 +103,7 @@ final class SessionStreams: Sendable {
 
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
-    predicted?.withdraw()
-    context.view.dropHint()
-    await context.giveBackScreen()
+    await giveBackScreen()
     let isTyped = keyboard?.wasOpened == true
     if let keyboard, isTyped {
       let unsent = keyboard.close()
@@ -119,6 +117,13 @@ final class SessionStreams: Sendable {
       let subject = isTyped ? "typed \(unit)" : "\(unit) of input"
       context.reporter.log("bridgectl: \(untaken) \(subject) may not have reached the program.")
     }
+  }
+
+  /// Leaves the terminal as it was before the session wrote to it.
+  func giveBackScreen() async {
+    predicted?.withdraw()
+    context.view.dropHint()
+    await context.giveBackScreen()
   }
 
   private func reportUnsent(_ count: Int) {

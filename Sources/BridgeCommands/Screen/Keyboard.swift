@@ -57,29 +57,46 @@ final class Keyboard: Sendable {
   /// The escapes, for display on a terminal of so many rows: those that matter most come first, and
   /// of a list that is too long the others are left out.
   func help(rows: Int) -> [String] {
-    let (canDetach, canMove, writes) = state.withLock { ($0.canDetach, $0.canMove, $0.writes) }
-    let lines =
-      canDetach
-      ? ["~.   disconnect; the session goes on", "~d   detach; the session goes on"]
-      : ["~.   disconnect; the shell ends"]
-    let moves =
-      switch (writes, canMove) {
-      case (false, _):
-        ["arrows or h j k l  move the window", "f or space  follow the cursor again"]
-      case (true, true):
-        ["Alt-arrows or ~h ~j ~k ~l  move the window", "~f   follow the cursor again"]
-      case (true, false): [String]()
-      }
+    let writes = state.withLock(\.writes)
     let all =
       [writes ? "Escapes, at the start of a line:" : "Keys of a viewer:"]
-      + (lines + moves + [
-        "~r   reconnect now", "~s   show connection status", "~#   list forwarded connections",
-        "~^Z  suspend bridgectl", "~&   how to run in the background", "~?   show this list",
-        "~~   that character",
-      ]).map { "  " + $0 }
+      + escapes.map { key, meaning in
+        "  " + key + String(repeating: " ", count: max(2, 5 - key.count)) + meaning
+      }
     // The row of the cursor before it, and that behind it.
     let space = max(1, rows - 2)
     return (all.count > space ? all.dropFirst().prefix(space) : all[...]).compactMap(spelled)
+  }
+
+  /// The escapes as one text, for a banner over the screen of a program.
+  var shortHelp: [String] {
+    let all = escapes.map { key, meaning in TerminalText.unbroken("\(key) \(meaning)") }
+    return ["  " + all.joined(separator: ", ") + "."].compactMap(spelled)
+  }
+
+  /// The keys and what they do, those that matter most first.
+  private var escapes: [(key: String, meaning: String)] {
+    let (canDetach, canMove, writes) = state.withLock { ($0.canDetach, $0.canMove, $0.writes) }
+    let ends =
+      canDetach
+      ? [("~.", "disconnect; the session goes on"), ("~d", "detach; the session goes on")]
+      : [("~.", "disconnect; the shell ends")]
+    let moves =
+      switch (writes, canMove) {
+      case (false, _):
+        [("arrows or h j k l", "move the window"), ("f or space", "follow the cursor again")]
+      case (true, true):
+        [
+          ("Alt-arrows or ~h ~j ~k ~l", "move the window"), ("~f", "follow the cursor again"),
+        ]
+      case (true, false): [(String, String)]()
+      }
+    return ends + moves + [
+      ("~r", "reconnect now"), ("~s", "show connection status"),
+      ("~#", "list forwarded connections"), ("~^Z", "suspend bridgectl"),
+      ("~&", "how to run in the background"), ("~?", "show this list"),
+      ("~~", "that character"),
+    ]
   }
 
   /// Whether a shell ever had it.

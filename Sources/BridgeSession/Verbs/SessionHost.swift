@@ -9,6 +9,8 @@ public struct SessionHost: Sendable {
   private let host: String
   private let program: String?
   private let unheard: UnheardLinks
+  /// How long the host may be silent before it answers, in milliseconds.
+  private let silence: Milliseconds
 
   /// The sessions behind `source`.
   ///
@@ -19,10 +21,13 @@ public struct SessionHost: Sendable {
     self.init(source, host: host, program: program, unheard: UnheardLinks())
   }
 
-  /// The sessions behind one of the links of a run.
+  /// The sessions behind one of the links of a run, to a host that may be silent for `answerLimit`
+  /// before it answers.
   package init(
-    _ source: any ByteChannelSource, host: String, program: String? = nil, unheard: UnheardLinks
+    _ source: any ByteChannelSource, host: String, program: String? = nil, unheard: UnheardLinks,
+    answerLimit: Duration = .seconds(30)
   ) {
+    silence = Milliseconds(max(0, answerLimit / .milliseconds(1)))
     self.source = source
     self.host = host
     self.program = program
@@ -35,7 +40,7 @@ public struct SessionHost: Sendable {
   ///   link; `cancelled`.
   public func list() async throws(AppError) -> [SessionStatus] {
     var found: [SessionStatus] = []
-    _ = try await ask(.list, of: nil) { frame in
+    try await ask(.list, of: nil) { frame in
       if case .status(let status) = frame { found.append(status) }
     }
     return found
@@ -57,7 +62,24 @@ public struct SessionHost: Sendable {
     _ spec: SessionSpec, at place: StartPlace
   ) async throws(AppError) -> SessionStatus {
     let opening = HostExchange.Opening(bytes: Frame.start(spec).encoded, place: place)
-    return try await status(.start, of: spec.session, opening)
+    let exchange = try await exchange(.start, opening)
+    // What comes behind the answer may be of a program that a start-up file left running.
+    while let frame = try await exchange.next(of: spec.session) {
+      guard case .status(let status) = frame, status.session == spec.session else { continue }
+      await exchange.close()
+      return status
+    }
+    throw SessionFailure.unknownStart(unanswered, host: host)
+  }
+
+  private func exchange(
+    _ verb: HostCommand.Verb, _ opening: HostExchange.Opening? = nil
+  ) async throws(AppError) -> HostExchange {
+    try await HostExchange(verb, source, host, program, unheard, silence: silence, opening)
+  }
+
+  private var unanswered: AppError {
+    .durableSessionHostUnusable(host: host, reason: "bridge-host did not answer")
   }
 
   /// Waits for the end of a session's program.
@@ -81,7 +103,7 @@ public struct SessionHost: Sendable {
   ///
   /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
   public func version() async throws(AppError) -> String {
-    let exchange = try await HostExchange(.version, source, host, program, unheard)
+    let exchange = try await exchange(.version)
     return try await exchange.text()
   }
 
@@ -100,7 +122,7 @@ public struct SessionHost: Sendable {
     var (position, ending) = (offset, ProgramEnd?.none)
     var status: SessionStatus?
     let verb = HostCommand.Verb.read(session, from: offset, follows: follows)
-    let exchange = try await HostExchange(verb, source, host, program, unheard)
+    let exchange = try await exchange(verb)
     while let frame = try await exchange.next(of: session) {
       var chunk: SessionChunk?
       guard ending == nil else { throw await exchange.unexpected(frame) }
@@ -136,22 +158,21 @@ public struct SessionHost: Sendable {
   }
 
   private func status(
-    _ verb: HostCommand.Verb, of session: SessionID, _ opening: HostExchange.Opening? = nil
+    _ verb: HostCommand.Verb, of session: SessionID
   ) async throws(AppError) -> SessionStatus {
     var last: SessionStatus?
-    let unanswered = try await ask(verb, of: session, opening) { frame in
+    try await ask(verb, of: session) { frame in
       if case .status(let status) = frame { last = status }
     }
     guard let last, last.session == session else { throw unanswered }
     return last
   }
 
-  /// All frames of an answer; returns the error that an answer without the expected one is.
+  /// All frames of an answer.
   private func ask(
-    _ verb: HostCommand.Verb, of session: SessionID?, _ opening: HostExchange.Opening? = nil,
-    _ take: (Frame) -> Void
-  ) async throws(AppError) -> AppError {
-    let exchange = try await HostExchange(verb, source, host, program, unheard, opening)
+    _ verb: HostCommand.Verb, of session: SessionID?, _ take: (Frame) -> Void
+  ) async throws(AppError) {
+    let exchange = try await exchange(verb)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
@@ -162,7 +183,6 @@ public struct SessionHost: Sendable {
       }
       take(frame)
     }
-    return .durableSessionHostUnusable(host: host, reason: "bridge-host did not answer")
   }
 }
 
@@ -178,6 +198,8 @@ private actor HostExchange {
   private var waiting: Task<Void, Never>?
   /// What is sent once bridge-host answers: before that another program may read it.
   private var opening: Opening?
+  /// Whether it was sent, and may have started a program.
+  private var mayHaveStarted = false
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
 
@@ -190,7 +212,7 @@ private actor HostExchange {
 
   init(
     _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?,
-    _ unheard: UnheardLinks, _ opening: Opening? = nil
+    _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
   ) async throws(AppError) {
     command = HostCommand(verb, program: program)
     (self.host, self.opening, self.unheard) = (host, opening, unheard)
@@ -201,7 +223,7 @@ private actor HostExchange {
     answer = AnswerReader(marker: command.marker)
     let channel = try await source.channel(running: command.text)
     self.channel = channel
-    let watch = AnswerWatch(SessionClock(ContinuousClock()))
+    let watch = AnswerWatch(SessionClock(ContinuousClock()), silence: silence)
     self.watch = watch
     watching = Task(executorPreference: nil) { await watch.run(closing: channel) }
   }
@@ -217,7 +239,7 @@ private actor HostExchange {
         do throws(AnswerReader.Failure) {
           try answer.append(bytes)
         } catch {
-          throw SessionFailure.error(error, host: host)
+          throw unreadable(SessionFailure.error(error, host: host))
         }
         switch answer.progress {
         case .preamble: continue
@@ -250,6 +272,7 @@ private actor HostExchange {
     self.opening = nil
     guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }
     opening.place.enter(answer.places)
+    mayHaveStarted = true
     try await channel.write(opening.bytes)
   }
 
@@ -264,8 +287,12 @@ private actor HostExchange {
     do throws(AnswerReader.Failure) {
       return try answer.next()
     } catch {
-      throw SessionFailure.error(error, host: host)
+      throw unreadable(SessionFailure.error(error, host: host))
     }
+  }
+
+  private func unreadable(_ error: AppError) -> AppError {
+    mayHaveStarted ? SessionFailure.unknownStart(error, host: host) : error
   }
 
   /// The text of an answer without frames.
@@ -325,7 +352,8 @@ private actor HostExchange {
     answer.acceptSilence()
     // A program that was killed between two frames has not said all.
     guard case .finished(let status?) = ending, answer.isComplete, status == 0 || !isWhole else {
-      throw error(of: ending, printed: answer.preamble, hasBegun: answer.hasBegun)
+      throw unreadable(
+        error(of: ending, printed: answer.preamble, hasBegun: answer.hasBegun))
     }
     return nil
   }

@@ -52,7 +52,18 @@ package enum SessionFailure {
     }
   }
 
-  private static let foreignText =
+  /// What starts a program was sent, and the answer to it is none: it may run.
+  package static func unknownStart(_ error: AppError, host: String) -> AppError {
+    switch error {
+    case .durableSessionHostUnusable(_, let reason), .sshProtocolError(_, let reason):
+      .durableSessionOutcomeUnknown(
+        host: host, reason: "the program may have been started, but \(reason)")
+    case _: error
+    }
+  }
+
+  /// What a start-up file does to an answer.
+  static let foreignText =
     "a program printed between what bridge-host sends. A start-up file (such as ~/.bashrc) runs "
     + "one in the background: send its output to /dev/null"
 
@@ -74,12 +85,31 @@ package enum SessionFailure {
     // it ends well, it did not run.
     let reason =
       hasBegun
-      ? "bridge-host ended \(end)"
+      // It has said all, and what is behind that is not its own.
+      ? status == 0 ? foreignText : "bridge-host ended \(end)"
       : status == 0
         ? "its account runs another program than it is asked for, which ended \(end)\(said)"
         : "the command that runs bridge-host ended \(end)\(said)"
     return .durableSessionHostUnusable(host: host, reason: reason)
   }
+
+  /// Nothing answered within so many milliseconds.
+  static func silent(host: String, _ time: Milliseconds) -> AppError {
+    .durableSessionHostUnusable(
+      host: host,
+      reason: """
+        \(nothingAnswered) \(time / 1000) s; a start-up file of the login may start another shell \
+        or read standard input
+        """)
+  }
+
+  /// Whether an error says that nothing answered in time.
+  package static func isOfSilence(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    return reason.hasPrefix(nothingAnswered)
+  }
+
+  private static let nothingAnswered = "nothing answered within"
 
   /// Whether installing `bridge-host` mends what an error tells of.
   package static func isMendedByInstalling(_ error: AppError) -> Bool {

@@ -71,6 +71,8 @@ import Testing
     let short = keyboard.help(rows: 6)
     #expect(short.count == 4 && short[0].contains("~.") && short[1].contains("~d"))
     #expect(keyboard.help(rows: 0)[0].contains("~."))
+    // Over the screen of a program.
+    #expect(keyboard.shortHelp.flatMap { TerminalText.broken($0, at: 79) }.count <= 4)
     // On a phone.
     #expect(keyboard.help(rows: 24).allSatisfy { $0.count <= 45 })
   }

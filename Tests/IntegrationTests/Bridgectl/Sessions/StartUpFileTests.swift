@@ -144,6 +144,43 @@ import Testing
     }
   }
 
+  /// A name asks for a session: once, and the rest is the run itself.
+  @Test(arguments: ["cat >/dev/null; echo deployed", "echo deployed"])
+  func aForcedCommandIsAskedOnceForASessionOfAName(login: String) async throws {
+    try await withLogin(login, installs: false, isKnown: false) { server, home, folder in
+      for runs in [2, 4] {
+        let outcome = try await run(server, home, ["--name", "job", "--timeout", "2s"])
+        #expect(outcome.code == 0 && outcome.text == "deployed\n", "\(outcome.error)")
+        #expect(logins(folder) == runs)
+      }
+      let required = try await run(
+        server, home, ["--name", "job", "--timeout", "2s", "--durable=require"])
+      #expect(required.code == 78 && required.text.isEmpty, "\(required.error)")
+      #expect(logins(folder) == 5)
+    }
+  }
+
+  /// What it prints comes behind the answer, or in its place: the command runs either way, and that
+  /// is said.
+  @Test(arguments: [("( sleep 1; echo bg ) &", 0), ("echo bg >&3", 74)] as [(String, Int32)])
+  func aStartBesideAProgramInTheBackgroundIsNotSaidToHaveFailed(
+    background: String, code: Int32
+  ) async throws {
+    // The second one prints as soon as the start was sent.
+    let login =
+      code == 0
+      ? background + " " + Self.goesOn
+      : "exec 3>&1; tee >(head -c1 >/dev/null; \(background); cat >/dev/null) | { \(Self.goesOn); }"
+    try await withLogin(login) { server, home, folder in
+      let outcome = try await home.run(
+        ["run", "--detach"] + server.link(home) + ["127.0.0.1", "--", "exec sleep 600"])
+      #expect(outcome.code == code, "\(outcome.error)")
+      #expect(folder.keepers.count == 1)
+      let id = try #require(folder.ids.first)
+      #expect((outcome.text + outcome.error).contains(id), "\(outcome.error)")
+    }
+  }
+
   /// By the key of the host and the user there: `install` says so, `uninstall` takes it back.
   @Test func whatIsInstalledIsRememberedAndUsedWithoutATerminal() async throws {
     try await withLogin(Self.goesOn, installs: false, isKnown: false) { server, home, folder in

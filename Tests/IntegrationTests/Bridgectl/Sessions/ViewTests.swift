@@ -12,6 +12,27 @@ import Testing
     return (0..<rows).map { terminal.text(ofRow: $0) }
   }
 
+  /// What is said of the end is not written into the screen that is left.
+  @Test func aWindowSaysHowTheSessionEnded() async throws {
+    try await withSessions { server, home, folder in
+      var writer = try home.start(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1"],
+        on: Terminal(columns: 100, rows: 30))
+      writer.type("PS1=; stty -echo; echo rea''dy\r")
+      try await writer.see("ready\r\n")
+      var phone = try home.start(
+        ["attach", "--view"] + server.link(home) + ["127.0.0.1"],
+        on: Terminal(columns: 45, rows: 20))
+      try await phone.see("Viewing 100x30")
+      let id = try #require(folder.ids.first)
+      _ = try await home.run(["kill"] + server.link(home) + ["127.0.0.1", id])
+      #expect(await phone.end() == 129)
+      let shown = rows(phone, rows: 20, columns: 45)
+      #expect(shown.contains { $0.hasPrefix("bridgectl: SIGHUP ended it.") }, "\(shown)")
+      _ = await writer.end()
+    }
+  }
+
   @Test func aPhoneSeesThePartWithTheCursor() async throws {
     try await withSessions { server, home, _ in
       let large = try Terminal(columns: 160, rows: 40)
