@@ -85,9 +85,7 @@ package struct RunCommand: AsyncParsableCommand {
       do throws(AppError) {
         status = try await scope.sessions.start(spec, at: place)
       } catch {
-        if case .durableSessionOutcomeUnknown = error {
-          scope.context.reporter.log("bridgectl: if it was started, it is session \(spec.session).")
-        }
+        scope.context.sayWhichMayRun(spec.session, error)
         throw error
       }
       scope.context.reporter.event(
@@ -124,6 +122,12 @@ extension RunContext {
       spec.keep = UInt64(max(1, time / .seconds(1)))
     }
     return spec
+  }
+
+  /// Names the session that may have been started.
+  func sayWhichMayRun(_ session: SessionID, _ error: AppError) {
+    guard case .durableSessionOutcomeUnknown = error else { return }
+    reporter.log("bridgectl: if it was started, it is session \(session).")
   }
 
   /// Says where a session ends at logout.

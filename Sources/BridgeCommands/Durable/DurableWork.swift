@@ -523,6 +523,8 @@ final class DurableWork: LinkWork {
     mode.set(.durable)
     if case .durableSessionOutcomeUnknown = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
+    let wasAttached = state.withLock { $0.streams != nil }
+    if isOwn, !wasAttached, let id = found.current { context.sayWhichMayRun(id, error) }
     let gaveUp = state.withLock { $0.gaveUp }
     if let gaveUp, gaveUp.error == error { return context.finish(.failure(gaveUp)) }
     context.fail(error, await state.withLock { $0.newest }?.lastRefusal)

@@ -178,6 +178,11 @@ import Testing
       #expect(folder.keepers.count == 1)
       let id = try #require(folder.ids.first)
       #expect((outcome.text + outcome.error).contains(id), "\(outcome.error)")
+      guard code != 0 else { return }
+      let connected = try await home.run(
+        ["connect", "--durable=require"] + server.link(home) + ["127.0.0.1", "--", "sleep 600"])
+      #expect(connected.code == code, "\(connected.error)")
+      #expect(folder.ids.contains { $0 != id && connected.error.contains($0) })
     }
   }
 
