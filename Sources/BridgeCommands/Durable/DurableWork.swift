@@ -187,8 +187,10 @@ final class DurableWork: LinkWork {
     } catch {
       if isOptional, case .durableSessionHostUnusable = error {
         // Asking once more would run a forced command once more.
-        context.remember(SessionFailure.isOfSilence(error) ? .silent : .absent, connection)
-        sayItRunsPlainly(because: error, isMissing: !SessionFailure.isOfSilence(error))
+        let isMissing = SessionFailure.isMendedByInstalling(error)
+        if isMissing { context.remember(.absent, connection) }
+        if SessionFailure.isOfSilence(error) { context.remember(.silent, connection) }
+        sayItRunsPlainly(because: error, isMissing: isMissing)
         return false
       }
       let failure = await connection.lastFailure
