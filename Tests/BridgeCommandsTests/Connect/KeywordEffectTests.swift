@@ -17,6 +17,7 @@ import Testing
     "LogLevel": "QUIET", "ProxyJump": "hop", "ProxyCommand": "nc %h %p",
     "LocalForward": "80 web:80", "DynamicForward": "1080",
     "RemoteForward": "80 web:80", "AddressFamily": "inet6", "GatewayPorts": "yes",
+    "BindAddress": "127.0.0.2", "BindInterface": "lo",
     "ExitOnForwardFailure": "yes", "ClearAllForwardings": "yes", "SendEnv": "SSH_AUTH_*",
     "SetEnv": "A=1", "BatchMode": "yes", "PasswordAuthentication": "no",
     "KbdInteractiveAuthentication": "no", "PreferredAuthentications": "password",
