@@ -21,7 +21,8 @@ import Testing
     "kbdinteractiveauthentication": "no", "preferredauthentications": "publickey",
     "numberofpasswordprompts": "1", "hashknownhosts": "yes", "tag": "t", "sessiontype": "none",
     "stdinnull": "yes", "escapechar": "none", "remotecommand": "tmux a", "localcommand": "ls -l",
-    "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*",
+    "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*", "bindaddress": "127.0.0.2",
+    "bindinterface": "lo",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }
