@@ -141,6 +141,12 @@ private struct ScriptedSource: ByteChannelSource {
       host: "build", reason: "its answer has more than 4 MiB")
     #expect(await failure { try await host.list() } == expected)
     #expect(await failure { try await host.wait(for: Self.id) } == expected)
+    // Of another session: no answer to a start, which may have been done.
+    let other = SessionSpec(session: Identifier(high: 9, low: 9))
+    let unknown = AppError.durableSessionOutcomeUnknown(
+      host: "build",
+      reason: "the program may have been started, but its answer has more than 4 MiB")
+    #expect(await failure { try await host.start(other) } == unknown)
   }
 
   @Test func bytesThatAreSkippedWithoutAGapAreAViolation() async throws {

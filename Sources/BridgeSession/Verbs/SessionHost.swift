@@ -42,6 +42,7 @@ public struct SessionHost: Sendable {
     var found: [SessionStatus] = []
     try await ask(.list, of: nil) { frame in
       if case .status(let status) = frame { found.append(status) }
+      return true
     }
     return found
   }
@@ -62,14 +63,14 @@ public struct SessionHost: Sendable {
     _ spec: SessionSpec, at place: StartPlace
   ) async throws(AppError) -> SessionStatus {
     let opening = HostExchange.Opening(bytes: Frame.start(spec).encoded, place: place)
-    let exchange = try await exchange(.start, opening)
+    var answer: SessionStatus?
     // What comes behind the answer may be of a program that a start-up file left running.
-    while let frame = try await exchange.next(of: spec.session) {
-      guard case .status(let status) = frame, status.session == spec.session else { continue }
-      await exchange.close()
-      return status
+    try await ask(.start, of: spec.session, opening) { frame in
+      if case .status(let status) = frame, status.session == spec.session { answer = status }
+      return answer == nil
     }
-    throw SessionFailure.unknownStart(unanswered, host: host)
+    guard let answer else { throw SessionFailure.unknownStart(unanswered, host: host) }
+    return answer
   }
 
   private func exchange(
@@ -163,25 +164,27 @@ public struct SessionHost: Sendable {
     var last: SessionStatus?
     try await ask(verb, of: session) { frame in
       if case .status(let status) = frame { last = status }
+      return true
     }
     guard let last, last.session == session else { throw unanswered }
     return last
   }
 
-  /// All frames of an answer.
+  /// The frames of an answer, until `take` wants no more.
   private func ask(
-    _ verb: HostCommand.Verb, of session: SessionID?, _ take: (Frame) -> Void
+    _ verb: HostCommand.Verb, of session: SessionID?, _ opening: HostExchange.Opening? = nil,
+    _ take: (Frame) -> Bool
   ) async throws(AppError) {
-    let exchange = try await exchange(verb)
+    let exchange = try await exchange(verb, opening)
     var size = 0
     while let frame = try await exchange.next(of: session) {
       size += frame.encoded.count
       guard size <= Self.answerLimit else {
         await exchange.close()
-        throw .durableSessionHostUnusable(
-          host: host, reason: "its answer has more than \(Self.answerLimit >> 20) MiB")
+        let reason = "its answer has more than \(Self.answerLimit >> 20) MiB"
+        throw await exchange.unreadable(.durableSessionHostUnusable(host: host, reason: reason))
       }
-      take(frame)
+      guard take(frame) else { return await exchange.close() }
     }
   }
 }
@@ -291,7 +294,7 @@ private actor HostExchange {
     }
   }
 
-  private func unreadable(_ error: AppError) -> AppError {
+  func unreadable(_ error: AppError) -> AppError {
     mayHaveStarted ? SessionFailure.unknownStart(error, host: host) : error
   }
 
