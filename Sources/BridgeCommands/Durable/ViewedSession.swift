@@ -192,7 +192,7 @@ final class ViewedSession: Sendable {
     _ body: (inout State, TerminalState) -> [UInt8]
   ) async -> DescriptorWriter.Outcome {
     var isUpdate = false
-    let outcome = await screen.write([]) {
+    let outcome = await screen.write([]) { _ in
       isUpdate = await context.reporter.makeWay(isUpdate: true)
       change(body)
       return await context.output.drain()
@@ -223,8 +223,8 @@ final class ViewedSession: Sendable {
         state.overdue = state.view.isWithheld ? passingOver() : nil
       }
       guard !bytes.isEmpty else { return }
-      screen.see(bytes)
-      context.output.post(bytes, isUnbounded: true)
+      let before = screen.see([bytes])
+      context.output.post(before + bytes, isUnbounded: true)
     }
   }
 }

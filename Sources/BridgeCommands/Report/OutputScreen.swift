@@ -51,18 +51,29 @@ final class OutputScreen: Sendable {
   }
 
   /// Tracks what is written.
-  func see(_ bytes: [UInt8]) {
+  /// - Returns: what is to be written before it, for rows to be where it relies on them.
+  func see(_ parts: [[UInt8]]) -> [UInt8] {
     state.withLock { state in
-      state.tracker.track(bytes)
-      guard state.cells != nil else { return }
-      state.behind += bytes
+      for bytes in parts { state.tracker.track(bytes) }
+      guard let cells = state.cells else { return [] }
+      if cells.isRaised { return state.cells?.take(parts) ?? [] }
+      for bytes in parts { state.behind += bytes }
       if state.behind.count > Self.longestBehind { state.bringUp() }
+      return []
     }
   }
 
-  /// Tracks what `body` writes.
+  /// Lines were drawn under the cursor, with the rows that they needed.
+  func makeSpace(_ count: Int) {
+    state.withLock { state in
+      state.bringUp()
+      state.cells?.makeSpace(count)
+    }
+  }
+
+  /// Tracks what `body` writes, behind what is to be written before.
   func write(
-    _ parts: [[UInt8]], by body: () async -> DescriptorWriter.Outcome
+    _ parts: [[UInt8]], by body: (_ before: [UInt8]) async -> DescriptorWriter.Outcome
   ) async -> DescriptorWriter.Outcome {
     state.withLock { $0.writes += 1 }
     defer {
@@ -71,8 +82,7 @@ final class OutputScreen: Sendable {
         state.repaint()
       }
     }
-    for bytes in parts { see(bytes) }
-    return await body()
+    return await body(see(parts))
   }
 
   /// The terminal has another size, and may have moved what it shows.
@@ -91,7 +101,7 @@ final class OutputScreen: Sendable {
     state.withLock { state in
       guard state.cells != nil else { return }
       state.bringUp()
-      if state.tracker.isFullScreen {
+      if state.tracker.isFullScreen, state.cells?.isRaised != true {
         state.text = .stays
       } else {
         state.cells?.loseRows()

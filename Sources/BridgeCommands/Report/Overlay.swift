@@ -29,6 +29,9 @@ package struct Overlay: Sendable {
   /// Creates an overlay that shows nothing.
   package init(cursor: Cursor = .ours) { self.cursor = cursor }
 
+  /// How many lines are drawn.
+  package var height: Int { drawn.count }
+
   /// Whether something is drawn.
   package var isShown: Bool { !drawn.isEmpty }
 
@@ -48,7 +51,7 @@ package struct Overlay: Sendable {
     }
     let isInPlace = isSame && banner == nil && cursor == .ours && lines.count == drawn.count
     let isMoved = isShown && size != self.size
-    let cleared = isInPlace ? [] : isMoved ? clear(on: screen()) : clear()
+    let cleared = isInPlace ? [] : isMoved ? clear(on: size, over: screen()) : clear()
     (drawn, self.size) = (lines, size)
     guard isShown else { return cleared }
     wasShown = true
@@ -71,12 +74,22 @@ package struct Overlay: Sendable {
   }
 
   /// The sequences that erase it on a terminal that has another size now, and has moved it.
-  private mutating func clear(on screen: TerminalScreen?) -> [UInt8] {
-    guard banner != nil else { return clear() }
+  private mutating func clear(on size: TerminalSize, over screen: TerminalScreen?) -> [UInt8] {
+    let (wasPlaced, isCut) = (banner != nil, !fits(size))
     banner = nil
     let erased = clear()
-    let repaint = screen?.repaint() ?? []
-    return repaint.isEmpty ? erased : repaint
+    let repaint = wasPlaced ? screen?.repaint() ?? [] : []
+    guard repaint.isEmpty else { return repaint }
+    // Of lines that do not fit any more the cursor may have come to stand in one.
+    let line = isCut && cursor == .ours ? screen?.repaintLine(to: size.columns) ?? [] : []
+    return erased + line
+  }
+
+  /// Whether a terminal that breaks long lines has the row of the cursor, and all that is drawn.
+  private func fits(_ size: TerminalSize) -> Bool {
+    let columns = max(1, size.columns)
+    let rows = drawn.map { max(1, ($0.unicodeScalars.count + columns - 1) / columns) }
+    return rows.reduce(1, +) <= size.rows
   }
 
   /// The sequences that erase it; empty when nothing is drawn.

@@ -162,7 +162,9 @@ final class Reporter: Sendable {
       let mayDraw = state.screen?.isWriting != true && !standardError.isBehind
       guard lines.isEmpty || mayDraw else { return }
       let text = state.overlay.draw(lines, on: size) { state.screen?.cells }
-      if !text.isEmpty { standardError.post(text, isUnbounded: true) }
+      guard !text.isEmpty else { return }
+      state.screen?.makeSpace(state.overlay.height)
+      standardError.post(text, isUnbounded: true)
     }
   }
 

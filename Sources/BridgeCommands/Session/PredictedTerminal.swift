@@ -51,7 +51,9 @@ final class PredictedTerminal: Sendable {
   }
 
   /// Writes output, which nothing is drawn over.
-  func write(_ parts: [[UInt8]]) async -> DescriptorWriter.Outcome {
+  /// - Parameter before: what moves the rows of the terminal before it.
+  func write(_ parts: [[UInt8]], behind before: [UInt8]) async -> DescriptorWriter.Outcome {
+    if !before.isEmpty { change { state, _ in (state.echo?.withdraw() ?? []) + before } }
     for bytes in parts {
       change { state, now in state.echo?.take(bytes, at: now) ?? bytes }
     }
@@ -112,12 +114,12 @@ extension RunContext {
   func write(
     _ parts: [[UInt8]], through predicted: PredictedTerminal? = nil
   ) async -> DescriptorWriter.Outcome {
-    let write = { () async -> DescriptorWriter.Outcome in
+    let write = { (before: [UInt8]) async -> DescriptorWriter.Outcome in
       await self.reporter.makeWay()
-      if let predicted { return await predicted.write(parts) }
-      return await self.output.write(parts)
+      if let predicted { return await predicted.write(parts, behind: before) }
+      return await self.output.write(before.isEmpty ? parts : [before] + parts)
     }
-    guard let screen else { return await write() }
+    guard let screen else { return await write([]) }
     return await screen.write(parts, by: write)
   }
 }

@@ -5,67 +5,73 @@
 /// last, or the cursor is hidden: that may be anywhere. Else they cover those under the cursor, for
 /// which rows leave at the top where they must.
 public struct ScreenBanner: Sendable {
+  /// As the output has left it.
   private let screen: TerminalScreen
+  /// As the terminal shows it, but for the lines.
+  private var shown: TerminalScreen
   private let coversRows: Bool
   private var count = 0
 
   /// Nil where it is not known what the rows of the terminal show: it showed something before, and
   /// this output has not yet cleared the screen, or addressed a row by its number.
   public init?(over screen: TerminalScreen) {
-    guard screen.isAligned, screen.decoder.isEmpty || screen.isShownWhole else { return nil }
+    shown = screen.asShown
+    guard shown.isAligned, shown.decoder.isEmpty || shown.isShownWhole else { return nil }
     self.screen = screen
-    coversRows = screen.isShownWhole && screen.state.isFullScreen
-  }
-
-  /// How many rows have left at the top.
-  private var shift: Int {
-    coversRows ? 0 : max(0, screen.position.row + count - (screen.rows - 1))
+    coversRows = shown.isShownWhole && screen.state.isFullScreen
   }
 
   /// The first row that is covered.
   private var first: Int {
-    guard coversRows else { return screen.position.row - shift + 1 }
-    let row = screen.position.row
-    let isLast = row >= screen.rows - count && row >= count
-    return isLast || !screen.modeValue(25, initial: true) ? 0 : screen.rows - count
+    let row = shown.position.row
+    guard coversRows else { return row + 1 }
+    let isLast = row >= shown.rows - count && row >= count
+    return isLast || !shown.modeValue(25, initial: true) ? 0 : shown.rows - count
   }
 
   /// Shows `lines` in place of those before, none of which is longer than a row.
   /// - Parameter lines: at most one fewer than there are rows.
   /// - Returns: what to write.
   public mutating func show(_ lines: [String]) -> [UInt8] {
-    let lines = lines.prefix(screen.rows - 1)
-    let cleared = lines.count == count ? [] : clear()
-    let isNew = count == 0
+    let lines = lines.prefix(shown.rows - 1)
+    let isCleared = lines.isEmpty || (coversRows && lines.count != count)
+    let cleared = isCleared ? clear() : []
+    guard !lines.isEmpty else { return cleared }
+    let left = covered.dropFirst(lines.count)
     count = lines.count
-    guard count > 0 else { return cleared }
-    var output = cleared + screen.opening
-    if isNew, shift > 0 { output += scrolling.utf8 }
+    var output = cleared + shown.opening + shown.paint(left) + makeSpace()
     for (index, line) in lines.enumerated() {
       output += "\u{1B}[\(first + index + 1);1H\(line)\u{1B}[m\u{1B}[K".utf8
     }
-    let (row, column) = screen.position
-    output += "\u{1B}[\(row - shift + 1);\(column + 1)H".utf8
-    return output + screen.cursorVisibility
+    let (row, column) = shown.position
+    output += "\u{1B}[\(row + 1);\(column + 1)H".utf8
+    return output + shown.cursorVisibility
   }
 
-  /// Makes space at the bottom. Text that is only on the terminal is kept above it.
-  private var scrolling: String {
-    screen.isShownWhole
-      ? "\u{1B}[H\u{1B}[\(shift)M"
-      : "\u{1B}[\(screen.rows)H" + String(repeating: "\n", count: shift)
+  private var covered: Range<Int> { first..<min(first + count, shown.rows) }
+
+  /// Has rows leave at the top, for the lines: into what the terminal keeps above its screen.
+  private mutating func makeSpace() -> [UInt8] {
+    let missing = coversRows ? 0 : shown.missingRows(count)
+    guard missing > 0 else { return [] }
+    shown = shown.raised(by: missing)
+    let lines = String(repeating: "\n", count: missing)
+    return Array("\u{1B}[\(shown.rows)H\(lines)".utf8)
   }
 
-  /// Takes the lines away.
-  /// - Returns: what to write: the terminal is as the output has left it then.
+  /// Takes the lines away. The rows that have left for them stay away where a screen can be raised;
+  /// else the terminal is as the output has left it.
+  /// - Returns: what to write.
   public mutating func clear() -> [UInt8] {
     guard count > 0 else { return [] }
-    defer { count = 0 }
+    let covered = covered
+    count = 0
+    let raise = screen.canBeRaised ? 0 : screen.position.row - shown.position.row
+    if raise > 0 { shown = screen }
     // Of half a character the terminal has shown something, and may have scrolled for it.
-    guard screen.decoder.isEmpty else { return screen.repaint() }
-    let back = shift > 0 ? Array("\u{1B}[H\u{1B}[\(shift)L".utf8) : []
-    let covered = first + shift..<min(first + shift + count, screen.rows)
-    return screen.opening + back + screen.paint(Array(0..<shift) + covered) + screen.closing
+    guard shown.decoder.isEmpty else { return shown.repaint() }
+    guard raise > 0 else { return shown.opening + shown.paint(covered) + shown.closing }
+    return shown.lowering(by: raise, behind: covered)
   }
 }
 
@@ -75,15 +81,97 @@ extension TerminalScreen {
   var isAligned: Bool { isAlternate || rowRelation.isAligned }
 
   /// Whether a terminal that showed something before shows all rows as they are here.
-  var isShownWhole: Bool { isAlternate || rowRelation == .same }
+  var isShownWhole: Bool { isAlternate || rowRelation.isSame }
 
   /// The terminal may have moved its rows.
-  public mutating func loseRows() { rowRelation = .sameSteps(isCleared: false) }
+  public mutating func loseRows() { rowRelation = .sameSteps(isCleared: false, lag: rows - 1) }
 
   /// The sequences after which a terminal that showed this screen shows it again, with all that was
   /// written to it since; empty where it is not known what its rows show.
   public func repaint() -> [UInt8] {
-    isShownWhole ? opening + paint(Array(0..<rows)) + closing : []
+    isShownWhole ? opening + paint(0..<rows) + closing : []
+  }
+
+  /// The sequences after which the row of the terminal's cursor shows what that of this one does,
+  /// up to a column, with the cursor in its column: wherever in that row it stands.
+  public func repaintLine(to end: Int) -> [UInt8] {
+    guard !hasRegion, !hasColumnMargins, !cursor.hasOrigin, decoder.isEmpty else { return [] }
+    var writer = ScreenWriter(table, joinsLines: false)
+    for column in 0..<min(grid.length(cursor.row), end) { writer.write(grid[cursor.row, column]) }
+    if cursor.column > 0 { writer.write("\r\u{1B}[\(cursor.column)C") } else { writer.write("\r") }
+    writer.write(cursorVisibility)
+    writer.set(cursor.style)
+    writer.set(cursor.charsets)
+    if inserts { writer.write("\u{1B}[4h") }
+    if !wraps { writer.write("\u{1B}[?7l") }
+    return opening + "\r\u{1B}[2K".utf8 + writer.output + scanner.prefix
+  }
+
+  // MARK: Rows that have left at the top
+
+  /// Whether programs take no notice of it when rows have left for lines under the cursor: the
+  /// screen can stay so, until as many have been printed.
+  fileprivate var canBeRaised: Bool {
+    let hasPlace = hasRegion || hasColumnMargins || cursor.hasOrigin || state.isFullScreen
+    return isRaised || (!isAlternate && rowRelation == .same(isAddressed: false) && !hasPlace)
+  }
+
+  /// Whether the terminal shows all rows further up than they are here.
+  public var isRaised: Bool { rowRelation.raise > 0 }
+
+  /// How many rows must leave for `count` under the cursor.
+  fileprivate func missingRows(_ count: Int) -> Int { max(0, cursor.row + count - (rows - 1)) }
+
+  /// On the terminal there were `count` lines under the cursor.
+  public mutating func makeSpace(_ count: Int) {
+    guard !isAlternate else { return }
+    switch rowRelation {
+    case .same, .raised:
+      let raise = max(rowRelation.raise, missingRows(count))
+      if canBeRaised, !state.isFullScreen, raise > 0 { rowRelation = .raised(by: raise) }
+    case .sameSteps(let isCleared, let lag):
+      rowRelation = .sameSteps(isCleared: isCleared, lag: max(lag, count))
+    case .unknown, .torn: break
+    }
+  }
+
+  /// The screen as its terminal shows it.
+  fileprivate var asShown: TerminalScreen { isRaised ? raised(by: rowRelation.raise) : self }
+
+  fileprivate func raised(by count: Int) -> TerminalScreen {
+    var screen = self
+    let all = CellGrid.Area(top: 0, bottom: rows - 1, left: 0, right: columns - 1)
+    screen.grid.scrollUp(all, count: count, ScreenCell.blankWord, keeps: false)
+    screen.cursor.row -= count
+    if isRaised { screen.rowRelation = .same(isAddressed: false) }
+    return screen
+  }
+
+  /// Takes output in. Its terminal may show all rows further up.
+  /// - Returns: what to write before it, where it relies on a row.
+  public mutating func take(_ parts: [[UInt8]]) -> [UInt8] {
+    let before = self
+    for bytes in parts { track(bytes) }
+    guard rowRelation == .torn else { return [] }
+    self = before
+    defer { for bytes in parts { track(bytes) } }
+    return lower()
+  }
+
+  /// Puts the rows where they are here.
+  /// - Returns: what to write; empty where they are.
+  public mutating func lower() -> [UInt8] {
+    guard isRaised else { return [] }
+    let raise = rowRelation.raise
+    rowRelation = .same(isAddressed: false)
+    // Of half a character the terminal has shown something, and may have scrolled for it.
+    return decoder.isEmpty ? lowering(by: raise) : repaint()
+  }
+
+  /// - Parameter covered: rows of the terminal that show something else.
+  fileprivate func lowering(by raise: Int, behind covered: Range<Int> = 0..<0) -> [UInt8] {
+    let other = covered.map { $0 + raise }.filter { $0 < rows }
+    return opening + "\u{1B}[H\u{1B}[\(raise)L".utf8 + paint(0..<raise) + paint(other) + closing
   }
 
   /// Has the terminal write anywhere, with a rendition of its own.
@@ -110,7 +198,7 @@ extension TerminalScreen {
 
   private var hasRegion: Bool { margins.top > 0 || margins.bottom < rows - 1 }
 
-  fileprivate func paint(_ rows: [Int]) -> [UInt8] {
+  fileprivate func paint(_ rows: some Sequence<Int>) -> [UInt8] {
     var writer = ScreenWriter(table, joinsLines: false)
     for row in rows { writer.paint(row, of: grid) }
     return writer.output

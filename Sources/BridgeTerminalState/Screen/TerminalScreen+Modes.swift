@@ -9,6 +9,7 @@ extension TerminalScreen {
       state.track(bytes)
       if state.isAlternateScreen != isAlternate { switchScreen(to: !isAlternate) }
       followModes()
+    case UInt8(ascii: "n"): relyOnRows()
     case UInt8(ascii: "J"): eraseSelectively(parameters[0] ?? 0, isLine: false)
     case UInt8(ascii: "K"): eraseSelectively(parameters[0] ?? 0, isLine: true)
     case UInt8(ascii: "W"): if parameters[0] == 5 { tabStops = Self.initialTabStops }
@@ -23,12 +24,15 @@ extension TerminalScreen {
     }
     switch mode {
     case 6:
+      addressRow()
       followModes()
       move(row: 0, column: 0)
     case 69:
+      relyOnRows()
       (margins.left, margins.right) = (0, columns - 1)
       followModes()
     case 7: wraps = isOn
+    case 3: relyOnRows()
     case _: break
     }
   }
@@ -36,16 +40,17 @@ extension TerminalScreen {
   private mutating func setScreen(_ mode: Int, _ isOn: Bool) {
     switch (mode, isOn) {
     case (1048, true): saveCursor()
-    case (1048, false): restoreCursor()
+    case (1048, false): returnCursor()
     case (1049, true):
       saveCursor()
       switchScreen(to: true)
       eraseAll()
     case (1049, false):
+      let isReturn = isAlternate
       switchScreen(to: false)
       // Entering again by 1049 clears it.
       other = nil
-      restoreCursor()
+      if isReturn { restoreCursor() } else { returnCursor() }
     case (1047, false):
       if isAlternate { eraseAll() }
       switchScreen(to: false)
@@ -58,6 +63,7 @@ extension TerminalScreen {
     // Which keyboard stack is in use.
     state.modes.alternate = isAlternate ? 1049 : nil
     guard isAlternate != self.isAlternate else { return }
+    relyOnRows()
     let next = other ?? CellGrid(rows: rows, columns: columns, historyLimit: 0)
     (other, grid, self.isAlternate) = (grid, next, isAlternate)
   }
@@ -97,7 +103,7 @@ extension TerminalScreen {
     switch sequence.introducer {
     case UInt8(ascii: "c"): reset()
     case UInt8(ascii: "7"): saveCursor()
-    case UInt8(ascii: "8"): restoreCursor()
+    case UInt8(ascii: "8"): returnCursor()
     case UInt8(ascii: "D"): index(1)
     case UInt8(ascii: "E"):
       index(1)
@@ -141,6 +147,7 @@ extension TerminalScreen {
 
   /// DECALN.
   private mutating func align() {
+    relyOnRows()
     margins = CellGrid.Area(top: 0, bottom: rows - 1, left: 0, right: columns - 1)
     grid.clear(0..<rows, UInt64(UInt8(ascii: "E")))
     (cursor.row, cursor.column, cursor.isWrapPending) = (0, 0, false)
@@ -149,7 +156,7 @@ extension TerminalScreen {
   /// RIS.
   private mutating func reset() {
     self = TerminalScreen(rows: rows, columns: columns, history: historyLimit)
-    rowRelation = .same
+    rowRelation = .same(isAddressed: false)
   }
 
   /// Drops styles, links and clusters that no cell has any more, where there are many.

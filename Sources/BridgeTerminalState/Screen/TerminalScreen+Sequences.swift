@@ -19,7 +19,9 @@ extension TerminalScreen {
     case (0, UInt8(ascii: " ")) where parameters.final == UInt8(ascii: "@"): shiftColumns(-1)
     case (0, UInt8(ascii: " ")) where parameters.final == UInt8(ascii: "A"): shiftColumns(1)
     case (0, UInt8(ascii: "'")): applyColumns()
-    case (0, UInt8(ascii: "$")): applyRectangle()
+    case (0, UInt8(ascii: "$")):
+      relyOnRows()
+      applyRectangle()
     case (_, 0xFF): break
     case _: state.track(bytes)
     }
@@ -57,7 +59,9 @@ extension TerminalScreen {
       let end = min(cursor.column + count, columns)
       grid.fill(cursor.row, from: cursor.column, to: end, blankWord)
     case UInt8(ascii: "b"): repeatLast(count)
-    case UInt8(ascii: "c"), UInt8(ascii: "n"), UInt8(ascii: "t"): break
+    // A report of where the cursor is (DSR).
+    case UInt8(ascii: "n"): relyOnRows()
+    case UInt8(ascii: "c"), UInt8(ascii: "t"): break
     case _: applyEdit(bytes, count)
     }
   }
@@ -75,6 +79,7 @@ extension TerminalScreen {
       grid.deleteCells(cursor.row, at: cursor.column, right: editEnd, count: count, blankWord)
     case UInt8(ascii: "L"), UInt8(ascii: "M"):
       guard isInside else { return }
+      relyOnRows()
       var area = margins
       area.top = cursor.row
       if parameters.final == UInt8(ascii: "L") {
@@ -83,17 +88,20 @@ extension TerminalScreen {
         grid.scrollUp(area, count: count, blankWord, keeps: false)
       }
       (cursor.column, cursor.isWrapPending) = (margins.left, false)
-    case UInt8(ascii: "S"): grid.scrollUp(margins, count: count, blankWord)
+    case UInt8(ascii: "S"):
+      relyOnRows()
+      grid.scrollUp(margins, count: count, blankWord)
     case UInt8(ascii: "T"), UInt8(ascii: "^"):
       // Of all counts only this one may be 0.
       guard parameters.count <= 1, parameters[0] != 0 else { return }
+      relyOnRows()
       grid.scrollDown(margins, count: count, blankWord)
     case UInt8(ascii: "g"):
       if parameters[0] ?? 0 == 0 { tabStops[cursor.column] = false }
       if parameters[0] == 3 { tabStops = tabStops.map { _ in false } }
     case UInt8(ascii: "r"): setRows()
     case UInt8(ascii: "s"): if hasColumnMargins { setColumns() } else { saveCursor() }
-    case UInt8(ascii: "u"): restoreCursor()
+    case UInt8(ascii: "u"): returnCursor()
     case UInt8(ascii: "h"), UInt8(ascii: "l"):
       state.track(bytes)
       followModes()
@@ -133,20 +141,23 @@ extension TerminalScreen {
     }
   }
 
-  private mutating func addressRow() {
+  mutating func addressRow() {
     if !isAlternate { rowRelation.address(isBlank: grid.isBlank) }
   }
+
+  mutating func relyOnRows() { if !isAlternate { rowRelation.rely() } }
 
   private mutating func moveUp(_ count: Int) {
     cursor.isWrapPending = false
     let top = cursor.row >= margins.top ? margins.top : 0
-    if cursor.row < count, !isAlternate { rowRelation.leaveTop() }
+    if !isAlternate { rowRelation.goUp(count, from: cursor.row) }
     cursor.row = max(cursor.row - count, top)
   }
 
   private mutating func moveDown(_ count: Int) {
     cursor.isWrapPending = false
     let bottom = cursor.row <= margins.bottom ? margins.bottom : rows - 1
+    if cursor.row + count > bottom { relyOnRows() }
     cursor.row = min(cursor.row + count, bottom)
   }
 
@@ -175,11 +186,31 @@ extension TerminalScreen {
     let last = min(parameters[1].map { $0 == 0 ? columns : $0 } ?? columns, columns) - 1
     let left = parameters.positive(0) - 1
     guard left < last else { return }
+    relyOnRows()
     (margins.left, margins.right) = (left, last)
     move(row: 0, column: 0)
   }
 
-  mutating func saveCursor() { saved[isAlternate: isAlternate] = cursor }
+  mutating func saveCursor() {
+    relyOnRows()
+    saved[isAlternate: isAlternate] = cursor
+    if !isAlternate { saved.isAligned = rowRelation.isAligned }
+  }
+
+  /// Goes back to where it was saved. The terminal goes to that row of its own, whose text may have
+  /// left since.
+  mutating func returnCursor() {
+    relyOnRows()
+    guard saved[isAlternate: isAlternate] != nil else {
+      // Home.
+      addressRow()
+      return restoreCursor()
+    }
+    let row = cursor.row
+    restoreCursor()
+    guard !isAlternate, cursor.row != row else { return }
+    rowRelation.returnTo(isAligned: saved.isAligned)
+  }
 
   mutating func restoreCursor() {
     cursor = saved[isAlternate: isAlternate] ?? Cursor()

@@ -210,7 +210,7 @@ extension TerminalScreen {
       if cursor.row != margins.bottom {
         if cursor.row < rows - 1 { cursor.row += 1 }
       } else if isInColumns {
-        if !isAlternate { rowRelation.scroll() }
+        if !isAlternate { rowRelation.scroll(isPlain: blankWord == ScreenCell.blankWord) }
         grid.scrollUp(margins, count: 1, blankWord)
       }
     }
@@ -218,6 +218,7 @@ extension TerminalScreen {
 
   /// Goes up; at the start of the region its rows go down.
   mutating func reverseIndex() {
+    relyOnRows()
     cursor.isWrapPending = false
     if cursor.row != margins.top {
       if cursor.row > 0 { cursor.row -= 1 }

@@ -31,6 +31,8 @@ public struct TerminalScreen: Sendable {
   struct Saved: Sendable, Equatable {
     var main: Cursor?
     var alternate: Cursor?
+    /// Whether that of the main screen was saved in the same row of the terminal.
+    var isAligned = false
 
     subscript(isAlternate isAlternate: Bool) -> Cursor? {
       get { isAlternate ? alternate : main }
@@ -68,7 +70,7 @@ public struct TerminalScreen: Sendable {
   /// How often all of the screen was cleared.
   var clears: UInt64 = 0
   /// Of the main screen.
-  var rowRelation = RowRelation.sameSteps(isCleared: false)
+  var rowRelation = RowRelation.initial
   /// What REP repeats: nothing behind any other control function.
   var lastScalar: UInt32 = 0
   /// All that output has set besides.
@@ -184,7 +186,7 @@ public struct TerminalScreen: Sendable {
       return bytes.startIndex
     }
     decoder = ScalarDecoder()
-    if !isAlternate { rowRelation.scroll() }
+    if !isAlternate { rowRelation.scroll(lines, isPlain: blankWord == ScreenCell.blankWord) }
     (cursor.row, cursor.column, cursor.isWrapPending) = (rows - 1, 0, false)
     return index
   }

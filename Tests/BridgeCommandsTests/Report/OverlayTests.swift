@@ -95,6 +95,25 @@ import Testing
     #expect(terminal == screen)
   }
 
+  /// A terminal that breaks the lines of a banner anew has no space left above them: its cursor is
+  /// in one of them then.
+  @Test func ofABannerThatDoesNotFitAnyMoreNothingStays() {
+    var screen = TerminalScreen(rows: 10, columns: 40)
+    screen.track(Array("\u{1B}[H\u{1B}[2Ja\r\n\u{1B}[1mbold\u{1B}[m $ ".utf8))
+    let lines = (0..<7).map { "line \($0) that is longer than 33 columns" }
+    var overlay = Overlay()
+    _ = overlay.draw(lines, on: .of(40, 10)) { screen }
+    var terminal = TerminalScreen(rows: 8, columns: 33)
+    terminal.track(Array("line 0 that is longer than 33 col\r\numns\u{1B}[H\u{1B}[2C".utf8))
+    screen.resize(rows: 8, columns: 33)
+    screen.loseRows()
+    terminal.track(overlay.draw(lines, on: .of(33, 8)) { screen })
+    #expect(terminal.text(ofRow: 0) == "bold $" && terminal.position == (0, 7))
+    terminal.track(overlay.clear())
+    #expect(terminal.text(ofRow: 0) == "bold $" && terminal.text(ofRow: 1) == "")
+    #expect(terminal.position == (0, 7))
+  }
+
   @Test func aLineIsBegunBesideTypedText() {
     var typed = Overlay(cursor: .typing)
     #expect(!typed.leavesLines)

@@ -2,7 +2,8 @@ import BridgeFaults
 import BridgeTerminalState
 import Testing
 
-/// Lines that are shown beside a program's screen go again without a trace.
+/// Lines that are shown beside a program's screen go again without a trace, but that a shell's may
+/// stay raised until it has printed as many.
 @Suite struct ScreenBannerTests {
   /// A terminal that showed something before a program's output came, and what is known of it.
   private struct Pair {
@@ -18,8 +19,28 @@ import Testing
     mutating func print(_ text: String) { print(Array(text.utf8)[...]) }
 
     mutating func print(_ bytes: ArraySlice<UInt8>) {
+      terminal.track(known.take([Array(bytes)]))
       terminal.track(bytes)
-      known.track(bytes)
+    }
+
+    /// Shows lines, which need their rows.
+    mutating func show(_ lines: [String], by banner: inout ScreenBanner) {
+      terminal.track(banner.show(lines))
+      known.makeSpace(lines.count)
+    }
+
+    /// Whether the terminal shows what is known of it, but that all rows may be further up.
+    var isSame: Bool {
+      var (shown, lowered) = (terminal, known)
+      shown.track(lowered.lower())
+      return shown == lowered
+    }
+
+    /// The lines above the screen, and those of the screen, without blank ones.
+    var lines: [String] {
+      let text = String(decoding: terminal.render(), as: UTF8.self)
+      return text.split { !$0.isNumber && !$0.isLetter }.map(String.init)
+        .filter { $0.hasPrefix("line") }
     }
 
     var rows: [String] { (0..<terminal.rows).map { terminal.text(ofRow: $0) } }
@@ -96,12 +117,78 @@ import Testing
     #expect(ScreenBanner(over: pair.known) == nil)
     pair.print("$ cd\r\n$ ")
     #expect(pair.rows == (0..<6).map { pair.known.text(ofRow: $0) })
-    let before = pair.terminal
     var banner = try #require(ScreenBanner(over: pair.known))
-    pair.terminal.track(banner.show(["lost", "again in 3 s"]))
+    pair.show(["lost", "again in 3 s"], by: &banner)
     #expect(pair.rows == ["3", "4", "$ cd", "$", "lost", "again in 3 s"])
     pair.terminal.track(banner.clear())
-    #expect(pair.terminal == before)
+    #expect(pair.rows == ["3", "4", "$ cd", "$", "", ""])
+    pair.print("ls\r\n$ ")
+    #expect(pair.rows == ["3", "4", "$ cd", "$ ls", "$", ""])
+    pair.print("ls\r\n$ ls\r\n$ ")
+    #expect(pair.rows == ["4", "$ cd", "$ ls", "$ ls", "$ ls", "$"])
+    #expect(!pair.known.isRaised && pair.terminal == pair.known)
+  }
+
+  /// What a program addresses is where it has put it, whatever comes between.
+  @Test(arguments: [
+    "\u{1B}[2;1H", "\u{1B}[3d", "\u{1B}[6n", "\u{1B}[?6n", "\u{1B}[5A", "\u{1B}[B", "\u{1B}[2;4r",
+    "\u{1B}M", "\u{1B}[L", "\u{1B}[M", "\u{1B}[S", "\u{1B}[T", "\u{1B}7", "\u{1B}8", "\u{1B}[s",
+    "\u{1B}[u", "\u{1B}[?1048l", "\u{1B}[?1049h", "\u{1B}[?47h", "\u{1B}[?6h", "\u{1B}#8",
+    "\u{1B}[1;1;2;2$z", "\u{1B}[44m\n", "\u{1B}[44m\r\n\r\n",
+  ])
+  func aProgramThatReliesOnRowsFindsThem(_ sequence: String) throws {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    for number in 0..<9 { pair.print("line\(number)\r\n") }
+    pair.print("\u{1B}7$ ")
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.show(["lost", "again in 3 s"], by: &banner)
+    pair.terminal.track(banner.clear())
+    #expect(pair.known.isRaised)
+    pair.print("ls" + sequence)
+    #expect(!pair.known.isRaised)
+    #expect(pair.terminal == pair.known)
+  }
+
+  @Test(arguments: [
+    "text", "\r\u{1B}[K$ text", "\u{1B}[2A\u{1B}[2KX\r\n\n", "\u{8}\t\u{7}", "\u{1B}[J",
+    "\u{1B}[2J",
+    "\u{1B}[3C\u{1B}[1D\u{1B}[7G", "\u{1B}[?2004h\u{1B}[?25l", "\u{1B}[1;31mred\u{1B}[m",
+    "\u{1B}[44mX\u{1B}[m\n",
+  ])
+  func whatALineEditorWritesKeepsThemRaised(_ text: String) throws {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    for number in 0..<9 { pair.print("line\(number)\r\n") }
+    pair.print("$ ")
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.show(["lost", "again in 3 s"], by: &banner)
+    pair.terminal.track(banner.clear())
+    pair.print(text)
+    #expect(pair.known.isRaised && pair.isSame)
+  }
+
+  /// As where a person makes the window larger while the link is down.
+  @Test(arguments: [(6, 20), (4, 20), (9, 20), (30, 20), (6, 12), (12, 40)], 1...4)
+  func noLineIsLostOrDoubledByANewSize(_ size: (Int, Int), _ count: Int) throws {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    for number in 0..<20 { pair.print("line\(number)\r\n") }
+    pair.print("$ ")
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.show((0..<count).map { "lost \($0)" }, by: &banner)
+    pair.terminal.resize(rows: size.0, columns: size.1)
+    pair.known.resize(rows: size.0, columns: size.1)
+    pair.known.loseRows()
+    #expect(ScreenBanner(over: pair.known) == nil)
+    pair.terminal.track(Array("\u{1B}7\r\n\u{1B}[J\u{1B}8".utf8))
+    for number in 20..<80 {
+      pair.print("line\(number)\r\n")
+      // Sooner or later it is known again what the terminal shows.
+      if ScreenBanner(over: pair.known) != nil {
+        #expect(pair.rows == (0..<pair.known.rows).map { pair.known.text(ofRow: $0) })
+      }
+    }
+    #expect(ScreenBanner(over: pair.known) != nil)
+    let lines = pair.lines
+    #expect(lines == (0..<80).map { "line\($0)" })
   }
 
   @Test func norIsWhatATerminalShowsThatMovesItsRows() {
@@ -112,15 +199,21 @@ import Testing
     #expect(ScreenBanner(over: pair.known) == nil)
   }
 
+  /// A terminal goes back to a row, not to what was in it.
+  @Test func norWhereTheCursorWasSavedBeforeTheyWere() {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    pair.print("one\u{1B}7\r\n\n\n\n\n\n\n\u{1B}8two")
+    #expect(ScreenBanner(over: pair.known) == nil)
+  }
+
   @Test(arguments: 1..<4) func norWithinACharacter(_ cut: Int) throws {
     var pair = Pair(rows: 4, columns: 6, before: Self.shell)
     pair.print("\u{1B}[H\u{1B}[2Jone\r\ntwo\r\n\r\nabcdef")
     pair.print(Array("\u{1F600}".utf8)[..<cut])
-    let before = pair.terminal
     var banner = try #require(ScreenBanner(over: pair.known))
-    pair.terminal.track(banner.show(["lost"]))
+    pair.show(["lost"], by: &banner)
     pair.terminal.track(banner.clear())
-    #expect(pair.terminal == before)
+    #expect(pair.isSame)
     pair.print(Array("\u{1F600}".utf8)[cut...])
     #expect(pair.rows == ["two", "", "abcdef", "\u{1F600}"])
   }
@@ -133,16 +226,17 @@ import Testing
     let output = ScreenOutput.pieces(Int.random(in: 1...200, using: &random), using: &random)
     let cut = Int.random(in: 0...output.count, using: &random)
     pair.print(output[..<cut])
-    var banner = try #require(ScreenBanner(over: pair.known))
+    let first = ScreenBanner(over: pair.known)
+    var banner = try #require(first)
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let count = Int.random(in: 1...4, using: &random)
-      pair.terminal.track(banner.show((0..<count).map { "line \($0)" }))
+      pair.show((0..<count).map { "line \($0)" }, by: &banner)
     }
     pair.terminal.track(banner.clear())
-    let isSame = pair.terminal == pair.known
+    let isSame = pair.isSame
     #expect(isSame, "at byte \(cut)")
     pair.print(output[cut...])
-    let followed = pair.terminal == pair.known
+    let followed = pair.isSame
     #expect(followed, "after the rest")
   }
 
