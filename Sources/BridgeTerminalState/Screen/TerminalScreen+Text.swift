@@ -218,8 +218,8 @@ extension TerminalScreen {
 
   /// Goes up; at the start of the region its rows go down.
   mutating func reverseIndex() {
-    relyOnRows()
     cursor.isWrapPending = false
+    if !isAlternate { rowRelation.goUp(1, from: cursor.row) }
     if cursor.row != margins.top {
       if cursor.row > 0 { cursor.row -= 1 }
     } else if isInColumns {

@@ -131,8 +131,9 @@ import Testing
 
   /// What a program addresses is where it has put it, whatever comes between.
   @Test(arguments: [
-    "\u{1B}[2;1H", "\u{1B}[3d", "\u{1B}[6n", "\u{1B}[?6n", "\u{1B}[5A", "\u{1B}[B", "\u{1B}[2;4r",
-    "\u{1B}M", "\u{1B}[L", "\u{1B}[M", "\u{1B}[S", "\u{1B}[T", "\u{1B}7", "\u{1B}8", "\u{1B}[s",
+    "\u{1B}[2;1H", "\u{1B}[3d", "\u{1B}[6n", "\u{1B}[?6n", "\u{1B}M\u{1B}M\u{1B}M\u{1B}M",
+    "\u{1B}[5A", "\u{1B}[B", "\u{1B}[2;4r",
+    "\u{1B}[L", "\u{1B}[M", "\u{1B}[S", "\u{1B}[T", "\u{1B}7", "\u{1B}8", "\u{1B}[s",
     "\u{1B}[u", "\u{1B}[?1048l", "\u{1B}[?1049h", "\u{1B}[?47h", "\u{1B}[?6h", "\u{1B}#8",
     "\u{1B}[1;1;2;2$z", "\u{1B}[44m\n", "\u{1B}[44m\r\n\r\n",
   ])
@@ -151,6 +152,7 @@ import Testing
 
   @Test(arguments: [
     "text", "\r\u{1B}[K$ text", "\u{1B}[2A\u{1B}[2KX\r\n\n", "\u{8}\t\u{7}", "\u{1B}[J",
+    "\r\u{1B}M\u{1B}M\u{1B}[K",
     "\u{1B}[2J",
     "\u{1B}[3C\u{1B}[1D\u{1B}[7G", "\u{1B}[?2004h\u{1B}[?25l", "\u{1B}[1;31mred\u{1B}[m",
     "\u{1B}[44mX\u{1B}[m\n",
