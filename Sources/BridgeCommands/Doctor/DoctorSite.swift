@@ -47,8 +47,9 @@ package struct DoctorSite: Sendable, Equatable {
   /// The keywords of ssh_config with a part in `kind`.
   package static func keywords(of kind: DoctorStep.Kind) -> Set<String> {
     switch kind {
-    case .resolve: ["HostName", "AddressFamily", "BindAddress", "BindInterface"]
-    case .connect: ["Port", "ProxyJump", "ProxyCommand", "ConnectTimeout"]
+    case .resolve: ["HostName", "AddressFamily"]
+    case .connect:
+      ["Port", "ProxyJump", "ProxyCommand", "ConnectTimeout", "BindAddress", "BindInterface"]
     case .keyExchange: ["HostKeyAlgorithms", "KexAlgorithms", "Ciphers", "MACs"]
     case .hostKey:
       [

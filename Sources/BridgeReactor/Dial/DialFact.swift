@@ -20,6 +20,7 @@ package enum DialFact: Sendable, Equatable {
     package var words: String {
       switch self {
       case .connected: "connected"
+      case .failed(ErrorNumber.sourceMissing): "this machine has no such address to connect from"
       case .failed(let errno): ListeningSocket.Failure(errno: errno).words
       case .abandoned: "another address was faster"
       case .unanswered: "no answer"

@@ -63,7 +63,13 @@ package struct Route: Sendable {
     switch source {
     case nil: return [:]
     case .interface(let name): addresses = NetworkInterfaces.addresses(of: name)
-    case .address(let text): addresses = try await lookUp(text, within: timeout)
+    case .address(let text):
+      do throws(DialFailure) {
+        addresses = try await lookUp(text, within: timeout)
+      } catch {
+        // The name is one of this machine: nothing is wrong with that of the host.
+        throw error.cause == .cancelled ? error : Self.failure(ErrorNumber.sourceMissing)
+      }
     }
     return Dictionary(addresses.map { ($0.family, $0) }) { first, _ in first }
   }

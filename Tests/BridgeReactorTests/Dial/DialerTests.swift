@@ -49,7 +49,8 @@ import Testing
 
   /// Nothing is sent from another address than the one that was asked for.
   @Test(arguments: [
-    DialSource.address("192.0.2.1"), .address("::1"), .interface("none0"),
+    DialSource.address("192.0.2.1"), .address("::1"), .address("nowhere.invalid"),
+    .interface("none0"),
   ])
   func anEndThatThisMachineHasNotIsNoDial(_ source: DialSource) async throws {
     let listener = try LoopbackListener(at: .loopback)
