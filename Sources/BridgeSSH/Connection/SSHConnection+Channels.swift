@@ -9,8 +9,8 @@ extension SSHConnection {
 
   /// Runs `command` as the server's login shell would, with a terminal when one is given.
   ///
-  /// Each variable of `environment` costs a round trip; one that the server does not take
-  /// (AcceptEnv of sshd) is left out.
+  /// Each variable of `environment` but the last costs a round trip; one that the server does not
+  /// take (AcceptEnv of sshd) is left out.
   /// - Throws: `validationError` for a NUL byte, more than 32,000 bytes, or a control character in
   ///   the terminal's type; `sshConnectionFailed`
   ///   when the server refuses; what ended the connection; `cancelled`.
@@ -63,12 +63,12 @@ extension SSHConnection {
       // A command that was not sent has not run.
       try value(of: asked.mapError(\.ofTheLink))
     }
-    for variable in environment { try await send(variable, to: native) }
+    for variable in environment.dropLast() { try await send(variable, to: native) }
     // Registered in the same turn: what the server says next may be all that it says, and the end
     // of the link. Not before: what the channel brings must not end it while a request on it is
     // under way.
     let started = await request(of: native) {
-      $0.start(program)
+      $0.start(program, with: environment.last)
     } answer: {
       $0.register(native, command: program.text, window: window)
     }
@@ -83,14 +83,13 @@ extension SSHConnection {
 
   /// Opens a channel for a command or a shell.
   ///
-  /// A server counts them (MaxSessions of sshd), and gives up its count of a channel only some time
-  /// after it has read that we have closed it: an open right behind that is refused. It is put once
-  /// more when the server has answered something else in between.
+  /// A server counts them (MaxSessions of sshd), and gives up its count of a channel only when it
+  /// has read that we have closed it, and what ran there is over: an open right behind that is
+  /// refused. It is put again when the server has answered something else in between, and for a
+  /// while longer after pauses.
   private func openSession(window: Int) async -> Outcome<NativeChannel> {
-    let opened = await askForSession(window: window)
-    guard case .failure(let failure) = opened, case .channelRefused = failure.observation,
-      ending == nil, hasJustClosed || !closing.isEmpty
-    else {
+    var opened = await askForSession(window: window)
+    guard hasBeenRefused(opened), hasJustClosed || !closing.isEmpty else {
       if case .success = opened { hasJustClosed = false }
       return opened
     }
@@ -100,9 +99,36 @@ extension SSHConnection {
     } catch {
       // The open tells what has become of the connection.
     }
-    let again = await askForSession(window: window)
-    if case .success = again { lastRefusal = nil }
-    return again
+    opened = await askForSession(window: window)
+    for pause in Self.refusalPauses where hasBeenRefused(opened) {
+      if case .failure(let failure) = await self.pause(for: pause) { return .failure(failure) }
+      opened = await askForSession(window: window)
+    }
+    if case .success = opened { lastRefusal = nil }
+    return opened
+  }
+
+  /// A program that has closed its streams ends soon after, on a busy host too.
+  private static let refusalPauses: [Duration] = [25, 50, 100, 200, 400, 800].map {
+    .milliseconds($0)
+  }
+
+  private func hasBeenRefused(_ opened: Outcome<NativeChannel>) -> Bool {
+    guard case .failure(let failure) = opened, case .channelRefused = failure.observation else {
+      return false
+    }
+    return ending == nil
+  }
+
+  private func pause(for duration: Duration) async -> Outcome<Void> {
+    let timer = Mutex(LoopTimer?.none)
+    defer { timer.withLock { $0?.cancel() } }
+    return await wait(phase: .openChannel, within: nil) { connection, id, answer in
+      let due = LoopTimer(after: duration, on: connection.reactor) { [weak connection] in
+        connection?.assumeIsolated { if $0.callers.take(id) != nil { answer(.success(())) } }
+      }
+      timer.withLock { $0 = due }
+    }
   }
 
   /// How long the server may be silent before it answers to an open.

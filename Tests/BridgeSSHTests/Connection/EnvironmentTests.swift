@@ -53,6 +53,74 @@ import Testing
     }
   }
 
+  /// The answers that a server may give to a variable and to the start, which it has read by then.
+  @Test(arguments: [(99, 99), (100, 99), (99, 100), (100, 100)] as [(UInt8, UInt8)])
+  func theLastVariableCostsNoRoundTrip(_ answers: (UInt8, UInt8)) async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      for _ in 0..<2 {
+        var reader = WireReader(Array(try client.expect(98).dropFirst()))
+        _ = reader.uint32()
+        record(String(decoding: reader.string() ?? [], as: UTF8.self))
+      }
+      try client.say(answers.0) { $0.uint32(number) }
+      try client.say(answers.1) { $0.uint32(number) }
+      // All that it says, and the end of the link, come at once.
+      guard answers.1 == 99 else { return try client.listenToTheEnd() }
+      try client.send(client.data(Array("all".utf8), of: number))
+      try client.send(client.exitStatus(of: number))
+      try client.send(client.message(96, of: number))
+      try client.send(client.message(97, of: number))
+    }) { server in
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port),
+        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+      try await connection.connect()
+      let environment = [EnvironmentVariable("A", "1")]
+      if answers.1 == 99 {
+        let remote = try await connection.execute("true", environment: environment)
+        #expect(try await text(remote.standardOutput) == "all")
+        #expect(try await remote.exitStatus() == .status(0))
+      } else {
+        let error = await failure {
+          _ = try await connection.execute("true", environment: environment)
+        }
+        guard case .sshConnectionFailed = error else {
+          Issue.record("\(String(describing: error))")
+          return
+        }
+      }
+      #expect(server.collected == ["env", "exec"])
+      await connection.close()
+    }
+  }
+
+  /// A server that goes in place of an answer has read the start as well.
+  @Test func whatWasSentBehindAVariableMayHaveRun() async throws {
+    try await withScript({ client, _ in
+      try client.admit()
+      let number = try client.openRequest()
+      try client.confirmChannel(number)
+      _ = try client.expect(98)
+      _ = try client.expect(98)
+    }) { server in
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port),
+        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
+      try await connection.connect()
+      let error = await failure {
+        _ = try await connection.execute("true", environment: [EnvironmentVariable("A", "1")])
+      }
+      guard case .sshOutcomeUnknown = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      await connection.close()
+    }
+  }
+
   @Test(arguments: [
     ("", "x"), ("A=B", "x"), ("A", "x\u{0}y"), ("A", String(repeating: "x", count: 40_000)),
   ])

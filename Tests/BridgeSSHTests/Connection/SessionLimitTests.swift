@@ -61,7 +61,32 @@ import Testing
     }
   }
 
-  /// Nothing was closed, or it was put once more already.
+  /// What ran on the channel before is not over yet.
+  @Test func itIsPutAgainForAWhile() async throws {
+    try await withScript({ client, record in
+      try client.admit()
+      try serveCommand(of: client)
+      for _ in 0..<6 {
+        let (type, number) = try nextOpen(of: client)
+        record(type)
+        try client.refuseChannel(number, reason: 2, "open failed")
+      }
+      try serveCommand(of: client)
+      try client.listenToTheEnd()
+    }) { server in
+      let connection = try await connection(to: server)
+      for _ in 0..<2 {
+        let command = try await connection.execute("true")
+        #expect(try await command.exitStatus() == .status(0))
+      }
+      #expect(
+        server.collected == ["session", "probe@bridge"] + Array(repeating: "session", count: 4))
+      #expect(await connection.lastRefusal == nil)
+      await connection.close()
+    }
+  }
+
+  /// Nothing was closed, or it was put for a while already.
   @Test func aRefusalThatStaysIsFinal() async throws {
     try await withScript({ client, record in
       try client.admit()
@@ -79,7 +104,8 @@ import Testing
         let error = await failure { _ = try await connection.execute("true") }
         #expect(error?.exitCode(in: await connection.lastRefusal) == .protocolBroken)
       }
-      #expect(server.collected == ["session", "probe@bridge", "session", "session"])
+      #expect(
+        server.collected == ["session", "probe@bridge"] + Array(repeating: "session", count: 8))
       await connection.close()
     }
   }

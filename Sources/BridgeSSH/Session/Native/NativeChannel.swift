@@ -18,6 +18,10 @@ import CLibSSH2
   private let window: Int
   /// The server closed it in place of an answer to a request.
   private(set) var isClosedUnanswered = false
+  /// The start was sent behind a variable that is not answered yet.
+  private var isSentAhead = false
+  /// The variable that goes with the start was answered.
+  private var isVariableAnswered = false
   /// Its output has ended, and the window is open for reading all of it: that needs nothing from
   /// the wire any more, which may exchange keys from the next packet on, or end.
   private(set) var isOutputHere = false
@@ -105,8 +109,31 @@ import CLibSSH2
     }
   }
 
-  /// Starts `program`.
-  func start(_ program: RemoteProgram) -> Attempt<Void> {
+  /// Starts `program`, with one more variable, which costs no round trip: the start is sent before
+  /// the server has answered to the variable. It answers in order (RFC 4254, 4).
+  func start(_ program: RemoteProgram, with variable: EnvironmentVariable?) -> Attempt<Void> {
+    guard let variable, !isVariableAnswered else { return start(program) }
+    let asked = set(variable)
+    switch asked {
+    case .done: break
+    // It was left out.
+    case .failed(.channelRequestDenied, _) where !isClosedUnanswered: break
+    case .failed: return asked
+    case .again:
+      guard !isSentAhead else { return .again }
+      isSentAhead = true
+      // The answer to the variable would be taken for the one to the start.
+      session.isDeaf = true
+      let sent = start(program)
+      session.isDeaf = false
+      session.wire.tryAgain()
+      return sent
+    }
+    isVariableAnswered = true
+    return start(program)
+  }
+
+  private func start(_ program: RemoteProgram) -> Attempt<Void> {
     let name = program.request.rawValue
     return request { channel in
       guard program.request != .shell else {

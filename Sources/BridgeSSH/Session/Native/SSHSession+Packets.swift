@@ -5,6 +5,7 @@ extension SSHSession {
   /// libssh2's RECV: no byte beyond what it needs to know next (`PacketFraming`).
   func give(_ target: UnsafeMutableRawBufferPointer) -> Int {
     confirmPacket()
+    if isDeaf { return -Int(EAGAIN) }
     switch wire.seal {
     case .open: break
     case .silent: return -Int(EAGAIN)

@@ -39,6 +39,8 @@ import Glibc
   var rsaRequest: RSARequest?
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
+  /// The library gets nothing that has come, for the time of a call that only sends.
+  var isDeaf = false
   /// The receive windows of all channels that the library has, in bytes.
   var windows = 0
   /// The memory that the library holds.
