@@ -12,7 +12,16 @@ extension AppError {
   /// reconnect: only the plan decides that.
   public func shownMessage(in context: FailureContext? = nil) -> String {
     let row = row
-    return context?.fact(of: self) ?? row.shown() ?? row.message() ?? row.fact() ?? row.remedy
+    return context?.fact(of: self) ?? refusal(in: context) ?? row.shown() ?? row.message()
+      ?? row.fact() ?? row.remedy
+  }
+
+  /// What the host has not done after the login: it was connected to.
+  private func refusal(in context: FailureContext?) -> String? {
+    guard case .sshConnectionFailed(let host, let reason) = self, let context,
+      context.phase.isAfterLogin
+    else { return nil }
+    return "\(Payload.exact(host)): \(Payload.exact(reason))"
   }
 
   /// The remedy, to show under `shownMessage`; nil where that says all there is to say.

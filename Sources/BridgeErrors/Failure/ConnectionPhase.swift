@@ -23,4 +23,12 @@ public enum ConnectionPhase: String, Sendable, CaseIterable {
   case upgrade
   /// The connection is being closed.
   case close
+
+  /// Whether the user of an SSH connection is logged in.
+  var isAfterLogin: Bool {
+    switch self {
+    case .openChannel, .execute, .stream, .close: true
+    case .resolve, .dial, .banner, .keyExchange, .hostKey, .authenticate, .upgrade: false
+    }
+  }
 }

@@ -24,6 +24,14 @@ import Testing
       ])
   }
 
+  /// A host that refuses something later was connected to.
+  @Test(arguments: [ConnectionPhase.openChannel, .execute])
+  func whatIsRefusedAfterTheLoginIsNoMissingConnection(_ phase: ConnectionPhase) {
+    let refusal = SSHFailure.Observation.channelRefused(reason: 2, hasTarget: false)
+    let cause = Self.lines(refusal, phase).first
+    #expect(cause?.hasPrefix("bridgectl: [sshConnectionFailed] SSH Error: web: The server") == true)
+  }
+
   static let causes: [(SSHFailure.Observation, ConnectionPhase, String)] = [
     (.deadline, .dial, "[sshTimeout] web (10.0.0.5) did not answer for 10 seconds."),
     (.deadline, .authenticate, "[sshTimeout] web did not answer for 10 seconds."),
