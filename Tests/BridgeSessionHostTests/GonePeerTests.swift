@@ -4,8 +4,23 @@ import Testing
 @testable import BridgeSessionHost
 
 /// A peer whose end of the output is closed while its last frames wait in the other pipe: so sshd
-/// leaves a session whose connection has ended.
-@Suite struct GonePeerTests {
+/// leaves a session whose connection has ended. One after the other: a program that is being
+/// started has all descriptors for a moment.
+@Suite(.serialized) struct GonePeerTests {
+  /// The session goes on, and each broken link would leave one behind.
+  @Test(arguments: [["wait"], ["read", "--follow"]])
+  func whatWaitsForTheEndDoesNotOutliveItsClient(_ verb: [String]) throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("echo here; exec sleep 600")
+    _ = try bench.start(spec)
+    let waiter = try bench.launch(verb + ["--session", spec.session.description])
+    waiter.output.descriptor.closeNow()
+    // It has its input still.
+    _ = waiter.exitStatus()
+    #expect(try bench.status(spec.session)?.state == .running)
+    _ = try bench.run(["kill", "--session", spec.session.description])
+  }
+
   @Test func itsLastWishCounts() throws {
     let folder = try JournalTests.Folder()
     let session = Identifier(high: 1, low: 1)

@@ -72,6 +72,28 @@ enum Poller {
     return list[0].readiness.isAny
   }
 
+  /// Whether what is written to a descriptor has no reader any more, within `milliseconds`: the
+  /// connection that carried it is gone.
+  static func isAbandoned(_ descriptor: Int32, within milliseconds: UInt64) -> Bool {
+    var list = PollList<Void>()
+    list.add((), descriptor)
+    list.wait(milliseconds)
+    return list[0].readiness.isClosed
+  }
+
+  /// Waits until a descriptor can be read, or has ended; false where `output` has no reader any
+  /// more before.
+  static func isReadable(_ descriptor: Int32, whileRead output: Int32) -> Bool {
+    while true {
+      var list = PollList<Void>()
+      list.add((), descriptor, reads: true)
+      list.add((), output)
+      list.wait(nil)
+      if list[0].readiness.isAny { return true }
+      if list[1].readiness.isClosed { return false }
+    }
+  }
+
   /// Waits for a time only.
   static func pause(_ milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

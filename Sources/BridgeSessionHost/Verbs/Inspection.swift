@@ -48,7 +48,8 @@ struct Inspection {
         }
         return HostStatus.success
       }
-      Poller.pause(100)
+      // Its client may have gone while nothing is printed.
+      guard !Poller.isAbandoned(1, within: 100) else { return HostStatus.storage }
     }
   }
 
@@ -89,7 +90,10 @@ struct Inspection {
       let socket = try? files.connect()
       if socket?.send([LocalMessage.version, LocalMessage.wait, 0]) == true {
         socket?.waitsForever()
-        _ = socket?.receive()
+        guard let socket, Poller.isReadable(socket.number, whileRead: 1) else {
+          return HostStatus.storage
+        }
+        _ = socket.receive()
       }
       // A keeper with too many waiting callers closes at once.
       Poller.pause(Machine.milliseconds < asked + 5 ? Self.retryPause : 5)
