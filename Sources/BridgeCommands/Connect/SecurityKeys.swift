@@ -1,8 +1,8 @@
 package import BridgeErrors
 import BridgeSSH
 
-/// What is said before a dial about keys that live on a FIDO device (sk-): they need more of a
-/// signature than libssh2 sends.
+/// What is said before a dial about keys that live on a FIDO device (sk-): only an ssh-agent that
+/// holds one has it sign.
 package struct SecurityKeys: Sendable, Equatable {
   /// The error that ends the run before anything is dialed; nil where something else may do.
   package private(set) var error: AppError?
@@ -18,6 +18,8 @@ package struct SecurityKeys: Sendable, Equatable {
     _ settings: ConnectSettings, typed: [String], canAskPassword: Bool,
     isSecurityKey: (String) -> Bool
   ) {
+    // It may hold them.
+    if settings.identities.contains(where: \.isAgent) { return }
     var others = canAskPassword
     var first: String?
     for identity in settings.identities {
@@ -26,12 +28,13 @@ package struct SecurityKeys: Sendable, Equatable {
         continue
       }
       let shown = PeerText.escaped(path, limit: 1024)
-      let name = "The security key \(shown) (sk-) with this libssh2"
+      let name = "The security key \(shown) (sk-) without an ssh-agent that holds it (ssh-add)"
       if typed.contains(path) { error = error ?? .featureUnavailable(feature: name) }
       let place = settings.identityLocations[path].map { " (\($0))" } ?? ""
       first = first ?? name + place
       warnings.append(
-        "\(shown) is a security key (sk-), which this libssh2 cannot use; it is not offered\(place)"
+        "\(shown) is a security key (sk-), which is used through an ssh-agent that holds it "
+          + "(ssh-add); it is not offered\(place)"
       )
     }
     if let first, !others { error = error ?? .featureUnavailable(feature: first) }
@@ -46,4 +49,9 @@ package struct SecurityKeys: Sendable, Equatable {
       problem.publicBlob.flatMap { HostKey(blob: $0) }?.type.hasPrefix("sk-") == true
     }
   }
+}
+
+extension ConnectSettings.Identity {
+  /// Whether it is an ssh-agent.
+  fileprivate var isAgent: Bool { if case .agent = self { true } else { false } }
 }

@@ -115,6 +115,8 @@ extension SSHConnection {
     switch offer {
     case .keyFile(let path):
       return try await offerKeyFile(path, plan: &plan)
+    case .certificate(let certificate, let path):
+      return try await offerCertificate(certificate, ofKeyIn: path, plan: &plan)
     case .agentKeys(let wanted):
       return try await askAgent(wanted, plan: &plan)
     case .agentKey(let key):

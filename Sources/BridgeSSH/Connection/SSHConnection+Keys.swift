@@ -32,10 +32,11 @@ extension SSHConnection {
       return useless(wanted, problem.reason)
     case .success(.success(let answer)):
       let keys = answer.identities.map { AgentKey(blob: $0.blob, type: $0.type, socketPath: path) }
-      let usable = keys.filter(\.isUsable)
+      let usable = keys.filter { $0.algorithm != nil }
       let preferred = answer.preferred.compactMap { blob in usable.first { $0.blob == blob } }
       let others = wanted.isLimited ? [] : usable.filter { !preferred.contains($0) }
       plan.insert(preferred, others: others, behind: wanted.behind)
+      plan.add(held: usable)
       login.list(held: keys.count, offered: preferred.count + others.count)
       guard usable.isEmpty else { return .notAvailable }
       let types = Set(keys.map(\.type)).sorted().joined(separator: ", ")
@@ -52,30 +53,33 @@ extension SSHConnection {
   func offerAgentKey(
     _ key: AgentKey, plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
-    login.show(key.blob)
-    guard plan.isFirst(key.blob) else {
+    try await offer(key, as: key.blob, plan: &plan)
+  }
+
+  /// - Parameter blob: the key, or a certificate of it.
+  private func offer(
+    _ key: AgentKey, as blob: [UInt8], plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    login.show(blob)
+    guard plan.isFirst(blob) else {
       login.passOver(Self.offeredBefore)
       return .notAvailable
     }
     let user = configuration.user
     let left = login.timeLeft
     let problem = Mutex(AgentProblem?.none)
-    if key.isRSA { login.signsByRSA() }
-    let request = key.isRSA ? RSARequest(user: user, blob: key.blob) : nil
-    guard !key.isRSA || request != nil else { return .notAvailable }
+    guard let request = PublicKeyRequest(user: user, blob: blob) else { return .notAvailable }
+    let algorithm = request.algorithm
+    if algorithm.isRSA { login.signsByRSA() }
     let answer = try await answer(isHelped: true) { session in
-      let sign: ([UInt8]) -> [UInt8]? = { data in
-        key.sign(data, within: left) { reason in problem.withLock { $0 = reason } }
+      session.authenticate(request) { data in
+        key.sign(data, by: algorithm, within: left) { reason in problem.withLock { $0 = reason } }
       }
-      guard let request else {
-        return session.authenticate(user: user, publicKey: key.blob, signer: sign)
-      }
-      return session.authenticate(request, signer: sign)
     }
     guard let problem = problem.withLock({ $0 }) else { return answer }
     if let shortage = localShortage(problem.errno) { throw shortage }
     guard case .unusable = answer else { return answer }
-    plan.withdraw(key.blob)
+    plan.withdraw(blob)
     return .unusable(observed(.keyUnusable(reason: problem.reason)))
   }
 
@@ -92,7 +96,9 @@ extension SSHConnection {
   ) async throws(SSHFailure) -> Answer {
     let library = library
     let info: PrivateKeyInfo
-    switch try await read(path) {
+    let (found, certificate) = try await read(path)
+    if let certificate { plan.follow(certificate, keyFile: path) }
+    switch found {
     case .failure(let problem):
       if let shortage = localShortage(problem.errno) { throw shortage }
       // A public key stands for the agent's, which was offered before.
@@ -112,21 +118,42 @@ extension SSHConnection {
       login.passOver(Self.offeredBefore)
       return .notAvailable
     }
-    guard info.isEncrypted else { return try await offer(path, info, passphrase: nil) }
-    return try await offerEncrypted(path, info)
+    return try await offerOpened(path, info, nil)
   }
 
-  /// The file may be on a file server that does not answer: its time counts as authentication.
-  private func read(_ path: String) async throws(SSHFailure) -> Result<
-    PrivateKeyInfo, KeyFile.Problem
-  > {
+  /// Offers a certificate of the key in the file at `path`, which signs; or that of an agent, which
+  /// needs no passphrase.
+  func offerCertificate(
+    _ certificate: UserCertificate, ofKeyIn path: String, plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    if let key = plan.agentKey(of: certificate) {
+      return try await offer(key, as: certificate.blob, plan: &plan)
+    }
+    login.show(certificate.blob)
+    guard case .success(let info) = try await read(path).key,
+      info.refusal(library: library, hasPassphrase: true) == nil
+    else { return .notAvailable }
+    guard plan.isFirst(certificate.blob) else {
+      login.passOver(Self.offeredBefore)
+      return .notAvailable
+    }
+    return try await offerOpened(path, info, certificate)
+  }
+
+  /// The file, and the certificate beside it. They may be on a file server that does not answer:
+  /// its time counts as authentication.
+  private func read(
+    _ path: String
+  ) async throws(SSHFailure) -> (
+    key: Result<PrivateKeyInfo, KeyFile.Problem>, certificate: UserCertificate?
+  ) {
     let begun = ContinuousClock.now
     let read = await elsewhere(phase: .authenticate, within: login.timeLeft) {
-      await BlockingThreads.files.run { KeyFile.read(path) }
+      await BlockingThreads.files.run { (KeyFile.read(path), KeyFile.certificate(of: path)) }
     }
     login.spend(ContinuousClock.now - begun)
     switch read {
-    case .success(let result?): return result
+    case .success(let result?): return (result.0, result.1)
     case .success(nil): throw failure(observation: .cancelled, phase: .authenticate)
     case .failure(var failure):
       if failure.observation == .deadline {
@@ -136,9 +163,11 @@ extension SSHConnection {
     }
   }
 
-  private func offerEncrypted(
-    _ path: String, _ info: PrivateKeyInfo
+  /// - Parameter certificate: what is offered in place of the key itself.
+  private func offerOpened(
+    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?
   ) async throws(SSHFailure) -> Answer {
+    guard info.isEncrypted else { return try await offer(path, info, certificate, passphrase: nil) }
     let ask = configuration.interaction.passphrase
     let reason = info.refusal(library: library, hasPassphrase: false) ?? "The key is encrypted."
     var last = Answer.unusable(observed(.keyUnusable(reason: reason)))
@@ -146,7 +175,7 @@ extension SSHConnection {
       let given = try await self.ask(phase: .authenticate) { await ask(path) }
       guard let given else { return last }
       if given.problem == nil {
-        last = try await offer(path, info, passphrase: given)
+        last = try await offer(path, info, certificate, passphrase: given)
         guard case .unusable = last else { return last }
       }
       last = .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
@@ -155,7 +184,7 @@ extension SSHConnection {
   }
 
   private func offer(
-    _ path: String, _ info: PrivateKeyInfo, passphrase: Secret?
+    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?, passphrase: Secret?
   ) async throws(SSHFailure) -> Answer {
     let begun = ContinuousClock.now
     let found = await elsewhere(phase: .authenticate, within: login.timeLeft) {
@@ -166,7 +195,10 @@ extension SSHConnection {
       throw failure(observation: .cancelled, phase: .authenticate)
     }
     switch found {
-    case .key(let key): return try await offer(key)
+    case .key(let key):
+      // One of another key is of no use.
+      guard certificate.map({ $0.key == key.blob }) ?? true else { return .notAvailable }
+      return try await offer(key, as: certificate?.blob ?? key.blob)
     case .other:
       let reason = "The key is of a kind that SSH does not use; use an ed25519 or ECDSA key."
       return .unusable(observed(.keyUnusable(reason: reason)))
@@ -177,20 +209,21 @@ extension SSHConnection {
     }
   }
 
-  private func offer(_ key: PrivateKey) async throws(SSHFailure) -> Answer {
-    let user = configuration.user
-    switch key.kind {
-    case .ecdsa, .ed25519:
-      return try await answer(isHelped: false) { session in
-        session.authenticate(user: user, publicKey: key.blob) { key.sign($0) }
-      }
-    case .rsa:
-      guard let request = RSARequest(user: user, blob: key.blob) else {
-        return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
-      }
-      login.signsByRSA()
-      return try await answer(isHelped: true) { session in
-        session.authenticate(request) { key.sign($0) }
+  private func offer(_ key: PrivateKey, as blob: [UInt8]) async throws(SSHFailure) -> Answer {
+    guard let request = PublicKeyRequest(user: configuration.user, blob: blob) else {
+      return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
+    }
+    if request.algorithm.isRSA { login.signsByRSA() }
+    let name = request.algorithm.signature
+    // An RSA signature takes a while.
+    return try await answer(isHelped: request.algorithm.isRSA) { session in
+      session.authenticate(request) { data in
+        key.sign(data).map { bare in
+          var signature = WireWriter()
+          signature.string(name)
+          signature.string(bare)
+          return signature.bytes
+        }
       }
     }
   }

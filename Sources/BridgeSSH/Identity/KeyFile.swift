@@ -24,6 +24,16 @@ package enum KeyFile {
     return nil
   }
 
+  /// The certificate of the key in the file at `path`, where ssh-keygen writes it: in
+  /// `path-cert.pub`; nil where there is none. Blocks.
+  static func certificate(of path: String) -> UserCertificate? {
+    guard
+      let file = try? LocalFile.readSecret("\(path)-cert.pub", limit: PrivateKeyInfo.limit),
+      let blob = publicKey(in: file)
+    else { return nil }
+    return UserCertificate(blob: blob)
+  }
+
   /// Reads the file at `path`. Blocks.
   package static func read(_ path: String) -> Result<PrivateKeyInfo, Problem> {
     let shown = PeerText.escaped(path)

@@ -143,8 +143,8 @@ extension PrivateKeyInfo {
     switch kind {
     case .dsa: return "This is a DSA key (ssh-dss), which servers refuse; use an ed25519 key."
     case .securityKey:
-      return "This key is on a security key (FIDO), which libssh2 \(library) cannot use here; "
-        + "use an ed25519 or ECDSA key."
+      return "This key is on a security key (FIDO): it is used through an ssh-agent that holds it "
+        + "(ssh-add)."
     case .other(let name): return "Keys of type \(name) are not supported by libssh2 \(library)."
     case .rsa, .ed25519, .ecdsa, .hidden: break
     }

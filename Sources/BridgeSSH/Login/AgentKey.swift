@@ -14,38 +14,32 @@ package struct AgentKey: Sendable, Equatable {
     self.socketPath = socketPath
   }
 
-  /// Whether it can be offered: certificates and security keys need a newer libssh2.
-  package var isUsable: Bool { Self.usableTypes.contains(type) }
+  /// How it logs in; nil for a key of a type that servers do not take.
+  package var algorithm: PublicKeyAlgorithm? { PublicKeyAlgorithm(keyType: type) }
 
-  private static let usableTypes: Set = [
-    "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
-  ]
-
-  /// Whether it signs by rsa-sha2-256.
-  var isRSA: Bool { type == "ssh-rsa" }
-
-  /// The bare signature of `data`, in libssh2's form; nil when the agent does not sign. Blocks.
-  /// `refused` is called with the reason.
+  /// The signature of `data`, with the name of its algorithm in front; nil when the agent does not
+  /// sign. Blocks. `refused` is called with the reason.
   func sign(
-    _ data: [UInt8], within timeout: Duration, refused: (AgentProblem) -> Void
+    _ data: [UInt8], by algorithm: PublicKeyAlgorithm, within timeout: Duration,
+    refused: (AgentProblem) -> Void
   ) -> [UInt8]? {
     let signature: [UInt8]
     do throws(AgentProblem) {
       signature = try AgentSocket(path: socketPath, timeout: timeout)
-        .sign(data, with: blob, flags: isRSA ? RSARequest.agentFlags : 0)
+        .sign(data, with: blob, flags: algorithm.agentFlags)
     } catch {
       refused(error)
       return nil
     }
     var reader = WireReader(signature)
-    guard let name = reader.string(), let bare = reader.string() else {
+    guard let name = reader.string(), reader.string() != nil else {
       refused(AgentProblem(reason: "The ssh-agent sent no signature."))
       return nil
     }
-    guard !isRSA || name == Array(RSARequest.method.utf8) else {
+    guard !algorithm.isRSA || name == Array(algorithm.signature.utf8) else {
       refused(AgentProblem(reason: "The ssh-agent is too old: it signs with SHA-1 only."))
       return nil
     }
-    return bare
+    return signature
   }
 }

@@ -12,6 +12,8 @@ package struct AuthenticationPlan {
   /// One thing to offer.
   package enum Offer: Sendable, Equatable {
     case keyFile(String)
+    /// A certificate of the key in a file.
+    case certificate(UserCertificate, keyFile: String)
     case agentKeys(AgentKeys)
     case agentKey(AgentKey)
     case password(isGiven: Bool, index: Int)
@@ -22,7 +24,7 @@ package struct AuthenticationPlan {
     /// The method's name (RFC 4252, RFC 4256).
     package var method: String {
       switch self {
-      case .keyFile, .agentKeys, .agentKey: "publickey"
+      case .keyFile, .certificate, .agentKeys, .agentKey: "publickey"
       case .password: "password"
       case .keyboardInteractive, .sameByKeyboardInteractive: "keyboard-interactive"
       }
@@ -52,6 +54,8 @@ package struct AuthenticationPlan {
   private var refusedKeys = 0
   private var refusedSecrets = 0
   private var keys: Set<[UInt8]> = []
+  /// The keys that agents hold.
+  private var held: [AgentKey] = []
 
   /// A plan to offer `credentials`.
   package init(_ credentials: [SSHCredential]) {
@@ -98,13 +102,28 @@ package struct AuthenticationPlan {
     waiting.insert(contentsOf: preferred.map(Offer.agentKey), at: 0)
   }
 
+  /// An agent holds these keys, offered or not.
+  package mutating func add(held keys: [AgentKey]) { held += keys }
+
+  /// The key that `certificate` is for, where an agent holds it.
+  package func agentKey(of certificate: UserCertificate) -> AgentKey? {
+    held.first { $0.blob == certificate.key }
+  }
+
+  /// The certificate of the key in the file at `path` comes next, behind that key.
+  package mutating func follow(_ certificate: UserCertificate, keyFile path: String) {
+    let offer = Offer.certificate(certificate, keyFile: path)
+    if !waiting.contains(offer) { waiting.insert(offer, at: 0) }
+  }
+
   /// Puts a key file that needs a person behind the keys of an agent, which need none; false where
   /// none of those wait.
   package mutating func postpone(keyFile path: String) -> Bool {
     let last = waiting.lastIndex {
       switch $0 {
       case .agentKey, .agentKeys: true
-      case .keyFile, .password, .keyboardInteractive, .sameByKeyboardInteractive: false
+      case .keyFile, .certificate, .password, .keyboardInteractive, .sameByKeyboardInteractive:
+        false
       }
     }
     guard let last else { return false }
@@ -133,7 +152,7 @@ extension AuthenticationPlan.Offer {
   /// Whether it is one key, or several.
   fileprivate var isKey: Bool {
     switch self {
-    case .keyFile, .agentKeys, .agentKey: true
+    case .keyFile, .certificate, .agentKeys, .agentKey: true
     case .password, .keyboardInteractive, .sameByKeyboardInteractive: false
     }
   }
@@ -143,7 +162,7 @@ extension AuthenticationPlan.Offer {
     switch self {
     case .password(let isGiven, _): isGiven
     case .sameByKeyboardInteractive: true
-    case .keyFile, .agentKeys, .agentKey, .keyboardInteractive: false
+    case .keyFile, .certificate, .agentKeys, .agentKey, .keyboardInteractive: false
     }
   }
 }

@@ -56,6 +56,7 @@ extension AuthenticationPlan.Offer {
   var credential: OfferFact.Credential {
     switch self {
     case .keyFile(let path): .keyFile(path)
+    case .certificate(_, let path): .keyFile("\(path)-cert.pub")
     case .agentKeys(let keys): .agent(socketPath: keys.socketPath)
     case .agentKey: .agentKey
     case .password: .password

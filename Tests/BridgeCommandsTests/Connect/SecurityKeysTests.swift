@@ -26,20 +26,24 @@ import Testing
     #expect(
       keys.error
         == .featureUnavailable(
-          feature: "The security key \(path) (sk-) with this libssh2 (\(Self.file):2)"))
+          feature: "The security key \(path) (sk-) without an ssh-agent that holds it (ssh-add)"
+            + " (\(Self.file):2)"))
     #expect(keys.warnings.isEmpty)
   }
 
   @Test func besideAnotherCredentialItIsAWarning() throws {
     let warning =
-      "/k/id_sk is a security key (sk-), which this libssh2 cannot use; it is not offered "
-      + "(\(Self.file):1)"
+      "/k/id_sk is a security key (sk-), which is used through an ssh-agent that holds it "
+      + "(ssh-add); it is not offered (\(Self.file):1)"
     let other = try keys("IdentityFile /k/id_sk\nIdentityFile /k/other\n")
     #expect(other.error == nil && other.warnings == [warning])
-    let agent = try keys("IdentityFile /k/id_sk\n", environment: ["SSH_AUTH_SOCK": "/a"])
-    #expect(agent.error == nil && agent.warnings == [warning])
     let password = try keys("IdentityFile /k/id_sk\n", canAsk: true)
     #expect(password.error == nil && password.warnings == [warning])
+  }
+
+  @Test(arguments: [[], ["-i", "/k/id_sk"]]) func anAgentMayHoldIt(_ typed: [String]) throws {
+    let keys = try keys("IdentityFile /k/id_sk\n", typed, environment: ["SSH_AUTH_SOCK": "/a"])
+    #expect(keys.error == nil && keys.warnings.isEmpty)
   }
 
   @Test func oneOfTheCommandLineIsRefusedWhateverElseThereIs() throws {

@@ -16,24 +16,6 @@ import Testing
         user: server.user, credentials: credentials, hostKeys: .anyKey, timeouts: timeouts))
   }
 
-  /// Runs `body` with a real ssh-agent that holds `keys`.
-  private func withAgent(_ keys: [String], _ body: (String) async throws -> Void) async throws {
-    let directory = try TemporaryDirectory()
-    // Its first words come when it listens; the socket's file is there before that.
-    let (agent, _) = try await Program.started(
-      "/usr/bin/ssh-agent", ["-D", "-a", directory.file("agent")]
-    ) { $0.contains("SSH_AUTH_SOCK") }
-    defer {
-      agent.kill()
-      agent.waitUntilExit()
-    }
-    for key in keys {
-      _ = try await Program.output(
-        of: "/usr/bin/env", ["SSH_AUTH_SOCK=\(directory.file("agent"))", "ssh-add", key])
-    }
-    try await body(directory.file("agent"))
-  }
-
   @Test(arguments: SSHKeyType.allCases)
   func aKeyOfTheAgentsLogsIn(type: SSHKeyType) async throws {
     try await withServer { server in

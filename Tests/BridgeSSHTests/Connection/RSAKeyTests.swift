@@ -76,46 +76,4 @@ import Testing
       #expect(!log.contains("key type ssh-rsa "), "SHA-1 is never tried")
     }
   }
-
-  // MARK: The request
-
-  private static let blob = [UInt8](repeating: 7, count: 279)
-
-  private func message(
-    session: [UInt8] = [1, 2], number: UInt8 = 50, user: String = "ann", isSigned: UInt8 = 1,
-    method: String = "rsa-sha2-256", blob: [UInt8] = blob, rest: [UInt8] = []
-  ) -> [UInt8] {
-    var writer = WireWriter()
-    writer.string(session)
-    writer.byte(number)
-    for text in [user, "ssh-connection", "publickey"] { writer.string(text) }
-    writer.byte(isSigned)
-    writer.string(method)
-    writer.string(blob)
-    return writer.bytes + rest
-  }
-
-  @Test func onlyThisRequestIsSigned() throws {
-    let request = try #require(RSARequest(user: "ann", blob: Self.blob))
-    #expect(request.covers(message()))
-    for other in [
-      message(number: 51), message(user: "bob"), message(isSigned: 0), message(method: "ssh-rsa"),
-      message(method: "rsa-sha2-512"), message(blob: [UInt8](repeating: 8, count: 279)),
-      message(rest: [0]), Array(message().dropLast()), [],
-    ] {
-      #expect(!request.covers(other))
-    }
-    #expect(RSARequest(user: "ann", blob: [1, 2, 3]) == nil)
-  }
-
-  @Test func theKeyIsThereOnceThePacketIsAllocatedAndNotBefore() throws {
-    let request = try #require(RSARequest(user: "ann", blob: Self.blob))
-    let name = [0, 0, 0, 12] + Array("rsa-sha2-256".utf8)
-    #expect(request.shown.prefix(16) == name[...] && request.shown.count == Self.blob.count)
-    request.libraryAllocates(12)
-    request.libraryAllocates(500)
-    #expect(request.shown.prefix(16) == name[...])
-    request.libraryAllocates(45 + 3 + 12 + 279 + 4 + 16 + 4 + 279)
-    #expect(request.shown == Self.blob)
-  }
 }

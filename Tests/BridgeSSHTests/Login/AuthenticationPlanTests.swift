@@ -157,11 +157,12 @@ struct AuthenticationPlanTests {
   @Test func onlyKeysThatTheLibraryCanOfferAreUsable() {
     for (type, isUsable) in [
       ("ssh-ed25519", true), ("ecdsa-sha2-nistp256", true), ("ecdsa-sha2-nistp521", true),
-      ("ssh-rsa", true), ("ssh-dss", false), ("sk-ssh-ed25519@openssh.com", false),
-      ("ssh-ed25519-cert-v01@openssh.com", false),
-      ("ecdsa-sha2-nistp256-cert-v01@openssh.com", false), ("ecdsa-sha2-nistp999", false),
+      ("ssh-rsa", true), ("ssh-dss", false), ("sk-ssh-ed25519@openssh.com", true),
+      ("ssh-ed25519-cert-v01@openssh.com", true), ("ssh-dss-cert-v01@openssh.com", false),
+      ("sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", true), ("ecdsa-sha2-nistp999", false),
     ] {
-      #expect(AgentKey(blob: [], type: type, socketPath: "").isUsable == isUsable)
+      let key = AgentKey(blob: [], type: type, socketPath: "")
+      #expect((key.algorithm != nil) == isUsable, "\(type)")
     }
   }
 }

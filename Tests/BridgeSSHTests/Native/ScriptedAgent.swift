@@ -12,6 +12,8 @@ final class ScriptedAgent: Sendable {
     case end
     /// Nothing, ever.
     case silence
+    /// What this makes of the message to sign.
+    case signature(@Sendable ([UInt8]) -> [UInt8])
   }
 
   let path: String
@@ -61,6 +63,15 @@ final class ScriptedAgent: Sendable {
       case .bytes(let bytes): _ = unsafe send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
       case .end: return
       case .silence: break
+      case .signature(let sign):
+        var reader = WireReader(Array(request.dropFirst(5)))
+        _ = reader.string()
+        var body = WireWriter()
+        body.byte(14)
+        body.string(sign(reader.string() ?? []))
+        var message = WireWriter()
+        message.string(body.bytes)
+        _ = unsafe send(client, message.bytes, message.bytes.count, Int32(MSG_NOSIGNAL))
       }
     }
   }

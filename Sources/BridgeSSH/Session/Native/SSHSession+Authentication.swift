@@ -13,42 +13,25 @@ extension SSHSession {
     return methods.map { $0 }
   }
 
-  /// A public key whose private half signs outside libssh2 (a file's here, an agent's there),
-  /// through `signer`, which may block.
+  /// A key whose private half signs outside libssh2 (a file's here, an agent's there), through
+  /// `signer`, which may block, and whose result has the name of its algorithm in front.
   func authenticate(
-    user: String, publicKey: [UInt8], signer: @escaping ([UInt8]) -> [UInt8]?
+    _ request: PublicKeyRequest, signer: @escaping ([UInt8]) -> [UInt8]?
   ) -> Attempt<Void> {
-    unsafe authenticate(user: user, publicKey, publicKey.count, signer: signer)
-  }
-
-  /// An RSA key by rsa-sha2-256, with every version of the library. `signer` may block.
-  func authenticate(
-    _ request: RSARequest, signer: @escaping ([UInt8]) -> [UInt8]?
-  ) -> Attempt<Void> {
-    rsaRequest = request
-    defer { rsaRequest = nil }
+    keyRequest = request
+    self.signer = signer
+    defer { (keyRequest, self.signer) = (nil, nil) }
+    var context: UnsafeMutableRawPointer? = unsafe Unmanaged.passUnretained(self).toOpaque()
     let result = unsafe request.withKey { key, count in
-      unsafe authenticate(user: request.user, key, count) { message in
-        request.covers(message) ? signer(message) : nil
+      call { session in
+        unsafe libssh2_userauth_publickey(
+          session.raw, request.user, key, count,
+          { _, signature, length, data, count, abstract in
+            unsafe SSHSession.owner(abstract)?.sign(signature, length, data, count) ?? -1
+          }, &context)
       }
     }
     return result ?? .failed(.publicKeyUnverified, "no key")
-  }
-
-  private func authenticate(
-    user: String, _ publicKey: UnsafePointer<UInt8>, _ count: Int,
-    signer: @escaping ([UInt8]) -> [UInt8]?
-  ) -> Attempt<Void> {
-    self.signer = signer
-    defer { self.signer = nil }
-    var context: UnsafeMutableRawPointer? = unsafe Unmanaged.passUnretained(self).toOpaque()
-    return call { session in
-      unsafe libssh2_userauth_publickey(
-        session.raw, user, publicKey, count,
-        { _, signature, length, data, count, abstract in
-          unsafe SSHSession.owner(abstract)?.sign(signature, length, data, count) ?? -1
-        }, &context)
-    }
   }
 
   /// A password.
@@ -107,10 +90,12 @@ extension SSHSession {
     _ length: UnsafeMutablePointer<Int>?, _ data: UnsafePointer<UInt8>?, _ count: Int
   ) -> Int32 {
     let message = unsafe Array(UnsafeBufferPointer(start: data, count: count))
-    guard let signed = signer?(message), let block = unsafe allocate(signed.count) else {
-      return -1
-    }
+    guard let request = keyRequest, request.covers(message),
+      let signed = signer?(message).flatMap(request.given),
+      let block = unsafe allocate(signed.count)
+    else { return -1 }
     unsafe block.copyMemory(from: signed, byteCount: signed.count)
+    unsafe request.gave(block)
     unsafe signature?.pointee = block.assumingMemoryBound(to: UInt8.self)
     unsafe length?.pointee = signed.count
     return 0

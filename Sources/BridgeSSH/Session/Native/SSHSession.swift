@@ -35,8 +35,8 @@ import Glibc
   var willDisconnect: (() -> Void)?
   /// What the sign callback of `userauth_publickey` signs with, while that call runs.
   var signer: (([UInt8]) -> [UInt8]?)?
-  /// The login with an RSA key that is under way, while that call runs.
-  var rsaRequest: RSARequest?
+  /// The login with a key that is under way, while that call runs.
+  var keyRequest: PublicKeyRequest?
   /// What the keyboard-interactive callback asks, while that call runs.
   var responder: ((KeyboardInteractiveRequest) -> [Secret])?
   /// The library gets nothing that has come, for the time of a call that only sends.
@@ -236,14 +236,16 @@ import Glibc
       recordDamage(.size)
       return nil
     }
-    rsaRequest?.libraryAllocates(count)
     let isPacket = framing.isPacket(count)
     guard framing.mayAllocate(count) else { return nil }
-    return unsafe blocks.allocate(count, isPacket: isPacket)
+    let block = unsafe blocks.allocate(count, isPacket: isPacket)
+    unsafe keyRequest?.libraryAllocated(block, count)
+    return unsafe block
   }
 
   /// libssh2's freeing. A packet that it accepted is looked at on its way.
   func deallocate(_ block: UnsafeMutableRawPointer) {
+    unsafe keyRequest?.libraryFrees(block)
     let (bytes, isPacket, isSeen) = unsafe LibraryBlocks.contents(of: block)
     if isPacket, !isSeen, damage == nil, !isFreeing {
       let isNotice = unsafe bytes.first == PacketTap.notice
