@@ -8,6 +8,7 @@ package struct ConnectSettings: Sendable, Equatable {
   /// The credentials that are tried before any prompt.
   package enum Identity: Sendable, Equatable {
     case keyFile(String)
+    case certificateFile(String)
     /// The keys of an agent, those of `preferring` first, only those where `isLimited`.
     case agent(socketPath: String, preferring: [String], isLimited: Bool)
   }
@@ -224,6 +225,7 @@ extension ConnectSettings {
         .agent(socketPath: agent, preferring: files, isLimited: isLimited),
         at: named == nil ? 0 : files.count)
     }
+    identities += config.certificateFiles.map(Identity.certificateFile)
   }
 }
 

@@ -228,6 +228,7 @@ struct RunLinks: Sendable {
     var credentials = settings.identities.map { identity -> SSHCredential in
       switch identity {
       case .keyFile(let path): .keyFile(path)
+      case .certificateFile(let path): .certificateFile(path)
       case .agent(let path, let files, let isLimited):
         .agent(socketPath: path, preferring: files, isLimited: isLimited)
       }

@@ -106,6 +106,7 @@ package struct ConfigReport: Sendable, Equatable {
         ? "-i" : config.identityLocations[path].map { "\($0)" }
       lines.append(Line(keyword: "identityfile", value: path, source: source))
     }
+    for path in config.certificateFiles { add("certificatefile", path) }
     add("identitiesonly", Self.word(config.identitiesOnly == true))
     add("identityagent", config.agentSocket ?? "none")
     add("pubkeyauthentication", config.allowsPublicKeys ? "true" : "false")

@@ -109,6 +109,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var user: String
   /// IdentityFile, in order; nil where none is set (then the defaults hold), empty for `none`.
   package var identityFiles: [String]?
+  /// CertificateFile, in order.
+  package var certificateFiles: [String] = []
   /// Where each of them is written, by its path.
   package var identityLocations: [String: ConfigLocation] = [:]
   /// Whether only these identities are offered, and no others of the agent.

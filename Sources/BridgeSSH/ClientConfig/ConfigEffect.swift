@@ -46,10 +46,12 @@ enum ConfigEffect {
     }
   }
 
-  static func checkCertificate(_ entry: ConfigEntry) throws(AppError) {
+  static func certificateFile(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
     guard !entry.isNone else { return }
-    let name = PeerText.escaped(entry.name, limit: 64)
-    throw .featureUnavailable(feature: "\(name) with this libssh2 (\(entry.location))")
+    let path = try names.path(entry)
+    if !config.certificateFiles.contains(path) { config.certificateFiles.append(path) }
   }
 
   static func paths(_ field: any WritableKeyPath<ClientConfig, [String]?> & Sendable) -> Effect {

@@ -38,9 +38,7 @@ extension ConfigKeyword {
     ConfigKeyword("NumberOfPasswordPrompts", ConfigValue.count, isRestriction: true) {
       $0.login.passwordPrompts = $1
     },
-    ConfigKeyword(
-      "CertificateFile", isRestriction: true, check: ConfigEffect.checkCertificate,
-      effect: ConfigEffect.nothing),
+    ConfigKeyword("CertificateFile", .one, .all(limit: 100), effect: ConfigEffect.certificateFile),
     ConfigKeyword(
       "UserKnownHostsFile", .several, isRestriction: true,
       effect: ConfigEffect.paths(\.userKnownHostsFiles)),

@@ -117,6 +117,8 @@ extension SSHConnection {
       return try await offerKeyFile(path, plan: &plan)
     case .certificate(let certificate, let path):
       return try await offerCertificate(certificate, ofKeyIn: path, plan: &plan)
+    case .certificateFile(let path):
+      return try await offerCertificate(inFile: path, plan: &plan)
     case .agentKeys(let wanted):
       return try await askAgent(wanted, plan: &plan)
     case .agentKey(let key):

@@ -140,6 +140,33 @@ extension SSHConnection {
     return try await offerOpened(path, info, certificate)
   }
 
+  /// Offers the certificate in the file at `path`, for which a key of the other credentials signs.
+  func offerCertificate(
+    inFile path: String, plan: inout AuthenticationPlan
+  ) async throws(SSHFailure) -> Answer {
+    let shown = PeerText.escaped(path)
+    let keyFiles = configuration.credentials.compactMap { credential -> String? in
+      if case .keyFile(let path) = credential { path } else { nil }
+    }
+    let begun = ContinuousClock.now
+    let read = await elsewhere(phase: .authenticate, within: login.timeLeft) {
+      await BlockingThreads.files.run { () -> (UserCertificate, keyFile: String?)? in
+        guard let certificate = KeyFile.certificate(in: path) else { return nil }
+        return (certificate, keyFiles.first { KeyFile.publicBlob(of: $0) == certificate.key })
+      }
+    }
+    login.spend(ContinuousClock.now - begun)
+    guard let (certificate, keyFile) = try read.get() ?? nil else {
+      let reason = "There is no certificate of a user in \(shown)."
+      return .unusable(observed(.keyUnusable(reason: reason)))
+    }
+    guard keyFile != nil || plan.agentKey(of: certificate) != nil else {
+      let reason = "The key of the certificate in \(shown) is in no key file and no ssh-agent."
+      return .unusable(observed(.keyUnusable(reason: reason)))
+    }
+    return try await offerCertificate(certificate, ofKeyIn: keyFile ?? path, plan: &plan)
+  }
+
   /// The file, and the certificate beside it. They may be on a file server that does not answer:
   /// its time counts as authentication.
   private func read(

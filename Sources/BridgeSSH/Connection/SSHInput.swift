@@ -77,7 +77,7 @@ extension SSHCredential {
     switch self {
     case .password(let secret): secret
     case .passwordByAnyMethod(let secret): secret
-    case .keyFile, .agent, .keyboardInteractive: nil
+    case .keyFile, .certificateFile, .agent, .keyboardInteractive: nil
     }
   }
 }

@@ -27,8 +27,13 @@ package enum KeyFile {
   /// The certificate of the key in the file at `path`, where ssh-keygen writes it: in
   /// `path-cert.pub`; nil where there is none. Blocks.
   static func certificate(of path: String) -> UserCertificate? {
+    certificate(in: "\(path)-cert.pub")
+  }
+
+  /// The certificate of a user in the file at `path`; nil where there is none. Blocks.
+  static func certificate(in path: String) -> UserCertificate? {
     guard
-      let file = try? LocalFile.readSecret("\(path)-cert.pub", limit: PrivateKeyInfo.limit),
+      let file = try? LocalFile.readSecret(path, limit: PrivateKeyInfo.limit),
       let blob = publicKey(in: file)
     else { return nil }
     return UserCertificate(blob: blob)

@@ -14,6 +14,8 @@ package struct AuthenticationPlan {
     case keyFile(String)
     /// A certificate of the key in a file.
     case certificate(UserCertificate, keyFile: String)
+    /// The certificate in a file.
+    case certificateFile(String)
     case agentKeys(AgentKeys)
     case agentKey(AgentKey)
     case password(isGiven: Bool, index: Int)
@@ -24,7 +26,7 @@ package struct AuthenticationPlan {
     /// The method's name (RFC 4252, RFC 4256).
     package var method: String {
       switch self {
-      case .keyFile, .certificate, .agentKeys, .agentKey: "publickey"
+      case .keyFile, .certificate, .certificateFile, .agentKeys, .agentKey: "publickey"
       case .password: "password"
       case .keyboardInteractive, .sameByKeyboardInteractive: "keyboard-interactive"
       }
@@ -56,6 +58,9 @@ package struct AuthenticationPlan {
   private var keys: Set<[UInt8]> = []
   /// The keys that agents hold.
   private var held: [AgentKey] = []
+  /// The certificates that come next, once the agents were asked for their keys.
+  private var certificates: [Offer] = []
+  private var hasCertificateFiles = false
 
   /// A plan to offer `credentials`.
   package init(_ credentials: [SSHCredential]) {
@@ -63,6 +68,7 @@ package struct AuthenticationPlan {
       guard !credentials[..<index].contains(where: { $0.isSame(as: credential) }) else { continue }
       switch credential {
       case .keyFile(let path): waiting.append(.keyFile(path))
+      case .certificateFile(let path): certificates.append(.certificateFile(path))
       case .agent(let socketPath, let files, let isLimited):
         var keys = AgentKeys(socketPath: socketPath, preferred: files, isLimited: isLimited)
         keys.behind = waiting.compactMap { if case .keyFile(let path) = $0 { path } else { nil } }
@@ -76,10 +82,20 @@ package struct AuthenticationPlan {
         waiting.append(.sameByKeyboardInteractive(index: index))
       }
     }
+    guard !certificates.isEmpty else { return }
+    // Which keys there are to sign for them is to be known first.
+    let lists = waiting.filter(\.isList)
+    waiting = lists + (lists.isEmpty ? certificates : []) + waiting.filter { !$0.isList }
+    if lists.isEmpty { certificates = [] }
+    hasCertificateFiles = true
   }
 
   /// The next offer that `methods` allow; nil when nothing is left, or enough was refused.
   package mutating func next(for methods: [String]) -> Offer? {
+    if !certificates.isEmpty, !waiting.contains(where: \.isList) {
+      waiting = certificates + waiting
+      certificates = []
+    }
     let allowed = waiting.indices.filter { index in
       let offer = waiting[index]
       return methods.contains(offer.method)
@@ -113,7 +129,7 @@ package struct AuthenticationPlan {
   /// The certificate of the key in the file at `path` comes next, behind that key.
   package mutating func follow(_ certificate: UserCertificate, keyFile path: String) {
     let offer = Offer.certificate(certificate, keyFile: path)
-    if !waiting.contains(offer) { waiting.insert(offer, at: 0) }
+    if !hasCertificateFiles, !waiting.contains(offer) { waiting.insert(offer, at: 0) }
   }
 
   /// Puts a key file that needs a person behind the keys of an agent, which need none; false where
@@ -122,7 +138,8 @@ package struct AuthenticationPlan {
     let last = waiting.lastIndex {
       switch $0 {
       case .agentKey, .agentKeys: true
-      case .keyFile, .certificate, .password, .keyboardInteractive, .sameByKeyboardInteractive:
+      case .keyFile, .certificate, .certificateFile, .password, .keyboardInteractive,
+        .sameByKeyboardInteractive:
         false
       }
     }
@@ -152,7 +169,7 @@ extension AuthenticationPlan.Offer {
   /// Whether it is one key, or several.
   fileprivate var isKey: Bool {
     switch self {
-    case .keyFile, .certificate, .agentKeys, .agentKey: true
+    case .keyFile, .certificate, .certificateFile, .agentKeys, .agentKey: true
     case .password, .keyboardInteractive, .sameByKeyboardInteractive: false
     }
   }
@@ -162,9 +179,13 @@ extension AuthenticationPlan.Offer {
     switch self {
     case .password(let isGiven, _): isGiven
     case .sameByKeyboardInteractive: true
-    case .keyFile, .certificate, .agentKeys, .agentKey, .keyboardInteractive: false
+    case .keyFile, .certificate, .certificateFile, .agentKeys, .agentKey, .keyboardInteractive:
+      false
     }
   }
+
+  /// Whether it asks an agent for its keys.
+  fileprivate var isList: Bool { if case .agentKeys = self { true } else { false } }
 }
 
 extension SSHCredential {
@@ -172,6 +193,7 @@ extension SSHCredential {
   fileprivate func isSame(as other: SSHCredential) -> Bool {
     switch (self, other) {
     case (.keyFile(let mine), .keyFile(let theirs)): mine == theirs
+    case (.certificateFile(let mine), .certificateFile(let theirs)): mine == theirs
     case (.agent(let mine, _, _), .agent(let theirs, _, _)): mine == theirs
     // Each that asks may bring another answer.
     case (.password(let mine?), .password(let theirs?)): mine.isSame(as: theirs)
@@ -179,7 +201,8 @@ extension SSHCredential {
     case (.keyboardInteractive, .keyboardInteractive): true
     case (.passwordByAnyMethod(let mine), .passwordByAnyMethod(let theirs)):
       mine.isSame(as: theirs)
-    case (.keyFile, _), (.agent, _), (.password, _), (.keyboardInteractive, _),
+    case (.keyFile, _), (.certificateFile, _), (.agent, _), (.password, _),
+      (.keyboardInteractive, _),
       (.passwordByAnyMethod, _):
       false
     }

@@ -57,6 +57,7 @@ extension AuthenticationPlan.Offer {
     switch self {
     case .keyFile(let path): .keyFile(path)
     case .certificate(_, let path): .keyFile("\(path)-cert.pub")
+    case .certificateFile(let path): .keyFile(path)
     case .agentKeys(let keys): .agent(socketPath: keys.socketPath)
     case .agentKey: .agentKey
     case .password: .password

@@ -91,15 +91,11 @@ extension ClientConfigTests {
     #expect(message == reason)
   }
 
-  @Test(arguments: ["CertificateFile ~/.ssh/id-cert.pub", "certificatefile /x"])
-  func aCertificateIsRefusedBeforeTheDial(text: String) {
-    let name = text.prefix { $0 != " " }
-    let feature = "\(name) with this libssh2 (/c:1)"
-    #expect(throws: AppError.featureUnavailable(feature: feature)) { try resolve(text) }
-  }
-
-  @Test func noCertificateIsNoRestriction() throws {
-    #expect(try resolve("CertificateFile none").warnings.isEmpty)
+  @Test func certificatesAreReadEachOnce() throws {
+    let text = "CertificateFile ~/.ssh/id-cert.pub\ncertificatefile /x\nCertificateFile /x\n"
+    let config = try resolve(text + "CertificateFile none")
+    #expect(config.certificateFiles.map { $0.split(separator: "/").last } == ["id-cert.pub", "x"])
+    #expect(config.warnings.isEmpty)
   }
 
   @Test(

@@ -82,6 +82,33 @@ import Testing
     }
   }
 
+  /// As CertificateFile names it: with the key of a file, or that of an agent.
+  @Test(arguments: [false, true]) func aNamedOneIsTheFirstToBeOffered(_ byAgent: Bool) async throws
+  {
+    try await withAuthority { server, folder in
+      let key = try certifiedKey(.rsa, for: server.user, in: folder)
+      let named = folder.file("named")
+      try FileManager.default.moveItem(atPath: "\(key)-cert.pub", toPath: named)
+      try await withAgent(byAgent ? [key] : []) { socket in
+        let keys: [SSHCredential] = byAgent ? [.agent(socketPath: socket)] : [.keyFile(key)]
+        try await expectCommand(connection(to: server, keys + [.certificateFile(named)]))
+      }
+      #expect(await server.failures("publickey") == 0)
+    }
+  }
+
+  @Test(arguments: ["missing", "key.pub", "key-cert.pub"])
+  func aNamedOneThatCannotBeUsedIsSaid(_ name: String) async throws {
+    try await withAuthority { server, folder in
+      _ = try certifiedKey(.ed25519, for: server.user, in: folder)
+      let error = await expectFailure(
+        of: connection(to: server, [.certificateFile(folder.file(name))]),
+        ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+      let says = name == "key-cert.pub" ? "in no key file" : "no certificate of a user"
+      #expect("\(error)".contains(says))
+    }
+  }
+
   /// Of another user, of a host, of another key, none at all: the login goes on without it.
   @Test(arguments: ["other", "host", "foreign", "damaged"])
   func oneOfNoUseIsPassedOver(_ what: String) async throws {
