@@ -132,7 +132,10 @@ extension SSHConnection {
     login.show(certificate.blob)
     guard case .success(let info) = try await read(path).key,
       info.refusal(library: library, hasPassphrase: true) == nil
-    else { return .notAvailable }
+    else {
+      login.passOver("The key of the certificate cannot be used.")
+      return .notAvailable
+    }
     guard plan.isFirst(certificate.blob) else {
       login.passOver(Self.offeredBefore)
       return .notAvailable
@@ -224,7 +227,10 @@ extension SSHConnection {
     switch found {
     case .key(let key):
       // One of another key is of no use.
-      guard certificate.map({ $0.key == key.blob }) ?? true else { return .notAvailable }
+      guard certificate.map({ $0.key == key.blob }) ?? true else {
+        login.passOver("The certificate is one of another key.")
+        return .notAvailable
+      }
       return try await offer(key, as: certificate?.blob ?? key.blob)
     case .other:
       let reason = "The key is of a kind that SSH does not use; use an ed25519 or ECDSA key."
