@@ -118,7 +118,7 @@ extension SSHConnection {
       login.passOver(Self.offeredBefore)
       return .notAvailable
     }
-    return try await offerOpened(path, info, nil)
+    return try await offerOpened(path, info, nil, plan: &plan)
   }
 
   /// Offers a certificate of the key in the file at `path`, which signs; or that of an agent, which
@@ -140,7 +140,7 @@ extension SSHConnection {
       login.passOver(Self.offeredBefore)
       return .notAvailable
     }
-    return try await offerOpened(path, info, certificate)
+    return try await offerOpened(path, info, certificate, plan: &plan)
   }
 
   /// Offers the certificate in the file at `path`, for which a key of the other credentials signs.
@@ -195,9 +195,14 @@ extension SSHConnection {
 
   /// - Parameter certificate: what is offered in place of the key itself.
   private func offerOpened(
-    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?
+    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?,
+    plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
-    guard info.isEncrypted else { return try await offer(path, info, certificate, passphrase: nil) }
+    // The key itself came before: its passphrase is not asked for again.
+    if let certificate, let key = plan.opened[path] { return try await offer(key, certificate) }
+    guard info.isEncrypted else {
+      return try await offer(path, info, certificate, passphrase: nil, plan: &plan)
+    }
     let ask = configuration.interaction.passphrase
     let reason = info.refusal(library: library, hasPassphrase: false) ?? "The key is encrypted."
     var last = Answer.unusable(observed(.keyUnusable(reason: reason)))
@@ -205,7 +210,7 @@ extension SSHConnection {
       let given = try await self.ask(phase: .authenticate) { await ask(path) }
       guard let given else { return last }
       if given.problem == nil {
-        last = try await offer(path, info, certificate, passphrase: given)
+        last = try await offer(path, info, certificate, passphrase: given, plan: &plan)
         guard case .unusable = last else { return last }
       }
       last = .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
@@ -214,7 +219,8 @@ extension SSHConnection {
   }
 
   private func offer(
-    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?, passphrase: Secret?
+    _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?, passphrase: Secret?,
+    plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
     let begun = ContinuousClock.now
     let found = await elsewhere(phase: .authenticate, within: login.timeLeft) {
@@ -226,12 +232,8 @@ extension SSHConnection {
     }
     switch found {
     case .key(let key):
-      // One of another key is of no use.
-      guard certificate.map({ $0.key == key.blob }) ?? true else {
-        login.passOver("The certificate is one of another key.")
-        return .notAvailable
-      }
-      return try await offer(key, as: certificate?.blob ?? key.blob)
+      plan.opened[path] = key
+      return try await offer(key, certificate)
     case .other:
       let reason = "The key is of a kind that SSH does not use; use an ed25519 or ECDSA key."
       return .unusable(observed(.keyUnusable(reason: reason)))
@@ -242,7 +244,15 @@ extension SSHConnection {
     }
   }
 
-  private func offer(_ key: PrivateKey, as blob: [UInt8]) async throws(SSHFailure) -> Answer {
+  private func offer(
+    _ key: PrivateKey, _ certificate: UserCertificate?
+  ) async throws(SSHFailure) -> Answer {
+    // One of another key is of no use.
+    guard certificate.map({ $0.key == key.blob }) ?? true else {
+      login.passOver("The certificate is one of another key.")
+      return .notAvailable
+    }
+    let blob = certificate?.blob ?? key.blob
     guard let request = PublicKeyRequest(user: configuration.user, blob: blob) else {
       return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
     }

@@ -56,6 +56,8 @@ package struct AuthenticationPlan {
   private var refusedKeys = 0
   private var refusedSecrets = 0
   private var keys: Set<[UInt8]> = []
+  /// The keys of files that were opened, for the certificates that follow them.
+  var opened: [String: PrivateKey] = [:]
   /// The keys that agents hold.
   private var held: [AgentKey] = []
   /// The certificates that come next, once the agents were asked for their keys.

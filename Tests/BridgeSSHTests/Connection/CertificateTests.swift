@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  @Test func itsPassphraseIsAskedForOnce() async throws {
+    try await withAuthority { server, folder in
+      let key = try certifiedKey(
+        .ed25519, for: server.user, in: folder, passphrase: "open sesame")
+      let asked = Inbox<String>()
+      let connection = SSHConnection(
+        to: Endpoint(host: "127.0.0.1", port: server.port),
+        configuration: SSHConfiguration(
+          user: server.user, credentials: [.keyFile(key)], hostKeys: .anyKey,
+          interaction: SSHInteraction(passphrase: { path in
+            await asked.add(path)
+            return Secret("open sesame")
+          })))
+      try await expectCommand(connection)
+      #expect(await asked.all == [key])
+    }
+  }
+
   @Test(arguments: SSHKeyType.allCases) func soDoesThatOfAnAgent(_ type: SSHKeyType) async throws {
     try await withAuthority { server, folder in
       let key = try certifiedKey(type, for: server.user, in: folder)
