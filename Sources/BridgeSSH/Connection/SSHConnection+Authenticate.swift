@@ -85,8 +85,7 @@ extension SSHConnection {
         outcome = .listed(held: held, offered: offered)
       } else if let reason = login.reason {
         outcome = .notOffered(reason)
-      } else if case .keyFile = offer {
-        // It has its turn after the agent's keys.
+      } else if offer.hasLaterTurn {
         return
       } else {
         outcome = .notOffered("No answer was given.")

@@ -167,7 +167,8 @@ extension SSHConnection {
       let reason = "The key of the certificate in \(shown) is in no key file and no ssh-agent."
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
-    return try await offerCertificate(certificate, ofKeyIn: keyFile ?? path, plan: &plan)
+    plan.come(next: certificate, keyFile: keyFile ?? path)
+    return .notAvailable
   }
 
   /// The file, and the certificate beside it. They may be on a file server that does not answer:
@@ -198,8 +199,14 @@ extension SSHConnection {
     _ path: String, _ info: PrivateKeyInfo, _ certificate: UserCertificate?,
     plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
-    // The key itself came before: its passphrase is not asked for again.
-    if let certificate, let key = plan.opened[path] { return try await offer(key, certificate) }
+    // The key or its certificate came before: the passphrase is not asked for again.
+    if let opened = plan.opened[path] {
+      guard let key = opened else {
+        login.passOver(Self.wrongPassphrase)
+        return .notAvailable
+      }
+      return try await offer(key, certificate)
+    }
     guard info.isEncrypted else {
       return try await offer(path, info, certificate, passphrase: nil, plan: &plan)
     }
@@ -215,6 +222,7 @@ extension SSHConnection {
       }
       last = .unusable(observed(.keyUnusable(reason: Self.wrongPassphrase)))
     }
+    plan.opened[path] = .some(nil)
     return last
   }
 

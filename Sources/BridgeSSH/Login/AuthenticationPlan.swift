@@ -56,8 +56,9 @@ package struct AuthenticationPlan {
   private var refusedKeys = 0
   private var refusedSecrets = 0
   private var keys: Set<[UInt8]> = []
-  /// The keys of files that were opened, for the certificates that follow them.
-  var opened: [String: PrivateKey] = [:]
+  /// The keys of files that were opened, for a key and its certificate; nil where no passphrase
+  /// that was given opens one.
+  var opened: [String: PrivateKey?] = [:]
   /// The keys that agents hold.
   private var held: [AgentKey] = []
   /// The certificates that come next, once the agents were asked for their keys.
@@ -130,8 +131,13 @@ package struct AuthenticationPlan {
 
   /// The certificate of the key in the file at `path` comes next, behind that key.
   package mutating func follow(_ certificate: UserCertificate, keyFile path: String) {
+    if !hasCertificateFiles { come(next: certificate, keyFile: path) }
+  }
+
+  /// A certificate comes next, for which the key in the file at `path` signs, or that of an agent.
+  package mutating func come(next certificate: UserCertificate, keyFile path: String) {
     let offer = Offer.certificate(certificate, keyFile: path)
-    if !hasCertificateFiles, !waiting.contains(offer) { waiting.insert(offer, at: 0) }
+    if !waiting.contains(offer) { waiting.insert(offer, at: 0) }
   }
 
   /// Puts a key file that needs a person behind the keys of an agent, which need none; false where
@@ -182,6 +188,16 @@ extension AuthenticationPlan.Offer {
     case .password(let isGiven, _): isGiven
     case .sameByKeyboardInteractive: true
     case .keyFile, .certificate, .certificateFile, .agentKeys, .agentKey, .keyboardInteractive:
+      false
+    }
+  }
+
+  /// Whether it may have its turn later: after the keys of an agent, or once its key is found.
+  var hasLaterTurn: Bool {
+    switch self {
+    case .keyFile, .certificateFile: true
+    case .certificate, .agentKeys, .agentKey, .password, .keyboardInteractive,
+      .sameByKeyboardInteractive:
       false
     }
   }

@@ -56,7 +56,8 @@ extension AuthenticationPlan.Offer {
   var credential: OfferFact.Credential {
     switch self {
     case .keyFile(let path): .keyFile(path)
-    case .certificate(_, let path): .keyFile("\(path)-cert.pub")
+    // The key signs, and its passphrase is right or wrong.
+    case .certificate(_, let path): .keyFile(path)
     case .certificateFile(let path): .keyFile(path)
     case .agentKeys(let keys): .agent(socketPath: keys.socketPath)
     case .agentKey: .agentKey

@@ -1,6 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 
@@ -57,21 +58,37 @@ import Testing
     }
   }
 
-  @Test func itsPassphraseIsAskedForOnce() async throws {
+  /// Asked for once where it is right, and as often as for a key alone where it is not.
+  @Test(arguments: [false, true], ["open sesame", "wrong"])
+  func itsPassphraseIsAskedForOnce(_ isNamed: Bool, _ answer: String) async throws {
     try await withAuthority { server, folder in
       let key = try certifiedKey(
         .ed25519, for: server.user, in: folder, passphrase: "open sesame")
       let asked = Inbox<String>()
+      let named: [SSHCredential] = isNamed ? [.certificateFile("\(key)-cert.pub")] : []
+      var configuration = SSHConfiguration(
+        user: server.user, credentials: [.keyFile(key)] + named, hostKeys: .anyKey,
+        interaction: SSHInteraction(passphrase: { path in
+          await asked.add(path)
+          return Secret(answer)
+        }))
+      // What a memory of right answers learns from.
+      let facts = Mutex([OfferFact]())
+      configuration.observer = { fact in
+        if case .offered(let offer) = fact { facts.withLock { $0.append(offer) } }
+      }
       let connection = SSHConnection(
-        to: Endpoint(host: "127.0.0.1", port: server.port),
-        configuration: SSHConfiguration(
-          user: server.user, credentials: [.keyFile(key)], hostKeys: .anyKey,
-          interaction: SSHInteraction(passphrase: { path in
-            await asked.add(path)
-            return Secret("open sesame")
-          })))
+        to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
+      guard answer != "wrong" else {
+        await expectFailure(
+          of: connection,
+          ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
+        return #expect(await asked.all == [key, key, key])
+      }
       try await expectCommand(connection)
       #expect(await asked.all == [key])
+      let last = facts.withLock(\.last)
+      #expect(last?.credential == .keyFile(key) && last?.outcome == .accepted)
     }
   }
 
