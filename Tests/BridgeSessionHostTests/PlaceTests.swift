@@ -28,6 +28,17 @@ import Testing
     #expect(!elsewhere.isEmpty && elsewhere.first != id)
   }
 
+  /// XDG Base Directory Specification: what is missing is made, for the user alone.
+  @Test(arguments: ["", "/", "//"]) func aStateDirectoryThatIsMissingIsMade(_ end: String) throws {
+    let bench = try SessionBench()
+    let state = "\(bench.folder.path)/state"
+    bench.environment["XDG_STATE_HOME"] = state + end
+    _ = try bench.start(bench.spec("exit 0"))
+    #expect(FileManager.default.fileExists(atPath: "\(state)/bridge/s"))
+    let mode = try FileManager.default.attributesOfItem(atPath: state)[.posixPermissions] as? Int
+    #expect(mode == 0o700)
+  }
+
   @Test func manyThatAskAtOnceGetTheSameId() throws {
     for _ in 0..<5 {
       let bench = try SessionBench()

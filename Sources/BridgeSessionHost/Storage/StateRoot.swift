@@ -58,7 +58,10 @@ struct StateRoot {
   private static var locations: [Place] {
     var places: [Place] = []
     if let state = Programs.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-      places.append(Place(base: state, names: ["bridge", "s"]))
+      // It is made where it is missing (XDG Base Directory Specification).
+      let parts = state.split(separator: "/").map(String.init)
+      let base = "/" + parts.dropLast().joined(separator: "/")
+      places.append(Place(base: base, names: parts.suffix(1) + ["bridge", "s"]))
     } else if let home = Programs.variable("HOME"), home.hasPrefix("/") {
       places.append(Place(base: home, names: [".local", "state", "bridge", "s"]))
     }
