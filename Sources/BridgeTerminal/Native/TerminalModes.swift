@@ -136,9 +136,11 @@ import Glibc
   /// Runs `stop`, which stops this process, with the terminal as it was before the first change.
   /// The mode in use is kept for `reapply`.
   package static func whileRestored(_ stop: () -> Void) {
-    lock.withLock { _ in
+    lock.withLock { wish in
       let descriptor = unsafe saved.pointee.descriptor
       if descriptor >= 0 {
+        let isOurs = JobControl.isForeground(on: descriptor)
+        if wish.mode == .hidden, isOurs { tcflush(descriptor, TCIFLUSH) }
         var modes = unsafe saved.pointee.modes
         apply(&modes, to: descriptor)
       }
@@ -167,11 +169,16 @@ import Glibc
   }
 
   /// Puts back what was there before the first change. Safe to call again.
-  package static func restore() {
+  ///
+  /// - Parameter isAnswered: where what is typed is hidden, whether that was answered. Else what
+  ///   was typed of the answer is discarded: a shell would show it.
+  package static func restore(isAnswered: Bool = false) {
     lock.withLock { wish in
+      let hasSecret = wish.mode == .hidden && !isAnswered
       wish = Wish()
       let descriptor = unsafe saved.pointee.descriptor
       guard descriptor >= 0 else { return }
+      if hasSecret, JobControl.isForeground(on: descriptor) { tcflush(descriptor, TCIFLUSH) }
       var modes = unsafe saved.pointee.modes
       unsafe saved.pointee.descriptor = -1
       apply(&modes, to: descriptor)
@@ -205,6 +212,8 @@ import Glibc
   private static func putBackInHandler() {
     let descriptor = unsafe saved.pointee.descriptor
     guard descriptor >= 0, JobControl.isForeground(on: descriptor) else { return }
+    // It may be half of a secret.
+    tcflush(descriptor, TCIFLUSH)
     unsafe _ = tcsetattr(descriptor, TCSANOW, &saved.pointee.modes)
   }
 

@@ -34,7 +34,13 @@ package enum TerminalPrompt {
     let reader = DescriptorReader(terminal, size: limit, ownsDescriptor: true)
     let line = await line(from: reader)
     pending.withLock { $0 = nil }
-    if let before { TerminalModes.set(before, on: terminal) } else { TerminalModes.restore() }
+    // What was typed of an answer goes nowhere else.
+    if line == nil, JobControl.isForeground(on: terminal) { tcflush(terminal, TCIFLUSH) }
+    if let before {
+      TerminalModes.set(before, on: terminal)
+    } else {
+      TerminalModes.restore(isAnswered: line != nil)
+    }
     reader.stop()
     return line
   }

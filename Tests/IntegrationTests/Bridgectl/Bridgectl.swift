@@ -108,6 +108,8 @@ struct Screen {
   private(set) var transcript = ""
   /// Whether the terminal was as before when it ended.
   private(set) var isRestored = false
+  /// How many bytes of what was typed nothing had read when it ended.
+  private(set) var unread = 0
   private var unseen = ""
 
   init(_ terminal: Terminal, _ child: Child) {
@@ -178,7 +180,7 @@ struct Screen {
   /// Waits for the end; all that was written is in `transcript` after it.
   mutating func end() async -> Int32 {
     let code = await child.ending.code()
-    for await isCooked in terminal.restored { isRestored = isCooked }
+    for await end in terminal.restored { (isRestored, unread) = (end.isCooked, end.unread) }
     while let bytes = await output.next(isolation: #isolation) {
       transcript += String(decoding: bytes, as: UTF8.self)
     }

@@ -31,6 +31,22 @@ import Testing
     }
   }
 
+  /// The shell would show it, and run it with the next Return.
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT]) func halfASecretIsNotLeftToTheShell(
+    _ signal: Int32
+  ) async throws {
+    try await withLockedKey { server, home, options in
+      let terminal = try Terminal()
+      var screen = try home.start(options + ["127.0.0.1", "--", "exit 5"], on: terminal)
+      try await screen.see("Passphrase of the key")
+      try await screen.see(": ")
+      screen.type("open ses")
+      screen.signal(signal)
+      #expect(await screen.end() == 128 + signal)
+      #expect(screen.isRestored && screen.unread == 0)
+    }
+  }
+
   @Test func fromAProgram() async throws {
     try await withLockedKey { server, home, options in
       try home.write("#!/bin/sh\necho open sesame\n", to: "ask")

@@ -89,8 +89,8 @@ final class Terminal: Sendable {
   let path: String
   /// What was written to it, as it came; it ends with the program.
   let output: AsyncStream<[UInt8]>
-  /// Whether it was as before when the program ended.
-  let restored: AsyncStream<Bool>
+  /// Whether it was as before when the program ended, and what was typed that nothing has read.
+  let restored: AsyncStream<(isCooked: Bool, unread: Int)>
 
   init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
     // What posix_openpt(3), unlockpt(3) and ptsname(3) do: Swift's Glibc does not have them.
@@ -122,13 +122,13 @@ final class Terminal: Sendable {
   deinit { close(master) }
 
   private let slave: Int32
-  private let result: AsyncStream<Bool>.Continuation
+  private let result: AsyncStream<(isCooked: Bool, unread: Int)>.Continuation
   /// TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)).
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
   /// Ends `output` once all was read: the program is gone.
   func hangUp() {
-    result.yield(isCooked)
+    result.yield((isCooked, unread))
     result.finish()
     close(slave)
   }
@@ -156,6 +156,17 @@ final class Terminal: Sendable {
     modes.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
     modes.c_oflag |= tcflag_t(OPOST)
     _ = unsafe tcsetattr(master, TCSANOW, &modes)
+  }
+
+  /// How many bytes were typed that no program has read, whether or not they end a line.
+  private var unread: Int {
+    var modes = termios()
+    _ = unsafe tcgetattr(slave, &modes)
+    unsafe cfmakeraw(&modes)
+    _ = unsafe tcsetattr(slave, TCSANOW, &modes)
+    var count: Int32 = 0
+    _ = unsafe ioctl(slave, UInt(FIONREAD), &count)
+    return Int(count)
   }
 
   /// The local modes that a raw terminal lacks: echo, lines, signals.
