@@ -25,7 +25,7 @@ package struct PublicKeyAlgorithm: Sendable, Equatable {
   var isSecurityKey: Bool { signature.hasPrefix("sk-") }
 
   /// Whether the key is a certificate.
-  var isCertificate: Bool { keyType.contains(Self.certificateMark) }
+  var isCertificate: Bool { keyType.hasSuffix(Self.certificateMark) }
 
   /// The type of the key, or of the one that is certified.
   var plainType: String { Self.withoutCertificate(keyType) }

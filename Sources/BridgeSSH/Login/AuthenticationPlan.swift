@@ -86,11 +86,9 @@ package struct AuthenticationPlan {
       }
     }
     guard !certificates.isEmpty else { return }
-    // Which keys there are to sign for them is to be known first.
-    let lists = waiting.filter(\.isList)
-    waiting = lists + (lists.isEmpty ? certificates : []) + waiting.filter { !$0.isList }
-    if lists.isEmpty { certificates = [] }
     hasCertificateFiles = true
+    // Which keys there are to sign for them is to be known first.
+    waiting = waiting.filter(\.isList) + waiting.filter { !$0.isList }
   }
 
   /// The next offer that `methods` allow; nil when nothing is left, or enough was refused.

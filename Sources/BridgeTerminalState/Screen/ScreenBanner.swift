@@ -1,5 +1,5 @@
 /// Lines that are shown over a screen that is known, on its terminal, and that go again without a
-/// trace. No output may come while they are there.
+/// trace; a shell's screen may stay raised. No output may come while they are there.
 ///
 /// Of a full-screen program they cover the last rows, or the first ones where a person types in the
 /// last, or the cursor is hidden: that may be anywhere. Else they cover those under the cursor, for
@@ -100,10 +100,7 @@ extension TerminalScreen {
     for column in 0..<min(grid.length(cursor.row), end) { writer.write(grid[cursor.row, column]) }
     if cursor.column > 0 { writer.write("\r\u{1B}[\(cursor.column)C") } else { writer.write("\r") }
     writer.write(cursorVisibility)
-    writer.set(cursor.style)
-    writer.set(cursor.charsets)
-    if inserts { writer.write("\u{1B}[4h") }
-    if !wraps { writer.write("\u{1B}[?7l") }
+    putModes(&writer)
     return opening + "\r\u{1B}[2K".utf8 + writer.output + scanner.prefix
   }
 

@@ -117,16 +117,23 @@ extension TerminalScreen {
     } else {
       place(cursor, on: grid, &writer, row: row, column: column)
     }
+    putModes(&writer, replacesLast: last != nil)
+    if let last { writer.write(last.cell) }
+  }
+
+  /// How the cursor writes.
+  ///
+  /// - Parameter replacesLast: whether a character that is there is written again then.
+  func putModes(_ writer: inout ScreenWriter, replacesLast: Bool = false) {
     writer.set(cursor.style)
     writer.set(cursor.charsets)
     if inserts {
-      if last != nil { writer.write("\u{1B}[P") }
+      if replacesLast { writer.write("\u{1B}[P") }
       writer.write("\u{1B}[4h")
     }
     if !wraps { writer.write("\u{1B}[?7l") }
     if modeValue(2026, initial: false) { writer.write("\u{1B}[?2026h") }
     if let singleShift { writer.write(singleShift == 2 ? "\u{1B}N" : "\u{1B}O") }
-    if let last { writer.write(last.cell) }
   }
 
   /// The character that REP would repeat, before the cursor: it is written again, as the last one.

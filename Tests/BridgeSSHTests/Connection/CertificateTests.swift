@@ -149,7 +149,7 @@ import Testing
   func oneOfNoUseIsPassedOver(_ what: String) async throws {
     try await withAuthority { server, folder in
       let key = try certifiedKey(
-        .ed25519, for: what == "other" ? "nobody-else" : server.user, in: folder)
+        .ed25519, for: what == "other" ? "another" : server.user, in: folder)
       let file = URL(filePath: "\(key)-cert.pub")
       switch what {
       case "host":

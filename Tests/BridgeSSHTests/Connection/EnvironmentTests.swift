@@ -53,6 +53,14 @@ import Testing
     }
   }
 
+  private func connection(to server: ScriptedSSHServer) async throws -> SSHConnection {
+    let connection = SSHConnection(
+      to: Endpoint(host: "127.0.0.1", port: server.port),
+      configuration: SSHConfiguration(user: "ann", credentials: [], hostKeys: .anyKey))
+    try await connection.connect()
+    return connection
+  }
+
   /// The answers that a server may give to a variable and to the start, which it has read by then.
   @Test(arguments: [(99, 99), (100, 99), (99, 100), (100, 100)] as [(UInt8, UInt8)])
   func theLastVariableCostsNoRoundTrip(_ answers: (UInt8, UInt8)) async throws {
@@ -74,10 +82,7 @@ import Testing
       try client.send(client.message(96, of: number))
       try client.send(client.message(97, of: number))
     }) { server in
-      let connection = SSHConnection(
-        to: Endpoint(host: "127.0.0.1", port: server.port),
-        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
-      try await connection.connect()
+      let connection = try await connection(to: server)
       let environment = [EnvironmentVariable("A", "1")]
       if answers.1 == 99 {
         let remote = try await connection.execute("true", environment: environment)
@@ -106,10 +111,7 @@ import Testing
       _ = try client.expect(98)
       _ = try client.expect(98)
     }) { server in
-      let connection = SSHConnection(
-        to: Endpoint(host: "127.0.0.1", port: server.port),
-        configuration: SSHConfiguration(user: "somebody", credentials: [], hostKeys: .anyKey))
-      try await connection.connect()
+      let connection = try await connection(to: server)
       let error = await failure {
         _ = try await connection.execute("true", environment: [EnvironmentVariable("A", "1")])
       }

@@ -129,6 +129,18 @@ import Testing
     #expect(!pair.known.isRaised && pair.terminal == pair.known)
   }
 
+  /// A shell whose screen a banner has raised, behind this prompt.
+  private func raised(behind prompt: String) throws -> Pair {
+    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
+    for number in 0..<9 { pair.print("line\(number)\r\n") }
+    pair.print(prompt)
+    var banner = try #require(ScreenBanner(over: pair.known))
+    pair.show(["lost", "again in 3 s"], by: &banner)
+    pair.terminal.track(banner.clear())
+    #expect(pair.known.isRaised)
+    return pair
+  }
+
   /// What a program addresses is where it has put it, whatever comes between.
   @Test(arguments: [
     "\u{1B}[2;1H", "\u{1B}[3d", "\u{1B}[6n", "\u{1B}[?6n", "\u{1B}M\u{1B}M\u{1B}M\u{1B}M",
@@ -138,13 +150,7 @@ import Testing
     "\u{1B}[1;1;2;2$z", "\u{1B}[44m\n", "\u{1B}[44m\r\n\r\n",
   ])
   func aProgramThatReliesOnRowsFindsThem(_ sequence: String) throws {
-    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
-    for number in 0..<9 { pair.print("line\(number)\r\n") }
-    pair.print("\u{1B}7$ ")
-    var banner = try #require(ScreenBanner(over: pair.known))
-    pair.show(["lost", "again in 3 s"], by: &banner)
-    pair.terminal.track(banner.clear())
-    #expect(pair.known.isRaised)
+    var pair = try raised(behind: "\u{1B}7$ ")
     pair.print("ls" + sequence)
     #expect(!pair.known.isRaised)
     #expect(pair.terminal == pair.known)
@@ -158,12 +164,7 @@ import Testing
     "\u{1B}[44mX\u{1B}[m\n",
   ])
   func whatALineEditorWritesKeepsThemRaised(_ text: String) throws {
-    var pair = Pair(rows: 6, columns: 20, before: Self.shell)
-    for number in 0..<9 { pair.print("line\(number)\r\n") }
-    pair.print("$ ")
-    var banner = try #require(ScreenBanner(over: pair.known))
-    pair.show(["lost", "again in 3 s"], by: &banner)
-    pair.terminal.track(banner.clear())
+    var pair = try raised(behind: "$ ")
     pair.print(text)
     #expect(pair.known.isRaised && pair.isSame)
   }

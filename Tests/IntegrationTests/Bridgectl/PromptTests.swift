@@ -18,12 +18,17 @@ import Testing
     }
   }
 
+  /// A terminal on which the passphrase is asked for.
+  private func asking(_ home: Home, _ options: [String]) async throws -> Screen {
+    var screen = try home.start(options + ["127.0.0.1", "--", "exit 5"], on: try Terminal())
+    try await screen.see("Passphrase of the key")
+    try await screen.see(": ")
+    return screen
+  }
+
   @Test func onATerminalWithoutEcho() async throws {
     try await withLockedKey { server, home, options in
-      let terminal = try Terminal()
-      var screen = try home.start(options + ["127.0.0.1", "--", "exit 5"], on: terminal)
-      try await screen.see("Passphrase of the key")
-      try await screen.see(": ")
+      var screen = try await asking(home, options)
       screen.type("open sesame\r")
       #expect(await screen.end() == 5)
       #expect(!screen.transcript.contains("sesame"))
@@ -36,10 +41,7 @@ import Testing
     _ signal: Int32
   ) async throws {
     try await withLockedKey { server, home, options in
-      let terminal = try Terminal()
-      var screen = try home.start(options + ["127.0.0.1", "--", "exit 5"], on: terminal)
-      try await screen.see("Passphrase of the key")
-      try await screen.see(": ")
+      var screen = try await asking(home, options)
       screen.type("open ses")
       screen.signal(signal)
       #expect(await screen.end() == 128 + signal)
