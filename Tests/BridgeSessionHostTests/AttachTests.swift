@@ -189,6 +189,31 @@ import Testing
     #expect(client.text == (1...400_000).map { "\($0)\n" }.joined() && client.gaps.isEmpty)
   }
 
+  /// The program does not end by itself, and its waiting client learns that: once.
+  @Test(arguments: [["wait"], ["read", "--follow"]])
+  func aProgramThatWaitsForAReaderIsNamedToItsWaitingClient(_ verb: [String]) throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("until [ -e go ]; do sleep 0.02; done; seq 1 400000") { $0.cap = 1 << 20 }
+    _ = try bench.start(spec)
+    let waiter = try bench.launch(
+      verb + ["--session", spec.session.description, "--marker", SessionBench.marker])
+    var output: [UInt8] = []
+    func stalls() throws -> Int {
+      if case .bytes(let more) = waiter.output.read(1 << 20) { output += more }
+      let frames = try output.isEmpty ? [] : SessionBench.frames(in: output)
+      return frames.filter { frame in
+        if case .status(let status) = frame { status.waitsForReader } else { false }
+      }.count
+    }
+    if verb != ["wait"] { try waitUntil { try stalls() == 0 && !output.isEmpty } }
+    try Data().write(to: URL(fileURLWithPath: bench.file("go")))
+    try waitUntil { try stalls() > 0 }
+    let reader = try bench.attach(spec.session)
+    try reader.pump { $0.end != nil }
+    output += waiter.finish().output
+    #expect(try stalls() == 1)
+  }
+
   @Test func aProgramThatNeverReadsHoldsNothingElseUp() throws {
     let bench = try SessionBench()
     let spec = bench.spec("trap 'echo told; exit 5' USR1; echo ready; while :; do sleep 0.05; done")

@@ -89,7 +89,8 @@ private struct LogPrinter: Sendable {
     if await context.output.drain() == .queued { throw .cancelled }
     var last = DescriptorWriter.Outcome.written
     let (_, ending, memory) = try await scope.sessions.read(
-      session, from: progress.withLock { $0.position }, follows: follows
+      session, from: progress.withLock { $0.position }, follows: follows,
+      stalled: { scope.warnOfStall(session) }
     ) { chunk in
       last = await take(chunk)
       return last == .written

@@ -30,7 +30,8 @@ package struct WaitCommand: AsyncParsableCommand {
     await SessionArgument.run(link, session) { selector in
       SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
         let id = try await scope.resolve(selector)
-        return scope.ending(of: try await scope.sessions.wait(for: id))
+        let status = try await scope.sessions.wait(for: id) { scope.warnOfStall(id) }
+        return scope.ending(of: status)
       })
     }
   }

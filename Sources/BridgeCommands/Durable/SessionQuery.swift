@@ -115,6 +115,16 @@ final class SessionQuery: LinkWork {
 }
 
 extension SessionQuery.Scope {
+  /// Says that what is waited for will not come by itself.
+  func warnOfStall(_ session: SessionID) {
+    let id = "\(session)".prefix(SessionText.shortID)
+    context.reporter.warn(
+      """
+      the program waits for a reader, its output is full: it goes on when a client reads that. \
+      `bridgectl attach \(context.reporter.style.target) \(id)` does.
+      """)
+  }
+
   /// Writes text for a person or a script to standard output.
   func write(_ text: String) async -> RunContext.Ending {
     await context.reporter.makeWay()

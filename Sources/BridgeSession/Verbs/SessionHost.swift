@@ -85,9 +85,15 @@ public struct SessionHost: Sendable {
 
   /// Waits for the end of a session's program.
   ///
+  /// - Parameter stalled: is called when the program waits for a reader of its output, without
+  ///   which it does not end; once.
   /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
-  public func wait(for session: SessionID) async throws(AppError) -> SessionStatus {
-    try await status(.wait(session), of: session)
+  public func wait(
+    for session: SessionID, stalled: () -> Void = {}
+  ) async throws(AppError) -> SessionStatus {
+    try await status(.wait(session), of: session) { status in
+      if status.state == .running, status.waitsForReader { stalled() }
+    }
   }
 
   /// Signals a session's program; without a signal HUP and CONT at once, TERM after 2 seconds and
@@ -112,13 +118,14 @@ public struct SessionHost: Sendable {
   ///
   /// - Parameters:
   ///   - follows: whether to go on until the program has ended.
+  ///   - stalled: is called when the program waits for a reader that attaches; once.
   ///   - take: gets each chunk in order; false ends the reading.
   /// - Returns: the offset after the last chunk that was taken, how the program ended where it has,
   ///   and what is not among it because a full disk did not take it: only `attach` has that.
   /// - Throws: `durableSessionNotFound`; what ended the link; `cancelled`.
   public func read(
     _ session: SessionID, from offset: UInt64 = 0, follows: Bool = false,
-    _ take: (SessionChunk) async -> Bool
+    stalled: () -> Void = {}, _ take: (SessionChunk) async -> Bool
   ) async throws(AppError) -> (end: UInt64, ending: ProgramEnd?, memory: SessionStatus.Memory?) {
     var (position, ending) = (offset, ProgramEnd?.none)
     var status: SessionStatus?
@@ -134,7 +141,9 @@ public struct SessionHost: Sendable {
       case .ended(let end, _) where end != position:
         throw await exchange.violation(.hole(expected: position, found: end))
       case .ended(_, let end): ending = end
-      case .status(let first): status = first
+      case .status(let seen):
+        status = seen
+        if follows, seen.state == .running, seen.waitsForReader { stalled() }
       case .notice: break
       case .hello, .welcome, .refused, .input, .acknowledge, .control, .ping, .pong, .start,
         .screen, .size:
@@ -159,11 +168,14 @@ public struct SessionHost: Sendable {
   }
 
   private func status(
-    _ verb: HostCommand.Verb, of session: SessionID
+    _ verb: HostCommand.Verb, of session: SessionID, seen: (SessionStatus) -> Void = { _ in }
   ) async throws(AppError) -> SessionStatus {
     var last: SessionStatus?
     try await ask(verb, of: session) { frame in
-      if case .status(let status) = frame { last = status }
+      if case .status(let status) = frame {
+        last = status
+        seen(status)
+      }
       return true
     }
     guard let last, last.session == session else { throw unanswered }

@@ -82,16 +82,16 @@ enum Poller {
   }
 
   /// Waits until a descriptor can be read, or has ended; false where `output` has no reader any
-  /// more before.
-  static func isReadable(_ descriptor: Int32, whileRead output: Int32) -> Bool {
-    while true {
-      var list = PollList<Void>()
-      list.add((), descriptor, reads: true)
-      list.add((), output)
-      list.wait(nil)
-      if list[0].readiness.isAny { return true }
-      if list[1].readiness.isClosed { return false }
-    }
+  /// more before, nil where neither comes within `milliseconds`.
+  static func isReadable(
+    _ descriptor: Int32, whileRead output: Int32, within milliseconds: UInt64
+  ) -> Bool? {
+    var list = PollList<Void>()
+    list.add((), descriptor, reads: true)
+    list.add((), output)
+    list.wait(milliseconds)
+    if list[0].readiness.isAny { return true }
+    return list[1].readiness.isClosed ? false : nil
   }
 
   /// Waits for a time only.

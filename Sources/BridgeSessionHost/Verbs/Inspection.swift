@@ -26,6 +26,7 @@ struct Inspection {
     answer.sendFrameOnly(.status(first))
     var position = start
     var size = PieceSize()
+    var stall = StallReport(isTold: first.waitsForReader)
     let journal = Journal(files.directory)
     while true {
       // The state is read first: what an ended session printed is all there.
@@ -48,6 +49,7 @@ struct Inspection {
         }
         return HostStatus.success
       }
+      stall.tell(status, answer)
       // Its client may have gone while nothing is printed.
       guard !Poller.isAbandoned(1, within: 100) else { return HostStatus.storage }
     }
@@ -78,6 +80,7 @@ struct Inspection {
     // Its client may have all of it, and have it removed, before its end is read here.
     let held = SessionFiles(session, in: roots)?.hold()
     defer { withExtendedLifetime(held) {} }
+    var stall = StallReport()
     while true {
       guard let files = SessionFiles(session, in: roots), let status = started(files) else {
         return declineUnknown(session)
@@ -90,9 +93,7 @@ struct Inspection {
       let socket = try? files.connect()
       if socket?.send([LocalMessage.version, LocalMessage.wait, 0]) == true {
         socket?.waitsForever()
-        guard let socket, Poller.isReadable(socket.number, whileRead: 1) else {
-          return HostStatus.storage
-        }
+        guard let socket, isAnswered(socket, of: files, &stall) else { return HostStatus.storage }
         _ = socket.receive()
       }
       // A keeper with too many waiting callers closes at once.
@@ -101,6 +102,22 @@ struct Inspection {
   }
 
   private static let retryPause: Int32 = 100
+
+  /// Whether the keeper answers before the client of this verb has gone. A program that waits for a
+  /// reader would never end, and its client not know why.
+  private func isAnswered(
+    _ socket: Descriptor, of files: SessionFiles, _ stall: inout StallReport
+  ) -> Bool {
+    while true {
+      if let status = files.status() { stall.tell(status, answer) }
+      if let isAnswered = Poller.isReadable(socket.number, whileRead: 1, within: Self.look) {
+        return isAnswered
+      }
+    }
+  }
+
+  /// How often a program that is waited for is looked at, in milliseconds.
+  private static let look: UInt64 = 1_000
 
   private func declineUnknown(_ session: SessionID) -> UInt8 {
     guard let files = SessionFiles(session, in: roots) else {
@@ -150,6 +167,17 @@ struct Inspection {
     }
     answer.send(.status(files.status() ?? status))
     return HostStatus.success
+  }
+}
+
+/// Tells a client once that the program waits for a reader of its output.
+private struct StallReport {
+  var isTold = false
+
+  mutating func tell(_ status: SessionStatus, _ answer: Answer) {
+    guard !isTold, status.state == .running, status.waitsForReader else { return }
+    isTold = true
+    answer.sendFrameOnly(.status(status))
   }
 }
 
