@@ -98,7 +98,9 @@ public struct WebSocketEndpoint: Sendable, Hashable, CustomStringConvertible {
 
   /// The URL without its query, which may carry a token.
   public var description: String {
-    let path = target.prefix { $0 != "?" }
-    return "\(isSecure ? "wss" : "ws")://\(hostHeader)\(path)"
+    "\(isSecure ? "wss" : "ws")://\(hostHeader)\(path)"
   }
+
+  /// The target without its query.
+  var path: String { String(target.prefix { $0 != "?" }) }
 }

@@ -37,6 +37,8 @@ package enum CommandAdvice {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
     if let context, context.proxy != nil { return ofProxy(context.kind) }
+    // A host that reports no status would report none of another run.
+    if context?.kind == .noStatus { return nil }
     if let context, context.kind == .silent, context.phase == .authenticate {
       return Row(ofLogin)
     }

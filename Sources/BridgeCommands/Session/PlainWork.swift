@@ -174,8 +174,8 @@ final class PlainWork: LinkWork {
     if isStarted { await context.giveBackScreen() }
     // A generation that was closed for a better one has no failure of its own.
     guard failure != nil || error == .cancelled || Task.isCancelled else {
-      let known = channel?.failure.flatMap { $0.kind == .outputLost ? $0 : nil }
-      return context.fail(error, isStarted ? known : await connection.lastRefusal)
+      let known = isStarted ? channel?.failure : await connection.lastRefusal
+      return context.fail(error, known)
     }
     if unsent > 0 { context.view.change { $0.lostBytes = unsent } }
     let isUnknown = error.caseName == AppError.sshOutcomeUnknown(command: "").caseName

@@ -43,12 +43,27 @@ extension FailureContext {
           """
       }
     }
-    guard case .sshOutcomeUnknown(let command) = error, kind == .outcomeUnknown, let detail else {
-      return nil
+    guard case .sshOutcomeUnknown(let command) = error else { return nil }
+    return fact(ofOutcomeOf: CatalogueRow.named(command))
+  }
+
+  private func fact(ofOutcomeOf command: String) -> String? {
+    if kind == .noStatus {
+      return """
+        The server closed the channel of \(command) without its status: how it ended is not known.
+        """
     }
+    guard kind == .outcomeUnknown else { return nil }
+    if let detail {
+      return """
+        The connection ended after \(command) reported \(detail), and before all of its output \
+        came: the output you have is incomplete.
+        """
+    }
+    guard disconnectReason != nil, let said = native?.text, !said.isEmpty else { return nil }
     return """
-      The connection ended after \(CatalogueRow.named(command)) reported \(detail), and before all \
-      of its output came: the output you have is incomplete.
+      The server ended the connection (\(said)) before \(command) reported its status: it may or \
+      may not have run. Check on the host before you run it again.
       """
   }
 

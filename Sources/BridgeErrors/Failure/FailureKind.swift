@@ -56,6 +56,8 @@ public enum FailureKind: Sendable, Hashable {
   case targetRefused
   /// The connection ended before the outcome of a started command was known.
   case outcomeUnknown
+  /// The server closed the channel of a command without saying how that ended.
+  case noStatus
   /// A connection that was up was cut.
   case linkLost
   /// A connection that was up went silent until it was declared dead.
@@ -122,7 +124,7 @@ extension FailureKind: CaseIterable {
       .outputLost, .versionLineTooLong, .hostKeyProof, .rejected, .hostKeyUnknown, .hostKeyChanged,
       .hostKeyRevoked, .hostKeyNewType,
       .authenticationRefused, .keyUnusable, .agentUnavailable, .channelDenied, .targetRefused,
-      .outcomeUnknown, .linkLost, .linkSilent, .internalFault,
+      .outcomeUnknown, .noStatus, .linkLost, .linkSilent, .internalFault,
     ] + TLSCause.allCases.map { .tls($0) } + statuses.map { .refusedUpgrade(status: $0) }
     + proxyStatuses.map { .proxyRefused(status: $0) } + [
       .secureOnly, .overLimit, .closedByPeer, .closedByApplication, .cancelled,

@@ -30,6 +30,7 @@ extension FailureKind {
     case .channelDenied: .channelDenied
     case .targetRefused: .targetRefused
     case .outcomeUnknown: .outcomeUnknown
+    case .noStatus: .noStatus
     case .linkLost: .linkLost
     case .linkSilent: .linkSilent
     case .internalFault: .internalFault

@@ -55,8 +55,10 @@ public struct SSHFailure: Error, Sendable, Equatable {
     /// SSH_MSG_CHANNEL_OPEN_FAILURE with this reason (RFC 4254, 5.1), for a channel that was to
     /// lead on to a target or for one that ends at the server.
     case channelRefused(reason: Int, hasTarget: Bool = true)
-    /// The channel closed, or the link went, before an exit status came.
+    /// The link went before an exit status came.
     case noExitStatus(command: String)
+    /// The server closed the channel without an exit status, on a link that stays.
+    case closedWithoutStatus(command: String)
     /// The link was lost after the server had reported how the command ended (`ending`, for
     /// instance "exit status 0") and before all of its output came.
     case outputCut(command: String, ending: String)
@@ -95,7 +97,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var timeout: Int
   /// The user that logs in; empty where none is known.
   public var user: String
-  /// How the ProxyCommand ended, where the connection ended with it, and its last words: raw.
+  /// What became of the ProxyCommand that the connection ended with: how it ended and its last
+  /// words, raw, or that it runs and brought nothing. Nil without one.
   public var proxyEnding: String?
 
   /// A failure with `code` in `phase` at `host`.

@@ -56,6 +56,8 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   public var host: String
   /// The TCP port.
   public var port: Int?
+  /// The path of its URL, without the query, which may carry a token.
+  public var path: String
   /// The configured timeout of the phase, in whole seconds.
   public var timeout: Int
   /// What our own socket saw last.
@@ -68,12 +70,14 @@ public struct WebSocketFailure: Error, Sendable, Equatable {
   /// A failure in `phase` at `host`.
   public init(
     observation: Observation, phase: ConnectionPhase, host: String = "", port: Int? = nil,
-    timeout: Int = 10, socket: SocketCondition = .open, isSecure: Bool = true, proxy: String? = nil
+    path: String = "/", timeout: Int = 10, socket: SocketCondition = .open, isSecure: Bool = true,
+    proxy: String? = nil
   ) {
     self.observation = observation
     self.phase = phase
     self.host = host
     self.port = port
+    self.path = path
     self.timeout = timeout
     self.socket = socket
     self.isSecure = isSecure

@@ -66,14 +66,17 @@ extension AppError {
     case .authenticationRefused: self = .sshAuthenticationFailed(method: failure.method)
     case .keyUnusable, .agentUnavailable:
       self = .sshKeyInvalid(reason: failure.detail(of: kind))
-    case .outcomeUnknown: self = .sshOutcomeUnknown(command: failure.command)
+    case .outcomeUnknown, .noStatus: self = .sshOutcomeUnknown(command: failure.command)
     case .internalFault: self = .internalError(detail: failure.detail(of: kind))
     case .cancelled: self = .cancelled
     case .refused:
       self = failure.lost("Connection refused: nothing listens on port \(failure.port ?? 22).")
     case .unreachable: self = failure.lost(failure.socket.missingWay)
     case .localResource: self = failure.lost(failure.socket.shortage)
-    case .linkLost: self = failure.lost("The connection was lost.")
+    case .linkLost:
+      self = failure.lost(
+        failure.disconnectReason == nil
+          ? "The connection was lost." : failure.quoting("The server ended the connection"))
     case .channelDenied:
       self = failure.lost(failure.quoting("The server refused to \(failure.phase.attempted)"))
     case .targetRefused:
@@ -111,7 +114,9 @@ extension SSHFailure {
 
   fileprivate var command: String {
     switch observation {
-    case .noExitStatus(let command), .outputCut(let command, _): command
+    case .noExitStatus(let command), .closedWithoutStatus(let command),
+      .outputCut(let command, _):
+      command
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .notSSH, .algorithmMismatch,
       .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType, .keyUnusable,
       .agentUnavailable, .channelRefused, .outputLost, .versionLineTooLong, .cancelled, nil:

@@ -118,7 +118,7 @@ extension AppError {
   ) {
     switch status {
     case 401, 407: self = .apiUnauthorized
-    case 404: self = .apiNotFound(endpoint: failure.host)
+    case 404: self = .apiNotFound(endpoint: failure.path)
     case 429: self = .apiRateLimited(retryAfter: retryAfter)
     case 400...:
       self = .serverError(

@@ -39,8 +39,9 @@ extension SSHFailure {
     case .outputCut(_, let ending): Payload.shown(ending)
     case .outputLost(let detail): Payload.shown(detail)
     case .versionLineTooLong(let line): Payload.shown(line)
-    case .notSSH, .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .hostKeyUnknown,
-      .channelRefused, .noExitStatus, .cancelled:
+    case .deadline: proxyEnding.map { Payload.shown($0) }
+    case .notSSH, .nameUnknown, .nameTimeout, .offline, .silent, .hostKeyUnknown,
+      .channelRefused, .noExitStatus, .closedWithoutStatus, .cancelled:
       nil
     case nil where kind == .authenticationRefused: user.isEmpty ? nil : Payload.shown(user)
     case nil: proxyEnding.map { Payload.shown($0) }

@@ -37,6 +37,7 @@ extension SSHFailure {
     case .agentUnavailable: .agentUnavailable
     case .channelRefused(let reason, let hasTarget): kind(ofChannel: reason, hasTarget)
     case .noExitStatus, .outputCut: .outcomeUnknown
+    case .closedWithoutStatus: .noStatus
     case .outputLost: .outputLost
     case .versionLineTooLong: .versionLineTooLong
     case .cancelled: .cancelled

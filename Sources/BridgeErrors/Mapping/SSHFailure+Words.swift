@@ -19,7 +19,7 @@ extension SSHFailure {
       "its version line is longer than the 255 bytes that SSH allows (VersionAddendum, "
         + "DebianBanner)"
     case .nameUnknown, .nameTimeout, .offline, .deadline, .silent, .channelRefused,
-      .noExitStatus, .outputCut, .cancelled, nil:
+      .noExitStatus, .closedWithoutStatus, .outputCut, .cancelled, nil:
       ownText(of: kind)
     }
   }

@@ -133,7 +133,7 @@ extension SSHConnection {
     let last =
       failure
       ?? self.failure(
-        observation: channel.command.map { .noExitStatus(command: $0) }, phase: .stream)
+        observation: channel.command.map { .closedWithoutStatus(command: $0) }, phase: .stream)
     let outcome = outcome(
       of: channel.command, after: last, reported: channel.native.reportedStatus)
     // A shell that the server closed on a connection that goes on.
@@ -202,7 +202,7 @@ extension SSHConnection {
     unknown.phase = .execute
     unknown.observation =
       reported.map { .outputCut(command: command, ending: $0.words) }
-      ?? .noExitStatus(command: command)
+      ?? (failure.kind == .noStatus ? failure.observation : .noExitStatus(command: command))
     return unknown
   }
 

@@ -72,11 +72,16 @@ extension SSHConnection {
     } answer: {
       $0.register(native, command: program.text, window: window)
     }
-    if case .failure(let failure) = started,
+    if case .failure(var failure) = started,
       ending != nil || native.isClosedUnanswered || failure.kind == .outcomeUnknown
     {
       // The request may have reached the server before the link went, or the channel was closed.
-      throw AppError(sshError: outcome(of: program.text, after: failure))
+      if ending == nil, native.isClosedUnanswered {
+        failure.observation = program.text.map { .closedWithoutStatus(command: $0) }
+      }
+      let unknown = outcome(of: program.text, after: failure)
+      lastRefusal = FailureContext(sshFailure: unknown)
+      throw AppError(sshError: unknown)
     }
     return try value(of: started)
   }

@@ -222,7 +222,9 @@ extension SSHConnection {
       loss.phase = phase
       return loss
     }
-    let proxyEnding = seen?.disconnect == nil ? endingOfProxy(seen?.socket) : nil
+    let isLate = observation == .deadline
+    let proxyEnding =
+      seen?.disconnect != nil ? nil : isLate ? silence(in: phase) : endingOfProxy(seen?.socket)
     return SSHFailure(
       code: code, message: seen?.disconnect?.message ?? proxyEnding ?? text,
       phase: phase, host: hostName, address: dialedName, port: endpoint.port,

@@ -166,7 +166,7 @@ extension SSHConnection {
     case .nameUnknown, .nameTimeout, .offline, .silent, .notSSH, .algorithmMismatch,
       .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType, .keyUnusable,
       .agentUnavailable,
-      .noExitStatus, .outputCut, .outputLost, .versionLineTooLong, nil:
+      .noExitStatus, .closedWithoutStatus, .outputCut, .outputLost, .versionLineTooLong, nil:
       own = failure
     }
     return own
@@ -200,5 +200,11 @@ extension SSHConnection {
   func endingOfProxy(_ socket: SocketCondition?) -> String? {
     guard let socket, socket != .open else { return nil }
     return (session?.wire.carrier as? ProxyCarrier)?.process.ending
+  }
+
+  /// What is known of the program after a deadline of `phase`: it runs, or the connection would
+  /// have ended with it. Before the first byte it may have reached nothing.
+  nonisolated func silence(in phase: ConnectionPhase) -> String? {
+    proxy == nil || phase != .banner ? nil : "the ProxyCommand runs"
   }
 }

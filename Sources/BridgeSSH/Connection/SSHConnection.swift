@@ -193,7 +193,8 @@ public actor SSHConnection: Connection {
     SSHFailure(
       code: .none, message: "", phase: phase, host: hostName, address: dialedName,
       port: endpoint.port,
-      observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds
+      observation: phase == .stream ? .silent(seconds: seconds) : .deadline, timeout: seconds,
+      proxyEnding: silence(in: phase)
     ).typed
   }
 

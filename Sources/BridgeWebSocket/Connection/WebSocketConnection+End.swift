@@ -158,7 +158,8 @@ extension WebSocketConnection {
     _ observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) -> WebSocketFailure {
     WebSocketFailure(
-      observation: observation, phase: phase, host: endpoint.host, port: endpoint.port,
+      observation: observation, phase: phase, host: endpoint.host,
+      port: endpoint.port, path: url.path,
       timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
       socket: webSocket?.facts.condition ?? .open, isSecure: url.isSecure,
       proxy: isAtProxy ? configuration.proxy?.description : nil)

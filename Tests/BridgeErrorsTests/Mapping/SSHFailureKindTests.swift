@@ -192,6 +192,9 @@ private let channels: [SSHRow] = [
   SSHRow(
     0, .execute, .outcomeUnknown, "sshOutcomeUnknown", .reconnect, 74,
     seen: .noExitStatus(command: "make")),
+  SSHRow(
+    0, .stream, .noStatus, "sshOutcomeUnknown", .never, 74,
+    seen: .closedWithoutStatus(command: "make")),
   SSHRow(-43, .execute, .outcomeUnknown, "sshOutcomeUnknown", .reconnect, 74, socket: fin),
   SSHRow(
     0, .stream, .outputLost, "sshProtocolError", .never, 76,

@@ -16,7 +16,8 @@ struct WebSocketRow: Sendable {
     in phase: ConnectionPhase = .upgrade, at proxy: String? = nil
   ) {
     failure = WebSocketFailure(
-      observation: seen, phase: phase, host: "ws.example", port: 443, timeout: 7, proxy: proxy)
+      observation: seen, phase: phase, host: "ws.example", port: 443, path: "/chat", timeout: 7,
+      proxy: proxy)
     self.kind = kind
     self.error = error
     self.retry = retry
@@ -82,7 +83,7 @@ private let upgrades: [WebSocketRow] = [
   WebSocketRow(refusal(401), .refusedUpgrade(status: 401), .apiUnauthorized, .reconnectOnce, 77),
   WebSocketRow(refusal(407), .refusedUpgrade(status: 407), .apiUnauthorized, .reconnectOnce, 77),
   WebSocketRow(
-    refusal(404), .refusedUpgrade(status: 404), .apiNotFound(endpoint: "ws.example"),
+    refusal(404), .refusedUpgrade(status: 404), .apiNotFound(endpoint: "/chat"),
     .reconnectLater, 69),
   WebSocketRow(
     refusal(429), .refusedUpgrade(status: 429), .apiRateLimited(retryAfter: 9), .reconnectLater,

@@ -30,6 +30,7 @@ let kindTable: [(FailureKind, String, RetryClass, Int32)] = [
   (.channelDenied, "channelDenied", .never, 76),
   (.targetRefused, "targetRefused", .reconnectSoon, 69),
   (.outcomeUnknown, "outcomeUnknown", .reconnect, 74),
+  (.noStatus, "noStatus", .never, 74),
   (.linkLost, "linkLost", .reconnect, 69),
   (.linkSilent, "linkSilent", .reconnect, 124),
   (.internalFault, "internalFault", .reconnectOnce, 70),

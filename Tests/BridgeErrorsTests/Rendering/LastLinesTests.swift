@@ -32,6 +32,66 @@ import Testing
     #expect(cause?.hasPrefix("bridgectl: [sshConnectionFailed] SSH Error: web: The server") == true)
   }
 
+  /// On a link that stays, what ended is the command's channel alone.
+  @Test func aCommandWithoutAStatusIsNoBrokenLink() {
+    #expect(
+      Self.lines(.closedWithoutStatus(command: "make"), .execute) == [
+        "bridgectl: [sshOutcomeUnknown] Outcome Unknown: The server closed the channel of"
+          + " \"make\" without its status: how it ended is not known.",
+        "  The link did not break: the host ended the command, or reports no status, as some"
+          + " devices do. Check there what was done.",
+      ])
+  }
+
+  @Test(
+    arguments: [
+      (.stream, nil, "SSH Error: web: The server ended the connection (bye)."),
+      (
+        .execute, .noExitStatus(command: "make"),
+        "Outcome Unknown: The server ended the connection (bye) before \"make\" reported its"
+          + " status: it may or may not have run. Check on the host before you run it again."
+      ),
+    ] as [(ConnectionPhase, SSHFailure.Observation?, String)])
+  func whatTheServerSaidAtItsEndIsRepeated(
+    _ phase: ConnectionPhase, _ observation: SSHFailure.Observation?, _ words: String
+  ) {
+    let failure = SSHFailure(
+      code: .socketDisconnect, message: "bye", phase: phase, host: "web",
+      observation: observation, socket: .endOfFile, disconnectReason: 11
+    ).typed
+    let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
+    #expect(lines.first?.hasSuffix("] \(words)") == true, "\(lines)")
+    let isShell = observation == nil
+    #expect(
+      lines.contains("  The server ended the connection itself; its log says why.") == isShell)
+  }
+
+  /// A program that runs has not accepted anything.
+  @Test func aSilentProxyCommandIsNoSilentHost() {
+    let failure = SSHFailure(
+      code: .none, message: "", phase: .banner, host: "web", observation: .deadline, timeout: 10,
+      proxyEnding: "the ProxyCommand runs"
+    ).typed
+    let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
+    #expect(
+      lines == [
+        "bridgectl: [sshTimeout] web did not answer for 10 seconds.",
+        "  The ProxyCommand runs, and nothing came through it: run it by hand to see how far it"
+          + " gets.",
+      ])
+  }
+
+  /// Servers of the other kind end such a handshake without a word.
+  @Test(arguments: [true, false])
+  func aWebSocketThatIsDroppedMayHaveTheWrongScheme(_ isSecure: Bool) {
+    let failure = WebSocketFailure(
+      observation: .dropped, phase: .upgrade, host: "web", isSecure: isSecure
+    ).typed
+    let lines = TerminalBanner.lastLines(failure.error, context: failure.context)
+    let words = "It may also be a port for the other scheme: ws:// is plain, wss:// speaks TLS."
+    #expect(lines.last?.hasSuffix(words) == true, "\(lines)")
+  }
+
   static let causes: [(SSHFailure.Observation, ConnectionPhase, String)] = [
     (.deadline, .dial, "[sshTimeout] web (10.0.0.5) did not answer for 10 seconds."),
     (.deadline, .authenticate, "[sshTimeout] web did not answer for 10 seconds."),

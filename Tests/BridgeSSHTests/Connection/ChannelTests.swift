@@ -121,6 +121,7 @@ import Testing
       await #expect(throws: AppError.sshOutcomeUnknown(command: "exec cat")) {
         try await command.exitStatus()
       }
+      #expect(command.failure?.kind == .noStatus)
       #expect(try await text(command.standardOutput) == "")
       #expect(await connection.lastFailure == nil)
       _ = try await connection.probe(within: .seconds(10))

@@ -380,6 +380,7 @@ import Testing
       let error = await failure { _ = try await connection.execute("one") }
       #expect(error == .sshOutcomeUnknown(command: "one"))
       #expect(await connection.lastFailure == nil)
+      #expect(await connection.lastRefusal?.kind == .noStatus)
       _ = try await connection.execute("two")
       await connection.close()
     }

@@ -123,6 +123,22 @@ import Testing
     }
   }
 
+  /// Deadlines of the connection and of its supervisor.
+  @Test func aProgramThatBringsNothingIsNoHostThatAccepted() async throws {
+    try await withServer { server in
+      var configuration = trusting(server)
+      configuration.timeouts.handshake = .milliseconds(100)
+      let connection = SSHConnection(
+        to: Endpoint(host: "behind.example", port: server.port), configuration: configuration,
+        by: ProxyCommand(line: "sleep 1000", shell: "/bin/sh", standardError: { _ in }))
+      _ = await failure { try await connection.connect() }
+      let context = await connection.lastFailure
+      #expect(context?.kind == .silent && context?.detail != nil)
+      #expect(connection.timeout(in: .banner, after: 1).context?.detail == context?.detail)
+      await connection.close()
+    }
+  }
+
   @Test func aShellThatIsNotThereIsSaid() async throws {
     try await withServer { server in
       let connection = connection(to: server, "true", "/no/such/shell")

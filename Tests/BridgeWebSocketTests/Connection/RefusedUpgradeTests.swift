@@ -27,7 +27,7 @@ struct RefusedUpgradeTests {
       script: .refusing(401), error: .apiUnauthorized, kind: .refusedUpgrade(status: 401)),
     Case(script: .refusing(407), error: .apiUnauthorized, kind: .refusedUpgrade(status: 407)),
     Case(
-      script: .refusing(404), error: .apiNotFound(endpoint: "127.0.0.1"),
+      script: .refusing(404), error: .apiNotFound(endpoint: "/chat"),
       kind: .refusedUpgrade(status: 404)),
     Case(
       script: .refusing(429, ["Retry-After": "17"]), error: .apiRateLimited(retryAfter: 17),
@@ -85,7 +85,7 @@ struct RefusedUpgradeTests {
   @Test("says what the server said", arguments: cases)
   func refusal(_ expected: Case) async throws {
     let peer = try await ScriptedWebSocketPeer(expected.script)
-    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/")
+    let connection = try WebSocketConnection(to: "ws://127.0.0.1:\(peer.port)/chat?ticket=1")
     await #expect(throws: expected.error) { try await connection.connect() }
     let context = await connection.lastFailure
     #expect(context?.kind == expected.kind)

@@ -3,10 +3,16 @@ extension FailureRow {
   static let silent = Self(
     "silent", "The peer accepted the connection and then sent nothing in time.", exit: .timedOut,
     advice: {
-      """
-      It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
-      or something else listens on that port.
-      """
+      guard $0.detail == nil else {
+        return """
+          The ProxyCommand runs, and nothing came through it: run it by hand to see how far it \
+          gets.
+          """
+      }
+      return """
+        It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
+        or something else listens on that port.
+        """
     })
 
   static let throttled = Self(
@@ -29,13 +35,13 @@ extension FailureRow {
       guard context.isRepeated else {
         return """
           The server may be restarting, or it turns this address away (a firewall, fail2ban): its \
-          log says which.
+          log says which.\(context.otherScheme)
           """
       }
       return """
         The server drops us \(context.phase.during), \(context.times) times in a row: it turns \
         this address away (a firewall, fail2ban, MaxStartups), or it can serve no client. Its log \
-        says which.
+        says which.\(context.otherScheme)
         """
     })
 
@@ -69,7 +75,7 @@ extension FailureRow {
     "linkLost", "A connection that was up was cut.", exit: .unreachable,
     endingSession: .outcomeUnknown,
     advice: { context in
-      if context.native?.closeCode != nil {
+      if context.native?.closeCode != nil || context.disconnectReason != nil {
         return "The server ended the connection itself; its log says why."
       }
       guard context.native?.symbol == NativeFailure.unexplained else {
@@ -97,4 +103,11 @@ extension FailureContext {
   var times: Int { repeats ?? 1 }
 
   var isRepeated: Bool { times >= Self.manyTimes }
+
+  /// What a server does without a word to a client that speaks TLS where it does not, or does not
+  /// where it does.
+  fileprivate var otherScheme: String {
+    phase == .upgrade
+      ? " It may also be a port for the other scheme: ws:// is plain, wss:// speaks TLS." : ""
+  }
 }

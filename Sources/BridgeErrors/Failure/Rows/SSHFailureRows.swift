@@ -99,4 +99,12 @@ extension FailureRow {
   static let outcomeUnknown = Self(
     "outcomeUnknown", "The connection ended before the outcome of a started command was known.",
     .ssh, exit: .outcomeUnknown)
+
+  static let noStatus = Self(
+    "noStatus", "The server closed the channel of a command without saying how that ended.", .ssh,
+    retry: .never, exit: .outcomeUnknown,
+    remedy: """
+      The link did not break: the host ended the command, or reports no status, as some devices \
+      do. Check there what was done.
+      """)
 }
