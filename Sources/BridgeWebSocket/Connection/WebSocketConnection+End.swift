@@ -158,7 +158,7 @@ extension WebSocketConnection {
     _ observation: WebSocketFailure.Observation, in phase: ConnectionPhase
   ) -> WebSocketFailure {
     WebSocketFailure(
-      observation: observation, phase: phase, host: endpoint.host,
+      observation: observation.hiding(configuration.secrets), phase: phase, host: endpoint.host,
       port: endpoint.port, path: url.path,
       timeout: max(1, Int((timeout(of: phase) / .seconds(1)).rounded(.up))),
       socket: webSocket?.facts.condition ?? .open, isSecure: url.isSecure,

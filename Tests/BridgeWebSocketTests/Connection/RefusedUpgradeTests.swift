@@ -97,6 +97,30 @@ struct RefusedUpgradeTests {
     await peer.stop()
   }
 
+  /// An `Origin` is no secret, and why many servers refuse.
+  @Test("shows nothing that was sent in secret")
+  func echoedSecrets() async throws {
+    let said =
+      "tok-4711-tok: ses-4711-ses is not for https://a.example, 4711 4711-bearer pw-4711-pw"
+    let peer = try await ScriptedWebSocketPeer(
+      .refusing(400, ["Content-Type": "text/plain"], body: said))
+    var configuration = WebSocketConfiguration()
+    configuration.headers = [
+      .init("X-Token", Secret("tok-4711-tok")), .init("Cookie", Secret("sid=ses-4711-ses; n=4711")),
+      .init("Origin", Secret("https://a.example")), .init("X-Key", Secret("Key pw-4711-pw")),
+    ]
+    configuration.bearer = Secret("4711-bearer")
+    let connection = try WebSocketConnection(
+      to: "ws://127.0.0.1:\(peer.port)/", configuration: configuration)
+    let mark = Redactor.mark
+    await #expect(
+      throws: AppError.serverError(
+        status: 400,
+        message: "\(mark): \(mark) is not for https://a.example, 4711 \(mark) \(mark)")
+    ) { try await connection.connect() }
+    await peer.stop()
+  }
+
   @Test("is read although its body comes in chunks")
   func chunkedBody() async throws {
     let head = "HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n"
