@@ -42,7 +42,7 @@ extension ConnectOptions {
       }
     }
     // As with ssh, the options may end before HOST.
-    let rest = arguments[index...].dropFirst()
+    let rest = arguments.dropFirst(index + 1)
     guard !hasHost, let host = rest.first, host != "--", !host.hasPrefix("-") else {
       return arguments
     }

@@ -75,6 +75,16 @@ import Testing
     #expect(BridgeCommand.normalized(["errors"] + words.prefix(0)) == ["errors"])
   }
 
+  /// The parser says what is missing.
+  @Test(arguments: ["connect", "run"], ConnectOptions.valued.sorted() + ["-tp", "-"])
+  func aLineMayEndBehindAnOption(_ verb: String, _ option: String) {
+    for words in [[option], ["h", option], [option, "x", option]] {
+      let line = [verb] + words
+      let marked = BridgeCommand.normalized(line)
+      #expect(marked.filter { $0 != "--" } == line)
+    }
+  }
+
   /// The parser knows them; this list must not know fewer.
   @Test func everyOptionWithAValueIsKnown() throws {
     let dump = try JSONDecoder().decode(
