@@ -76,7 +76,7 @@ extension DurableSession {
     }
     return HostCommand(
       isStarting ? .startAndAttach : .attach(configuration.attachment.session),
-      program: configuration.program)
+      program: configuration.program, agent: configuration.agent)
   }
 
   private var isStarting: Bool { configuration.start != nil && machine.welcome == nil }

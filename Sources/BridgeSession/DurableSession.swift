@@ -45,6 +45,9 @@ public actor DurableSession {
     /// Where the program is: for one that was to be started before.
     package var place = StartPlace()
 
+    /// The token of the agent that the session is to find; nil for that of the login on the host.
+    package var agent: Identifier?
+
     /// Attaches to a session as a writer.
     public init(host: String, attachment: ClientSession.Configuration) {
       self.host = host
@@ -154,7 +157,7 @@ public actor DurableSession {
     self.configuration = configuration
     firstCommand = HostCommand(
       configuration.start == nil ? .attach(configuration.attachment.session) : .startAndAttach,
-      program: configuration.program)
+      program: configuration.program, agent: configuration.agent)
     self.clock = SessionClock(clock)
     self.executor = executor
     self.nextChannel = nextChannel

@@ -16,6 +16,7 @@ public enum HostProgram {
            bridge-host wait --session ID [--marker TEXT]
            bridge-host kill --session ID [--signal NAME] [--marker TEXT]
            bridge-host files [--run ID] [--marker TEXT]          a copy, by frames on standard input
+           bridge-host agent --run ID [--marker TEXT]            the client's ssh-agent, at a socket
            bridge-host version
 
     """
@@ -36,8 +37,13 @@ public enum HostProgram {
       answer.begin(FileLimits.greeting)
       var files = FilesVerb(answer: answer, run: options.run)
       return files.serve()
+    case AgentVerb.name:
+      guard let token = options.run else { break }
+      return AgentVerb(answer: Answer(marker: options.marker), token: token).serve()
     default: return inspect(verb, options)
     }
+    Machine.write(Array(usage.utf8), to: 2)
+    return HostStatus.usage
   }
 
   private static func inspect(_ verb: String, _ options: Options) -> UInt8 {

@@ -113,21 +113,22 @@ static inline int bridge_peer_user(int fd, unsigned *user) {
   return 0;
 }
 
-// The socket "sock" of a directory, by its descriptor: sun_path has space for 108 bytes only.
-static inline struct sockaddr_un bridge_socket_address(int directory) {
+// A socket of a directory, by its descriptor: sun_path has space for 108 bytes only.
+static inline struct sockaddr_un bridge_socket_address(int directory, const char *name) {
   struct sockaddr_un address;
   memset(&address, 0, sizeof address);
   address.sun_family = AF_UNIX;
-  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/sock", directory);
+  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);
   return address;
 }
 
-static inline int bridge_listen(int directory) {
-  struct sockaddr_un address = bridge_socket_address(directory);
-  int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+static inline int bridge_listen(int directory, const char *name, int is_stream) {
+  struct sockaddr_un address = bridge_socket_address(directory, name);
+  int type = is_stream ? SOCK_STREAM : SOCK_SEQPACKET;
+  int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-      fchmodat(directory, "sock", 0600, 0) != 0 || listen(fd, 64) != 0) {
+      fchmodat(directory, name, 0600, 0) != 0 || listen(fd, 64) != 0) {
     int code = errno;
     close(fd);
     errno = code;
@@ -143,8 +144,8 @@ static inline void bridge_set_timeout(int fd, int seconds) {
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
-static inline int bridge_connect(int directory) {
-  struct sockaddr_un address = bridge_socket_address(directory);
+static inline int bridge_connect(int directory, const char *name) {
+  struct sockaddr_un address = bridge_socket_address(directory, name);
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   bridge_set_timeout(fd, 10);

@@ -114,6 +114,8 @@ package struct ConnectRequest: Sendable, Equatable {
   package var logFile: String?
   /// Whether local ports without an address are opened on every one.
   package var isGateway = false
+  /// Whether programs of the host may ask the agent here; nil where the configuration decides.
+  package var forwardsAgent: Bool?
   /// Where a run in the background says that it needs its parent process no more.
   package var detachDescriptor: Int32?
   /// What is forwarded beside the configuration's; nil where nothing may be.
@@ -151,6 +153,7 @@ package struct ConnectRequest: Sendable, Equatable {
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
     isGateway = options.tunnels.isGateway
+    forwardsAgent = options.tunnels.agentWish
     try checkBackground(options)
     let forwards = try options.tunnels.forwards()
     self.forwards = carried == nil ? forwards : nil

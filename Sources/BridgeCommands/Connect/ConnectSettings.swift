@@ -61,6 +61,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var exitsOnForwardFailure = false
   /// The variables for what runs on the host.
   package var environment: [EnvironmentVariable] = []
+  /// The socket of the agent that programs of the host may ask; nil for none.
+  package var forwardedAgent: String?
   /// The key that begins an escape.
   package var escape = ClientConfig.Escape.byte(UInt8(ascii: "~"))
   /// What runs on the host, by RemoteCommand and SessionType.
@@ -152,6 +154,16 @@ extension ConnectSettings {
     return settings
   }
 
+  /// What was typed decides; without an agent here there is none to forward.
+  private static func forwardedAgent(_ request: ConnectRequest, _ config: ClientConfig) -> String? {
+    if let wish = request.forwardsAgent { return wish ? config.agentSocket : nil }
+    return switch config.forwardedAgent {
+    case .none: nil
+    case .own: config.agentSocket
+    case .socket(let path): path
+    }
+  }
+
   /// The settings of one host, and what stands before it.
   static func resolveAlone(
     _ request: ConnectRequest, in environment: Environment
@@ -173,6 +185,7 @@ extension ConnectSettings {
       deadAfter: request.recovery.deadAfter ?? layers.deadAfter ?? LivenessPolicy.defaultDeadAfter,
       warnings: config.warnings)
     settings.addIdentities(layers.identityFiles(request), config, environment)
+    settings.forwardedAgent = Self.forwardedAgent(request, config)
     settings.addressFamily = request.addressFamily ?? config.addressFamily
     settings.source = config.source
     let variables = RemoteEnvironment(config, of: environment.environment)

@@ -73,6 +73,7 @@ final class DurableWork: LinkWork {
   private let returned = OnceValue<SessionStatus>()
   private let unheard = UnheardLinks()
   private let place = StartPlace()
+  private let agent: SessionAgent?
   let mode = OnceValue<Mode>()
   private let memory: HostMemory
   /// Known with the first link.
@@ -85,6 +86,7 @@ final class DurableWork: LinkWork {
     memory = context.memory
     var generator = SystemRandomNumberGenerator()
     client = Identifier(using: &generator)
+    agent = SessionAgent(context, links, token: Identifier(using: &generator))
     plain = PlainWork(
       context,
       hint: "\(context.host) does not keep this run when its link is lost; "
@@ -113,6 +115,11 @@ final class DurableWork: LinkWork {
     guard let ssh = connection as? SSHConnection else { return }
     if mode.current == .plain { return await plain.use(connection, generation) }
     let finding = context.finding(memory, about: ssh)
+    // Asking a host that may have a forced command would run that once more.
+    if plan.current == nil, finding == .present, let agent {
+      await links.use(ssh, generation: generation)
+      await agent.prepare()
+    }
     guard let mayHave = await find(on: ssh, knowing: finding) else { return }
     if plan.current == nil {
       guard mayHave, asks(knowing: finding) else {
@@ -153,10 +160,11 @@ final class DurableWork: LinkWork {
       }
     }
     let command = session.firstCommand.text
+    let source = ChannelsBesideAgent(connection: connection, agent: agent)
     let opening = Task.immediate(executorPreference: context.reactor) {
       () async -> Result<any ByteChannel, AppError> in
       do throws(AppError) {
-        return .success(try await connection.channel(running: command))
+        return .success(try await source.channel(running: command))
       } catch {
         return .failure(error)
       }
@@ -174,7 +182,8 @@ final class DurableWork: LinkWork {
     guard found.current == nil else { return true }
     context.expectHost(of: connection, unheard)
     let sessions = SessionHost(
-      connection, host: context.settings.givenHost, unheard: unheard,
+      ChannelsBesideAgent(connection: connection, agent: agent), host: context.settings.givenHost,
+      agent: agent?.token, unheard: unheard,
       answerLimit: answerLimit(knowing: finding))
     let scope = SessionQuery.Scope(
       context: context, connection: connection, sessions: sessions, found: found, unheard: unheard)
@@ -427,6 +436,7 @@ final class DurableWork: LinkWork {
       configuration.attachment.outputWindow = Limits.window
     }
     configuration.place = place
+    configuration.agent = agent?.token
     configuration.answerLimit = answerLimit(knowing: finding)
     // On a host that has it, links that end before it answers are outages.
     if finding != .present { configuration.unheard = unheard }
@@ -435,7 +445,7 @@ final class DurableWork: LinkWork {
 
   private func carry(_ session: DurableSession, _ welcome: Welcome) async {
     let streams = SessionStreams(
-      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite
+      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite, agent: agent
     ) { [weak self] in
       await self?.state.withLock { $0.newest }?.roundTrip
     }

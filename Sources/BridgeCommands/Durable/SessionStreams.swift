@@ -33,6 +33,7 @@ final class SessionStreams: Sendable {
   private let isOwn: Bool
   /// Whether what is typed, or comes from a pipe, is meant for the program.
   private let wantsToWrite: Bool
+  private let agent: SessionAgent?
   /// The user's keyboard, where it belongs to the session.
   private let keyboard: Keyboard?
   private let gate = Mutex(TypingGate())
@@ -48,9 +49,10 @@ final class SessionStreams: Sendable {
 
   init(
     _ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool,
-    wantsToWrite: Bool, roundTrip: @escaping @Sendable () async -> Duration?
+    wantsToWrite: Bool, agent: SessionAgent?, roundTrip: @escaping @Sendable () async -> Duration?
   ) {
     self.wantsToWrite = wantsToWrite
+    self.agent = agent
     self.context = context
     self.session = session
     self.welcome = welcome
@@ -91,7 +93,10 @@ final class SessionStreams: Sendable {
       group.addTask { await self.carrySizes(sizes) }
       group.addTask { await self.watchEvents() }
       group.addTask { await self.carryMoves() }
-      defer { group.cancelAll() }
+      defer {
+        agent?.end()
+        group.cancelAll()
+      }
       while let step = await group.next() {
         guard case .end(let end) = step else { continue }
         if case .failed = end { hasFailed.withLock { $0 = true } }
@@ -328,6 +333,7 @@ final class SessionStreams: Sendable {
       case .attached(let welcome):
         attached += 1
         report(welcome)
+        if welcome.role == .writer, !welcome.hasEnded { agent?.attached() }
         if attached > 1 {
           await predicted?.setRoundTrip(roundTrip())
           attachedAgain()

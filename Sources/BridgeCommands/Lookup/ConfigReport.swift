@@ -109,6 +109,15 @@ package struct ConfigReport: Sendable, Equatable {
     for path in config.certificateFiles { add("certificatefile", path) }
     add("identitiesonly", Self.word(config.identitiesOnly == true))
     add("identityagent", config.agentSocket ?? "none")
+    let wish = request.forwardsAgent
+    let forwarded =
+      switch config.forwardedAgent {
+      case .none: "no"
+      case .own: "yes"
+      case .socket(let path): path
+      }
+    add(
+      "forwardagent", wish.map(Self.word) ?? forwarded, typed: wish.map { $0 ? "-A" : "-a" })
     add("pubkeyauthentication", config.allowsPublicKeys ? "true" : "false")
     let isBatch = request.isBatch || config.login.isBatch
     add("batchmode", Self.word(isBatch), typed: request.isBatch ? "--batch" : nil)

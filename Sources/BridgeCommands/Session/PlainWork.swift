@@ -98,6 +98,7 @@ final class PlainWork: LinkWork {
 
   private func start(on connection: SSHConnection) async -> Result<SSHChannel, AppError> {
     context.warnOfMissingTerminal()
+    context.warnOfMissingAgent()
     let terminal = context.pseudoTerminal
     do throws(AppError) {
       let environment = context.settings.environment

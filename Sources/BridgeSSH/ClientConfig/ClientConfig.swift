@@ -117,6 +117,8 @@ package struct ClientConfig: Sendable, Equatable {
   package var identitiesOnly: Bool?
   /// The socket of the ssh-agent: that of IdentityAgent, else SSH_AUTH_SOCK; nil for none.
   package var agentSocket: String?
+  /// ForwardAgent.
+  package var forwardedAgent = ForwardedAgent.none
   /// PubkeyAuthentication.
   package var allowsPublicKeys = true
   /// UserKnownHostsFile; nil where not set, empty for `none`.
@@ -209,6 +211,17 @@ package struct ClientConfig: Sendable, Equatable {
   /// The name to look for in known_hosts.
   package var knownHostName: KnownHostName {
     KnownHostName(host: hostName, port: port, alias: hostKeyAlias)
+  }
+}
+
+extension ClientConfig {
+  /// The agent that programs on the host may ask.
+  package enum ForwardedAgent: Sendable, Equatable {
+    case none
+    /// That of `agentSocket`.
+    case own
+    /// The one at this socket.
+    case socket(String)
   }
 }
 

@@ -46,6 +46,21 @@ enum ConfigEffect {
     }
   }
 
+  /// `yes` forwards the agent that keys are asked of; a path or `$VARIABLE` another one.
+  static func forwardAgent(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    let text = entry.text
+    switch text.lowercased() {
+    case "yes", "true": config.forwardedAgent = .own
+    case "no", "false": config.forwardedAgent = ClientConfig.ForwardedAgent.none
+    case _ where text.hasPrefix("$") && !text.hasPrefix("${"):
+      let socket = names.query.agentSocket(in: String(text.dropFirst()))
+      config.forwardedAgent = socket.map { .socket($0) } ?? ClientConfig.ForwardedAgent.none
+    case _: config.forwardedAgent = .socket(try names.path(entry))
+    }
+  }
+
   static func certificateFile(
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {

@@ -22,6 +22,7 @@ extension ConfigKeyword {
     ConfigKeyword(
       "IdentitiesOnly", ConfigValue.flag, isRestriction: true, field: \.identitiesOnly),
     ConfigKeyword("IdentityAgent", isRestriction: true, effect: ConfigEffect.identityAgent),
+    ConfigKeyword("ForwardAgent", effect: ConfigEffect.forwardAgent),
     ConfigKeyword("PubkeyAuthentication", ConfigValue.publicKeys, isRestriction: true) {
       $0.allowsPublicKeys = $1
     },

@@ -49,7 +49,7 @@ struct UnusedKeyword: Sendable {
     + rows(.harmless, "UserKnownHostsFile2 UseRoaming UseRsh IdentityFile2")
     // What a user would miss.
     + rows(
-      .changes, "CanonicalizeHostname CheckHostIP ForkAfterAuthentication ForwardAgent ForwardX11",
+      .changes, "CanonicalizeHostname CheckHostIP ForkAfterAuthentication ForwardX11",
       unless: "no false")
     + rows(
       .changes, "NoHostAuthenticationForLocalhost ProxyUseFdpass",

@@ -8,6 +8,7 @@ public struct SessionHost: Sendable {
   private let source: any ByteChannelSource
   private let host: String
   private let program: String?
+  private let agent: Identifier?
   private let unheard: UnheardLinks
   /// How long the host may be silent before it answers, in milliseconds.
   private let silence: Milliseconds
@@ -22,15 +23,16 @@ public struct SessionHost: Sendable {
   }
 
   /// The sessions behind one of the links of a run, to a host that may be silent for `answerLimit`
-  /// before it answers.
+  /// before it answers; those that are started have the agent of the client with the token `agent`.
   package init(
-    _ source: any ByteChannelSource, host: String, program: String? = nil, unheard: UnheardLinks,
-    answerLimit: Duration = .seconds(30)
+    _ source: any ByteChannelSource, host: String, program: String? = nil,
+    agent: Identifier? = nil, unheard: UnheardLinks, answerLimit: Duration = .seconds(30)
   ) {
     silence = Milliseconds(max(0, answerLimit / .milliseconds(1)))
     self.source = source
     self.host = host
     self.program = program
+    self.agent = agent
     self.unheard = unheard
   }
 
@@ -76,7 +78,9 @@ public struct SessionHost: Sendable {
   private func exchange(
     _ verb: HostCommand.Verb, _ opening: HostExchange.Opening? = nil
   ) async throws(AppError) -> HostExchange {
-    try await HostExchange(verb, source, host, program, unheard, silence: silence, opening)
+    let command = HostCommand(verb, program: program, agent: verb == .start ? agent : nil)
+    return try await HostExchange(
+      verb, command, source, host, unheard, silence: silence, opening)
   }
 
   private var unanswered: AppError {
@@ -226,13 +230,13 @@ private actor HostExchange {
   }
 
   init(
-    _ verb: HostCommand.Verb, _ source: any ByteChannelSource, _ host: String, _ program: String?,
-    _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
+    _ verb: HostCommand.Verb, _ command: HostCommand, _ source: any ByteChannelSource,
+    _ host: String, _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
   ) async throws(AppError) {
-    command = HostCommand(verb, program: program)
+    self.command = command
     (self.host, self.opening, self.unheard) = (host, opening, unheard)
     switch verb {
-    case .list, .read, .files, .version: isWhole = true
+    case .list, .read, .files, .agent, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
     }
     answer = AnswerReader(marker: command.marker)

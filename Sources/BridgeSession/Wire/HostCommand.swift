@@ -12,6 +12,8 @@ package struct HostCommand: Sendable, Equatable {
     case wait(SessionID)
     case kill(SessionID, SessionSignal?)
     case files(run: Identifier)
+    /// The agent of the client that chose this token.
+    case agent(Identifier)
     case version
 
     fileprivate var words: [String] {
@@ -26,6 +28,7 @@ package struct HostCommand: Sendable, Equatable {
       case .kill(let session, let signal):
         ["kill", "--session", "\(session)"] + (signal.map { ["--signal", $0.rawValue] } ?? [])
       case .files(let run): ["files", "--run", "\(run)"]
+      case .agent(let token): ["agent", "--run", "\(token)"]
       case .version: ["version"]
       }
     }
@@ -38,9 +41,12 @@ package struct HostCommand: Sendable, Equatable {
 
   /// The command for a verb.
   ///
-  /// - Parameter program: the path of `bridge-host`; nil to look where `install` puts it, then
-  ///   along PATH.
-  package init(_ verb: Verb, program: String?, marker: AnswerMarker = AnswerMarker()) {
+  /// - Parameters:
+  ///   - program: the path of `bridge-host`; nil to look where `install` puts it, then along PATH.
+  ///   - agent: the token of the client's own agent, which takes the place of the login's.
+  package init(
+    _ verb: Verb, program: String?, agent: Identifier? = nil, marker: AnswerMarker = AnswerMarker()
+  ) {
     self.marker = marker.text
     // The version is for people and has no marker of its own.
     let isPlain = verb == .version
@@ -51,8 +57,13 @@ package struct HostCommand: Sendable, Equatable {
       ?? "p=\"$HOME/\(Self.installed)\"; [ -x \"$p\" ] || p=$(command -v bridge-host) "
       + "|| { \(Self.findShared); }"
     // One line without single quotes or exclamation marks: every shell reads that the same way.
+    let socket =
+      agent.map {
+        "SSH_AUTH_SOCK=\(AgentMessage.directory($0))/\(AgentMessage.socket); "
+          + "export SSH_AUTH_SOCK; "
+      } ?? ""
     text =
-      "exec /bin/sh -c 'exec 2>&1; \(find); "
+      "exec /bin/sh -c 'exec 2>&1; \(socket)\(find); "
       + "[ -x \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say); exec \"$p\" \(words)'"
   }
 

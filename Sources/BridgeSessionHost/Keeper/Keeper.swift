@@ -34,7 +34,7 @@ final class Keeper {
   var tidyAt: Milliseconds?
   /// The end could not be recorded: the disk is full.
   private(set) var owesTombstone = false
-  private var agentTarget: String?
+  private var agent = AgentSource.start(Programs.agent)
   private var saidLineTruncated = false
   var tracker = TerminalState()
   /// What the terminal shows; nil on pipes.
@@ -49,6 +49,13 @@ final class Keeper {
   var askAt: Milliseconds?
   /// The true size, to be set after another one was: programs redraw when the size changes.
   var redraw: (at: Milliseconds, size: WindowSize)?
+
+  /// Whose agent the program finds.
+  private enum AgentSource {
+    /// That of the login that started it, until a writer attaches.
+    case start(String?)
+    case writer(String?)
+  }
 
   struct Caller {
     let descriptor: Descriptor
@@ -348,10 +355,12 @@ final class Keeper {
   /// The agent and the environment file are the writer's; with it the agent goes, so that ssh fails
   /// at once and does not wait for an answer.
   private func followWriter() {
-    let target = server.connections.last { server.machine.isWriter($0.id) }?.agent
-    if target != agentTarget {
-      agentTarget = target
-      files.directory.link(SessionFiles.agentName, to: target)
+    let writer = server.connections.last { server.machine.isWriter($0.id) }
+    switch agent {
+    case .start where writer == nil: break
+    case .start(let old), .writer(let old):
+      if writer?.agent != old { files.directory.link(SessionFiles.agentName, to: writer?.agent) }
+      agent = .writer(writer?.agent)
     }
     guard let variables = server.takeEnvironment() else { return }
     let file = EnvironmentFile(variables).bytes

@@ -216,8 +216,9 @@ struct ProgramEnvironment {
       variables.append("BRIDGE_SESSION_ENV=\(place)/\(EnvironmentFile.name)")
       let agent = "\(place)/\(SessionFiles.agentName)"
       // Where the login has no agent, start-up files may begin one of their own.
-      let hasAgent = Programs.variable("SSH_AUTH_SOCK")?.isEmpty == false
-      if hasAgent, agent.utf8.count <= longestSocket { variables.append("SSH_AUTH_SOCK=\(agent)") }
+      if Programs.agent != nil, agent.utf8.count <= longestSocket {
+        variables.append("SSH_AUTH_SOCK=\(agent)")
+      }
     }
     return variables.map { Array($0.utf8) }
   }

@@ -19,6 +19,20 @@ struct Directory {
 
   private var number: Int32 { descriptor.number }
 
+  /// The directory at `path`, made where it is missing.
+  ///
+  /// - Throws: also where it is one of another user, or others may use it.
+  static func ownAlone(_ path: String) throws(SystemError) -> Directory {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir \(path)", errno) }
+    let directory = try Directory(path)
+    let info = try directory.descriptor.info()
+    guard info.user == geteuid(), info.isPrivate else { throw SystemError("open \(path)", EPERM) }
+    return directory
+  }
+
+  /// Removes a directory that has no files.
+  static func removeEmpty(_ path: String) { unsafe rmdir(path) }
+
   /// Creates a directory that only its owner may use.
   func makeDirectory(_ name: String) throws(SystemError) {
     _ = try check("mkdir \(name)") { unsafe mkdirat(number, name, 0o700) }
@@ -178,14 +192,26 @@ struct Directory {
 
   /// Listens on the socket "sock" of this directory.
   func listen() throws(SystemError) -> Descriptor {
-    remove(Self.socketName)
-    return Descriptor(try check("bind") { bridge_listen(number) })
+    try listen(at: Self.socketName, isStream: false)
+  }
+
+  /// A listening socket of this name for programs that connect to it by a path, without messages'
+  /// bounds; one that is there is replaced.
+  func listen(stream name: String) throws(SystemError) -> Descriptor {
+    try listen(at: name, isStream: true)
+  }
+
+  private func listen(at name: String, isStream: Bool) throws(SystemError) -> Descriptor {
+    remove(name)
+    return Descriptor(
+      try check("bind") { unsafe bridge_listen(number, name, isStream ? 1 : 0) })
   }
 
   /// Connects to that socket, which must be this user's. Answers are waited for 10 s, unless
   /// `waitsForever` was called.
   func connect() throws(SystemError) -> Descriptor {
-    let connected = Descriptor(try check("connect") { bridge_connect(number) })
+    let connected = Descriptor(
+      try check("connect") { unsafe bridge_connect(number, Self.socketName) })
     var user: UInt32 = .max
     guard unsafe bridge_peer_user(connected.number, &user) == 0, user == geteuid() else {
       throw SystemError("connect", EPERM)

@@ -256,6 +256,9 @@ enum Programs {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
+  /// The socket of the ssh-agent of this login; nil for none.
+  static var agent: String? { variable("SSH_AUTH_SOCK").flatMap { $0.hasPrefix("/") ? $0 : nil } }
+
   static var user: UInt32 { geteuid() }
 
   /// The time a process started, in clock ticks since boot: with its id and the boot id it names

@@ -91,7 +91,7 @@ struct AttachVerb {
     let request = [LocalMessage.version, LocalMessage.attach, 0]
     let origin = Programs.variable("SSH_CONNECTION")?.split(separator: " ").first ?? ""
     let own = files.directory.path.map { "\($0)/\(SessionFiles.agentName)" }
-    guard let agent = Programs.variable("SSH_AUTH_SOCK"), agent.hasPrefix("/"), agent != own else {
+    guard let agent = Programs.agent, agent != own else {
       return (request + (origin.isEmpty ? [] : StateRecord.eight(0) + origin.utf8), nil)
     }
     let token = Machine.entropy()

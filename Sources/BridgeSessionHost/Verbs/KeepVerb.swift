@@ -50,6 +50,8 @@ enum KeepVerb {
     try files.record(state, syncs: true)
     try Directory("..", in: directory).sync()
     do throws(SystemError) {
+      // It may ask before its client has attached.
+      directory.link(SessionFiles.agentName, to: Programs.agent)
       let program = try KeptProgram(spec, place: directory.path)
       Programs.raiseLimits()
       state.phase = .running

@@ -272,7 +272,7 @@ import Testing
   }
 
   @Test func ignoredKeywordsWarnOnce() throws {
-    let settings = try settings(["h"], config: "Host h\n  ForwardAgent yes\n")
+    let settings = try settings(["h"], config: "Host h\n  CheckHostIP yes\n")
     #expect(settings.warnings.count == 1)
   }
 
@@ -379,11 +379,24 @@ import Testing
     } throws: { ($0 as? CommandFailure)?.exitCode == 78 }
   }
 
-  @Test(arguments: [("-A", "-A (agent forwarding) with this libssh2"), ("-C", "-C (compression)")])
-  func whatIsNotThereIsRefusedByName(_ option: String, feature: String) {
-    #expect(throws: AppError.featureUnavailable(feature: feature)) {
-      try ConnectRequest(ConnectOptions.parse([option, "h"]))
+  @Test func whatIsNotThereIsRefusedByName() {
+    #expect(throws: AppError.featureUnavailable(feature: "-C (compression)")) {
+      try ConnectRequest(ConnectOptions.parse(["-C", "h"]))
     }
+  }
+
+  /// What was typed decides; without an agent here there is none to forward.
+  @Test(
+    arguments: [
+      ([], "ForwardAgent yes", "/agent"), (["-A"], "", "/agent"), (["-a"], "ForwardAgent yes", nil),
+      (["-A"], "ForwardAgent /other", "/agent"), ([], "ForwardAgent /other", "/other"),
+      (["-A"], "IdentityAgent none", nil), (["-A"], "IdentityAgent /mine", "/mine"), ([], "", nil),
+    ] as [([String], String, String?)])
+  func theAgentIsForwardedWhereThatIsWanted(
+    _ options: [String], _ line: String, _ socket: String?
+  ) throws {
+    let settings = try settings(options + ["h"], config: line, environment: Self.agent)
+    #expect(settings.forwardedAgent == socket)
   }
 
   /// A typed value is named as such; a value from a file is named with its file.

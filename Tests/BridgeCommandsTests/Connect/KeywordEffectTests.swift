@@ -9,6 +9,7 @@ import Testing
   static let values = [
     "HostName": "other.example", "User": "bob", "Port": "2222", "HostKeyAlias": "alias",
     "IdentityFile": "/k", "IdentitiesOnly": "yes", "IdentityAgent": "/a",
+    "ForwardAgent": "yes",
     "PubkeyAuthentication": "no", "CertificateFile": "/c.pub", "UserKnownHostsFile": "/u",
     "GlobalKnownHostsFile": "/g", "RevokedHostKeys": "/revoked", "StrictHostKeyChecking": "yes",
     "HostKeyAlgorithms": "ssh-ed25519", "KexAlgorithms": "curve25519-sha256",

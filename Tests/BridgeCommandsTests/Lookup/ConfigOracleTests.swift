@@ -32,7 +32,8 @@ private struct Numbers: RandomNumberGenerator {
   /// What is compared.
   private static let keywords = [
     "user", "hostname", "port", "addressfamily", "identityfile", "identitiesonly",
-    "identityagent", "pubkeyauthentication", "userknownhostsfile", "globalknownhostsfile",
+    "identityagent", "forwardagent", "pubkeyauthentication", "userknownhostsfile",
+    "globalknownhostsfile",
     "hostkeyalias", "stricthostkeychecking", "connecttimeout", "serveraliveinterval",
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
@@ -45,6 +46,7 @@ private struct Numbers: RandomNumberGenerator {
     ("BindAddress", ["127.0.0.2", "::1", "me"]), ("BindInterface", ["lo", "eth0"]),
     ("IdentityFile", ["/k/a", "/k/b", "/k/c"]), ("IdentitiesOnly", ["yes", "no"]),
     ("IdentityAgent", ["/agent", "none"]), ("HostKeyAlias", ["alias", "other"]),
+    ("ForwardAgent", ["yes", "no", "/fa"]),
     ("ConnectTimeout", ["5", "1m"]), ("ServerAliveInterval", ["7", "2m"]),
     ("ServerAliveCountMax", ["1", "4"]), ("RequestTTY", ["yes", "no", "force", "auto"]),
     ("LogLevel", ["ERROR", "info", "VERBOSE"]),

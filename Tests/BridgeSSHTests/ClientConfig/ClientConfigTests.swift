@@ -318,17 +318,30 @@ struct ClientConfigTests {
   /// decides.
   @Test func whatWouldChangeTheRunIsToldOnce() throws {
     let config = try resolve(
-      "Compression yes\nForwardAgent yes\nForwardAgent yes\nForwardX11 no\nForwardX11 yes\n"
+      "Compression yes\nCheckHostIP yes\nCheckHostIP yes\nForwardX11 no\nForwardX11 yes\n"
         + "Host web\n  Tunnel yes\nMatch exec x\nTunnel yes",
       options: ["RekeyLimit=1G"])
     #expect(
       config.warnings == [
         "-o RekeyLimit=1G: RekeyLimit is not supported and was ignored",
-        "/c:2: ForwardAgent is not supported and was ignored",
+        "/c:2: CheckHostIP is not supported and was ignored",
         "/c:7: Tunnel is not supported and was ignored",
         "/c:8: Match exec is not supported; the block was skipped",
       ])
     #expect(config.notes.contains("/c:1: Compression has no effect here"))
+  }
+
+  /// A variable that is not set forwards none, as with ssh.
+  @Test(
+    arguments: [
+      ("", .none), ("ForwardAgent yes", .own), ("ForwardAgent no\nForwardAgent yes", .none),
+      ("ForwardAgent $OTHER", .socket("/other")), ("ForwardAgent $UNSET", .none),
+      ("ForwardAgent ${KEYS}/%u", .socket("/keys/ann")),
+    ] as [(String, ClientConfig.ForwardedAgent)])
+  func theForwardedAgentIsTheOneThatIsNamed(
+    _ text: String, _ agent: ClientConfig.ForwardedAgent
+  ) throws {
+    #expect(try resolve(text).forwardedAgent == agent)
   }
 
   /// An ordinary file of a user.

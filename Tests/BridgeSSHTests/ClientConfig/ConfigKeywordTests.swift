@@ -7,7 +7,8 @@ import Testing
   /// A value by keyword that no default has.
   private static let values = [
     "hostname": "other.example.org", "user": "bob", "port": "2222", "identityfile": "/k",
-    "identitiesonly": "yes", "identityagent": "/a", "pubkeyauthentication": "no",
+    "identitiesonly": "yes", "identityagent": "/a", "forwardagent": "yes",
+    "pubkeyauthentication": "no",
     "userknownhostsfile": "/u /v", "globalknownhostsfile": "/g /h", "revokedhostkeys": "/r",
     "stricthostkeychecking": "yes", "hostkeyalgorithms": "ssh-ed25519",
     "kexalgorithms": "curve25519-sha256", "ciphers": "aes256-ctr", "macs": "hmac-sha2-512",

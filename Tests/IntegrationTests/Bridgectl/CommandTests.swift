@@ -260,7 +260,7 @@ import Testing
     let home = try Home()
     for (verb, arguments, code) in [
       ("cp", [home.file("absent"), "127.0.0.1:x"], 66),
-      ("connect", ["-A", "127.0.0.1", "true"], 78),
+      ("connect", ["-C", "127.0.0.1", "true"], 78),
     ] {
       try home.write(#"{"v":1,"exit":0,"remote":0}"#, to: "end")
       let outcome = try await home.run(

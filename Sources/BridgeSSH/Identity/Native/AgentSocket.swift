@@ -49,8 +49,35 @@ struct AgentSocket {
     return bytes
   }
 
+  /// The answer to a request of another program, both without their lengths in front.
+  func relay(_ request: [UInt8]) throws(AgentProblem) -> [UInt8] {
+    var message = WireWriter()
+    message.string(request)
+    try send(message.bytes)
+    var reply: [UInt8] = []
+    while true {
+      var reader = WireReader(reply)
+      if let length = reader.uint32() {
+        guard (1...AgentReply.limit).contains(Int(length)) else { throw AgentProblem.noAgent }
+        if let answer = reader.take(Int(length)) { return answer }
+      }
+      reply += try receive()
+    }
+  }
+
   private func ask(_ request: AgentRequest) throws(AgentProblem) -> AgentReply {
-    let message = request.bytes
+    try send(request.bytes)
+    var reply: [UInt8] = []
+    while true {
+      switch AgentReply.parse(reply) {
+      case .reply(let answer, _): return answer
+      case .malformed: throw AgentProblem.noAgent
+      case .needMore: reply += try receive()
+      }
+    }
+  }
+
+  private func send(_ message: [UInt8]) throws(AgentProblem) {
     var sent = 0
     while sent < message.count {
       let result = unsafe message.withUnsafeBytes { bytes in
@@ -58,15 +85,6 @@ struct AgentSocket {
       }
       guard case .bytes(let count) = result else { throw AgentProblem.silent }
       sent += count
-    }
-    var reply: [UInt8] = []
-    while true {
-      switch AgentReply.parse(reply) {
-      case .reply(let answer, _): return answer
-      case .malformed:
-        throw AgentProblem(reason: "The program at SSH_AUTH_SOCK is not an ssh-agent.")
-      case .needMore: reply += try receive()
-      }
     }
   }
 
@@ -102,4 +120,5 @@ struct AgentProblem: Error, Sendable, Equatable {
   var errno: Int32 = 0
 
   static let silent = AgentProblem(reason: "The ssh-agent stopped answering.")
+  static let noAgent = AgentProblem(reason: "The program at SSH_AUTH_SOCK is not an ssh-agent.")
 }

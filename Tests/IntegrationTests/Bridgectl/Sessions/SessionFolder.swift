@@ -135,9 +135,10 @@ extension SSHServer {
 
 /// Runs `body` with a real sshd whose users have `bridge-host`; no session is left after.
 func withSessions(
-  installs: Bool = true, _ body: (SSHServer, Home, SessionFolder) async throws -> Void
+  _ configuration: SSHServerConfiguration = .init(), installs: Bool = true,
+  _ body: (SSHServer, Home, SessionFolder) async throws -> Void
 ) async throws {
-  try await withServer { server, home in
+  try await withServer(configuration) { server, home in
     let folder = SessionFolder(of: server)
     if installs { try folder.install() }
     try await home.knowsBridgeHost(on: server)
