@@ -107,6 +107,46 @@ import Testing
     try waitUntil { bench.names.isEmpty }
   }
 
+  /// Its link is down when the program ends, and its client has all of it before that one is back.
+  @Test(arguments: [["attach"], ["read", "--follow"], ["wait"]])
+  func aReaderThatWasLostFindsTheSession(_ verb: [String]) throws {
+    let bench = try SessionBench()
+    let (session, client) = try begin(bench)
+    let other = ClientID(high: 9, low: 9)
+    let arguments = ["--session", session.description, "--marker", SessionBench.marker]
+    if verb == ["attach"] {
+      let viewer = try bench.attach(session, client: other) { $0.role = .viewer }
+      try viewer.greet()
+      viewer.cut()
+      try waitUntil { try bench.status(session)?.attached == 1 }
+    } else {
+      let before = try descriptors(ofKeeperOf: session, on: bench)
+      let reader = try bench.launch(verb + arguments)
+      try waitUntil { try descriptors(ofKeeperOf: session, on: bench) > before }
+      reader.end()
+      try waitUntil { try descriptors(ofKeeperOf: session, on: bench) == before }
+    }
+    try finish(client)
+    try waitUntil { bench.keepers(of: session).isEmpty }
+    if verb == ["attach"] {
+      let again = try bench.attach(session, client: other) { $0.role = .viewer }
+      try again.pump { $0.end != nil }
+      #expect(again.all.count == count && again.end == .exited(status: 7))
+    } else {
+      let (frames, status) = try bench.run(verb + ["--session", session.description])
+      #expect(status == 0 && length(of: frames) == (verb == ["wait"] ? 0 : count))
+    }
+  }
+
+  /// It has what it wanted.
+  @Test func aReaderThatIsDoneIsNotWaitedFor() throws {
+    let bench = try SessionBench()
+    let (session, client) = try begin(bench)
+    _ = try bench.run(["read", "--session", session.description])
+    try finish(client)
+    try waitUntil { bench.names.isEmpty }
+  }
+
   // MARK: Without a keeper
 
   /// A session that has ended, and its client.

@@ -125,6 +125,8 @@ enum LocalMessage {
   static let probe: UInt8 = 4
   /// Answered with a receipt: the session is not removed while the connection is open.
   static let hold: UInt8 = 5
+  /// What held it has what it wanted: its end is no loss.
+  static let release: UInt8 = 6
   static let receipt: UInt8 = 0xFF
   /// The length of an attach request with the number of a link.
   static let attachLength = 11

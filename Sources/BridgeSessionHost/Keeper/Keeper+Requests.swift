@@ -12,7 +12,9 @@ extension Keeper {
     let caller = callers[index]
     switch caller.descriptor.receive() {
     case .nothing: return
-    case .end: callers.remove(at: index)
+    case .end:
+      callers.remove(at: index)
+      if caller.isKnown, state.phase != .ended { server.lost.loseCaller(at: now) }
     case .bytes(let message, let passed):
       guard message.count >= 3, message[0] == LocalMessage.version else {
         callers.remove(at: index)
@@ -43,8 +45,11 @@ extension Keeper {
       _ = caller.descriptor.send([LocalMessage.version, HostStatus.success])
     case LocalMessage.wait where awaitsEnd && callers.count { $0.waits } < Self.waiterLimit:
       callers[index].waits = true
+      server.lost.findCaller()
     case LocalMessage.hold where callers.count { $0.holds } < Self.waiterLimit:
       callers[index].holds = caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
+      server.lost.findCaller()
+    case LocalMessage.release: callers[index].holds = false
     default: callers.remove(at: index)
     }
   }

@@ -131,6 +131,8 @@ final class Keeper {
     while true {
       let now = Machine.milliseconds
       step(at: now)
+      // What it kept is there for those that come back, as that of a session that was detached.
+      if isDone, server.lost.areExpected(at: now) { isDone = false }
       if isDone {
         guard isHeld(at: now) else { return discard() }
         // Should it be killed first, the last reader removes the session.

@@ -14,6 +14,8 @@ final class SessionServer {
   private var isNewScreen = false
   /// What the last writer gave for the environment file.
   private var environment: [[UInt8]]?
+  /// Readers that may come back.
+  var lost = LostReaders()
 
   /// What a new client of a terminal is shown; nil for what is found in the journal.
   var screen: ((Hello) -> ReplayPoint?)?
@@ -170,6 +172,7 @@ final class SessionServer {
 
   /// Takes from a hello that was accepted what concerns the program.
   private func conclude(_ hello: Hello, of connection: Attachment) {
+    if machine.isAttached(connection.id) { lost.find(hello.client) }
     guard machine.isWriter(connection.id) else { return }
     isNewScreen = hello.resume == nil && hello.size != nil
     if !hello.environment.isEmpty { environment = hello.environment }
@@ -212,6 +215,9 @@ final class SessionServer {
     }
     for connection in connections where connection.isGone { receiveRest(of: connection, at: now) }
     for connection in connections where connection.isFinished(at: now) {
+      if connection.exitCode == nil, let client = machine.unservedClient(of: connection.id) {
+        lost.lose(client, at: now)
+      }
       machine.disconnect(connection.id)
       connection.release()
     }

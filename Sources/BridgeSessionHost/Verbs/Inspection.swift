@@ -47,6 +47,7 @@ struct Inspection {
         if status.memory != nil, position < status.committed {
           answer.sendGap(from: position, to: status.committed)
         }
+        _ = held?.send([LocalMessage.version, LocalMessage.release, 0])
         return HostStatus.success
       }
       stall.tell(status, answer)
