@@ -9,6 +9,9 @@ final class LoginPrompts: Sendable {
   private struct State {
     var passwords = 0
     var rounds = 0
+    /// The secret of `--password-fd` for a hidden question, as long as that was not answered: the
+    /// one that was refused must not be given again.
+    var given: Secret?
     /// Questions that were answered from memory, or by a person, in this login.
     var answered: [AnswerMemory.Question: Secret] = [:]
   }
@@ -31,6 +34,10 @@ final class LoginPrompts: Sendable {
   func added(to configuration: SSHConfiguration) -> SSHConfiguration {
     var configuration = configuration
     configuration.interaction = interaction
+    let asksAlone = configuration.credentials.contains {
+      if case .keyboardInteractive = $0 { true } else { false }
+    }
+    state.withLock { $0.given = asksAlone ? given : nil }
     // A conversation that is begun and not answered is a failed login to the server.
     if !mayAsk(), given == nil {
       configuration.credentials.removeAll {
@@ -119,7 +126,11 @@ final class LoginPrompts: Sendable {
 
   /// What a person answers here is never given a second time: it may be a code for one use.
   private func answers(to request: KeyboardInteractiveRequest) async -> [Secret]? {
-    if request.prompts.count == 1, !request.prompts[0].isEchoed, let given { return [given] }
+    if request.prompts.count == 1, !request.prompts[0].isEchoed,
+      let given = state.withLock({ $0.given.take() })
+    {
+      return [given]
+    }
     guard mayAsk() else { return nil }
     let isTooMuch = state.withLock { state in
       state.rounds += 1

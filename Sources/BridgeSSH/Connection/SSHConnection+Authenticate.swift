@@ -170,9 +170,12 @@ extension SSHConnection {
         let isOneHidden = request.prompts.count == 1 && !request.prompts[0].isEchoed
         if isOneHidden, let secret = given.take() {
           exchange.answer([secret])
-        } else {
-          exchange.answer(await ask(request))
+          continue
         }
+        // A server may ask again whatever comes, and the library goes on with it.
+        let isAgain = exchange.isUnanswered && !request.prompts.isEmpty
+        if isAgain { await self.endQuestions() }
+        exchange.answer(isAgain ? nil : await ask(request))
       }
     }
     let begun = ContinuousClock.now
@@ -196,6 +199,13 @@ extension SSHConnection {
       return .unaskedRefusal(next)
     }
     return try result.get()
+  }
+
+  /// Ends the connection of a server that goes on asking when there is no answer.
+  private func endQuestions() {
+    end(
+      now: failure(
+        code: .authenticationFailed, text: "the server asks again and again", phase: .authenticate))
   }
 
   /// One authentication request and its result.

@@ -230,6 +230,38 @@ import Testing
     }
   }
 
+  /// As PAM and RADIUS do within one conversation: a password that was refused is not given again,
+  /// and a server that never ends it is left.
+  @Test(
+    arguments: [
+      (.passwordByAnyMethod(Secret("right")), ["right", ""]), (.keyboardInteractive, [""]),
+    ] as [(SSHCredential, [String])])
+  func aServerThatAsksForEverHasOneAnswer(
+    _ credential: SSHCredential, _ answers: [String]
+  ) async throws {
+    try await withScript({ client, record in
+      _ = try client.request()
+      try client.refuse(goOnWith: "keyboard-interactive")
+      _ = try client.request()
+      while true {
+        try client.say(60) { message in
+          for text in ["", "Sorry, try again.", ""] { message.string(text) }
+          message.uint32(1)
+          message.string("Password: ")
+          message.byte(0)
+        }
+        var reader = WireReader(Array(try client.expect(61).dropFirst()))
+        _ = reader.uint32()
+        record(String(decoding: reader.string() ?? [], as: UTF8.self))
+      }
+    }) { server in
+      let interaction = SSHInteraction(answers: { _ in nil })
+      await expectFailure(
+        of: connection(to: server, [credential], interaction: interaction), refused)
+      #expect(server.collected == answers)
+    }
+  }
+
   /// A locked key without a passphrase is why the login fails, and not the method that
   /// the server refused without a question.
   @Test func anUnusableKeyIsNotHiddenByAMethodThatAskedNothing() async throws {
