@@ -78,9 +78,11 @@ extension SSHFailure {
       && (text.contains("Exceeded MaxStartups") || text.contains("Not allowed at this time"))
   }
 
-  /// RFC 4253, 11.1. OpenSSH says "Too many authentication failures" under reason 2.
+  /// RFC 4253, 11.1. OpenSSH says "Too many authentication failures" under reason 2, and most else
+  /// too. After the login a reason says nothing of what had been done: a command may have run.
   private func kind(ofDisconnect reason: Int) -> FailureKind? {
-    switch reason {
+    guard !phase.isAfterLogin else { return lost }
+    return switch reason {
     case 13, 14, 15: .authenticationRefused
     case 2 where message.contains("Too many authentication failures"): .authenticationRefused
     // An algorithm mismatch is known to the library more exactly than to the server.
