@@ -141,7 +141,7 @@ extension ConnectRun {
     case .escape(.bytes): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
     case .key(.explain): _ = view.show(.status(login: login))
-    case .key(.confirmDisconnect): view.change { $0.isDisconnecting = true }
+    case .key(.confirmDisconnect(let way)): view.change { $0.disconnecting = way }
     }
   }
 

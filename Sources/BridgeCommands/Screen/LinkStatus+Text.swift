@@ -49,7 +49,7 @@ extension LinkStatus {
     if lostBytes > 0 {
       lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
     }
-    if isDisconnecting { lines.append("  Ctrl-C again disconnects.") }
+    if let way = disconnecting { lines.append("  \(way.name) again disconnects.") }
     return lines
   }
 
@@ -265,7 +265,7 @@ extension LinkStatus {
     let text = "\(PeerText.escaped(error.shownMessage(), limit: 512)) Retrying"
     guard text != log.lastMessage else { return nil }
     log.lastMessage = text
-    return text + " until it succeeds; changes are reported."
+    return text + "; changes are reported."
   }
 
   /// That the link is back.

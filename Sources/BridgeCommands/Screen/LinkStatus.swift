@@ -70,8 +70,8 @@ package struct LinkStatus: Sendable {
   private(set) var state: State
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
-  /// Whether the next Ctrl-C leaves.
-  package var isDisconnecting = false
+  /// The key that leaves when it is typed once more.
+  package var disconnecting: LinkKeys.Way?
   /// How long the link was down, in seconds, where the user is asked whether what was typed then is
   /// sent.
   package var askedAfter: Int?
@@ -141,7 +141,7 @@ package struct LinkStatus: Sendable {
 
   private mutating func comeUp(_ generation: Int?) {
     state = .up(generation: generation)
-    (lostBytes, isDisconnecting, answer) = (0, false, nil)
+    (lostBytes, disconnecting, answer) = (0, nil, nil)
     log.lastMessage = nil
   }
 

@@ -7,7 +7,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("r", .retry), ("R", .retry), ("a", .disconnect), ("A", .disconnect), ("s", .explain),
+      ("r", .retry), ("R", .retry), ("s", .explain), ("a", .confirmDisconnect(.abort)),
+      ("A", .confirmDisconnect(.abort)),
       ("x", nil),
       ("\r", nil), (" ", nil), ("~", nil),
     ] as [(String, LinkKeys.Command?)])
@@ -48,9 +49,21 @@ import Testing
 
   @Test func controlCTwiceInTwoSecondsLeaves() {
     var keys = LinkKeys()
-    #expect(keys.take(3, at: start) == .confirmDisconnect)
-    #expect(keys.take(3, at: start + .milliseconds(2001)) == .confirmDisconnect)
+    #expect(keys.take(3, at: start) == .confirmDisconnect(.controlC))
+    #expect(keys.take(3, at: start + .milliseconds(2001)) == .confirmDisconnect(.controlC))
     #expect(keys.take(UInt8(ascii: "x"), at: start + .milliseconds(2500)) == nil)
     #expect(keys.take(3, at: start + .milliseconds(4001)) == .disconnect)
+  }
+
+  /// Who types on as if the shell were there still leaves by none of the letters.
+  @Test(
+    arguments: [
+      ("cat /etc/hostname\r", 0), ("apt-get update\r", 0), ("la la la", 0), ("aa", 1), ("Aa", 1),
+      ("a\u{3}a", 0), ("bazaar", 0),
+    ])
+  func aLetterLeavesOnlyTwiceInARow(_ text: String, _ count: Int) {
+    var keys = LinkKeys()
+    let commands = text.utf8.compactMap { keys.take($0, at: start) }
+    #expect(commands.count { $0 == .disconnect } == count)
   }
 }

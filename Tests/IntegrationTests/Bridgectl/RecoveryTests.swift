@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["a", "\u{3}\u{3}"])
+  @Test(arguments: ["aa", "\u{3}\u{3}"])
   func thereIsAlwaysAWayOut(_ keys: String) async throws {
     try await withShell { server, _, screen in
       await server.kill()
