@@ -50,6 +50,11 @@ package enum TerminalText {
     return pieces.whole.prefix(height - 1) + [shortened(last, to: limit - 1) + "…"]
   }
 
+  /// `text` in at most `limit` cells: what does not fit is left out, and an ellipsis says so.
+  package static func clipped(_ text: String, to limit: Int) -> String {
+    width(of: text) <= limit ? text : shortened(text, to: max(0, limit - 1)) + "…"
+  }
+
   private static func shortened(_ text: String, to limit: Int) -> String {
     var space = limit
     let fitting = units(of: text).prefix { unit in

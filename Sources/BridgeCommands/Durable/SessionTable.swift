@@ -97,7 +97,8 @@ package struct SessionTable: Sendable {
     guard margin + longest > width else { return }
     let space = max(Self.shortestName, self.width(.name) - (margin + longest - width))
     for index in rows.indices {
-      rows[index][Column.name.rawValue] = Self.cut(rows[index][Column.name.rawValue], to: space)
+      rows[index][Column.name.rawValue] = TerminalText.clipped(
+        rows[index][Column.name.rawValue], to: space)
     }
   }
 
@@ -109,21 +110,12 @@ package struct SessionTable: Sendable {
         return cell + String(repeating: " ", count: max(0, width - TerminalText.width(of: cell)))
       }
       let line = cells.joined(separator: String(repeating: " ", count: Self.gap))
-      return width.map { Self.cut(line, to: $0) } ?? line
+      return width.map { TerminalText.clipped(line, to: $0) } ?? line
     }
     guard let width else { return table + notes }
     return table + notes.flatMap { Paragraph.wrapped($0, at: width) }
   }
 
-  private static func cut(_ text: String, to width: Int) -> String {
-    guard TerminalText.width(of: text) > width else { return text }
-    var space = width - 1
-    let fitting = text.prefix { character in
-      space -= TerminalText.width(of: String(character))
-      return space >= 0
-    }
-    return String(fitting) + "…"
-  }
 }
 
 extension SessionStatus {

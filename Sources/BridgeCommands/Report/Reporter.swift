@@ -136,15 +136,17 @@ final class Reporter: Sendable {
     if style.loudness != .errors { say(words, unless: .quiet) }
   }
 
-  /// Shows the current step in one line that the next one replaces; nil erases it.
+  /// Shows the current step in one line that the next one replaces; nil erases it. A line that
+  /// wraps would stay.
   func progress(_ text: String?) {
+    let width = (TerminalSize(of: standardError.descriptor) ?? TerminalSize()).columns
     state.withLock { state in
       guard !state.style.isJSON, state.style.showsProgress, state.style.loudness != .quiet else {
         return
       }
       guard state.questions == 0 else { return }
       if let text {
-        standardError.post(Self.erase + text)
+        standardError.post(Self.erase + TerminalText.clipped(text, to: max(1, width - 1)))
       } else if state.isProgressShown {
         standardError.post(Self.erase)
       }
