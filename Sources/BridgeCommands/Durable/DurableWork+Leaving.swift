@@ -23,7 +23,8 @@ extension DurableWork {
       await group.next()
       group.cancelAll()
     }
-    if await session.ending != nil { state.withLock { $0.fate = .gone } }
+    let hasEnded = await session.ending != nil
+    state.withLock { $0.fate = hasEnded ? .gone : .asked }
   }
 
   /// For a program that ends at once when it is asked.
@@ -62,9 +63,9 @@ extension DurableWork {
   }
 
   var farewell: String? {
-    guard mode.current == .durable, let id = found.current else { return nil }
+    guard mode.current == .durable, found.current != nil else { return nil }
     let host = context.shownHost
-    let session = typedName ?? String("\(id)".prefix(SessionText.shortID))
+    let session = sessionName
     let (subject, command) =
       switch state.withLock(\.fate) {
       case .gone: (String?.none, "")
@@ -75,6 +76,11 @@ extension DurableWork {
         )
       case .goesOn:
         ("session \(session) goes on. To return to it", "attach \(role)\(host) \(session)")
+      case .replaced:
+        (
+          "session \(session) goes on with the other client. To take it back",
+          "attach --take \(host) \(session)"
+        )
       case .detached:
         ("detached from session \(session). To return to it", "attach \(role)\(host) \(session)")
       }
@@ -93,14 +99,15 @@ extension DurableWork {
     return (isViewer ? "--view " : "") + (context.request.screen.keepsSize ? "--keep-size " : "")
   }
 
-  /// What the user calls the session, as a shell reads it.
-  private var typedName: String? {
-    let name =
-      switch target {
+  /// What the user calls the session, as a shell reads it: its name, or the beginning of its id.
+  var sessionName: String {
+    let typed =
+      switch wanted {
       case .start(let spec, _): spec.name.map(SessionText.text)
-      case .attach(let selector, _, _): selector.text
+      case .attach(let selector, _, _): selector.id == nil ? selector.text : nil
       }
-    return name.map { ConnectRequest.quoted(PeerText.escaped($0)) }
+    let id = found.current.map { String("\($0)".prefix(SessionText.shortID)) }
+    return ConnectRequest.quoted(PeerText.escaped(foundName.current ?? typed ?? id ?? ""))
   }
 
   /// The time that a wish to end has on the way there and back, twice: below the time after which

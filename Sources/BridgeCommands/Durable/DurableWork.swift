@@ -59,16 +59,20 @@ final class DurableWork: LinkWork {
     case goesOn
     /// It goes on, as its user wants.
     case detached
+    /// It goes on, with another client that writes to it.
+    case replaced
     /// It was asked to end, and no answer came.
     case asked
   }
 
   let context: RunContext
-  private let wanted: Target
+  let wanted: Target
   private let plain: PlainWork
   private let links = SessionLinks<SSHConnection>()
   private let client: ClientID
   let found = OnceValue<SessionID>()
+  /// The name of the session that was found.
+  let foundName = OnceValue<String>()
   /// The session that ran already under the name of the one to start.
   private let returned = OnceValue<SessionStatus>()
   private let unheard = UnheardLinks()
@@ -186,7 +190,8 @@ final class DurableWork: LinkWork {
       agent: agent?.token, unheard: unheard,
       answerLimit: answerLimit(knowing: finding))
     let scope = SessionQuery.Scope(
-      context: context, connection: connection, sessions: sessions, found: found, unheard: unheard)
+      context: context, connection: connection, sessions: sessions, found: found,
+      name: foundName, unheard: unheard)
     do throws(AppError) {
       switch wanted {
       case .attach(let selector, _, _): _ = try await scope.resolve(selector, asks: true)
@@ -271,6 +276,7 @@ final class DurableWork: LinkWork {
     }
     returned.set(status)
     found.set(status.session)
+    foundName.set(name)
     return true
   }
 
@@ -373,6 +379,13 @@ final class DurableWork: LinkWork {
 
   private func sayItRunsPlainly(because error: AppError, isMissing: Bool) {
     let reason = PeerText.escaped(error.shownMessage())
+    if isMissing, case .start(let spec, _) = wanted, let name = spec.name.map(SessionText.text) {
+      // Who gives a name wants to return to it.
+      return context.reporter.warn(
+        "\(context.host) has no bridge-host, so what runs now ends with its link, and "
+          + "\(PeerText.escaped(name, limit: StartRequest.longestName)) names nothing there: "
+          + "`bridgectl install \(context.shownHost)` here changes that")
+    }
     guard !isMissing else { return context.reporter.detail("bridgectl: \(reason)") }
     plain.dropHint()
     context.reporter.warn("what runs now ends with its link: \(reason)")
@@ -505,7 +518,8 @@ final class DurableWork: LinkWork {
     context.warnOfLogout(welcome.survivesLogout)
     guard wantsToWrite, welcome.role == .viewer else { return }
     reporter.log(
-      "bridgectl: \(SessionText.writer(welcome)); you only read. --take takes over.")
+      "bridgectl: \(SessionText.writer(welcome)); you only read. "
+        + "`bridgectl attach --take \(context.shownHost) \(sessionName)` takes over.")
   }
 
   /// Says how to return to shells that go on without a client: this run has started another one.
@@ -535,6 +549,7 @@ final class DurableWork: LinkWork {
     mode.set(.durable)
     if case .durableSessionOutcomeUnknown = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
+    if case .durableSessionReplaced = error { state.withLock { $0.fate = .replaced } }
     let wasAttached = state.withLock { $0.streams != nil }
     if isOwn, !wasAttached, let id = found.current { context.sayWhichMayRun(id, error) }
     let gaveUp = state.withLock { $0.gaveUp }

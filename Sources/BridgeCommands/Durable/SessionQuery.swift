@@ -17,6 +17,8 @@ final class SessionQuery: LinkWork {
     let sessions: SessionHost
     /// The session that was meant when it was first looked up. Another one may get its name later.
     let found: OnceValue<SessionID>
+    /// Its name, where it was looked up and has one.
+    var name = OnceValue<String>()
     let unheard: UnheardLinks
 
     /// The session that is meant, the same over all links of a run.
@@ -32,15 +34,20 @@ final class SessionQuery: LinkWork {
         found.set(id)
       } else {
         switch try selector.find(in: try await sessions.list(), on: host) {
-        case .one(let session): found.set(session.session)
+        case .one(let session): take(session)
         case .several(let reason, let sessions):
           guard asks, let chosen = await context.choose(SessionChoice(sessions, reason: reason))
           else { throw SessionSelector.ambiguous(reason, sessions) }
-          found.set(chosen.session)
+          take(chosen)
         }
       }
       guard let id = found.current else { throw .cancelled }
       return id
+    }
+
+    private func take(_ session: SessionStatus) {
+      found.set(session.session)
+      if let text = session.name { name.set(SessionText.text(text)) }
     }
   }
 

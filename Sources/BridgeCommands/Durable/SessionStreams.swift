@@ -286,7 +286,7 @@ final class SessionStreams: Sendable {
           field: "standard input",
           message: """
             \(other.prefix(1).uppercased() + other.dropFirst()), so this input would go nowhere: \
-            --take takes over, --view only reads.
+            `attach --take` takes over, `attach --view` only reads.
             """)))
   }
 

@@ -106,7 +106,7 @@ final class ViewedSession: Sendable {
 
   private static let leastRows = 4
   private static let refusal =
-    "Another client writes; --take takes over. ~. leaves, ~? lists keys."
+    "Another client writes; `attach --take` takes over. ~. leaves, ~? lists keys."
 
   private func sayWhatThisIs(after before: Kind) {
     guard kind != before, let size = state.withLock(\.view.sessionSize) else { return }

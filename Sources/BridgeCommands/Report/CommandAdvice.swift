@@ -88,7 +88,8 @@ package enum CommandAdvice {
       "`-o MACs=+NAME`, and Ciphers, KexAlgorithms and HostKeyAlgorithms likewise, request one.",
     "sshProtocolError": "`-p` sets the port.",
     "durableSessionNotFound": Row("This lists the sessions:", "bridgectl sessions HOST"),
-    "durableSessionReplaced": "`--take` takes the session back, `--view` only reads.",
+    "durableSessionReplaced":
+      "With `--take`, `attach` takes the session back; with `--view` it only reads.",
     "durableSessionOutcomeUnknown": Row(
       "`bridgectl logs` prints the output that is kept; this shows whether the program still runs:",
       "bridgectl sessions HOST"),

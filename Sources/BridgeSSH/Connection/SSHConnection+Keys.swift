@@ -164,7 +164,10 @@ extension SSHConnection {
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
     guard keyFile != nil || plan.agentKey(of: certificate) != nil else {
-      let reason = "The key of the certificate in \(shown) is in no key file and no ssh-agent."
+      let reason = """
+        No key file, and no ssh-agent that may be used, has the key of the certificate in \(shown) \
+        (with IdentitiesOnly an agent's key needs its IdentityFile).
+        """
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
     plan.come(next: certificate, keyFile: keyFile ?? path)

@@ -310,7 +310,7 @@ extension NativeWebSocket {
     guard let frame = CloseFrame(payload: payload) else {
       return refuse(code: CloseCode.protocolError, .broken("A close frame is malformed."))
     }
-    var close = WebSocketFacts.Close(code: frame.code, reason: frame.reason)
+    var close = WebSocketFacts.Close(code: frame.code ?? CloseCode.none, reason: frame.reason)
     if assembler.isInMessage, close.code == CloseCode.normal {
       // Nothing is as agreed where the rest of a message never comes (RFC 6455, 5.4 and 5.5.1).
       close = WebSocketFacts.Close(code: nil, reason: "It was closed in the middle of a message.")

@@ -2,6 +2,8 @@
 enum CloseCode {
   static let normal = 1000
   static let protocolError = 1002
+  /// Stands for the code of a frame that has none.
+  static let none = 1005
   static let invalidPayload = 1007
   static let messageTooBig = 1009
 }

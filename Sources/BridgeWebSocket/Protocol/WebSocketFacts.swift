@@ -55,7 +55,7 @@ struct WebSocketFacts: Sendable, Equatable {
 
   /// A close frame of the peer.
   struct Close: Sendable, Equatable {
-    /// Nil in an empty frame.
+    /// 1005 for an empty frame; nil where it was none of an orderly end.
     var code: Int?
     var reason: String
   }

@@ -139,7 +139,8 @@ import Testing
       let error = await expectFailure(
         of: connection(to: server, [.certificateFile(folder.file(name))]),
         ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
-      let says = name == "key-cert.pub" ? "in no key file" : "no certificate of a user"
+      let says =
+        name == "key-cert.pub" ? "No key file, and no ssh-agent" : "no certificate of a user"
       #expect("\(error)".contains(says))
     }
   }

@@ -161,7 +161,7 @@ struct BadPeerTests {
   static let streams = [
     lost("close 1001", .closing(1001, "bye"), 1001, "bye"),
     lost("close 1011", .closing(1011), 1011),
-    lost("close without a code", .closing(nil), nil),
+    lost("close without a code", .closing(nil), 1005),
     lost("close 1003", .closing(1003), 1003, kind: .rejected),
     lost("close 1008", .closing(1008, "policy"), 1008, "policy", kind: .rejected),
     lost("close 4000", .closing(4000, "mine"), 4000, "mine", kind: .closedByApplication),

@@ -180,7 +180,7 @@ import Testing
       ["connect", "ws://127.0.0.1:\(peer.port)/"], on: terminal, environment: ["TERM": "dumb"])
     try await screen.see("each line is sent as a message")
     await peer.stop()
-    try await screen.see("Retrying until it succeeds")
+    try await screen.see("Retrying; changes are reported.")
     screen.type("\u{3}")
     #expect(await screen.end() == 130)
     #expect(!screen.transcript.contains("\u{1B}"))

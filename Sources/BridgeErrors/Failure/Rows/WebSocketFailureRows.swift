@@ -32,8 +32,7 @@ extension FailureRow {
     case 408, 425, 500...599:
       Self(
         name, meaning, .webSocket, exit: .busy,
-        remedy:
-          "The server, or something behind it, is down or overloaded; it is tried again by itself."
+        remedy: "The server, or something behind it, is down or overloaded."
       )
     default:
       Self(

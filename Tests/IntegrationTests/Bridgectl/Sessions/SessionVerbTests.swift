@@ -46,7 +46,8 @@ import Testing
       let attach = ["attach"] + link + ["127.0.0.1", "job"]
       let refused = try await home.run(attach, input: Array("lost\n".utf8))
       #expect(refused.code == 64, "\(refused.error)")
-      #expect(refused.error.contains("this input would go nowhere: --take"), "\(refused.error)")
+      #expect(
+        refused.error.contains("this input would go nowhere: `attach --take`"), "\(refused.error)")
       await folder.killAll(home)
       #expect(try await writer.outcome().code == 137)
     }
