@@ -34,6 +34,16 @@ import Testing
     #expect(TerminalText.broken(red, at: 1).joined() == red.filter { $0 != " " })
   }
 
+  /// Wide characters are not halved.
+  @Test(arguments: [
+    ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("漢字漢", 5, "漢字…"), ("漢字漢", 4, "漢…"), ("ab", 1, "…"),
+    ("", 0, ""),
+  ])
+  func aClippedTextHasSoManyCellsAtMost(_ text: String, _ limit: Int, _ clipped: String) {
+    #expect(TerminalText.clipped(text, to: limit) == clipped)
+    #expect(TerminalText.width(of: clipped) <= limit)
+  }
+
   @Test func moreThanIsWantedIsCutWithAnEllipsis() {
     #expect(TerminalText.broken("aa bb cc dd", at: 2, height: 2) == ["aa", "b…"])
     #expect(TerminalText.broken("日本語", at: 2, height: 1) == ["…"])

@@ -251,6 +251,9 @@ import Testing
       try await screen.see("[durableSessionReplaced] Taken Over")
       try await screen.see("from 127.0.0.1")
       #expect(await screen.end() == 75)
+      // The command that is offered does what is said of it.
+      #expect(screen.words.contains("goes on with the other client. To take it back, or end it:"))
+      #expect(screen.words.contains("bridgectl attach --take "))
       #expect(screen.isRestored)
       taker.type("echo from''taker; exit 3\r")
       try await taker.see("fromtaker")

@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  /// Whose run has a name is to be returned to.
+  @Test func withoutBridgeHostTheNameIsSaidToBeNone() async throws {
+    try await withServer { server, home in
+      let outcome = try await home.run(
+        ["connect", "--name", "job"] + server.link(home) + ["127.0.0.1", "--", "echo ran; exit 3"])
+      #expect(outcome.code == 3 && outcome.text == "ran\n")
+      #expect(
+        outcome.error.contains("has no bridge-host, so what runs now ends with its link, and"))
+      #expect(outcome.error.contains("job names nothing there: `bridgectl install "))
+    }
+  }
+
   @Test func withoutOneThatRunsANewOneIsStarted() async throws {
     try await withSessions { server, home, folder in
       let options = ["connect", "--name", "job"] + server.link(home) + ["127.0.0.1", "--"]
