@@ -65,12 +65,14 @@ package final class FileReceiver {
   /// Writes to `path`: inside of it, under `name`, where it is a directory; nil copies the content.
   ///
   /// - Parameters:
+  ///   - isInto: whether `path` has to be a directory that is there.
   ///   - striping: which stream of the file it takes; nil for all of it.
   ///   - key: that of the check; nil for SHA-256.
   package init(
     _ path: [UInt8], name: [UInt8]?, isRecursive: Bool, transfer: Identifier, boot: [UInt8] = [],
-    striping: Striping? = nil, key: [UInt8]? = nil
+    isInto: Bool = false, striping: Striping? = nil, key: [UInt8]? = nil
   ) {
+    isInside = isInto ? true : nil
     self.striping = striping
     self.key = key
     self.path = path

@@ -9,13 +9,14 @@ import Testing
 /// A copy whose other end is the test.
 @Suite(.timeLimit(.minutes(5))) struct FileTransferTests {
   private func transfer(
-    _ role: FileRequest.Role, _ clock: ManualClock, key: [UInt8]? = nil
+    _ role: FileRequest.Role, _ clock: ManualClock, key: [UInt8]? = nil, isInto: Bool = false,
+    local: String = NSTemporaryDirectory() + "/bridge-transfer-\(UUID().uuidString)"
   ) -> FileTransfer {
-    let local = NSTemporaryDirectory() + "/bridge-transfer-\(UUID().uuidString)"
     var job = FileTransfer.Job(
       role, local: Array(local.utf8), remote: [97], name: nil, isRecursive: false,
       transfer: Identifier(high: 1, low: 2), run: Identifier(high: 3, low: 4))
     job.key = key
+    job.isInto = isInto
     return FileTransfer(job, host: "far", on: Reactor(name: "files"), clock: clock) { _ in }
   }
 
@@ -39,6 +40,31 @@ import Testing
     let first = try await request(transfer, answer: .failed(FileFault(.version, "version 3")))
     #expect(first.key == key)
     #expect(try await request(transfer, answer: nil).key == nil)
+  }
+
+  /// A host of any version refuses what is no directory where it is told that the copy lies inside.
+  @Test func severalAreWrittenIntoADirectoryOfTheHost() async throws {
+    let transfer = transfer(.put, ManualClock(), isInto: true)
+    #expect(try await request(transfer, answer: nil).point?.isInside == true)
+    let error = await failure {
+      try await request(transfer, answer: .failed(FileFault(.notDirectory)))
+    }
+    let reason =
+      "it, or what leads to it, is not a directory; several sources need a directory there"
+    #expect(error == .fileWriteError(path: "far:a", reason: reason))
+    #expect(await transfer.fault == FileFault(.notDirectory))
+    let single = self.transfer(.put, ManualClock())
+    #expect(try await request(single, answer: nil).point?.isInside == nil)
+  }
+
+  @Test func severalAreWrittenIntoADirectoryHere() async throws {
+    let transfer = transfer(.get, ManualClock(), isInto: true, local: "/dev/null")
+    let error = await failure { try await request(transfer, answer: nil) }
+    guard case .fileWriteError("/dev/null", let reason) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.hasSuffix("is not a directory; several sources need a directory there"))
   }
 
   /// The link may go on for ever: the program at its other end is what says nothing. It has half a

@@ -127,7 +127,7 @@ import Testing
     request.isRecursive = true
     var point = FilePoint()
     // Known since the first stream of a copy was ready.
-    point.isInside = isContinued ? false : nil
+    if isContinued { point.boot = PlainPut.boot }
     request.point = point
     var put = PlainPut(request)
     try shell.send(String(decoding: put.toHost, as: UTF8.self))

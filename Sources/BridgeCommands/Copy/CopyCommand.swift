@@ -9,9 +9,11 @@ package struct CopyCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cp",
     abstract: "Copy files to or from a host; a lost link only interrupts the copy.",
+    usage: "bridgectl cp [<options>] <SRC> ... <DST>",
     discussion: """
-      One of SRC and DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
-      Permission bits and times of the last change are kept. A file gets its name in one step, \
+      Either SRC or DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
+      Several SRC, all here or all on one host, are copied into DST, a directory; on a host SRC \
+      may be a pattern in quotes (*, ?, [a-c]), which is expanded there. Permission bits and times of the last change are kept. A file gets its name in one step, \
       once all of it is there and a check over it is the same on both machines, where both can \
       compute one. After a lost link the copy resumes at the same byte; a single file also resumes \
       when you run the same command again. \
@@ -25,6 +27,8 @@ package struct CopyCommand: AsyncParsableCommand {
           bridgectl cp disk.img build.example:images/
           bridgectl cp -r build.example:/var/log/app ./logs
           bridgectl cp -r site/. web:/srv/www
+          bridgectl cp -r src docs notes.txt web:
+          bridgectl cp 'web:logs/*.gz' web:notes.txt .
           bridgectl cp --streams 4 web:dump.tar .
       """)
 
@@ -45,47 +49,63 @@ package struct CopyCommand: AsyncParsableCommand {
   @OptionGroup package var reach: ReachOptions
 
   @Argument(
-    help: ArgumentHelp("What is copied: PATH or HOST:PATH.", valueName: "SRC"),
-    completion: .file())
-  package var source: String
-
-  @Argument(
     help: ArgumentHelp(
-      "Its copy, or the directory for it: PATH or HOST:PATH.", valueName: "DST"),
+      """
+      What is copied, PATH or HOST:PATH; the last one is DST, its copy or the directory for it.
+      """, valueName: "SRC"),
     completion: .file())
-  package var destination: String
+  package var operands: [String]
 
   /// Creates the command with its defaults.
   package init() {}
 
+  /// - Throws: `ValidationError` where there is no DST.
+  package func validate() throws {
+    guard operands.count > 1 else { throw ValidationError("Missing expected argument '<DST>'") }
+  }
+
   /// Ends the process with the exit code.
   package func run() async throws {
-    let (reach, source, destination) = (reach, source, destination)
-    let (recursive, streams, sha256) = (recursive, streams, sha256)
+    let (reach, operands, sha256) = (reach, operands, sha256)
+    let (recursive, streams) = (recursive, streams)
     let request = Result { () throws(AppError) in
-      try CopyRequest(
-        source: source, destination: destination, isRecursive: recursive, streams: streams)
+      try CopyRequest(operands, isRecursive: recursive, streams: streams)
     }
-    let link = LinkArguments(reach, host: (try? request.get().host) ?? source)
+    let survey = (try? request.get())?.survey() ?? CopyRequest.Survey()
+    let link = LinkArguments(reach, host: (try? request.get().host) ?? operands.first ?? "")
     await LinkCommand(options: link).run(
       { () throws(AppError) in
         let request = try request.get()
         let connect = try ConnectRequest(link)
-        try request.checkSource()
+        try request.check(survey)
         return connect
       },
       { context in
-        var generator = SystemRandomNumberGenerator()
-        let settings = context.settings
-        // The request was read before: without one there is no work.
-        let job = (try? request.get())?.job(
-          account: "\(settings.user)@\(settings.endpoint)",
-          directory: FileManager.default.currentDirectoryPath,
-          run: Identifier(using: &generator),
-          key: sha256 ? nil : Identifier(using: &generator).bytes)
-        guard let job else { return IdleWork(context: context) }
-        return CopyWork(
-          context, job, source: source, destination: destination, streams: streams ?? 1)
+        // Both were checked before: without them there is no work.
+        guard let request = try? request.get(), let first = survey.ready.first else {
+          return IdleWork(context: context)
+        }
+        return Self.work(context, request, survey, first: first.place, sha256: sha256)
       })
+  }
+
+  /// The copy, whose sources that are not there have been named.
+  private static func work(
+    _ context: RunContext, _ request: CopyRequest, _ survey: CopyRequest.Survey, first: CopyPlace,
+    sha256: Bool
+  ) -> CopyWork {
+    var generator = SystemRandomNumberGenerator()
+    let run = Identifier(using: &generator)
+    let key = sha256 ? nil : Identifier(using: &generator).bytes
+    let account = "\(context.settings.user)@\(context.settings.endpoint)"
+    let directory = FileManager.default.currentDirectoryPath
+    let work = CopyWork(context, request, survey, first: first) { place, index, isInto in
+      // What a source leaves running on the host has nothing to do with the next one.
+      let run = Identifier(high: run.high &+ UInt64(index), low: run.low)
+      return request.job(
+        of: place, isInto: isInto, account: account, directory: directory, run: run, key: key)
+    }
+    work.reportFaulty()
+    return work
   }
 }

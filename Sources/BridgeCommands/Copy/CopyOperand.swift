@@ -66,11 +66,11 @@ package enum CopyOperand: Sendable, Equatable {
     }
   }
 
-  /// The name that a copy of it has in a directory; nil where only its content can be meant.
-  package var name: [UInt8]? {
-    let parts = path.utf8.split(separator: UInt8(ascii: "/"))
-    guard let last = parts.last else { return nil }
-    let name = Array(last)
-    return [Array(".".utf8), Array("..".utf8)].contains(name) ? nil : name
+  /// HOST as it was typed; nil for a path on this machine.
+  package var host: String? {
+    switch self {
+    case .local: nil
+    case .remote(let host, _): host
+    }
   }
 }

@@ -6,86 +6,156 @@ import BridgeTerminal
 
 /// What a command line of `cp` asks for.
 package struct CopyRequest: Sendable, Equatable {
-  /// The operands as they were typed.
-  package let source: CopyOperand
-  package let destination: CopyOperand
-  /// HOST of the one that is remote.
+  /// What is copied, as it was typed: at least one.
+  package let sources: [CopyPlace]
+  package let destination: CopyPlace
+  /// HOST of what is remote.
   package let host: String
+  /// Which end the host is.
+  package let role: FileRequest.Role
   package let isRecursive: Bool
+  /// How many connections carry a file.
+  package let streams: Int
 
-  /// - Parameter streams: how many connections are to carry a file; nil for one.
-  /// - Throws: `validationError` where not exactly one of both is remote, for a number of streams
-  ///   that is none, and for streams of a directory.
+  /// - Parameters:
+  ///   - operands: the sources, and the destination behind them.
+  ///   - streams: how many connections are to carry a file; nil for one.
+  /// - Throws: `validationError` where not exactly one side is a host, for a number of streams that
+  ///   is none, for streams of more than one file, and for two sources of one name.
   package init(
-    source: String, destination: String, isRecursive: Bool, streams: Int? = nil
+    _ operands: [String], isRecursive: Bool, streams: Int? = nil
   ) throws(AppError) {
-    if let streams {
-      let counts = FileStripe.counts
-      guard streams == 1 || counts.contains(streams) else {
-        throw .validationError(
-          field: "--streams", message: "It takes a number from 1 to \(counts.upperBound).")
-      }
-      guard streams == 1 || !isRecursive else {
-        throw .validationError(field: "--streams", message: "It copies one file: -r takes none.")
-      }
+    guard operands.count > 1, let last = operands.last else {
+      throw .validationError(field: "DST", message: "It is missing: SRC, then DST.")
     }
-    self.source = try CopyOperand(source, field: "SRC")
-    self.destination = try CopyOperand(destination, field: "DST")
+    let (sources, destination) = try Self.parsed(operands.dropLast(), last)
+    host = try Self.host(of: sources, destination)
+    role = destination.host == nil ? .get : .put
     self.isRecursive = isRecursive
-    switch (self.source, self.destination) {
-    case (.remote(let host, _), .local), (.local, .remote(let host, _)): self.host = host
-    case (.local, .local):
+    self.streams = streams ?? 1
+    self.sources = zip(operands, sources).map { CopyPlace(text: $0, path: Array($1.path.utf8)) }
+    self.destination = CopyPlace(text: last, path: Array(destination.path.utf8))
+    try checkStreams(streams)
+    try check(self.sources.filter { !isPattern($0) })
+  }
+
+  private static func parsed(
+    _ sources: ArraySlice<String>, _ destination: String
+  ) throws(AppError) -> (sources: [CopyOperand], destination: CopyOperand) {
+    var parsed: [CopyOperand] = []
+    for source in sources { parsed.append(try CopyOperand(source, field: "SRC")) }
+    return (parsed, try CopyOperand(destination, field: "DST"))
+  }
+
+  /// The host that one side is on.
+  private static func host(
+    of sources: [CopyOperand], _ destination: CopyOperand
+  ) throws(AppError) -> String {
+    let hosts = sources.compactMap(\.host)
+    guard hosts.isEmpty || hosts.count == sources.count else {
+      throw .validationError(
+        field: "SRC", message: "Some of them are HOST:PATH, others are here: one run takes either.")
+    }
+    guard Set(hosts).count <= 1 else {
+      throw .validationError(
+        field: "SRC", message: "They are on different hosts: one run copies from one host.")
+    }
+    switch (hosts.first, destination.host) {
+    case (let host?, nil), (nil, let host?): return host
+    case (nil, nil):
       throw .validationError(
         field: "DST", message: "Neither SRC nor DST is HOST:PATH; cp(1) copies on one machine.")
-    case (.remote, .remote):
+    case (_?, _?):
       throw .validationError(
         field: "DST", message: "SRC and DST are both HOST:PATH; one of them must be here.")
     }
   }
 
-  /// Which end the host is.
-  private var role: FileRequest.Role { if case .remote = source { .get } else { .put } }
-
-  /// Makes sure of what can be known before anything is dialed.
-  ///
-  /// - Throws: `fileNotFound`, `fileReadError`, `filePermissionDenied`.
-  package func checkSource() throws(AppError) {
-    guard case .local(let path) = source else { return }
-    let fault: FileFault
-    do throws(SystemFailure) {
-      let status = try OpenFile.status(named: Array(path.utf8))
-      switch status.kind {
-      case .file: return
-      case .directory where isRecursive: return
-      case .directory: fault = FileFault(.needsRecursion)
-      case .link, .special: fault = FileFault(.special)
-      }
-    } catch {
-      fault = error.ofSource
+  private func checkStreams(_ streams: Int?) throws(AppError) {
+    let counts = FileStripe.counts
+    guard let streams, streams != 1 else { return }
+    guard counts.contains(streams) else {
+      throw .validationError(
+        field: "--streams", message: "It takes a number from 1 to \(counts.upperBound).")
     }
-    throw FileFailure.error(
-      fault, path: PeerText.escaped(path, limit: 1024), isTarget: false, host: host)
+    guard !isRecursive else {
+      throw .validationError(field: "--streams", message: "It copies one file: -r takes none.")
+    }
   }
 
-  /// The copy. Its transfer is the same for every run of the same command.
+  /// Whether the host is asked which names match a source.
+  package func isPattern(_ source: CopyPlace) -> Bool { role == .get && source.isPattern }
+
+  /// Makes sure that each of `places` has a name of its own in the destination.
+  ///
+  /// - Throws: `validationError`, also for more than one where several connections carry one file.
+  package func check(_ places: [CopyPlace]) throws(AppError) {
+    guard isSeveral(places) else { return }
+    guard streams == 1 else {
+      throw .validationError(field: "--streams", message: "It copies one file, not several.")
+    }
+    var known: [[UInt8]: CopyPlace] = [:]
+    for place in places {
+      let text = PeerText.escaped(place.text, limit: 1024)
+      guard let name = place.name else {
+        throw .validationError(
+          field: "SRC", message: "\(text) has no name that it could have in DST: copy it alone.")
+      }
+      guard let other = known.updateValue(place, forKey: name) else { continue }
+      let first = PeerText.escaped(other.text, limit: 1024)
+      throw .validationError(
+        field: "SRC", message: "\(first) and \(text) would have the same name in DST.")
+    }
+  }
+
+  /// Whether several are copied, for which the destination has to be a directory: of those that
+  /// were typed, or of those that were found.
+  package func isSeveral(_ places: [CopyPlace]) -> Bool { sources.count > 1 || places.count > 1 }
+
+  /// Makes sure that the destination of several is a directory, where that is here.
+  ///
+  /// - Throws: `fileWriteError`.
+  package func checkDestination() throws(AppError) {
+    guard role == .get else { return }
+    let reason: String
+    do throws(SystemFailure) {
+      guard try OpenFile.status(named: destination.path).kind != .directory else { return }
+      reason = "it is not a directory"
+    } catch {
+      let isMissing = error.ofSource.code == .notFound
+      reason = isMissing ? "it does not exist" : FileFailure.reason(error.ofTarget, host: host)
+    }
+    throw .fileWriteError(
+      path: PeerText.escaped(destination.text, limit: 1024),
+      reason: "\(reason); \(FileFailure.needsDirectory)")
+  }
+
+  /// The copy of one source. Its transfer is the same for every run of the same command, and beside
+  /// other sources.
   ///
   /// - Parameters:
   ///   - account: whom the host is reached as, and where.
   ///   - directory: the working directory.
+  ///   - isInto: whether the destination has to be a directory.
   ///   - key: that of the check of all bytes; nil for SHA-256.
   package func job(
-    account: String, directory: String, run: Identifier, key: [UInt8]?
+    of source: CopyPlace, isInto: Bool = false, account: String, directory: String,
+    run: Identifier, key: [UInt8]?
   ) -> FileTransfer.Job {
     let (local, remote) =
       role == .get ? (destination.path, source.path) : (source.path, destination.path)
-    let place = local.hasPrefix("/") ? local : "\(directory)/\(local)"
-    let text = ["\(role)", account, remote, place, isRecursive ? "r" : ""]
-    let digest = FileHash.digest(of: Array(text.joined(separator: "\0").utf8))
+    let isAbsolute = local.first == UInt8(ascii: "/")
+    let place = isAbsolute ? local : Array("\(directory)/".utf8) + local
+    let parts = [
+      Array("\(role)".utf8), Array(account.utf8), remote, place, isRecursive ? Array("r".utf8) : [],
+    ]
+    let digest = FileHash.digest(of: Array(parts.joined(separator: [0])))
     let transfer = Identifier(bytes: Array(digest.prefix(16))) ?? run
     var job = FileTransfer.Job(
-      role, local: Array(local.utf8), remote: Array(remote.utf8), name: source.name,
-      isRecursive: isRecursive, transfer: transfer, run: run)
+      role, local: local, remote: remote, name: source.name, isRecursive: isRecursive,
+      transfer: transfer, run: run)
     job.key = key
+    job.isInto = isInto
     return job
   }
 }

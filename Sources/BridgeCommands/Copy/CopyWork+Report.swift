@@ -9,17 +9,17 @@ import BridgeWaiting
 
 // What a copy reports: to a person, and as events.
 extension CopyWork {
-  /// The first thing that is reported: what the host copies with.
+  /// The first thing that is reported of a source: what the host copies with.
   private func begin() {
-    let (isFirst, usesTools) = state.withLock { state in
+    let (isFirst, usesTools, source) = state.withLock { state in
       defer { state.hasStarted = true }
-      return (!state.hasStarted, state.usesTools)
+      return (!state.hasStarted, state.usesTools, state.current.place.text)
     }
     guard isFirst else { return }
     reporter.event(
       .copy(
         .started(
-          source: operands.source, destination: operands.destination,
+          source: source, destination: request.destination.text,
           tool: usesTools ? "shell" : "bridge-host")))
   }
 
@@ -29,7 +29,7 @@ extension CopyWork {
     reportEnd()
     state.withLock { $0.isOver = true }
     // Of a single file the error says all.
-    if ledger.copied > 0 || job.isRecursive {
+    if ledger.copied > 0 || !isOnly {
       reporter.log("bridgectl: " + ledger.summary(progress, after: time))
     }
     guard let first = ledger.first else { return context.finish(.success(.success)) }
@@ -56,7 +56,7 @@ extension CopyWork {
     }
     guard error != .cancelled else { return }
     // What the other streams of a file find after the first failure follows from that.
-    let error = state.withLock { job.isRecursive ? nil : $0.ledger.first } ?? error
+    let error = (isOnly ? state.withLock { $0.ledger.first } : nil) ?? error
     // Either end removes the part of a file that it could not copy.
     state.withLock { $0.goesOn = false }
     reportEnd()
@@ -69,23 +69,24 @@ extension CopyWork {
       switch event {
       case .totals(let files, let bytes):
         state.withLock { state in
-          state.progress.totalFiles = Int(clamping: files)
-          state.progress.totalBytes = Int(clamping: bytes)
+          let bytes = Int(clamping: bytes)
+          state.totals.set(state.current.index, files: Int(clamping: files), bytes: bytes)
         }
       case .placed(let isInside): state.withLock { $0.isInside = isInside }
       case .hostTools(let digests, let times):
-        state.withLock { $0.goesOn = digests }
+        let isNews = state.withLock { state in
+          state.goesOn = digests
+          defer { state.hasLimits = true }
+          return !state.hasLimits
+        }
+        guard isNews else { continue }
         reporter.log(
           "bridgectl: " + CopyLedger.limits(context.shownHost, digests: digests, times: times))
       case .begun(let size):
-        guard !job.isRecursive else { continue }
+        guard !request.isRecursive else { continue }
         state.withLock { state in
-          state.sizes[stream] = size
-          guard state.sizes.count == state.transfers.count else { return }
-          state.progress.totalBytes = state.sizes.values.reduce(0) { sum, size in
-            let (sum, isBeyond) = sum.addingReportingOverflow(Int(clamping: size))
-            return isBeyond ? .max : sum
-          }
+          let part = state.isInto ? state.current.index : stream
+          state.totals.set(part, files: state.isInto ? 1 : nil, bytes: Int(clamping: size))
         }
       case .continued(let path, let offset):
         await report(path, continuedAt: offset, ofStream: stream)
@@ -98,6 +99,9 @@ extension CopyWork {
       }
     }
   }
+
+  /// Whether one file is all that is copied.
+  private var isOnly: Bool { !request.isRecursive && !state.withLock { $0.isInto } }
 
   /// Whether one stream carries all.
   private var isWhole: Bool { state.withLock { $0.transfers.count == 1 } }
@@ -134,11 +138,11 @@ extension CopyWork {
           hasChanged: hasChanged)))
   }
 
-  private func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {
+  func report(_ path: FilePath, _ fault: FileFault, _ isTarget: Bool) async {
     let place = shown(path, isTarget: isTarget)
     let host = context.settings.givenHost
     let error = FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
-    let isOnly = !job.isRecursive
+    let isOnly = isOnly
     let isNews = state.withLock { state in
       // Each stream of a file may find the same.
       guard !isOnly || state.ledger.failed == 0 else { return false }
@@ -178,9 +182,11 @@ extension CopyWork {
     }
   }
 
-  /// What several streams have brought together.
-  static func progress(of transfers: [FileTransfer]) async -> FileProgress {
-    var sum = FileProgress()
+  /// What several streams have brought together, after what was settled before them.
+  static func progress(
+    of transfers: [FileTransfer], after settled: FileProgress = FileProgress()
+  ) async -> FileProgress {
+    var sum = settled
     for transfer in transfers {
       let progress = await transfer.progress
       sum.files += progress.files
@@ -190,14 +196,17 @@ extension CopyWork {
   }
 
   func takeProgress() async {
-    let transfers = state.withLock { $0.transfers }
-    var progress = await Self.progress(of: transfers)
+    let (transfers, settled) = state.withLock { ($0.transfers, $0.settled) }
+    var progress = await Self.progress(of: transfers, after: settled)
     // The streams of a file are one.
     if transfers.count > 1 { progress.files = UInt64(state.withLock { $0.ledger.copied }) }
     let time = ContinuousClock.now - start
     state.withLock { state in
       state.progress.files = Int(clamping: progress.files)
       state.progress.bytes = Int(clamping: progress.bytes)
+      (state.progress.totalFiles, state.progress.totalBytes) = (
+        state.totals.files, state.totals.bytes
+      )
       state.progress.rate = state.rate.add(state.progress.bytes, at: time)
     }
   }

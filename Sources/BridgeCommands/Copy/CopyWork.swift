@@ -9,22 +9,32 @@ import BridgeTerminal
 import BridgeTransport
 import BridgeWaiting
 
-/// A copy over the generations of a link: each goes on where the last one ended.
+/// A copy over the generations of a link: each goes on where the last one ended. Several sources
+/// are copied one after the other.
 final class CopyWork: LinkWork {
   struct State {
     var newest: SSHConnection?
-    /// One for each stream.
+    /// What is copied now, or is next.
+    var current: Current
+    /// Whether several are copied, each into a destination that is a directory.
+    var isInto: Bool
+    /// What of the sources before is in place.
+    var settled = FileProgress()
+    var totals = CopyTotals(1)
+    /// One for each stream of the source.
     var transfers: [FileTransfer] = []
     /// Which link carries a stream, or carried it last.
     var route: [Int] = []
-    /// The length of each stream, once it has begun.
-    var sizes: [Int: UInt64] = [:]
     /// What ended the link for good.
     var gaveUp: CommandFailure?
     /// Whether the host copies with its own tools.
     var usesTools = false
-    /// Whether it was reported what it copies with.
+    /// Whether the host knows no check with a key.
+    var usesSHA256 = false
+    /// Whether it was reported what the source is copied with.
     var hasStarted = false
+    /// Whether it was said what the host cannot do.
+    var hasLimits = false
     /// Whether a part of a file is of use to a later run.
     var goesOn = true
     /// Whether the copy lies inside the destination.
@@ -36,30 +46,49 @@ final class CopyWork: LinkWork {
     var progress = CopyProgress()
     var rate = CopyRate()
     var ledger = CopyLedger()
+
+    init(_ current: Current, isInto: Bool) { (self.current, self.isInto) = (current, isInto) }
+  }
+
+  /// One source.
+  struct Current {
+    let place: CopyPlace
+    let job: FileTransfer.Job
+    /// Its place among all.
+    let index: Int
   }
 
   let context: RunContext
-  let job: FileTransfer.Job
-  let operands: (source: String, destination: String)
+  let request: CopyRequest
+  let survey: CopyRequest.Survey
+  /// Makes the job of a source: by its place among all, and whether it is one of several.
+  let makeJob: @Sendable (CopyPlace, Int, _ isInto: Bool) -> FileTransfer.Job
   /// The link to the host, and those beside it: one for each stream.
-  private let links: [SessionLinks<SSHConnection>]
-  let state = Mutex(State())
+  let links: [SessionLinks<SSHConnection>]
+  let state: Mutex<State>
   /// Reading and writing files holds a thread up, and not that of a link: one for each stream.
   private let files: [Reactor]
-  private let unheard = UnheardLinks()
+  let unheard = UnheardLinks()
   let start = ContinuousClock.now
 
-  /// - Parameter streams: how many connections carry a file together.
+  /// - Parameters:
+  ///   - first: the first source of `survey` that can be copied.
+  ///   - makeJob: makes the job of a source.
   init(
-    _ context: RunContext, _ job: FileTransfer.Job, source: String, destination: String,
-    streams: Int = 1
+    _ context: RunContext, _ request: CopyRequest, _ survey: CopyRequest.Survey, first: CopyPlace,
+    makeJob: @escaping @Sendable (CopyPlace, Int, _ isInto: Bool) -> FileTransfer.Job
   ) {
     self.context = context
-    self.job = job
-    operands = (source, destination)
-    links = (0..<streams).map { _ in SessionLinks<SSHConnection>() }
-    files = (0..<streams).map { Reactor(name: "bridge-copy-\($0 + 1)") }
+    (self.request, self.survey, self.makeJob) = (request, survey, makeJob)
+    let isInto = request.isSeveral([])
+    let current = Current(place: first, job: makeJob(first, 0, isInto), index: 0)
+    state = Mutex(State(current, isInto: isInto))
+    links = (0..<request.streams).map { _ in SessionLinks<SSHConnection>() }
+    files = (0..<request.streams).map { Reactor(name: "bridge-copy-\($0 + 1)") }
   }
+
+  /// The copy of the source that is copied now, or is next.
+  var job: FileTransfer.Job { state.withLock { $0.current.job } }
 
   var reporter: Reporter { context.reporter }
 
@@ -98,19 +127,23 @@ final class CopyWork: LinkWork {
   }
 
   func progress(over link: Int) async -> LinkUse.Progress {
-    let carried = state.withLock { state in
-      zip(state.transfers, state.route).filter { $0.1 == link }.map(\.0)
+    let (carried, settled) = state.withLock { state in
+      (zip(state.transfers, state.route).filter { $0.1 == link }.map(\.0), state.settled)
     }
-    let progress = await Self.progress(of: carried)
+    let progress = await Self.progress(of: carried, after: settled)
     return LinkUse.Progress(bytes: progress.bytes, files: progress.files)
   }
 
   var farewell: String? {
-    guard !job.isRecursive else { return nil }
-    let isKept = state.withLock { state in
-      !state.isOver && state.hasStarted && state.goesOn && state.progress.bytes > 0
+    guard !request.isRecursive else { return nil }
+    let (isKept, isInto) = state.withLock { state in
+      let hasPart = state.progress.bytes > Int(clamping: state.settled.bytes)
+      return (!state.isOver && state.hasStarted && state.goesOn && hasPart, state.isInto)
     }
-    return isKept ? "what was copied is kept; the same command goes on with it." : nil
+    guard isKept else { return nil }
+    guard isInto else { return "what was copied is kept; the same command goes on with it." }
+    let place = shown([], isTarget: true)
+    return "what was copied of \(place) is kept; the same command goes on with it."
   }
 
   // MARK: The copy
@@ -118,7 +151,7 @@ final class CopyWork: LinkWork {
   func run() async {
     let result = await withTaskGroup(of: Void.self) { group -> Result<Void, AppError> in
       group.addTask { await self.showProgress() }
-      let result = await copy()
+      let result = await copyAll()
       group.cancelAll()
       return result
     }
@@ -146,26 +179,22 @@ final class CopyWork: LinkWork {
     }
   }
 
-  private func copy() async -> Result<Void, AppError> {
-    do throws(AppError) {
-      let stripes: [FileStripe?] = links.count == 1 ? [nil] : FileStripe.all(of: links.count)
-      try await carry(stripes)
-      if stripes.count > 1, state.withLock({ $0.usesTools }) {
-        reporter.log(
-          "bridgectl: without bridge-host a file comes over one connection, not \(stripes.count).")
-        for transfer in state.withLock({ $0.transfers }) { await transfer.release() }
-        try await carry([nil])
-      }
-      try await complete()
-      return .success(())
-    } catch {
-      return .failure(error)
+  /// Copies the current source.
+  func copy() async throws(AppError) {
+    let stripes: [FileStripe?] = links.count == 1 ? [nil] : FileStripe.all(of: links.count)
+    try await carry(stripes)
+    if stripes.count > 1, state.withLock({ $0.usesTools }) {
+      reporter.log(
+        "bridgectl: without bridge-host a file comes over one connection, not \(stripes.count).")
+      for transfer in state.withLock({ $0.transfers }) { await transfer.release() }
+      try await carry([nil])
     }
+    try await complete()
   }
 
   /// Copies by as many streams, over all links that are up.
   private func carry(_ stripes: [FileStripe?]) async throws(AppError) {
-    let host = context.settings.givenHost
+    let (job, host) = (job, context.settings.givenHost)
     let transfers = stripes.enumerated().map { index, stripe in
       FileTransfer(
         stripe.map(job.stream) ?? job, host: host, on: files[index], unheard: unheard
@@ -174,7 +203,7 @@ final class CopyWork: LinkWork {
     state.withLock { state in
       state.transfers = transfers
       state.route = Array(transfers.indices)
-      state.sizes = [:]
+      if !state.isInto { state.totals = CopyTotals(transfers.count) }
     }
     let queue = StreamQueue(transfers.count)
     let failure = await withTaskGroup(of: AppError?.self) { group -> AppError? in
@@ -288,12 +317,11 @@ final class CopyWork: LinkWork {
       state.withLock { $0.usesTools = true }
       return isStriped ? .useless : .again
     case .unavailable(let reason, let isMissing):
-      // Where no command runs, for SFTP only for instance, bridge-host would not either.
-      reporter.log(
-        isMissing
-          ? "bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there."
-          : "bridgectl: the account runs no shell (a forced command, or SFTP only), which cp needs."
-      )
+      if isMissing {
+        reporter.log("bridgectl: `bridgectl install \(context.shownHost)` puts bridge-host there.")
+      } else {
+        logNoShell()
+      }
       throw .featureUnavailable(feature: "Copying files without bridge-host (\(host): \(reason))")
     case .ended(let ending):
       if Task.isCancelled || state.withLock({ $0.isLeaving }) { throw .cancelled }
@@ -302,7 +330,13 @@ final class CopyWork: LinkWork {
     }
   }
 
-  private var endsAtOnce: AppError {
+  /// Where no command runs, for SFTP only for instance, bridge-host would not either.
+  func logNoShell() {
+    reporter.log(
+      "bridgectl: the account runs no shell (a forced command, or SFTP only), which cp needs.")
+  }
+
+  var endsAtOnce: AppError {
     let host = context.settings.givenHost
     return .featureUnavailable(
       feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
@@ -313,6 +347,7 @@ final class CopyWork: LinkWork {
   /// Gives a file its name that came in several streams.
   private func complete() async throws(AppError) {
     let (transfers, ledger, isInside) = state.withLock { ($0.transfers, $0.ledger, $0.isInside) }
+    // Several sources have one stream each.
     guard transfers.count > 1, ledger.failed == 0 else { return }
     var settled: [FileParts.Part] = []
     for transfer in transfers {

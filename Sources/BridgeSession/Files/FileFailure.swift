@@ -50,6 +50,9 @@ package enum FileFailure {
     }
   }
 
+  /// Why a destination does not do for several sources.
+  package static let needsDirectory = "several sources need a directory there"
+
   /// The other end broke the protocol.
   package static func error(_ violation: ProtocolError, host: String) -> AppError {
     .sshProtocolError(host: host, detail: "the file stream of bridge-host: \(violation)")

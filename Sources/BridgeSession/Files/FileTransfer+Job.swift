@@ -22,6 +22,8 @@ extension FileTransfer {
     package var stripe: FileStripe?
     /// The key of the check of all bytes; nil for SHA-256.
     package var key: [UInt8]?
+    /// Whether the destination has to be a directory that is there: several are copied into it.
+    package var isInto = false
 
     package init(
       _ role: FileRequest.Role, local: [UInt8], remote: [UInt8], name: [UInt8]?,

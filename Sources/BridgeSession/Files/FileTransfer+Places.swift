@@ -3,12 +3,18 @@ package import BridgeSessionProtocol
 
 // Where an entry is, and what is said of it.
 extension FileTransfer {
-  /// A fault of the end that writes, or of the one that reads.
+  /// A fault of the end that writes, or of the one that reads, which ends the copy.
   func failure(
     _ fault: FileFault, of path: FilePath = [], isTarget: Bool
   ) -> AppError {
-    FileFailure.error(
-      fault, path: place(of: path, isTarget: isTarget), isTarget: isTarget, host: host)
+    self.fault = fault
+    let place = place(of: path, isTarget: isTarget)
+    guard job.isInto, isTarget, [.notDirectory, .unwritable].contains(fault.code) else {
+      return FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
+    }
+    // Either end of any version reports it as what is in the way of one file.
+    let reason = FileFailure.reason(fault, host: host)
+    return .fileWriteError(path: place, reason: "\(reason); \(FileFailure.needsDirectory)")
   }
 
   private func place(of path: FilePath, isTarget: Bool) -> String {

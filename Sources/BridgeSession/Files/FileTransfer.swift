@@ -1,6 +1,6 @@
 package import BridgeErrors
 package import BridgeFiles
-import BridgeSessionProtocol
+package import BridgeSessionProtocol
 package import BridgeTransport
 import BridgeWaiting
 
@@ -65,6 +65,8 @@ package actor FileTransfer {
   var givingUp: GivingUp?
   /// Whether the host's end has ended by itself.
   private(set) var hasEnded = false
+  /// What ended the copy for good, where one of the ends has found it.
+  package internal(set) var fault: FileFault?
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///
@@ -83,6 +85,7 @@ package actor FileTransfer {
     self.executor = executor
     self.unheard = unheard
     self.report = report
+    if job.isInto { remembered.isInside = true }
     switch job.role {
     case .put:
       sender = FileSender(
@@ -93,7 +96,8 @@ package actor FileTransfer {
       sender = nil
       receiver = FileReceiver(
         job.local, name: job.name, isRecursive: job.isRecursive, transfer: job.transfer,
-        striping: job.stripe.map { .init($0, run: job.run, salt: job.channel) }, key: job.key)
+        isInto: job.isInto, striping: job.stripe.map { .init($0, run: job.run, salt: job.channel) },
+        key: job.key)
     }
   }
 
@@ -173,6 +177,9 @@ package actor FileTransfer {
     if !answer.hasBegun { try? await channel.finish() }
     return await channel.ending(clock)
   }
+
+  /// Whether the check of all bytes is SHA-256.
+  package var usesSHA256: Bool { key == nil }
 
   private func useSHA256() {
     key = nil

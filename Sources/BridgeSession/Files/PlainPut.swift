@@ -33,6 +33,8 @@ struct PlainPut: PlainEnd {
   private var pending: [UInt8] = []
   private(set) var isOver = false
   private static let batch = 4 * PlainScript.block
+  /// Comes back with the next stream of a copy. The host's own boot is of no use: bytes are compared.
+  static let boot = Array("tools".utf8)
 
   /// For the program, and for the client.
   var toHost: [UInt8] = []
@@ -117,7 +119,7 @@ struct PlainPut: PlainEnd {
   }
 
   /// Whether a stream of this copy came before, also where nothing that it sent was answered.
-  private var isContinued: Bool { request.point?.isInside != nil }
+  private var isContinued: Bool { request.point?.boot == Self.boot }
 
   /// Whether the stream before may have begun this file: it sent so many entries ahead.
   private func mayBePart(_ entry: UInt64) -> Bool {
@@ -231,7 +233,7 @@ struct PlainPut: PlainEnd {
   }
 
   private mutating func ready(_ part: FilePoint.Part?) {
-    var point = FilePoint(after: request.point?.after, part: part)
+    var point = FilePoint(after: request.point?.after, part: part, boot: Self.boot)
     point.isInside = isInside
     reply(.ready(point))
   }

@@ -8,8 +8,13 @@ enum PlainScript {
   /// reads the program from its input, as many bytes as it has, and no more.
   static func command(marker: AnswerMarker) -> String {
     // The name of a run is as long as that of any other.
-    let count = text(run: Identifier(high: 0, low: 0)).utf8.count
-    return "exec /bin/sh -c '\(marker.printing); eval \"$(dd bs=1 count=\(count) 2>/dev/null)\"'"
+    command(marker: marker, reading: text(run: Identifier(high: 0, low: 0)))
+  }
+
+  /// The same of another program.
+  static func command(marker: AnswerMarker, reading text: String) -> String {
+    let read = "dd bs=1 count=\(text.utf8.count) 2>/dev/null"
+    return "exec /bin/sh -c '\(marker.printing); eval \"$(\(read))\"'"
   }
 
   /// Begins the first line of the program's output; what it has follows.

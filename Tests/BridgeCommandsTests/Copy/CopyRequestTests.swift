@@ -29,26 +29,105 @@ import Testing
     ("h:d/a", "a"), ("h:", nil), ("h:/", nil),
   ])
   func theNameOfACopyIsTheLastOne(_ text: String, _ name: String?) throws {
-    #expect(try CopyOperand(text, field: "SRC").name == name.map { Array($0.utf8) })
+    let path = try CopyOperand(text, field: "SRC").path
+    #expect(CopyPlace(text: text, path: Array(path.utf8)).name == name.map { Array($0.utf8) })
   }
 
-  @Test(arguments: [("a", "b"), ("h:a", "i:b"), ("", "h:a"), ("a", ""), ("ws://h/x", "b")])
-  func exactlyOneOfThemIsOnAHost(_ source: String, _ destination: String) {
-    #expect(throws: AppError.self) {
-      try CopyRequest(source: source, destination: destination, isRecursive: false)
+  @Test(arguments: [
+    ["a", "b"], ["h:a", "i:b"], ["", "h:a"], ["a", ""], ["ws://h/x", "b"], ["h:a"], [],
+    ["a", "b", "c"], ["h:a", "h:b", "h:c"],
+  ])
+  func exactlyOneSideIsAHost(_ operands: [String]) {
+    #expect(throws: AppError.self) { try CopyRequest(operands, isRecursive: false) }
+  }
+
+  /// What is wrong with the operands, in the words of the error.
+  @Test(arguments: [
+    (["a", "h:b", "c"], "Some of them are HOST:PATH, others are here"),
+    (["a", "h:b", "h:c"], "Some of them are HOST:PATH, others are here"),
+    (["h:a", "i:b", "c"], "different hosts"), (["h:a", "u@h:b", "c"], "different hosts"),
+    (["x/a", "y/a", "h:"], "x/a and y/a would have the same name"),
+    (["h:x/a", "h:a/", "."], "h:x/a and h:a/ would have the same name"),
+    (["a", "b", "./a", "h:"], "a and ./a would have the same name"),
+    (["a", "d/.", "h:"], "d/. has no name"), (["h:", "h:a", "d"], "h: has no name"),
+  ])
+  func sourcesThatDoNotGoTogetherAreRefused(_ operands: [String], _ words: String) {
+    let error = #expect(throws: AppError.self) {
+      try CopyRequest(operands, isRecursive: true)
     }
+    guard case .validationError("SRC", let message) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(message.contains(words), "\(message)")
   }
 
-  /// Another run finds what the one before has left; another copy does not.
+  @Test func severalConnectionsCopyOneFile() throws {
+    for operands in [["a", "b", "h:"], ["h:a", "h:b*", "d"]] {
+      let error = #expect(throws: AppError.self) {
+        try CopyRequest(operands, isRecursive: false, streams: 2).check([])
+      }
+      guard case .validationError("--streams", _) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+    }
+    // What a pattern stands for is known later.
+    let request = try CopyRequest(["h:a*", "d"], isRecursive: false, streams: 2)
+    let found = ["a1", "a2"].map { CopyPlace(text: "h:\($0)", path: Array($0.utf8)) }
+    try request.check(Array(found.prefix(1)))
+    #expect(throws: AppError.self) { try request.check(found) }
+  }
+
+  @Test func onlyAHostIsAskedForNames() throws {
+    let get = try CopyRequest(["h:a*", "h:[b]", "h:c?", "h:d\\", "e"], isRecursive: false)
+    #expect(get.sources.map(get.isPattern) == [true, true, true, false])
+    let put = try CopyRequest(["a*", "h:"], isRecursive: false)
+    #expect(!put.isPattern(put.sources[0]))
+  }
+
+  /// Two patterns may stand for files of one name.
+  @Test func foundNamesThatAreTheSameAreRefused() throws {
+    let request = try CopyRequest(["h:x/*", "h:y/*", "d"], isRecursive: false)
+    let found = ["x/a", "y/a"].map { CopyPlace(text: "h:\($0)", path: Array($0.utf8)) }
+    let error = #expect(throws: AppError.self) { try request.check(found) }
+    guard case .validationError("SRC", let message) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(message.contains("h:x/a and h:y/a"))
+  }
+
+  /// With `.*` a shell finds the directory itself and the one around it.
+  @Test func aPatternStandsForNamesOnly() {
+    let paths = ["d/.", "d/..", "d/.a"].map { Array($0.utf8) }
+    let hidden = CopyPlace(text: "h:d/.*", path: Array("d/.*".utf8))
+    #expect(hidden.matches(paths, on: "h").map(\.text) == ["h:d/.a"])
+    let content = CopyPlace(text: "h:d*/.", path: Array("d*/.".utf8))
+    #expect(content.matches([Array("d1/.".utf8)], on: "h").map(\.text) == ["h:d1/."])
+    // A name that is no text stays as it is.
+    let other = CopyPlace(text: "h:*", path: [42])
+    #expect(other.matches([[0xFF]], on: "h").map(\.path) == [[0xFF]])
+  }
+
+  /// Another run finds what the one before has left, also beside other sources; another copy does
+  /// not.
   @Test func theSameCopyHasTheSameTransfer() throws {
     var runs = SeededRuns()
-    let first = try CopyRequest(source: "a", destination: "h:b", isRecursive: false)
-    let same = try CopyRequest(source: "/d/a", destination: "h:b", isRecursive: false)
-    let other = try CopyRequest(source: "a", destination: "h:c", isRecursive: false)
-    let ids = [first, same, other].map {
-      $0.job(account: "u@h:22", directory: "/d", run: runs.next(), key: nil).transfer
+    let requests = [
+      try CopyRequest(["a", "h:b"], isRecursive: false),
+      try CopyRequest(["/d/a", "h:b"], isRecursive: false),
+      try CopyRequest(["a", "c", "h:b"], isRecursive: false),
+      try CopyRequest(["a", "h:c"], isRecursive: false),
+      try CopyRequest(["c", "h:b"], isRecursive: false),
+    ]
+    let ids = requests.map {
+      $0.job(
+        of: $0.sources[0], account: "u@h:22", directory: "/d", run: runs.next(), key: nil
+      ).transfer
     }
-    #expect(ids[0] == ids[1] && ids[0] != ids[2])
+    #expect(ids[1] == ids[0] && ids[2] == ids[0])
+    #expect(ids[3] != ids[0] && ids[4] != ids[0] && ids[3] != ids[4])
   }
 }
 
