@@ -42,7 +42,7 @@ import Testing
     #expect(try await request(transfer, answer: nil).key == nil)
   }
 
-  /// A host of any version refuses what is no directory where it is told that the copy lies inside.
+  /// A host of any version takes that the copy lies inside, and refuses what is no directory.
   @Test func severalAreWrittenIntoADirectoryOfTheHost() async throws {
     let transfer = transfer(.put, ManualClock(), isInto: true)
     #expect(try await request(transfer, answer: nil).point?.isInside == true)

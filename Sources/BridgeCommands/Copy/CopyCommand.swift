@@ -11,13 +11,15 @@ package struct CopyCommand: AsyncParsableCommand {
     abstract: "Copy files to or from a host; a lost link only interrupts the copy.",
     usage: "bridgectl cp [<options>] <SRC> ... <DST>",
     discussion: """
-      Either SRC or DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
-      Several SRC, all here or all on one host, are copied into DST, a directory; on a host SRC \
-      may be a pattern in quotes (*, ?, [a-c]), which is expanded there. Permission bits and times of the last change are kept. A file gets its name in one step, \
+      SRC or DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
+      Permission bits and times of the last change are kept. A file gets its name in one step, \
       once all of it is there and a check over it is the same on both machines, where both can \
-      compute one. After a lost link the copy resumes at the same byte; a single file also resumes \
-      when you run the same command again. \
+      compute one. After a lost link the copy resumes at the same byte; a file that is no part of \
+      a tree also resumes when you run the same command again. \
       Without bridge-host on the host (`bridgectl install`) the usual tools there do it.
+
+      Several SRC, all of them here or all on one host, are copied into DST, a directory. A SRC on \
+      a host may be a pattern (*, ?, [a-c]) in quotes; it is expanded there.
 
       A symbolic link in a tree is copied as one where it stays inside the tree; nothing is \
       written outside DST. What cannot be copied is named, the rest is copied, and the exit \

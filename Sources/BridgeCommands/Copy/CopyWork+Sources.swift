@@ -64,7 +64,7 @@ extension CopyWork {
   /// The names of the host that match; over one link after the other.
   private func names(of patterns: [[UInt8]]) async throws(AppError) -> [[[UInt8]]] {
     let host = context.settings.givenHost
-    let search = HostNames(patterns, host: host, unheard: unheard)
+    let search = HostPatterns(patterns, host: host, unheard: unheard)
     var attempts = CopyAttempts()
     while true {
       let command = search.command()

@@ -3,7 +3,7 @@ import BridgeTerminal
 
 /// Every event of `bridgectl cp`, with its fields (docs/events.md).
 package enum CopyEvent: Sendable, Equatable {
-  /// A copy begins; `tool` is `bridge-host` or `shell`.
+  /// A source is copied from here on; `tool` is `bridge-host` or `shell`.
   case started(source: String, destination: String, tool: String)
   /// How far it is, once a second.
   case progress(CopyProgress)

@@ -33,7 +33,8 @@ struct PlainPut: PlainEnd {
   private var pending: [UInt8] = []
   private(set) var isOver = false
   private static let batch = 4 * PlainScript.block
-  /// Comes back with the next stream of a copy. The host's own boot is of no use: bytes are compared.
+  /// Comes back with the next stream of a copy. The boot of the host is of no use: what is there is
+  /// compared.
   static let boot = Array("tools".utf8)
 
   /// For the program, and for the client.

@@ -206,7 +206,11 @@ import Testing
       for name in names { try home.write(name, to: name) }
       try makeDirectory(home.file("d"))
       let sources = isPut ? names : ["f?", "f1?"]
-      let outcome = try await server.copy(operands(home, isPut: isPut, sources), home)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.latency(.milliseconds(30)))
+      let operands = operands(home, isPut: isPut, sources)
+      let outcome = try await server.copy(operands, home, port: proxy.port)
+      await proxy.stop()
       #expect(outcome.code == 0, "\(outcome.error)")
       for name in names { #expect(home.data("d/\(name)") == Data(name.utf8)) }
     }

@@ -4,7 +4,7 @@ package import BridgeTransport
 
 /// Finds the names of a host that patterns stand for. Its sh expands them, also where `bridge-host`
 /// is there: no version of that has to know of it, and no login shell takes part.
-package struct HostNames: Sendable {
+package struct HostPatterns: Sendable {
   /// How a channel ended.
   package enum Outcome: Sendable, Equatable {
     /// The paths of each pattern, in the order of the patterns; none where nothing matches.

@@ -8,11 +8,11 @@ import Testing
 @testable import BridgeSession
 
 /// Which names of a host patterns stand for.
-@Suite(.timeLimit(.minutes(5))) struct HostNamesTests {
+@Suite(.timeLimit(.minutes(5))) struct HostPatternsTests {
   /// A host that has not answered all of it.
   private func carry(
-    _ names: HostNames, ending: ByteChannelEnding, _ answer: (String) -> [UInt8]
-  ) async throws -> HostNames.Outcome {
+    _ names: HostPatterns, ending: ByteChannelEnding, _ answer: (String) -> [UInt8]
+  ) async throws -> HostPatterns.Outcome {
     let command = names.command()
     let channel = ScriptedChannel(command.text, ending: ending)
     channel.send(answer(command.marker))
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func anAnswerThatBreaksOffIsAskedForAgain() async throws {
-    let names = HostNames([[42], [63]], host: "far")
+    let names = HostPatterns([[42], [63]], host: "far")
     let lost = ByteChannelEnding.lost(.cancelled)
     let outcome = try await carry(names, ending: lost) { Array("\($0)./a\0\0./b\0".utf8) }
     #expect(outcome == .ended(lost))
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func anAccountWithoutAShellIsNamed() async throws {
-    let names = HostNames([[42]], host: "far")
+    let names = HostPatterns([[42]], host: "far")
     let outcome = try await carry(names, ending: .finished(status: 1)) { _ in Array("no".utf8) }
     #expect(outcome == .unavailable(reason: "a shell ended with 1"))
     // The host may be going down.
@@ -39,7 +39,7 @@ import Testing
 
   /// A device that ends each connection over a command is not dialed for ever.
   @Test func aHostThatEndsEachLinkIsGivenUp() async throws {
-    let names = HostNames([[42]], host: "far", unheard: UnheardLinks())
+    let names = HostPatterns([[42]], host: "far", unheard: UnheardLinks())
     let lost = ByteChannelEnding.lost(.cancelled)
     for _ in 0..<2 { #expect(try await carry(names, ending: lost) { _ in [] } == .ended(lost)) }
     let error = await failure { try await carry(names, ending: lost) { _ in [] } }
@@ -49,7 +49,7 @@ import Testing
   /// A path is one of the pattern, and no longer than any other.
   @Test(arguments: ["./\0\0", "/\0\0", "./\(String(repeating: "n", count: 4096))\0\0"])
   func aNameThatIsNoneEndsTheCopy(_ text: String) async throws {
-    let names = HostNames([[42]], host: "far")
+    let names = HostPatterns([[42]], host: "far")
     let error = await failure {
       try await carry(names, ending: .finished(status: 0)) { Array(($0 + text).utf8) }
     }
@@ -57,11 +57,12 @@ import Testing
   }
 
   @Test func moreNamesThanFitAreRefused() async throws {
-    let names = HostNames([[42]], host: "far")
+    let names = HostPatterns([[42]], host: "far")
     let line = Array("./\(String(repeating: "n", count: 1021))\0".utf8)
     let error = await failure {
       try await carry(names, ending: .finished(status: 0)) { marker in
-        Array(marker.utf8) + [[UInt8]](repeating: line, count: HostNames.limit / 1024 + 1).joined()
+        Array(marker.utf8)
+          + [[UInt8]](repeating: line, count: HostPatterns.limit / 1024 + 1).joined()
       }
     }
     #expect(error?.caseName == "featureUnavailable")
@@ -70,7 +71,7 @@ import Testing
   /// It has half a minute for the marker, ten minutes to search behind it.
   @Test(arguments: [true, false]) func aHostThatSaysNothingHasItsTime(isHeard: Bool) async throws {
     let clock = ManualClock()
-    let names = HostNames([[42]], host: "far", clock: clock)
+    let names = HostPatterns([[42]], host: "far", clock: clock)
     let command = names.command()
     let channel = ScriptedChannel(command.text)
     if isHeard { channel.send(Array(command.marker.utf8)) }
@@ -107,7 +108,7 @@ import Testing
         at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data().write(to: place)
     }
-    let names = HostNames(patterns.map { Array($0.utf8) }, host: "far")
+    let names = HostPatterns(patterns.map { Array($0.utf8) }, host: "far")
     let command = names.command()
     let text = command.text.replacing("exec /bin/sh", with: "exec \(shell.joined(separator: " "))")
     try Data(text.utf8).write(to: folder.appending(path: "command"))
