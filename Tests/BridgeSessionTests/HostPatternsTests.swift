@@ -159,10 +159,11 @@ import Testing
     let names = [
       "$(touch x)", "`touch x`", ";touch x", "a b", "-n", "end\n", "two\nlines", "~", "'",
     ]
-    let found = try await find(["*", "-*", "$(touch y)*", "*\n"], in: names, shell)
+    let found = try await find(["*", "-*", "$(touch y)*", "*\n", "a ?"], in: names, shell)
     #expect(Set(found[0]) == Set(names.map { Array($0.utf8) } + [[0xFF, 0xFE]]))
     #expect(found[1] == [Array("-n".utf8)])
     #expect(found[2].isEmpty && found[3] == [Array("end\n".utf8)])
+    #expect(found[4] == [Array("a b".utf8)])
   }
 
   @Test(arguments: shells) func anAbsolutePatternStandsForAbsoluteNames(_ shell: [String])

@@ -143,6 +143,29 @@ import Testing
     }
   }
 
+  /// A full disk holds for all others; that another run writes one of them does not.
+  @Test func oneThatAnotherRunWritesIsNamedAndTheOthersAreCopied() async throws {
+    try await withSessions { server, home, _ in
+      _ = try home.fill("a", 24 << 20)
+      try home.write("small", to: "b")
+      try makeDirectory(home.file("d"))
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(1 << 20))
+      let link = server.link(home, port: proxy.port)
+      let writing = try home.start(["cp"] + link + operands(home, isPut: true, ["a"]))
+      try await eventually { !home.remains(in: "d").isEmpty }
+      let both = operands(home, isPut: true, ["a", "b"])
+      let outcome = try await server.copy(both, home, port: proxy.port)
+      writing.child.signal(SIGTERM)
+      _ = try await writing.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 73, "\(outcome.error)")
+      let words = "bridgectl: \(host):\(home.file("d/a")): another copy is writing it"
+      #expect(outcome.error.contains(words), "\(outcome.error)")
+      #expect(home.data("d/b") == Data("small".utf8))
+    }
+  }
+
   // MARK: Links and runs
 
   /// Every connection is reset after 3 MiB, in the middle of one of them.
