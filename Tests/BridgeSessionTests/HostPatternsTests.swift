@@ -47,6 +47,18 @@ import Testing
   }
 
   /// A path is one of the pattern, and no longer than any other.
+  /// A host that is not asked for a start-up file may not send one.
+  @Test(arguments: ["./.bashrc", "./logs/.bashrc", "./a.gz/x.sh", "./a.gz/..", "./a.sh/."])
+  func aNameThatDoesNotMatchEndsTheCopy(_ name: String) async throws {
+    for pattern in ["*.gz", "logs/*.gz"] {
+      let patterns = HostPatterns([Array(pattern.utf8)], host: "far")
+      let error = await failure {
+        try await carry(patterns, ending: .finished(status: 0)) { Array("\($0)\(name)\0\0".utf8) }
+      }
+      #expect(error?.caseName == "sshProtocolError", "\(pattern)")
+    }
+  }
+
   @Test(arguments: ["./\0\0", "/\0\0", "./\(String(repeating: "n", count: 4096))\0\0"])
   func aNameThatIsNoneEndsTheCopy(_ text: String) async throws {
     let names = HostPatterns([[42]], host: "far")
@@ -138,7 +150,8 @@ import Testing
   {
     let files = ["l/a.gz", "l/b.gz", "l/c.txt", "m/a.gz", ".h/x.gz", "l/.hidden.gz", "é"]
     let found = try await find(
-      ["l/*.gz", "?/a*", "l/[b-c]*", "*/none*", "l/", "[!a-z]"], in: files, shell)
+      ["l/*.gz", "?/a*", "l/[b-c]*", "*/none*", "l/", "[!a-z]", "l/[[:alpha:]].[!t]*", "?/"],
+      in: files, shell)
     let texts = found.map(text)
     #expect(texts[0] == ["l/a.gz", "l/b.gz"])
     #expect(texts[1] == ["l/a.gz", "m/a.gz"])
@@ -146,6 +159,7 @@ import Testing
     #expect(texts[3] == [] && texts[4] == ["l/"])
     // Bytes are matched: a letter of two is not one of them.
     #expect(texts[5] == [])
+    #expect(texts[6] == ["l/a.gz", "l/b.gz"] && texts[7] == ["l/", "m/"])
   }
 
   /// It may be meant as it is, and was before there were patterns.

@@ -14,8 +14,8 @@ package struct CopyCommand: AsyncParsableCommand {
       SRC or DST is [user@]host:PATH, where PATH is absolute or from the home directory. \
       Permission bits and times of the last change are kept. A file gets its name in one step, \
       once all of it is there and a check over it is the same on both machines, where both can \
-      compute one. After a lost link the copy resumes at the same byte; a file that is no part of \
-      a tree also resumes when you run the same command again. \
+      compute one. After a lost link the copy resumes at the same byte; a single file also resumes \
+      when you run the same command again. \
       Without bridge-host on the host (`bridgectl install`) the usual tools there do it.
 
       Several SRC, all of them here or all on one host, are copied into DST, a directory. A SRC on \

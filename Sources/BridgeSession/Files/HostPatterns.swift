@@ -174,6 +174,19 @@ package struct HostPatterns: Sendable {
   private func path(_ name: [UInt8], of pattern: [UInt8]) throws(ProtocolError) -> [UInt8] {
     let added = PlainText.path(pattern).count - pattern.count
     guard name.count > added, name.count <= FileLimits.path else { throw PlainInput.violation }
-    return Array(name.dropFirst(added))
+    let path = Array(name.dropFirst(added))
+    guard Self.matches(path, pattern) else {
+      throw .malformedFields("a name that does not match its pattern")
+    }
+    return path
+  }
+
+  /// Whether the last name of a path is one that the user has asked for.
+  private static func matches(_ path: [UInt8], _ pattern: [UInt8]) -> Bool {
+    if path == pattern { return true }
+    guard let name = path.split(separator: FileName.slash).last,
+      let last = pattern.split(separator: FileName.slash).last
+    else { return false }
+    return [true, false].contains { NamePattern(last, escapes: $0).matches(Array(name)) }
   }
 }
