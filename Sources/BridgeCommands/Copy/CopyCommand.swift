@@ -53,8 +53,8 @@ package struct CopyCommand: AsyncParsableCommand {
   @Argument(
     help: ArgumentHelp(
       """
-      What is copied, PATH or HOST:PATH; the last one is DST, its copy or the directory for it.
-      """, valueName: "SRC"),
+      What is copied, and the last one its copy or the directory for it: each PATH or HOST:PATH.
+      """, valueName: "SRC ... DST"),
     completion: .file())
   package var operands: [String]
 

@@ -19,7 +19,7 @@ struct NamePattern: Sendable {
 
   private let pieces: [Piece]
 
-  /// - Parameter escapes: whether a backslash takes its meaning from what follows it: shells differ.
+  /// - Parameter escapes: whether what follows a backslash has no meaning: shells differ.
   init(_ pattern: some Sequence<UInt8>, escapes: Bool) {
     var rest = Array(pattern)[...]
     var pieces: [Piece] = []

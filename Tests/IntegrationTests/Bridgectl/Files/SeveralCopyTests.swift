@@ -85,8 +85,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func treesAndFilesAreCopiedTogether(isPut: Bool) async throws {
-    try await withSessions { server, home, _ in
+  @Test(arguments: [true, false], [true, false])
+  func treesAndFilesAreCopiedTogether(isPut: Bool, hasBridgeHost: Bool) async throws {
+    try await withSessions(installs: hasBridgeHost) { server, home, _ in
       try home.write("1", to: "s/one")
       try home.write("2", to: "t/u/two")
       try home.write("3", to: "f")
