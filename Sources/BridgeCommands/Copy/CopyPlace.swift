@@ -22,8 +22,9 @@ package struct CopyPlace: Sendable, Equatable {
   /// What it stands for as a pattern. A directory itself, and the one around it, have no name that
   /// `.*` could mean.
   package func matches(_ paths: [[UInt8]], on host: String) -> [CopyPlace] {
+    let prefix = host + (host.hasPrefix("ssh://") ? "/" : ":")
     let found = paths.map { path in
-      let text = path == self.path ? text : "\(host):\(String(decoding: path, as: UTF8.self))"
+      let text = path == self.path ? text : prefix + String(decoding: path, as: UTF8.self)
       return CopyPlace(text: text, path: path)
     }
     return name == nil ? found : found.filter { $0.name != nil }

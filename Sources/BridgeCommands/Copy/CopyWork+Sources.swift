@@ -119,6 +119,9 @@ extension CopyWork {
     let sum = await Self.progress(of: transfers, after: settled)
     state.withLock { state in
       (state.transfers, state.route, state.settled) = ([], [], sum)
+      (state.progress.files, state.progress.bytes) = (
+        Int(clamping: sum.files), Int(clamping: sum.bytes)
+      )
       state.totals.settle(
         index, files: Int(clamping: sum.files - settled.files),
         bytes: Int(clamping: sum.bytes - settled.bytes))
@@ -128,6 +131,5 @@ extension CopyWork {
       if await transfer.usesSHA256 { state.withLock { $0.usesSHA256 = true } }
       await transfer.release()
     }
-    await takeProgress()
   }
 }

@@ -105,6 +105,9 @@ import Testing
     #expect(hidden.matches(paths, on: "h").map(\.text) == ["h:d/.a"])
     let content = CopyPlace(text: "h:d*/.", path: Array("d*/.".utf8))
     #expect(content.matches([Array("d1/.".utf8)], on: "h").map(\.text) == ["h:d1/."])
+    // As it would be typed.
+    let found = content.matches([Array("/d1/.".utf8)], on: "ssh://h:22")
+    #expect(found.map(\.text) == ["ssh://h:22//d1/."])
     // A name that is no text stays as it is.
     let other = CopyPlace(text: "h:*", path: [42])
     #expect(other.matches([[0xFF]], on: "h").map(\.path) == [[0xFF]])
