@@ -1,7 +1,7 @@
 import BridgeSessionProtocol
 
-/// Readers of a session whose connection was lost: they come back for the rest, so it stays when its
-/// own client has all of it.
+/// Readers of a session whose connection was lost. They come back for the rest: the session stays
+/// when its own client has all of it.
 struct LostReaders {
   /// How long one is expected, in milliseconds: longer than outages that are waited out.
   private static let limit: Milliseconds = 15 * 60_000
