@@ -109,7 +109,11 @@ private struct LogPrinter: Sendable {
       // Who follows waits for an end.
       if follows { return context.ending(ending) }
       context.reporter.log("bridgectl: \(ending.map(SessionText.end) ?? "")")
-    case .exited, .signaled, nil: break
+    case .exited, .signaled:
+      if follows, context.reporter.style.isTerminal, let ending {
+        context.reporter.log("bridgectl: the program has ended: \(SessionText.end(ending)).")
+      }
+    case nil: break
     }
     guard let missing = progress.withLock({ $0.missing }) else { return .success(.success) }
     return .failure(

@@ -467,6 +467,7 @@ final class DurableWork: LinkWork {
       state.fate = welcome.hasEnded ? .gone : .goesOn
     }
     mode.set(.durable)
+    context.view.change { $0.outlivesLink = true }
     announce(welcome)
     if isOwn, context.keyboard != nil { await announceOthers(than: welcome.session) }
     context.reporter.event(.started(hasTerminal: welcome.kind == .terminal))
@@ -515,6 +516,10 @@ final class DurableWork: LinkWork {
           + "started \(age) ago; --new starts another one.")
     }
     reporter.detail("bridgectl: durable session \(welcome.session)")
+    // What it shows looks like one that runs.
+    if welcome.hasEnded, !isOwn, context.local.outputIsTerminal {
+      reporter.log("bridgectl: \(sessionName) has ended; this is what it left.")
+    }
     context.warnOfLogout(welcome.survivesLogout)
     guard wantsToWrite, welcome.role == .viewer else { return }
     reporter.log(

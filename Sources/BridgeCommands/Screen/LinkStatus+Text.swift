@@ -64,7 +64,7 @@ extension LinkStatus {
       id: shown.id, error: shown.error, context: shown.context,
       plan: wasUp ? nil : outage.plan(at: now))
     let step = step(outage, at: now).map { "; \($0)" } ?? ""
-    let plan = "  No link for \(Self.seconds(outage.time(at: now)))\(step)\(keys.sessionGoesOn)."
+    let plan = "  No link for \(Self.seconds(outage.time(at: now)))\(step)\(goesOn(keys))."
     // Over the screen of a program each row counts: the remedy is in the answer to a key.
     guard !wasUp || !keys.areForLink else {
       let cause = TerminalBanner.cause(of: error, color: color, unicode: unicode)
@@ -76,6 +76,15 @@ extension LinkStatus {
     // What its options mean here, and which keys choose them, is ours to say.
     lines.removeLast()
     return wasUp ? lines + [plan] : lines
+  }
+
+  /// What becomes of the program meanwhile, behind since when the link is down.
+  private func goesOn(_ keys: Keys) -> String {
+    switch keys {
+    case .escapes(_, canDetach: true), .viewing: "; the session goes on"
+    case .none: outlivesLink ? "; the session goes on" : ""
+    case .escapes(_, canDetach: false), .held, .bare: ""
+    }
   }
 
   /// What the user has asked for.
@@ -216,13 +225,6 @@ extension LinkStatus.Keys {
     }
   }
 
-  /// What becomes of the program meanwhile, behind since when the link is down.
-  fileprivate var sessionGoesOn: String {
-    switch self {
-    case .escapes(_, canDetach: true), .viewing: "; the session goes on"
-    case .escapes(_, canDetach: false), .held, .bare, .none: ""
-    }
-  }
 }
 
 // Where nothing can be erased: a line for each kind of trouble.

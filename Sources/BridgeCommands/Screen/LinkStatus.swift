@@ -70,6 +70,8 @@ package struct LinkStatus: Sendable {
   private(set) var state: State
   /// How many typed bytes were lost with the link.
   package var lostBytes = 0
+  /// Whether the program goes on while the link is down.
+  package var outlivesLink = false
   /// The key that leaves when it is typed once more.
   package var disconnecting: LinkKeys.Way?
   /// How long the link was down, in seconds, where the user is asked whether what was typed then is

@@ -125,6 +125,15 @@ import Testing
     #expect(lines(status, after: .seconds(10), keys: .held).last == "  What you type is held.")
   }
 
+  /// Of a command, which has no keys.
+  @Test func withoutKeysItIsSaidThatAProgramGoesOn() {
+    var status = down()
+    #expect(lines(status, after: .seconds(9), keys: .none).allSatisfy { !$0.contains("goes on") })
+    status.outlivesLink = true
+    let line = "  No link for 9 s; reconnecting (attempt 3); the session goes on."
+    #expect(lines(status, after: .seconds(9), keys: .none).last == line)
+  }
+
   @Test func itCountsDown() {
     let status = down()
     let words = [

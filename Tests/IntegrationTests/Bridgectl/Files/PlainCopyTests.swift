@@ -180,7 +180,6 @@ extension Home {
       let failed = try outcome.events("fileFailed").compactMap { $0["path"] as? String }
       #expect(failed.count == 1 && failed[0].hasSuffix("/a/up"), "\(failed)")
       try manager.removeItem(atPath: home.file("a/up"))
-      print("EV", outcome.error.suffix(3000))
       let compare = try await home.run(
         ["-r", "--no-dereference", home.file("a"), home.file("b")], program: "/usr/bin/diff")
       #expect(compare.code == 0, "\(compare.text)")
@@ -264,7 +263,6 @@ extension Home {
         ["-r", "--json"] + operands(home, isPut: isPut), home, port: proxy.port)
       await proxy.stop()
       #expect(outcome.code == 0, "\(outcome.error.suffix(2000))")
-      print("EV", outcome.error.suffix(3000))
       let compare = try await home.run(
         ["-r", home.file("a"), home.file("b")], program: "/usr/bin/diff")
       #expect(compare.code == 0, "\(compare.text)")

@@ -83,6 +83,24 @@ import Testing
     }
   }
 
+  /// On a terminal it would look like a program that runs, or one that printed nothing more.
+  @Test func thatAProgramHasEndedIsSaidToAPerson() async throws {
+    try await withSessions { server, home, folder in
+      _ = try await start(server, home, "echo last words; exit 9", options: ["--name", "job"])
+      try await eventually { folder.keepers.isEmpty }
+      var attached = try home.start(
+        ["attach"] + server.link(home) + ["127.0.0.1", "job"], on: Terminal())
+      try await attached.see("job has ended; this is what it left.")
+      try await attached.see("last words")
+      #expect(await attached.end() == 9)
+      var followed = try home.start(
+        ["logs", "-f"] + server.link(home) + ["127.0.0.1", "job"], on: Terminal())
+      try await followed.see("last words")
+      try await followed.see("the program has ended: exit 9.")
+      #expect(await followed.end() == 0)
+    }
+  }
+
   @Test func theListForAScriptIsJSON() async throws {
     try await withSessions { server, home, folder in
       let id = try await start(server, home, "exec sleep 600", options: ["--name", "sleeper"])
