@@ -15,6 +15,7 @@ public enum HostProgram {
            bridge-host read --session ID [--from OFFSET] [--follow] [--marker TEXT]
            bridge-host wait --session ID [--marker TEXT]
            bridge-host kill --session ID [--signal NAME] [--marker TEXT]
+           bridge-host forget [--session ID] [--marker TEXT]     of all that have ended, without ID
            bridge-host files [--run ID] [--marker TEXT]          a copy, by frames on standard input
            bridge-host agent --run ID [--marker TEXT]            the client's ssh-agent, at a socket
            bridge-host version
@@ -54,7 +55,11 @@ public enum HostProgram {
       answer.begin(at: StateRoot.places(of: options.session, in: roots))
     } catch {
       answer.begin()
-      if verb == "list", case .unsuitable = error { return HostStatus.success }
+      if verb == "list" || (verb == "forget" && options.session == nil),
+        case .unsuitable = error
+      {
+        return HostStatus.success
+      }
       if case .unsuitable = error, verb != "start" {
         return answer.decline(.unknownSession, "No session here (\(error.text)).")
       }
@@ -62,6 +67,7 @@ public enum HostProgram {
     }
     if verb == "start" { return start(answer, roots, attaches: options.attaches) }
     if verb == "list" { return Inspection(answer: answer, roots: roots).list() }
+    if verb == "forget" { return Inspection(answer: answer, roots: roots).forget(options.session) }
     guard let session = options.session else {
       Machine.write(Array(usage.utf8), to: 2)
       return HostStatus.usage

@@ -147,6 +147,27 @@ import Testing
     try waitUntil { bench.names.isEmpty }
   }
 
+  /// Where a person wants that: not under a reader, nor where the program runs without its keeper.
+  @Test func whatIsForgottenIsGoneForAllButItsReaders() throws {
+    let bench = try SessionBench()
+    let (files, client) = try beginEnded(bench)
+    client.cut()
+    let orphan = bench.spec("trap '' HUP TERM; exec sleep 600")
+    _ = try bench.start(orphan)
+    try bench.killKeeper(of: orphan.session)
+    let reader = try launchReader(of: files, bench)
+    let (frames, status) = try bench.run(["forget"])
+    #expect(status == 0 && frames.count == 1)
+    let output = reader.finish().output
+    #expect(length(of: try SessionBench.frames(in: output)) == count)
+    try waitUntil { bench.names == ["\(orphan.session)"] }
+    #expect(try bench.run(["forget", "--session", "\(files.session)"]).status != 0)
+    #expect(try bench.run(["forget", "--session", "\(orphan.session)"]).frames.isEmpty)
+    _ = try bench.run(["kill", "--session", "\(orphan.session)", "--signal", "KILL"])
+    #expect(try bench.run(["forget"]).frames.count == 1)
+    #expect(bench.names.isEmpty)
+  }
+
   // MARK: Without a keeper
 
   /// A session that has ended, and its client.

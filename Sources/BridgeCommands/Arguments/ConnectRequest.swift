@@ -153,7 +153,7 @@ package struct ConnectRequest: Sendable, Equatable {
     carried = try options.tunnels.target(beside: options)
     if carried != nil { isIdle = true }
     isGateway = options.tunnels.isGateway
-    forwardsAgent = options.tunnels.agentWish
+    forwardsAgent = options.tunnels.agent.wish
     try checkBackground(options)
     let forwards = try options.tunnels.forwards()
     self.forwards = carried == nil ? forwards : nil

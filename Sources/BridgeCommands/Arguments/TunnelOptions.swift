@@ -60,16 +60,7 @@ package struct TunnelOptions: ParsableArguments {
   @Flag(name: .customShort("n"), help: "Read nothing from standard input.")
   package var noInput = false
 
-  @Flag(
-    name: .customShort("A"),
-    help: """
-      Let what runs in a durable session use the ssh-agent of this machine, over each link again \
-      (ForwardAgent). It lists keys and signs; nothing there can change it.
-      """)
-  package var forwardsAgent = false
-
-  @Flag(name: .customShort("a"), help: "Do not.")
-  package var forwardsNoAgent = false
+  @OptionGroup package var agent: AgentOptions
 
   @Flag(name: .customShort("C"), help: .hidden)
   package var compresses = false
@@ -107,9 +98,6 @@ package struct TunnelOptions: ParsableArguments {
     }
     return rules
   }
-
-  /// What `-A` and `-a` say; nil where the configuration decides.
-  var agentWish: Bool? { forwardsNoAgent ? false : forwardsAgent ? true : nil }
 
   /// Refuses by name what ssh(1) has and this program has not.
   ///

@@ -35,6 +35,8 @@ package struct AttachCommand: AsyncParsableCommand {
       """)
   package var keepSize = false
 
+  @OptionGroup package var agent: AgentOptions
+
   @OptionGroup package var screen: ScreenOptions
 
   @OptionGroup package var link: LinkArguments
@@ -59,7 +61,7 @@ package struct AttachCommand: AsyncParsableCommand {
   package func run() async throws {
     let link = link
     let target = Result { () throws(AppError) in try self.target() }
-    let keepSize = keepSize
+    let (keepSize, agent) = (keepSize, agent.wish)
     let screen = Result { () throws(AppError) in try ScreenRequest(self.screen) }
     let command = LinkCommand(options: link, isInteractive: { _, _, _ in true })
     await command.run(
@@ -68,6 +70,7 @@ package struct AttachCommand: AsyncParsableCommand {
         var request = try ConnectRequest(sessionsOf: link)
         request.screen = try screen.get()
         request.screen.keepsSize = keepSize
+        request.forwardsAgent = agent
         return request
       },
       { context in

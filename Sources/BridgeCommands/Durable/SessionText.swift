@@ -82,6 +82,12 @@ package enum SessionText {
     return "[\(size) left out to catch up: bridgectl logs has it, session \(session.prefix(8))]"
   }
 
+  /// What a person calls a session: its name, or the beginning of its id.
+  package static func label(_ session: SessionStatus) -> String {
+    session.name.map { PeerText.escaped(text($0), limit: StartRequest.longestName) }
+      ?? String("\(session.session)".prefix(shortID))
+  }
+
   /// A sentence about the running terminals of `sessions` that have no client; nil for none.
   package static func forgotten(
     _ sessions: [SessionStatus], host: String, now: UInt64
@@ -90,9 +96,7 @@ package enum SessionText {
       $0.state == .running && $0.memory != .end && $0.kind == .terminal && $0.attached == 0
     }
     guard let newest = running.last else { return nil }
-    let name =
-      newest.name.map { PeerText.escaped(text($0), limit: StartRequest.longestName) }
-      ?? String("\(newest.session)".prefix(shortID))
+    let name = label(newest)
     let age = age(now > newest.startedAt ? now - newest.startedAt : 0)
     let count =
       running.count == 1

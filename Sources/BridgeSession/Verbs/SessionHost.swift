@@ -110,6 +110,22 @@ public struct SessionHost: Sendable {
     try await status(.kill(session, signal), of: session)
   }
 
+  /// Removes a session that has ended, or all of them: their output and how they ended are gone
+  /// then, but for readers that are attached.
+  ///
+  /// - Returns: the sessions that were removed; none where the one that was named runs, or its
+  ///   keeper has not ended.
+  /// - Throws: `durableSessionNotFound`, `durableSessionHostUnusable`, also for a `bridge-host` that
+  ///   cannot; what ended the link; `cancelled`.
+  public func forget(_ session: SessionID? = nil) async throws(AppError) -> [SessionStatus] {
+    var found: [SessionStatus] = []
+    try await ask(.forget(session), of: session) { frame in
+      if case .status(let status) = frame { found.append(status) }
+      return true
+    }
+    return found
+  }
+
   /// The protocol versions that the `bridge-host` there reports.
   ///
   /// - Throws: `durableSessionHostUnusable`; what ended the link; `cancelled`.
@@ -236,7 +252,7 @@ private actor HostExchange {
     self.command = command
     (self.host, self.opening, self.unheard) = (host, opening, unheard)
     switch verb {
-    case .list, .read, .files, .agent, .version: isWhole = true
+    case .list, .forget, .read, .files, .agent, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
     }
     answer = AnswerReader(marker: command.marker)

@@ -11,6 +11,8 @@ package struct HostCommand: Sendable, Equatable {
     case read(SessionID, from: UInt64, follows: Bool)
     case wait(SessionID)
     case kill(SessionID, SessionSignal?)
+    /// Of one session, or of all that have ended.
+    case forget(SessionID?)
     case files(run: Identifier)
     /// The agent of the client that chose this token.
     case agent(Identifier)
@@ -27,6 +29,7 @@ package struct HostCommand: Sendable, Equatable {
       case .wait(let session): ["wait", "--session", "\(session)"]
       case .kill(let session, let signal):
         ["kill", "--session", "\(session)"] + (signal.map { ["--signal", $0.rawValue] } ?? [])
+      case .forget(let session): ["forget"] + (session.map { ["--session", "\($0)"] } ?? [])
       case .files(let run): ["files", "--run", "\(run)"]
       case .agent(let token): ["agent", "--run", "\(token)"]
       case .version: ["version"]

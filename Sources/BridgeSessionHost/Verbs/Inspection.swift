@@ -1,6 +1,6 @@
 import BridgeSessionProtocol
 
-/// `list`, `read`, `wait` and `kill`.
+/// `list`, `read`, `wait`, `kill` and `forget`.
 struct Inspection {
   let answer: Answer
   let roots: [StateRoot]
@@ -119,6 +119,36 @@ struct Inspection {
 
   /// How often a program that is waited for is looked at, in milliseconds.
   private static let look: UInt64 = 1_000
+
+  /// Removes a session that has ended, or all of them; answers with each.
+  func forget(_ session: SessionID?) -> UInt8 {
+    guard let session else {
+      for files in SessionFiles.all(in: roots) { _ = remove(files) }
+      return HostStatus.success
+    }
+    guard let files = SessionFiles(session, in: roots), files.shownStatus() != nil else {
+      return declineUnknown(session)
+    }
+    _ = remove(files)
+    return HostStatus.success
+  }
+
+  /// Removes a session that no keeper has any more, and whose program does not run without one:
+  /// once no process reads it.
+  private func remove(_ files: SessionFiles) -> Bool {
+    guard files.life == .dead, let status = files.shownStatus(), status.end != .orphaned else {
+      return false
+    }
+    switch status.state {
+    case .claimed, .running: return false
+    case .ended, .keeperDied, .rebooted: break
+    }
+    let reading = SessionReading(files)
+    reading.removes = true
+    withExtendedLifetime(reading) {}
+    answer.send(.status(status))
+    return true
+  }
 
   private func declineUnknown(_ session: SessionID) -> UInt8 {
     guard let files = SessionFiles(session, in: roots) else {

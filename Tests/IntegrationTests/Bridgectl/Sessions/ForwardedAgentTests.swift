@@ -69,6 +69,26 @@ import Testing
     }
   }
 
+  /// The agent is that of the client that writes.
+  @Test func itGoesAndComesWithItsClient() async throws {
+    try await withForward { server, home, environment in
+      let keys = "ssh-add -l >/dev/null 2>&1; echo keys=$?\r"
+      func attach(_ arguments: [String], _ words: String) async throws {
+        var screen = try home.start(
+          arguments + server.link(home) + ["127.0.0.1"], on: Terminal(), environment: environment)
+        screen.type("PS1=; stty -echo; echo rea''dy\r")
+        try await screen.see("ready\r\n")
+        screen.type(keys)
+        try await screen.see(words)
+        screen.type("\r~d")
+        #expect(await screen.end() == 0)
+      }
+      try await attach(["connect", "-A"], "keys=0")
+      try await attach(["attach"], "keys=2")
+      try await attach(["attach", "-A"], "keys=0")
+    }
+  }
+
   @Test func itComesBackWithTheLink() async throws {
     try await withForward { server, home, environment in
       let proxy = try await FaultProxy(to: server.port)

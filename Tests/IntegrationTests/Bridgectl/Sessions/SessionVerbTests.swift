@@ -113,6 +113,29 @@ import Testing
     }
   }
 
+  /// One that runs stays, and one that is read.
+  @Test func endedSessionsAreRemovedWhereThatIsWanted() async throws {
+    try await withSessions { server, home, folder in
+      let first = try await start(server, home, "echo one", options: ["--name", "first"])
+      let second = try await start(server, home, "echo two")
+      let running = try await start(server, home, "exec sleep 600", options: ["--name", "runs"])
+      try await eventually { folder.keepers.count == 1 }
+      func prune(_ session: String...) async throws -> Outcome {
+        try await home.run(["prune"] + server.link(home) + ["127.0.0.1"] + session)
+      }
+      let refused = try await prune("runs")
+      #expect(refused.code == 64 && refused.error.contains("runs runs: `bridgectl kill` ends it."))
+      let one = try await prune("first")
+      #expect(one.code == 0 && one.error == "bridgectl: 1 ended session removed (4 B).\n")
+      #expect(folder.ids == [running, second].sorted())
+      let unknown = try await prune(first)
+      #expect(unknown.code == 66, "\(unknown.error)")
+      let rest = try await prune()
+      #expect(rest.code == 0 && rest.error.contains("ended session"), "\(rest.error)")
+      #expect(folder.ids == [running])
+    }
+  }
+
   @Test func thoseThatRunAreListedAlone() async throws {
     try await withSessions { server, home, folder in
       let ended = try await start(server, home, "exit 3")

@@ -1,0 +1,63 @@
+package import ArgumentParser
+import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+
+/// `bridgectl prune`.
+package struct PruneCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Remove ended sessions, with their output and exit status.",
+    discussion: """
+      Without SESSION all that have ended; they are removed by themselves after 7 days. What runs \
+      is left alone.
+
+      EXAMPLES:
+          bridgectl prune build.example
+          bridgectl prune build.example nightly
+      """)
+
+  @OptionGroup package var link: LinkArguments
+
+  @Argument(
+    help: ArgumentHelp(
+      "The session: its id, a unique beginning of it, or its name; all that have ended without.",
+      valueName: "SESSION"))
+  package var session: String?
+
+  /// Creates the command with its defaults.
+  package init() {}
+
+  /// Ends the process with the exit code.
+  package func run() async throws {
+    guard let session else {
+      await SessionQuery.run(over: link) { scope async throws(AppError) -> RunContext.Ending in
+        await Self.report(try await scope.sessions.forget(), scope)
+      }
+    }
+    await SessionArgument.run(link, session) { selector in
+      SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+        let id = try await scope.resolve(selector)
+        let removed = try await scope.sessions.forget(id)
+        guard !removed.isEmpty else {
+          throw .validationError(
+            field: "SESSION",
+            message: "\(PeerText.escaped(session, limit: 64)) runs: `bridgectl kill` ends it.")
+        }
+        return await Self.report(removed, scope)
+      })
+    }
+  }
+
+  private static func report(
+    _ removed: [SessionStatus], _ scope: SessionQuery.Scope
+  ) async -> RunContext.Ending {
+    if scope.context.request.isJSON {
+      return await scope.write(removed.map { SessionText.line($0).text + "\n" }.joined())
+    }
+    let bytes = removed.reduce(0) { $0 + Int(clamping: $1.newest - min($1.oldest, $1.newest)) }
+    let count = Counted.text(removed.count, "ended session")
+    scope.context.reporter.log("bridgectl: \(count) removed (\(CopyProgress.size(bytes))).")
+    return .success(.success)
+  }
+}
