@@ -43,7 +43,7 @@ import Testing
     let caller = try bench.launch(arguments)
     try waitUntil { try descriptors(ofKeeperOf: session, on: bench) == before + 2 }
     try finish(client)
-    let (output, status) = caller.finish([])
+    let (output, status) = caller.finish([HostAnswer.takes, HostAnswer.taken])
     guard case .status(let ended)? = try SessionBench.frames(in: output).last else {
       Issue.record("no status")
       return
@@ -84,7 +84,7 @@ import Testing
     try viewer.pump { $0.end != nil }
     #expect(viewer.all.count == count && viewer.end == .exited(status: 7))
     #expect(viewer.gaps.isEmpty)
-    viewer.cut()
+    _ = try viewer.close()
     try waitUntil { bench.names.isEmpty }
   }
 
@@ -102,31 +102,44 @@ import Testing
     let again = try bench.attach(session, client: other) { $0.role = .viewer }
     try again.pump { $0.end != nil }
     #expect(again.end == .exited(status: 7))
-    again.machine.disconnect()
-    again.process?.closeInput()
+    _ = try again.close()
     try waitUntil { bench.names.isEmpty }
   }
 
-  /// Its link is down when the program ends, and its client has all of it before that one is back.
-  @Test(arguments: [["attach"], ["read", "--follow"], ["wait"]])
-  func aReaderThatWasLostFindsTheSession(_ verb: [String]) throws {
+  /// Its link is down when the program ends, or hangs then and is lost later, and the client of the
+  /// session has all of it before that one is back.
+  @Test(arguments: [["attach"], ["read", "--follow"], ["wait"]], [false, true])
+  func aReaderThatWasLostFindsTheSession(_ verb: [String], hangs: Bool) throws {
     let bench = try SessionBench()
     let (session, client) = try begin(bench)
     let other = ClientID(high: 9, low: 9)
     let arguments = ["--session", session.description, "--marker", SessionBench.marker]
+    var lose: () throws -> Void
     if verb == ["attach"] {
       let viewer = try bench.attach(session, client: other) { $0.role = .viewer }
       try viewer.greet()
-      viewer.cut()
-      try waitUntil { try bench.status(session)?.attached == 1 }
+      lose = { viewer.cut() }
     } else {
       let before = try descriptors(ofKeeperOf: session, on: bench)
       let reader = try bench.launch(verb + arguments)
       try waitUntil { try descriptors(ofKeeperOf: session, on: bench) > before }
-      reader.end()
-      try waitUntil { try descriptors(ofKeeperOf: session, on: bench) == before }
+      // As a client that tells when it has the end.
+      #expect(reader.input?.write([HostAnswer.takes], from: 0) == .wrote(1))
+      lose = {
+        reader.output.descriptor.closeNow()
+        reader.closeInput()
+        _ = reader.exitStatus()
+      }
+    }
+    if !hangs {
+      try lose()
+      try waitUntil { try bench.status(session)?.attached == 1 }
     }
     try finish(client)
+    if hangs {
+      try waitUntil { try bench.files(of: session).isMarkedForRemoval }
+      try lose()
+    }
     try waitUntil { bench.keepers(of: session).isEmpty }
     if verb == ["attach"] {
       let again = try bench.attach(session, client: other) { $0.role = .viewer }
@@ -215,8 +228,7 @@ import Testing
     try viewer.pump { $0.end != nil }
     #expect(viewer.all.count == count && viewer.gaps.isEmpty)
     #expect(viewer.end == .exited(status: 7))
-    viewer.machine.disconnect()
-    viewer.process?.closeInput()
+    _ = try viewer.close()
     try waitUntil { bench.names.isEmpty }
   }
 

@@ -115,8 +115,8 @@ public struct SessionHost: Sendable {
   ///
   /// - Returns: the sessions that were removed; none where the one that was named runs, or its
   ///   keeper has not ended.
-  /// - Throws: `durableSessionNotFound`, `durableSessionHostUnusable`, also for a `bridge-host` that
-  ///   cannot; what ended the link; `cancelled`.
+  /// - Throws: `durableSessionNotFound`; `durableSessionHostUnusable`, also where it is too old for
+  ///   that; what ended the link; `cancelled`.
   public func forget(_ session: SessionID? = nil) async throws(AppError) -> [SessionStatus] {
     var found: [SessionStatus] = []
     try await ask(.forget(session), of: session) { frame in
@@ -224,6 +224,7 @@ public struct SessionHost: Sendable {
 /// One verb on one channel.
 private actor HostExchange {
   private let channel: any ByteChannel
+  private let verb: HostCommand.Verb
   private let command: HostCommand
   private let host: String
   private var answer: AnswerReader
@@ -249,7 +250,7 @@ private actor HostExchange {
     _ verb: HostCommand.Verb, _ command: HostCommand, _ source: any ByteChannelSource,
     _ host: String, _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
   ) async throws(AppError) {
-    self.command = command
+    (self.verb, self.command) = (verb, command)
     (self.host, self.opening, self.unheard) = (host, opening, unheard)
     switch verb {
     case .list, .forget, .read, .files, .agent, .version: isWhole = true
@@ -267,7 +268,10 @@ private actor HostExchange {
   func next(of session: SessionID?) async throws(AppError) -> Frame? {
     do throws(AppError) {
       while true {
-        if let frame = try parse() { return try accept(frame, session) }
+        if let frame = try parse() {
+          await acknowledge(frame)
+          return try accept(frame, session)
+        }
         // Why there are no more is asked next.
         guard let bytes = try? await channel.read() else { return try await end() }
         watch.hear()
@@ -288,6 +292,17 @@ private actor HostExchange {
     }
   }
 
+  /// Tells the host that the end is here: a link that is lost before it is one of a reader that
+  /// comes back.
+  private func acknowledge(_ frame: Frame) async {
+    switch (verb, frame) {
+    case (.read(_, _, follows: true), .ended): break
+    case (.wait, .status(let status)) where status.state != .running: break
+    case _: return
+    }
+    try? await channel.write([HostAnswer.taken])
+  }
+
   private func waitForGreeting() {
     guard waiting == nil else { return }
     waiting = Task(executorPreference: nil) {
@@ -303,6 +318,12 @@ private actor HostExchange {
 
   private func begin() async throws(AppError) {
     stopWaiting()
+    switch verb {
+    // A host that has answered all may be gone already.
+    case .wait, .read(_, _, follows: true): try? await channel.write([HostAnswer.takes])
+    case .start, .startAndAttach, .attach, .list, .read, .kill, .forget, .files, .agent, .version:
+      break
+    }
     guard let opening else { return }
     self.opening = nil
     guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }

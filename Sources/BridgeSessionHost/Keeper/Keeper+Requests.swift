@@ -14,7 +14,7 @@ extension Keeper {
     case .nothing: return
     case .end:
       callers.remove(at: index)
-      if caller.isKnown, state.phase != .ended { server.lost.loseCaller(at: now) }
+      if caller.isKnown { server.lost.loseCaller(at: now) }
     case .bytes(let message, let passed):
       guard message.count >= 3, message[0] == LocalMessage.version else {
         callers.remove(at: index)

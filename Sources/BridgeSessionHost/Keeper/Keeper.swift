@@ -132,7 +132,10 @@ final class Keeper {
       let now = Machine.milliseconds
       step(at: now)
       // What it kept is there for those that come back, as that of a session that was detached.
-      if isDone, server.lost.areExpected(at: now) { isDone = false }
+      if isDone, server.lost.areExpected(at: now) {
+        isDone = false
+        files.markForRemoval(false)
+      }
       if isDone {
         guard isHeld(at: now) else { return discard() }
         // Should it be killed first, the last reader removes the session.

@@ -215,7 +215,7 @@ final class SessionServer {
     }
     for connection in connections where connection.isGone { receiveRest(of: connection, at: now) }
     for connection in connections where connection.isFinished(at: now) {
-      if connection.exitCode == nil, let client = machine.unservedClient(of: connection.id) {
+      if connection.exitCode == nil, let client = machine.client(of: connection.id) {
         lost.lose(client, at: now)
       }
       machine.disconnect(connection.id)

@@ -7,6 +7,8 @@ final class SessionReading {
   private var lock: Descriptor?
   /// Its client has all of the session and wants it removed.
   var removes = false
+  /// Its client was lost before it had all, and comes back: the session stays.
+  var isLost = false
 
   init(_ files: SessionFiles) {
     self.files = files
@@ -16,6 +18,7 @@ final class SessionReading {
 
   deinit {
     lock = nil
+    guard !isLost else { return files.markForRemoval(false) }
     // Marked first: another one may leave between the two.
     if removes { files.markForRemoval() }
     if removes || files.isMarkedForRemoval { files.removeUnlessRead() }
@@ -28,8 +31,9 @@ extension SessionFiles {
 
   var isMarkedForRemoval: Bool { directory.info(of: Self.removalMark) != nil }
 
-  /// Has the session removed when no process reads it.
-  func markForRemoval() {
+  /// Has the session removed when no process reads it, or no longer.
+  func markForRemoval(_ isWanted: Bool = true) {
+    guard isWanted else { return directory.remove(Self.removalMark) }
     if !isMarkedForRemoval { _ = try? directory.create(Self.removalMark) }
   }
 

@@ -85,8 +85,7 @@ private struct AgentExchange {
     list.removeAll()
     list.add(.client, 0, reads: true)
     list.add(.output, 1)
-    let takesMore = lines.count < AgentMessage.connections
-    if takesMore { list.add(.listener, place.listener.number, reads: true) }
+    list.add(.listener, place.listener.number, reads: true)
     for (number, line) in lines {
       list.add(
         .program(number), line.channel.descriptor.number,
@@ -107,6 +106,8 @@ private struct AgentExchange {
 
   private mutating func accept() {
     guard let connection = place.listener.accept() else { return }
+    // A program that waits for nothing waits for ever; one that is closed says so.
+    guard lines.count < AgentMessage.connections else { return connection.closeNow() }
     newest = newest == .max ? 1 : newest + 1
     lines[newest] = Line(channel: Channel(connection, .own))
   }

@@ -145,6 +145,7 @@ struct AttachVerb {
         server.serve(list[index].token, list[index].readiness, at: then)
       }
     }
+    reading.isLost = code == nil
     return code ?? HostStatus.success
   }
 

@@ -37,9 +37,13 @@ struct Inspection {
       let isOver = status.state != .running
       // What a keeper printed last may be lost with it.
       let end = isOver ? max(journal.newest, status.newest) : journal.newest
-      guard send(journal, from: &position, to: end, &size) else { return HostStatus.storage }
+      guard send(journal, from: &position, to: end, &size) else {
+        reading.isLost = true
+        return HostStatus.storage
+      }
       if isOver {
         if let end = status.end { answer.sendFrameOnly(.ended(at: position, end)) }
+        if !follows || isTaken { release(held) } else { reading.isLost = true }
         return HostStatus.success
       }
       guard follows else {
@@ -47,12 +51,15 @@ struct Inspection {
         if status.memory != nil, position < status.committed {
           answer.sendGap(from: position, to: status.committed)
         }
-        _ = held?.send([LocalMessage.version, LocalMessage.release, 0])
+        release(held)
         return HostStatus.success
       }
       stall.tell(status, answer)
       // Its client may have gone while nothing is printed.
-      guard !Poller.isAbandoned(1, within: 100) else { return HostStatus.storage }
+      guard !Poller.isAbandoned(1, within: 100) else {
+        reading.isLost = true
+        return HostStatus.storage
+      }
     }
   }
 
@@ -88,6 +95,7 @@ struct Inspection {
       }
       guard status.state == .running else {
         answer.send(.status(status))
+        if isTaken { release(held) }
         return exitStatus(of: status)
       }
       let asked = Machine.milliseconds
@@ -103,6 +111,22 @@ struct Inspection {
   }
 
   private static let retryPause: Int32 = 100
+
+  /// Whether the client has the end, as far as that can be known: what was written may still be on
+  /// its way when the link is lost. A person, and a client of an older version, does not say it.
+  private var isTaken: Bool {
+    guard answer.isFramed, Machine.isReadable(0), Machine.read(1, from: 0) == [HostAnswer.takes]
+    else { return true }
+    return Machine.read(1, from: 0, timeout: Self.answerLimit) == [HostAnswer.taken]
+  }
+
+  /// In milliseconds: longer than a link is silent that comes back.
+  private static let answerLimit: UInt64 = 120_000
+
+  /// The session may be removed, as far as this process is concerned.
+  private func release(_ held: Descriptor?) {
+    _ = held?.send([LocalMessage.version, LocalMessage.release, 0])
+  }
 
   /// Whether the keeper answers before the client of this verb has gone. A program that waits for a
   /// reader would never end, and its client not know why.

@@ -18,7 +18,7 @@ package struct AgentMessage: Sendable, Hashable {
   /// The longest body, as OpenSSH's agent takes it (AGENT_MAX_LEN of authfd.c).
   package static let longest = 256 << 10
   /// Connections at one time.
-  package static let connections = 32
+  package static let connections = 256
 
   /// SSH_AGENT_FAILURE.
   package static let failure: [UInt8] = [5]

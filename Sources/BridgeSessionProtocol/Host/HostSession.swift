@@ -204,10 +204,8 @@ public struct HostSession: Sendable {
   public func isAttached(_ id: AttachmentID) -> Bool { attachments[id]?.isAttached == true }
   /// True for the attachment that may write.
   public func isWriter(_ id: AttachmentID) -> Bool { writer == id }
-  /// The client of an attachment that was welcomed, where the program has not ended.
-  public func unservedClient(of id: AttachmentID) -> ClientID? {
-    ending == nil ? attachments[id]?.client : nil
-  }
+  /// The client of an attachment that was welcomed.
+  public func client(of id: AttachmentID) -> ClientID? { attachments[id]?.client }
   /// The client that is the writer now.
   public var writingClient: ClientID? { writer.flatMap { attachments[$0]?.client } }
 
