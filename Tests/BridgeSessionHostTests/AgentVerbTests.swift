@@ -13,6 +13,13 @@ import Testing
     private var output: [UInt8] = []
     private var parser = AgentParser.messages
 
+    deinit {
+      process.end()
+      // One that is killed leaves it.
+      let folder = URL(filePath: socket).deletingLastPathComponent()
+      try? FileManager.default.removeItem(at: folder)
+    }
+
     init(_ bench: SessionBench, _ token: Identifier) throws {
       socket = "\(AgentMessage.directory(token))/\(AgentMessage.socket)"
       process = try bench.launch(["agent", "--run", "\(token)", "--marker", SessionBench.marker])

@@ -97,6 +97,7 @@ extension CopyWork {
     let isInto = state.withLock { $0.isInto }
     var job = makeJob(place, index, isInto)
     if state.withLock({ $0.usesSHA256 }) { job.key = nil }
+    job.hasDirectory = state.withLock { $0.settled.files > 0 }
     let current = Current(place: place, job: job, index: index)
     state.withLock { state in
       state.current = current

@@ -104,13 +104,19 @@ final class SessionAgent: Sendable {
     }
   }
 
+  /// Carries until it is replaced; a channel that ends on a link that stays is opened again.
   private func carry(_ isReady: @escaping @Sendable () -> Void) async {
     do throws(AgentForwarder.Problem) {
-      try await forwarder.carry(isReady: isReady)
+      repeat {
+        try await forwarder.carry(isReady: isReady)
+      } while (try? await context.clock.sleep(for: Self.pause)) != nil
     } catch {
       say(error)
     }
   }
+
+  /// Before it is opened again: the end of a link is known by then.
+  private static let pause = Duration.seconds(1)
 
   /// The server took the session's channel only after this one had made way.
   func stayAway(because error: AppError) {

@@ -24,6 +24,8 @@ extension FileTransfer {
     package var key: [UInt8]?
     /// Whether the destination has to be a directory that is there: several are copied into it.
     package var isInto = false
+    /// Whether another source was copied into it before.
+    package var hasDirectory = false
 
     package init(
       _ role: FileRequest.Role, local: [UInt8], remote: [UInt8], name: [UInt8]?,

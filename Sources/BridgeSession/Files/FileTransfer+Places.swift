@@ -9,10 +9,11 @@ extension FileTransfer {
   ) -> AppError {
     self.fault = fault
     let place = place(of: path, isTarget: isTarget)
-    guard job.isInto, isTarget, [.notDirectory, .unwritable].contains(fault.code) else {
+    // Either end of any version reports a missing directory as what is in the way of one file.
+    let mayBeMissing = job.isInto && !job.hasDirectory && isTarget
+    guard mayBeMissing, [.notDirectory, .unwritable].contains(fault.code) else {
       return FileFailure.error(fault, path: place, isTarget: isTarget, host: host)
     }
-    // Either end of any version reports it as what is in the way of one file.
     let reason = FileFailure.reason(fault, host: host)
     return .fileWriteError(path: place, reason: "\(reason); \(FileFailure.needsDirectory)")
   }

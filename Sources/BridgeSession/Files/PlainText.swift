@@ -69,7 +69,9 @@ enum PlainText {
   static func fault(_ words: ArraySlice<Substring>, isTarget: Bool) -> FileFault {
     let word = words.first ?? ""
     let printed = words.dropFirst().joined(separator: " ")
-    let text = printed.split(separator: ": ").last.map(String.init) ?? "the host refused it"
+    // dd(1) counts behind its error.
+    let said = printed.contains(" records ") ? nil : printed.split(separator: ": ").last
+    let text = said.map(String.init) ?? "the host refused it"
     switch word {
     case "space": return FileFault(.noSpace, text)
     case "file": return FileFault(.notDirectory)

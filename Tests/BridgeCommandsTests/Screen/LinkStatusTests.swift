@@ -134,6 +134,13 @@ import Testing
     #expect(lines(status, after: .seconds(9), keys: .none).last == line)
   }
 
+  @Test(arguments: [(LinkKeys.Way.abort, "[a]"), (.controlC, "Ctrl-C")])
+  func theKeyThatLeavesNextIsNamed(_ way: LinkKeys.Way, _ name: String) {
+    var status = down()
+    status.disconnecting = way
+    #expect(lines(status, after: .seconds(1)).last == "  \(name) again disconnects.")
+  }
+
   @Test func itCountsDown() {
     let status = down()
     let words = [
