@@ -211,15 +211,7 @@ import Testing
       _ = try client.request()
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
-      try client.say(60) { message in
-        for text in ["", "", ""] { message.string(text) }
-        message.uint32(1)
-        message.string("Password: ")
-        message.byte(0)
-      }
-      var reader = WireReader(Array(try client.expect(61).dropFirst()))
-      _ = reader.uint32()
-      record(String(decoding: reader.string() ?? [], as: UTF8.self))
+      record(try client.askForPassword())
       try client.refuse(goOnWith: "keyboard-interactive")
       try client.listenToTheEnd()
     }) { server in
@@ -243,17 +235,7 @@ import Testing
       _ = try client.request()
       try client.refuse(goOnWith: "keyboard-interactive")
       _ = try client.request()
-      while true {
-        try client.say(60) { message in
-          for text in ["", "Sorry, try again.", ""] { message.string(text) }
-          message.uint32(1)
-          message.string("Password: ")
-          message.byte(0)
-        }
-        var reader = WireReader(Array(try client.expect(61).dropFirst()))
-        _ = reader.uint32()
-        record(String(decoding: reader.string() ?? [], as: UTF8.self))
-      }
+      while true { record(try client.askForPassword(saying: "Sorry, try again.")) }
     }) { server in
       let interaction = SSHInteraction(answers: { _ in nil })
       await expectFailure(

@@ -42,6 +42,19 @@ extension ServerTalk {
     }
   }
 
+  /// One hidden question (RFC 4256, 3.2), and the answer to it (3.4).
+  func askForPassword(saying instruction: String = "") throws -> String {
+    try say(60) { message in
+      for text in ["", instruction, ""] { message.string(text) }
+      message.uint32(1)
+      message.string("Password: ")
+      message.byte(0)
+    }
+    var reader = WireReader(Array(try expect(61).dropFirst()))
+    _ = reader.uint32()
+    return String(decoding: reader.string() ?? [], as: UTF8.self)
+  }
+
   /// SSH_MSG_USERAUTH_SUCCESS.
   func welcome() throws { try say(52) }
 
