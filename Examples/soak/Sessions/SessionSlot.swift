@@ -164,8 +164,9 @@ struct SessionSlot: Sendable {
       try await dialer.channel(running: command)
     }
     await body(session)
-    await dialer.kill()
+    // One that vanishes is expected back, and the session kept for it.
     await session.detach()
+    await dialer.kill()
   }
 
   private func makeDialer(_ port: Int) -> SessionDialer {

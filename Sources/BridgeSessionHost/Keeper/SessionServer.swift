@@ -215,7 +215,10 @@ final class SessionServer {
     }
     for connection in connections where connection.isGone { receiveRest(of: connection, at: now) }
     for connection in connections where connection.isFinished(at: now) {
-      if connection.exitCode == nil, let client = machine.client(of: connection.id) {
+      // What a writer leaves is the next one's.
+      if connection.exitCode == nil, !machine.isWriter(connection.id),
+        let client = machine.client(of: connection.id)
+      {
         lost.lose(client, at: now)
       }
       machine.disconnect(connection.id)
