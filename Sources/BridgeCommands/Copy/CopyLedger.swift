@@ -22,9 +22,13 @@ package struct CopyLedger: Sendable {
   }
 
   /// What a host cannot do that copies with its own tools.
-  package static func limits(_ host: String, digests: Bool, times: Bool) -> String {
+  ///
+  /// - Parameter target: the host as a command line names it.
+  package static func limits(
+    _ host: String, target: String, digests: Bool, times: Bool
+  ) -> String {
     var text =
-      "\(host) copies with its own tools (`bridgectl install \(host)` puts bridge-host there): "
+      "\(host) copies with its own tools (`bridgectl install \(target)` puts bridge-host there): "
     text += times ? "times in whole seconds" : "times are not kept"
     if !digests {
       text += ", no tool for SHA-256: nothing is verified, and a file begins again after a break"

@@ -81,7 +81,9 @@ extension CopyWork {
         }
         guard isNews else { continue }
         reporter.log(
-          "bridgectl: " + CopyLedger.limits(context.shownHost, digests: digests, times: times))
+          "bridgectl: "
+            + CopyLedger.limits(
+              context.host, target: context.shownHost, digests: digests, times: times))
       case .begun(let size):
         guard !request.isRecursive else { continue }
         state.withLock { state in

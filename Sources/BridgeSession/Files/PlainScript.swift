@@ -112,7 +112,7 @@ enum PlainScript {
       set -f; [ $# = 0 ] || entries "$@"; say k
     }
     give() {
-      i=$(info "$v" $c) || { no "$(ls -ldn "$v" 2>&1)"; return; }
+      i=$(info "$v" $c) || { no "$(ls -ldn $c "$v" 2>&1)"; return; }
       [ -f "$v" ] || { say no special; return; }
       [ -r "$v" ] || { say no denied; return; }
       set -- $i; n=$2
@@ -240,7 +240,7 @@ enum PlainScript {
     say tools ${hash:--} ${time:--}
     while read -r op a b c d; do
       case $op in
-      s) u "$a"; if i=$(info "$v" -L); then say k $i; else no "$(ls -ldn "$v" 2>&1)"; fi ;;
+      s) u "$a"; if i=$(info "$v" -L); then say k $i; else no "$(ls -ldnL "$v" 2>&1)"; fi ;;
       w) u "$a"; list ;;
       h) u "$a"; h=$(head -c $b < "$v" | sum); say k ${h%% *} ;;
       g) u "$a"; give ;;

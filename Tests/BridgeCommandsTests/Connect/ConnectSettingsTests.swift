@@ -390,7 +390,8 @@ import Testing
     arguments: [
       ([], "ForwardAgent yes", "/agent"), (["-A"], "", "/agent"), (["-a"], "ForwardAgent yes", nil),
       (["-A"], "ForwardAgent /other", "/agent"), ([], "ForwardAgent /other", "/other"),
-      (["-A"], "IdentityAgent none", nil), (["-A"], "IdentityAgent /mine", "/mine"), ([], "", nil),
+      (["-a", "-A"], "", "/agent"), (["-A", "-a"], "", nil), (["-A"], "IdentityAgent none", nil),
+      (["-A"], "IdentityAgent /mine", "/mine"), ([], "", nil),
     ] as [([String], String, String?)])
   func theAgentIsForwardedWhereThatIsWanted(
     _ options: [String], _ line: String, _ socket: String?
