@@ -44,7 +44,11 @@ import Testing
 
     func answer(_ message: AgentMessage) throws {
       let bytes = message.encoded
-      #expect(process.input?.write(bytes, from: 0) == .wrote(bytes.count))
+      var sent = 0
+      try waitUntil {
+        if case .wrote(let count)? = process.input?.write(bytes, from: sent) { sent += count }
+        return sent == bytes.count
+      }
     }
 
     /// A program that lists the keys.
@@ -117,6 +121,29 @@ import Testing
     let program = try second.list()
     try second.answer(AgentMessage(try second.next().connection, Self.noKeys))
     #expect(program.finish().status == Self.emptyStatus)
+  }
+
+  /// The client has one request of a program at a time, and no answer overwrites another.
+  @Test func aProgramThatAsksAheadHasEachAnswerWhole() throws {
+    let forward = try Forward(bench, token)
+    let script =
+      "import socket,struct,sys;s=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1]);"
+      + "s.sendall(b''.join(b'\\0\\0\\0\\2\\x0b'+bytes([n]) for n in range(3)));"
+      + "f=s.makefile('rb');sys.stdin.read(1);"
+      + "f.peek(1);import time;time.sleep(.2);"
+      + "a=[f.read(struct.unpack('>I',f.read(4))[0]) for _ in range(3)];"
+      + "sys.exit(3 if a==[bytes([n])*262144 for n in range(3)] else 4)"
+    let program = try RunningProcess(
+      ["/usr/bin/python3", "-c", script, forward.socket], environment: [:])
+    for number in 0..<3 as Range<UInt8> {
+      let request = try forward.next()
+      #expect(request.body == [11, number])
+      try forward.answer(
+        AgentMessage(request.connection, [UInt8](repeating: number, count: AgentMessage.longest)))
+      // It reads slowly, and an answer is more than its socket takes.
+      if number == 0 { #expect(program.input?.write([10], from: 0) == .wrote(1)) }
+    }
+    #expect(program.finish().status == 3)
   }
 
   /// What is no agent's request, and a client that breaks the stream.

@@ -120,9 +120,13 @@ private struct AgentExchange {
         return drop(number)
       }
       line.sent += count
-      if line.sent == line.reply.count { (line.reply, line.sent) = ([], 0) }
-      lines[number] = line
-      return true
+      guard line.sent == line.reply.count else {
+        lines[number] = line
+        return true
+      }
+      (line.reply, line.sent) = ([], 0)
+      // Of a program that sends before it has read there may be a whole request.
+      return ask(number, line)
     }
     guard readiness.isReadable else { return readiness.isClosed ? drop(number) : true }
     guard case .bytes(let bytes) = line.channel.read(64 << 10) else { return drop(number) }
@@ -162,9 +166,9 @@ private struct AgentExchange {
           lines[message.connection] = nil
           continue
         }
+        // The next request is passed on when it has this answer: one would overwrite the other.
         (line.isAsked, line.reply) = (false, AgentMessage.framed(message.body))
-        // Of a program that sends before it has read there may be a whole request.
-        guard ask(message.connection, line) else { return false }
+        lines[message.connection] = line
       }
       return true
     } catch {
