@@ -240,7 +240,14 @@ struct RunLinks: Sendable {
     configuration.addressFamily = settings.addressFamily
     configuration.source = settings.source
     configuration.name = settings.givenHost
+    configuration.keyRules = settings.login.keys
+    if password == nil { configuration.conversations = prompts(settings.login, passwordPrompts) }
     return configuration
+  }
+
+  /// How often a person is asked for a password.
+  private static func prompts(_ login: ClientConfig.Login, _ wish: Int?) -> Int {
+    min(wish ?? login.passwordPrompts, AuthenticationPlan.mostSecrets)
   }
 
   /// What a person knows, by the methods that may be used: each is a secret that goes to the host.
@@ -262,7 +269,7 @@ struct RunLinks: Sendable {
     // A conversation that is begun and not answered is a failed login to the server.
     let questions: [SSHCredential] =
       allows.questions && prompter.route.canAsk && !login.isBatch ? [.keyboardInteractive] : []
-    let count = min(prompts ?? login.passwordPrompts, AuthenticationPlan.mostSecrets)
+    let count = Self.prompts(login, prompts)
     let passwords: [SSHCredential] =
       allows.password && !login.isBatch ? (0..<max(0, count)).map { _ in .password(nil) } : []
     let isPasswordFirst =

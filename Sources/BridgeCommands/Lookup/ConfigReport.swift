@@ -125,6 +125,8 @@ package struct ConfigReport: Sendable, Equatable {
     add("kbdinteractiveauthentication", Self.word(config.login.allowsQuestions))
     add("preferredauthentications", config.login.methods?.joined(separator: ","))
     add("numberofpasswordprompts", "\(config.login.passwordPrompts)")
+    add("pubkeyacceptedalgorithms", config.login.keys.algorithms.joined(separator: ","))
+    add("requiredrsasize", "\(config.login.keys.smallestRSA)")
   }
 
   private mutating func addTrust(

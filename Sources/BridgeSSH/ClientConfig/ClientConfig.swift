@@ -79,6 +79,8 @@ package struct ClientConfig: Sendable, Equatable {
     package var passwordPrompts = 3
     /// PreferredAuthentications, best first; nil where not set.
     package var methods: [String]?
+    /// PubkeyAcceptedAlgorithms and RequiredRSASize.
+    package var keys = KeyRules()
 
     /// The defaults of OpenSSH.
     package init() {}

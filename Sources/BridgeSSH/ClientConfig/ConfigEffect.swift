@@ -100,12 +100,25 @@ enum ConfigEffect {
     { (entry, _, config) throws(AppError) in
       let request = try ConfigValue.algorithms(entry.text, entry.refusal)
       guard let changed = config.algorithms.applying(request, to: kinds) else {
-        let name = PeerText.escaped(entry.name, limit: 64)
-        let value = PeerText.escaped(entry.text, limit: 256)
-        throw .featureUnavailable(feature: "\(name) \(value) (\(entry.location))")
+        throw nothingLeft(by: entry)
       }
       config.algorithms = changed
     }
+  }
+
+  static func acceptedKeys(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    let request = try ConfigValue.algorithms(entry.text, entry.refusal)
+    guard let rules = config.login.keys.accepting(request) else { throw nothingLeft(by: entry) }
+    config.login.keys = rules
+  }
+
+  /// The error of a list that has none of the algorithms that there are.
+  private static func nothingLeft(by entry: ConfigEntry) -> AppError {
+    let name = PeerText.escaped(entry.name, limit: 64)
+    let value = PeerText.escaped(entry.text, limit: 256)
+    return .featureUnavailable(feature: "\(name) \(value) (\(entry.location))")
   }
 
   /// Malformed hops are an error also where an earlier line has decided, as with OpenSSH.

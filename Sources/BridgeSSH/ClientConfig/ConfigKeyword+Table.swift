@@ -39,6 +39,12 @@ extension ConfigKeyword {
     ConfigKeyword("NumberOfPasswordPrompts", ConfigValue.count, isRestriction: true) {
       $0.login.passwordPrompts = $1
     },
+    ConfigKeyword(
+      "PubkeyAcceptedAlgorithms", isRestriction: true, check: ConfigEffect.checkAlgorithms,
+      effect: ConfigEffect.acceptedKeys),
+    ConfigKeyword("RequiredRSASize", ConfigValue.count, isRestriction: true) {
+      $0.login.keys.smallestRSA = $1
+    },
     ConfigKeyword("CertificateFile", .one, .all(limit: 100), effect: ConfigEffect.certificateFile),
     ConfigKeyword(
       "UserKnownHostsFile", .several, isRestriction: true,
@@ -141,6 +147,7 @@ extension ConfigKeyword {
     "challengeresponseauthentication": "kbdinteractiveauthentication",
     "skeyauthentication": "kbdinteractiveauthentication",
     "tisauthentication": "kbdinteractiveauthentication",
+    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "rsaminsize": "requiredrsasize",
   ]
 
   /// The row of the keyword written as `name`; nil where there is none.

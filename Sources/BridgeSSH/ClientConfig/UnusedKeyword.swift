@@ -61,40 +61,13 @@ struct UnusedKeyword: Sendable {
     + rows(.changes, "RekeyLimit", unless: "default none")
     // What would be done against the user's word.
     + rows(.restricts, "RefuseConnection")
-    + [
-      UnusedKeyword(name: "RequiredRSASize", meaning: .restricts) {
-        Int($0).map { $0 <= 1024 } == true
-      },
-      UnusedKeyword(name: "PubkeyAcceptedAlgorithms", meaning: .restricts, isNeutral: takesAll),
-    ]
-
-  /// Whether a list of signature algorithms leaves out none of those that are used here: one that
-  /// adds, or orders, or names them all.
-  @Sendable private static func takesAll(_ list: String) -> Bool {
-    if list.hasPrefix("+") || list.hasPrefix("^") { return true }
-    let isRemoval = list.hasPrefix("-")
-    let patterns = (isRemoval ? list.dropFirst() : list[...]).split(separator: ",")
-      .map { HostPattern($0) }
-    return signatures.allSatisfy { patterns.match($0) != isRemoval }
-  }
-
-  private static let signatures = [
-    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
-    "rsa-sha2-256", "rsa-sha2-512",
-  ]
 
   private static let byName = Dictionary(
     uniqueKeysWithValues: table.map { ($0.name.lowercased(), $0) })
 
-  /// Older names that OpenSSH takes too.
-  private static let aliases = [
-    "pubkeyacceptedkeytypes": "pubkeyacceptedalgorithms", "rsaminsize": "requiredrsasize",
-  ]
-
   /// The keyword written as `name`; nil where it is no such keyword.
   static func named(_ name: String) -> UnusedKeyword? {
-    let name = name.lowercased()
-    return byName[aliases[name] ?? name]
+    byName[name.lowercased()]
   }
 
   /// As ssh_config(5) spells them.

@@ -79,6 +79,11 @@ public struct SSHConfiguration: Sendable {
   public var timeouts: SSHTimeouts
   /// The prompts.
   public var interaction: SSHInteraction
+  /// How many conversations a `keyboardInteractive` may have, each after one that was refused: a
+  /// person may mistype. More than one only where the server takes no plain password.
+  package var conversations = 1
+  /// Which keys may be used, of the user and of the host.
+  package var keyRules = KeyRules()
   /// The addresses that are dialed.
   public var addressFamily = AddressFamily.any
   /// Where it is dialed from: no effect behind a jump host or a proxy.

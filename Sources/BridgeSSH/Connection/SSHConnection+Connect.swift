@@ -232,6 +232,9 @@ extension SSHConnection {
     // Read by others only once the connection is up, which this decides.
     see(HostKey(blob: blob))
     if let observer = configuration.observer { observer(.hostKey(known.finding(about: blob))) }
+    if let detail = configuration.keyRules.refusal(ofHostKey: blob) {
+      throw failure(observation: .algorithmMismatch(detail: detail), phase: .hostKey)
+    }
     switch known.check(blob) {
     case .trusted:
       return

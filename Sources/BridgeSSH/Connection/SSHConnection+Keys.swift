@@ -61,6 +61,7 @@ extension SSHConnection {
     _ key: AgentKey, as blob: [UInt8], plan: inout AuthenticationPlan
   ) async throws(SSHFailure) -> Answer {
     login.show(blob)
+    if let refusal = refusal(of: blob) { return refusal }
     guard plan.isFirst(blob) else {
       login.passOver(Self.offeredBefore)
       return .notAvailable
@@ -113,6 +114,8 @@ extension SSHConnection {
     if let reason = info.refusal(library: library, hasPassphrase: true) {
       return .unusable(observed(.keyUnusable(reason: reason)))
     }
+    // Before its passphrase is asked for.
+    if let refusal = info.publicBlob.flatMap(refusal) { return refusal }
     if info.isEncrypted, plan.postpone(keyFile: path) { return .notAvailable }
     if let blob = info.publicBlob, !plan.isFirst(blob) {
       login.passOver(Self.offeredBefore)
@@ -130,6 +133,7 @@ extension SSHConnection {
       return try await offer(key, as: certificate.blob, plan: &plan)
     }
     login.show(certificate.blob)
+    if let refusal = refusal(of: certificate.blob) { return refusal }
     guard case .success(let info) = try await read(path).key,
       info.refusal(library: library, hasPassphrase: true) == nil
     else {
@@ -264,6 +268,7 @@ extension SSHConnection {
       return .notAvailable
     }
     let blob = certificate?.blob ?? key.blob
+    if let refusal = refusal(of: blob) { return refusal }
     guard let request = PublicKeyRequest(user: configuration.user, blob: blob) else {
       return .unusable(observed(.keyUnusable(reason: KeyFileProblem.damaged.reason)))
     }
@@ -279,6 +284,13 @@ extension SSHConnection {
           return signature.bytes
         }
       }
+    }
+  }
+
+  /// The answer to a key, or a certificate, that the user's rules keep back.
+  private func refusal(of blob: [UInt8]) -> Answer? {
+    configuration.keyRules.refusal(ofUserKey: blob).map { reason in
+      .unusable(observed(.keyUnusable(reason: reason)))
     }
   }
 

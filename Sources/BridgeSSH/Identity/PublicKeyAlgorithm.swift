@@ -43,7 +43,13 @@ package struct PublicKeyAlgorithm: Sendable, Equatable {
   /// The signature flag of agents for it (draft-miller-ssh-agent, 4.5.1).
   var agentFlags: UInt32 { isRSA ? 2 : 0 }
 
-  private static let plainTypes: Set = [
+  /// The algorithms of all requests that can be made: of keys, and of certificates of them.
+  static let methods: [String] = {
+    let certified = plainTypes.map { $0.replacing("@openssh.com", with: "") + certificateMark }
+    return (certified + plainTypes).compactMap { PublicKeyAlgorithm(keyType: $0)?.method }
+  }()
+
+  private static let plainTypes = [
     "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
     "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
   ]

@@ -25,6 +25,7 @@ import Testing
     "NumberOfPasswordPrompts": "1", "HashKnownHosts": "yes", "Tag": "t", "SessionType": "none",
     "StdinNull": "yes", "EscapeChar": "none", "RemoteCommand": "tmux", "LocalCommand": "ls",
     "PermitLocalCommand": "no", "PermitRemoteOpen": "a:1",
+    "PubkeyAcceptedAlgorithms": "ssh-ed25519", "RequiredRSASize": "3072",
   ]
 
   /// What some keywords say something about.

@@ -38,7 +38,7 @@ private struct Numbers: RandomNumberGenerator {
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
     "sendenv", "setenv", "sessiontype", "stdinnull", "escapechar", "remotecommand", "localcommand",
-    "permitlocalcommand", "permitremoteopen", "bindaddress", "bindinterface",
+    "permitlocalcommand", "permitremoteopen", "bindaddress", "bindinterface", "requiredrsasize",
   ]
   private static let values: [(String, [String])] = [
     ("HostName", ["real.example", "%h.example", "10.0.0.1"]), ("User", ["bob", "ann", "\"c d\""]),
@@ -64,6 +64,7 @@ private struct Numbers: RandomNumberGenerator {
     ("EscapeChar", ["none", "~", "^B"]), ("RemoteCommand", ["tmux a  b", "none"]),
     ("LocalCommand", ["echo \"a b\""]), ("PermitLocalCommand", ["yes", "no"]),
     ("PermitRemoteOpen", ["any", "none", "a:1 b:*"]),
+    ("RequiredRSASize", ["1024", "3072"]),
     ("SetEnv", ["A=1", "B=2 \"C=x y\"", "A=1 A=2", "D= E=="]),
   ]
   private static let blocks = [

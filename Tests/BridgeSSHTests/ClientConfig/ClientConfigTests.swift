@@ -381,11 +381,7 @@ struct ClientConfigTests {
     #expect(config.notes.contains("/c:4: UseKeychain was ignored"))
   }
 
-  @Test(arguments: [
-    "PubkeyAcceptedAlgorithms -ssh-ed25519",
-    "PubkeyAcceptedAlgorithms ssh-ed25519", "PubkeyAcceptedKeyTypes rsa-sha2-*",
-    "RequiredRSASize 3072", "RSAMinSize 2048", "RefuseConnection closed",
-  ])
+  @Test(arguments: ["RefuseConnection closed"])
   func aRestrictionThatIsNotKeptEndsTheRun(_ line: String) throws {
     for text in [line, "Host web\n\(line)"] {
       do {
@@ -400,6 +396,26 @@ struct ClientConfigTests {
       }
     }
     #expect(throws: Never.self) { try resolve("Host other\n\(line)") }
+  }
+
+  /// A list of which nothing is left would leave no key to offer.
+  @Test(arguments: ["PubkeyAcceptedAlgorithms ssh-rsa", "PubkeyAcceptedKeyTypes -*"])
+  func aListOfKeysThatLeavesNothingEndsTheRun(_ line: String) throws {
+    do {
+      _ = try resolve(line)
+      Issue.record("\(line) is dropped")
+    } catch {
+      guard case .featureUnavailable(let feature) = error else { throw error }
+      #expect(feature.hasPrefix(line) && feature.contains("/c:1"))
+    }
+  }
+
+  @Test(arguments: [
+    "PubkeyAcceptedAlgorithms +", "PubkeyAcceptedAlgorithms !ssh-ed25519", "RequiredRSASize many",
+    "RSAMinSize -1",
+  ])
+  func aRuleOfKeysThatIsNoneEndsTheRun(_ line: String) {
+    #expect(throws: AppError.self) { try resolve(line) }
   }
 
   /// The tag is that of an option or of a line above; the command and the kind of session are

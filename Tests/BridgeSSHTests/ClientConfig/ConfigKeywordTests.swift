@@ -23,7 +23,7 @@ import Testing
     "numberofpasswordprompts": "1", "hashknownhosts": "yes", "tag": "t", "sessiontype": "none",
     "stdinnull": "yes", "escapechar": "none", "remotecommand": "tmux a", "localcommand": "ls -l",
     "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*", "bindaddress": "127.0.0.2",
-    "bindinterface": "lo",
+    "bindinterface": "lo", "pubkeyacceptedalgorithms": "ssh-ed25519", "requiredrsasize": "3072",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

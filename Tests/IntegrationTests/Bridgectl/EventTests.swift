@@ -64,7 +64,7 @@ import Testing
   @Test(arguments: [
     (["connect", "--json", "a b"], "validationError", 64),
     (["connect", "--json", "--nonsense", "a"], "validationError", 64),
-    (["connect", "--json", "-oRequiredRSASize=4096", "a"], "featureUnavailable", 78),
+    (["connect", "--json", "-oRefuseConnection=closed", "a"], "featureUnavailable", 78),
   ])
   func aFailureIsAnObjectToo(_ arguments: [String], _ name: String, _ code: Int) async throws {
     let outcome = try await Home().run(arguments)

@@ -20,7 +20,7 @@ import Testing
       (["connect", "-N", "h", "--", "true"], 64, "validationError"),
       (["connect", "--idempotent", "h"], 64, "validationError"),
       (["connect", "-F", "missing", "h"], 66, "fileNotFound"),
-      (["connect", "-o", "RequiredRSASize=4096", "h"], 78, "featureUnavailable"),
+      (["connect", "-o", "RefuseConnection=closed", "h"], 78, "featureUnavailable"),
       (["connect", "-o", "ProxyCommand=exit 1", "h"], 69, "sshConnectionFailed"),
       (["connect", "ws://me:secret@h"], 64, "invalidURL"),
       (["connect", "ws://h/#x"], 64, "invalidURL"),
