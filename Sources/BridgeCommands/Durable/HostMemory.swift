@@ -7,9 +7,24 @@ import FoundationEssentials
 /// What earlier runs found out: on which hosts the user has `bridge-host`. The command that looks
 /// for it runs a forced command where the account has one, so it is not sent without a reason.
 ///
-/// Hosts are distinguished by their key, and by the user there: another key is another host. What
-/// is remembered wrongly costs one request, or a run without a durable session, and nothing else.
+/// What is remembered wrongly costs one request, or a run without a durable session, and nothing
+/// else.
 package struct HostMemory: Sendable, Equatable {
+  /// A way into a host. Another key of the host is another host; another key of the user's may have
+  /// a forced command, which says nothing of the account.
+  package struct Entrance: Sendable, Equatable {
+    fileprivate let text: String
+
+    /// The user of the host with the key of this fingerprint, logged in with `login`
+    /// (`SSHConnection.admission`).
+    package init(fingerprint: String, user: String, login: String) {
+      // A user's name may have any character.
+      text = "\(fingerprint) \(PercentCoding.encoded(user)) \(login)"
+    }
+
+    fileprivate init(_ words: ArraySlice<Substring>) { text = words.joined(separator: " ") }
+  }
+
   /// What was found.
   package enum Finding: String, Sendable, CaseIterable {
     /// `bridge-host` answered.
@@ -32,7 +47,7 @@ package struct HostMemory: Sendable, Equatable {
   }
 
   private struct Entry: Equatable {
-    var key: String
+    var entrance: Entrance
     var finding: Finding
     var time: UInt64
   }
@@ -51,45 +66,33 @@ package struct HostMemory: Sendable, Equatable {
   package init(_ text: String) {
     entries = text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
-      guard words.count == 4, let finding = Finding(rawValue: String(words[2])),
-        let time = UInt64(words[3])
+      guard words.count == 5, let finding = Finding(rawValue: String(words[3])),
+        let time = UInt64(words[4])
       else { return nil }
-      return Entry(key: "\(words[0]) \(words[1])", finding: finding, time: time)
+      return Entry(entrance: Entrance(words[..<3]), finding: finding, time: time)
     }.suffix(Self.limit)
   }
 
   /// The text of the file: a line for each host, the newest last.
   package var text: String {
-    entries.map { "\($0.key) \($0.finding.rawValue) \($0.time)\n" }.joined()
+    entries.map { "\($0.entrance.text) \($0.finding.rawValue) \($0.time)\n" }.joined()
   }
 
-  /// What is known of a user of the host with this key; nil for nothing, or nothing new enough.
-  package func finding(fingerprint: String, user: String, now: UInt64) -> Finding? {
-    let key = Self.key(fingerprint, user)
-    guard let entry = entries.last(where: { $0.key == key }) else { return nil }
+  /// What is known of an entrance; nil for nothing, or nothing new enough.
+  package func finding(at entrance: Entrance, now: UInt64) -> Finding? {
+    guard let entry = entries.last(where: { $0.entrance == entrance }) else { return nil }
     // A clock that was set back makes an entry old.
     guard let age = entry.finding.age else { return entry.finding }
     return entry.time <= now && now - entry.time < age ? entry.finding : nil
   }
 
   /// Records what was found; false where that was known.
-  package mutating func record(
-    _ finding: Finding, fingerprint: String, user: String, now: UInt64
-  ) -> Bool {
-    if finding == .present, self.finding(fingerprint: fingerprint, user: user, now: now) == finding
-    {
-      return false
-    }
-    let key = Self.key(fingerprint, user)
-    entries.removeAll { $0.key == key }
-    entries.append(Entry(key: key, finding: finding, time: now))
+  package mutating func record(_ finding: Finding, at entrance: Entrance, now: UInt64) -> Bool {
+    if finding == .present, self.finding(at: entrance, now: now) == finding { return false }
+    entries.removeAll { $0.entrance == entrance }
+    entries.append(Entry(entrance: entrance, finding: finding, time: now))
     entries.removeFirst(max(0, entries.count - Self.limit))
     return true
-  }
-
-  /// A user's name may have any character.
-  private static func key(_ fingerprint: String, _ user: String) -> String {
-    "\(fingerprint) \(PercentCoding.encoded(user))"
   }
 
   // MARK: The file
@@ -108,10 +111,10 @@ package struct HostMemory: Sendable, Equatable {
   /// Changes the file at `path` to hold what was found, whole or not at all. Of two runs at the
   /// same time one may win: the other one finds it out again.
   package static func record(
-    _ finding: Finding, fingerprint: String, user: String, now: UInt64, at path: String
+    _ finding: Finding, at entrance: Entrance, now: UInt64, in path: String
   ) {
     var memory = read(path)
-    guard memory.record(finding, fingerprint: fingerprint, user: user, now: now) else { return }
+    guard memory.record(finding, at: entrance, now: now) else { return }
     StateFile.write(memory.text, to: path)
   }
 }
@@ -124,9 +127,14 @@ extension RunContext {
 
   /// What earlier runs found on the host of a connection.
   func finding(_ memory: HostMemory, about connection: SSHConnection) -> HostMemory.Finding? {
-    guard let fingerprint = connection.hostKeyFingerprint else { return nil }
-    return memory.finding(
-      fingerprint: fingerprint, user: settings.user, now: WallClock.seconds)
+    entrance(of: connection).flatMap { memory.finding(at: $0, now: WallClock.seconds) }
+  }
+
+  private func entrance(of connection: SSHConnection) -> HostMemory.Entrance? {
+    guard let fingerprint = connection.hostKeyFingerprint, let login = connection.admission else {
+      return nil
+    }
+    return HostMemory.Entrance(fingerprint: fingerprint, user: settings.user, login: login)
   }
 
   /// Counts no links to a host that is known to have `bridge-host`: those that end are outages.
@@ -136,9 +144,7 @@ extension RunContext {
 
   /// Records what was found on the host of a connection.
   func remember(_ finding: HostMemory.Finding, _ connection: SSHConnection) {
-    guard let fingerprint = connection.hostKeyFingerprint else { return }
-    HostMemory.record(
-      finding, fingerprint: fingerprint, user: settings.user, now: WallClock.seconds,
-      at: memoryPath)
+    guard let entrance = entrance(of: connection) else { return }
+    HostMemory.record(finding, at: entrance, now: WallClock.seconds, in: memoryPath)
   }
 }

@@ -12,6 +12,8 @@ final class LoginPrompts: Sendable {
     /// The secret of `--password-fd` for a hidden question, as long as that was not answered: the
     /// one that was refused must not be given again.
     var given: Secret?
+    /// Whether the answers of the conversation before were refused.
+    var wasRefused = false
     /// Questions that were answered from memory, or by a person, in this login.
     var answered: [AnswerMemory.Question: Secret] = [:]
   }
@@ -71,6 +73,7 @@ final class LoginPrompts: Sendable {
     case (.keyFile(let path), .accepted), (.keyFile(let path), .partial),
       (.keyFile(let path), .refused):
       learn(.passphrase(keyFile: path), isRight: true)
+    case (.keyboardInteractive, .refused): state.withLock { $0.wasRefused = true }
     case (.keyFile(let path), .unusable): learn(.passphrase(keyFile: path), isRight: false)
     case _: break
     }
@@ -136,6 +139,11 @@ final class LoginPrompts: Sendable {
       state.rounds += 1
       return state.rounds > Self.mostRounds || request.prompts.count > Self.mostPrompts
     }
+    let wasRefused = state.withLock { state in
+      defer { state.wasRefused = false }
+      return state.wasRefused
+    }
+    if wasRefused, prompter.route == .terminal { prompter.reporter.log("The answer was refused.") }
     let speaker = asker.hop == nil ? "the host" : "\(asker.place)"
     guard !isTooMuch else {
       prompter.reporter.warn("\(speaker) asks too many questions; none of them is answered.")

@@ -22,7 +22,8 @@ extension SSHConnection {
   /// Offers the configured credentials until the server is content.
   func authenticate() async throws(SSHFailure) {
     login = LoginProgress(within: configuration.timeouts.authenticate)
-    var plan = AuthenticationPlan(configuration.credentials)
+    var plan = AuthenticationPlan(
+      configuration.credentials, conversations: configuration.conversations)
     // A public key is offered unasked: its refusal brings the list, and sshd lets every question
     // that proves nothing wait for 5 ms and more.
     var methods: [String]?
@@ -31,7 +32,7 @@ extension SSHConnection {
       guard let offer = plan.next(for: methods ?? ["publickey"]) else {
         guard methods == nil else { break }
         login.askForMethods()
-        guard let list = try await probeMethods() else { return }
+        guard let list = try await probeMethods() else { return admit("none") }
         methods = list
         configuration.observer?(.methods(list.map { PeerText.escaped($0, limit: 64) }))
         continue
@@ -42,8 +43,10 @@ extension SSHConnection {
       report(offer, answer, asked: timeAsked - asked)
       switch answer {
       case .accepted:
-        return
+        login.admit()
+        return admit(login.admission)
       case .partial(let next):
+        login.admit()
         methods = next
       case .refused(let next):
         methods = next
@@ -52,12 +55,13 @@ extension SSHConnection {
       case .unaskedRefusal(let next):
         methods = next
         plan.refused(offer)
+        plan.endConversations()
       // The password is right: asked for it again, its user would be locked out.
       case .unusable(let failure) where failure.code == .passwordExpired: throw failure
       case .unusable(let failure):
         unusable = unusable ?? failure
       case .notAvailable:
-        break
+        if offer == .keyboardInteractive { plan.endConversations() }
       }
     }
     if login.refusedMethod == nil, let unusable { throw unusable }

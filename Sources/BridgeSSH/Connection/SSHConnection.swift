@@ -37,6 +37,15 @@ public actor SSHConnection: Connection {
   /// The fingerprint of the key that the host has shown; nil before that.
   package nonisolated var hostKeyFingerprint: String? { hostKey.withLock { $0?.fingerprint } }
 
+  /// What the login was made with.
+  private nonisolated let admitted = Mutex(String?.none)
+
+  /// The fingerprint of the user's key that the login was made with, `certificate`, or the name of
+  /// the method (RFC 4252); nil before a login.
+  package nonisolated var admission: String? { admitted.withLock(\.self) }
+
+  func admit(_ admission: String?) { admitted.withLock { $0 = admission } }
+
   func see(_ key: HostKey?) { hostKey.withLock { $0 = key } }
 
   nonisolated let reactor: Reactor

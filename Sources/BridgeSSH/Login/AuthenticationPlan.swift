@@ -55,6 +55,8 @@ package struct AuthenticationPlan {
   private var waiting: [Offer] = []
   private var refusedKeys = 0
   private var refusedSecrets = 0
+  /// Whether a conversation was refused: another one is for servers that take no plain password.
+  private var hasRefusedAnswers = false
   private var keys: Set<[UInt8]> = []
   /// The keys of files that were opened, for a key and its certificate; nil where no passphrase
   /// that was given opens one.
@@ -65,8 +67,8 @@ package struct AuthenticationPlan {
   private var certificates: [Offer] = []
   private var hasCertificateFiles = false
 
-  /// A plan to offer `credentials`.
-  package init(_ credentials: [SSHCredential]) {
+  /// A plan to offer `credentials`, and as many conversations for a `keyboardInteractive`.
+  package init(_ credentials: [SSHCredential], conversations: Int = 1) {
     for (index, credential) in credentials.enumerated() {
       guard !credentials[..<index].contains(where: { $0.isSame(as: credential) }) else { continue }
       switch credential {
@@ -79,7 +81,8 @@ package struct AuthenticationPlan {
         waiting.insert(.agentKeys(keys), at: files.isEmpty ? waiting.count : 0)
       case .password(let secret):
         waiting.append(.password(isGiven: secret != nil, index: index))
-      case .keyboardInteractive: waiting.append(.keyboardInteractive)
+      case .keyboardInteractive:
+        waiting += Array(repeating: .keyboardInteractive, count: max(1, conversations))
       case .passwordByAnyMethod:
         waiting.append(.password(isGiven: true, index: index))
         waiting.append(.sameByKeyboardInteractive(index: index))
@@ -101,6 +104,7 @@ package struct AuthenticationPlan {
       let offer = waiting[index]
       return methods.contains(offer.method)
         && (offer.isKey || refusedSecrets < Self.mostSecrets)
+        && !(offer == .keyboardInteractive && hasRefusedAnswers && methods.contains("password"))
     }
     let given = allowed.first { waiting[$0].isGivenSecret }
     let due = refusedKeys < Self.mostKeysFirst ? nil : given
@@ -166,9 +170,13 @@ package struct AuthenticationPlan {
   /// The server refused `offer`; it is not offered again, by no other method either.
   package mutating func refused(_ offer: Offer) {
     if offer.isKey { refusedKeys += 1 } else { refusedSecrets += 1 }
+    if offer == .keyboardInteractive { hasRefusedAnswers = true }
     guard case .password(_, let index) = offer else { return }
     waiting.removeAll { $0 == .sameByKeyboardInteractive(index: index) }
   }
+
+  /// A conversation brought no question, or no answer: another one would be the same.
+  package mutating func endConversations() { waiting.removeAll { $0 == .keyboardInteractive } }
 }
 
 extension AuthenticationPlan.Offer {

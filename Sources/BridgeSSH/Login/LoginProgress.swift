@@ -23,6 +23,9 @@ package struct LoginProgress: Sendable {
   package private(set) var reason: String?
   /// The number of keys that an agent holds, and of those that are offered.
   package private(set) var listed: (held: Int, offered: Int)?
+  /// What the server has accepted: the fingerprint of a key, `certificate` for one of those, since
+  /// they change by the day; else the method.
+  package private(set) var admission: String?
   /// Whether an RSA key was among those.
   package private(set) var hasRefusedRSA = false
 
@@ -73,6 +76,14 @@ package struct LoginProgress: Sendable {
     guard case .made(let method, let isRSA) = offer else { return }
     refusedMethod = method
     hasRefusedRSA = hasRefusedRSA || isRSA
+  }
+
+  /// The server accepted what was offered, or wants more. With several a key says the most: what
+  /// it is there for stands beside it.
+  package mutating func admit() {
+    guard case .made(let method, _) = offer else { return }
+    let isCertificate = key.flatMap { PublicKeyAlgorithm(keyType: $0.type) }?.isCertificate == true
+    admission = isCertificate ? "certificate" : key?.fingerprint ?? admission ?? method
   }
 
   /// No credential is left; `methods` are those that the server takes, where it was asked.

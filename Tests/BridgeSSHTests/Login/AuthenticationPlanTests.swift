@@ -40,6 +40,26 @@ struct AuthenticationPlanTests {
     #expect([[1], [2], [1]].map { keys.isFirst($0) } == [true, true, false])
   }
 
+  /// Who mistypes is asked again, by one method.
+  @Test func aRefusedConversationHasAnotherWhereThereIsNoPassword() {
+    let credentials: [SSHCredential] = [.keyboardInteractive, .password(nil)]
+    var plan = AuthenticationPlan(credentials, conversations: 3)
+    for _ in 0..<3 {
+      #expect(plan.next(for: ["keyboard-interactive"]) == .keyboardInteractive)
+      plan.refused(.keyboardInteractive)
+    }
+    #expect(plan.next(for: ["keyboard-interactive"]) == nil)
+    plan = AuthenticationPlan(credentials, conversations: 3)
+    #expect(plan.next(for: all) == .keyboardInteractive)
+    plan.refused(.keyboardInteractive)
+    #expect(plan.next(for: all) == .password(isGiven: false, index: 1))
+    #expect(plan.next(for: all) == nil)
+    plan = AuthenticationPlan(credentials, conversations: 3)
+    #expect(plan.next(for: ["keyboard-interactive"]) == .keyboardInteractive)
+    plan.endConversations()
+    #expect(plan.next(for: ["keyboard-interactive"]) == nil)
+  }
+
   @Test func whatWaitsForItsMethodIsOfferedLater() {
     var plan = AuthenticationPlan([.password(Secret("x")), .keyFile("a")])
     #expect(plan.next(for: ["publickey"]) == .keyFile("a"))

@@ -119,11 +119,9 @@ struct PasswordTests {
     try await withAccount(method) { server, home in
       let terminal = try Terminal()
       var screen = try home.start(server.options(home) + ["-N", "127.0.0.1"], on: terminal)
-      if method == "password" {
-        try await screen.see("Password of")
-        screen.type("wrong\r")
-        try await screen.see("refused")
-      }
+      try await screen.see(method == "password" ? "Password of" : "asks) ")
+      screen.type("wrong\r")
+      try await screen.see("refused")
       try await screen.see(": ")
       screen.type("open sesame\r")
       try await screen.see("connected")

@@ -31,7 +31,8 @@ extension FieldClient {
   func commandThroughOutage() async throws -> Finding {
     // A shell there, or `install`, has found it; where a command is forced nothing has.
     if world.world.hasBridgeHost, world.world.name != "forced" {
-      try home.knowsBridgeHost(of: world.user, behind: world.knownHosts)
+      try home.knowsBridgeHost(
+        of: world.user, by: world.identityFile, behind: world.knownHosts)
     }
     let running = try start(["connect"] + link + [target, "--", waitingLine])
     let hasBegun = try await begun(running)

@@ -12,6 +12,8 @@ struct SessionFolder: Sendable {
   static let program =
     URL(filePath: Child.program).deletingLastPathComponent().appending(path: "bridge-host").path
 
+  init(path: String) { self.path = path }
+
   init(of server: SSHServer) {
     path = URL(filePath: server.identityFile).deletingLastPathComponent().path
   }
@@ -110,17 +112,25 @@ extension Home {
   /// An earlier run has found bridge-host on the server: a command without a terminal asks only
   /// such hosts.
   func knowsBridgeHost(on server: SSHServer) async throws {
-    try knowsBridgeHost(of: server.user, behind: await server.knownHosts)
+    try knowsBridgeHost(
+      of: server.user, by: server.identityFile, behind: await server.knownHosts)
   }
 
-  /// The same for the hosts of these lines of known_hosts.
-  func knowsBridgeHost(of user: String, behind knownHosts: String) throws {
-    let keys = try knownHosts.split(separator: "\n").map { line in
-      let blob = line.split(separator: " ").dropFirst(2).first ?? ""
-      return try #require(Data(base64Encoded: String(blob)).flatMap { HostKey(blob: Array($0)) })
+  /// The same for the hosts of these lines of known_hosts, and a login with this key.
+  func knowsBridgeHost(of user: String, by keyFile: String, behind knownHosts: String) throws {
+    let login = try Self.fingerprint(
+      of: String(contentsOfFile: "\(keyFile).pub", encoding: .utf8), word: 1)
+    let lines = try knownHosts.split(separator: "\n").map { line in
+      try "\(Self.fingerprint(of: String(line), word: 2)) \(user) \(login) present 1\n"
     }
-    let lines = keys.map { "\($0.fingerprint) \(user) present 1\n" }
     try write(lines.joined(), to: ".local/state/bridge/hosts")
+  }
+
+  /// The fingerprint of the key in a line.
+  private static func fingerprint(of line: String, word: Int) throws -> String {
+    let base64 = line.split(whereSeparator: \.isWhitespace).dropFirst(word).first ?? ""
+    let blob = try #require(Data(base64Encoded: String(base64)))
+    return try #require(HostKey(blob: Array(blob))).fingerprint
   }
 }
 
@@ -139,7 +149,7 @@ func withSessions(
   _ body: (SSHServer, Home, SessionFolder) async throws -> Void
 ) async throws {
   try await withServer(configuration) { server, home in
-    let folder = SessionFolder(of: server)
+    let folder = configuration.home.map(SessionFolder.init(path:)) ?? SessionFolder(of: server)
     if installs { try folder.install() }
     try await home.knowsBridgeHost(on: server)
     do {

@@ -203,6 +203,31 @@ import Testing
     }
   }
 
+  /// As for backups and deploys: what a key with a command of its own answers says nothing of the
+  /// account, and that command runs once, also where the account is known to have bridge-host.
+  @Test func aKeyWithAForcedCommandIsAnotherEntrance() async throws {
+    try await withSessions { server, home, folder in
+      let key = try await server.makeIdentity(.ed25519, name: "backup", isAuthorized: false)
+      let keys = URL(filePath: key).deletingLastPathComponent().appending(path: "authorized_keys")
+      let forced = "command=\"echo run >> \(home.file("backups")); echo backup; exit 6\" "
+      let line = try forced + String(contentsOfFile: "\(key).pub", encoding: .utf8)
+      try (String(contentsOf: keys, encoding: .utf8) + line)
+        .write(to: keys, atomically: true, encoding: .utf8)
+      let backup = server.link(home).map { $0 == server.identityFile ? key : $0 }
+      for runs in 1...2 {
+        let outcome = try await home.run(["connect"] + backup + ["127.0.0.1", "--", "true"])
+        #expect(outcome.code == 6 && outcome.text == "backup\n", "\(outcome.error)")
+        #expect(home.read("backups").split(separator: "\n").count == runs)
+        #expect(try await run(server, home).text == "session yes\n")
+      }
+      // Asked for a session, it says that there is none: of this key.
+      let named = try await home.run(
+        ["connect", "--name", "x"] + backup + ["127.0.0.1", "--", "true"])
+      #expect(named.code == 6, "\(named.error)")
+      #expect(try await run(server, home).text == "session yes\n")
+    }
+  }
+
   /// Removed by another client: the command runs once all the same, and that is known then.
   @Test func aWrongMemoryCostsARequestAndNoSecondRun() async throws {
     try await withLogin(Self.goesOn, installs: false) { server, home, folder in
