@@ -45,6 +45,35 @@ import Testing
     #expect(!names.contains { $0.hasPrefix("agent") })
   }
 
+  /// The name of a socket has at most 107 bytes, and a home directory may be deep.
+  @Test func inADeepPlaceTheAgentHasAShortName() throws {
+    let bench = try SessionBench()
+    let deep = bench.folder.appending(path: String(repeating: "d", count: 90))
+    try FileManager.default.createDirectory(at: deep, withIntermediateDirectories: true)
+    bench.environment["XDG_STATE_HOME"] = deep.path
+    bench.environment["SSH_AUTH_SOCK"] = "/tmp/agent of start"
+    let spec = bench.spec(
+      "while read line; do echo \"$SSH_AUTH_SOCK\" $(readlink -m \"$SSH_AUTH_SOCK\"); done")
+    _ = try bench.start(spec)
+    for number in 1...2 {
+      let agent = "/tmp/agent.\(number)"
+      bench.environment["SSH_AUTH_SOCK"] = agent
+      let client = try bench.attach(spec.session)
+      try client.greet()
+      try client.type("\n")
+      try client.pump { $0.text.hasSuffix(" \(agent)\n") }
+      let words = client.text.split(whereSeparator: \.isWhitespace).suffix(2)
+      #expect(words.first == "/tmp/bridge-agent-\(spec.session)/agent")
+      #expect(words.last == agent[...])
+      guard number < 2 else { break }
+      client.cut()
+    }
+    _ = try bench.run(["kill", "--session", "\(spec.session)"])
+    try waitUntil {
+      !FileManager.default.fileExists(atPath: "/tmp/bridge-agent-\(spec.session)")
+    }
+  }
+
   @Test func theEnvironmentFileHasWhatTheWriterSaidLastAndNothingAShellWouldRun() throws {
     let bench = try SessionBench()
     let spec = bench.spec(

@@ -16,6 +16,8 @@ final class SessionAgent: Sendable {
   private struct Carrying {
     let number: Int
     let task: Task<Void, Never>
+    /// Which link it is over.
+    let generation: Int
     /// Whether it was begun before the session was attached over its link.
     var isEarly: Bool
   }
@@ -30,29 +32,28 @@ final class SessionAgent: Sendable {
     var isCrowded = false
   }
 
+  private typealias Link = (link: SSHConnection, generation: Int)
+
+  let token: Identifier
   private let context: RunContext
-  private let forwarder: AgentForwarder
+  private let links: SessionLinks<SSHConnection>
+  private let path: String
   private let state = Mutex(State())
 
   /// Nil where none is forwarded. `token` names it on the host.
   init?(_ context: RunContext, _ links: SessionLinks<SSHConnection>, token: Identifier) {
     guard let path = context.settings.forwardedAgent else { return nil }
-    self.context = context
-    forwarder = AgentForwarder(
-      token: token,
-      open: { (command) throws(AppError) in try await links.channel(running: command) },
-      connect: { AgentLine(path: path, timeout: Self.limit) })
+    (self.context, self.links, self.path, self.token) = (context, links, path, token)
   }
-
-  var token: Identifier { forwarder.token }
 
   /// An agent may ask its owner, and wait for a touch.
   private static let limit = Duration.seconds(300)
 
   /// Waits until programs of the host can ask, or that does not come in time.
   func prepare() async {
+    guard let newest = try? await links.link(after: 0) else { return }
     let isReady = Promise<Void>()
-    start(isEarly: true) { isReady.fulfill(()) }
+    start(over: newest, isEarly: true) { isReady.fulfill(()) }
     let clock = context.clock
     let limit = Task(executorPreference: context.reactor) {
       try? await clock.sleep(for: Self.startLimit)
@@ -64,14 +65,16 @@ final class SessionAgent: Sendable {
 
   private static let startLimit = Duration.seconds(5)
 
-  /// The session is attached over a link.
-  func attached() {
+  /// The session is attached over a link: one channel over each. A second one in its place, opened
+  /// while the first is closed, is more than some servers take (Dropbear).
+  func attached() async {
+    guard let newest = try? await links.link(after: 0) else { return }
     let isThere = state.withLock { state in
-      guard state.carrying?.isEarly == true else { return false }
+      guard state.carrying?.generation == newest.generation else { return false }
       state.carrying?.isEarly = false
       return true
     }
-    if !isThere { start(isEarly: false) {} }
+    if !isThere { start(over: newest, isEarly: false) {} }
   }
 
   /// Gives up a channel that was opened before the session's; false where there is none.
@@ -85,37 +88,47 @@ final class SessionAgent: Sendable {
   /// The session is over.
   func end() { state.withLock { $0.carrying }?.task.cancel() }
 
-  /// Carries over the newest link in place of the one before. `isOver` is called when programs of
-  /// the host can ask, or will not.
-  private func start(isEarly: Bool, _ isOver: @escaping @Sendable () -> Void) {
+  /// Carries over a link in place of the one before. `isOver` is called when programs of the host
+  /// can ask, or will not.
+  private func start(over link: Link, isEarly: Bool, _ isOver: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard !state.isCrowded else { return isOver() }
       state.carrying?.task.cancel()
       state.newest += 1
       let number = state.newest
       let task = Task(executorPreference: context.reactor) {
-        await self.carry(isOver)
+        await self.carry(over: link.link, isOver)
         self.state.withLock { state in
           if state.carrying?.number == number { state.carrying = nil }
         }
         isOver()
       }
-      state.carrying = Carrying(number: number, task: task, isEarly: isEarly)
+      state.carrying = Carrying(
+        number: number, task: task, generation: link.generation, isEarly: isEarly)
     }
   }
 
-  /// Carries until it is replaced; a channel that ends on a link that stays is opened again.
-  private func carry(_ isReady: @escaping @Sendable () -> Void) async {
+  /// Carries until the link has ended, or another one is in its place; a channel that ends on a
+  /// link that stays is opened again.
+  private func carry(over link: SSHConnection, _ isReady: @escaping @Sendable () -> Void) async {
+    let path = path
+    let forwarder = AgentForwarder(
+      token: token,
+      open: { [links] (command) throws(AppError) in
+        guard let channel = try await links.open(command, on: link) else { throw .cancelled }
+        return channel
+      }, connect: { AgentLine(path: path, timeout: Self.limit) })
     do throws(AgentForwarder.Problem) {
       repeat {
         try await forwarder.carry(isReady: isReady)
-      } while (try? await context.clock.sleep(for: Self.pause)) != nil
+        guard (try? await context.clock.sleep(for: Self.pause)) != nil else { return }
+      } while await link.lastFailure == nil
     } catch {
       say(error)
     }
   }
 
-  /// Before it is opened again: the end of a link is known by then.
+  /// Before it is opened again: the end of the link is known by then.
   private static let pause = Duration.seconds(1)
 
   /// The server took the session's channel only after this one had made way.
@@ -137,7 +150,7 @@ final class SessionAgent: Sendable {
   private func words(for problem: AgentForwarder.Problem) -> String {
     switch problem {
     case .refused:
-      "the server opens no channel for it beside the session's (MaxSessions)."
+      "the server opens no channel for it beside the session's (as with MaxSessions 1)."
     case .tooOld:
       "bridge-host is older there; `bridgectl install \(context.shownHost)` replaces it."
     case .host(let text): text

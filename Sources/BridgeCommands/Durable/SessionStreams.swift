@@ -333,7 +333,7 @@ final class SessionStreams: Sendable {
       case .attached(let welcome):
         attached += 1
         report(welcome)
-        if welcome.role == .writer, !welcome.hasEnded { agent?.attached() }
+        if welcome.role == .writer, !welcome.hasEnded { await agent?.attached() }
         if attached > 1 {
           await predicted?.setRoundTrip(roundTrip())
           attachedAgain()

@@ -127,6 +127,7 @@ final class Keeper {
   /// Runs until the program has ended and no client is attached.
   func run() {
     Machine.keepFreedMemory()
+    defer { files.unlinkAgent() }
     var list = PollList<Token>()
     while true {
       let now = Machine.milliseconds

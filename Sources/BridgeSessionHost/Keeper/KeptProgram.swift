@@ -214,17 +214,13 @@ struct ProgramEnvironment {
     var variables = ["BRIDGE_SESSION=\(session)"]
     if let place {
       variables.append("BRIDGE_SESSION_ENV=\(place)/\(EnvironmentFile.name)")
-      let agent = "\(place)/\(SessionFiles.agentName)"
       // Where the login has no agent, start-up files may begin one of their own.
-      if Programs.agent != nil, agent.utf8.count <= longestSocket {
-        variables.append("SSH_AUTH_SOCK=\(agent)")
+      if Programs.agent != nil {
+        variables.append("SSH_AUTH_SOCK=\(SessionFiles.agentPath(of: session, in: place))")
       }
     }
     return variables.map { Array($0.utf8) }
   }
-
-  /// The longest name of a socket (sun_path with its zero).
-  private static let longestSocket = 107
 
   private static func name(of variable: [UInt8]) -> [UInt8] {
     Array(variable.prefix { $0 != UInt8(ascii: "=") })

@@ -47,6 +47,32 @@ struct SessionFiles {
   /// The link to the writer's agent, for the program.
   static let agentName = "agent"
 
+  /// The name by which programs find that link: in the session's directory `place`, or where that
+  /// is too long for a socket, in a directory in /tmp that leads there.
+  static func agentPath(of session: SessionID, in place: String) -> String {
+    let path = "\(place)/\(agentName)"
+    let isShort = path.utf8.count <= longestSocket
+    return isShort ? path : "\(AgentMessage.directory(session))/\(agentName)"
+  }
+
+  /// The longest name of a socket (sun_path with its zero).
+  private static let longestSocket = 107
+
+  /// Makes the way from /tmp, where programs need it.
+  func linkAgent() {
+    guard let place = directory.path else { return }
+    let path = "\(place)/\(Self.agentName)"
+    guard Self.agentPath(of: session, in: place) != path else { return }
+    try? Directory.ownAlone(AgentMessage.directory(session)).link(Self.agentName, to: path)
+  }
+
+  /// Removes the way from /tmp.
+  func unlinkAgent() {
+    guard let directory = try? Directory.ownAlone(AgentMessage.directory(session)) else { return }
+    directory.remove(Self.agentName)
+    Directory.removeEmpty(AgentMessage.directory(session))
+  }
+
   /// The link by which an attaching process names its agent to the keeper.
   static func agentLink(_ token: UInt64) -> String { "agent-" + String(token, radix: 16) }
 

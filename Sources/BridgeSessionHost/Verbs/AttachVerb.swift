@@ -90,7 +90,7 @@ struct AttachVerb {
   private func request(in files: SessionFiles) -> (bytes: [UInt8], link: String?) {
     let request = [LocalMessage.version, LocalMessage.attach, 0]
     let origin = Programs.variable("SSH_CONNECTION")?.split(separator: " ").first ?? ""
-    let own = files.directory.path.map { "\($0)/\(SessionFiles.agentName)" }
+    let own = files.directory.path.map { SessionFiles.agentPath(of: files.session, in: $0) }
     guard let agent = Programs.agent, agent != own else {
       return (request + (origin.isEmpty ? [] : StateRecord.eight(0) + origin.utf8), nil)
     }

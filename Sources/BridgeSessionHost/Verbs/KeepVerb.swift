@@ -52,6 +52,7 @@ enum KeepVerb {
     do throws(SystemError) {
       // It may ask before its client has attached.
       directory.link(SessionFiles.agentName, to: Programs.agent)
+      if Programs.agent != nil { files.linkAgent() }
       let program = try KeptProgram(spec, place: directory.path)
       Programs.raiseLimits()
       state.phase = .running

@@ -111,6 +111,48 @@ import Testing
     }
   }
 
+  /// Dropbear ends a connection that opens one beside another that is closed.
+  @Test func overEachLinkItHasOneChannel() async throws {
+    try await withForward { server, home, environment in
+      let program = "\(SessionFolder(of: server).path)/.local/lib/bridge/bin/bridge-host"
+      let script = """
+        #!/bin/sh
+        [ "$1" = agent ] && echo channel >> \(home.file("channels"))
+        exec \(SessionFolder.program) "$@"
+        """
+      try FileManager.default.removeItem(atPath: program)
+      try script.write(toFile: program, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+      let proxy = try await FaultProxy(to: server.port)
+      let running = try home.start(
+        ["connect", "-A"] + server.link(home, port: proxy.port) + [
+          "127.0.0.1", "--",
+          """
+          for i in 1 2 3; do until [ -e \(home.file("go"))$i ]; do sleep 0.02; done
+          until ssh-add -l >/dev/null 2>&1; do sleep 0.02; done; echo keys $i; done
+          """,
+        ], environment: environment)
+      for link in 1...3 {
+        let channels = { home.read("channels").split(separator: "\n").count }
+        try await eventually { channels() >= link }
+        try home.write("", to: "go\(link)")
+        try await running.prints((1...link).map { "keys \($0)\n" }.joined())
+        #expect(channels() == link)
+        guard link < 3 else { break }
+        // Long enough for the channel of the lost link to be opened again over the next.
+        try await proxy.inject(.refuse())
+        try await proxy.inject(.reset)
+        let failures = {
+          home.read("err-\(running.name)").components(separatedBy: "Retrying").count
+        }
+        try await eventually { failures() > link }
+        try await proxy.inject(.lift)
+      }
+      #expect(try await running.outcome().code == 0)
+      await proxy.stop()
+    }
+  }
+
   /// The one channel is the session's.
   @Test(arguments: [[], ["--name", "job"]])
   func aServerWithOneChannelKeepsItForTheSession(_ options: [String]) async throws {
