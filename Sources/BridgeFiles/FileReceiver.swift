@@ -50,9 +50,10 @@ package final class FileReceiver {
 
   /// Whether a file may be without the sender's digest: that of a host which has no tool for it.
   package var acceptsNoDigest = false
-  /// Ends what holds a part and does not write it, so that it can be had; false where that writes,
-  /// or cannot be found. Nil where nothing is to be ended.
-  package var displace: (@Sendable (OpenFile) -> Bool)?
+  /// Waits for the end of what holds a part, and ends what does not write it; false where that
+  /// writes on, or cannot be found. It is given a way to take the part. Nil where nothing is to be
+  /// ended or waited for.
+  package var displace: (@Sendable (OpenFile, () -> Bool) -> Bool)?
   /// What happened since this was emptied.
   package var events: [FileEvent] = []
   /// The file that began last.
@@ -181,7 +182,7 @@ package final class FileReceiver {
 
   /// Locks a part for this receiver.
   func take(_ part: OpenFile) -> Bool {
-    part.lock() || displace?(part) == true && part.lock()
+    part.lock() || displace?(part, part.lock) == true && part.lock()
   }
 
   /// What of the claimed file is there: the part that was acknowledged, or another one, whose bytes

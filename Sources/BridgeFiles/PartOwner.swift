@@ -76,15 +76,18 @@ final class PartOwner {
     (self.file, self.part, self.place, self.stamp) = (file, part, place, stamp)
   }
 
+  /// Given a part and a way to take it.
+  typealias Displace = @Sendable (OpenFile, () -> Bool) -> Bool
+
   /// Takes part in a run, for as long as the result lives.
   ///
   /// - Parameters:
   ///   - stamp: of the moment, 16 bytes; of use where the run takes the part over.
-  ///   - displace: ends what holds the part and does not write it.
+  ///   - displace: waits for the end of what holds the part, and ends what does not write it.
   /// - Throws: `busy` where another run writes the part, or this one lost it; what keeps the files
   ///   from being made.
   static func join(
-    _ run: Identifier, at place: Place, stamp: [UInt8], displace: ((OpenFile) -> Bool)? = nil
+    _ run: Identifier, at place: Place, stamp: [UInt8], displace: Displace? = nil
   ) throws(FileFault) -> PartOwner {
     do throws(SystemFailure) {
       for _ in 0..<attempts {
@@ -182,11 +185,12 @@ final class PartOwner {
 
   private static func takeOver(
     _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8],
-    _ displace: ((OpenFile) -> Bool)?
+    _ displace: Displace?
   ) throws(SystemFailure) -> PartOwner {
-    if !file.lock(byte: membership, .alone) {
-      guard let displace, let held = try? place.directory.reopen(place.part), displace(held),
-        file.lock(byte: membership, .alone)
+    let isFree = { file.lock(byte: membership, .alone) }
+    if !isFree() {
+      guard let displace, let held = try? place.directory.reopen(place.part),
+        displace(held, isFree), isFree()
       else { throw .locked }
     }
     var part: OpenFile?

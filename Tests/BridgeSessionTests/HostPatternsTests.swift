@@ -85,7 +85,7 @@ import Testing
     let clock = ManualClock()
     let names = HostPatterns([[42]], host: "far", clock: clock)
     let command = names.command()
-    let channel = ScriptedChannel(command.text)
+    let channel = ScriptedChannel(command.text, endsWithInput: false)
     if isHeard { channel.send(Array(command.marker.utf8)) }
     async let error = failure { try await names.carry(over: channel, command) }
     // The watch for the marker may be over before it began.

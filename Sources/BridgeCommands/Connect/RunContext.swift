@@ -1,6 +1,7 @@
 import BridgeDiagnostics
 import BridgeErrors
 import BridgeReactor
+import BridgeRecovery
 import BridgeSSH
 import BridgeTerminal
 import BridgeTransport
@@ -89,6 +90,12 @@ struct RunContext: Sendable {
   /// The user ended the link: no error.
   func logDisconnect() {
     reporter.log("bridgectl: disconnected from \(host).")
+  }
+
+  /// Says that the link is back, where `event` is that.
+  func reportReturn(_ event: RecoveryEvent) {
+    guard case .recovered(let time, let attempts, isFirst: false) = event.step else { return }
+    reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
   }
 
   /// Reports the negotiated algorithms and the problems beside them.

@@ -60,7 +60,20 @@ extension CopyWork {
     // Either end removes the part of a file that it could not copy.
     state.withLock { $0.goesOn = false }
     reportEnd()
+    reportPartOfAll()
     context.fail(error, await newest?.lastRefusal)
+  }
+
+  /// What there is of several sources or a tree that are not all copied, and where it ended.
+  private func reportPartOfAll() {
+    guard !isOnly else { return }
+    let state = state.withLock(\.self)
+    guard state.ledger.copied > 0 || state.isInto else { return }
+    let summary = state.ledger.summary(state.progress, after: ContinuousClock.now - start)
+    reporter.log("bridgectl: " + summary)
+    guard state.isInto else { return }
+    let place = PeerText.escaped(state.current.place.text, limit: 1024)
+    reporter.log("bridgectl: \(place) is not, nor what comes after it.")
   }
 
   func report(_ events: [FileEvent], ofStream stream: Int) async {

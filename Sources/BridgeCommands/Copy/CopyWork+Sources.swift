@@ -3,6 +3,7 @@ import BridgeFiles
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
+import BridgeTransport
 import BridgeWaiting
 
 // The sources of a copy: which there are, and one after the other.
@@ -68,7 +69,15 @@ extension CopyWork {
     var attempts = CopyAttempts()
     while true {
       let command = search.command()
-      let channel = try await links[0].channel(running: command.text)
+      let channel: any ByteChannel
+      do throws(AppError) {
+        channel = try await links[0].channel(running: command.text)
+      } catch {
+        guard case .sshOutcomeUnknown = error,
+          attempts.goesOn(after: .finished(status: nil), .init())
+        else { throw error }
+        continue
+      }
       switch try await search.carry(over: channel, command) {
       case .found(let names): return names
       case .unavailable(let reason):

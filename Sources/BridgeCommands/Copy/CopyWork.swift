@@ -121,10 +121,7 @@ final class CopyWork: LinkWork {
 
   func giveUp(_ failure: CommandFailure, side: Int) async { await links[side].fail(failure.error) }
 
-  func see(_ event: RecoveryEvent) {
-    guard case .recovered(let time, let attempts, isFirst: false) = event.step else { return }
-    reporter.log("bridgectl: \(LinkStatus.back(after: time, attempts))")
-  }
+  func see(_ event: RecoveryEvent) { context.reportReturn(event) }
 
   func progress(over link: Int) async -> LinkUse.Progress {
     let (carried, settled) = state.withLock { state in
@@ -294,11 +291,24 @@ final class CopyWork: LinkWork {
       }
       channel = opened
     } catch {
-      return .refused(error)
+      guard case .sshOutcomeUnknown = error else { return .refused(error) }
+      return await end(.finished(status: nil), of: transfer, &attempts)
     }
     do throws(AppError) {
       let outcome = try await transfer.carry(over: channel, command, usesTools: usesTools)
       return try await step(after: outcome, of: transfer, &attempts)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// A channel that was closed in place of an answer, as Dropbear does at times where another one
+  /// has just ended: what copies may begin again.
+  private func end(
+    _ ending: ByteChannelEnding, of transfer: FileTransfer, _ attempts: inout CopyAttempts
+  ) async -> Step {
+    do throws(AppError) {
+      return try await step(after: .ended(ending), of: transfer, &attempts)
     } catch {
       return .failed(error)
     }

@@ -51,6 +51,12 @@ package enum CommandAdvice {
 
   /// What replaces the hint of a failure, where bridgectl knows better; nil for most.
   package static func remedy(for error: AppError) -> Row? {
+    if FileFailure.isOfAnotherCopy(error) {
+      return """
+        It is ended with Ctrl-C where it runs, or ends when it is done. After that the same \
+        command goes on with what is there.
+        """
+    }
     guard SessionFailure.isOfAStoppedKeeper(error) else { return nil }
     return """
       That process of the host is stopped, or its disk hangs. `kill -CONT` there wakes one that is \
@@ -80,8 +86,8 @@ package enum CommandAdvice {
     "sshAuthenticationFailed": "`-l` names the user, `-i` a key file.",
     "sshKeyInvalid": "`-i` names a key file.",
     "sshHostKeyUnknown": """
-    On a terminal bridgectl asks whether to accept it; `--host-key accept-new` accepts a new key \
-    without asking.
+    `--host-key ask` asks on a terminal whether to accept it; `--host-key accept-new` accepts a \
+    new key without asking.
     """,
     "sshOutcomeUnknown": "With `--idempotent` it is run again automatically.",
     "sshAlgorithmMismatch":

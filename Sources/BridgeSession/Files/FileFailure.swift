@@ -42,12 +42,19 @@ package enum FileFailure {
     case .shrank: "it became shorter while it was read"
     case .unsafeName: "it has a name that no file can have here"
     case .unsafeLink: "it is a symbolic link that leads out of the copied directory"
-    case .busy: "another copy is writing it"
+    case .busy: otherCopy
     case .mismatch: "what was written is not what was read"
     case .tooLarge: "it has too many directories inside each other, or too many names in one"
     case .needsRecursion: "it is a directory; -r copies directories"
     case .version: "\(SessionFailure.otherVersion) of the file protocol"
     }
+  }
+
+  private static let otherCopy = "another copy is writing it"
+
+  /// Whether a file is not copied because another copy writes it.
+  package static func isOfAnotherCopy(_ error: AppError) -> Bool {
+    if case .fileWriteError(_, otherCopy) = error { true } else { false }
   }
 
   /// Why a destination does not do for several sources.

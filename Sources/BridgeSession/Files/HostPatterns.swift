@@ -89,6 +89,7 @@ package struct HostPatterns: Sendable {
       await channel.close()
       return try outcome(of: ending, answer)
     }
+    if case .success(.some) = result { _ = await channel.ending(clock) }
     await channel.close()
     if answer.hasBegun { unheard?.hear() }
     if let names = try result.get() { return .found(names) }
@@ -134,6 +135,8 @@ package struct HostPatterns: Sendable {
         isSent = true
         watch.stop()
         guard (try? await channel.write(request)) != nil else { return nil }
+        // It ends by itself then: a channel that is closed before may cost the next one (Dropbear).
+        try? await channel.finish()
       }
       count += bytes.count
       guard count <= Self.limit else {

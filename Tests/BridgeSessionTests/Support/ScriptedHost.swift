@@ -22,8 +22,15 @@ final class ScriptedChannel: ByteChannel {
   private let state = Mutex(State())
   private let end: ByteChannelEnding
 
-  init(_ command: String, ending: ByteChannelEnding = .finished(status: 0)) {
+  /// Whether what runs there ends with its input.
+  private let endsWithInput: Bool
+
+  init(
+    _ command: String, ending: ByteChannelEnding = .finished(status: 0),
+    endsWithInput: Bool = true
+  ) {
     self.command = command
+    self.endsWithInput = endsWithInput
     end = ending
   }
 
@@ -162,7 +169,7 @@ final class ScriptedChannel: ByteChannel {
     watcher?.resume()
   }
 
-  func finish() async throws(AppError) { hangUp() }
+  func finish() async throws(AppError) { if endsWithInput { hangUp() } }
 
   func close() async { hangUp() }
 

@@ -144,7 +144,30 @@ import Testing
     }
   }
 
-  /// A full disk holds for all others; that another run writes one of them does not.
+  /// It holds for all that come after it: what is there, and where it ended, is said.
+  @Test(.enabled(if: geteuid() == 0), arguments: [true, false])
+  func aFullDiskIsSaidWithWhatWasCopied(isPut: Bool) async throws {
+    try await withSessions { server, home, _ in
+      try makeDirectory(home.file("d"))
+      let mount = try await home.run(
+        ["-t", "tmpfs", "-o", "size=2m", "none", home.file("d")], program: "/bin/mount")
+      guard mount.code == 0 else { return }
+      let first = try home.fill("a", 1 << 20)
+      _ = try home.fill("b", 4 << 20)
+      try home.write("c", to: "c")
+      let outcome = try await server.copy(operands(home, isPut: isPut, ["a", "b", "c"]), home)
+      let copied = home.data("d/a")
+      _ = try await home.run(["-l", home.file("d")], program: "/bin/umount")
+      #expect(outcome.code == 73 && copied == first, "\(outcome.error)")
+      #expect(outcome.error.contains("copied 1 file, "), "\(outcome.error)")
+      #expect(
+        outcome.error.contains("\(home.file("b")) is not, nor what comes after it."),
+        "\(outcome.error)")
+      #expect(outcome.lastLine.contains("[insufficientDiskSpace]"), "\(outcome.error)")
+    }
+  }
+
+  /// That another run writes one of them does not hold for the others.
   @Test func oneThatAnotherRunWritesIsNamedAndTheOthersAreCopied() async throws {
     try await withSessions { server, home, _ in
       _ = try home.fill("a", 24 << 20)

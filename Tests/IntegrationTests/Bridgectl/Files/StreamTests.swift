@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -133,6 +134,25 @@ import Testing
     }
   }
 
+  /// What was under way when it was ended is still written then.
+  @Test func anEndedCopyGoesOnAtOnceOverASlowLink() async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 12 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(1 << 20))
+      let arguments = operands(home, isPut: true)
+      let running = try home.start(["cp"] + server.link(home, port: proxy.port) + arguments)
+      try await eventually { home.remains().contains { home.size($0) > 2 << 20 } }
+      running.child.signal(SIGTERM)
+      #expect(try await running.outcome().code == 143)
+      let second = try await server.copy(arguments + ["--json"], home, port: proxy.port)
+      await proxy.stop()
+      #expect(second.code == 0 && home.data("b") == data, "\(second.error)")
+      #expect(try second.events("copyContinued").count == 1, "\(second.error)")
+      #expect(home.remains().isEmpty)
+    }
+  }
+
   /// With the tools of a host there is one stream, and that is said.
   @Test func aHostWithoutBridgeHostTakesOneStream() async throws {
     try await withSessions(installs: false) { server, home, _ in
@@ -188,6 +208,7 @@ import Testing
       let second = try await server.copy(arguments, home, port: proxy.port)
       #expect(second.code == 73, "\(second.error)")
       #expect(second.error.contains("another copy is writing it"), "\(second.error)")
+      #expect(second.error.contains("Ctrl-C where it runs"), "\(second.error)")
       try await proxy.heal()
       let first = try await running.outcome()
       await proxy.stop()
