@@ -13,10 +13,10 @@ package struct LogsCommand: AsyncParsableCommand {
     commandName: "logs",
     abstract: "Print the output of a durable session.",
     discussion: """
-      Prints from the oldest output that is kept, or from the offset of --from: standard output \
-      on standard output, standard error on standard error. With -f until the program ends. It \
-      attaches to nothing and commits nothing. A lost link is restored, and printing continues at \
-      the next byte.
+      Prints from the oldest output that is kept, from the offset of --from, or the last lines \
+      with --tail: standard output on standard output, standard error on standard error. With -f \
+      until the program ends. It attaches to nothing and commits nothing. A lost link is restored, \
+      and printing continues at the next byte.
 
       The exit status is 0, or 74 if bytes from --from on, or in the middle, or all of them are no \
       longer kept.
@@ -24,6 +24,7 @@ package struct LogsCommand: AsyncParsableCommand {
       EXAMPLES:
           bridgectl logs build.example build
           bridgectl logs -f build.example 3f2a > build.log
+          bridgectl logs -f --tail 20 build.example build
           bridgectl logs --from 1048576 build.example build
       """)
 
@@ -33,6 +34,11 @@ package struct LogsCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The offset of the first byte to print.", valueName: "OFFSET"))
   package var from: String?
 
+  @Option(
+    name: [.customShort("n"), .long],
+    help: ArgumentHelp("Only the last lines, of both streams together.", valueName: "LINES"))
+  package var tail: String?
+
   @OptionGroup package var link: LinkArguments
 
   @Argument(help: SessionArgument.help)
@@ -41,33 +47,60 @@ package struct LogsCommand: AsyncParsableCommand {
   /// Creates the command with its defaults.
   package init() {}
 
-  /// The first byte to print; nil for the oldest that is kept.
+  /// What is printed first.
+  package enum Beginning: Sendable, Equatable {
+    case oldest
+    case offset(UInt64)
+    case lastLines(Int)
+  }
+
+  /// More lines than a person reads, few enough to remember where they begin.
+  private static let mostLines = 1_000_000
+
+  /// What is printed first, as the options have it.
   ///
-  /// - Throws: `validationError` for what is no offset.
-  package static func offset(_ text: String?) throws(AppError) -> UInt64? {
-    guard let text else { return nil }
-    guard text.utf8.allSatisfy({ (48...57).contains($0) }), let offset = UInt64(text),
-      offset < Limits.offset
-    else {
-      throw .validationError(
-        field: "--from", message: "\"\(PeerText.escaped(text, limit: 64))\" is not an offset.")
+  /// - Throws: `validationError` for what is no offset or no number of lines, and for both.
+  package static func beginning(
+    from: String?, tail: String?
+  ) throws(AppError) -> Beginning {
+    switch (from, tail) {
+    case (nil, nil): return .oldest
+    case (let text?, nil):
+      return .offset(try number(text, below: Limits.offset, "--from", "an offset"))
+    case (nil, let text?):
+      let limit = UInt64(mostLines) + 1
+      let lines = try number(text, below: limit, "--tail", "a number of lines up to \(mostLines)")
+      return .lastLines(Int(lines))
+    case (.some, .some):
+      throw .validationError(field: "--tail", message: "It does not go with --from.")
     }
-    return offset
+  }
+
+  private static func number(
+    _ text: String, below limit: UInt64, _ field: String, _ meaning: String
+  ) throws(AppError) -> UInt64 {
+    guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(text),
+      number < limit
+    else {
+      let shown = PeerText.escaped(text, limit: 64)
+      throw .validationError(field: field, message: "\"\(shown)\" is not \(meaning).")
+    }
+    return number
   }
 
   /// Ends the process with the exit code.
   package func run() async throws {
-    let (link, session, from, follow) = (link, session, from, follow)
-    let options = { () throws(AppError) in try Self.offset(from) }
+    let (link, session, from, tail, follow) = (link, session, from, tail, follow)
+    let options = { () throws(AppError) in try Self.beginning(from: from, tail: tail) }
     // Over all generations of the link.
     let progress = Mutex(OutputProgress())
     await SessionArgument.run(link, session, options) { (selector, start) in
       SessionQuery.Body(
         ask: { scope async throws(AppError) -> RunContext.Ending in
           let id = try await scope.resolve(selector)
-          progress.withLock { $0.begin(at: start) }
-          return try await LogPrinter(scope: scope, progress: progress)
-            .print(id, follows: follow)
+          let printer = LogPrinter(scope: scope, progress: progress)
+          try await printer.begin(id, at: start)
+          return try await printer.print(id, follows: follow)
         }, progress: { progress.withLock { $0.position } })
     }
   }
@@ -79,6 +112,48 @@ private struct LogPrinter: Sendable {
   let progress: Mutex<OutputProgress>
   /// On a terminal, what it would answer is taken out.
   let filter = Mutex(MuteFilter())
+
+  /// Finds where to begin, over the first link that brings the answer.
+  func begin(_ session: SessionID, at start: LogsCommand.Beginning) async throws(AppError) {
+    guard !progress.withLock(\.hasBegun) else { return }
+    let offset: UInt64?
+    switch start {
+    case .oldest: offset = nil
+    case .offset(let from): offset = from
+    case .lastLines(let count): offset = try await beginning(ofLast: count, in: session)
+    }
+    progress.withLock { $0.begin(at: offset) }
+  }
+
+  /// So much is read first for each line that is wanted, in bytes.
+  private static let usualLine: UInt64 = 128
+  private static let smallestLook: UInt64 = 16 << 10
+
+  /// Where the last lines begin; nil for the oldest output that is kept. Looks from the end
+  /// backwards, further each time.
+  private func beginning(
+    ofLast count: Int, in session: SessionID
+  ) async throws(AppError) -> UInt64? {
+    let listed = try await scope.sessions.list().first { $0.session == session }
+    guard let status = listed else {
+      throw .durableSessionNotFound(host: scope.context.settings.givenHost, id: "\(session)")
+    }
+    let (oldest, newest) = (status.oldest, status.newest)
+    var look = max(Self.smallestLook, UInt64(count) * Self.usualLine)
+    while newest > oldest {
+      let isAll = look >= newest - oldest
+      let from = isAll ? oldest : newest - look
+      var lines = LastLines(count, from: from, beginsLine: isAll)
+      _ = try await scope.sessions.read(session, from: from) { chunk in
+        lines.take(chunk)
+        return true
+      }
+      if let offset = lines.beginning { return offset }
+      guard !isAll else { return nil }
+      look *= 8
+    }
+    return count == 0 ? newest : nil
+  }
 
   func print(
     _ session: SessionID, follows: Bool

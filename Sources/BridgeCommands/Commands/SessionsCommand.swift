@@ -42,6 +42,12 @@ package struct SessionsCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let sessions = try await scope.sessions.list().filter { !isLimited || $0.isRunning }
     guard scope.context.request.isJSON else {
+      let reporter = scope.context.reporter
+      // A person sees that there was an answer; a script reads an empty list.
+      if sessions.isEmpty, reporter.style.isTerminal {
+        let verb = isLimited ? "runs" : "is"
+        reporter.log("bridgectl: no durable session \(verb) on \(reporter.style.target).")
+      }
       let width =
         scope.context.local.outputIsTerminal ? TerminalModes.size(of: 1)?.columns : nil
       return await scope.write(SessionTable.text(sessions, now: WallClock.seconds, width: width))

@@ -8,7 +8,8 @@ package struct OutputProgress: Sendable, Equatable {
   private var asked: Range<UInt64>?
   /// What is missing before the oldest byte that is kept.
   private var oldest: Range<UInt64>?
-  private var hasBegun = false
+  /// Whether it is known where to begin.
+  package private(set) var hasBegun = false
   private var isExact = false
   private var hasPrinted = false
 

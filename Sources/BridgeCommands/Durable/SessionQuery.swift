@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeRecovery
 import BridgeSSH
 import BridgeSession
 import BridgeSessionProtocol
@@ -88,6 +89,9 @@ final class SessionQuery: LinkWork {
     LinkUse.Progress(bytes: body.progress())
   }
 
+  /// A program that prints nothing for a while shows nothing of it.
+  func see(_ event: RecoveryEvent) { context.reportReturn(event) }
+
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
 
   func use(_ connection: any Connection, _ generation: Int) async {
@@ -168,9 +172,10 @@ extension RunContext {
   /// - Parameters:
   ///   - reason: why the end is not known, where it is not.
   ///   - missing: bytes of its output that are no longer kept. No run is a success without them.
+  ///   - wasAsked: whether this run has sent the signal that may have ended it.
   func ending(
     _ end: ProgramEnd?, reason: String = "its end is not recorded",
-    missing: Range<UInt64>? = nil
+    missing: Range<UInt64>? = nil, wasAsked: Bool = false
   ) -> Ending {
     switch end {
     case .exited(let status):
@@ -180,7 +185,7 @@ extension RunContext {
       }
       return .success(ExitCode(.status(Int(status))))
     case .signaled(let number, _):
-      reporter.log("bridgectl: \(SessionText.signal(number)) ended it.")
+      if !wasAsked { reporter.log("bridgectl: \(SessionText.signal(number)) ended it.") }
       let name = SessionText.signalNames[number] ?? "\(number)"
       facts.withLock { $0.remote = .signal(name) }
       _ = missing.map(gap)

@@ -183,7 +183,28 @@ import Testing
       let outcome = try await running.outcome()
       #expect(outcome.code == 0, "\(outcome.error)")
       #expect(outcome.text == (1...400).map { "line \($0) of many words\n" }.joined())
+      #expect(outcome.error.contains("The link is back after"), "\(outcome.error)")
       await proxy.stop()
+    }
+  }
+
+  /// As tail(1) has them, also where more is read than the first look back brings.
+  @Test func logsBeginAtTheLastLines() async throws {
+    try await withSessions { server, home, _ in
+      let id = try await start(
+        server, home, "seq 1 100; head -c 100000 /dev/zero | tr '\\0' x; echo; printf end")
+      let link = server.link(home) + ["127.0.0.1", id]
+      _ = try await home.run(["wait"] + link)
+      let long = String(repeating: "x", count: 100_000) + "\nend"
+      let all = (1...100).map { "\($0)\n" }.joined() + long
+      for (count, text) in [
+        ("1", "end"), ("2", long), ("3", "100\n" + long), ("1000", all), ("0", ""),
+      ] {
+        let outcome = try await home.run(["logs", "-n", count] + link)
+        #expect(outcome.code == 0 && outcome.text == text, "\(count): \(outcome.error)")
+      }
+      let both = try await home.run(["logs", "--tail", "1", "--from", "1"] + link)
+      #expect(both.code == 64 && both.error.contains("--from"), "\(both.error)")
     }
   }
 
