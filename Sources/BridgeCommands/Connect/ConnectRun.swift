@@ -221,6 +221,8 @@ struct ConnectRun: Sendable {
   private func shutDown(_ forwards: RunForwards?, abandonsWork: Bool = false) async {
     if abandonsWork { work.abandon() }
     context.facts.withLock { $0.isOver = true }
+    // Its keys are closed: what a banner offered would not be there.
+    view.end()
     await work.close()
     await forwards?.close()
     await supervisor.shutDown()
@@ -233,6 +235,7 @@ struct ConnectRun: Sendable {
     circumstances.wasUp = context.facts.withLock { $0.wasUp }
     circumstances.hadKeyboard = keyboard?.wasOpened == true
     circumstances.isTerminal = reporter.style.isTerminal
+    let hadTerminal = context.wantsTerminal && circumstances.wasUp
     let ending = RunEnding(result, signal: signal, circumstances)
     // What a lost link brought may be queued for a slow reader. A signal ends that, too.
     await drain(isBrief: signal != nil)
@@ -241,8 +244,9 @@ struct ConnectRun: Sendable {
     await context.giveBackScreen()
     if ending.leavesLine { reporter.leaveLine() }
     TerminalModes.restore()
-    if reporter.style.isSSH, circumstances.hadKeyboard {
-      reporter.log("Connection to \(context.host) closed.")
+    if reporter.style.isSSH, !ending.isFailure, circumstances.hadKeyboard || hadTerminal {
+      let host = PeerText.escaped(context.settings.endpoint.host, limit: 128)
+      reporter.log("Connection to \(host) closed.\r")
     }
     if context.facts.withLock({ $0.hasDisconnected }) { context.logDisconnect() }
     if let farewell = work.farewell { reporter.log("bridgectl: \(farewell)") }

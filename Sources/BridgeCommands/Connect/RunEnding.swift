@@ -34,6 +34,9 @@ package struct RunEnding: Sendable, Equatable {
   /// Whether the cursor is to leave its line first.
   package var leavesLine: Bool
 
+  /// Whether the last words are those of a failure.
+  package var isFailure: Bool { if case .failure = words { true } else { false } }
+
   /// The ending of a run that came to `result`, or that a signal ended, with its exit code.
   package init(
     _ result: Result<ExitCode, CommandFailure>, signal: Int32?, _ circumstances: Circumstances

@@ -482,10 +482,10 @@ final class DurableWork: LinkWork {
       // What is said of the end would vanish with the screen of a program.
       await streams.giveBackScreen()
       // As with ssh, whatever the program made of it.
-      if state.withLock({ $0.interruption == .passedOn }) {
-        return context.finish(.success(.interrupted))
-      }
-      context.finish(context.ending(end, missing: missing))
+      let interruption = state.withLock(\.interruption)
+      if interruption == .passedOn { return context.finish(.success(.interrupted)) }
+      context.finish(
+        context.ending(end, missing: missing, wasAsked: interruption == .hangsUp))
     case .failed(let error): await fail(error)
     case .outputClosed:
       // As with SSH, a command whose output has no reader any more does not go on forever.

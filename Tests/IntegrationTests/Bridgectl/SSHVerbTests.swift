@@ -206,7 +206,19 @@ import Testing
       try await screen.see("~.\r\n")
       screen.type("%.")
       #expect(await screen.end() == 255)
-      #expect(screen.transcript.contains("Connection to box closed."))
+      #expect(screen.transcript.contains("Connection to 127.0.0.1 closed."))
+    }
+  }
+
+  /// The name or address that was dialed, and also where only the host has a terminal.
+  @Test func theEndOfATerminalIsALineOfItsOwn() async throws {
+    try await withSSH { _, home in
+      let config = ["-F", home.file(".ssh/config")]
+      for words in [["-tt", "box", "exit 3"], ["-q", "-tt", "box", "exit 3"], ["box", "exit 3"]] {
+        let theirs = try await home.run(config + words, program: "/usr/bin/ssh")
+        let ours = try await home.ssh(words)
+        #expect((ours.code, ours.error) == (3, theirs.error))
+      }
     }
   }
 }

@@ -117,6 +117,20 @@ import Testing
     }
   }
 
+  /// Without its session the banner would be that of a plain shell, with keys that are closed.
+  @Test func detachingInAnOutageSaysHowToReturnAndNoMore() async throws {
+    try await withShell { scene, screen in
+      try await scene.proxy.inject(.refuse())
+      try await scene.proxy.inject(.reset)
+      try await screen.see("; the session goes on")
+      screen.type("\r~d")
+      #expect(await screen.end() == 0)
+      #expect(screen.isRestored)
+      #expect(screen.words.contains("detached from session"))
+      #expect(!screen.words.contains("Abort"), "\(screen.words)")
+    }
+  }
+
   /// As after Ctrl-S: the words of the end are not waited for. As ssh does.
   @Test(arguments: [("~.", 130), ("~d", 0)] as [(String, Int32)])
   func aTerminalThatTakesNothingIsLeft(_ escape: String, _ code: Int32) async throws {
