@@ -195,6 +195,8 @@ package final class FileReceiver {
     }
     if let file = try? place.directory.reopen(temporary(place.name)) {
       guard take(file) else { throw FileFault(.busy) }
+      // The run that was waited for has ended with all of it: what it wrote is the file itself now.
+      guard file.isNamed(temporary(place.name), in: place.directory) else { return }
       guard let size = try? file.status().size else { return }
       let isKnown = claimed.offset > 0 && claim.boot == boot && size >= claimed.offset
       if isKnown {

@@ -89,17 +89,40 @@ final class PartOwner {
   static func join(
     _ run: Identifier, at place: Place, stamp: [UInt8], displace: Displace? = nil
   ) throws(FileFault) -> PartOwner {
+    var displace = displace
     do throws(SystemFailure) {
       for _ in 0..<attempts {
         guard let file = try openOwner(at: place), lock(file, at: place) else { continue }
-        defer { _ = file.lock(byte: change, .none) }
-        if let owner = try known(run, file, place) { return owner }
-        return try takeOver(file, place, by: run, stamp: stamp, displace)
+        if let owner = try enter(run, file, place, stamp: stamp) { return owner }
+        // Streams that end need the lock for it: it is not held meanwhile.
+        guard let ends = displace.take() else { throw .locked }
+        if let held = try? place.directory.reopen(place.part), !ends(held, { isFree(file) }) {
+          throw .locked
+        }
       }
       throw .locked
     } catch {
       throw error == .locked ? FileFault(.busy) : error.ofTarget
     }
+  }
+
+  /// Joins the run that has the part, or takes the part over; nil where another run holds it. The
+  /// lock of the file is given back.
+  private static func enter(
+    _ run: Identifier, _ file: OpenFile, _ place: Place, stamp: [UInt8]
+  ) throws(SystemFailure) -> PartOwner? {
+    defer { _ = file.lock(byte: change, .none) }
+    if let owner = try known(run, file, place) { return owner }
+    guard file.lock(byte: membership, .alone) else { return nil }
+    return try takeOver(file, place, by: run, stamp: stamp)
+  }
+
+  /// Whether no stream of a run holds the part.
+  private static func isFree(_ file: OpenFile) -> Bool {
+    guard file.lock(byte: change, .alone) else { return false }
+    defer { _ = file.lock(byte: change, .none) }
+    guard file.lock(byte: membership, .alone) else { return false }
+    return file.lock(byte: membership, .none)
   }
 
   /// The part as a run left it that wrote all of it; nil where another run took it over.
@@ -184,15 +207,8 @@ final class PartOwner {
   }
 
   private static func takeOver(
-    _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8],
-    _ displace: Displace?
+    _ file: OpenFile, _ place: Place, by run: Identifier, stamp: [UInt8]
   ) throws(SystemFailure) -> PartOwner {
-    let isFree = { file.lock(byte: membership, .alone) }
-    if !isFree() {
-      guard let displace, let held = try? place.directory.reopen(place.part),
-        displace(held, isFree), isFree()
-      else { throw .locked }
-    }
     var part: OpenFile?
     do throws(SystemFailure) {
       let opened = try openPart(at: place)

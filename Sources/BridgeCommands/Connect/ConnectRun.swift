@@ -252,6 +252,7 @@ struct ConnectRun: Sendable {
     if let farewell = work.farewell { reporter.log("bridgectl: \(farewell)") }
     switch ending.words {
     case .none: break
+    case .failure where signal != nil && reporter.style.isSSH: break
     case .disconnected: context.logDisconnect()
     case .failure(let failure):
       context.facts.withLock { $0.caseName = failure.error.caseName }

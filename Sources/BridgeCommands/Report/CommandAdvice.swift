@@ -1,4 +1,5 @@
 package import BridgeErrors
+import BridgeSSH
 import BridgeSession
 
 /// What bridgectl adds to the hints of BridgeErrors: those speak to the user of any program, so
@@ -56,6 +57,10 @@ package enum CommandAdvice {
         It is ended with Ctrl-C where it runs, or ends when it is done. After that the same \
         command goes on with what is there.
         """
+    }
+    if case .sshKeyInvalid(let reason) = error, KeyRules.isReason(reason) {
+      return Row(
+        "Another key helps, or another value; this shows where it is set:", "bridgectl config HOST")
     }
     guard SessionFailure.isOfAStoppedKeeper(error) else { return nil }
     return """

@@ -40,8 +40,8 @@ public actor SSHConnection: Connection {
   /// What the login was made with.
   private nonisolated let admitted = Mutex(String?.none)
 
-  /// The fingerprint of the user's key that the login was made with, `certificate`, or the name of
-  /// the method (RFC 4252); nil before a login.
+  /// The fingerprint of the user's key that the login was made with, or of what its certificate
+  /// grants, or the name of the method (RFC 4252); nil before a login.
   package nonisolated var admission: String? { admitted.withLock(\.self) }
 
   func admit(_ admission: String?) { admitted.withLock { $0 = admission } }

@@ -39,6 +39,11 @@ package struct KeyRules: Sendable, Equatable {
     refusal(ofRSAKey: blob, "The host's")
   }
 
+  /// Whether a reason not to use a key is one of these rules.
+  package static func isReason(_ reason: String) -> Bool {
+    reason.hasPrefix("PubkeyAcceptedAlgorithms ") || reason.contains("; RequiredRSASize ")
+  }
+
   private func refusal(ofRSAKey blob: [UInt8], _ owner: String) -> String? {
     guard let bits = Self.bitsOfRSA(blob), bits < smallestRSA else { return nil }
     return "\(owner) RSA key has \(bits) bits; RequiredRSASize asks for \(smallestRSA)."

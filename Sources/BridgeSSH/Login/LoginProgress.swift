@@ -23,8 +23,8 @@ package struct LoginProgress: Sendable {
   package private(set) var reason: String?
   /// The number of keys that an agent holds, and of those that are offered.
   package private(set) var listed: (held: Int, offered: Int)?
-  /// What the server has accepted: the fingerprint of a key, `certificate` for one of those, since
-  /// they change by the day; else the method.
+  /// What the server has accepted: the fingerprint of a key, of what a certificate grants, since
+  /// those are issued again and again; else the method.
   package private(set) var admission: String?
   /// Whether an RSA key was among those.
   package private(set) var hasRefusedRSA = false
@@ -82,8 +82,11 @@ package struct LoginProgress: Sendable {
   /// it is there for stands beside it.
   package mutating func admit() {
     guard case .made(let method, _) = offer else { return }
-    let isCertificate = key.flatMap { PublicKeyAlgorithm(keyType: $0.type) }?.isCertificate == true
-    admission = isCertificate ? "certificate" : key?.fingerprint ?? admission ?? method
+    if let key, let certificate = UserCertificate(blob: key.blob) {
+      admission = "certificate:" + Base64.encode(Digest.sha256(certificate.grant), padded: false)
+    } else {
+      admission = key?.fingerprint ?? admission ?? method
+    }
   }
 
   /// No credential is left; `methods` are those that the server takes, where it was asked.

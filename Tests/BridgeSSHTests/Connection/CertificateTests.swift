@@ -47,6 +47,27 @@ import Testing
     await connection.close()
   }
 
+  /// As they are issued again each day, for another key too; a forced command is another way in.
+  @Test func whatItGrantsTellsOneFromAnother() async throws {
+    try await withAuthority { server, folder in
+      func admission(_ type: SSHKeyType, _ options: String...) async throws -> String? {
+        let key = folder.file("\(UUID())")
+        try KeyGen.run("-q", "-t", type.rawValue, "-N", "", "-f", key)
+        let authority = ["-q", "-s", folder.file("ca"), "-I", "ann", "-n", server.user]
+        _ = try Program.run(KeyGen.path, authority + options + ["\(key).pub"])
+        let connection = connection(to: server, [.keyFile(key)])
+        try await connection.connect()
+        await connection.close()
+        return connection.admission
+      }
+      let first = try await admission(.ed25519)
+      #expect(first?.hasPrefix("certificate:") == true)
+      #expect(try await admission(.rsa, "-z", "7", "-V", "+1h") == first)
+      #expect(try await admission(.ed25519, "-O", "force-command=true") != first)
+      #expect(try await admission(.ed25519, "-n", "\(server.user),other") != first)
+    }
+  }
+
   @Test(arguments: SSHKeyType.allCases, ["", "open sesame"])
   func theOneBesideTheKeyOpensTheDoor(_ type: SSHKeyType, _ passphrase: String) async throws {
     try await withAuthority { server, folder in

@@ -55,6 +55,7 @@ import Testing
       let reason = rules.refusal(ofUserKey: key)
       #expect((reason == nil) == (bits >= least))
       #expect(reason?.contains("\(bits) bits") ?? true)
+      #expect(reason.map(KeyRules.isReason) ?? true)
     }
     #expect((rules.refusal(ofHostKey: Self.rsa(bits: bits)) == nil) == (bits >= least))
     for cut in 0..<Self.rsa(bits: bits).count {
@@ -96,6 +97,8 @@ import Testing
         of: connection(to: server, [.keyFile(kept)], rules),
         ExpectedFailure(.keyUnusable, in: .authenticate, exit: .keyUnusable))
       #expect("\(error)".contains("PubkeyAcceptedAlgorithms leaves ecdsa-sha2-nistp256 out"))
+      guard case .sshKeyInvalid(let reason) = error else { throw error }
+      #expect(KeyRules.isReason(reason))
     }
   }
 

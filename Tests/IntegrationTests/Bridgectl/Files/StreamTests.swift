@@ -153,6 +153,29 @@ import Testing
     }
   }
 
+  /// What it wrote is in place then, and is copied over, as scp does.
+  @Test(arguments: [[], ["--streams", "2"]])
+  func aCopyThatEndsMeanwhileLeavesItsFileToTheNext(_ streams: [String]) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 12 << 20)
+      let proxy = try await FaultProxy(to: server.port)
+      try await proxy.inject(.bandwidth(512 << 10))
+      let arguments =
+        ["cp", "--json"] + server.link(home, port: proxy.port) + streams
+        + operands(home, isPut: true)
+      let first = try home.start(arguments)
+      try await eventually { home.remains().contains { home.size($0) > 1 << 20 } }
+      let second = try home.start(arguments)
+      try await second.reports(#""event":"connected""#)
+      try await proxy.heal()
+      #expect(try await first.outcome().code == 0)
+      let outcome = try await second.outcome()
+      await proxy.stop()
+      #expect(outcome.code == 0 && home.data("b") == data, "\(outcome.error)")
+      #expect(home.remains().isEmpty)
+    }
+  }
+
   /// With the tools of a host there is one stream, and that is said.
   @Test func aHostWithoutBridgeHostTakesOneStream() async throws {
     try await withSessions(installs: false) { server, home, _ in
