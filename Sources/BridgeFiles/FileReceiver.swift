@@ -53,7 +53,9 @@ package final class FileReceiver {
   /// Waits for the end of what holds a part, and ends what does not write it; false where that
   /// writes on, or cannot be found. It is given a way to take the part. Nil where nothing is to be
   /// ended or waited for.
-  package var displace: (@Sendable (OpenFile, () -> Bool) -> Bool)?
+  package var displace: Displace?
+  /// Given a part and a way to take it.
+  package typealias Displace = @Sendable (OpenFile, () -> Bool) -> Bool
   /// What happened since this was emptied.
   package var events: [FileEvent] = []
   /// The file that began last.

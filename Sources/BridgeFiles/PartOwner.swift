@@ -76,9 +76,6 @@ final class PartOwner {
     (self.file, self.part, self.place, self.stamp) = (file, part, place, stamp)
   }
 
-  /// Given a part and a way to take it.
-  typealias Displace = @Sendable (OpenFile, () -> Bool) -> Bool
-
   /// Takes part in a run, for as long as the result lives.
   ///
   /// - Parameters:
@@ -87,7 +84,7 @@ final class PartOwner {
   /// - Throws: `busy` where another run writes the part, or this one lost it; what keeps the files
   ///   from being made.
   static func join(
-    _ run: Identifier, at place: Place, stamp: [UInt8], displace: Displace? = nil
+    _ run: Identifier, at place: Place, stamp: [UInt8], displace: FileReceiver.Displace? = nil
   ) throws(FileFault) -> PartOwner {
     var displace = displace
     do throws(SystemFailure) {

@@ -60,17 +60,23 @@ struct SessionFiles {
 
   /// Makes the way from /tmp, where programs need it.
   func linkAgent() {
-    guard let place = directory.path else { return }
-    let path = "\(place)/\(Self.agentName)"
-    guard Self.agentPath(of: session, in: place) != path else { return }
-    try? Directory.ownAlone(AgentMessage.directory(session)).link(Self.agentName, to: path)
+    guard let (way, path) = agentWay else { return }
+    try? Directory.ownAlone(way).link(Self.agentName, to: path)
   }
 
   /// Removes the way from /tmp.
   func unlinkAgent() {
-    guard let directory = try? Directory.ownAlone(AgentMessage.directory(session)) else { return }
+    guard let (way, _) = agentWay, let directory = try? Directory.ownAlone(way) else { return }
     directory.remove(Self.agentName)
-    Directory.removeEmpty(AgentMessage.directory(session))
+    Directory.removeEmpty(way)
+  }
+
+  /// The directory in /tmp, and where its link leads; nil where none is needed.
+  private var agentWay: (directory: String, path: String)? {
+    guard let place = directory.path else { return nil }
+    let path = "\(place)/\(Self.agentName)"
+    let isShort = Self.agentPath(of: session, in: place) == path
+    return isShort ? nil : (AgentMessage.directory(session), path)
   }
 
   /// The link by which an attaching process names its agent to the keeper.

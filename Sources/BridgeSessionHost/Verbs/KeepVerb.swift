@@ -62,6 +62,7 @@ enum KeepVerb {
       return Keeper(files, spec, state, program, listener: listener, children: children)
     } catch {
       // Nothing was executed: the id is free again.
+      files.unlinkAgent()
       files.remove()
       throw error
     }
