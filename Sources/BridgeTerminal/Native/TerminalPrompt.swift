@@ -34,8 +34,11 @@ package enum TerminalPrompt {
     let reader = DescriptorReader(terminal, size: limit, ownsDescriptor: true)
     let line = await line(from: reader)
     pending.withLock { $0 = nil }
-    // What was typed of an answer goes nowhere else.
-    if line == nil, JobControl.isForeground(on: terminal) { tcflush(terminal, TCIFLUSH) }
+    // What was typed of an answer goes nowhere else, and what is said next is on a line of its own.
+    if line == nil, JobControl.isForeground(on: terminal) {
+      tcflush(terminal, TCIFLUSH)
+      _ = DescriptorWriter.writeAll(Array("\r\n".utf8), to: terminal)
+    }
     if let before {
       TerminalModes.set(before, on: terminal)
     } else {
