@@ -74,6 +74,8 @@ package struct ConnectSettings: Sendable, Equatable {
   package var localCommand: String?
   /// The targets that a client of a SOCKS port of the host may name; nil for any.
   package var remoteTargets: [PermittedTarget]?
+  /// Whether a forward's unix socket takes the place of one that is there.
+  package var replacesSockets = false
   /// The lines of ssh_config and the options that decided.
   package var entries: [ConfigEntry] = []
   /// Where each key file of them is written, by its path.
@@ -200,6 +202,7 @@ extension ConnectSettings {
     settings.readsNothing = config.readsNothing
     settings.localCommand = config.permitsLocalCommand ? config.localCommand : nil
     settings.remoteTargets = config.remoteTargets
+    settings.replacesSockets = config.replacesSockets
     settings.entries = config.entries
     settings.identityLocations = config.identityLocations
     if request.forwards != nil {
@@ -319,6 +322,7 @@ struct Layers {
     var keys = SSHConfiguration.HostKeys(
       files: user + files.system, unknown: unknown, alias: all.hostKeyAlias,
       revoked: all.revokedHostKeys)
+    keys.command = all.knownHostsCommand
     keys.hidesNames = all.hidesHostNames
     return keys
   }

@@ -20,6 +20,7 @@ struct RunForwards: Sendable {
     var limits = Forwarder.Limits()
     limits.keepalive = context.settings.keepalive
     limits.deadAfter = context.settings.deadAfter
+    limits.replacesSockets = context.settings.replacesSockets
     limits.remoteTargets = context.settings.remoteTargets
     forwarder = Forwarder(
       through: context.settings.givenHost, limits: limits, on: context.reactor,

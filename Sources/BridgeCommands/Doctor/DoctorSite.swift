@@ -53,8 +53,8 @@ package struct DoctorSite: Sendable, Equatable {
     case .keyExchange: ["HostKeyAlgorithms", "KexAlgorithms", "Ciphers", "MACs"]
     case .hostKey:
       [
-        "UserKnownHostsFile", "GlobalKnownHostsFile", "StrictHostKeyChecking", "HostKeyAlias",
-        "RevokedHostKeys",
+        "UserKnownHostsFile", "GlobalKnownHostsFile", "KnownHostsCommand", "StrictHostKeyChecking",
+        "HostKeyAlias", "RevokedHostKeys",
       ]
     case .login: ["User", "IdentitiesOnly", "IdentityAgent", "PubkeyAuthentication"]
     case .config, .banner, .channel, .command, .bridgeHost, .tls, .upgrade: []

@@ -136,6 +136,7 @@ package struct ConfigReport: Sendable, Equatable {
       "userknownhostsfile", user.joined(separator: " "),
       typed: request.knownHosts.map { _ in "--known-hosts" })
     add("globalknownhostsfile", system.joined(separator: " "))
+    add("knownhostscommand", config.knownHostsCommand?.words.joined(separator: " "))
     add("hashknownhosts", Self.word(config.hidesHostNames))
     add("revokedhostkeys", config.revokedHostKeys)
     add("hostkeyalias", config.hostKeyAlias)
@@ -189,6 +190,7 @@ package struct ConfigReport: Sendable, Equatable {
 
   private mutating func addForwards(_ settings: ConnectSettings, _ config: ClientConfig) {
     add("gatewayports", Self.word(request.isGateway || config.opensForwards))
+    add("streamlocalbindunlink", Self.word(config.replacesSockets))
     add("exitonforwardfailure", Self.word(config.exitsOnForwardFailure))
     let cleared = entries["clearallforwardings"]?.first?.words[0].lowercased()
     add("clearallforwardings", Self.word(["yes", "true"].contains(cleared)))

@@ -1,4 +1,5 @@
 package import BridgeErrors
+package import BridgeReactor
 
 /// The settings of ssh_config and the `-o` options for one host: ready to use, tokens replaced.
 package struct ClientConfig: Sendable, Equatable {
@@ -127,6 +128,10 @@ package struct ClientConfig: Sendable, Equatable {
   package var userKnownHostsFiles: [String]?
   /// GlobalKnownHostsFile; nil where not set, empty for `none`.
   package var globalKnownHostsFiles: [String]?
+  /// StreamLocalBindUnlink.
+  package var replacesSockets = false
+  /// KnownHostsCommand; nil where not set, or `none`.
+  package var knownHostsCommand: KnownHostsCommand?
   /// RevokedHostKeys; nil where not set, or `none`.
   package var revokedHostKeys: String?
   /// The algorithms of the key exchange: the defaults as HostKeyAlgorithms, KexAlgorithms, Ciphers
@@ -279,18 +284,22 @@ extension ClientConfig {
     package var home: @Sendable (_ user: String) -> String?
     /// Runs the commands of `Match exec`; nil where none may run.
     package var execute: ShellCondition.Runner?
+    /// The addresses of this machine, for `Match localnetwork`.
+    package var addresses: @Sendable () -> [NetworkAddress]
 
     /// Files reached through these.
     package init(
       read: @escaping @Sendable (_ path: String, _ isChecked: Bool) throws(AppError) -> String?,
       names: @escaping @Sendable (_ directory: String) -> [String],
       home: @escaping @Sendable (_ user: String) -> String? = { _ in nil },
-      execute: ShellCondition.Runner? = nil
+      execute: ShellCondition.Runner? = nil,
+      addresses: @escaping @Sendable () -> [NetworkAddress] = { [] }
     ) {
       self.read = read
       self.names = names
       self.home = home
       self.execute = execute
+      self.addresses = addresses
     }
 
     /// The machine's files, up to 1 MiB each.
@@ -304,7 +313,8 @@ extension ClientConfig {
         }
         return content.text
       }, names: { LocalFile.names(in: $0) }, home: { LocalFile.home(of: $0) },
-      execute: { ShellCondition.holds($0, shell: $1) })
+      execute: { ShellCondition.holds($0, shell: $1) },
+      addresses: { NetworkInterfaces.addresses() })
   }
 
   /// A configuration file to read, and what is expected of it.

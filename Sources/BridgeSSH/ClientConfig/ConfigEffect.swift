@@ -16,7 +16,7 @@ enum ConfigEffect {
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {
     let refuse = { (reason: String) in entry.location.refusal(of: entry.keyword, reason) }
-    let host = try ConfigPath.replaced(entry.text, tokens: names.tokens, refuse)
+    let host = try TextTokens.replaced(entry.text, tokens: names.tokens, refuse)
     if let reason = ConfigValue.hostProblem(host) { throw refuse(reason) }
     config.hostName = host
   }
@@ -75,6 +75,14 @@ enum ConfigEffect {
     }
   }
 
+  static func knownHostsCommand(
+    _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
+  ) throws(AppError) {
+    guard !entry.isNone else { return }
+    config.knownHostsCommand = try KnownHostsCommand(
+      entry.words, tokens: names.tokens, entry.refusal)
+  }
+
   /// A list that cannot be read would revoke nothing, so it ends the run.
   static func revokedHostKeys(
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
@@ -130,7 +138,7 @@ enum ConfigEffect {
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {
     guard !entry.isNone else { return }
-    let text = try ConfigPath.replaced(entry.text, tokens: names.tokens, entry.refusal)
+    let text = try TextTokens.replaced(entry.text, tokens: names.tokens, entry.refusal)
     config.proxy = .jump(try JumpHost.list(text, entry.refusal))
   }
 
@@ -151,7 +159,7 @@ enum ConfigEffect {
       let shown = PeerText.escaped(name, limit: 128)
       throw refuse("\"\(shown)\" has characters that a shell acts on")
     }
-    return try ConfigPath.replaced(text, tokens: tokens, refuse)
+    return try TextTokens.replaced(text, tokens: tokens, refuse)
   }
 
   private static func isForShell(_ character: Character) -> Bool {
@@ -162,7 +170,7 @@ enum ConfigEffect {
     _ entry: ConfigEntry, _ names: ConfigNames, _ config: inout ClientConfig
   ) throws(AppError) {
     guard !entry.isNone else { return }
-    config.remoteCommand = try ConfigPath.replaced(entry.text, tokens: names.tokens, entry.refusal)
+    config.remoteCommand = try TextTokens.replaced(entry.text, tokens: names.tokens, entry.refusal)
   }
 
   static func localCommand(

@@ -52,6 +52,7 @@ extension ConfigKeyword {
     ConfigKeyword(
       "GlobalKnownHostsFile", .several, isRestriction: true,
       effect: ConfigEffect.paths(\.globalKnownHostsFiles)),
+    ConfigKeyword("KnownHostsCommand", .several, effect: ConfigEffect.knownHostsCommand),
     ConfigKeyword("HashKnownHosts", ConfigValue.flag) { $0.hidesHostNames = $1 },
     ConfigKeyword("RevokedHostKeys", isRestriction: true, effect: ConfigEffect.revokedHostKeys),
     ConfigKeyword(
@@ -105,6 +106,7 @@ extension ConfigKeyword {
       try ForwardRule(remote: text, field: "")
     },
     ConfigKeyword("GatewayPorts", ConfigValue.flag, effect: ConfigEffect.gatewayPorts),
+    ConfigKeyword("StreamLocalBindUnlink", ConfigValue.flag) { $0.replacesSockets = $1 },
     ConfigKeyword("ExitOnForwardFailure", ConfigValue.flag, isRestriction: true) {
       $0.exitsOnForwardFailure = $1
     },

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 
 /// The criteria of one Match line (ssh_config(5), Match).
 struct ConfigMatch {
@@ -18,6 +19,8 @@ struct ConfigMatch {
     var command: String
     /// shell, exec, subsystem or none.
     var session: String
+    /// The addresses of this machine, as it has them now.
+    var localAddresses: @Sendable () -> [NetworkAddress]
     /// Whether this is the second reading, after HostName is settled.
     var isFinalPass: Bool
   }
@@ -83,7 +86,7 @@ struct ConfigMatch {
         }
         continue
       }
-      guard let fits = Self.fits(name, argument, facts) else {
+      guard let fits = try Self.fits(name, argument, facts) else {
         unsupported = unsupported ?? PeerText.escaped(name, limit: 64)
         continue
       }
@@ -93,7 +96,9 @@ struct ConfigMatch {
     return .unsupported(unsupported)
   }
 
-  private static func fits(_ name: String, _ argument: String, _ facts: Facts) -> Bool? {
+  private static func fits(
+    _ name: String, _ argument: String, _ facts: Facts
+  ) throws(Malformed) -> Bool? {
     let patterns = { (isHost: Bool) in
       (isHost ? argument.lowercased() : argument).split(separator: ",").map { HostPattern($0) }
     }
@@ -102,11 +107,28 @@ struct ConfigMatch {
     case "originalhost": return patterns(true).match(facts.originalHost.lowercased())
     case "user": return patterns(false).match(facts.user)
     case "localuser": return patterns(false).match(facts.localUser)
+    case "localnetwork":
+      let networks = try networks(argument)
+      return facts.localAddresses().contains { address in
+        networks.contains { $0.contains(address) }
+      }
     case "tagged": return fits(argument, facts.tag)
     case "command": return fits(argument, facts.command)
     case "sessiontype": return patterns(true).match(facts.session)
     default: return nil
     }
+  }
+
+  private static func networks(_ argument: String) throws(Malformed) -> [NetworkPrefix] {
+    var networks: [NetworkPrefix] = []
+    for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let network = NetworkPrefix(String(word)) else {
+        let shown = PeerText.escaped(String(word), limit: 64)
+        throw Malformed(reason: "localnetwork: \"\(shown)\" is not a network (ADDRESS/BITS)")
+      }
+      networks.append(network)
+    }
+    return networks
   }
 
   /// As with OpenSSH, an empty pattern fits where nothing is set.

@@ -64,7 +64,7 @@ struct ConfigNames {
   /// `text` with all that stands for something replaced.
   func path(_ text: String, _ refuse: (String) -> AppError) throws(AppError) -> String {
     let expanded = try ConfigPath.expanded(text, query: query, files: files, refuse)
-    return try ConfigPath.replaced(expanded, tokens: tokens, refuse)
+    return try TextTokens.replaced(expanded, tokens: tokens, refuse)
   }
 }
 

@@ -1,6 +1,6 @@
 import BridgeErrors
 
-/// File names of a configuration: `~`, `${NAME}`, `%` tokens and, for Include, wildcards.
+/// File names of a configuration: `~`, `${NAME}` and, for Include, wildcards.
 enum ConfigPath {
   /// `text` with a leading `~` or `~user` and every `${NAME}` replaced.
   static func expanded(
@@ -30,30 +30,6 @@ enum ConfigPath {
       rest = rest[rest.index(after: end)...]
     }
     return result + rest
-  }
-
-  /// `text` with each `%x` replaced by its token, and `%%` by `%`.
-  static func replaced(
-    _ text: String, tokens: [Character: String], _ refuse: (String) -> AppError
-  ) throws(AppError) -> String {
-    var result = ""
-    var isToken = false
-    for character in text {
-      if isToken {
-        guard let value = character == "%" ? "%" : tokens[character] else {
-          let shown = PeerText.escaped(String(character), limit: 16)
-          throw refuse("the token %\(shown) is not supported")
-        }
-        result += value
-        isToken = false
-      } else if character == "%" {
-        isToken = true
-      } else {
-        result.append(character)
-      }
-    }
-    guard !isToken else { throw refuse("a % stands alone at the end") }
-    return result
   }
 
   /// The files that `pattern` (absolute, with wildcards in any part) stands for, sorted; the

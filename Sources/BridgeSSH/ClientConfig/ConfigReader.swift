@@ -144,7 +144,7 @@ struct ConfigReader {
     let facts = ConfigMatch.Facts(
       host: config.hostName, originalHost: query.host, user: config.user,
       localUser: query.localUser, tag: config.tag ?? "", command: query.command ?? "",
-      session: query.session, isFinalPass: isFinalPass)
+      session: query.session, localAddresses: files.addresses, isFinalPass: isFinalPass)
     let criteria = try words(of: line, location)
     var match = ConfigMatch()
     let outcome: ConfigMatch.Outcome

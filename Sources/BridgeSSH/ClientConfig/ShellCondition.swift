@@ -17,7 +17,7 @@ package enum ShellCondition {
     @Sendable (_ command: String, _ shell: String) -> Result<Bool, Problem>
 
   /// How long a command may take.
-  package static let limit = Duration.seconds(30)
+  package static let limit = KnownHostsCommand.limit
 
   /// Whether `command` exits with status 0. Its input is empty, its output goes nowhere, and what
   /// it writes to standard error is shown. It blocks.

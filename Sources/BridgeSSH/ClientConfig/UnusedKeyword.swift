@@ -54,9 +54,9 @@ struct UnusedKeyword: Sendable {
     + rows(
       .changes, "NoHostAuthenticationForLocalhost ProxyUseFdpass",
       unless: "no false")
-    + rows(.changes, "StreamLocalBindUnlink Tunnel", unless: "no false")
+    + rows(.changes, "Tunnel", unless: "no false")
     + rows(
-      .changes, "ChannelTimeout KnownHostsCommand PKCS11Provider SmartcardDevice",
+      .changes, "ChannelTimeout PKCS11Provider SmartcardDevice",
       unless: "none")
     + rows(.changes, "RekeyLimit", unless: "default none")
     // What would be done against the user's word.

@@ -19,6 +19,8 @@ public struct SSHConfiguration: Sendable {
     public var unknown: UnknownHostKey
     /// The name to look up instead of the host's (`HostKeyAlias`).
     public var alias: String?
+    /// A program that tells more keys than the files; one that fails ends the login.
+    public var command: KnownHostsCommand?
     /// A file with keys that no host may show, one a line (`RevokedHostKeys`). It must exist.
     public var revoked: String?
     /// Whether the name of a host whose key is added is hidden by a hash (`HashKnownHosts`); it

@@ -7,14 +7,21 @@ extension SSHConnection {
   func establish() async throws(AppError) {
     try checkUnused()
     if let refusal = LibSSH2.refusal { throw refusal }
-    let known = try await loadKnownHosts()
+    let known = try await knownHosts()
     try checkUnused()
     step(.connect)
     do throws(SSHFailure) {
       try await openWire(known)
       try await shakeHands()
       if let ending { throw ending }
-      try await verifyHostKey(known)
+    } catch {
+      throw ended(by: error)
+    }
+    enter(.hostKey)
+    let blob = session?.hostKey() ?? []
+    let complete = try await completed(known, for: blob)
+    do throws(SSHFailure) {
+      try await verify(blob, by: complete)
       if let ending { throw ending }
       enter(.authenticate)
       session?.noticed = configuration.interaction.notice
@@ -22,8 +29,7 @@ extension SSHConnection {
       session?.noticed = nil
       if let ending { throw ending }
     } catch {
-      end(now: error)
-      throw AppError(sshError: ending ?? error)
+      throw ended(by: error)
     }
     session?.wire.reportsEnd = false
     session?.willDisconnect = { [weak self] in self?.assumeIsolated { $0.drainChannels() } }
@@ -40,16 +46,23 @@ extension SSHConnection {
 
   /// Reads the known_hosts files on a helper thread: thousands of lines take longer than a turn of
   /// the loop may.
-  private func loadKnownHosts() async throws(AppError) -> KnownHosts {
+  private func loadKnownHosts(
+    for purpose: KnownHostsCommand.Purpose, phase: ConnectionPhase
+  ) async -> Outcome<Result<KnownHosts, LocalFile.Unreadable>?> {
     let (keys, host) = (configuration.hostKeys, knownName)
-    let loaded = await elsewhere(phase: .resolve) {
+    return await elsewhere(phase: phase) {
       await BlockingThreads.files.run { () -> Result<KnownHosts, LocalFile.Unreadable> in
         Result { () throws(LocalFile.Unreadable) in
-          try KnownHostsFile.entries(of: keys.files, revoked: keys.revoked, about: host)
+          try KnownHostsFile.entries(
+            of: keys.files, command: keys.command, for: purpose, revoked: keys.revoked, about: host)
         }
       }
     }
-    switch loaded {
+  }
+
+  /// What is known of the host before it is dialed.
+  private func knownHosts() async throws(AppError) -> KnownHosts {
+    switch await loadKnownHosts(for: .order, phase: .resolve) {
     case .success(.success(let known)?): return known
     case .success(.failure(let unreadable)?):
       if let shortage = localShortage(unreadable.errno, phase: .resolve) {
@@ -59,6 +72,33 @@ extension SSHConnection {
     case .success(nil): throw ending.map { AppError(sshError: $0) } ?? .cancelled
     case .failure(let failure): throw endBeforeDial(failure)
     }
+  }
+
+  /// What is known now that the host shows `blob`, where a program says that for each key; `known`
+  /// is what was known before.
+  private func completed(
+    _ known: KnownHosts, for blob: [UInt8]
+  ) async throws(AppError) -> KnownHosts {
+    guard let command = configuration.hostKeys.command, !command.isSameForAll else { return known }
+    switch await loadKnownHosts(for: .key(blob), phase: .hostKey) {
+    case .success(.success(let known)?): return known
+    case .success(.failure(let unreadable)?):
+      if let shortage = localShortage(unreadable.errno, phase: .hostKey) {
+        throw ended(by: shortage)
+      }
+      let fingerprint = HostKey(blob: blob)?.fingerprint ?? ""
+      end(
+        now: failure(
+          observation: .hostKeyUnknown(fingerprint: fingerprint), phase: .hostKey))
+      throw unreadable.error
+    case .success(nil): throw ended(by: failure(observation: .cancelled, phase: .hostKey))
+    case .failure(let failure): throw ended(by: failure)
+    }
+  }
+
+  private func ended(by failure: SSHFailure) -> AppError {
+    end(now: failure)
+    return AppError(sshError: ending ?? failure)
   }
 
   private func endBeforeDial(_ failure: SSHFailure) -> AppError {
@@ -226,9 +266,7 @@ extension SSHConnection {
   }
 
   /// Verifies the host key before any credential is sent.
-  private func verifyHostKey(_ known: KnownHosts) async throws(SSHFailure) {
-    enter(.hostKey)
-    let blob = session?.hostKey() ?? []
+  private func verify(_ blob: [UInt8], by known: KnownHosts) async throws(SSHFailure) {
     // Read by others only once the connection is up, which this decides.
     see(HostKey(blob: blob))
     if let observer = configuration.observer { observer(.hostKey(known.finding(about: blob))) }

@@ -26,11 +26,11 @@ enum HostKeyWording {
       + "(\(locations.prefix(8).joined(separator: ", ")))."
   }
 
-  /// The command that removes `entry`. `ssh-keygen -R` takes whole lines: nil for a line that
-  /// stands for other hosts, too.
+  /// The command that removes `entry`. `ssh-keygen -R` takes whole lines of files: nil for a line
+  /// that stands for other hosts, too, and for what a program prints.
   static func removal(of entry: KnownHosts.Entry, host: KnownHostName) -> String? {
-    guard entry.hosts.isOneName else { return nil }
-    let file = quoted(PeerText.escaped(entry.location.file, limit: 1024))
+    guard entry.hosts.isOneName, case .file(let path) = entry.location.source else { return nil }
+    let file = quoted(PeerText.escaped(path, limit: 1024))
     return "ssh-keygen -f \(file) -R \(quoted(PeerText.escaped(host.name, limit: 1024)))"
   }
 

@@ -20,15 +20,29 @@ package struct KnownHosts: Sendable {
     package let location: SourceLocation
   }
 
-  /// A line of a file, counted from 1.
+  /// What has lines: a file, or what a program prints.
+  package enum Source: Sendable, Equatable {
+    /// The file with this path.
+    case file(String)
+    /// The program with this path (KnownHostsCommand).
+    case command(String)
+  }
+
+  /// A line, counted from 1.
   package struct SourceLocation: Sendable, Equatable, CustomStringConvertible {
-    /// The file's path.
-    package let file: String
+    /// What has it.
+    package let source: Source
     /// The line.
     package let line: Int
 
     /// `file:line`, safe to print.
-    package var description: String { "\(PeerText.escaped(file, limit: 1024)):\(line)" }
+    package var description: String {
+      switch source {
+      case .file(let path): "\(PeerText.escaped(path, limit: 1024)):\(line)"
+      case .command(let path):
+        "line \(line) of KnownHostsCommand \(PeerText.escaped(path, limit: 1024))"
+      }
+    }
   }
 
   /// The host in question.
@@ -54,11 +68,11 @@ package struct KnownHosts: Sendable {
     self.host = host
   }
 
-  /// Adds what `text`, the content of `file`, says. Files are consulted in the order they are
+  /// Adds what `text`, the content of `source`, says. Sources are consulted in the order they are
   /// added.
-  package mutating func add(_ text: String, file: String) {
+  package mutating func add(_ text: String, from source: Source) {
     for (index, line) in TextLines.split(text).enumerated() {
-      let location = SourceLocation(file: file, line: index + 1)
+      let location = SourceLocation(source: source, line: index + 1)
       switch KnownHostsLine(line, about: host) {
       case .blank: continue
       case .unrelated(let isHashed): hasHashedNames = hasHashedNames || isHashed
@@ -82,7 +96,8 @@ package struct KnownHosts: Sendable {
       let words = TextLines.words(line)
       guard let first = words.first, !first.hasPrefix("#") else { continue }
       switch HostKey.read(type: first, base64: words.dropFirst().first) {
-      case .success(let key): revoked.append((key, SourceLocation(file: file, line: index + 1)))
+      case .success(let key):
+        revoked.append((key, SourceLocation(source: .file(file), line: index + 1)))
       case .failure(let problem):
         throw .fileReadError(
           path: file,

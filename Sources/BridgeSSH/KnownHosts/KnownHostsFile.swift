@@ -23,14 +23,26 @@ package enum KnownHostsFile {
     }
   }
 
-  /// As `load`, with the `errno` of a file that cannot be read.
+  /// As `load`, with the `errno` of a file that cannot be read, and with what `command` prints for
+  /// `purpose` behind the files.
   static func entries(
-    of paths: [String], revoked: String?, about host: KnownHostName
+    of paths: [String], command: KnownHostsCommand? = nil,
+    for purpose: KnownHostsCommand.Purpose = .order, revoked: String?, about host: KnownHostName
   ) throws(LocalFile.Unreadable) -> KnownHosts {
     var known = KnownHosts(about: host)
     for path in paths {
       guard let content = try LocalFile.content(of: path) else { continue }
-      known.add(content.text, file: path)
+      known.add(content.text, from: .file(path))
+    }
+    if let command {
+      do throws(KnownHostsCommand.Problem) {
+        let lines = try command.lines(about: host, for: purpose)
+        known.add(lines, from: .command(command.program))
+      } catch {
+        let reason = "KnownHostsCommand \(error.reason)."
+        throw LocalFile.Unreadable(
+          error: .fileReadError(path: command.program, reason: reason), errno: error.errno)
+      }
     }
     guard let revoked else { return known }
     guard let content = try LocalFile.content(of: revoked) else {
@@ -76,7 +88,7 @@ package enum KnownHostsText {
     of host: KnownHostName, key: HostKey, salt: [UInt8], hidesName: Bool = false, to text: String
   ) -> String {
     var known = KnownHosts(about: host)
-    known.add(text, file: "")
+    known.add(text, from: .file(""))
     guard !known.entries.contains(where: { $0.key == key && $0.isOwn && !$0.isRevoked }) else {
       return ""
     }

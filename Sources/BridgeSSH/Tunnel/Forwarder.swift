@@ -28,6 +28,8 @@ public actor Forwarder {
     /// How long such a connection is kept after a probe while its host neither answers nor takes
     /// bytes.
     public var deadAfter = LivenessPolicy.defaultDeadAfter
+    /// Whether a local unix socket takes the place of one that is there (StreamLocalBindUnlink).
+    public var replacesSockets = false
     /// The targets that a client of a SOCKS port of the host may name; nil for any.
     package var remoteTargets: [PermittedTarget]?
 
@@ -269,7 +271,7 @@ public actor Forwarder {
     switch rule.source {
     case .socket(let path):
       do throws(ListeningSocket.Failure) {
-        opened = [try ListeningSocket(path: path)]
+        opened = [try ListeningSocket(path: path, replaces: limits.replacesSockets)]
       } catch {
         throw Self.error(error, at: path)
       }

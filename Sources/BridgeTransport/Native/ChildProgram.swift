@@ -1,4 +1,5 @@
 import BridgeWaiting
+import CSessionSystem
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -61,11 +62,15 @@ package struct ChildProgram {
   }
 
   /// Starts it; returns its process id, which the caller reaps.
-  package func start() throws(StartFailure) -> Int32 {
+  package func start() throws(StartFailure) -> Int32 { try start(output: nil) }
+
+  /// Likewise, with a descriptor of this process that its standard output is.
+  private func start(output: Int32?) throws(StartFailure) -> Int32 {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for (its, ours) in streams { unsafe posix_spawn_file_actions_adddup2(&actions, ours, its) }
+    if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output, 1) }
     for its in empty {
       unsafe posix_spawn_file_actions_addopen(&actions, its, "/dev/null", O_RDWR, 0)
     }
@@ -79,14 +84,58 @@ package struct ChildProgram {
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var child = pid_t()
-    let code = unsafe posix_spawnp(&child, path, &actions, &attributes, &arguments, environ)
+    let code = unsafe posix_spawnp(&child, path, &actions, &attributes, &arguments, Glibc.environ)
     guard code == 0 else { throw StartFailure(errno: code) }
     return child
   }
 
   /// Starts it and waits for its end, at most for `limit`. It blocks.
   package func run(within limit: Duration) throws(StartFailure) -> Ending {
-    let child = try start()
+    try Self.wait(for: try start(), within: limit)
+  }
+
+  /// Likewise, with what it writes to its standard output until all who have that have closed it;
+  /// nil where that is more than `most` bytes.
+  package func output(
+    within limit: Duration, most: Int
+  ) throws(StartFailure) -> (ending: Ending, bytes: [UInt8]?) {
+    let end = ContinuousClock.now + limit
+    var pipe: [Int32] = [-1, -1]
+    guard unsafe bridge_pipe(&pipe) == 0 else { throw StartFailure(errno: errno) }
+    defer { close(pipe[0]) }
+    let started = Result { () throws(StartFailure) in try start(output: pipe[1]) }
+    close(pipe[1])
+    let child = try started.get()
+    let bytes = Self.read(pipe[0], most: most, until: end)
+    // What it still writes is read by none.
+    let rest = bytes == nil ? .zero : max(.zero, end - .now)
+    return (try Self.wait(for: child, within: rest), bytes)
+  }
+
+  /// Reads to the end, or for as long as there is time; nil for more than `most` bytes.
+  private static func read(
+    _ descriptor: Int32, most: Int, until end: ContinuousClock.Instant
+  ) -> [UInt8]? {
+    var result: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while result.count <= most {
+      let rest = Int32(max(0, (end - .now) / .milliseconds(1)).rounded(.up))
+      var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = unsafe poll(&wait, 1, rest)
+      if ready < 0, errno == EINTR { continue }
+      guard ready > 0 else { return result }
+      let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return result }
+      result += chunk[..<count]
+    }
+    return nil
+  }
+
+  /// Waits for the end of a child, at most for `limit`.
+  private static func wait(
+    for child: Int32, within limit: Duration
+  ) throws(StartFailure) -> Ending {
     let status = Mutex(Int32(0))
     let ended = DispatchSemaphore(value: 0)
     // This thread reaps it: until then the number belongs to no other process.
@@ -97,7 +146,7 @@ package struct ChildProgram {
       ended.signal()
     }
     guard isReaped else {
-      Self.killTree(child)
+      killTree(child)
       while waitpid(child, nil, 0) < 0, errno == EINTR {}
       throw StartFailure(errno: EAGAIN)
     }
@@ -106,7 +155,7 @@ package struct ChildProgram {
       let value = status.withLock { $0 }
       return value & 0x7F == 0 ? .exited(value >> 8 & 0xFF) : .signaled(value & 0x7F)
     }
-    Self.killTree(child)
+    killTree(child)
     ended.wait()
     return .overdue
   }

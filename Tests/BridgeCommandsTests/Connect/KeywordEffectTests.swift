@@ -11,7 +11,8 @@ import Testing
     "IdentityFile": "/k", "IdentitiesOnly": "yes", "IdentityAgent": "/a",
     "ForwardAgent": "yes",
     "PubkeyAuthentication": "no", "CertificateFile": "/c.pub", "UserKnownHostsFile": "/u",
-    "GlobalKnownHostsFile": "/g", "RevokedHostKeys": "/revoked", "StrictHostKeyChecking": "yes",
+    "GlobalKnownHostsFile": "/g", "KnownHostsCommand": "/keys %H",
+    "RevokedHostKeys": "/revoked", "StrictHostKeyChecking": "yes",
     "HostKeyAlgorithms": "ssh-ed25519", "KexAlgorithms": "curve25519-sha256",
     "Ciphers": "aes256-ctr", "MACs": "hmac-sha2-512", "ConnectTimeout": "7",
     "ServerAliveInterval": "8", "ServerAliveCountMax": "9", "RequestTTY": "force",
@@ -25,7 +26,8 @@ import Testing
     "NumberOfPasswordPrompts": "1", "HashKnownHosts": "yes", "Tag": "t", "SessionType": "none",
     "StdinNull": "yes", "EscapeChar": "none", "RemoteCommand": "tmux", "LocalCommand": "ls",
     "PermitLocalCommand": "no", "PermitRemoteOpen": "a:1",
-    "PubkeyAcceptedAlgorithms": "ssh-ed25519", "RequiredRSASize": "3072",
+    "StreamLocalBindUnlink": "yes", "PubkeyAcceptedAlgorithms": "ssh-ed25519",
+    "RequiredRSASize": "3072",
   ]
 
   /// What some keywords say something about.

@@ -33,12 +33,13 @@ private struct Numbers: RandomNumberGenerator {
   private static let keywords = [
     "user", "hostname", "port", "addressfamily", "identityfile", "identitiesonly",
     "identityagent", "forwardagent", "pubkeyauthentication", "userknownhostsfile",
-    "globalknownhostsfile",
+    "globalknownhostsfile", "knownhostscommand",
     "hostkeyalias", "stricthostkeychecking", "connecttimeout", "serveraliveinterval",
     "serveralivecountmax", "requesttty", "loglevel", "proxyjump", "proxycommand", "localforward",
     "dynamicforward", "remoteforward", "exitonforwardfailure", "clearallforwardings",
     "sendenv", "setenv", "sessiontype", "stdinnull", "escapechar", "remotecommand", "localcommand",
     "permitlocalcommand", "permitremoteopen", "bindaddress", "bindinterface", "requiredrsasize",
+    "streamlocalbindunlink",
   ]
   private static let values: [(String, [String])] = [
     ("HostName", ["real.example", "%h.example", "10.0.0.1"]), ("User", ["bob", "ann", "\"c d\""]),
@@ -58,6 +59,8 @@ private struct Numbers: RandomNumberGenerator {
     ("RemoteForward", ["9090 127.0.0.1:90", "*:91 y:2", "1082"]),
     ("ExitOnForwardFailure", ["yes", "no"]), ("PubkeyAuthentication", ["yes", "no"]),
     ("UserKnownHostsFile", ["/kh", "/kh /kh2", "\"/k h\""]), ("GlobalKnownHostsFile", ["/gk"]),
+    ("StreamLocalBindUnlink", ["yes", "no"]),
+    ("KnownHostsCommand", ["/keys %H", "/keys %h %%", "none"]),
     ("ClearAllForwardings", ["yes", "no", "no"]),
     ("SendEnv", ["LANG LC_*", "A", "-L* B", "\"C D\"", "-A", "B?"]),
     ("SessionType", ["none", "default", "subsystem"]), ("StdinNull", ["yes", "no"]),

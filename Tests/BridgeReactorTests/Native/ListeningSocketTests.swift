@@ -41,6 +41,39 @@ import Testing
     }
   }
 
+  /// StreamLocalBindUnlink: one that was left behind, or one that another program has.
+  @Test func aSocketOfItsNameMayBeReplaced() throws {
+    try withPath { path in
+      let first = try ListeningSocket(path: path)
+      let second = try ListeningSocket(path: path, replaces: true)
+      first.close()
+      #expect(isThere(path))
+      second.close()
+      #expect(!isThere(path))
+    }
+  }
+
+  @Test(arguments: ["file", "link to a socket", "directory"])
+  func whatIsNoSocketIsNotReplaced(kind: String) throws {
+    try withPath { path in
+      let first = try ListeningSocket(path: path + "s")
+      switch kind {
+      case "file": try Data("precious".utf8).write(to: URL(filePath: path))
+      case "directory":
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      case _:
+        try FileManager.default.createSymbolicLink(
+          atPath: path, withDestinationPath: path + "s")
+      }
+      let error = #expect(throws: ListeningSocket.Failure.self) {
+        try ListeningSocket(path: path, replaces: true)
+      }
+      #expect(error?.isInUse == true)
+      #expect(isThere(path))
+      first.close()
+    }
+  }
+
   @Test func whatTookItsNameStays() throws {
     try withPath { path in
       let socket = try ListeningSocket(path: path)

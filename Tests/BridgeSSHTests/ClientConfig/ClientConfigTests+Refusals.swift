@@ -38,11 +38,25 @@ extension ClientConfigTests {
     ("Match host", "Match", "host has no argument (/c:1)"),
     ("Match host web user ann all", "Match", "all cannot be combined with other criteria (/c:1)"),
     ("Match all host web", "Match", "all cannot be combined with other criteria (/c:1)"),
+    (
+      "Match localnetwork 10.0.0.1/8", "Match",
+      "localnetwork: \"10.0.0.1/8\" is not a network (ADDRESS/BITS) (/c:1)"
+    ),
+    (
+      "Match host other localnetwork home", "Match",
+      "localnetwork: \"home\" is not a network (ADDRESS/BITS) (/c:1)"
+    ),
     ("Ciphers +", "Ciphers", "\"+\" is not a list of algorithms (/c:1)"),
     ("MACs a,!b", "MACs", "\"a,!b\" is not a list of algorithms (/c:1)"),
     ("Ciphers a, b", "Ciphers", "more than one value (/c:1)"),
     ("PubkeyAuthentication x", "PubkeyAuthentication", "\"x\" is neither yes nor no (/c:1)"),
     ("RevokedHostKeys /none", "RevokedHostKeys", "there is no file /none (/c:1)"),
+    ("KnownHostsCommand", "KnownHostsCommand", "the value is missing (/c:1)"),
+    (
+      "KnownHostsCommand keys %H", "KnownHostsCommand",
+      "the program's path must be absolute (/c:1)"
+    ),
+    ("KnownHostsCommand /keys %T", "KnownHostsCommand", "the token %T is not supported (/c:1)"),
     ("IdentityFile /a%", "IdentityFile", "a % stands alone at the end (/c:1)"),
     ("IdentityFile ${NONE}", "IdentityFile", "the variable NONE is not set (/c:1)"),
     ("IdentityFile ${NONE", "IdentityFile", "${ is not closed (/c:1)"),

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeReactor
 import BridgeSSH
 import Testing
 
@@ -50,6 +51,7 @@ struct ClientConfigTests {
     #expect(config.agentSocket == "/agent")
     #expect(config.allowsPublicKeys)
     #expect(config.revokedHostKeys == nil)
+    #expect(config.knownHostsCommand == nil)
     #expect(config.algorithms == .standard)
     #expect(config.warnings.isEmpty)
   }
@@ -67,6 +69,7 @@ struct ClientConfigTests {
         UserKnownHostsFile ~/.ssh/known %d/known2
         GlobalKnownHostsFile ~bob/known
         RevokedHostKeys /revoked
+        KnownHostsCommand /usr/bin/keys "%H of %n"
         IdentityAgent ~/agent-%h
         PubkeyAuthentication no
         HostKeyAlgorithms ssh-ed25519
@@ -92,6 +95,7 @@ struct ClientConfigTests {
     #expect(config.userKnownHostsFiles == ["/home/ann/.ssh/known", "/home/ann/known2"])
     #expect(config.globalKnownHostsFiles == ["/home/bob/known"])
     #expect(config.revokedHostKeys == "/revoked")
+    #expect(config.knownHostsCommand?.words == ["/usr/bin/keys", "%H of %n"])
     #expect(config.agentSocket == "/home/ann/agent-web.example.org")
     #expect(!config.allowsPublicKeys)
     #expect(config.algorithms[.hostKey] == ["ssh-ed25519"])
@@ -294,14 +298,14 @@ struct ClientConfigTests {
   @Test func aRestrictionInASkippedBlockIsTold() throws {
     let config = try resolve(
       "Match host web exec \"test -f /x\"\n  Port 2200\n  ProxyJump bastion\n  Include /more\n"
-        + "Match host other exec true\n  ProxyJump bastion\nMatch localnetwork x\n  Ciphers y")
+        + "Match host other exec true\n  ProxyJump bastion\nMatch version x\n  Ciphers y")
     #expect(config.port == 22)
     #expect(
       config.warnings == [
         "/c:1: Match exec is not supported; the block was skipped",
         "/c:3: ProxyJump was skipped with the Match block (/c:1)",
         "/c:4: Include was skipped with the Match block (/c:1)",
-        "/c:7: Match localnetwork is not supported; the block was skipped",
+        "/c:7: Match version is not supported; the block was skipped",
         "/c:8: Ciphers was skipped with the Match block (/c:7)",
       ])
   }
@@ -488,7 +492,7 @@ struct ClientConfigTests {
   }
 
   @Test func warningsAreBounded() throws {
-    let text = (0..<5000).map { "Match localnetwork \($0)\n" }.joined()
+    let text = (0..<5000).map { "Match version \($0)\n" }.joined()
     let warnings = try resolve(text).warnings
     #expect(warnings.count == 101)
     #expect(warnings.last == "4900 more warnings about the configuration")
@@ -531,5 +535,19 @@ struct ClientConfigTests {
       return #expect(Bool(false), "\(String(describing: error))")
     }
     #expect(message.hasSuffix(says), "\(message)")
+  }
+
+  /// ssh_config(5) of OpenSSH 9.4: the networks that this machine is in.
+  @Test(arguments: [
+    ("10.0.0.0/8", 1), ("192.168.1.0/24", 22), ("192.168.1.0/24,10.1.2.3", 1), ("fd00::/8", 1),
+    ("10.1.2.4", 22),
+  ])
+  func aBlockMayHoldInSomeNetworks(_ networks: String, _ port: Int) throws {
+    var files = Self.files(["/c": "Match localnetwork \(networks)\n  Port 1\n"])
+    files.addresses = { ["10.1.2.3", "fd00::7"].compactMap { NetworkAddress(numeric: $0) } }
+    let query = ClientConfig.Query(host: "web", home: "/home/ann", localUser: "ann")
+    #expect(try ClientConfig.resolve(query, sources: [.user("/c")], files: files).port == port)
+    files.addresses = { [] }
+    #expect(try ClientConfig.resolve(query, sources: [.user("/c")], files: files).port == 22)
   }
 }

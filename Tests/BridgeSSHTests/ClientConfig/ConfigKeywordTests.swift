@@ -10,6 +10,7 @@ import Testing
     "identitiesonly": "yes", "identityagent": "/a", "forwardagent": "yes",
     "pubkeyauthentication": "no",
     "userknownhostsfile": "/u /v", "globalknownhostsfile": "/g /h", "revokedhostkeys": "/r",
+    "knownhostscommand": "/keys %H",
     "stricthostkeychecking": "yes", "hostkeyalgorithms": "ssh-ed25519",
     "kexalgorithms": "curve25519-sha256", "ciphers": "aes256-ctr", "macs": "hmac-sha2-512",
     "connecttimeout": "7", "serveraliveinterval": "8", "serveralivecountmax": "9",
@@ -23,7 +24,8 @@ import Testing
     "numberofpasswordprompts": "1", "hashknownhosts": "yes", "tag": "t", "sessiontype": "none",
     "stdinnull": "yes", "escapechar": "none", "remotecommand": "tmux a", "localcommand": "ls -l",
     "permitlocalcommand": "yes", "permitremoteopen": "a:1 b:*", "bindaddress": "127.0.0.2",
-    "bindinterface": "lo", "pubkeyacceptedalgorithms": "ssh-ed25519", "requiredrsasize": "3072",
+    "bindinterface": "lo", "streamlocalbindunlink": "yes",
+    "pubkeyacceptedalgorithms": "ssh-ed25519", "requiredrsasize": "3072",
   ]
 
   private static let keywords = ConfigKeyword.table.map { $0.name.lowercased() }

@@ -18,10 +18,12 @@ import Testing
 
     func connection(
       _ unknown: SSHConfiguration.UnknownHostKey = .refuse, revoked: String? = nil,
+      command: KnownHostsCommand? = nil,
       trust: @escaping @concurrent @Sendable (HostKeyQuestion) async -> Bool = { _ in false }
     ) -> SSHConnection {
       var configuration = trusting(server)
       configuration.hostKeys = .init(files: files, unknown: unknown, revoked: revoked)
+      configuration.hostKeys.command = command
       configuration.interaction.trust = trust
       return SSHConnection(
         to: Endpoint(host: "127.0.0.1", port: server.port), configuration: configuration)
@@ -114,6 +116,91 @@ import Testing
       await expectFailure(of: connection, revoked)
       #expect(await connection.lastFailure?.detail?.contains("is revoked in") == true)
       await scene.expectNoCredentials()
+    }
+  }
+
+  /// A program that prints keys (KnownHostsCommand), in the words of a shell script. `$1` is the
+  /// host, `$2` what for, `$3` the key.
+  private func command(
+    _ script: String, in directory: TemporaryDirectory, _ words: [String] = ["%H", "%I", "%K"]
+  ) throws -> KnownHostsCommand {
+    let path = try directory.write("#!/bin/sh\n\(script)\n", to: "keys", mode: 0o755)
+    return try KnownHostsCommand([path] + words)
+  }
+
+  @Test(arguments: [["%H"], ["%H", "%I", "%K"]])
+  func aProgramTellsTheKey(words: [String]) async throws {
+    try await withScene { scene in
+      try await scene.directory.write(scene.server.knownHosts, to: "told")
+      let asked = scene.directory.file("asked")
+      let connection = scene.connection(
+        command: try command(
+          #"echo "$1 $2" >>\#(asked); cat "$(dirname "$0")/told""#, in: scene.directory, words))
+      try await connection.connect()
+      await connection.close()
+      // What prints the same for all is asked once.
+      let host = scene.host
+      #expect(
+        try scene.directory.text("asked")
+          == (words.count == 1 ? "\(host) \n" : "\(host) ORDER\n\(host) HOSTNAME\n"))
+      #expect(throws: (any Error).self) { try scene.directory.text("known_hosts") }
+    }
+  }
+
+  @Test func aProgramIsToldTheKeyThatIsShown() async throws {
+    try await withScene { scene in
+      let connection = scene.connection(
+        command: try command(
+          #"[ "$2" = ORDER ] && exit 0; echo "$1 $4 $3""#, in: scene.directory,
+          ["%H", "%I", "%K", "%t"]))
+      try await connection.connect()
+      await connection.close()
+    }
+  }
+
+  @Test(arguments: [["%H"], ["%H", "%I"]])
+  func whatAProgramTellsMayBeAnotherKey(words: [String]) async throws {
+    try await withScene { scene in
+      let connection = scene.connection(
+        .acceptNew,
+        command: try command(
+          "echo '\(scene.host) \(Keys.words(Keys.ed1))'", in: scene.directory, words))
+      await expectFailure(of: connection, changed)
+      let failure = await connection.lastFailure
+      #expect(failure?.detail?.contains("but line 1 of KnownHostsCommand /") == true)
+      // ssh-keygen removes lines of files only.
+      #expect(failure?.detail?.contains("ssh-keygen") == false)
+      await scene.expectNoCredentials()
+    }
+  }
+
+  /// As with ssh: it may have had the key that matters.
+  @Test(arguments: [
+    ("exit 3", "ended with status 3"), ("kill -TERM $$", "ended by signal 15"),
+    (#"[ "$2" = ORDER ] || exit 4"#, "ended with status 4"),
+  ])
+  func aProgramThatFailsEndsTheLogin(_ script: String, _ reason: String) async throws {
+    try await withScene { scene in
+      try await scene.directory.write(scene.server.knownHosts, to: "known_hosts")
+      let connection = scene.connection(
+        .acceptNew, command: try command(script, in: scene.directory))
+      await #expect(
+        throws: AppError.fileReadError(
+          path: scene.directory.file("keys"), reason: "KnownHostsCommand \(reason).")
+      ) { try await connection.connect() }
+      #expect(await !scene.server.log.contains("Accepted"))
+    }
+  }
+
+  @Test func aProgramThatIsNotThereEndsTheLogin() async throws {
+    try await withScene { scene in
+      let connection = scene.connection(
+        .acceptNew, command: try KnownHostsCommand([scene.directory.file("none")]))
+      await #expect(
+        throws: AppError.fileReadError(
+          path: scene.directory.file("none"),
+          reason: "KnownHostsCommand cannot be started: No such file or directory.")
+      ) { try await connection.connect() }
     }
   }
 

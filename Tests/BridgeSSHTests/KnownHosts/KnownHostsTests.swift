@@ -7,7 +7,7 @@ struct KnownHostsTests {
 
   private func known(_ text: String, about host: KnownHostName? = nil) -> KnownHosts {
     var known = KnownHosts(about: host ?? self.host)
-    known.add(text, file: "/k")
+    known.add(text, from: .file("/k"))
     return known
   }
 
@@ -202,8 +202,8 @@ struct KnownHostsTests {
 
   @Test func severalFilesAreOneKnowledge() {
     var known = KnownHosts(about: host)
-    known.add(filled("web.example.org ECDSA"), file: "/user")
-    known.add(filled("web.example.org ED1"), file: "/system")
+    known.add(filled("web.example.org ECDSA"), from: .file("/user"))
+    known.add(filled("web.example.org ED1"), from: .file("/system"))
     #expect(known.check(Keys.ed1) == .trusted)
     #expect(known.entries.map(\.location.description) == ["/user:1", "/system:1"])
   }

@@ -41,6 +41,45 @@ import Testing
     #expect(try program.run(within: .seconds(60)) == .exited(status))
   }
 
+  @Test(
+    arguments: [
+      ("echo a; echo b; exit 3", .exited(3), "a\nb\n"), ("exit 0", .exited(0), ""),
+      ("echo a; kill -USR1 $$", .signaled(SIGUSR1), "a\n"),
+      // Its output has ended, it goes on.
+      ("echo a; exec >&-; exit 4", .exited(4), "a\n"),
+      // Another one has its output still: that is its output, too.
+      ("(sleep 0.2; echo late) & echo a; exit 5", .exited(5), "a\nlate\n"),
+      (
+        "head -c 1000 /dev/zero | tr '\\0' x; exit 6", .exited(6),
+        String(repeating: "x", count: 1000)
+      ),
+    ] as [(String, ChildProgram.Ending, String)])
+  func theOutputOfARunIsReturned(
+    _ script: String, _ ending: ChildProgram.Ending, _ text: String
+  ) throws {
+    let program = ChildProgram(["sh", "-c", script], empty: [0])
+    let run = try program.output(within: .seconds(60), most: 1000)
+    #expect(run.ending == ending)
+    #expect(run.bytes == Array(text.utf8))
+  }
+
+  @Test(arguments: ["head -c 1001 /dev/zero; exit 0", "exec cat /dev/zero", "exec yes"])
+  func anOutputThatIsTooLongIsNone(_ script: String) throws {
+    let program = ChildProgram(["sh", "-c", script], empty: [0])
+    #expect(try program.output(within: .seconds(60), most: 1000).bytes == nil)
+  }
+
+  /// Also where it closed its output, and where another one has it still.
+  @Test(arguments: [
+    "sleep 1000; true", "exec >&-; sleep 1000; true", "sleep 1000 & exec sleep 1000",
+  ])
+  func anOutputThatIsOverdueIsEndedWithItsProgram(_ script: String) throws {
+    let program = ChildProgram(["sh", "-c", "echo a; \(script)"], empty: [0])
+    let run = try program.output(within: .milliseconds(300), most: 1000)
+    #expect(run.ending == .overdue)
+    #expect(run.bytes == Array("a\n".utf8))
+  }
+
   @Test func aSignalIsNoStatus() throws {
     let program = ChildProgram(["sh", "-c", "kill -USR1 $$"], empty: [0, 1])
     #expect(try program.run(within: .seconds(60)) == .signaled(SIGUSR1))

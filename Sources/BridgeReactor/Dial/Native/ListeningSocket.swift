@@ -57,11 +57,21 @@ import Glibc
     self.port = Self.port(of: descriptor)
   }
 
-  /// Makes a unix socket at `path`, for this user alone. What is there stays there.
-  package init(path: String) throws(Failure) {
+  /// Makes a unix socket at `path`, for this user alone.
+  ///
+  /// - Parameter replaces: whether it takes the place of a socket that is there. Anything else
+  ///   stays there.
+  package init(path: String, replaces: Bool = false) throws(Failure) {
     let descriptor = try Self.make(AF_UNIX)
     do throws(Failure) {
-      file = try Self.listen(descriptor, at: path)
+      do throws(Failure) {
+        file = try Self.listen(descriptor, at: path)
+      } catch {
+        guard replaces, error.isInUse, SocketFile.isSocket(path), unsafe unlink(path) == 0 else {
+          throw error
+        }
+        file = try Self.listen(descriptor, at: path)
+      }
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -180,6 +190,12 @@ private struct SocketFile {
   func remove() {
     guard let identity, Self.identity(of: path) == identity else { return }
     unsafe unlink(path)
+  }
+
+  /// Whether the name itself is that of a socket.
+  static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   private static func identity(of path: String) -> Identity? {

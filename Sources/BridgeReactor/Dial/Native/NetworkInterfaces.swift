@@ -16,9 +16,9 @@ package enum NetworkInterfaces {
     return false
   }
 
-  /// The addresses of the interface `name`, those first that are not of its link alone; none where
-  /// there is no such interface, or it is down.
-  static func addresses(of name: String) -> [NetworkAddress] {
+  /// The addresses of the interface `name`, nil for all of them, those first that are not of a link
+  /// alone; none where there is no such interface, or it is down.
+  @Sendable package static func addresses(of name: String? = nil) -> [NetworkAddress] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard unsafe getifaddrs(&list) == 0 else { return [] }
     defer { unsafe freeifaddrs(list) }
@@ -26,7 +26,8 @@ package enum NetworkInterfaces {
     var next = unsafe list
     while let interface = unsafe next {
       let isUp = unsafe interface.pointee.ifa_flags & UInt32(IFF_UP) != 0
-      if isUp, unsafe String(cString: interface.pointee.ifa_name) == name,
+      let itsName = unsafe String(cString: interface.pointee.ifa_name)
+      if isUp, name == nil || itsName == name,
         let address = unsafe NetworkAddress(interface.pointee.ifa_addr)
       {
         addresses.append(address)
