@@ -20,6 +20,7 @@ package final class FileSender {
 
   private let root: [UInt8]
   private let isRecursive: Bool
+  private let exclusion: FileExclusion
   private let counts: Bool
   /// Nil where this stream carries all.
   private let stripe: FileStripe?
@@ -52,21 +53,23 @@ package final class FileSender {
   /// Sends what is at `root`.
   ///
   /// - Parameters:
+  ///   - exclusion: what of a tree is left out.
   ///   - counts: whether a tree is counted first, for a receiver that shows progress.
   ///   - stripe: which stream of a file it is; nil for all of it.
   ///   - key: that of the check; nil for SHA-256.
   ///   - isPaced: whether no more is under way than the receiver takes in a moment.
   package init(
-    _ root: [UInt8], isRecursive: Bool, counts: Bool = true, stripe: FileStripe? = nil,
-    key: [UInt8]? = nil, isPaced: Bool = false
+    _ root: [UInt8], isRecursive: Bool, excluding exclusion: FileExclusion = .none,
+    counts: Bool = true, stripe: FileStripe? = nil, key: [UInt8]? = nil, isPaced: Bool = false
   ) {
     pace = isPaced ? SendingPace() : nil
     self.stripe = stripe
     self.key = key
     self.root = root
     self.isRecursive = isRecursive
+    self.exclusion = exclusion
     self.counts = counts
-    walk = TreeWalk(root, isRecursive: isRecursive)
+    walk = TreeWalk(root, isRecursive: isRecursive, excluding: exclusion)
   }
 
   /// What is settled, and written of the first file that is not.
@@ -92,7 +95,8 @@ package final class FileSender {
     if let entry = window.restart(at: point) { settle([entry]) }
     part = point.part
     pace = pace?.atRest
-    walk = TreeWalk(root, isRecursive: isRecursive, after: point.after)
+    walk = TreeWalk(
+      root, isRecursive: isRecursive, excluding: exclusion, after: point.after)
     phase = .sending
   }
 
@@ -198,7 +202,7 @@ package final class FileSender {
   private func count() -> [UInt8] {
     guard counts, isRecursive, !hasCounted else { return [] }
     hasCounted = true
-    let walk = TreeWalk(root, isRecursive: true)
+    let walk = TreeWalk(root, isRecursive: true, excluding: exclusion)
     var total = FileProgress()
     while let item = walk.next() {
       guard case .file(_, let status) = item else { continue }

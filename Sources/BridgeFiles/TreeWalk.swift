@@ -23,14 +23,19 @@ final class TreeWalk {
 
   private let root: [UInt8]
   private let isRecursive: Bool
+  private let exclusion: FileExclusion
   private var levels: [Level] = []
   private var path: FilePath = []
   private var after: FilePath?
   private var hasBegun = false
 
-  init(_ root: [UInt8], isRecursive: Bool, after: FilePath? = nil) {
+  init(
+    _ root: [UInt8], isRecursive: Bool, excluding exclusion: FileExclusion = .none,
+    after: FilePath? = nil
+  ) {
     self.root = root
     self.isRecursive = isRecursive
+    self.exclusion = exclusion
     self.after = after
   }
 
@@ -85,7 +90,7 @@ final class TreeWalk {
     return .directory(path, meta)
   }
 
-  /// Nil for what is settled.
+  /// Nil for what is settled, or left out.
   private func item(_ name: [UInt8], in level: Level) -> Item? {
     var below: ArraySlice<[UInt8]> = []
     if let first = level.after.first {
@@ -100,6 +105,7 @@ final class TreeWalk {
     let path = self.path + [name]
     do throws(SystemFailure) {
       let status = try level.directory.status(of: name)
+      if exclusion.leavesOut(path, isDirectory: status.kind == .directory) { return nil }
       switch status.kind {
       case .directory: return try enter(level.directory.directory(name), path, below)
       case .file: return isSettled ? nil : .file(path, status)

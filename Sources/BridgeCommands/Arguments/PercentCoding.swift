@@ -3,8 +3,13 @@ enum PercentCoding {
   /// `text` with each `%XX` as the byte that it stands for; nil where a `%` is followed by
   /// something else, or the bytes are a zero or no UTF-8.
   static func decoded(_ text: some StringProtocol) -> String? {
+    decoded(Array(text.utf8)).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// Likewise; the bytes need not be UTF-8.
+  static func decoded(_ text: [UInt8]) -> [UInt8]? {
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    var rest = text[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -17,7 +22,7 @@ enum PercentCoding {
       bytes.append(value)
       rest = rest.dropFirst(2)
     }
-    return String(validating: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// `text` with `%XX` for each byte that the user in a URI must not have as it is (RFC 3986,

@@ -30,12 +30,21 @@ package struct CopyCommand: AsyncParsableCommand {
           bridgectl cp -r build.example:/var/log/app ./logs
           bridgectl cp -r site/. web:/srv/www
           bridgectl cp -r src docs notes.txt web:
+          bridgectl cp -r --exclude node_modules --exclude '*.o' app web:
           bridgectl cp 'web:logs/*.gz' web:notes.txt .
           bridgectl cp --streams 4 web:dump.tar .
       """)
 
   @Flag(name: .customShort("r"), help: "Copy directories with all that is in them.")
   package var recursive = false
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Leave out of directories what has this name, with all that is in it: *.o, cache/*.tmp, \
+      /build (at the top of SRC), node_modules/ (a directory). May be repeated.
+      """, valueName: "PATTERN"))
+  package var exclude: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -69,9 +78,10 @@ package struct CopyCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let (reach, operands, sha256) = (reach, operands, sha256)
-    let (recursive, streams) = (recursive, streams)
+    let (recursive, exclude, streams) = (recursive, exclude, streams)
     let request = Result { () throws(AppError) in
-      try CopyRequest(operands, isRecursive: recursive, streams: streams)
+      try CopyRequest(
+        operands, isRecursive: recursive, excluding: exclude, streams: streams)
     }
     let survey = (try? request.get())?.survey() ?? CopyRequest.Survey()
     let link = LinkArguments(reach, host: (try? request.get().host) ?? operands.first ?? "")

@@ -1,7 +1,8 @@
 package import BridgeErrors
 import BridgeTerminal
 
-/// SRC or DST as the user typed it: a path on this machine, or `[user@]host:path`.
+/// SRC or DST as the user typed it: a path on this machine, or `[user@]host:path`. Bytes that are
+/// no UTF-8 stand in it as `ArgumentBytes` has them.
 package enum CopyOperand: Sendable, Equatable {
   /// A path on this machine.
   case local(String)
@@ -26,7 +27,8 @@ package enum CopyOperand: Sendable, Equatable {
     if let scheme = ["ssh://", "scp://"].first(where: text.lowercased().hasPrefix) {
       let rest = text.dropFirst(scheme.count)
       let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-      guard let path = PercentCoding.decoded(rest[slash...].dropFirst()) else {
+      let coded = ArgumentBytes.bytes(of: String(rest[slash...].dropFirst()))
+      guard let path = PercentCoding.decoded(coded).flatMap({ ArgumentBytes.text(of: $0) }) else {
         throw .validationError(
           field: field, message: "A % in it is not followed by the digits of a byte: %25 is a %.")
       }
@@ -60,9 +62,9 @@ package enum CopyOperand: Sendable, Equatable {
   }
 
   /// The path.
-  package var path: String {
+  package var path: [UInt8] {
     switch self {
-    case .local(let path), .remote(_, let path): path
+    case .local(let path), .remote(_, let path): ArgumentBytes.bytes(of: path)
     }
   }
 

@@ -9,6 +9,11 @@ package struct CopyPlace: Sendable, Equatable {
 
   package init(text: String, path: [UInt8]) { (self.text, self.path) = (text, path) }
 
+  /// What was typed: bytes that are no UTF-8 stand in it as `ArgumentBytes` has them.
+  init(typed text: String, path: [UInt8]) {
+    self.init(text: String(decoding: ArgumentBytes.bytes(of: text), as: UTF8.self), path: path)
+  }
+
   /// The name that a copy of it has in a directory; nil where only its content can be meant.
   package var name: [UInt8]? {
     guard let last = path.split(separator: UInt8(ascii: "/")).last else { return nil }

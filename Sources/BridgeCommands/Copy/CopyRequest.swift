@@ -14,16 +14,21 @@ package struct CopyRequest: Sendable, Equatable {
   /// Which end the host is.
   package let role: FileRequest.Role
   package let isRecursive: Bool
+  /// What of a directory is left out.
+  package let exclusion: FileExclusion
   /// How many connections carry a file.
   package let streams: Int
 
   /// - Parameters:
   ///   - operands: the sources, and the destination behind them.
+  ///   - excluded: patterns of what is left out of directories.
   ///   - streams: how many connections are to carry a file; nil for one.
   /// - Throws: `validationError` where not exactly one side is a host, for a number of streams that
-  ///   is none, for streams of more than one file, and for two sources of one name.
+  ///   is none, for streams of more than one file, for a pattern that fits nothing, and for two
+  ///   sources of one name.
   package init(
-    _ operands: [String], isRecursive: Bool, streams: Int? = nil
+    _ operands: [String], isRecursive: Bool, excluding excluded: [String] = [],
+    streams: Int? = nil
   ) throws(AppError) {
     guard operands.count > 1, let last = operands.last else {
       throw .validationError(field: "DST", message: "It is missing: SRC, then DST.")
@@ -32,9 +37,10 @@ package struct CopyRequest: Sendable, Equatable {
     host = try Self.host(of: sources, destination)
     role = destination.host == nil ? .get : .put
     self.isRecursive = isRecursive
+    exclusion = try Self.exclusion(excluded, isRecursive: isRecursive)
     self.streams = streams ?? 1
-    self.sources = zip(operands, sources).map { CopyPlace(text: $0, path: Array($1.path.utf8)) }
-    self.destination = CopyPlace(text: last, path: Array(destination.path.utf8))
+    self.sources = zip(operands, sources).map { CopyPlace(typed: $0, path: $1.path) }
+    self.destination = CopyPlace(typed: last, path: destination.path)
     try checkStreams(streams)
     try check(self.sources.filter { !isPattern($0) })
   }
@@ -69,6 +75,24 @@ package struct CopyRequest: Sendable, Equatable {
       throw .validationError(
         field: "DST", message: "SRC and DST are both HOST:PATH; one of them must be here.")
     }
+  }
+
+  private static func exclusion(
+    _ patterns: [String], isRecursive: Bool
+  ) throws(AppError) -> FileExclusion {
+    guard !patterns.isEmpty else { return .none }
+    let refuse = { (message: String) in
+      AppError.validationError(field: "--exclude", message: message)
+    }
+    guard isRecursive else { throw refuse("It leaves names out of directories: it takes -r.") }
+    for pattern in patterns where FileExclusion([Array(pattern.utf8)]) == nil {
+      let shown = PeerText.escaped(pattern, limit: 256)
+      throw refuse("\"\(shown)\" fits no name: it is a name or a path, with *, ? and [a-c].")
+    }
+    guard let exclusion = FileExclusion(patterns.map { Array($0.utf8) }) else {
+      throw refuse("The patterns are longer than \(FileLimits.exclusion >> 10) KiB in all.")
+    }
+    return exclusion
   }
 
   private func checkStreams(_ streams: Int?) throws(AppError) {
@@ -146,9 +170,11 @@ package struct CopyRequest: Sendable, Equatable {
       role == .get ? (destination.path, source.path) : (source.path, destination.path)
     let isAbsolute = local.first == UInt8(ascii: "/")
     let place = isAbsolute ? local : Array("\(directory)/".utf8) + local
-    let parts = [
-      Array("\(role)".utf8), Array(account.utf8), remote, place, isRecursive ? Array("r".utf8) : [],
-    ]
+    let parts =
+      [
+        Array("\(role)".utf8), Array(account.utf8), remote, place,
+        isRecursive ? Array("r".utf8) : [],
+      ] + exclusion.patterns
     let digest = FileHash.digest(of: Array(parts.joined(separator: [0])))
     let transfer = Identifier(bytes: Array(digest.prefix(16))) ?? run
     var job = FileTransfer.Job(
@@ -156,6 +182,7 @@ package struct CopyRequest: Sendable, Equatable {
       transfer: transfer, run: run)
     job.key = key
     job.isInto = isInto
+    job.exclusion = exclusion
     return job
   }
 }

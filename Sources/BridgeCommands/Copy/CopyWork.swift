@@ -343,7 +343,8 @@ final class CopyWork: LinkWork {
   /// Where no command runs, for SFTP only for instance, bridge-host would not either.
   func logNoShell() {
     reporter.log(
-      "bridgectl: the account runs no shell (a forced command, or SFTP only), which cp needs.")
+      "bridgectl: cp needs a shell there, and no command of it was run: the account has none "
+        + "(SFTP only, a forced command, a restricted shell), or a start-up file ends it.")
   }
 
   var endsAtOnce: AppError {

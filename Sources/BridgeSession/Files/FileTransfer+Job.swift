@@ -14,6 +14,8 @@ extension FileTransfer {
     package var name: [UInt8]?
     /// Whether directories are copied.
     package var isRecursive: Bool
+    /// What of a tree is left out.
+    package var exclusion = FileExclusion.none
     /// The same for every attempt at the same copy, in this run and in later ones.
     package var transfer: Identifier
     /// This run.

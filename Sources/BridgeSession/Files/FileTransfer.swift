@@ -89,8 +89,8 @@ package actor FileTransfer {
     switch job.role {
     case .put:
       sender = FileSender(
-        job.local, isRecursive: job.isRecursive, stripe: job.stripe, key: job.key,
-        isPaced: job.isRecursive)
+        job.local, isRecursive: job.isRecursive, excluding: job.exclusion, stripe: job.stripe,
+        key: job.key, isPaced: job.isRecursive)
       receiver = nil
     case .get, .join:
       sender = nil
@@ -247,6 +247,7 @@ package actor FileTransfer {
     var request = FileRequest(job.role, path: job.remote, transfer: job.transfer)
     request.name = job.name
     request.isRecursive = job.isRecursive
+    if job.role == .get { request.exclusion = job.exclusion }
     request.stripe = job.stripe
     if job.stripe != nil { request.run = job.run }
     request.key = key

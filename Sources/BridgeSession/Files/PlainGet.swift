@@ -48,7 +48,8 @@ struct PlainGet: PlainEnd {
     self.request = request
     self.point = point
     part = hasDigests ? point.part : nil
-    walk = PlainWalk(PlainText.path(request.path), after: point.after ?? [])
+    walk = PlainWalk(
+      PlainText.path(request.path), excluding: request.exclusion, after: point.after ?? [])
     ask(["s", PlainText.escaped(walk.root)], .top)
   }
 

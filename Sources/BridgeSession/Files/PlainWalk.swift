@@ -52,12 +52,14 @@ struct PlainWalk: Sendable {
   }
 
   let root: [UInt8]
+  private let exclusion: FileExclusion
   private var levels: [Level] = []
   /// Of the directory that is entered next.
   private var below: ArraySlice<[UInt8]>
 
-  init(_ root: [UInt8], after: FilePath) {
+  init(_ root: [UInt8], excluding exclusion: FileExclusion, after: FilePath) {
     self.root = root
+    self.exclusion = exclusion
     below = after[...]
   }
 
@@ -86,7 +88,7 @@ struct PlainWalk: Sendable {
     return nil
   }
 
-  /// Nil for what is settled.
+  /// Nil for what is settled, or left out.
   private mutating func item(_ entry: PlainEntry, in level: Level) -> Item? {
     below = []
     if let first = level.after.first {
@@ -100,6 +102,7 @@ struct PlainWalk: Sendable {
     let isSettled = entry.name == level.after.first && below.isEmpty
     if isSettled, entry.kind != .directory { return nil }
     let path = level.path + [entry.name]
+    if exclusion.leavesOut(path, isDirectory: entry.kind == .directory) { return nil }
     guard place(of: path).count <= FileLimits.path else {
       return .fault(path, FileFault(.tooLarge))
     }

@@ -108,8 +108,8 @@ public struct HostInstaller: Sendable {
     guard reasons.isEmpty else {
       return .fileWriteError(path: path, reason: reasons.joined(separator: "; "))
     }
-    return .durableSessionHostUnusable(
-      host: host, reason: "its shell did not answer: \(answer.rest)")
+    let rest = answer.rest.isEmpty ? "a start-up file or the shell itself ended it" : answer.rest
+    return .durableSessionHostUnusable(host: host, reason: "its shell did not answer: \(rest)")
   }
 
   // MARK: The channel

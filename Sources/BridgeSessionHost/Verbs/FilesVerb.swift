@@ -52,8 +52,8 @@ struct FilesVerb {
   private mutating func send(_ request: FileRequest) throws(ProtocolError) -> UInt8 {
     let path = request.path
     let sender = FileSender(
-      path, isRecursive: request.isRecursive, counts: request.point?.after == nil,
-      stripe: request.stripe, key: request.key)
+      path, isRecursive: request.isRecursive, excluding: request.exclusion,
+      counts: request.point?.after == nil, stripe: request.stripe, key: request.key)
     guard case .ready(let point)? = try receive() else { return HostStatus.violation }
     sender.connect(point)
     while !sender.isFinished, sender.failure == nil {

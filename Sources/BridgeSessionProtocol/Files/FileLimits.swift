@@ -1,8 +1,8 @@
 /// The bounds of the file stream. Sizes are in bytes.
 package enum FileLimits {
   /// The versions of the stream that this code speaks; striped files came with the second, a check
-  /// with a key with the third.
-  package static let versions: ClosedRange<UInt8> = 1...3
+  /// with a key with the third, names that are left out with the fourth.
+  package static let versions: ClosedRange<UInt8> = 1...4
   /// Follows the marker before the first frame.
   package static let greeting = "files 1\n"
   /// The longest payload of a data frame; a multiple of `unit`.
@@ -19,6 +19,8 @@ package enum FileLimits {
   package static let name = 255
   /// The longest target of a symbolic link, and the longest path of a request.
   package static let path = 4095
+  /// All patterns of names that are left out.
+  package static let exclusion = 32 << 10
   /// The longest name of a boot, and of who writes a part.
   package static let boot = 64
   /// Directories inside each other.

@@ -31,6 +31,8 @@ package struct FileRequest: Sendable, Equatable {
   package var name: [UInt8]?
   /// Whether directories are copied.
   package var isRecursive: Bool
+  /// With `get`: what of a tree is not copied.
+  package var exclusion = FileExclusion.none
   /// The same for every attempt at the same copy, in this run and in later ones.
   package var transfer: Identifier
   /// With `put`: where the last channel ended; with `join`: where the channels of all streams
@@ -70,6 +72,7 @@ package struct FileRequest: Sendable, Equatable {
       throw .malformedFields("path")
     }
     isRecursive = try fields.bytes("recursive") != nil
+    if let bytes = try fields.bytes("exclude") { exclusion = try FileExclusion(bytes) }
     let identifier = try fields.bytes("transfer").flatMap { Identifier(bytes: $0) }
     transfer = try fields.required("transfer", identifier)
     point = try fields.bytes("point").map { (bytes) throws(ProtocolError) in
@@ -99,6 +102,7 @@ package struct FileRequest: Sendable, Equatable {
 
   /// The version that a host must know for it.
   private var version: UInt8 {
+    if exclusion != .none { return 4 }
     if key != nil { return 3 }
     return stripe == nil ? 1 : 2
   }
@@ -110,6 +114,7 @@ package struct FileRequest: Sendable, Equatable {
     fields.add("path", bytes: path)
     fields.add("name", bytes: name)
     if isRecursive { fields.add("recursive", bytes: []) }
+    fields.add("exclude", bytes: exclusion.bytes)
     fields.add("transfer", bytes: transfer.bytes)
     fields.add("point", bytes: point?.payload)
     fields.add("stripe", bytes: stripe?.bytes)

@@ -30,7 +30,33 @@ import Testing
   ])
   func theNameOfACopyIsTheLastOne(_ text: String, _ name: String?) throws {
     let path = try CopyOperand(text, field: "SRC").path
-    #expect(CopyPlace(text: text, path: Array(path.utf8)).name == name.map { Array($0.utf8) })
+    #expect(CopyPlace(text: text, path: path).name == name.map { Array($0.utf8) })
+  }
+
+  /// Names of files are bytes.
+  @Test(
+    arguments: [
+      ([0x61, 0xFF, 0x62], "a\u{10FEFF}b"), ([0xE9], "\u{10FEE9}"), ([0xC3, 0xA9], "\u{e9}"),
+      ([0xC3], "\u{10FEC3}"), ([0xE2, 0x82, 0x61], "\u{10FEE2}\u{10FE82}a"),
+      ([0xF0, 0x9F, 0x98, 0x80], "\u{1F600}"),
+      ([0xED, 0xA0, 0x80], "\u{10FEED}\u{10FEA0}\u{10FE80}"),
+      ([0x65, 0xCC, 0x81], "e\u{301}"), ([], ""),
+    ] as [([UInt8], String)])
+  func whatIsNoTextKeepsItsBytes(_ bytes: [UInt8], _ text: String) throws {
+    let found = try #require(ArgumentBytes.text(of: bytes))
+    #expect(Array(found.unicodeScalars) == Array(text.unicodeScalars))
+    #expect(ArgumentBytes.bytes(of: text) == bytes)
+  }
+
+  @Test func aTextThatLooksLikeSuchBytesIsRefused() {
+    #expect(ArgumentBytes.text(of: Array("a\u{10FEFF}".utf8)) == nil)
+  }
+
+  @Test func aByteInAURINeedBeNoText() throws {
+    let operand = try CopyOperand("ssh://h/a%FF%C3%A9", field: "SRC")
+    #expect(operand.path == [0x61, 0xFF, 0xC3, 0xA9])
+    let both = try CopyOperand("ssh://h/\u{10FEFE}%FF", field: "SRC")
+    #expect(both.path == [0xFE, 0xFF])
   }
 
   @Test(arguments: [

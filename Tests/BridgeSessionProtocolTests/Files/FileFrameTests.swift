@@ -19,8 +19,15 @@ import Testing
     return request
   }
 
+  private static func excluding() -> FileRequest {
+    var request = FileRequest(.get, path: [97], transfer: Identifier(high: 1, low: 2))
+    request.isRecursive = true
+    request.exclusion = FileExclusion([Array("*.o".utf8), [255, 47]]) ?? .none
+    return request
+  }
+
   private static let frames: [FileFrame] = [
-    .open(request()), .ready(FilePoint()), .ready(FilePoint(after: [])),
+    .open(request()), .open(excluding()), .ready(FilePoint()), .ready(FilePoint(after: [])),
     .acknowledge(entry: 5, bytes: 1 << 40), .refused(entry: 1, FileFault(.isDirectory, "x")),
     .totals(files: 1, bytes: 2), .directory(entry: 0, name: [], meta), .leave,
     .file(

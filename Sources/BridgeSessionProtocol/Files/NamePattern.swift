@@ -1,7 +1,6 @@
-/// A pattern of names in one directory, as sh(1) reads it. What a host says that it has found has
-/// to match: the copy gets that name, and another one could be that of a start-up file.
-struct NamePattern: Sendable {
-  private enum Piece: Sendable {
+/// A pattern of names in one directory, as sh(1) reads it.
+package struct NamePattern: Sendable, Equatable {
+  private enum Piece: Sendable, Equatable {
     case byte(UInt8)
     case anyByte
     case anything
@@ -20,7 +19,7 @@ struct NamePattern: Sendable {
   private let pieces: [Piece]
 
   /// - Parameter escapes: whether what follows a backslash has no meaning: shells differ.
-  init(_ pattern: some Sequence<UInt8>, escapes: Bool) {
+  package init(_ pattern: some Sequence<UInt8>, escapes: Bool) {
     var rest = Array(pattern)[...]
     var pieces: [Piece] = []
     while let byte = rest.popFirst() {
@@ -97,9 +96,12 @@ struct NamePattern: Sendable {
     ("upper", [65...90]), ("xdigit", [48...57, 65...70, 97...102]),
   ]
 
-  /// Whether it stands for `name`. A dot at the beginning is matched by a dot only.
-  func matches(_ name: [UInt8]) -> Bool {
-    if name.first == UInt8(ascii: ".") {
+  /// Whether it stands for `name`.
+  ///
+  /// - Parameter hidesDots: whether, as for a shell, a dot at the beginning is matched by a dot
+  ///   only.
+  package func matches(_ name: [UInt8], hidesDots: Bool = true) -> Bool {
+    if hidesDots, name.first == UInt8(ascii: ".") {
       guard case .byte? = pieces.first else { return false }
     }
     var (piece, index) = (0, 0)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BridgeSession
+import BridgeSessionProtocol
 
 /// Which names a pattern stands for.
 @Suite struct NamePatternTests {
