@@ -36,17 +36,40 @@ package struct PruneCommand: AsyncParsableCommand {
       }
     }
     await SessionArgument.run(link, session) { selector in
-      SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
-        let id = try await scope.resolve(selector)
-        let removed = try await scope.sessions.forget(id)
-        guard !removed.isEmpty else {
-          throw .validationError(
-            field: "SESSION",
-            message: "\(PeerText.escaped(session, limit: 64)) runs: `bridgectl kill` ends it.")
-        }
-        return await Self.report(removed, scope)
+      let removing = OnceValue<SessionStatus>()
+      return SessionQuery.Body(ask: { scope async throws(AppError) -> RunContext.Ending in
+        try await Self.remove(session, try await scope.resolve(selector), removing, scope)
       })
     }
+  }
+
+  /// - Parameter removing: what an earlier request was to remove, whose answer was lost.
+  private static func remove(
+    _ session: String, _ id: SessionID, _ removing: OnceValue<SessionStatus>,
+    _ scope: SessionQuery.Scope
+  ) async throws(AppError) -> RunContext.Ending {
+    let all = try await scope.sessions.list()
+    if let status = all.first(where: { $0.session == id }) {
+      guard ![.running, .claimed].contains(status.state), status.end != .orphaned else {
+        throw refusal(of: session, "runs: `bridgectl kill` ends it.")
+      }
+      removing.set(status)
+    } else if let status = removing.current {
+      return await report([status], scope)
+    }
+    let removed = try await scope.sessions.forget(id)
+    guard !removed.isEmpty else {
+      throw refusal(
+        of: session,
+        "has ended, and a client has not read all of its output yet: end that client, or try "
+          + "again when it has.")
+    }
+    return await report(removed, scope)
+  }
+
+  private static func refusal(of session: String, _ reason: String) -> AppError {
+    .validationError(
+      field: "SESSION", message: "\(PeerText.escaped(session, limit: 64)) \(reason)")
   }
 
   private static func report(

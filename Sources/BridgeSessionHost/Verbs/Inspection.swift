@@ -153,6 +153,10 @@ struct Inspection {
     guard let files = SessionFiles(session, in: roots), files.shownStatus() != nil else {
       return declineUnknown(session)
     }
+    // A keeper ends some moments after its program.
+    for _ in 0..<50 where files.status()?.state == .ended && files.life == .alive {
+      Poller.pause(20)
+    }
     _ = remove(files)
     return HostStatus.success
   }

@@ -136,6 +136,50 @@ import Testing
     }
   }
 
+  /// A reader that has not taken all yet keeps it, and the words say so: it does not run.
+  @Test func anEndedSessionThatIsStillReadIsNotSaidToRun() async throws {
+    try await withSessions { server, home, folder in
+      let reading = try home.start(
+        ["connect", "--name", "job"] + server.link(home)
+          + ["127.0.0.1", "--", "seq 1 500000; exit 3"],
+        through: """
+          mkfifo "$HOME/gate"; "$0" "$@" | { read go <"$HOME/gate"; cat; }; exit ${PIPESTATUS[0]}
+          """)
+      try await eventually { folder.keepers.count == 1 }
+      #expect(try await home.run(["wait"] + server.link(home) + ["127.0.0.1", "job"]).code == 3)
+      let prune = ["prune"] + server.link(home) + ["127.0.0.1", "job"]
+      let refused = try await home.run(prune)
+      #expect(refused.code == 64)
+      #expect(refused.error.contains("job has ended, and a client has not read all"))
+      try FileHandle(forWritingTo: URL(fileURLWithPath: home.file("gate")))
+        .write(contentsOf: Data("go\n".utf8))
+      let outcome = try await reading.outcome()
+      #expect(outcome.code == 3 && outcome.text.hasSuffix("\n500000\n"))
+      let removed = try await home.run(prune)
+      #expect(removed.code == 0, "\(removed.error)")
+      #expect(folder.ids.isEmpty)
+    }
+  }
+
+  /// The answer is cut off at many places: what was done is not said to have failed.
+  @Test func aRemovalWhoseAnswerIsLostIsDone() async throws {
+    try await withSessions { server, home, folder in
+      let proxy = try await FaultProxy(to: server.port)
+      for count in stride(from: 3_000, to: 7_000, by: 200) {
+        _ = try await start(server, home, "true", options: ["--name", "job"])
+        try await eventually { folder.keepers.isEmpty }
+        try await proxy.inject(.cut(after: count, .toClient), on: .next)
+        let outcome = try await home.run(
+          ["prune"] + server.link(home, port: proxy.port) + ["127.0.0.1", "job"])
+        try await proxy.heal()
+        #expect(outcome.code == 0, "\(count): \(outcome.error)")
+        #expect(outcome.error.contains("1 ended session removed"), "\(count): \(outcome.error)")
+        #expect(folder.ids.isEmpty)
+      }
+      await proxy.stop()
+    }
+  }
+
   @Test func thoseThatRunAreListedAlone() async throws {
     try await withSessions { server, home, folder in
       let ended = try await start(server, home, "exit 3")
