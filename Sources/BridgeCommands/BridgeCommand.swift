@@ -2,6 +2,7 @@ public import ArgumentParser
 import BridgeErrors
 import BridgeSSH
 import BridgeTerminal
+import BridgeTransport
 
 /// `bridgectl`: links that stay up, from a command line.
 public struct BridgeCommand: AsyncParsableCommand {
@@ -24,23 +25,21 @@ public struct BridgeCommand: AsyncParsableCommand {
 
   /// Runs what the command line says and ends the process with its exit code.
   public static func start() async {
+    AddressSpace.spare()
     LocalEnvironment.openStandardDescriptors()
-    guard LocalEnvironment.canRunTasks else {
-      let words = "no file descriptors left, not even to wait for an answer: raise `ulimit -n`"
-      _ = DescriptorWriter.writeAll(Array("bridgectl: \(words).\n".utf8), to: 2)
-      Signals.exit(BridgeErrors.ExitCode.busy.rawValue)
-    }
+    require(
+      LocalEnvironment.canRunTasks,
+      orSay: "no file descriptors left, not even to wait for an answer: raise `ulimit -n`")
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
     if let start = SSHCommand.start(in: CommandLine.arguments) {
+      requireThreads(or: ExitReport.failureOfSSH)
       await SSHCommand.run(from: start)
     }
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       if let number = LocalEnvironment.unreadableArgument {
-        throw ValidationError(
-          "Argument \(number) is not UTF-8: its bytes would be changed. Text in UTF-8, or a script "
-            + "on standard input (`bridgectl connect HOST sh < SCRIPT`), can be sent.")
+        arguments = try readable(from: number)
       }
       arguments = normalized(try impliedConnect(arguments))
       var command = try parseAsRoot(arguments)
@@ -48,6 +47,7 @@ public struct BridgeCommand: AsyncParsableCommand {
         await fail(with: CommandFailure(error: refusal), isJSON: isJSON(arguments))
       }
       if var asynchronous = command as? any AsyncParsableCommand {
+        requireThreads()
         try await asynchronous.run()
       } else {
         try command.run()
@@ -55,6 +55,38 @@ public struct BridgeCommand: AsyncParsableCommand {
     } catch {
       await end(with: error, isJSON: isJSON(arguments))
     }
+  }
+
+  /// Ends the process where it cannot even say so in the way that was asked for.
+  private static func require(
+    _ isThere: Bool, orSay words: String, with code: Int32 = BridgeErrors.ExitCode.busy.rawValue
+  ) {
+    guard !isThere else { return }
+    _ = DescriptorWriter.writeAll(Array("bridgectl: \(words).\n".utf8), to: 2)
+    Signals.exit(code)
+  }
+
+  private static func requireThreads(or code: Int32 = BridgeErrors.ExitCode.busy.rawValue) {
+    require(
+      LocalEnvironment.hasThreads(),
+      orSay:
+        "this machine lets the process have no more threads: raise `ulimit -u` or `ulimit -v`, "
+        + "or end other programs", with: code)
+  }
+
+  /// The arguments as texts, for the command that takes names of files as they are.
+  ///
+  /// - Parameter number: that of one that is not UTF-8.
+  private static func readable(from number: Int) throws -> [String] {
+    let texts = LocalEnvironment.argumentBytes.dropFirst().compactMap { ArgumentBytes.text(of: $0) }
+    guard texts.first == CopyCommand.configuration.commandName,
+      texts.count == CommandLine.arguments.count - 1
+    else {
+      throw ValidationError(
+        "Argument \(number) is not UTF-8: its bytes would be changed. Text in UTF-8, or a script "
+          + "on standard input (`bridgectl connect HOST sh < SCRIPT`), can be sent.")
+    }
+    return texts
   }
 
   private static func isJSON(_ arguments: [String]) -> Bool {

@@ -62,7 +62,7 @@ package struct SSHCommand: AsyncParsableCommand {
       await run(arguments, command: Array(words.joined(separator: [UInt8(ascii: " ")])), local)
     } catch {
       let usage = error.showsUsage ? SSHOption.usage : []
-      end(saying: (error.reason.map { [$0] } ?? []) + usage, with: 255)
+      end(saying: (error.reason.map { [$0] } ?? []) + usage, with: ExitReport.failureOfSSH)
     }
   }
 

@@ -64,7 +64,7 @@ package struct ConfigCommand: AsyncParsableCommand, ConnectArguments {
     } catch {
       reporter.fail(error)
       await reporter.drain()
-      Signals.exit(isSSH ? 255 : error.exitCode)
+      Signals.exit(isSSH ? ExitReport.failureOfSSH : error.exitCode)
     }
   }
 

@@ -19,6 +19,9 @@ package struct ExitReport: Sendable, Equatable {
   /// Whether the link was ever up.
   package var wasUp = false
 
+  /// The exit status of ssh(1) for a failure of its own.
+  static let failureOfSSH: Int32 = 255
+
   /// The exit status of ssh(1) for this end: the remote one, or 255; that of a signal that came
   /// before the link was up, as the shell says it of a program that a signal has ended.
   package var codeOfSSH: Int32 {
@@ -27,7 +30,7 @@ package struct ExitReport: Sendable, Equatable {
     case .status(let status) where Int32(truncatingIfNeeded: status & 0xFF) == code: return code
     case nil where code == 0: return 0
     case nil where isSignal && !wasUp: return code
-    case .status, .signal, nil: return 255
+    case .status, .signal, nil: return Self.failureOfSSH
     }
   }
 

@@ -146,6 +146,37 @@ package struct LocalEnvironment: Sendable {
   /// timers: without them it ends the process.
   package static let canRunTasks = descriptorsLeft >= 5
 
+  /// Whether as many threads can run at once as a connection takes (RLIMIT_NPROC, RLIMIT_AS, the
+  /// pids of a control group). The concurrency runtime waits without an end for one that it cannot
+  /// have, one for each processor at most.
+  package static func hasThreads() -> Bool {
+    let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    defer { unsafe gate.deallocate() }
+    unsafe pthread_mutex_init(gate, nil)
+    defer { unsafe pthread_mutex_destroy(gate) }
+    unsafe pthread_mutex_lock(gate)
+    let count = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 16) + 6
+    var threads: [pthread_t] = []
+    while threads.count < count {
+      var thread = pthread_t()
+      let code = unsafe pthread_create(
+        &thread, nil,
+        { gate in
+          guard let gate = unsafe gate?.assumingMemoryBound(to: pthread_mutex_t.self) else {
+            return nil
+          }
+          unsafe pthread_mutex_lock(gate)
+          unsafe pthread_mutex_unlock(gate)
+          return nil
+        }, gate)
+      guard code == 0 else { break }
+      threads.append(thread)
+    }
+    unsafe pthread_mutex_unlock(gate)
+    for thread in threads { pthread_join(thread, nil) }
+    return threads.count == count
+  }
+
   private static let descriptorsLeft: Int = {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return .max }

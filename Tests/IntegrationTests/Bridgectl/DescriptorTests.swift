@@ -126,6 +126,34 @@ import Testing
     #expect(outcome.code == 75 && outcome.error.contains("no file descriptors left"))
   }
 
+  /// What the runtime would wait for without an end is looked for before; with a little more all is
+  /// done.
+  @Test(arguments: [false, true])
+  func withoutRoomForThreadsNothingHangs(isSSH: Bool) async throws {
+    try await withServer { server, home in
+      let link =
+        isSSH
+        ? ["ssh", "-F", "none", "-p", "\(server.port)", "-i", server.identityFile]
+          + ["-o", "UserKnownHostsFile=\(home.file("known_hosts"))"]
+        : server.options(home)
+      var ends: Set<String> = []
+      // From what the program cannot be loaded with to what is enough, in KiB.
+      for size in stride(from: 40_000, through: 320_000, by: 20_000) {
+        let outcome = try await home.run(
+          link + ["127.0.0.1", "--", "seq 3"],
+          through: "ulimit -v \(size); exec \"$0\" \"$@\"")
+        let isShort = outcome.error.contains("lets the process have no more threads")
+        switch outcome.code {
+        case 0 where outcome.text == "1\n2\n3\n": ends.insert("done")
+        case 75 where isShort, 255 where isShort: ends.insert("refused")
+        case 127: ends.insert("not loaded")
+        case let code: Issue.record("\(size): \(code), \(outcome.error)")
+        }
+      }
+      #expect(ends.isSuperset(of: ["done", "refused"]))
+    }
+  }
+
   /// With so few, not even the event loop can be made: that ends neither us nor who uses us.
   @Test(
     arguments: 8...16,
