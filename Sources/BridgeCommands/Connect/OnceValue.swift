@@ -1,7 +1,7 @@
 import BridgeTransport
 import BridgeWaiting
 
-/// A value that is set once, for any number of callers that wait for it.
+/// A value that is set once, until it is unset, for any number of callers that wait for it.
 final class OnceValue<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
@@ -22,6 +22,9 @@ final class OnceValue<Value: Sendable>: Sendable {
     }
     for caller in callers { caller.resume(returning: value) }
   }
+
+  /// Forgets the value, which is to be set again.
+  func unset() { state.withLock { $0.value = nil } }
 
   /// The value, as soon as it is set; nil when the task is canceled before.
   func value() async -> Value? {

@@ -127,8 +127,7 @@ final class DurableWork: LinkWork {
     guard let mayHave = await find(on: ssh, knowing: finding) else { return }
     if plan.current == nil {
       guard mayHave, asks(knowing: finding) else {
-        mode.set(.plain)
-        plan.set(.runsPlainly)
+        runPlainly()
         return await plain.use(connection, generation)
       }
       begin(on: ssh, knowing: finding)
@@ -176,6 +175,29 @@ final class DurableWork: LinkWork {
     first.withLock { $0 = opening }
     state.withLock { $0.session = session }
     plan.set(.asks(finding))
+  }
+
+  /// The session of that name has ended since it was found, and its client has removed it: another
+  /// one is looked for, or started.
+  private func lookAgain() async {
+    found.unset()
+    foundName.unset()
+    returned.unset()
+    plan.unset()
+    // On a link that is lost the next one does it.
+    guard let connection = state.withLock({ $0.newest }) else { return }
+    let finding = context.finding(memory, about: connection)
+    let mayHave = await find(on: connection, knowing: finding)
+    switch mayHave {
+    case true? where plan.current == nil: begin(on: connection, knowing: finding)
+    case false? where plan.current == nil: runPlainly()
+    case true?, false?, nil: return
+    }
+  }
+
+  private func runPlainly() {
+    mode.set(.plain)
+    plan.set(.runsPlainly)
   }
 
   /// Finds the session that is meant; false where the host can have none, and the run does without,
@@ -363,6 +385,10 @@ final class DurableWork: LinkWork {
     do throws(AppError) {
       welcome = try await session.attach()
     } catch {
+      if case .durableSessionNotFound = error, returned.current != nil {
+        await lookAgain()
+        return await run()
+      }
       await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }
@@ -458,7 +484,8 @@ final class DurableWork: LinkWork {
 
   private func carry(_ session: DurableSession, _ welcome: Welcome) async {
     let streams = SessionStreams(
-      context, session, welcome, isOwn: isOwn, wantsToWrite: wantsToWrite, agent: agent
+      context, session, welcome, isOwn: isOwn, isStart: isStart, wantsToWrite: wantsToWrite,
+      agent: agent
     ) { [weak self] in
       await self?.state.withLock { $0.newest }?.roundTrip
     }
@@ -495,7 +522,11 @@ final class DurableWork: LinkWork {
     }
   }
 
+  /// Whether the program was started by this run.
   var isOwn: Bool { if case .start = target { true } else { false } }
+
+  /// Whether the command line is that of a start, also where one of that name ran already.
+  private var isStart: Bool { if case .start = wanted { true } else { false } }
 
   private var wantsToWrite: Bool {
     switch target {

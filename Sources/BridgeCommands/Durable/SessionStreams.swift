@@ -31,6 +31,8 @@ final class SessionStreams: Sendable {
   private let welcome: Welcome
   /// Whether the program was started by this run.
   private let isOwn: Bool
+  /// Whether the command line is that of a start: it says the same to what it returned to.
+  private let isStart: Bool
   /// Whether what is typed, or comes from a pipe, is meant for the program.
   private let wantsToWrite: Bool
   private let agent: SessionAgent?
@@ -49,8 +51,10 @@ final class SessionStreams: Sendable {
 
   init(
     _ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool,
-    wantsToWrite: Bool, agent: SessionAgent?, roundTrip: @escaping @Sendable () async -> Duration?
+    isStart: Bool, wantsToWrite: Bool, agent: SessionAgent?,
+    roundTrip: @escaping @Sendable () async -> Duration?
   ) {
+    self.isStart = isStart
     self.wantsToWrite = wantsToWrite
     self.agent = agent
     self.context = context
@@ -262,11 +266,14 @@ final class SessionStreams: Sendable {
       await keyboard.carry(to: PredictedInput(target: input, terminal: predicted, repaint: uncover))
       return .idle
     }
-    guard !isViewer else { return await refuseInput() }
+    guard !isViewer else { return await refuseInput(SessionText.writer(welcome)) }
+    guard isOwn || welcome.hasEnded || welcome.inputEnd == nil else {
+      return await refuseInput("its input was ended before")
+    }
     do throws(AppError) {
       while case .bytes(let bytes) = await context.input.read() { try await session.write(bytes) }
-      // Of a program that goes on for others only a person ends the input.
-      let isEnd = !Task.isCancelled && (isOwn || context.local.inputIsTerminal)
+      // Of a program that was started by another command only a person ends the input.
+      let isEnd = !Task.isCancelled && (isStart || context.local.inputIsTerminal)
       if isEnd { try await session.endInput() }
     } catch {
       // It takes no more input; the output says how it ends.
@@ -274,19 +281,19 @@ final class SessionStreams: Sendable {
     return .idle
   }
 
-  /// Input of a pipe or a file that is meant for the program, while another client writes.
-  private func refuseInput() async -> Step {
+  /// Input of a pipe or a file that is meant for the program, and cannot reach it.
+  private func refuseInput(_ reason: String) async -> Step {
     guard wantsToWrite, !context.local.inputIsTerminal,
       case .bytes = await context.input.read()
     else { return .idle }
-    let other = SessionText.writer(welcome)
+    let advice = welcome.role == .viewer ? "`attach --take` takes over, " : ""
     return .end(
       .failed(
         .validationError(
           field: "standard input",
           message: """
-            \(other.prefix(1).uppercased() + other.dropFirst()), so this input would go nowhere: \
-            `attach --take` takes over, `attach --view` only reads.
+            \(reason.prefix(1).uppercased() + reason.dropFirst()), so this input would go nowhere: \
+            \(advice)`attach --view` only reads.
             """)))
   }
 

@@ -21,7 +21,8 @@ package enum SSHWords {
       return ["\(dial(context)): \(PeerText.escaped(text, limit: 256))"]
     case .authenticationRefused:
       guard case .sshAuthenticationFailed(let method) = failure.error else { return [cause] }
-      let methods = PeerText.escaped(method, limit: 256)
+      // As ssh has it, those of the server, whatever was tried.
+      let methods = PeerText.escaped(context.acceptedMethods ?? method, limit: 256)
       return ["\(name(login, context)): Permission denied (\(methods))."]
     case .keyUnusable, .agentUnavailable:
       return [cause, "\(name(login, context)): Permission denied."]

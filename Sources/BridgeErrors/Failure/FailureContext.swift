@@ -26,6 +26,8 @@ public struct FailureContext: Sendable, Equatable {
   public var repeats: Int?
   /// The proxy that the failure is about, where it is about one: escaped and bounded.
   public var proxy: String?
+  /// The methods that the server takes, where it refused a login: separated by commas, escaped.
+  public var acceptedMethods: String?
   /// A command for a person to copy that removes the cause, where one does: escaped and bounded.
   public var command: String?
 

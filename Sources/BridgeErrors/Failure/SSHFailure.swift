@@ -93,6 +93,8 @@ public struct SSHFailure: Error, Sendable, Equatable {
   public var preBanner: String
   /// The authentication method in use.
   public var method: String
+  /// The methods that the server takes, separated by commas and escaped; nil where it did not say.
+  public var acceptedMethods: String?
   /// The configured timeout of the phase, in whole seconds.
   public var timeout: Int
   /// The user that logs in; empty where none is known.

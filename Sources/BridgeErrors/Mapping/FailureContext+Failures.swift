@@ -6,6 +6,7 @@ extension FailureContext {
       port: failure.port, native: NativeFailure(failure),
       disconnectReason: failure.disconnectReason,
       detail: failure.contextDetail, command: failure.removal)
+    acceptedMethods = failure.acceptedMethods
   }
 
   /// What is known about a WebSocket failure beside its typed error.

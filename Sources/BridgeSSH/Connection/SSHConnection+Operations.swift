@@ -225,13 +225,15 @@ extension SSHConnection {
     let isLate = observation == .deadline
     let proxyEnding =
       seen?.disconnect != nil ? nil : isLate ? silence(in: phase) : endingOfProxy(seen?.socket)
-    return SSHFailure(
+    var failure = SSHFailure(
       code: code, message: seen?.disconnect?.message ?? proxyEnding ?? text,
       phase: phase, host: hostName, address: dialedName, port: endpoint.port,
       observation: observation, socket: seen?.socket ?? .open,
       disconnectReason: seen?.disconnect?.reason, preBanner: identification.preBanner,
       method: login.method, timeout: timeout(of: phase), user: configuration.user,
       proxyEnding: proxyEnding)
+    failure.acceptedMethods = login.acceptedMethods
+    return failure
   }
 
   /// What libssh2 hides behind one code: once the host's key is read and nothing is wrong with the

@@ -17,6 +17,8 @@ package struct LoginProgress: Sendable {
   package private(set) var timeLeft: Duration
   /// The method of the credential that the server refused last.
   package private(set) var refusedMethod: String?
+  /// The methods that the server takes, as far as it has said so.
+  package private(set) var acceptedMethods: String?
   /// The key that is offered, where its public half is known.
   package private(set) var key: HostKey?
   /// Why a credential is not offered, where nothing is wrong with it.
@@ -91,6 +93,7 @@ package struct LoginProgress: Sendable {
 
   /// No credential is left; `methods` are those that the server takes, where it was asked.
   package mutating func end(methods: String?) {
+    acceptedMethods = methods
     offer = .over(methods: refusedMethod ?? methods ?? "none")
   }
 

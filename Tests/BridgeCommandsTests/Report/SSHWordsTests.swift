@@ -4,11 +4,14 @@ import Testing
 
 /// How a run of ssh(1) ends: its last words and its status.
 @Suite struct SSHWordsTests {
-  private func lines(_ kind: FailureKind?, _ error: AppError, text: String? = nil) -> [String] {
+  private func lines(
+    _ kind: FailureKind?, _ error: AppError, text: String? = nil, accepted: String? = nil
+  ) -> [String] {
     let native = text.map { NativeFailure(library: .system, code: 113, text: $0) }
-    let context = kind.map {
+    var context = kind.map {
       FailureContext(kind: $0, phase: .dial, host: "box", port: 22, native: native)
     }
+    context?.acceptedMethods = accepted
     return SSHWords.lines(CommandFailure(error: error, context: context), login: "me@box")
   }
 
@@ -28,6 +31,10 @@ import Testing
       lines(.authenticationRefused, .sshAuthenticationFailed(method: "publickey")) == [
         "me@box: Permission denied (publickey)."
       ])
+    #expect(
+      lines(
+        .authenticationRefused, .sshAuthenticationFailed(method: "publickey"),
+        accepted: "publickey,password") == ["me@box: Permission denied (publickey,password)."])
     let changed = lines(.hostKeyChanged, .sshHostKeyMismatch(host: "box"))
     #expect(changed.count == 2)
     #expect(changed.last == "Host key verification failed.")

@@ -4,6 +4,7 @@ extension CatalogueRow {
       "fileNotFound", .file, cause: "There is no file at that path.",
       remedy: "Check the path; file names are case-sensitive.", title: "File Not Found",
       message: "The file \"\(Payload.fileName(Payload.exact(path)))\" doesn't exist.",
+      shown: "\(Payload.shown(path)) does not exist.",
       icon: "doc.questionmark", options: [.browse, .cancel],
       metadata: ["file_path": Payload.exact(path)], exit: .fileMissing)
   }

@@ -1,4 +1,5 @@
 import BridgeFaults
+import BridgeTestKit
 import Foundation
 import Testing
 
@@ -40,6 +41,82 @@ import Testing
       try home.write("", to: "go")
       let outcome = try await second.outcome()
       #expect(outcome.code == 3 && outcome.text == "here\n", "\(outcome.error)")
+    }
+  }
+
+  /// The same command line does the same, whether it starts the session or finds it.
+  @Test func theEndOfItsInputIsPassedOn() async throws {
+    try await withSessions { server, home, folder in
+      let (link, kept) = (server.link(home), home.file("kept"))
+      let command = ["127.0.0.1", "--", "cat >\(kept); exit 6"]
+      let started = try await home.run(["run", "--detach", "--name", "job"] + link + command)
+      #expect(started.code == 0, "\(started.error)")
+      try home.write("input\n", to: "in")
+      let outcome = try await home.start(
+        ["connect", "--name", "job"] + link + command,
+        through: #"exec "$0" "$@" <"$HOME/in""#
+      ).outcome()
+      #expect(outcome.code == 6, "\(outcome.error)")
+      #expect(outcome.error.contains("back in job"))
+      #expect(home.read("kept") == "input\n")
+    }
+  }
+
+  /// Nothing is lost in silence.
+  @Test func inputForAProgramWhoseInputHasEndedIsRefused() async throws {
+    try await withSessions { server, home, folder in
+      let (kept, go) = (home.file("kept"), home.file("go"))
+      let command = "cat >\(kept); echo read; until [ -e \(go) ]; do sleep 0.02; done; exit 3"
+      let arguments =
+        ["connect", "--name", "job"] + server.link(home) + ["127.0.0.1", "--", command]
+      try home.write("input\n", to: "in")
+      let first = try home.start(arguments, through: #"exec "$0" "$@" <"$HOME/in""#)
+      try await first.prints("read\n")
+      first.child.signal(SIGKILL)
+      _ = try await first.outcome()
+      let second = try await home.start(
+        arguments, through: #"exec "$0" "$@" <"$HOME/in""#
+      ).outcome()
+      #expect(second.code == 64)
+      #expect(
+        second.error.contains("Its input was ended before, so this input would go nowhere"),
+        "\(second.error)")
+      let third = try home.start(arguments, through: #"exec "$0" "$@" </dev/null"#)
+      try await third.prints("read\n")
+      try home.write("", to: "go")
+      let outcome = try await third.outcome()
+      #expect(outcome.code == 3, "\(outcome.error)")
+      #expect(home.read("kept") == "input\n")
+    }
+  }
+
+  /// Its other client removes it at that moment.
+  @Test func oneThatEndsBeforeItIsReturnedToIsStartedAgain() async throws {
+    try await withSessions { server, home, folder in
+      let (runs, go) = (home.file("runs"), home.file("go"))
+      let command =
+        "echo run >>\(runs); until [ -e \(go) ]; do sleep 0.02; done; exit $(grep -c . \(runs))"
+      let arguments =
+        ["connect", "--name", "job"] + server.link(home) + ["127.0.0.1", "--", command]
+      let first = try home.start(arguments)
+      try await eventually { home.read("runs") == "run\n" && folder.keepers.count == 1 }
+      // From here on an attachment comes late.
+      let program = "\(folder.path)/.local/lib/bridge/bin/bridge-host"
+      try FileManager.default.removeItem(atPath: program)
+      try """
+      #!/bin/sh
+      case "$1" in attach)
+        touch \(go)
+        while [ -n "$(ls \(folder.root) | grep -v names)" ]; do sleep 0.02; done
+        ln -sf \(SessionFolder.program) \(program);;
+      esac
+      exec \(SessionFolder.program) "$@"
+      """.write(toFile: program, atomically: true, encoding: .utf8)
+      FileDetails.setMode(program, 0o755)
+      let second = try await home.run(arguments)
+      #expect(try await first.outcome().code == 1)
+      #expect(second.code == 2, "\(second.error)")
+      #expect(home.read("runs") == "run\nrun\n")
     }
   }
 
