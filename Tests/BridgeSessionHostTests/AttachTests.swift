@@ -5,6 +5,28 @@ import Testing
 @testable import BridgeSessionHost
 
 @Suite struct AttachTests {
+  /// Its other client removes it at that moment: nothing is left that says whether a keeper lives.
+  @Test func aSessionThatIsRemovedWhileItIsAttachedToIsMissing() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word")
+    _ = try bench.start(spec)
+    try bench.killKeeper(of: spec.session)
+    let place = bench.place(of: spec.session)
+    for name in try FileManager.default.contentsOfDirectory(atPath: place) {
+      try FileManager.default.removeItem(atPath: "\(place)/\(name)")
+    }
+    let attaching = try bench.launch(["attach", "--session", spec.session.description])
+    try waitUntil {
+      let folder = "/proc/\(attaching.process)/fd"
+      let open = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return open.contains {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == place
+      }
+    }
+    try FileManager.default.removeItem(atPath: place)
+    #expect(attaching.exitStatus() == 66)
+  }
+
   private func lines(_ range: Range<Int>) -> String {
     range.map { "line \($0)\n" }.joined()
   }

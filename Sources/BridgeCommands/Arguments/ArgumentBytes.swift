@@ -10,9 +10,8 @@ package enum ArgumentBytes {
     var text = String.UnicodeScalarView()
     var rest = bytes[...]
     while let first = rest.first {
-      let character = (1...4).lazy.compactMap { count in
-        String(validating: rest.prefix(count), as: UTF8.self)
-      }.first
+      let length = (1...4).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
+      let character = length.map { String(decoding: rest.prefix($0), as: UTF8.self) }
       if let scalar = character?.unicodeScalars.first {
         guard !range.contains(scalar.value) else { return nil }
         text.append(scalar)

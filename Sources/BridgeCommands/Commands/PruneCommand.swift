@@ -61,8 +61,8 @@ package struct PruneCommand: AsyncParsableCommand {
     guard !removed.isEmpty else {
       throw refusal(
         of: session,
-        "has ended, and a client has not read all of its output yet: end that client, or try "
-          + "again when it has.")
+        "has ended, and a client still reads its output, or has lost its link a moment ago: end "
+          + "that client, or try again.")
     }
     return await report(removed, scope)
   }

@@ -183,31 +183,18 @@ package struct ProxyExclusions: Sendable {
   }
 
   /// An interface (`fe80::1%eth0`) is not compared.
-  private static func address(_ text: Substring) -> [UInt8]? {
+  private static func address(_ text: Substring) -> NetworkAddress? {
     let plain = text.prefix { $0 != "%" }
     let isNumeric = plain.contains(":") || plain.split(separator: ".").count == 4
-    return isNumeric ? NetworkAddress(numeric: String(plain))?.bytes : nil
+    return isNumeric ? NetworkAddress(numeric: String(plain)) : nil
   }
 
-  private static func covers(_ entry: Substring, _ address: [UInt8]) -> Bool {
-    let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
+  private static func covers(_ entry: Substring, _ address: NetworkAddress) -> Bool {
+    let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     var network = parts[0]
     if network.hasPrefix("["), network.hasSuffix("]") { network = network.dropFirst().dropLast() }
-    guard parts.count <= 2, let block = self.address(network), block.count == address.count else {
-      return false
-    }
-    var bits = address.count * 8
-    if parts.count == 2 {
-      guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let given = Int(parts[1]),
-        given <= bits
-      else { return false }
-      bits = given
-    }
-    for (index, byte) in address.enumerated() {
-      let left = min(8, max(0, bits - index * 8))
-      let mask = UInt8(truncatingIfNeeded: 0xFF00 >> left)
-      if byte & mask != block[index] & mask { return false }
-    }
-    return true
+    guard self.address(network) != nil else { return false }
+    let text = ([network.prefix { $0 != "%" }] + parts.dropFirst()).joined(separator: "/")
+    return NetworkPrefix(text, isExact: false)?.contains(address) == true
   }
 }

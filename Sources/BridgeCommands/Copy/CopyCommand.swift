@@ -39,6 +39,7 @@ package struct CopyCommand: AsyncParsableCommand {
   package var recursive = false
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       """
       Leave out of directories what has this name, with all that is in it: *.o, cache/*.tmp, \

@@ -85,11 +85,11 @@ package struct CopyRequest: Sendable, Equatable {
       AppError.validationError(field: "--exclude", message: message)
     }
     guard isRecursive else { throw refuse("It leaves names out of directories: it takes -r.") }
-    for pattern in patterns where FileExclusion([Array(pattern.utf8)]) == nil {
+    for pattern in patterns where FileExclusion([ArgumentBytes.bytes(of: pattern)]) == nil {
       let shown = PeerText.escaped(pattern, limit: 256)
       throw refuse("\"\(shown)\" fits no name: it is a name or a path, with *, ? and [a-c].")
     }
-    guard let exclusion = FileExclusion(patterns.map { Array($0.utf8) }) else {
+    guard let exclusion = FileExclusion(patterns.map { ArgumentBytes.bytes(of: $0) }) else {
       throw refuse("The patterns are longer than \(FileLimits.exclusion >> 10) KiB in all.")
     }
     return exclusion

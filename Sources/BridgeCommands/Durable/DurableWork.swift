@@ -177,22 +177,22 @@ final class DurableWork: LinkWork {
     plan.set(.asks(finding))
   }
 
-  /// The session of that name has ended since it was found, and its client has removed it: another
-  /// one is looked for, or started.
-  private func lookAgain() async {
+  /// The session of that name has ended since it was found: another one is looked for, or started.
+  private func runAgain() async {
     found.unset()
     foundName.unset()
     returned.unset()
     plan.unset()
-    // On a link that is lost the next one does it.
-    guard let connection = state.withLock({ $0.newest }) else { return }
-    let finding = context.finding(memory, about: connection)
-    let mayHave = await find(on: connection, knowing: finding)
-    switch mayHave {
-    case true? where plan.current == nil: begin(on: connection, knowing: finding)
-    case false? where plan.current == nil: runPlainly()
-    case true?, false?, nil: return
+    if let connection = state.withLock({ $0.newest }) {
+      let finding = context.finding(memory, about: connection)
+      // Where its link is lost meanwhile, the next one does it.
+      switch await find(on: connection, knowing: finding) {
+      case true? where plan.current == nil: begin(on: connection, knowing: finding)
+      case false? where plan.current == nil: runPlainly()
+      case true?, false?, nil: break
+      }
     }
+    await run()
   }
 
   private func runPlainly() {
@@ -217,7 +217,14 @@ final class DurableWork: LinkWork {
     do throws(AppError) {
       switch wanted {
       case .attach(let selector, _, _): _ = try await scope.resolve(selector, asks: true)
-      case .start(let spec, _): try await findNamed(spec, scope)
+      case .start(let spec, _):
+        if let status = try await NamedSession(spec, place).find(scope) {
+          returned.set(status)
+          foundName.set(spec.name.map(SessionText.text) ?? "")
+          found.set(status.session)
+        } else {
+          found.set(spec.session)
+        }
       }
       return true
     } catch {
@@ -238,68 +245,6 @@ final class DurableWork: LinkWork {
       if !isLost { context.fail(error, await connection.lastRefusal) }
       return nil
     }
-  }
-
-  /// Looks for a session of the name of `spec` that runs, and starts it where there is none:
-  /// another client may do the same now, and the host lets one of them.
-  ///
-  /// - Throws: `validationError` where it runs something else than what was asked for, or several
-  ///   have the name; as `SessionHost.list` and `start`.
-  private func findNamed(_ spec: SessionSpec, _ scope: SessionQuery.Scope) async throws(AppError) {
-    for _ in 0..<Self.nameAttempts {
-      if try await findRunning(spec, scope) { return }
-      if try await starts(spec, scope) { return found.set(spec.session) }
-      // The other one is being started, or has ended since.
-      try? await context.clock.sleep(for: Self.namePause)
-    }
-    throw .internalError(detail: "sessions of one name come and go")
-  }
-
-  private static let nameAttempts = 50
-  private static let namePause = Duration.milliseconds(100)
-
-  /// Returns whether it was started: false where another client was first with the name.
-  private func starts(
-    _ spec: SessionSpec, _ scope: SessionQuery.Scope
-  ) async throws(AppError) -> Bool {
-    do throws(AppError) {
-      _ = try await scope.sessions.start(spec, at: place)
-      return true
-    } catch {
-      guard case .durableSessionConflict = error else { throw error }
-      return false
-    }
-  }
-
-  /// Returns whether one runs, which is found then.
-  private func findRunning(
-    _ spec: SessionSpec, _ scope: SessionQuery.Scope
-  ) async throws(AppError) -> Bool {
-    let name = spec.name.map(SessionText.text) ?? ""
-    let running = try await scope.sessions.list().filter {
-      $0.state == .running && $0.name.map(SessionText.text) == name
-    }
-    guard !running.isEmpty else { return false }
-    // Over the link before this one.
-    if running.contains(where: { $0.session == spec.session }) {
-      found.set(spec.session)
-      return true
-    }
-    let status = try SessionSelector(name).resolve(in: running, on: context.settings.givenHost)
-    if let command = spec.command?.prefix(SessionStatus.longestCommand),
-      status.command != Array(command)
-    {
-      throw .validationError(
-        field: "--name",
-        message: """
-          \(PeerText.escaped(name, limit: StartRequest.longestName)) runs another command: \
-          --new starts this one beside it, `bridgectl attach` returns to it.
-          """)
-    }
-    returned.set(status)
-    found.set(status.session)
-    foundName.set(name)
-    return true
   }
 
   /// Whether the host is asked for `bridge-host`. Where the account has a forced command, asking
@@ -384,11 +329,13 @@ final class DurableWork: LinkWork {
     let welcome: Welcome
     do throws(AppError) {
       welcome = try await session.attach()
-    } catch {
-      if case .durableSessionNotFound = error, returned.current != nil {
-        await lookAgain()
-        return await run()
+      // What comes from a pipe or a file is meant for one that runs.
+      if welcome.hasEnded, returned.current != nil, LocalEnvironment.hasStreamedInput {
+        await session.detach()
+        return await runAgain()
       }
+    } catch {
+      if case .durableSessionNotFound = error, returned.current != nil { return await runAgain() }
       await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }

@@ -101,14 +101,24 @@ final class SessionStreams: Sendable {
         agent?.end()
         group.cancelAll()
       }
+      var mayRefuse = refusal != nil
       while let step = await group.next() {
         guard case .end(let end) = step else { continue }
         if case .failed = end { hasFailed.withLock { $0 = true } }
-        return end
+        guard case .ended = end, mayRefuse else { return end }
+        // Input that could not reach the program is said, also where that ends at this moment.
+        mayRefuse = false
+        group.addTask {
+          try? await self.context.clock.sleep(for: Self.refusalTime)
+          return .end(end)
+        }
       }
       return .left
     }
   }
+
+  /// For input that is there already to be read.
+  private static let refusalTime = Duration.milliseconds(200)
 
   /// Leaves the terminal as it was before the session wrote to it; says what was not sent.
   func close() async {
@@ -266,10 +276,7 @@ final class SessionStreams: Sendable {
       await keyboard.carry(to: PredictedInput(target: input, terminal: predicted, repaint: uncover))
       return .idle
     }
-    guard !isViewer else { return await refuseInput(SessionText.writer(welcome)) }
-    guard isOwn || welcome.hasEnded || welcome.inputEnd == nil else {
-      return await refuseInput("its input was ended before")
-    }
+    guard !isViewer, refusal == nil else { return await refuseInput() }
     do throws(AppError) {
       while case .bytes(let bytes) = await context.input.read() { try await session.write(bytes) }
       // Of a program that was started by another command only a person ends the input.
@@ -281,11 +288,16 @@ final class SessionStreams: Sendable {
     return .idle
   }
 
-  /// Input of a pipe or a file that is meant for the program, and cannot reach it.
-  private func refuseInput(_ reason: String) async -> Step {
-    guard wantsToWrite, !context.local.inputIsTerminal,
-      case .bytes = await context.input.read()
-    else { return .idle }
+  /// Why what comes from a pipe or a file cannot reach the program; nil where it can.
+  private var refusal: String? {
+    guard wantsToWrite, keyboard == nil, !context.local.inputIsTerminal else { return nil }
+    if welcome.role == .viewer { return SessionText.writer(welcome) }
+    return !isOwn && !welcome.hasEnded && welcome.inputEnd != nil
+      ? "its input was ended before" : nil
+  }
+
+  private func refuseInput() async -> Step {
+    guard let reason = refusal, case .bytes = await context.input.read() else { return .idle }
     let advice = welcome.role == .viewer ? "`attach --take` takes over, " : ""
     return .end(
       .failed(

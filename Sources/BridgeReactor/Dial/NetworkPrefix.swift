@@ -7,14 +7,15 @@ package struct NetworkPrefix: Sendable, Equatable {
   package let length: Int
 
   /// The network that `text` spells, `192.168.1.0/24` for instance; an address alone is a network
-  /// of one. Nil for another text, and where bits behind the length are set.
-  package init?(_ text: String) {
+  /// of one. Nil for another text.
+  ///
+  /// - Parameter isExact: whether bits behind the length are a mistake; else they mean nothing.
+  package init?(_ text: String, isExact: Bool = true) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard !parts[0].contains("%"), let address = NetworkAddress(numeric: String(parts[0])) else {
       return nil
     }
     let most = address.bytes.count * 8
-    self.address = address
     if parts.count == 2 {
       guard parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let length = Int(parts[1]),
         length <= most
@@ -23,7 +24,11 @@ package struct NetworkPrefix: Sendable, Equatable {
     } else {
       length = most
     }
-    guard Self.masked(address.bytes, length) == address.bytes else { return nil }
+    let masked = Self.masked(address.bytes, length)
+    guard !isExact || masked == address.bytes, let network = NetworkAddress(bytes: masked) else {
+      return nil
+    }
+    self.address = network
   }
 
   /// Whether `other` is in it.

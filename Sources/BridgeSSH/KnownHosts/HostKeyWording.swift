@@ -8,9 +8,11 @@ enum HostKeyWording {
 
   /// `entry` has the host's key of the same type.
   static func changed(key: HostKey, entry: KnownHosts.Entry) -> String {
-    "The host shows the \(key.typeName) key \(key.fingerprint), "
+    let words =
+      "The host shows the \(key.typeName) key \(key.fingerprint), "
       + "but \(entry.location) has \(entry.key.fingerprint)."
-      + (entry.hosts.isOneName ? "" : " That line is for other hosts, too: edit it by hand.")
+    guard !entry.hosts.isOneName, case .file = entry.location.source else { return words }
+    return words + " That line is for other hosts, too: edit it by hand."
   }
 
   /// None of `known` has a key of the same type.

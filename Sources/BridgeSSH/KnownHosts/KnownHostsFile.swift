@@ -39,9 +39,10 @@ package enum KnownHostsFile {
         let lines = try command.lines(about: host, for: purpose)
         known.add(lines, from: .command(command.program))
       } catch {
-        let reason = "KnownHostsCommand \(error.reason)."
+        let program = PeerText.escaped(command.program, limit: 1024)
         throw LocalFile.Unreadable(
-          error: .fileReadError(path: command.program, reason: reason), errno: error.errno)
+          error: .validationError(
+            field: "KnownHostsCommand", message: "\(program) \(error.reason)."), errno: error.errno)
       }
     }
     guard let revoked else { return known }

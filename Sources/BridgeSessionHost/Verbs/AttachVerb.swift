@@ -27,6 +27,10 @@ struct AttachVerb {
       if files.life != .dead {
         if let node = files.otherNode { return answer.decline(files.session, isOn: node) }
         if case .ended(let code) = hand(to: files) { return code }
+        // Its other client may have removed it: then nothing tells whether a keeper lives.
+        guard SessionFiles(files.session, in: roots) != nil else {
+          return answer.declineMissing(files.session, in: roots)
+        }
         Poller.pause(5)
         continue
       }

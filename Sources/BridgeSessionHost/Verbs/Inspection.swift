@@ -217,7 +217,10 @@ struct Inspection {
     // A request to a keeper that is stopped would be carried out later.
     guard let socket = try? files.connect(),
       case .receipt = socket.ask([LocalMessage.version, LocalMessage.probe, 0])
-    else { return answer.declineStopped(files) }
+    else {
+      let isThere = SessionFiles(session, in: roots) != nil
+      return isThere ? answer.declineStopped(files) : answer.declineMissing(session, in: roots)
+    }
     guard socket.send([LocalMessage.version, LocalMessage.kill, UInt8(place)]),
       case .bytes = socket.receive()
     else {

@@ -22,7 +22,9 @@ package struct FileExclusion: Sendable, Equatable {
       guard (1...FileLimits.depth).contains(names.count),
         names.allSatisfy({ FileName($0) != nil })
       else { return nil }
-      self.names = names.map { NamePattern($0, escapes: true) }
+      // As with rsync, a backslash is itself where there is nothing else with a meaning.
+      let hasWildcard = pattern.contains { "*?[".utf8.contains($0) }
+      self.names = names.map { NamePattern($0, escapes: hasWildcard) }
     }
 
     func fits(_ path: FilePath) -> Bool {

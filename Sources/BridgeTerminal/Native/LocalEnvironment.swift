@@ -137,6 +137,13 @@ package struct LocalEnvironment: Sendable {
     if descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
   }
 
+  /// Whether standard input is a pipe, a socket or a file: what has bytes of its own for a program.
+  package static var hasStreamedInput: Bool {
+    var status = stat()
+    guard unsafe fstat(0, &status) == 0 else { return false }
+    return [S_IFIFO, S_IFSOCK, S_IFREG].contains(status.st_mode & S_IFMT)
+  }
+
   /// Whether as many descriptors could be opened when the process began as a connection takes
   /// (getrlimit(2), RLIMIT_NOFILE). The concurrency runtime needs three for its timers, and ends
   /// the process where it cannot have them: with fewer than these, leave them to it.
@@ -146,9 +153,9 @@ package struct LocalEnvironment: Sendable {
   /// timers: without them it ends the process.
   package static let canRunTasks = descriptorsLeft >= 5
 
-  /// Whether as many threads can run at once as a connection takes (RLIMIT_NPROC, RLIMIT_AS, the
-  /// pids of a control group). The concurrency runtime waits without an end for one that it cannot
-  /// have, one for each processor at most.
+  /// Whether as many threads can run at once as a connection takes (RLIMIT_NPROC, the pids of a
+  /// control group), with memory beside them (RLIMIT_AS). The concurrency runtime waits without an
+  /// end for one that it cannot have, one for each processor at most.
   package static func hasThreads() -> Bool {
     let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     defer { unsafe gate.deallocate() }
@@ -172,10 +179,17 @@ package struct LocalEnvironment: Sendable {
       guard code == 0 else { break }
       threads.append(thread)
     }
+    let memory = unsafe mmap(
+      nil, Self.memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    let hasMemory = unsafe memory != MAP_FAILED
+    if hasMemory { unsafe munmap(memory, Self.memory) }
     unsafe pthread_mutex_unlock(gate)
     for thread in threads { pthread_join(thread, nil) }
-    return threads.count == count
+    return threads.count == count && hasMemory
   }
+
+  /// What a connection takes beside its threads, in bytes.
+  private static let memory = 32 << 20
 
   private static let descriptorsLeft: Int = {
     var limit = rlimit()

@@ -42,7 +42,7 @@ import Testing
   /// A reader that takes from a full mailbox at any moment of a turn, of a channel that the server
   /// has closed with most of its output unread.
   @Test func aReaderBesideTheTurnGetsAllOfAChannelThatTheServerHasClosed() async throws {
-    let (size, commands) = (2_000_000, Self.isLong ? 2_500 : 250)
+    let (size, commands) = (2_000_000, Self.isLong ? 2_500 : 100)
     try await withServer { server in
       try await withConnection(to: server) { connection in
         try await withThrowingTaskGroup(of: Void.self) { readers in

@@ -185,8 +185,8 @@ import Testing
       let connection = scene.connection(
         .acceptNew, command: try command(script, in: scene.directory))
       await #expect(
-        throws: AppError.fileReadError(
-          path: scene.directory.file("keys"), reason: "KnownHostsCommand \(reason).")
+        throws: AppError.validationError(
+          field: "KnownHostsCommand", message: "\(scene.directory.file("keys")) \(reason).")
       ) { try await connection.connect() }
       #expect(await !scene.server.log.contains("Accepted"))
     }
@@ -197,9 +197,9 @@ import Testing
       let connection = scene.connection(
         .acceptNew, command: try KnownHostsCommand([scene.directory.file("none")]))
       await #expect(
-        throws: AppError.fileReadError(
-          path: scene.directory.file("none"),
-          reason: "KnownHostsCommand cannot be started: No such file or directory.")
+        throws: AppError.validationError(
+          field: "KnownHostsCommand",
+          message: "\(scene.directory.file("none")) cannot be started: No such file or directory.")
       ) { try await connection.connect() }
     }
   }

@@ -161,7 +161,7 @@ struct PrivateKeyInfoTests {
       armored("PRIVATE KEY", [0x30, 9, 2, 1, 0, 0x30, 2, 6, 0, 4, 0]),
     ]
     for (index, original) in originals.enumerated() {
-      for bytes in Mutation.of(original, count: 1500, seed: seed &+ UInt64(index)) {
+      for bytes in Mutation.of(original, count: 600, seed: seed &+ UInt64(index)) {
         let info = try? PrivateKeyInfo(bytes)
         #expect((info?.publicBlob?.count ?? 0) <= bytes.count, "seed \(seed)")
       }

@@ -24,6 +24,7 @@ import Testing
     // A set, and what has no meaning.
     ("[ab]x", "ax", true), ("[!ab]x", "ax", false), ("[!ab]x", "cx", true),
     ("\\*x", "*x", true), ("\\*x", "ax", false), ("[", "[", true), ("a b", "a b", true),
+    ("a\\b", "a\\b", true), ("a\\b", "ab", false), ("a\\b*", "ab", true),
     ("\u{e9}", "\u{e9}", true), ("A", "a", false),
   ])
   func aPatternFitsAName(_ pattern: String, _ name: String, _ isOut: Bool) throws {

@@ -150,7 +150,7 @@ import Testing
       let prune = ["prune"] + server.link(home) + ["127.0.0.1", "job"]
       let refused = try await home.run(prune)
       #expect(refused.code == 64)
-      #expect(refused.error.contains("job has ended, and a client has not read all"))
+      #expect(refused.error.contains("job has ended, and a client still reads its output"))
       try FileHandle(forWritingTo: URL(fileURLWithPath: home.file("gate")))
         .write(contentsOf: Data("go\n".utf8))
       let outcome = try await reading.outcome()
