@@ -138,7 +138,7 @@ import Testing
         : server.options(home)
       var ends: Set<String> = []
       // From what the program cannot be loaded with to what is enough, in KiB.
-      for size in stride(from: 40_000, through: 320_000, by: 20_000) {
+      for size in stride(from: 40_000, through: 320_000, by: 40_000) {
         let outcome = try await home.run(
           link + ["127.0.0.1", "--", "seq 3"],
           through: "ulimit -v \(size); exec \"$0\" \"$@\"")

@@ -1,5 +1,4 @@
 import BridgeFaults
-import BridgeTestKit
 import Foundation
 import Testing
 
@@ -95,11 +94,12 @@ import Testing
     try await withSessions { server, home, folder in
       let (runs, go) = (home.file("runs"), home.file("go"))
       let command =
-        "echo run >>\(runs); until [ -e \(go) ]; do sleep 0.02; done; exit $(grep -c . \(runs))"
+        "echo run | tee -a \(runs); until [ -e \(go) ]; do sleep 0.02; done; "
+        + "exit $(grep -c . \(runs))"
       let arguments =
         ["connect", "--name", "job"] + server.link(home) + ["127.0.0.1", "--", command]
       let first = try home.start(arguments)
-      try await eventually { home.read("runs") == "run\n" && folder.keepers.count == 1 }
+      try await first.prints("run\n")
       // From here on an attachment comes late.
       let program = "\(folder.path)/.local/lib/bridge/bin/bridge-host"
       try FileManager.default.removeItem(atPath: program)

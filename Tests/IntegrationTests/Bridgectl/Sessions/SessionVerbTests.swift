@@ -165,7 +165,7 @@ import Testing
   @Test func aRemovalWhoseAnswerIsLostIsDone() async throws {
     try await withSessions { server, home, folder in
       let proxy = try await FaultProxy(to: server.port)
-      for count in stride(from: 3_000, to: 7_000, by: 200) {
+      for count in stride(from: 3_000, to: 5_000, by: 250) {
         _ = try await start(server, home, "true", options: ["--name", "job"])
         try await eventually { folder.keepers.isEmpty }
         try await proxy.inject(.cut(after: count, .toClient), on: .next)
