@@ -6,7 +6,7 @@ enum SimulatedSeeds {
   static let range: Range<UInt64> = {
     let words = ProcessInfo.processInfo.environment["SIMULATION_SEEDS"]?.split(separator: "+")
     let numbers = words?.compactMap { UInt64($0) } ?? []
-    guard numbers.count == 2 else { return 0..<300 }
+    guard numbers.count == 2 else { return 0..<600 }
     return numbers[0]..<numbers[0] + numbers[1]
   }()
 
