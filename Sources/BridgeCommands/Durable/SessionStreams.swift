@@ -292,7 +292,9 @@ final class SessionStreams: Sendable {
   private var refusal: String? {
     guard wantsToWrite, keyboard == nil, !context.local.inputIsTerminal else { return nil }
     if welcome.role == .viewer { return SessionText.writer(welcome) }
-    return !isOwn && !welcome.hasEnded && welcome.inputEnd != nil
+    // Also that of a program which this run has started: another client was first. Of another one
+    // that has ended its output is all that is wanted.
+    return (isOwn || !welcome.hasEnded) && welcome.inputEnd != nil
       ? "its input was ended before" : nil
   }
 
