@@ -292,10 +292,13 @@ final class SessionStreams: Sendable {
   private var refusal: String? {
     guard wantsToWrite, keyboard == nil, !context.local.inputIsTerminal else { return nil }
     if welcome.role == .viewer { return SessionText.writer(welcome) }
-    // Also that of a program which this run has started: another client was first. Of another one
-    // that has ended its output is all that is wanted.
-    return (isOwn || !welcome.hasEnded) && welcome.inputEnd != nil
-      ? "its input was ended before" : nil
+    // Also that of a program which this run has started: another client was first, and may have
+    // seen its end. Of another one that has ended its output is all that is wanted.
+    let isOver =
+      isOwn
+      ? welcome.inputEnd != nil || welcome.hasEnded && welcome.inputTaken > 0
+      : welcome.inputEnd != nil && !welcome.hasEnded
+    return isOver ? "its input was ended before" : nil
   }
 
   private func refuseInput() async -> Step {
