@@ -44,7 +44,7 @@ package struct FileExclusion: Sendable, Equatable {
 
   private init() { (patterns, rules) = ([], []) }
 
-  /// Nil where one is no pattern, and for more than a request has room for.
+  /// Nil where one is no pattern, and for more than a request can hold.
   package init?(_ patterns: [[UInt8]]) {
     let rules = patterns.compactMap { Rule($0) }
     let length = patterns.reduce(0) { $0 + $1.count + 1 }

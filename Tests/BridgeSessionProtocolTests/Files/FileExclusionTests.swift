@@ -63,7 +63,7 @@ import Testing
     #expect(leavingOut("a", pattern) == nil)
   }
 
-  @Test func thereIsRoomForSoMany() {
+  @Test func aRequestHoldsSoMany() {
     let patterns = (0..<1024).map { Array("pattern-\($0).with.a.long.name".utf8) }
     #expect(FileExclusion(patterns) != nil)
     #expect(FileExclusion(patterns + patterns) == nil)

@@ -129,7 +129,7 @@ import Testing
   /// What the runtime would wait for without an end is looked for before; with a little more all is
   /// done.
   @Test(arguments: [false, true])
-  func withoutRoomForThreadsNothingHangs(isSSH: Bool) async throws {
+  func whereThreadsCannotBeStartedNothingHangs(isSSH: Bool) async throws {
     try await withServer { server, home in
       let link =
         isSSH
