@@ -232,12 +232,17 @@ private actor HostExchange {
   private let watch: AnswerWatch
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
-  /// What is sent once bridge-host answers: before that another program may read it.
-  private var opening: Opening?
-  /// Whether it was sent, and may have started a program.
-  private var mayHaveStarted = false
+  private var phase: Phase
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
+
+  private enum Phase {
+    /// Nothing was sent. The opening waits until bridge-host answers: before that another program
+    /// may read it.
+    case silent(Opening?)
+    /// What begins the request was sent, once.
+    case begun(mayHaveStarted: Bool)
+  }
 
   /// What starts a program.
   struct Opening {
@@ -251,7 +256,7 @@ private actor HostExchange {
     _ host: String, _ unheard: UnheardLinks, silence: Milliseconds, _ opening: Opening? = nil
   ) async throws(AppError) {
     (self.verb, self.command) = (verb, command)
-    (self.host, self.opening, self.unheard) = (host, opening, unheard)
+    (self.host, self.phase, self.unheard) = (host, .silent(opening), unheard)
     switch verb {
     case .list, .forget, .read, .files, .agent, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
@@ -318,6 +323,8 @@ private actor HostExchange {
 
   private func begin() async throws(AppError) {
     stopWaiting()
+    guard case .silent(let opening) = phase else { return }
+    phase = .begun(mayHaveStarted: false)
     switch verb {
     // A host that has answered all may be gone already.
     case .wait, .read(_, _, follows: true): try? await channel.write([HostAnswer.takes])
@@ -325,10 +332,9 @@ private actor HostExchange {
       break
     }
     guard let opening else { return }
-    self.opening = nil
     guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }
     opening.place.enter(answer.places)
-    mayHaveStarted = true
+    phase = .begun(mayHaveStarted: true)
     try await channel.write(opening.bytes)
   }
 
@@ -348,7 +354,8 @@ private actor HostExchange {
   }
 
   func unreadable(_ error: AppError) -> AppError {
-    mayHaveStarted ? SessionFailure.unknownStart(error, host: host) : error
+    guard case .begun(mayHaveStarted: true) = phase else { return error }
+    return SessionFailure.unknownStart(error, host: host)
   }
 
   /// The text of an answer without frames.

@@ -117,7 +117,11 @@ struct Inspection {
   private var isTaken: Bool {
     guard answer.isFramed, Machine.isReadable(0), Machine.read(1, from: 0) == [HostAnswer.takes]
     else { return true }
-    return Machine.read(1, from: 0, timeout: Self.answerLimit) == [HostAnswer.taken]
+    while let byte = Machine.read(1, from: 0, timeout: Self.answerLimit) {
+      // Clients of older versions say more than once that they will say it.
+      guard byte == [HostAnswer.takes] else { return byte == [HostAnswer.taken] }
+    }
+    return false
   }
 
   /// In milliseconds: longer than a link is silent that comes back.

@@ -1,4 +1,5 @@
 import BridgeFiles
+import BridgeSessionProtocol
 
 /// Copies whose client is gone and whose host has not noticed, or not yet: a link that was lost
 /// without a word stays open for sshd, for hours by default. Nothing would write their files again.
@@ -6,7 +7,7 @@ enum SilentCopies {
   /// How long a copy is observed that holds a file which another one wants, in milliseconds. One
   /// whose client lives writes sooner; 2 MiB that are under way at 200 KB/s are written by then.
   private static let silence: UInt64 = 10_000
-  private static let look: Int32 = 100
+  private static let look: Milliseconds = 100
 
   /// Waits for the end of a copy that holds a file: one that was interrupted still writes what is
   /// under way. Ends those of this user that write nothing meanwhile.
@@ -17,7 +18,8 @@ enum SilentCopies {
     guard let first = try? file.status() else { return false }
     let end = Machine.milliseconds + silence
     while Machine.milliseconds < end {
-      Poller.pause(look)
+      // Nothing is begun for a client that is gone itself.
+      guard !Poller.isAbandoned(1, within: look) else { return false }
       if isFree() { return true }
     }
     guard let last = try? file.status(), !last.hasChanged(since: first) else { return false }
