@@ -15,8 +15,8 @@ public struct BridgeCommand: AsyncParsableCommand {
       ConnectCommand.self, SSHCommand.self, CopyCommand.self, AttachCommand.self, RunCommand.self,
       SessionsCommand.self,
       LogsCommand.self,
-      WaitCommand.self, KillCommand.self, PruneCommand.self, InstallCommand.self,
-      UninstallCommand.self,
+      WaitCommand.self, KillCommand.self, RenameCommand.self, PruneCommand.self,
+      InstallCommand.self, UninstallCommand.self,
       DoctorCommand.self, ConfigCommand.self, ErrorsCommand.self, VersionCommand.self,
     ])
 

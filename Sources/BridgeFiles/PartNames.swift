@@ -9,10 +9,7 @@ package struct PartNames {
   /// Of the copy `transfer`, for the file `name`.
   package init(_ name: [UInt8], of transfer: Identifier) {
     let digest = FileHash.digest(of: transfer.bytes + name).prefix(8)
-    let digits = Array("0123456789abcdef".utf8)
-    whole =
-      Array(".bridge-copy-".utf8)
-      + digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    whole = Array(".bridge-copy-".utf8) + Hexadecimal.ascii(digest)
   }
 
   /// The part of a file that comes in so many streams, which all write it.

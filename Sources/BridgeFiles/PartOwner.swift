@@ -93,7 +93,8 @@ final class PartOwner {
         if let owner = try enter(run, file, place, stamp: stamp) { return owner }
         // Streams that end need the lock for it: it is not held meanwhile.
         guard let ends = displace.take() else { throw .locked }
-        if let held = try? place.directory.reopen(place.part), !ends(held, { isFree(file) }) {
+        if let held = try? place.directory.reopen(place.part), !ends(held, { mayEnter(run, file) })
+        {
           throw .locked
         }
       }
@@ -114,10 +115,12 @@ final class PartOwner {
     return try takeOver(file, place, by: run, stamp: stamp)
   }
 
-  /// Whether no stream of a run holds the part.
-  private static func isFree(_ file: OpenFile) -> Bool {
+  /// Whether no stream of another run holds the part: it is free, or another stream of this run
+  /// that waited has it.
+  private static func mayEnter(_ run: Identifier, _ file: OpenFile) -> Bool {
     guard file.lock(byte: change, .alone) else { return false }
     defer { _ = file.lock(byte: change, .none) }
+    if let content = try? Content(file), content.run == run.bytes { return true }
     guard file.lock(byte: membership, .alone) else { return false }
     return file.lock(byte: membership, .none)
   }

@@ -15,6 +15,7 @@ public enum HostProgram {
            bridge-host read --session ID [--from OFFSET] [--follow] [--marker TEXT]
            bridge-host wait --session ID [--marker TEXT]
            bridge-host kill --session ID [--signal NAME] [--marker TEXT]
+           bridge-host rename --session ID --name HEX [--marker TEXT]
            bridge-host forget [--session ID] [--marker TEXT]     of all that have ended, without ID
            bridge-host files [--run ID] [--marker TEXT]          a copy, by frames on standard input
            bridge-host agent --run ID [--marker TEXT]            the client's ssh-agent, at a socket
@@ -78,6 +79,8 @@ public enum HostProgram {
     case "read": return inspection.read(session, from: options.from, follows: options.follows)
     case "wait": return inspection.wait(session)
     case "kill": return inspection.kill(session, options.signal)
+    case "rename" where options.name != nil:
+      return inspection.rename(session, to: options.name ?? [])
     default:
       Machine.write(Array(usage.utf8), to: 2)
       return HostStatus.usage
@@ -98,6 +101,7 @@ struct Options: Equatable {
   var run: Identifier?
   var from: UInt64 = 0
   var signal: SessionSignal?
+  var name: [UInt8]?
   var follows = false
   var attaches = false
 
@@ -108,7 +112,7 @@ struct Options: Equatable {
       switch name {
       case "--attach": attaches = true
       case "--follow": follows = true
-      case "--marker", "--session", "--from", "--signal", "--run":
+      case "--marker", "--session", "--from", "--signal", "--run", "--name":
         guard let value = rest.popFirst(), set(name, value) else { return nil }
       default: return nil
       }
@@ -130,6 +134,9 @@ struct Options: Equatable {
       guard let offset = UInt64(value), offset < Limits.offset else { return false }
       from = offset
       return true
+    case "--name":
+      self.name = Hexadecimal.bytes(value)
+      return self.name.map { 1...SessionSpec.longestName ~= $0.count } ?? false
     default:
       signal = SessionSignal(rawValue: value)
       return signal != nil

@@ -54,7 +54,23 @@ package struct StartRequest: Sendable, Equatable {
   package static let caps: ClosedRange<UInt64> = 1 << 20...1 << 40
 
   /// Longer names are refused, in bytes.
-  package static let longestName = 128
+  package static let longestName = SessionSpec.longestName
+
+  /// Refuses what is no name of a session.
+  ///
+  /// - Throws: `validationError` naming `field`.
+  package static func check(_ name: String, field: String) throws(AppError) {
+    guard !name.isEmpty, name.utf8.count <= longestName,
+      name.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 })
+    else {
+      throw .validationError(
+        field: field,
+        message: "A name has 1 to \(longestName) bytes, without spaces and control characters.")
+    }
+    guard Identifier(text: name) == nil else {
+      throw .validationError(field: field, message: "It looks like the id of a session.")
+    }
+  }
 
   /// Without a name.
   package init() {}
@@ -62,17 +78,7 @@ package struct StartRequest: Sendable, Equatable {
   /// - Throws: `validationError` naming the option.
   package init(_ options: StartOptions) throws(AppError) {
     if let name = options.name {
-      guard !name.isEmpty, name.utf8.count <= Self.longestName,
-        name.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 })
-      else {
-        throw .validationError(
-          field: "--name",
-          message:
-            "A name has 1 to \(Self.longestName) bytes, without spaces and control characters.")
-      }
-      guard Identifier(text: name) == nil else {
-        throw .validationError(field: "--name", message: "It looks like the id of a session.")
-      }
+      try Self.check(name, field: "--name")
       self.name = name
     }
     keep = try ConnectRequest.map(options.keep) { (text) throws(AppError) in

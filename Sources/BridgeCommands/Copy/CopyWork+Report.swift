@@ -149,7 +149,7 @@ extension CopyWork {
       .copy(
         .file(
           path: shown(path, isTarget: true), bytes: Int(clamping: bytes),
-          sha256: digest.flatMap { $0.isEmpty ? nil : FileTransfer.hexadecimal($0) },
+          sha256: digest.flatMap { $0.isEmpty ? nil : Hexadecimal.text($0) },
           hasChanged: hasChanged)))
   }
 

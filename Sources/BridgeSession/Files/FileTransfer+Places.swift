@@ -35,11 +35,4 @@ extension FileTransfer {
     }
     return isRemote ? "\(host):\(place)" : place
   }
-
-  /// Bytes as lower-case hexadecimal digits.
-  package static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
 }

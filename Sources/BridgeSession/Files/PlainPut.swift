@@ -142,7 +142,7 @@ struct PlainPut: PlainEnd {
     guard let current = writing else { return }
     writing = nil
     let meta = current.start.meta
-    let digest = end.digest.map(FileTransfer.hexadecimal) ?? "-"
+    let digest = end.digest.map(Hexadecimal.text) ?? "-"
     send(
       ["e", PlainText.mode(meta), meta.touchTime, "\(size)", digest],
       .settled(entry: current.entry))

@@ -54,15 +54,8 @@ enum PlainText {
 
   /// The 32 bytes of a digest in hexadecimal digits; nil for anything else.
   static func digest(_ text: some StringProtocol) -> [UInt8]? {
-    let digits = text.utf8.compactMap { byte -> UInt8? in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-      case _: nil
-      }
-    }
-    guard text.utf8.count == 64, digits.count == 64 else { return nil }
-    return (0..<32).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
+    let bytes = Hexadecimal.bytes(text)
+    return bytes?.count == 32 ? bytes : nil
   }
 
   /// Why a request failed: the word of the program, and what a tool printed.

@@ -110,6 +110,17 @@ public struct SessionHost: Sendable {
     try await status(.kill(session, signal), of: session)
   }
 
+  /// Gives a session another name, of 1 to `SessionSpec.longestName` bytes.
+  ///
+  /// - Throws: `durableSessionNotFound`; `durableSessionConflict` where another one that runs has
+  ///   the name; `durableSessionHostUnusable`, also where it is too old for that; what ended the
+  ///   link; `cancelled`.
+  public func rename(
+    _ session: SessionID, to name: [UInt8]
+  ) async throws(AppError) -> SessionStatus {
+    try await status(.rename(session, to: name), of: session)
+  }
+
   /// Removes a session that has ended, or all of them: their output and how they ended are gone
   /// then, but for readers that are attached.
   ///
@@ -258,7 +269,7 @@ private actor HostExchange {
     (self.verb, self.command) = (verb, command)
     (self.host, self.phase, self.unheard) = (host, .silent(opening), unheard)
     switch verb {
-    case .list, .forget, .read, .files, .agent, .version: isWhole = true
+    case .list, .rename, .forget, .read, .files, .agent, .version: isWhole = true
     case .start, .startAndAttach, .attach, .wait, .kill: isWhole = false
     }
     answer = AnswerReader(marker: command.marker)
@@ -328,7 +339,8 @@ private actor HostExchange {
     switch verb {
     // A host that has answered all may be gone already.
     case .wait, .read(_, _, follows: true): try? await channel.write([HostAnswer.takes])
-    case .start, .startAndAttach, .attach, .list, .read, .kill, .forget, .files, .agent, .version:
+    case .start, .startAndAttach, .attach, .list, .read, .kill, .rename, .forget, .files, .agent,
+      .version:
       break
     }
     guard let opening else { return }

@@ -11,6 +11,7 @@ package struct HostCommand: Sendable, Equatable {
     case read(SessionID, from: UInt64, follows: Bool)
     case wait(SessionID)
     case kill(SessionID, SessionSignal?)
+    case rename(SessionID, to: [UInt8])
     /// Of one session, or of all that have ended.
     case forget(SessionID?)
     case files(run: Identifier)
@@ -29,6 +30,8 @@ package struct HostCommand: Sendable, Equatable {
       case .wait(let session): ["wait", "--session", "\(session)"]
       case .kill(let session, let signal):
         ["kill", "--session", "\(session)"] + (signal.map { ["--signal", $0.rawValue] } ?? [])
+      case .rename(let session, let name):
+        ["rename", "--session", "\(session)", "--name", Hexadecimal.text(name)]
       case .forget(let session): ["forget"] + (session.map { ["--session", "\($0)"] } ?? [])
       case .files(let run): ["files", "--run", "\(run)"]
       case .agent(let token): ["agent", "--run", "\(token)"]

@@ -1,6 +1,7 @@
 import BridgeSessionProtocol
 
-/// The files of one session: `spec`, `state`, `live`, `lock`, `sock` and the journal.
+/// The files of one session: `spec`, `state`, `live`, `lock`, `sock`, the journal, and `name` where
+/// it was given another one.
 struct SessionFiles {
   let session: SessionID
   let directory: Directory
@@ -106,6 +107,19 @@ struct SessionFiles {
     return try? SessionSpec(bytes[...])
   }
 
+  /// The name that it was given since it was started.
+  private var newName: [UInt8]? {
+    let name = try? directory.read(Self.nameFile, limit: SessionSpec.longestName)
+    return name?.isEmpty == false ? name : nil
+  }
+
+  private static let nameFile = "name"
+
+  /// Gives it another name than that of its start.
+  func rename(to name: [UInt8]) throws(SystemError) {
+    try directory.replace(Self.nameFile, name, syncs: false)
+  }
+
   var state: StateRecord? {
     guard let bytes = try? directory.read(StateRecord.name, limit: StateRecord.limit) else {
       return nil
@@ -184,7 +198,7 @@ struct SessionFiles {
     let journal = Journal(directory)
     let live = live
     status.kind = spec.kind
-    status.name = spec.name
+    status.name = newName ?? spec.name
     status.command = spec.command.map { Array($0.prefix(SessionStatus.longestCommand)) }
     status.process = state.process
     status.newest = max(journal.newest, state.newest)

@@ -182,7 +182,7 @@ struct Inspection {
     return true
   }
 
-  private func declineUnknown(_ session: SessionID) -> UInt8 {
+  func declineUnknown(_ session: SessionID) -> UInt8 {
     guard let files = SessionFiles(session, in: roots) else {
       return answer.declineMissing(session, in: roots)
     }

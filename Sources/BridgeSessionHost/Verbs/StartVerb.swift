@@ -84,7 +84,7 @@ struct StartVerb {
         if let claim = reclaim(files) { return claim }
         continue
       }
-      if names != nil, let other = running(spec.name) {
+      if names != nil, let other = SessionNames(roots: roots).running(spec.name) {
         return .declined(.nameTaken, "Session \(other) has the name already.")
       }
       do throws(SystemError) {
@@ -103,39 +103,10 @@ struct StartVerb {
 
   private static let attempts = 20
 
-  /// Holds the lock under which sessions that are to be the only ones of their names are claimed;
-  /// nil for others.
+  /// Holds the names of sessions that are to be the only ones of theirs; nil for others.
   private func holdNames(for spec: SessionSpec) throws(SystemError) -> Descriptor? {
     guard spec.isOnlyOfItsName, spec.name != nil else { return nil }
-    do throws(SystemError) {
-      return try lockNames(in: roots[0].directory)
-    } catch {
-      // As sessions are kept in the other place then.
-      guard error.isUnsuitablePlace, let other = StateRoot.openLast() else { throw error }
-      return try lockNames(in: other.directory)
-    }
-  }
-
-  private func lockNames(in directory: Directory) throws(SystemError) -> Descriptor {
-    let file = try directory.create(Self.namesLock)
-    for _ in 0..<Self.lockAttempts {
-      if try file.lock() { return file }
-      Poller.pause(5)
-    }
-    throw SystemError("lock of names", 11)
-  }
-
-  private static let namesLock = ".names"
-  /// 10 seconds: a claim takes milliseconds.
-  private static let lockAttempts = 2000
-
-  /// A session of this name that runs, or is being started. One that has ended may have a keeper
-  /// still, for those who read it.
-  private func running(_ name: [UInt8]?) -> SessionID? {
-    SessionFiles.all(in: roots).first { files in
-      guard let status = files.status(), status.name == name else { return false }
-      return status.state == .running || (status.state == .claimed && files.life != .dead)
-    }?.session
+    return try SessionNames(roots: roots).hold()
   }
 
   /// Claims the id where new sessions are kept, or in the other place where that has no space. Nil

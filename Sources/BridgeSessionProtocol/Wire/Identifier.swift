@@ -18,14 +18,8 @@ public struct Identifier: Sendable, Hashable {
 
   /// Reads exactly 32 lower-case hexadecimal digits.
   public init?(text: some StringProtocol) {
-    let digits = Array(text.utf8)
-    guard digits.count == 32 else { return nil }
-    var halves: (UInt64, UInt64) = (0, 0)
-    for digit in digits {
-      guard let value = Self.value(of: digit) else { return nil }
-      halves = (halves.0 << 4 | halves.1 >> 60, halves.1 << 4 | value)
-    }
-    self.init(high: halves.0, low: halves.1)
+    guard let bytes = Hexadecimal.bytes(text) else { return nil }
+    self.init(bytes: bytes)
   }
 
   /// Reads the 16 bytes of the wire.
@@ -41,23 +35,11 @@ public struct Identifier: Sendable, Hashable {
     bytes.append(bigEndian: low, count: 8)
     return bytes
   }
-
-  private static func value(of digit: UInt8) -> UInt64? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
-    case _: nil
-    }
-  }
 }
 
 extension Identifier: CustomStringConvertible {
   /// 32 lower-case hexadecimal digits.
-  public var description: String {
-    let digits = Array("0123456789abcdef".utf8)
-    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return String(decoding: text, as: UTF8.self)
-  }
+  public var description: String { Hexadecimal.text(bytes) }
 }
 
 /// The name of a session, chosen by the client before the first attempt to start it.

@@ -20,8 +20,10 @@ public struct SessionSpec: Sendable, Equatable {
   public var modes: [UInt8] = []
   /// Variables added to the environment, as NAME=VALUE.
   public var environment: [[UInt8]] = []
-  /// A name for people.
+  /// A name for people, of at most `longestName` bytes.
   public var name: [UInt8]?
+  /// The longest name that is given, in bytes.
+  public static let longestName = 128
   /// Whether it is declined while another session of its name runs.
   public var isOnlyOfItsName = false
   /// Retained output in bytes; nil for the default of the kind.

@@ -136,6 +136,39 @@ import Testing
     }
   }
 
+  /// A cut of the answer changes nothing.
+  @Test func aSessionGetsAnotherName() async throws {
+    try await withSessions { server, home, folder in
+      let command = "until [ -e \(home.file("go")) ]; do sleep 0.02; done; exit 4"
+      let id = try await start(server, home, command, options: ["--name", "job"])
+      _ = try await start(server, home, "exec sleep 600", options: ["--name", "other"])
+      func rename(_ words: String..., port: Int? = nil) async throws -> Outcome {
+        let link = port.map { server.link(home, port: $0) } ?? server.link(home)
+        return try await home.run(["rename"] + link + ["127.0.0.1"] + words)
+      }
+      let taken = try await rename("job", "other")
+      #expect(taken.code == 64, "\(taken.error)")
+      #expect(taken.error.contains("NAME: Another session that runs on 127.0.0.1 has it."))
+      let bad = try await rename("job", "two words")
+      #expect(bad.code == 64 && bad.error.contains("without spaces"), "\(bad.error)")
+      let missing = try await rename("nothing", "x")
+      #expect(missing.code == 66, "\(missing.error)")
+      let proxy = try await FaultProxy(to: server.port)
+      for (old, new) in [("job", "a1"), ("a1", "a2"), ("a2", "a3")] {
+        try await proxy.inject(.cut(after: 4_000, .toClient), on: .next)
+        let done = try await rename(old, new, port: proxy.port)
+        #expect(done.code == 0, "\(done.error)")
+      }
+      try await proxy.heal()
+      await proxy.stop()
+      let list = try await home.run(["sessions", "--json"] + server.link(home) + ["127.0.0.1"])
+      #expect(try list.session(id)["name"] as? String == "a3")
+      try home.write("", to: "go")
+      let ended = try await home.run(["wait"] + server.link(home) + ["127.0.0.1", "a3"])
+      #expect(ended.code == 4, "\(ended.error)")
+    }
+  }
+
   /// A reader that has not taken all yet keeps it, and the words say so: it does not run.
   @Test func anEndedSessionThatIsStillReadIsNotSaidToRun() async throws {
     try await withSessions { server, home, folder in
