@@ -90,9 +90,13 @@ import Testing
   }
 
   @Test func theRecordOfAnEarlierVersionIsRead() {
-    let record = LiveRecord(committed: 7, attached: 1, memory: .output, aloneSince: 9)
+    var record = LiveRecord(
+      committed: 7, attached: 1, memory: .output, aloneSince: 9, memoryStart: 5)
     #expect(LiveRecord(record.bytes) == record)
-    // Of an earlier version.
+    // Of earlier versions.
+    let short = LiveRecord(Array(record.bytes.prefix(26)))
+    record.memoryStart = nil
+    #expect(LiveRecord(record.bytes) == record && short == record)
     let old = LiveRecord(Array(record.bytes.prefix(17)))
     #expect(old == LiveRecord(committed: 7, attached: 1, memory: .output))
   }

@@ -95,6 +95,31 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  /// A client has it, and it stays in memory: it is not called lost, and removing the session by its
+  /// id ends the keeper.
+  @Test func whatAClientHasOfAnEndedSessionIsStillThere() throws {
+    guard let (bench, disk) = try bench() else { return }
+    let spec = bench.spec("read word; seq 1 300000; exit 3")
+    _ = try bench.start(spec)
+    let client = try bench.attach(spec.session)
+    try client.greet()
+    _ = try fill(disk)
+    try client.type("go\n")
+    try client.pump { $0.end != nil }
+    client.cut()
+    try waitUntil { try bench.status(spec.session)?.memory == .end }
+    let read = ["read", "--session", spec.session.description]
+    let (frames, status) = try bench.run(read)
+    let hasGap = frames.contains { if case .gap = $0 { true } else { false } }
+    #expect(status == 0 && !hasGap)
+    // Without its id it stays: nothing else has its output.
+    #expect(try bench.run(["forget"]).frames.isEmpty)
+    #expect(try bench.run(["forget", "--session", spec.session.description]).frames.count == 1)
+    #expect(bench.names.isEmpty)
+    try waitUntil { bench.keepers(of: spec.session).isEmpty }
+    withExtendedLifetime(disk) {}
+  }
+
   /// Who reads the files takes what they have for all of it.
   @Test func theEndIsNotRecordedBeforeTheOutputIs() throws {
     guard let (bench, disk) = try bench() else { return }

@@ -94,14 +94,7 @@ package struct UninstallCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let (context, host) = (scope.context, scope.context.settings.givenHost)
     let running = try await running(scope)
-    guard running.isEmpty else {
-      throw .validationError(
-        field: "HOST",
-        message: """
-          \(running.count) durable \(running.count == 1 ? "session runs" : "sessions run") there; \
-          end \(running.count == 1 ? "it" : "them") first with `bridgectl kill`.
-          """)
-    }
+    guard running.isEmpty else { throw .validationError(field: "HOST", message: obstacle(running)) }
     let installer = HostInstaller(scope.connection, host: host, unheard: scope.unheard)
     let removed = try await installer.uninstall()
     let shown = removed.map { PeerText.escaped($0) }.joined(separator: ", ")
@@ -110,6 +103,22 @@ package struct UninstallCommand: AsyncParsableCommand {
         ? "bridgectl: bridge-host was not installed on \(context.host)."
         : "bridgectl: removed \(shown) from \(context.host).")
     return .success(.success)
+  }
+
+  /// What keeps these sessions from being left without bridge-host, and what to do.
+  private static func obstacle(_ running: [SessionStatus]) -> String {
+    let isOne = running.count == 1
+    guard running.allSatisfy({ $0.memory == .end }) else {
+      return """
+        \(running.count) durable \(isOne ? "session runs" : "sessions run") there; end \
+        \(isOne ? "it" : "them") first with `bridgectl kill`.
+        """
+    }
+    return """
+      The disk there is full, and \(Counted.text(running.count, "durable session")) ended without \
+      space for \(isOne ? "its" : "their") output: make space, or remove \(isOne ? "it" : "them") \
+      with `bridgectl prune HOST SESSION`.
+      """
   }
 
   /// None where there is no `bridge-host` to ask.

@@ -10,7 +10,7 @@ package struct PruneCommand: AsyncParsableCommand {
     abstract: "Remove ended sessions, with their output and exit status.",
     discussion: """
       Without SESSION all that have ended; they are removed by themselves after 7 days. What runs \
-      is left alone.
+      is left alone; one whose end a full disk did not take is removed where SESSION names it.
 
       EXAMPLES:
           bridgectl prune build.example
@@ -50,7 +50,8 @@ package struct PruneCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let all = try await scope.sessions.list()
     if let status = all.first(where: { $0.session == id }) {
-      guard ![.running, .claimed].contains(status.state), status.end != .orphaned else {
+      let runs = [.running, .claimed].contains(status.state) && status.memory != .end
+      guard !runs, status.end != .orphaned else {
         throw refusal(of: session, "runs: `bridgectl kill` ends it.")
       }
       removing.set(status)

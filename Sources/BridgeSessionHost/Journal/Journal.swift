@@ -63,6 +63,9 @@ final class Journal {
     reader = nil
   }
 
+  /// Where the output begins that only memory has; nil where the disk has all of it.
+  var memoryStart: UInt64? { memory.end > 0 ? memory.start : nil }
+
   /// True when nothing more can be kept without dropping: the disk and the memory are full.
   var isFull: Bool { failure != nil && memory.isFull }
 

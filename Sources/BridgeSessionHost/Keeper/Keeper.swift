@@ -342,7 +342,8 @@ final class Keeper {
     let live = LiveRecord(
       committed: server.machine.committed, attached: UInt64(server.machine.attachedCount),
       memory: !owesDisk ? nil : state.phase == .ended ? .end : .output,
-      waitsForReader: waitsForReader, aloneSince: alone.wallClock)
+      waitsForReader: waitsForReader, aloneSince: alone.wallClock,
+      memoryStart: owesDisk ? server.journal.memoryStart : nil)
     guard live != written else { return }
     written = live
     try? liveFile?.write(live.bytes, at: 0)

@@ -141,19 +141,24 @@ struct LiveRecord: Equatable {
   var waitsForReader = false
   /// When the last client left a session that belongs to one, in seconds since 1970; 0 for never.
   var aloneSince: UInt64 = 0
+  /// Where the output in memory begins; nil where none is there, and from an earlier version.
+  var memoryStart: UInt64?
 
   static let name = "live"
-  static let length = 26
+  /// Without the start of the memory, as an earlier version writes it.
+  private static let shortLength = 26
+  static let length = shortLength + 8
 
   init(
     committed: UInt64 = 0, attached: UInt64 = 0, memory: SessionStatus.Memory? = nil,
-    waitsForReader: Bool = false, aloneSince: UInt64 = 0
+    waitsForReader: Bool = false, aloneSince: UInt64 = 0, memoryStart: UInt64? = nil
   ) {
     self.committed = committed
     self.attached = attached
     self.memory = memory
     self.waitsForReader = waitsForReader
     self.aloneSince = aloneSince
+    self.memoryStart = memoryStart
   }
 
   init(_ bytes: [UInt8]) {
@@ -165,9 +170,12 @@ struct LiveRecord: Equatable {
     // One of an earlier version is shorter.
     guard bytes.count >= 17 else { return }
     if bytes[16] > 0 { memory = bytes[16] == 1 ? .output : .end }
-    guard bytes.count == Self.length else { return }
+    guard bytes.count >= Self.shortLength else { return }
     waitsForReader = bytes[17] == 1
-    aloneSince = bytes[18...].reduce(0) { $0 << 8 | UInt64($1) }
+    aloneSince = bytes[18..<Self.shortLength].reduce(0) { $0 << 8 | UInt64($1) }
+    guard bytes.count == Self.length else { return }
+    let start = bytes[Self.shortLength...].reduce(0) { $0 << 8 | UInt64($1) }
+    memoryStart = start < Limits.offset ? start : nil
   }
 
   var bytes: [UInt8] {
@@ -179,5 +187,6 @@ struct LiveRecord: Equatable {
       }
     return StateRecord.eight(committed) + StateRecord.eight(attached)
       + [kept, waitsForReader ? 1 : 0] + StateRecord.eight(aloneSince)
+      + StateRecord.eight(memoryStart ?? .max)
   }
 }

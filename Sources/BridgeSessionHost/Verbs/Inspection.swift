@@ -47,9 +47,10 @@ struct Inspection {
         return HostStatus.success
       }
       guard follows else {
-        // The disk is full, and what its client has taken was dropped.
-        if status.memory != nil, position < status.committed {
-          answer.sendGap(from: position, to: status.committed)
+        // The disk is full, and what its client has taken may have been dropped.
+        let dropped = min(status.committed, files.live.memoryStart ?? status.committed)
+        if status.memory != nil, position < dropped {
+          answer.sendGap(from: position, to: dropped)
         }
         release(held)
         return HostStatus.success
@@ -151,7 +152,7 @@ struct Inspection {
   /// Removes a session that has ended, or all of them; answers with each.
   func forget(_ session: SessionID?) -> UInt8 {
     guard let session else {
-      for files in SessionFiles.all(in: roots) { _ = remove(files) }
+      for files in SessionFiles.all(in: roots) { _ = remove(files, isNamed: false) }
       return HostStatus.success
     }
     guard let files = SessionFiles(session, in: roots), files.shownStatus() != nil else {
@@ -161,16 +162,22 @@ struct Inspection {
     for _ in 0..<50 where files.status()?.state == .ended && files.life == .alive {
       Poller.pause(20)
     }
-    _ = remove(files)
+    _ = remove(files, isNamed: true)
     return HostStatus.success
   }
 
   /// Removes a session that no keeper has any more, and whose program does not run without one:
-  /// once no process reads it.
-  private func remove(_ files: SessionFiles) -> Bool {
-    guard files.life == .dead, let status = files.shownStatus(), status.end != .orphaned else {
-      return false
+  /// once no process reads it. One whose end a full disk did not take is removed where it was named:
+  /// nothing else has its output.
+  private func remove(_ files: SessionFiles, isNamed: Bool) -> Bool {
+    guard let status = files.shownStatus(), status.end != .orphaned else { return false }
+    if isNamed, status.memory == .end, status.attached == 0 {
+      // The keeper ends where what it kept has no place any more.
+      files.remove()
+      answer.send(.status(status))
+      return true
     }
+    guard files.life == .dead else { return false }
     switch status.state {
     case .claimed, .running: return false
     case .ended, .keeperDied, .rebooted: break

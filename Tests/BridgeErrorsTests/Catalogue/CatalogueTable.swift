@@ -228,7 +228,8 @@ private let added: [Row] = [
     [.checkSettings, .dismiss], icon: "terminal", exit: 76),
   Row(
     .durableSessionNotFound(host: "h", id: "i"), "Session Not Found",
-    "h has no session i. One that has ended is kept there for seven days.", icon: "terminal",
+    "h has no session i. One that has ended is kept there for seven days, or until the client "
+      + "that started it has all of it.", icon: "terminal",
     metadata: ["session_id": "i"], automatic: .never, exit: 66),
   Row(
     .durableSessionConflict(host: "h", id: "i"), "Session Conflict",

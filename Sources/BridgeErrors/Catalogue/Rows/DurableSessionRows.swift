@@ -8,7 +8,7 @@ extension CatalogueRow {
       title: "Session Not Found",
       message: """
         \(Payload.exact(host)) has no session \(Payload.exact(id)). One that has ended is kept \
-        there for seven days.
+        there for seven days, or until the client that started it has all of it.
         """,
       icon: "terminal", metadata: ["session_id": Payload.exact(id)], automatic: .never,
       exit: .fileMissing)
