@@ -106,8 +106,13 @@ public struct BridgeCommand: AsyncParsableCommand {
   /// - Throws: `ValidationError` for a first word that is rather a command with a typo.
   package static func impliedConnect(_ arguments: [String]) throws -> [String] {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-    guard let first = arguments.first, !first.hasPrefix("-"), !(names + ["help"]).contains(first)
-    else { return arguments }
+    guard let first = arguments.first, !(names + ["help"]).contains(first) else { return arguments }
+    guard !first.hasPrefix("-") else {
+      // As typed for ssh. A command behind the option has it in the wrong place, and is no host.
+      let isOfConnect = !first.hasPrefix("--") && !["-", "-h", "-V"].contains(first)
+      let hasCommand = arguments.prefix { $0 != "--" }.contains(where: names.contains)
+      return isOfConnect && !hasCommand ? ["connect"] + arguments : arguments
+    }
     let near = NearNames.of(first, among: names)
     guard !near.isEmpty, !first.contains(where: "@.:[".contains) else {
       return ["connect"] + arguments

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import BridgeErrors
+import BridgeSession
 import BridgeSessionProtocol
 import BridgeTerminal
 import FoundationEssentials
@@ -33,6 +34,7 @@ package struct CopyCommand: AsyncParsableCommand {
           bridgectl cp -r --exclude node_modules --exclude '*.o' app web:
           bridgectl cp 'web:logs/*.gz' web:notes.txt .
           bridgectl cp --streams 4 web:dump.tar .
+          bridgectl cp --limit 500K disk.img web:
       """)
 
   @Flag(name: .customShort("r"), help: "Copy directories with all that is in them.")
@@ -54,6 +56,10 @@ package struct CopyCommand: AsyncParsableCommand {
       \(FileStripe.counts.upperBound): of use where one is limited by a processor, or by the path.
       """, valueName: "N"))
   package var streams: Int?
+
+  @Option(
+    help: ArgumentHelp("Copy at most so many bytes a second: 500K, 2M.", valueName: "SIZE"))
+  package var limit: String?
 
   @Flag(help: "Compare by SHA-256, which takes longer, and report it (--json).")
   package var sha256 = false
@@ -79,10 +85,10 @@ package struct CopyCommand: AsyncParsableCommand {
   /// Ends the process with the exit code.
   package func run() async throws {
     let (reach, operands, sha256) = (reach, operands, sha256)
-    let (recursive, exclude, streams) = (recursive, exclude, streams)
+    let (recursive, exclude, streams, limit) = (recursive, exclude, streams, limit)
     let request = Result { () throws(AppError) in
       try CopyRequest(
-        operands, isRecursive: recursive, excluding: exclude, streams: streams)
+        operands, isRecursive: recursive, excluding: exclude, streams: streams, limit: limit)
     }
     let survey = (try? request.get())?.survey() ?? CopyRequest.Survey()
     let link = LinkArguments(reach, host: (try? request.get().host) ?? operands.first ?? "")
@@ -112,11 +118,14 @@ package struct CopyCommand: AsyncParsableCommand {
     let key = sha256 ? nil : Identifier(using: &generator).bytes
     let account = "\(context.settings.user)@\(context.settings.endpoint)"
     let directory = FileManager.default.currentDirectoryPath
+    let pace = request.limit.map(CopyPace.init(bytesPerSecond:))
     let work = CopyWork(context, request, survey, first: first) { place, index, isInto in
       // What a source leaves running on the host has nothing to do with the next one.
       let run = Identifier(high: run.high &+ UInt64(index), low: run.low)
-      return request.job(
+      var job = request.job(
         of: place, isInto: isInto, account: account, directory: directory, run: run, key: key)
+      job.pace = pace
+      return job
     }
     work.reportFaulty()
     return work

@@ -18,17 +18,20 @@ package struct CopyRequest: Sendable, Equatable {
   package let exclusion: FileExclusion
   /// How many connections carry a file.
   package let streams: Int
+  /// How many bytes a second are copied; nil for as many as it goes.
+  package let limit: UInt64?
 
   /// - Parameters:
   ///   - operands: the sources, and the destination behind them.
   ///   - excluded: patterns of what is left out of directories.
   ///   - streams: how many connections are to carry a file; nil for one.
-  /// - Throws: `validationError` where not exactly one side is a host, for a number of streams that
-  ///   is none, for streams of more than one file, for a pattern that fits nothing, and for two
+  ///   - limit: how fast it may go, as it was typed.
+  /// - Throws: `validationError` where not exactly one side is a host, for a number of streams or a
+  ///   limit that is none, for streams of more than one file, for a pattern that fits nothing, and for two
   ///   sources of one name.
   package init(
     _ operands: [String], isRecursive: Bool, excluding excluded: [String] = [],
-    streams: Int? = nil
+    streams: Int? = nil, limit: String? = nil
   ) throws(AppError) {
     guard operands.count > 1, let last = operands.last else {
       throw .validationError(field: "DST", message: "It is missing: SRC, then DST.")
@@ -41,6 +44,9 @@ package struct CopyRequest: Sendable, Equatable {
     self.streams = streams ?? 1
     self.sources = zip(operands, sources).map { CopyPlace(typed: $0, path: $1.path) }
     self.destination = CopyPlace(typed: last, path: destination.path)
+    self.limit = try ConnectRequest.map(limit) { (text) throws(AppError) in
+      try SizeArgument.parse(text, field: "--limit", in: 1 << 10...1 << 40)
+    }
     try checkStreams(streams)
     try check(self.sources.filter { !isPattern($0) })
   }

@@ -350,7 +350,8 @@ final class CopyWork: LinkWork {
   var endsAtOnce: AppError {
     let host = context.settings.givenHost
     return .featureUnavailable(
-      feature: "Copying files (\(host): its end of the copy ends as soon as it begins)")
+      feature: "Copying files (\(host): its end of the copy ends as soon as it begins; "
+        + "`bridgectl install` replaces a bridge-host that is damaged)")
   }
 
   // MARK: The end

@@ -24,6 +24,8 @@ extension FileTransfer {
     package var stripe: FileStripe?
     /// The key of the check of all bytes; nil for SHA-256.
     package var key: [UInt8]?
+    /// How fast it is copied; nil for as fast as it goes.
+    package var pace: CopyPace?
     /// Whether the destination has to be a directory that is there: several are copied into it.
     package var isInto = false
     /// Whether another source was copied into it before.

@@ -123,6 +123,8 @@ package actor FileTransfer {
       isCarrying = false
       changes.announce()
     }
+    let channel =
+      job.pace.map { PacedChannel(channel, $0, isPut: job.role == .put, clock) } ?? channel
     if usesTools { useSHA256() }
     plain = usesTools ? PlainChannel(channel, marker: command.marker, run: job.channel) : nil
     receiver?.acceptsNoDigest = usesTools
@@ -235,6 +237,9 @@ package actor FileTransfer {
     }
     // A status is the word of a program; without one the host may just be going down.
     guard let status else { return nil }
+    if plain == nil, SessionFailure.saysBroken(status) {
+      return .unavailable(reason: "its bridge-host is damaged", isMissing: true)
+    }
     let isOld = [64, 66, 78].contains(status)
     let program = plain == nil ? "bridge-host" : "a shell without it"
     let reason = isOld ? "its bridge-host is too old for it" : "\(program) ended with \(status)"

@@ -89,8 +89,17 @@ package enum SessionFailure {
       ? status == 0 ? foreignText : "bridge-host ended \(end)"
       : status == 0
         ? "its account runs another program than it is asked for, which ended \(end)\(said)"
+          + (text.isEmpty ? "; or its bridge-host is damaged: `bridgectl install` replaces it" : "")
         : "the command that runs bridge-host ended \(end)\(said)"
+          + (saysBroken(status) ? "; it is damaged: `bridgectl install` replaces it" : "")
+          + (status == nil ? "; `bridgectl install` replaces one that is damaged" : "")
     return .durableSessionHostUnusable(host: host, reason: reason)
+  }
+
+  /// Whether a command that did not answer ended as one whose program cannot be executed: it is
+  /// there (126, sh(1)), or was killed for what it did (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV).
+  static func saysBroken(_ status: Int?) -> Bool {
+    status.map { $0 == 126 || [4, 5, 7, 8, 11].contains($0 - 128) } ?? false
   }
 
   /// Nothing answered within so many milliseconds.

@@ -88,6 +88,22 @@ import Testing
     #expect(message.contains(words), "\(message)")
   }
 
+  @Test func aLimitIsBytesASecond() throws {
+    func limit(_ text: String?) throws -> UInt64? {
+      try CopyRequest(["a", "h:"], isRecursive: false, limit: text).limit
+    }
+    #expect(try limit(nil) == nil)
+    #expect(try limit("500K") == 500 << 10)
+    #expect(try limit("2048") == 2048)
+    for text in ["", "0", "1023", "fast", "-1", "2 M", "1.5M", "9999T"] {
+      let error = #expect(throws: AppError.self) { try limit(text) }
+      guard case .validationError("--limit", _) = error else {
+        Issue.record("\(text): \(String(describing: error))")
+        continue
+      }
+    }
+  }
+
   @Test func severalConnectionsCopyOneFile() throws {
     for operands in [["a", "b", "h:"], ["h:a", "h:b*", "d"]] {
       let error = #expect(throws: AppError.self) {

@@ -117,6 +117,17 @@ import Testing
         "its account runs another program than it is asked for, which ended with status 0: hello"))
   }
 
+  /// After a power cut a file may be there without its content.
+  @Test(arguments: [0, 126, 132, 135, 139, nil]) func aDamagedBridgeHostIsReplaced(status: Int?) {
+    let error = SessionFailure.unanswered(status: status, printed: [], hasBegun: false, host: "h")
+    #expect("\(error)".contains("`bridgectl install` replaces"), "\(error)")
+    for status in [1, 127, 130, 255] {
+      let other = SessionFailure.unanswered(
+        status: status, printed: [], hasBegun: false, host: "h")
+      #expect(!"\(other)".contains("install"), "\(other)")
+    }
+  }
+
   @Test func theVersionsAreAdvisedForWhatALibraryLacks() {
     let advice = { CommandAdvice.row(for: .featureUnavailable(feature: $0))?.command }
     #expect(advice("-A (agent forwarding) with this libssh2") == "bridgectl version")

@@ -47,6 +47,22 @@ extension Home {
 @Suite(.timeLimit(.minutes(5))) struct CopyTests {
   private let host = "127.0.0.1"
 
+  /// No faster than it may, and whole.
+  @Test(arguments: [true, false], ["1", "2"])
+  func aLimitHoldsACopyBack(isPut: Bool, streams: String) async throws {
+    try await withSessions { server, home, _ in
+      let data = try home.fill("a", 1 << 20)
+      let (from, to) = (home.file("a"), home.file("b"))
+      let operands = isPut ? [from, "\(host):\(to)"] : ["\(host):\(from)", to]
+      let begin = ContinuousClock.now
+      let options = ["--limit", "512K", "--streams", streams]
+      let outcome = try await server.copy(options + operands, home)
+      #expect(outcome.code == 0 && home.data("b") == data, "\(outcome.error)")
+      // What the last reads and writes bring is not waited for.
+      #expect(ContinuousClock.now - begin > .seconds(1))
+    }
+  }
+
   @Test(arguments: [true, false])
   func aFileIsCopiedWithItsModeAndTime(isPut: Bool) async throws {
     try await withSessions { server, home, _ in

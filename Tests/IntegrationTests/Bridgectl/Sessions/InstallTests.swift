@@ -45,6 +45,27 @@ import Testing
     }
   }
 
+  /// As after a power cut: without its content, or with the beginning of it.
+  @Test(arguments: [0, 100_000]) func aDamagedOneIsReplaced(size: Int) async throws {
+    try await withSessions { server, home, folder in
+      let program = "\(bin(folder))/bridge-host"
+      let whole = try Data(contentsOf: URL(fileURLWithPath: SessionFolder.program))
+      try FileManager.default.removeItem(atPath: program)
+      try whole.prefix(size).write(to: URL(fileURLWithPath: program))
+      FileDetails.setMode(program, 0o755)
+      let sessions = try await home.run(["sessions"] + server.link(home) + ["127.0.0.1"])
+      #expect(sessions.code == 78 && sessions.error.contains("bridgectl install"))
+      let data = try home.fill("a", 1000)
+      let operands = [home.file("a"), "127.0.0.1:\(home.file("b"))"]
+      let copied = try await server.copy(operands, home)
+      #expect(size > 0 || copied.code == 0 && home.data("b") == data, "\(copied.error)")
+      #expect(copied.code == 0 || copied.error.contains("bridgectl install"), "\(copied.error)")
+      #expect(try await install(server, home).code == 0)
+      let again = try await home.run(["sessions"] + server.link(home) + ["127.0.0.1"])
+      #expect(again.code == 0, "\(again.error)")
+    }
+  }
+
   @Test func whileSessionsRunItStays() async throws {
     try await withSessions { server, home, folder in
       let start = try await home.run(

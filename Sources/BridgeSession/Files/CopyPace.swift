@@ -1,0 +1,72 @@
+import BridgeErrors
+import BridgeTransport
+import BridgeSessionProtocol
+import Synchronization
+
+/// How many bytes a second all streams of a copy carry together.
+package final class CopyPace: Sendable {
+  /// In bytes a second.
+  package let rate: UInt64
+  /// When the bytes before are carried, in milliseconds of the clock that is given.
+  private let due = Mutex(0.0)
+
+  /// A pace of `rate` bytes a second, at least one.
+  package init(bytesPerSecond rate: UInt64) { self.rate = max(1, rate) }
+
+  /// How many bytes are sent at once: what an eighth of a second carries, so that the rate holds
+  /// over short times too, and at least one.
+  var piece: Int { max(1, Int(clamping: rate / 8)) }
+
+  /// How long to wait before `count` bytes more, which are due then.
+  func delay(of count: Int, at now: Milliseconds) -> Milliseconds {
+    due.withLock { due in
+      let start = max(due, Double(now))
+      due = start + Double(count) * 1000 / Double(rate)
+      return Milliseconds(start) - now
+    }
+  }
+}
+
+/// A channel that carries a copy no faster than its pace. Only the direction of the files is held
+/// back.
+struct PacedChannel: ByteChannel {
+  private let channel: any ByteChannel
+  private let pace: CopyPace
+  private let isPut: Bool
+  private let clock: SessionClock
+
+  init(_ channel: any ByteChannel, _ pace: CopyPace, isPut: Bool, _ clock: SessionClock) {
+    (self.channel, self.pace, self.isPut, self.clock) = (channel, pace, isPut, clock)
+  }
+
+  /// What is not read is held back by the host.
+  func read() async throws(AppError) -> [UInt8]? {
+    let bytes = try await channel.read()
+    if !isPut, let bytes { try await wait(for: bytes.count) }
+    return bytes
+  }
+
+  func write(_ bytes: [UInt8]) async throws(AppError) {
+    guard isPut else { return try await channel.write(bytes) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = Array(rest.prefix(pace.piece))
+      try await wait(for: piece.count)
+      try await channel.write(piece)
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  private func wait(for count: Int) async throws(AppError) {
+    let delay = pace.delay(of: count, at: clock.now())
+    guard delay > 0 else { return }
+    await clock.sleep(delay)
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  func finish() async throws(AppError) { try await channel.finish() }
+
+  func close() async { await channel.close() }
+
+  func ending() async -> ByteChannelEnding { await channel.ending() }
+}

@@ -1,0 +1,73 @@
+import BridgeErrors
+import BridgeTestKit
+import Testing
+
+@testable import BridgeSession
+
+/// A copy that carries no more bytes a second than it may.
+@Suite struct CopyPaceTests {
+  @Test func whatIsBeforeItIsWaitedFor() {
+    let pace = CopyPace(bytesPerSecond: 1000)
+    #expect(pace.delay(of: 100, at: 50) == 0)
+    #expect(pace.delay(of: 400, at: 50) == 100)
+    #expect(pace.delay(of: 1, at: 150) == 400)
+  }
+
+  /// An hour without bytes is no reason to send those of an hour at once.
+  @Test func timeThatIsNotUsedIsLost() {
+    let pace = CopyPace(bytesPerSecond: 1000)
+    _ = pace.delay(of: 100, at: 0)
+    #expect(pace.delay(of: 500, at: 3_600_000) == 0)
+    #expect(pace.delay(of: 500, at: 3_600_000) == 500)
+  }
+
+  @Test func bytesThatTakeLessThanAMillisecondCount() {
+    let pace = CopyPace(bytesPerSecond: 1 << 20)
+    for _ in 0..<1024 { _ = pace.delay(of: 1024, at: 0) }
+    #expect(pace.delay(of: 1, at: 0) == 1000)
+  }
+
+  @Test func allStreamsShareIt() async throws {
+    let (clock, pace) = (ManualClock(), CopyPace(bytesPerSecond: 800))
+    let channels = (0..<2).map { _ in ScriptedChannel("") }
+    let writers = channels.map { channel in
+      let paced = PacedChannel(channel, pace, isPut: true, SessionClock(clock))
+      return Task { try await paced.write([UInt8](repeating: 7, count: 400)) }
+    }
+    // A hundred bytes each eighth of a second, whichever of the two sends them.
+    while clock.elapsed < .milliseconds(875) {
+      await clock.sleepers(atLeast: 1)
+      let sent = channels.reduce(0) { $0 + $1.sentBytes.count }
+      #expect(sent <= 100 + Int(clock.elapsed / .milliseconds(125)) * 100)
+      clock.advance(by: .milliseconds(125))
+    }
+    for writer in writers { try await writer.value }
+    #expect(channels.allSatisfy { $0.sentBytes.count == 400 })
+    #expect(clock.elapsed == .milliseconds(875))
+  }
+
+  @Test func onlyTheDirectionOfTheFilesIsHeldBack() async throws {
+    let (clock, pace) = (ManualClock(), CopyPace(bytesPerSecond: 10))
+    let channel = ScriptedChannel("")
+    let get = PacedChannel(channel, pace, isPut: false, SessionClock(clock))
+    try await get.write([UInt8](repeating: 1, count: 1000))
+    channel.send([UInt8](repeating: 2, count: 10))
+    channel.send([3])
+    #expect(try await get.read()?.count == 10)
+    let second = Task { try await get.read() }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(1))
+    #expect(try await second.value == [3])
+  }
+
+  /// Ctrl-C ends a copy that waits.
+  @Test func aCopyThatWaitsCanBeCanceled() async throws {
+    let (clock, pace) = (ManualClock(), CopyPace(bytesPerSecond: 8))
+    let paced = PacedChannel(ScriptedChannel(""), pace, isPut: true, SessionClock(clock))
+    let writer = Task { try await paced.write([UInt8](repeating: 7, count: 100)) }
+    await clock.sleepers(atLeast: 1)
+    writer.cancel()
+    let error = await #expect(throws: AppError.self) { try await writer.value }
+    #expect(error == .cancelled)
+  }
+}
