@@ -10,7 +10,7 @@ public struct HostInstaller: Sendable {
     public var directory: String
     /// The system and the processor, as uname(1) prints them.
     public var machine: String
-    /// Whether the program is there and runs.
+    /// Whether a program of this digest and length is there.
     public var hasIt: Bool
 
     /// A place that was found.

@@ -66,6 +66,19 @@ import Testing
     }
   }
 
+  /// It is not asked for its version.
+  @Test func oneThatDoesNotAnswerIsReplaced() async throws {
+    try await withSessions(installs: false) { server, home, folder in
+      #expect(try await install(server, home).code == 0)
+      let program = "\(bin(folder))/bridge-host"
+      let place = URL(fileURLWithPath: program).resolvingSymlinksInPath()
+      try Data("#!/bin/sh\nexec sleep 600\n".utf8).write(to: place)
+      FileDetails.setMode(place.path, 0o755)
+      #expect(try await install(server, home).code == 0)
+      #expect(FileManager.default.contentsEqual(atPath: program, andPath: SessionFolder.program))
+    }
+  }
+
   @Test func whileSessionsRunItStays() async throws {
     try await withSessions { server, home, folder in
       let start = try await home.run(
