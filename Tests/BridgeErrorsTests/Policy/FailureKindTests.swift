@@ -105,7 +105,10 @@ struct FailureKindTests {
   /// What the peer never saw costs nothing; a host that ended a dial itself keeps nothing of it.
   @Test func everyDialHasItsCost() {
     let costs: [DialCost: [FailureKind]] = [
-      .neverSent: [.nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .localResource],
+      .neverSent: [
+        .nameUnknown, .nameTimeout, .offline, .refused, .unreachable, .localResource,
+        .targetRefused,
+      ],
       .throttled: [.throttled], .ended: [.dropped],
     ]
     for (kind, _, _, _) in kindTable {

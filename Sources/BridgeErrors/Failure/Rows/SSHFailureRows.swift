@@ -93,7 +93,7 @@ extension FailureRow {
 
   static let targetRefused = Self(
     "targetRefused", "The server could not reach the target of a forward.", .ssh,
-    retry: .reconnectSoon, exit: .unreachable,
+    retry: .reconnectSoon, exit: .unreachable, cost: .neverSent,
     remedy: "The host is up; the target of the tunnel does not answer.")
 
   static let outcomeUnknown = Self(

@@ -75,7 +75,7 @@ import Testing
       try Data("#!/bin/sh\nexec sleep 600\n".utf8).write(to: place)
       FileDetails.setMode(place.path, 0o755)
       #expect(try await install(server, home).code == 0)
-      #expect(FileManager.default.contentsEqual(atPath: program, andPath: SessionFolder.program))
+      #expect(FileManager.default.contentsEqual(atPath: place.path, andPath: SessionFolder.program))
     }
   }
 
