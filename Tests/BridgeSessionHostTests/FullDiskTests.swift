@@ -95,8 +95,8 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
-  /// A client has it, and it stays in memory: it is not called lost, and removing the session by its
-  /// id ends the keeper.
+  /// A client has it, and it stays in memory: it is not called lost, and removing the session by
+  /// its id ends the keeper.
   @Test func whatAClientHasOfAnEndedSessionIsStillThere() throws {
     guard let (bench, disk) = try bench() else { return }
     let spec = bench.spec("read word; seq 1 300000; exit 3")

@@ -27,8 +27,8 @@ package struct CopyRequest: Sendable, Equatable {
   ///   - streams: how many connections are to carry a file; nil for one.
   ///   - limit: how fast it may go, as it was typed.
   /// - Throws: `validationError` where not exactly one side is a host, for a number of streams or a
-  ///   limit that is none, for streams of more than one file, for a pattern that fits nothing, and for two
-  ///   sources of one name.
+  ///   limit that is none, for streams of more than one file, for a pattern that fits nothing, and
+  ///   for two sources of one name.
   package init(
     _ operands: [String], isRecursive: Bool, excluding excluded: [String] = [],
     streams: Int? = nil, limit: String? = nil

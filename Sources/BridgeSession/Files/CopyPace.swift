@@ -1,7 +1,7 @@
 import BridgeErrors
-import BridgeTransport
 import BridgeSessionProtocol
-import Synchronization
+import BridgeTransport
+import BridgeWaiting
 
 /// How many bytes a second all streams of a copy carry together.
 package final class CopyPace: Sendable {

@@ -70,7 +70,8 @@ package struct HostCommand: Sendable, Equatable {
       } ?? ""
     text =
       "exec /bin/sh -c 'exec 2>&1; \(socket)\(find); "
-      + "[ -x \"$p\" ] && [ -s \"$p\" ] || { echo \(Self.missing); exit 127; }; \(say); exec \"$p\" \(words)'"
+      + "[ -x \"$p\" ] && [ -s \"$p\" ] || { echo \(Self.missing); exit 127; }; "
+      + "\(say); exec \"$p\" \(words)'"
   }
 
   /// Another program, which prints the marker before its answer.

@@ -167,8 +167,8 @@ struct Inspection {
   }
 
   /// Removes a session that no keeper has any more, and whose program does not run without one:
-  /// once no process reads it. One whose end a full disk did not take is removed where it was named:
-  /// nothing else has its output.
+  /// once no process reads it. One whose end a full disk did not take is removed where it was
+  /// named: nothing else has its output.
   private func remove(_ files: SessionFiles, isNamed: Bool) -> Bool {
     guard let status = files.shownStatus(), status.end != .orphaned else { return false }
     if isNamed, status.memory == .end, status.attached == 0 {
