@@ -108,10 +108,15 @@ public struct BridgeCommand: AsyncParsableCommand {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     guard let first = arguments.first, !(names + ["help"]).contains(first) else { return arguments }
     guard !first.hasPrefix("-") else {
-      // As typed for ssh. A command behind the option has it in the wrong place, and is no host.
-      let isOfConnect = !first.hasPrefix("--") && !["-", "-h", "-V"].contains(first)
-      let hasCommand = arguments.prefix { $0 != "--" }.contains(where: names.contains)
-      return isOfConnect && !hasCommand ? ["connect"] + arguments : arguments
+      // As typed for ssh.
+      guard !ownOptions.contains(where: first.hasPrefix), first != "-" else { return arguments }
+      guard let name = arguments.prefix(while: { $0 != "--" }).first(where: names.contains) else {
+        return ["connect"] + arguments
+      }
+      // It is no host, and what is meant by the option only the command knows.
+      throw ValidationError(
+        "\"\(PeerText.escaped(first, limit: 64))\" stands before the command: options come behind "
+          + "it, as in `bridgectl \(name) \(PeerText.escaped(first, limit: 64)) …`.")
     }
     let near = NearNames.of(first, among: names)
     guard !near.isEmpty, !first.contains(where: "@.:[".contains) else {
@@ -122,6 +127,11 @@ public struct BridgeCommand: AsyncParsableCommand {
       "\"\(shown)\" is not a command. Did you mean \(near.joined(separator: ", "))? "
         + "`bridgectl connect \(shown)` dials a host of that name.")
   }
+
+  /// What is of no command.
+  private static let ownOptions = [
+    "-h", "-V", "--help", "--version", "--generate-completion-script", "--experimental-dump-help",
+  ]
 
   /// The parser does not know that `--wait` alone means forever, that `-oKEY=VALUE` is
   /// `-o KEY=VALUE`, that `-V` is `--version`, and where COMMAND begins without `--`.

@@ -73,7 +73,10 @@ package struct SSHCommand: AsyncParsableCommand {
     let request: LinkCommand.Request = { () throws(AppError) in
       try checkMaster(arguments.controlPath)
       if let refusal = SSHLibraries.refusal { throw refusal }
-      return try ConnectRequest(arguments, command: command, home: local.home)
+      var request = try ConnectRequest(arguments, command: command, home: local.home)
+      // As OpenSSH, which tries the usual ones then.
+      request.identities.removeAll { !LocalEnvironment.isReadable($0) }
+      return request
     }
     if arguments.purpose == .settings, let request = try? request() {
       await ConfigCommand.run(ssh: request)

@@ -44,7 +44,9 @@ package enum SessionFailure {
     switch failure {
     case .noMarker:
       .durableSessionHostUnusable(
-        host: host, reason: "its start-up files printed more than 1 MiB before bridge-host ran")
+        host: host,
+        reason: "its start-up files, or a damaged bridge-host (`bridgectl install` replaces it), "
+          + "printed more than 1 MiB before the answer")
     case .violation(let violation) where violation.isText:
       .durableSessionHostUnusable(host: host, reason: foreignText)
     case .violation(let violation):
@@ -91,7 +93,7 @@ package enum SessionFailure {
         ? "its account runs another program than it is asked for, which ended \(end)\(said)"
           + (text.isEmpty ? "; or its bridge-host is damaged: `bridgectl install` replaces it" : "")
         : "the command that runs bridge-host ended \(end)\(said)"
-          + (saysBroken(status) ? "; it is damaged: `bridgectl install` replaces it" : "")
+          + (saysBroken(status) ? "; it may be damaged: `bridgectl install` replaces it" : "")
           + (status == nil ? "; `bridgectl install` replaces one that is damaged" : "")
     return .durableSessionHostUnusable(host: host, reason: reason)
   }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import BridgeCommands
@@ -6,16 +7,24 @@ import Testing
 @Suite struct ImpliedConnectTests {
   @Test(arguments: [
     "h", "-p 22 h", "-tt h", "-v h", "-p 22 -l me h -- sessions", "-oPort=22 h uptime", "h cp",
+    "--retry 3 h true", "--durable=never h", "--wait=5s h",
   ])
   func aHostOrAnOptionOfConnectIsConnected(line: String) throws {
     let words = line.split(separator: " ").map(String.init)
     #expect(try BridgeCommand.impliedConnect(words) == ["connect"] + words)
   }
 
-  /// A command behind an option is no host: what is wrong is said.
+  /// What is wrong is said.
+  @Test(arguments: ["-v sessions h", "-p 22 cp a h:"])
+  func aCommandBehindAnOptionIsNoHost(line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    let error = #expect(throws: ValidationError.self) { try BridgeCommand.impliedConnect(words) }
+    #expect("\(String(describing: error))".contains("stands before the command"))
+  }
+
   @Test(arguments: [
-    "", "-h", "--help", "--version", "-V", "--generate-completion-script bash", "-v sessions h",
-    "-p 22 cp a h:", "connect h", "help cp", "--durable=never h",
+    "", "-h", "--help", "--version", "-V", "--generate-completion-script bash", "connect h",
+    "help cp",
   ])
   func whatIsNoneStaysAsItIs(line: String) throws {
     let words = line.split(separator: " ").map(String.init)

@@ -14,6 +14,19 @@ import Testing
     }
   }
 
+  /// As of a script that names a key which only some users have.
+  @Test func aKeyFileThatIsNotThereLeavesTheUsualOnes() async throws {
+    try await withSSH { server, home in
+      try FileManager.default.copyItem(
+        atPath: server.identityFile, toPath: home.file(".ssh/id_ed25519"))
+      FileDetails.setMode(home.file(".ssh/id_ed25519"), 0o600)
+      let outcome = try await home.ssh(["-F", home.file("bare"), "-i", "/none", "box", "exit 3"])
+      #expect(outcome.code == 3, "\(outcome.error)")
+      let warning = "Warning: Identity file /none not accessible: No such file or directory.\n"
+      #expect(outcome.error == warning)
+    }
+  }
+
   @Test func ownFailuresEndWith255InTheWordsOfSSH() async throws {
     try await withSSH { _, home in
       let (port, bare) = (1, home.file("bare"))
