@@ -128,9 +128,10 @@ public struct BridgeCommand: AsyncParsableCommand {
         + "`bridgectl connect \(shown)` dials a host of that name.")
   }
 
-  /// What is of no command.
+  /// What is of no command; `---completion` is of the scripts for shells.
   private static let ownOptions = [
     "-h", "-V", "--help", "--version", "--generate-completion-script", "--experimental-dump-help",
+    "---completion",
   ]
 
   /// The parser does not know that `--wait` alone means forever, that `-oKEY=VALUE` is

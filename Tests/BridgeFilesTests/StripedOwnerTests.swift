@@ -36,6 +36,33 @@ import Testing
     #expect(place.read("b") == bytes)
   }
 
+  /// All streams of the next run wait for the one that has the part: the first of them that gets it
+  /// has it for the others, too.
+  @Test func aRunThatWaitedHasThePartForAllOfItsStreams() throws {
+    let (place, bytes) = try StripedCopy.place(size: 4 * Self.unit)
+    var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
+    #expect(try first.streams[0].stream(cutAfter: 300_000) == .cut)
+    _ = try first.streams[0].receiver.connect()
+    var second = StripedCopy(
+      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
+    nonisolated(unsafe) let (holder, sibling) = (
+      first.streams[0].receiver, second.streams[0].receiver
+    )
+    second.streams[1].receiver.displace = { _, mayEnter in
+      unsafe holder.disconnect()
+      _ = unsafe try? sibling.connect()
+      return mayEnter()
+    }
+    _ = try second.streams[1].receiver.connect()
+    for index in second.streams.indices { second.streams[index].receiver.disconnect() }
+    for index in second.streams.indices {
+      second.restart(index, salt: 9)
+      #expect(try second.streams[index].stream() == .finished)
+    }
+    try second.join()
+    #expect(place.read("b") == bytes)
+  }
+
   /// As on a host, where each channel has a process of its own.
   @Test(arguments: [100, FileLimits.data + 500, unit + 700_000])
   func anotherProcessGoesOnWhereTheLastOneWas(limit: Int) throws {

@@ -51,13 +51,21 @@ import Testing
     let channel = ScriptedChannel("")
     let get = PacedChannel(channel, pace, isPut: false, SessionClock(clock))
     try await get.write([UInt8](repeating: 1, count: 1000))
-    channel.send([UInt8](repeating: 2, count: 10))
-    channel.send([3])
-    #expect(try await get.read()?.count == 10)
-    let second = Task { try await get.read() }
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
-    #expect(try await second.value == [3])
+    let sent = (0..<30).map { UInt8($0) }
+    channel.send(sent)
+    channel.hangUp()
+    let reader = Task { () -> [UInt8] in
+      var all: [UInt8] = []
+      while let bytes = try await get.read() { all += bytes }
+      return all
+    }
+    // A byte each tenth of a second, the first at once.
+    for _ in 0..<29 {
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .milliseconds(100))
+    }
+    #expect(try await reader.value == sent)
+    #expect(clock.elapsed == .milliseconds(2900))
   }
 
   /// Ctrl-C ends a copy that waits.

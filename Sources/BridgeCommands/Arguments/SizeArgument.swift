@@ -8,16 +8,18 @@ package enum SizeArgument {
 
   /// The bytes in `typed`.
   ///
-  /// - Parameter range: what may be given.
+  /// - Parameters:
+  ///   - range: what may be given.
+  ///   - example: what is written where that is not.
   /// - Throws: `validationError` for what is not a number with or without a unit, or is outside of
   ///   `range`.
   package static func parse(
-    _ typed: String, field: String, in range: ClosedRange<UInt64>
+    _ typed: String, field: String, in range: ClosedRange<UInt64>, example: String = "64M or 2G"
   ) throws(AppError) -> UInt64 {
     let refuse = { (reason: String) -> AppError in
       .validationError(
         field: field,
-        message: "\"\(PeerText.escaped(typed, limit: 64))\" \(reason) Write 64M or 2G.")
+        message: "\"\(PeerText.escaped(typed, limit: 64))\" \(reason) Write \(example).")
     }
     let digits = typed.utf8.prefix { (48...57).contains($0) }
     let suffix = String(typed.utf8.dropFirst(digits.count))?.uppercased()

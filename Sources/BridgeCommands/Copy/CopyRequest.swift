@@ -45,7 +45,8 @@ package struct CopyRequest: Sendable, Equatable {
     self.sources = zip(operands, sources).map { CopyPlace(typed: $0, path: $1.path) }
     self.destination = CopyPlace(typed: last, path: destination.path)
     self.limit = try ConnectRequest.map(limit) { (text) throws(AppError) in
-      try SizeArgument.parse(text, field: "--limit", in: 1 << 10...1 << 40)
+      try SizeArgument.parse(
+        text, field: "--limit", in: 1 << 10...1 << 40, example: "500K or 2M")
     }
     try checkStreams(streams)
     try check(self.sources.filter { !isPattern($0) })

@@ -53,7 +53,7 @@ final class CopyWork: LinkWork {
   /// One source.
   struct Current {
     let place: CopyPlace
-    let job: FileTransfer.Job
+    var job: FileTransfer.Job
     /// Its place among all.
     let index: Int
   }
@@ -176,8 +176,44 @@ final class CopyWork: LinkWork {
     }
   }
 
+  /// How often another copy of the same file may take the part of this one while its links are
+  /// down.
+  private static let losses = 10
+
   /// Copies the current source.
   func copy() async throws(AppError) {
+    for _ in 0..<Self.losses {
+      do throws(AppError) {
+        return try await copyOnce()
+      } catch {
+        guard FileFailure.isOfAnotherCopy(error), await hasLostPart else { throw error }
+        await beginAgain()
+      }
+    }
+    try await copyOnce()
+  }
+
+  /// Whether streams of this run wrote the part which another run has now. One that never had it
+  /// has waited for its end.
+  private var hasLostPart: Bool {
+    get async {
+      let (transfers, role) = state.withLock { ($0.transfers, $0.current.job.role) }
+      guard transfers.count > 1, role == .put else { return false }
+      for transfer in transfers where await transfer.progress.bytes > 0 { return true }
+      return false
+    }
+  }
+
+  /// As another run: what is there of the file is compared, and goes on.
+  private func beginAgain() async {
+    for transfer in state.withLock({ $0.transfers }) { await transfer.release() }
+    state.withLock { state in
+      let run = state.current.job.run
+      state.current.job.run = Identifier(high: run.high &+ 1 << 32, low: run.low)
+    }
+  }
+
+  private func copyOnce() async throws(AppError) {
     let stripes: [FileStripe?] = links.count == 1 ? [nil] : FileStripe.all(of: links.count)
     try await carry(stripes)
     if stripes.count > 1, state.withLock({ $0.usesTools }) {

@@ -29,11 +29,13 @@ package final class CopyPace: Sendable {
 
 /// A channel that carries a copy no faster than its pace. Only the direction of the files is held
 /// back.
-struct PacedChannel: ByteChannel {
+final class PacedChannel: ByteChannel {
   private let channel: any ByteChannel
   private let pace: CopyPace
   private let isPut: Bool
   private let clock: SessionClock
+  /// What was read and is not due yet.
+  private let rest = Mutex<ArraySlice<UInt8>>([])
 
   init(_ channel: any ByteChannel, _ pace: CopyPace, isPut: Bool, _ clock: SessionClock) {
     (self.channel, self.pace, self.isPut, self.clock) = (channel, pace, isPut, clock)
@@ -41,9 +43,18 @@ struct PacedChannel: ByteChannel {
 
   /// What is not read is held back by the host.
   func read() async throws(AppError) -> [UInt8]? {
-    let bytes = try await channel.read()
-    if !isPut, let bytes { try await wait(for: bytes.count) }
-    return bytes
+    guard !isPut else { return try await channel.read() }
+    if rest.withLock(\.isEmpty) {
+      guard let bytes = try await channel.read() else { return nil }
+      rest.withLock { $0 = bytes[...] }
+    }
+    let piece = rest.withLock { rest in
+      let piece = Array(rest.prefix(pace.piece))
+      rest = rest.dropFirst(piece.count)
+      return piece
+    }
+    try await wait(for: piece.count)
+    return piece
   }
 
   func write(_ bytes: [UInt8]) async throws(AppError) {

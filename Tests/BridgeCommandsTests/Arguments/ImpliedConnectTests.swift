@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [
     "", "-h", "--help", "--version", "-V", "--generate-completion-script bash", "connect h",
-    "help cp",
+    "help cp", "---completion connect -- positional@0 2 4 bridgectl connect me@b",
   ])
   func whatIsNoneStaysAsItIs(line: String) throws {
     let words = line.split(separator: " ").map(String.init)

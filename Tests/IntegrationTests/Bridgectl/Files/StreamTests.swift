@@ -241,29 +241,6 @@ import Testing
     }
   }
 
-  /// It takes over what the other one leaves, with all of its streams.
-  @Test func aSecondRunGoesOnWhereTheFirstIsEnded() async throws {
-    try await withSessions { server, home, _ in
-      let data = try home.fill("a", 16 << 20)
-      let proxy = try await FaultProxy(to: server.port)
-      try await proxy.inject(.bandwidth(1 << 20))
-      let copy = ["cp"] + server.link(home, port: proxy.port) + ["--streams", "4"]
-      let arguments = copy + operands(home, isPut: true)
-      let first = try home.start(arguments)
-      try await eventually { home.parentsOfWriters().count == 4 }
-      let second = try home.start(arguments)
-      // More than one stream of it waits when the first is ended.
-      try await eventually { home.parentsOfWriters().count >= 6 }
-      first.child.signal(SIGINT)
-      #expect(try await first.outcome().code == 130)
-      try await proxy.heal()
-      let outcome = try await second.outcome()
-      await proxy.stop()
-      #expect(outcome.code == 0 && home.data("b") == data, "\(outcome.error)")
-      try await eventually { home.remains().isEmpty }
-    }
-  }
-
   /// Its link was lost without a word, as by a laptop that sleeps: sshd keeps the connection, and
   /// with it what holds the part.
   @Test(arguments: ["1", "2"]) func aCopyWhoseClientIsGoneMakesRoomForTheNext(
