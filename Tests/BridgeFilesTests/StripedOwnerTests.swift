@@ -40,18 +40,14 @@ import Testing
   /// has it for the others, too.
   @Test func aRunThatWaitedHasThePartForAllOfItsStreams() throws {
     let (place, bytes) = try StripedCopy.place(size: 4 * Self.unit)
-    var first = StripedCopy(place.file("a"), to: place.file("b"), count: 2)
-    #expect(try first.streams[0].stream(cutAfter: 300_000) == .cut)
-    _ = try first.streams[0].receiver.connect()
-    var second = StripedCopy(
-      place.file("a"), to: place.file("b"), count: 2, run: Identifier(high: 7, low: 8))
-    nonisolated(unsafe) let (holder, sibling) = (
-      first.streams[0].receiver, second.streams[0].receiver
-    )
+    let (from, to, run) = (place.file("a"), place.file("b"), Identifier(high: 7, low: 8))
+    let holder = SharedCopy(try holder(from, to))
+    var second = StripedCopy(from, to: to, count: 2, run: run)
     second.streams[1].receiver.displace = { _, mayEnter in
-      unsafe holder.disconnect()
-      _ = unsafe try? sibling.connect()
-      return mayEnter()
+      holder.disconnect(0)
+      let other = StripedCopy(from, to: to, count: 2, run: run)
+      _ = try? other.streams[0].receiver.connect()
+      return withExtendedLifetime(other) { mayEnter() }
     }
     _ = try second.streams[1].receiver.connect()
     for index in second.streams.indices { second.streams[index].receiver.disconnect() }
@@ -61,6 +57,14 @@ import Testing
     }
     try second.join()
     #expect(place.read("b") == bytes)
+  }
+
+  /// A run that has written, and has the part.
+  private func holder(_ from: String, _ to: String) throws -> sending StripedCopy {
+    var copy = StripedCopy(from, to: to, count: 2)
+    #expect(try copy.streams[0].stream(cutAfter: 300_000) == .cut)
+    _ = try copy.streams[0].receiver.connect()
+    return copy
   }
 
   /// As on a host, where each channel has a process of its own.
