@@ -58,7 +58,7 @@ package struct KillCommand: AsyncParsableCommand {
           if status.state == .keeperDied {
             scope.context.reporter.log(
               "bridgectl: the keeper of the session had died; its program no longer runs.")
-          } else if status.state != .running || status.memory == .end {
+          } else if !status.isRunning {
             scope.context.reporter.log(
               "bridgectl: the session had ended before: \(SessionText.state(status)).")
           }

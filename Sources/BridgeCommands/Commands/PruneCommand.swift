@@ -50,8 +50,7 @@ package struct PruneCommand: AsyncParsableCommand {
   ) async throws(AppError) -> RunContext.Ending {
     let all = try await scope.sessions.list()
     if let status = all.first(where: { $0.session == id }) {
-      let runs = [.running, .claimed].contains(status.state) && status.memory != .end
-      guard !runs, status.end != .orphaned else {
+      guard !status.isRunning, status.state != .claimed else {
         throw refusal(of: session, "runs: `bridgectl kill` ends it.")
       }
       removing.set(status)
