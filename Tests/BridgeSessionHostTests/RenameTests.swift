@@ -63,6 +63,22 @@ import Testing
     guard case .status = try start("old") else { Issue.record("refused"); return }
   }
 
+  /// What they say of the session must not mean another one that took its old name.
+  @Test func clientsOfNowAndOfLaterAreToldTheNewName() throws {
+    let bench = try SessionBench()
+    let spec = bench.spec("read word") { $0.name = Array("old".utf8) }
+    _ = try bench.start(spec)
+    let viewer = ClientID(high: 7, low: 7)
+    let first = try bench.attach(spec.session)
+    try first.pump { $0.welcome != nil }
+    #expect(try rename(spec.session, to: "new", on: bench).status == 0)
+    try first.pump { !$0.notices.isEmpty }
+    #expect(first.notices == [Notice(.renamed, "new")])
+    let later = try bench.attach(spec.session, client: viewer) { $0.role = .viewer }
+    try later.pump { !$0.notices.isEmpty }
+    #expect(later.notices == [Notice(.renamed, "new")])
+  }
+
   @Test func aSessionThatIsNotThereIsSaidToBeUnknown() throws {
     let bench = try SessionBench()
     let (frames, _) = try rename(bench.spec("true").session, to: "x", on: bench)

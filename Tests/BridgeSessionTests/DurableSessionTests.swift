@@ -80,8 +80,8 @@ struct DurableSessionFailureTests {
         == .durableSessionHostUnusable(
           host: "build",
           reason: "the command that runs bridge-host ended with status 126: "
-            + "sh: bridge-host: Exec format error; it may be damaged: `bridgectl install` "
-            + "replaces it"))
+            + "sh: bridge-host: Exec format error; its bridge-host may be damaged: "
+            + "`bridgectl install` replaces it"))
   }
 
   @Test func aHostThatBreaksTheProtocolIsLeft() async throws {

@@ -8,8 +8,7 @@ package struct RenameCommand: AsyncParsableCommand {
     commandName: "rename",
     abstract: "Give a durable session a name, or another one.",
     discussion: """
-      Its program and its clients go on; those that are attached say the old name until they end. \
-      A name that another session has that runs is refused.
+      Its program and its clients go on. A name that another session has that runs is refused.
 
       EXAMPLES:
           bridgectl rename build.example 3f2a nightly

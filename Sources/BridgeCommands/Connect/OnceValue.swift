@@ -1,7 +1,8 @@
 import BridgeTransport
 import BridgeWaiting
 
-/// A value that is set once, until it is unset, for any number of callers that wait for it.
+/// A value that is set once, until it is unset or replaced, for any number of callers that wait for
+/// it.
 final class OnceValue<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
@@ -21,6 +22,12 @@ final class OnceValue<Value: Sendable>: Sendable {
       return state.callers.takeAll()
     }
     for caller in callers { caller.resume(returning: value) }
+  }
+
+  /// Sets it to another value than that of before.
+  func replace(with value: Value) {
+    unset()
+    set(value)
   }
 
   /// Forgets the value, which is to be set again.

@@ -432,10 +432,9 @@ final class DurableWork: LinkWork {
   private func carry(_ session: DurableSession, _ welcome: Welcome) async {
     let streams = SessionStreams(
       context, session, welcome, isOwn: isOwn, isStart: isStart, wantsToWrite: wantsToWrite,
-      agent: agent
-    ) { [weak self] in
-      await self?.state.withLock { $0.newest }?.roundTrip
-    }
+      agent: agent,
+      roundTrip: { [weak self] in await self?.state.withLock { $0.newest }?.roundTrip },
+      renamed: { [foundName] in foundName.replace(with: $0) })
     state.withLock { state in
       state.streams = streams
       state.fate = welcome.hasEnded ? .gone : .goesOn

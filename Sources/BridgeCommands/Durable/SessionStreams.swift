@@ -46,14 +46,17 @@ final class SessionStreams: Sendable {
   /// The terminal of who writes; nil where nothing is shown before its echo.
   private let predicted: PredictedTerminal?
   private let roundTrip: @Sendable () async -> Duration?
+  private let renamed: @Sendable (String) -> Void
   /// The session is over for this client before its program has ended.
   private let hasFailed = Mutex(false)
 
   init(
     _ context: RunContext, _ session: DurableSession, _ welcome: Welcome, isOwn: Bool,
     isStart: Bool, wantsToWrite: Bool, agent: SessionAgent?,
-    roundTrip: @escaping @Sendable () async -> Duration?
+    roundTrip: @escaping @Sendable () async -> Duration?,
+    renamed: @escaping @Sendable (String) -> Void
   ) {
+    self.renamed = renamed
     self.isStart = isStart
     self.wantsToWrite = wantsToWrite
     self.agent = agent
@@ -366,6 +369,7 @@ final class SessionStreams: Sendable {
         context.reporter.event(.suspendedSession(id: "\(welcome.session)"))
         perform(gate.withLock { $0.suspend(at: .now) })
       case .inputDropped(let loss): report(loss)
+      case .notice(let notice) where notice.code == .renamed: renamed(notice.text)
       case .notice(let notice):
         notices += 1
         warn(of: notice, notices)

@@ -45,8 +45,7 @@ package enum SessionFailure {
     case .noMarker:
       .durableSessionHostUnusable(
         host: host,
-        reason: "its start-up files, or a damaged bridge-host (`bridgectl install` replaces it), "
-          + "printed more than 1 MiB before the answer")
+        reason: "its start-up files printed more than 1 MiB before the answer; \(damaged)")
     case .violation(let violation) where violation.isText:
       .durableSessionHostUnusable(host: host, reason: foreignText)
     case .violation(let violation):
@@ -85,18 +84,23 @@ package enum SessionFailure {
     let said = text.isEmpty || hasBegun ? "" : ": \(text)"
     // What `HostCommand` asks for says that there is none, or ends with a status of its own. Where
     // it ends well, it did not run.
-    let reason =
-      hasBegun
+    let reason: String
+    if hasBegun {
       // It has said all, and what is behind that is not its own.
-      ? status == 0 ? foreignText : "bridge-host ended \(end)"
-      : status == 0
-        ? "its account runs another program than it is asked for, which ended \(end)\(said)"
-          + (text.isEmpty ? "; or its bridge-host is damaged: `bridgectl install` replaces it" : "")
-        : "the command that runs bridge-host ended \(end)\(said)"
-          + (saysBroken(status) ? "; it may be damaged: `bridgectl install` replaces it" : "")
-          + (status == nil ? "; `bridgectl install` replaces one that is damaged" : "")
+      reason = status == 0 ? foreignText : "bridge-host ended \(end)"
+    } else {
+      let subject =
+        status == 0
+        ? "its account runs another program than it is asked for, which"
+        : "the command that runs bridge-host"
+      let mayBeDamaged = status == 0 ? text.isEmpty : status == nil || saysBroken(status)
+      reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(damaged)" : "")
+    }
     return .durableSessionHostUnusable(host: host, reason: reason)
   }
+
+  /// A cause that looks like several others.
+  private static let damaged = "its bridge-host may be damaged: `bridgectl install` replaces it"
 
   /// Whether a command that did not answer ended as one whose program cannot be executed: it is
   /// there (126, sh(1)), or was killed for what it did (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV).
@@ -110,7 +114,7 @@ package enum SessionFailure {
       host: host,
       reason: """
         \(nothingAnswered) \(time / 1000) s; a start-up file of the login may start another shell \
-        or read standard input
+        or read standard input; \(damaged)
         """)
   }
 

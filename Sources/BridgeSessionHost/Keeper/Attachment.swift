@@ -127,6 +127,8 @@ enum LocalMessage {
   static let hold: UInt8 = 5
   /// What held it has what it wanted: its end is no loss.
   static let release: UInt8 = 6
+  /// The session was given another name.
+  static let rename: UInt8 = 7
   static let receipt: UInt8 = 0xFF
   /// The length of an attach request with the number of a link.
   static let attachLength = 11

@@ -50,6 +50,9 @@ extension Keeper {
       callers[index].holds = caller.descriptor.send([LocalMessage.version, LocalMessage.receipt])
       server.lost.findCaller()
     case LocalMessage.release: callers[index].holds = false
+    case LocalMessage.rename:
+      callers.remove(at: index)
+      server.newName = files.newName
     default: callers.remove(at: index)
     }
   }

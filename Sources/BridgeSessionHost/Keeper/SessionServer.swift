@@ -14,6 +14,8 @@ final class SessionServer {
   private var isNewScreen = false
   /// What the last writer gave for the environment file.
   private var environment: [[UInt8]]?
+  /// The name that the session was given since it was started; clients hear of it.
+  var newName: [UInt8]? { didSet { if let renaming { notify(renaming) } } }
   /// Readers that may come back.
   var lost = LostReaders()
 
@@ -91,6 +93,10 @@ final class SessionServer {
     for connection in connections where machine.isAttached(connection.id) {
       connection.queue(Frame.notice(notice).encoded)
     }
+  }
+
+  private var renaming: Notice? {
+    newName.map { Notice(.renamed, String(decoding: $0, as: UTF8.self)) }
   }
 
   /// Adds what is to be waited for to a list whose tokens `wrap` makes.
@@ -172,7 +178,10 @@ final class SessionServer {
 
   /// Takes from a hello that was accepted what concerns the program.
   private func conclude(_ hello: Hello, of connection: Attachment) {
-    if machine.isAttached(connection.id) { lost.find(hello.client) }
+    if machine.isAttached(connection.id) {
+      lost.find(hello.client)
+      if let renaming { connection.queue(Frame.notice(renaming).encoded) }
+    }
     guard machine.isWriter(connection.id) else { return }
     isNewScreen = hello.resume == nil && hello.size != nil
     if !hello.environment.isEmpty { environment = hello.environment }

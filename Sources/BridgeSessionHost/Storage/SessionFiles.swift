@@ -108,7 +108,7 @@ struct SessionFiles {
   }
 
   /// The name that it was given since it was started.
-  private var newName: [UInt8]? {
+  var newName: [UInt8]? {
     let name = try? directory.read(Self.nameFile, limit: SessionSpec.longestName)
     return name?.isEmpty == false ? name : nil
   }

@@ -14,6 +14,8 @@ extension Inspection {
         return answer.decline(.nameTaken, "Session \(other) has the name already.")
       }
       try files.rename(to: name)
+      // Its keeper tells the clients that are attached.
+      _ = (try? files.connect())?.send([LocalMessage.version, LocalMessage.rename, 0])
     } catch {
       return answer.decline(.storage, error.text)
     }

@@ -70,6 +70,8 @@ public struct Notice: Sendable, Equatable {
     public static let inputClosed = Code(rawValue: 2)
     /// The terminal dropped input: a line was longer than 4,095 bytes.
     public static let lineTruncated = Code(rawValue: 3)
+    /// The session has another name than that of its start; the text is the name.
+    public static let renamed = Code(rawValue: 4)
   }
 
   /// The condition.

@@ -169,6 +169,24 @@ import Testing
     }
   }
 
+  /// What a client says of its session at the end must not mean another one.
+  @Test func aClientThatIsAttachedSaysTheNewName() async throws {
+    try await withSessions { server, home, _ in
+      let terminal = try Terminal(columns: 80, rows: 24)
+      let words = ["connect", "-t", "--name", "old"] + server.link(home) + ["127.0.0.1"]
+      var screen = try home.start(words + ["echo it-runs; exec cat"], on: terminal)
+      try await screen.see("it-runs\r\n")
+      let renamed = try await home.run(
+        ["rename"] + server.link(home) + ["127.0.0.1", "old", "new"])
+      #expect(renamed.code == 0, "\(renamed.error)")
+      _ = try await start(server, home, "exec sleep 600", options: ["--name", "old"])
+      screen.type("\r~.")
+      _ = await screen.end()
+      #expect(screen.words.contains("session new goes on"), "\(screen.words)")
+      #expect(screen.transcript.contains("127.0.0.1:\(server.port) new"))
+    }
+  }
+
   /// A reader that has not taken all yet keeps it, and the words say so: it does not run.
   @Test func anEndedSessionThatIsStillReadIsNotSaidToRun() async throws {
     try await withSessions { server, home, folder in
