@@ -8,6 +8,9 @@ import Testing
     "/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "/bin/csh",
   ].filter { FileManager.default.isExecutableFile(atPath: $0) }
 
+  /// As sha256sum(1) has it of a line "#!/bin/sh".
+  private static let digest = "a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf"
+
   private static let marker = AnswerMarker(Identifier(high: 1, low: 2))
 
   private func withFolder(_ body: (URL) throws -> Void) throws {
@@ -21,6 +24,10 @@ import Testing
     _ shell: String, home: URL, shared: String, length: Int = 0
   ) throws -> InstallAnswer {
     let script = InstallScript.probe("digest", length: length, shared: shared)
+    return try run(shell, script, home: home)
+  }
+
+  private func run(_ shell: String, _ script: String, home: URL) throws -> InstallAnswer {
     let (output, _) = try ShortProcess.run(
       [shell, "-c", InstallScript.command(script, marker: Self.marker)],
       environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"])
@@ -64,6 +71,42 @@ import Testing
       #expect(answer.all("unwritable").contains { $0.hasSuffix("KiB are free") })
       let has = try probe(shell, home: folder, shared: "/nowhere", length: 1 << 20)
       #expect(has["place"] != nil)
+    }
+  }
+
+  /// What is there under the digest's name, or has the length, may be damaged or not in use.
+  @Test(arguments: shells) func onlyTheProgramItselfIsTakenForInstalled(shell: String) throws {
+    try withFolder { folder in
+      let place = folder.appending(path: ".local/lib/bridge/bin")
+      let program = place.appending(path: "bridge-host")
+      let bytes = Array("#!/bin/sh\n".utf8)
+      func has() throws -> Bool {
+        let script = InstallScript.probe(Self.digest, length: bytes.count, shared: "/nowhere")
+        return try run(shell, script, home: folder)["have"] != nil
+      }
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+      #expect(try !has())
+      for (content, isIt) in [(bytes, true), (Array("#!/bin/SH\n".utf8), false)] {
+        try Data(content).write(to: program)
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o700], ofItemAtPath: program.path)
+        #expect(try has() == isIt)
+      }
+      try FileManager.default.removeItem(at: program)
+      try FileManager.default.createDirectory(at: program, withIntermediateDirectories: true)
+      #expect(try !has())
+    }
+  }
+
+  /// A program that is moved to the name of a directory goes into it.
+  @Test(arguments: shells) func aDirectoryInItsPlaceIsNamed(shell: String) throws {
+    try withFolder { folder in
+      let program = folder.appending(path: "bridge-host")
+      try FileManager.default.createDirectory(at: program, withIntermediateDirectories: true)
+      let script = InstallScript.install("00", length: 0, in: folder.path)
+      let answer = try run(shell, script, home: folder)
+      #expect(answer["error-write"] == "\(program.path) is a directory: remove it")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: program.path).isEmpty)
     }
   }
 

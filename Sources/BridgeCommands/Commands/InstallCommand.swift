@@ -52,14 +52,15 @@ package struct InstallCommand: AsyncParsableCommand {
     if let refusal = program.refusal(of: place.machine) {
       throw .durableSessionHostUnusable(host: host, reason: refusal)
     }
-    if !place.hasIt { context.reporter.detail("bridgectl: copying to \(place.directory)") }
-    // Also where it is there: the link may lead to another version.
-    let version = try await installer.install(
-      program.bytes, digest: program.digest, in: place.directory)
-    let found = try await scope.sessions.version()
+    if !place.hasIt {
+      context.reporter.detail("bridgectl: copying to \(place.directory)")
+      _ = try await installer.install(
+        program.bytes, digest: program.digest, in: place.directory)
+    }
+    let version = try await scope.sessions.version()
+    let words = PeerText.escaped(version.split(separator: "\n").first.map(String.init) ?? version)
     context.reporter.event(
-      .installed(directory: place.directory, sha256: program.digest, version: version))
-    let words = PeerText.escaped(found.split(separator: "\n").first.map(String.init) ?? version)
+      .installed(directory: place.directory, sha256: program.digest, version: words))
     context.reporter.log(
       "bridgectl: installed \(words) in \(PeerText.escaped(place.directory)) of \(context.host).")
     return .success(.success)

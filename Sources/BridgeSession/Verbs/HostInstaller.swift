@@ -10,7 +10,7 @@ public struct HostInstaller: Sendable {
     public var directory: String
     /// The system and the processor, as uname(1) prints them.
     public var machine: String
-    /// Whether a program of this digest and length is there.
+    /// Whether the `bridge-host` there is of this digest and length.
     public var hasIt: Bool
 
     /// A place that was found.

@@ -29,15 +29,15 @@ package enum InstallScript {
     _ digest: String, length: Int = 0, shared: String = shared
   ) -> String {
     [
-      places(shared),
+      sum, places(shared),
       #"e=$(mkdir -p "$d" 2>&1) || { say "unwritable $e"; continue; }"#, isPrivate(shared),
       ##"t=$d/.try.$$; e=$( { printf "#\041/bin/sh\nexit 0\n" > "$t" && chmod 700 "$t"; } 2>&1) "##
         + #"|| { rm -f "$t"; say "unwritable $e"; continue; }"#,
       #"e=$("$t" 2>&1); r=$?; rm -f "$t"; [ $r = 0 ] || { say "noexec $d"; continue; }"#,
-      #"p="$d/\#(digest)/bridge-host""#,
       // One that is damaged may run for ever: it is not asked.
-      #"[ -x "$p" ] && [ $(($(wc -c < "$p"))) = \#(length) ] "#
-        + #"&& { say "place $d"; say "have yes"; break; }"#,
+      #"p="$d/bridge-host"; if [ -f "$p" ] && [ -x "$p" ] && [ $(($(wc -c < "$p"))) = \#(length) ]; "#
+        + #"then set -- $(sum < "$p"); "#
+        + #"[ "$1" = \#(digest) ] && { say "place $d"; say "have yes"; break; }; fi"#,
       #"set -- $(df -Pk "$d" 2> /dev/null | tail -n 1)"#,
       #"if [ "$4" -lt \#(length / 1024 + 1) ] 2> /dev/null; "#
         + #"then say "unwritable $d: $4 KiB are free"; continue; fi"#,
@@ -45,6 +45,12 @@ package enum InstallScript {
       #"say "machine $(uname -s) $(uname -m)""#,
     ].joined(separator: "; ")
   }
+
+  /// Prints the SHA-256 of what it reads, before other words; ends with 9 where no tool does.
+  private static let sum =
+    "sum() { if command -v sha256sum > /dev/null; then sha256sum; "
+    + "elif command -v shasum > /dev/null; then shasum -a 256; "
+    + "elif command -v openssl > /dev/null; then openssl dgst -sha256 -r; else return 9; fi; }"
 
   /// Whether a program that answers with `version` is the one to install.
   private static func isBridgeHost(_ version: String) -> String {
@@ -54,14 +60,14 @@ package enum InstallScript {
   /// Reads the program from standard input.
   package static func install(_ digest: String, length: Int, in directory: String) -> String {
     [
-      #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$"#,
+      sum, #"d="\#(escaped(directory))"; h=\#(digest); t=$d/.new.$$; l=$d/.link.$$"#,
+      // It would be moved into that.
+      #"for p in "$d/$h/bridge-host" "$d/bridge-host"; do if [ -d "$p" ]; "#
+        + #"then say "error-write $p is a directory: remove it"; exit; fi; done"#,
       #"trap "rm -f \"$t\" \"$l\"" 0; trap "exit 1" 1 2 13 15"#,
       #"e=$(cat 2>&1 > "$t") || { say "error-write $e"; exit; }"#,
       #"c=$(($(wc -c < "$t"))); [ $c = \#(length) ] || { say "error-length $c"; exit; }"#,
-      "if command -v sha256sum > /dev/null; then s=$(sha256sum < \"$t\"); "
-        + "elif command -v shasum > /dev/null; then s=$(shasum -a 256 < \"$t\"); "
-        + "elif command -v openssl > /dev/null; then s=$(openssl dgst -sha256 -r < \"$t\"); "
-        + "else say \"error-tools -\"; exit; fi",
+      #"s=$(sum < "$t"); case $? in 9) say "error-tools -"; exit ;; esac"#,
       #"set -- $s; [ "$1" = $h ] || { say "error-hash $1"; exit; }"#,
       #"chmod 700 "$t"; v=$("$t" version 2>&1) || { say "error-run $v"; exit; }"#,
       #"\#(isBridgeHost("$v")) || { say "error-program $v"; exit; }"#,

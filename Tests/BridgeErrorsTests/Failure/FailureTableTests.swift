@@ -55,7 +55,7 @@ enum FailureDocument {
 
       Every native failure is classified as one `FailureKind`, and all that follows comes from one
       row of this table (`Sources/BridgeErrors/Failure/FailureTable.swift`). This page is printed
-      from it: `UPDATE_DOCS=1 swift test --filter FailureTableTests` writes it again.
+      from it: `UPDATE_DOCS=1 scripts/test --filter FailureTableTests` writes it again.
 
       - **errors**: the cases of `AppError` that a connection ends with; `bridgectl errors CASE`
         prints one.
