@@ -333,7 +333,7 @@ extension OpenFile {
     case .directory: throw FileFault(.isDirectory)
     case .link where !leadsToSpecial(name): return
     case .link, .special:
-      throw FileFault(.unwritable, "a device, a pipe or a socket has its name")
+      throw FileFault(.unwritable, FileFault.specialName)
     }
   }
 

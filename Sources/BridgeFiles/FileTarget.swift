@@ -35,7 +35,7 @@ package struct FileTarget {
       }
     } catch {
       throw error.isMissing
-        ? FileFault(.unwritable, "the directory for it does not exist") : error.ofTarget
+        ? FileFault(.unwritable, FileFault.noDirectory) : error.ofTarget
     }
   }
 

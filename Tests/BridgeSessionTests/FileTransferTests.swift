@@ -50,7 +50,8 @@ import Testing
       try await request(transfer, answer: .failed(FileFault(.notDirectory)))
     }
     let reason =
-      "it, or what leads to it, is not a directory; several sources need a directory there"
+      "it, or what leads to it, is not an existing directory; "
+      + "several sources need a directory there"
     #expect(error == .fileWriteError(path: "far:a", reason: reason))
     #expect(await transfer.fault == FileFault(.notDirectory))
     let single = self.transfer(.put, ManualClock())
@@ -64,7 +65,8 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(reason.hasSuffix("is not a directory; several sources need a directory there"))
+    #expect(
+      reason.hasSuffix("is not an existing directory; several sources need a directory there"))
   }
 
   /// The link may go on for ever: the program at its other end is what says nothing. It has half a

@@ -17,6 +17,11 @@ extension ConnectRequest {
     return words.map { Self.quoted(PeerText.escaped($0, limit: 1024)) }.joined(separator: " ")
   }
 
+  /// `text` as an operand behind others: one word of a POSIX shell, and no option.
+  static func operand(_ text: String) -> String {
+    (text.hasPrefix("-") ? "-- " : "") + quoted(text)
+  }
+
   /// `text` as one word of a POSIX shell.
   static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in

@@ -77,8 +77,13 @@ package struct CopyCommand: AsyncParsableCommand {
   /// Creates the command with its defaults.
   package init() {}
 
-  /// - Throws: `ValidationError` where there is no DST.
+  /// - Throws: `ValidationError` where there is no DST, or a path was taken for the port.
   package func validate() throws {
+    // Of scp(1) `-p` takes no value.
+    if let port = reach.port, UInt16(port) == nil {
+      throw ValidationError(
+        "-p is the port here, and '\(port)' is none: modes and times are kept without an option")
+    }
     guard operands.count > 1 else { throw ValidationError("Missing expected argument '<DST>'") }
   }
 

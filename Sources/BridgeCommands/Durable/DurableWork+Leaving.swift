@@ -65,7 +65,7 @@ extension DurableWork {
   var farewell: String? {
     guard mode.current == .durable, found.current != nil else { return nil }
     let host = context.shownHost
-    let session = sessionName
+    let (session, operand) = (sessionName, sessionOperand)
     let (subject, command) =
       switch state.withLock(\.fate) {
       case .gone: (String?.none, "")
@@ -75,19 +75,19 @@ extension DurableWork {
           "sessions \(host)"
         )
       case .goesOn:
-        ("session \(session) goes on. To return to it", "attach \(role)\(host) \(session)")
+        ("session \(session) goes on. To return to it", "attach \(role)\(host) \(operand)")
       case .replaced:
         (
           "session \(session) goes on with the other client. To take it back",
-          "attach --take \(host) \(session)"
+          "attach --take \(host) \(operand)"
         )
       case .detached:
-        ("detached from session \(session). To return to it", "attach \(role)\(host) \(session)")
+        ("detached from session \(session). To return to it", "attach \(role)\(host) \(operand)")
       }
     // Each in a line of its own, which is copied as a whole.
     return subject.map { subject in
       ["\(subject), or end it:"]
-        + [command, "kill \(host) \(session)"].map {
+        + [command, "kill \(host) \(operand)"].map {
           TerminalBanner.commandIndent + "bridgectl \($0)"
         }
     }?.joined(separator: "\n")
@@ -100,14 +100,19 @@ extension DurableWork {
   }
 
   /// What the user calls the session, as a shell reads it: its name, or the beginning of its id.
-  var sessionName: String {
+  var sessionName: String { ConnectRequest.quoted(calledName) }
+
+  /// Likewise, behind the host in a command.
+  var sessionOperand: String { ConnectRequest.operand(calledName) }
+
+  private var calledName: String {
     let typed =
       switch wanted {
       case .start(let spec, _): spec.name.map(SessionText.text)
       case .attach(let selector, _, _): selector.id == nil ? selector.text : nil
       }
     let id = found.current.map { String("\($0)".prefix(SessionText.shortID)) }
-    return ConnectRequest.quoted(PeerText.escaped(foundName.current ?? typed ?? id ?? ""))
+    return PeerText.escaped(foundName.current ?? typed ?? id ?? "")
   }
 
   /// The time that a wish to end has on the way there and back, twice: below the time after which

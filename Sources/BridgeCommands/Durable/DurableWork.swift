@@ -501,7 +501,7 @@ final class DurableWork: LinkWork {
     guard wantsToWrite, welcome.role == .viewer else { return }
     reporter.log(
       "bridgectl: \(SessionText.writer(welcome)); you only read. "
-        + "`bridgectl attach --take \(context.shownHost) \(sessionName)` takes over.")
+        + "`bridgectl attach --take \(context.shownHost) \(sessionOperand)` takes over.")
   }
 
   /// Says how to return to shells that go on without a client: this run has started another one.

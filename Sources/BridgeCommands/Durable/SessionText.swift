@@ -96,7 +96,7 @@ package enum SessionText {
       $0.state == .running && $0.memory != .end && $0.kind == .terminal && $0.attached == 0
     }
     guard let newest = running.last else { return nil }
-    let name = label(newest)
+    let name = ConnectRequest.operand(label(newest))
     let age = age(now > newest.startedAt ? now - newest.startedAt : 0)
     let count =
       running.count == 1

@@ -52,12 +52,7 @@ package enum CommandAdvice {
 
   /// What replaces the hint of a failure, where bridgectl knows better; nil for most.
   package static func remedy(for error: AppError) -> Row? {
-    if FileFailure.isOfAnotherCopy(error) {
-      return """
-        It is ended with Ctrl-C where it runs, or ends when it is done. After that the same \
-        command goes on with what is there.
-        """
-    }
+    if let words = FileFailure.remedy(for: error) { return Row(words) }
     if case .sshKeyInvalid(let reason) = error, KeyRules.isReason(reason) {
       return Row(
         "Another key helps, or another value; this shows where it is set:", "bridgectl config HOST")

@@ -34,8 +34,8 @@ package enum FileFailure {
     switch fault.code {
     case .notFound: "there is no such file"
     case .denied: "permission denied"
-    case .isDirectory: "it is a directory"
-    case .notDirectory: "it, or what leads to it, is not a directory"
+    case .isDirectory: isDirectory
+    case .notDirectory: notDirectory
     case .noSpace: fault.text.isEmpty ? "no space left on the device" : fault.text
     case .unreadable, .unwritable, .violation: fault.text
     case .special: "it is neither a file nor a directory"
@@ -50,12 +50,31 @@ package enum FileFailure {
     }
   }
 
-  private static let otherCopy = "another copy is writing it"
-
   /// Whether a file is not copied because another copy writes it.
   package static func isOfAnotherCopy(_ error: AppError) -> Bool {
     if case .fileWriteError(_, otherCopy) = error { true } else { false }
   }
+
+  private static let isDirectory = "it is a directory"
+  private static let notDirectory = "it, or what leads to it, is not an existing directory"
+
+  /// What helps where neither permissions nor space are the cause; nil for other errors.
+  package static func remedy(for error: AppError) -> String? {
+    guard case .fileWriteError(_, let reason) = error else { return nil }
+    return switch true {
+    case reason == otherCopy:
+      "It is ended with Ctrl-C where it runs, or ends when it is done. After that the same command "
+        + "goes on with what is there."
+    case reason.hasPrefix(notDirectory), reason.hasPrefix(FileFault.noDirectory),
+      reason.hasSuffix(needsDirectory):
+      "Make the directory first (`mkdir -p`), or name one that is there."
+    case reason == isDirectory: "A file replaces no directory: name another path."
+    case reason == FileFault.specialName: "Name a file, or a directory that it goes into."
+    case _: nil
+    }
+  }
+
+  private static let otherCopy = "another copy is writing it"
 
   /// Why a destination does not do for several sources.
   package static let needsDirectory = "several sources need a directory there"

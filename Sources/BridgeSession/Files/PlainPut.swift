@@ -172,7 +172,7 @@ struct PlainPut: PlainEnd {
     case .target:
       if fault != nil {
         let isMissing = words.first == "missing"
-        let text = isMissing ? "the directory for it does not exist" : fault?.text ?? ""
+        let text = isMissing ? FileFault.noDirectory : fault?.text ?? ""
         return fail(FileFault(.unwritable, text))
       }
       try open(isInside: words.first == "i")
@@ -210,7 +210,7 @@ struct PlainPut: PlainEnd {
     top = isInside ? request.name : last
     let isNamed = last.map { FileName($0) != nil } ?? false
     guard isInside || isNamed else {
-      return fail(FileFault(.unwritable, "the directory for it does not exist"))
+      return fail(FileFault(.unwritable, FileFault.noDirectory))
     }
     if !isInside, !request.isRecursive, request.path.last == FileName.slash {
       return fail(FileFault(.notDirectory))

@@ -191,7 +191,7 @@ enum PlainScript {
       else bad=1; no "$e"; fi
     }
     special() {
-      e="a device, a pipe or a socket has its name"
+      e="\(FileFault.specialName)"
       [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && return
       [ -L "$1" ] && case $(ls -ld "$1") in *"-> /proc/"* | *"-> /dev/"*) ;; *) false ;; esac
     }

@@ -35,8 +35,8 @@ package enum InstallScript {
         + #"|| { rm -f "$t"; say "unwritable $e"; continue; }"#,
       #"e=$("$t" 2>&1); r=$?; rm -f "$t"; [ $r = 0 ] || { say "noexec $d"; continue; }"#,
       // One that is damaged may run for ever: it is not asked.
-      #"p="$d/bridge-host"; if [ -f "$p" ] && [ -x "$p" ] && [ $(($(wc -c < "$p"))) = \#(length) ]; "#
-        + #"then set -- $(sum < "$p"); "#
+      #"p="$d/bridge-host"; if [ -f "$p" ] && [ -x "$p" ] "#
+        + #"&& [ $(($(wc -c < "$p"))) = \#(length) ]; then set -- $(sum < "$p"); "#
         + #"[ "$1" = \#(digest) ] && { say "place $d"; say "have yes"; break; }; fi"#,
       #"set -- $(df -Pk "$d" 2> /dev/null | tail -n 1)"#,
       #"if [ "$4" -lt \#(length / 1024 + 1) ] 2> /dev/null; "#

@@ -48,6 +48,11 @@ package struct FileFault: Error, Sendable, Equatable {
     }
   }
 
+  /// The text of one whose directory is not there.
+  package static let noDirectory = "the directory for it does not exist"
+  /// The text of one that would take the name of something that programs use by that name.
+  package static let specialName = "a device, a pipe or a socket has its name"
+
   /// The reason.
   package var code: Code
   /// What the system said, at most 1 KiB; empty where the code says all.

@@ -87,6 +87,12 @@ import Testing
     let two = SessionText.forgotten([named, shell], host: "h", now: 160)
     #expect(two?.hasPrefix("2 other shells go on there without a client, the newest") == true)
     #expect(two?.contains("`bridgectl attach h work`") == true)
+    // What is advised can be typed, whatever the name is.
+    for (name, words) in [("a b", "'a b'"), ("-x", "-- -x"), ("-x y", "-- '-x y'")] {
+      named.name = Array(name.utf8)
+      let one = SessionText.forgotten([named], host: "h", now: 160)
+      #expect(one?.contains("`bridgectl attach h \(words)`") == true, "\(one ?? "none")")
+    }
   }
 
   @Test func aLineHasWhatIsKnown() {

@@ -128,6 +128,21 @@ import Testing
     }
   }
 
+  /// Permissions and space are not always what a copy lacks.
+  @Test(arguments: [
+    (FileFault(.notDirectory), "`mkdir -p`"),
+    (FileFault(.unwritable, FileFault.noDirectory), "`mkdir -p`"),
+    (FileFault(.isDirectory), "name another path"),
+    (FileFault(.unwritable, FileFault.specialName), "Name a file"),
+    (FileFault(.busy), "goes on with what is there"),
+    (FileFault(.unwritable, "Read-only file system"), nil),
+  ])
+  func whatACopyLacksIsAdvised(_ fault: FileFault, _ words: String?) {
+    let error = FileFailure.error(fault, path: "h:a", isTarget: true, host: "h")
+    let advice = CommandAdvice.remedy(for: error)?.text
+    #expect(words.map { advice?.contains($0) == true } ?? (advice == nil), "\(advice ?? "none")")
+  }
+
   @Test func theVersionsAreAdvisedForWhatALibraryLacks() {
     let advice = { CommandAdvice.row(for: .featureUnavailable(feature: $0))?.command }
     #expect(advice("-A (agent forwarding) with this libssh2") == "bridgectl version")

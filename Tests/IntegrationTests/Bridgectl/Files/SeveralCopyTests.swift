@@ -33,6 +33,7 @@ import Testing
       (["no", "nor", "none.invalid:"], 66, "no could not be read: there is no such file; nor: "),
       (["--streams", "2", "f", "g", "none.invalid:"], 64, "It copies one file, not several"),
       (["f"], 64, "Missing expected argument '<DST>'"),
+      (["-rp", "f", "none.invalid:"], 64, "-p is the port here, and '"),
     ] as [([String], Int32, String)])
   func whatCannotBeCopiedIsSaidBeforeADial(
     _ arguments: [String], _ code: Int32, _ words: String

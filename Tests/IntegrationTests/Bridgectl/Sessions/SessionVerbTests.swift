@@ -177,13 +177,13 @@ import Testing
       var screen = try home.start(words + ["echo it-runs; exec cat"], on: terminal)
       try await screen.see("it-runs\r\n")
       let renamed = try await home.run(
-        ["rename"] + server.link(home) + ["127.0.0.1", "old", "new"])
+        ["rename"] + server.link(home) + ["127.0.0.1", "old", "--", "-x"])
       #expect(renamed.code == 0, "\(renamed.error)")
       _ = try await start(server, home, "exec sleep 600", options: ["--name", "old"])
       screen.type("\r~.")
       _ = await screen.end()
-      #expect(screen.words.contains("session new goes on"), "\(screen.words)")
-      #expect(screen.transcript.contains("127.0.0.1:\(server.port) new"))
+      #expect(screen.words.contains("session -x goes on"), "\(screen.words)")
+      #expect(screen.transcript.contains("127.0.0.1:\(server.port) -- -x"))
     }
   }
 
