@@ -25,6 +25,21 @@ import Testing
     #expect(try bench.status(session)?.end == .exited(status: 3))
   }
 
+  /// What the signal does is not what was found.
+  @Test func theAnswerIsOfTheSessionBeforeTheSignal() throws {
+    let bench = try SessionBench()
+    for _ in 0..<20 {
+      let spec = bench.spec("exec sleep 1000")
+      _ = try bench.start(spec)
+      let words = ["kill", "--session", spec.session.description, "--signal", "KILL"]
+      guard case .status(let found) = try bench.run(words).frames.last else {
+        Issue.record("no status")
+        return
+      }
+      #expect(found.state == .running)
+    }
+  }
+
   /// Nothing of what is kept may be dropped, so the program waits.
   @Test(arguments: ["kill", "end"])
   func aProgramThatWaitedForSpaceHasItsEndAlsoWithoutAReader(how: String) throws {

@@ -2,6 +2,7 @@ package import ArgumentParser
 package import BridgeErrors
 import BridgeSession
 package import BridgeSessionProtocol
+import BridgeWaiting
 
 /// `bridgectl kill`.
 package struct KillCommand: AsyncParsableCommand {
@@ -51,16 +52,22 @@ package struct KillCommand: AsyncParsableCommand {
     let (link, session, name) = (link, session, signal)
     let options = { () throws(AppError) in try Self.signal(name) }
     await SessionArgument.run(link, session, options) { (selector, signal) in
-      SessionQuery.Body(
+      let attempts = Mutex(0)
+      return SessionQuery.Body(
         ask: { scope async throws(AppError) -> RunContext.Ending in
           let id = try await scope.resolve(selector)
+          // One whose answer was lost may have ended it.
+          let before = attempts.withLock { (count: inout Int) in
+            defer { count += 1 }
+            return count == 0 ? " before" : ""
+          }
           let status = try await scope.sessions.kill(id, signal)
           if status.state == .keeperDied {
             scope.context.reporter.log(
               "bridgectl: the keeper of the session had died; its program no longer runs.")
           } else if !status.isRunning {
             scope.context.reporter.log(
-              "bridgectl: the session had ended before: \(SessionText.state(status)).")
+              "bridgectl: the session had ended\(before): \(SessionText.state(status)).")
           }
           return .success(.success)
         }, unrepeatable: Self.isHarmlessTwice(signal) ? nil : "kill")

@@ -45,7 +45,7 @@ extension LinkStatus {
       outage = down
     }
     var lines = banner(of: outage, at: now, keys, color: color, unicode: unicode)
-    lines += keyLines(keys, held: held, outage)
+    lines += keyLines(keys, held: held, unsent: unsent, outage)
     if lostBytes > 0 {
       lines.append("  \(lostBytes) typed \(lostBytes == 1 ? "byte was" : "bytes were") not sent.")
     }
@@ -141,17 +141,19 @@ extension LinkStatus {
     "reconnecting " + TerminalText.unbroken("(attempt \(outage.count(attempt)))")
   }
 
-  private func keyLines(_ keys: Keys, held: Int, _ outage: Outage) -> [String] {
+  private func keyLines(_ keys: Keys, held: Int, unsent: Int, _ outage: Outage) -> [String] {
+    let isFull = keys.haveLimit && unsent >= Keyboard.heldLimit
+    let held = Self.held(held, isFull: isFull)
     switch keys {
     case .none: return []
     case .bare:
       let kinds = (outage.shown?.error ?? outage.failure)?.recoveryOptions.map(\.kind) ?? []
       return ["  " + LinkKeys.options(of: kinds).joined(separator: "  ")]
-    case .held: return ["  \(Self.held(held))"]
+    case .held: return ["  \(held)"]
     case .escapes(isLineStart: false, _):
-      return ["  \(Self.held(held)) \(words("Enter \(escape).", "disconnects"))."]
+      return ["  \(held) \(words("Enter \(escape).", "disconnects"))."]
     case .escapes(isLineStart: true, let canDetach):
-      return ["  \(Self.held(held)) \(escapes(outage, canDetach: canDetach))"]
+      return ["  \(held) \(escapes(outage, canDetach: canDetach))"]
     case .viewing: return ["  " + escapes(outage, canDetach: true)]
     }
   }
@@ -185,10 +187,11 @@ extension LinkStatus {
   }
 
   /// Of what left for a link that was dead by then nothing is known, so that no bytes are no zero.
-  private static func held(_ count: Int) -> String {
+  private static func held(_ count: Int, isFull: Bool = false) -> String {
     switch count {
     case 0: "What you type is held."
     case 1: "Typed input is held (1 byte)."
+    case _ where isFull: "Typed input is held (\(count) bytes); what you type now is dropped."
     default: "Typed input is held (\(count) bytes)."
     }
   }
@@ -217,6 +220,11 @@ extension LinkStatus {
 }
 
 extension LinkStatus.Keys {
+  /// Whether not all that is typed is held.
+  fileprivate var haveLimit: Bool {
+    if case .escapes(_, canDetach: true) = self { true } else { false }
+  }
+
   /// Whether there is one that says more.
   fileprivate var areForLink: Bool {
     switch self {

@@ -337,7 +337,7 @@ public actor Forwarder {
       } else if address.hasPrefix("/") {
         "A file of this name exists: another program listens there, or has left it; then remove it."
       } else {
-        "Another program listens there."
+        "Something listens there already."
       }
     return .sshConnectionFailed(host: PeerText.escaped(address, limit: 256), reason: reason)
   }

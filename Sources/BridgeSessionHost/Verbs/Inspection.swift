@@ -211,6 +211,7 @@ struct Inspection {
   }
 
   /// Signals the program through its keeper: one signal, or HUP and CONT, TERM, KILL in turn.
+  /// Answers with what it was until then.
   func kill(_ session: SessionID, _ signal: SessionSignal?) -> UInt8 {
     guard let files = SessionFiles(session, in: roots), let status = started(files) else {
       return declineUnknown(session)
@@ -238,7 +239,8 @@ struct Inspection {
       let text = "The keeper of \(session) does not answer; it may signal the program later."
       return answer.decline(.outcomeUnknown, text)
     }
-    answer.send(.status(files.status() ?? status))
+    // As it was before the signal, which may have ended it by now.
+    answer.send(.status(status))
     return HostStatus.success
   }
 }

@@ -293,6 +293,20 @@ import Testing
     #expect(shown.last?.hasPrefix("  \(words) ") == true)
   }
 
+  /// A shell that goes on keeps no more than a person types.
+  @Test func whatIsBeyondTheLimitIsSaidToBeDropped() {
+    func last(_ unsent: Int, _ keys: LinkStatus.Keys) -> String? {
+      suspected().lines(
+        at: start + .seconds(12), held: 4100, unsent: unsent, keys: keys, color: false,
+        unicode: false
+      ).last
+    }
+    let dropped = "what you type now is dropped"
+    #expect(last(4096, .escapes(isLineStart: false, canDetach: true))?.contains(dropped) == true)
+    #expect(last(4095, .escapes(isLineStart: false, canDetach: true))?.contains(dropped) == false)
+    #expect(last(4096, .escapes(isLineStart: false, canDetach: false))?.contains(dropped) == false)
+  }
+
   /// The steps of an outage behind the suspicion, in the order of a black hole.
   private var outage: [RecoveryEvent] {
     let shown = PresentedError(error: refused)

@@ -353,7 +353,7 @@ import Testing
         #expect(
           error
             == .sshConnectionFailed(
-              host: "127.0.0.1:\(server.port)", reason: "Another program listens there."))
+              host: "127.0.0.1:\(server.port)", reason: "Something listens there already."))
       }
     }
   }

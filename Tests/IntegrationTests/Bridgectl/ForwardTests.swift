@@ -148,7 +148,7 @@ import Testing
         server.options(home) + ["-o", "ExitOnForwardFailure=yes"] + forward)
       #expect(ended.code == 75)
       #expect(ended.text.isEmpty)
-      #expect(ended.lastLine.contains("Another program listens there"), "\(ended.error)")
+      #expect(ended.lastLine.contains("Something listens there already"), "\(ended.error)")
       #expect(ended.error.contains("choose another port or path for it"), "\(ended.error)")
     }
   }
