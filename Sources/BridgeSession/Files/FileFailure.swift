@@ -66,8 +66,11 @@ package enum FileFailure {
       "It is ended with Ctrl-C where it runs, or ends when it is done. After that the same command "
         + "goes on with what is there."
     case reason.hasPrefix(notDirectory), reason.hasPrefix(FileFault.noDirectory),
+      reason.hasPrefix("Not a directory"),
       reason.hasSuffix(needsDirectory):
       "Make the directory first (`mkdir -p`), or name one that is there."
+    case reason.hasPrefix("Too many open files"):
+      "Raise the limit there (`ulimit -n`): each directory above a file is one of them."
     case reason == isDirectory: "A file replaces no directory: name another path."
     case reason == FileFault.specialName: "Name a file, or a directory that it goes into."
     case _: nil

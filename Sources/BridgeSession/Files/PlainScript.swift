@@ -191,7 +191,7 @@ enum PlainScript {
       else bad=1; no "$e"; fi
     }
     special() {
-      e="\(FileFault.specialName)"
+      e="\#(FileFault.specialName)"
       [ -e "$1" ] && [ ! -f "$1" ] && [ ! -d "$1" ] && return
       [ -L "$1" ] && case $(ls -ld "$1") in *"-> /proc/"* | *"-> /dev/"*) ;; *) false ;; esac
     }
@@ -247,7 +247,8 @@ enum PlainScript {
       o)
         u "$a"; i=i
         if [ "$c" = o ] || { [ "$c" = - ] && [ ! -d "$v" ]; }; then u "$b"; i=o; fi
-        if e=$(cd "$v" 2>&1); then cd "$v"; say k $i; else no "$e"; fi ;;
+        # What cd says of it differs from shell to shell.
+        if (cd "$v"); then cd "$v"; say k $i; else no "$(ls -ldL "$v/." 2>&1)"; fi ;;
       q) u "$a"; part ;;
       m) u "$a"; enter ;;
       x)

@@ -108,6 +108,18 @@ extension Home {
     }
   }
 
+  /// Shells say in different words that there is no such directory.
+  @Test(arguments: PlainHost.present, ["none/b", "none/"])
+  func aDirectoryThatIsNotThereIsNamed(_ kind: PlainHost, _ place: String) async throws {
+    try await kind.with { server, home in
+      try home.write("x", to: "a")
+      let operands = [home.file("a"), "127.0.0.1:\(home.file(place))"]
+      let outcome = try await server.copy(operands, home)
+      #expect(outcome.code == 73, "\(outcome.error)")
+      #expect(outcome.error.contains("(`mkdir -p`), or name one that is there"), "\(outcome.error)")
+    }
+  }
+
   @Test(arguments: PlainHost.present, [true, false])
   func aLinkToADeviceOfTheHostStays(_ kind: PlainHost, isPut: Bool) async throws {
     try await kind.with { server, home in
