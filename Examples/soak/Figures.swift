@@ -43,28 +43,19 @@ struct Figures: Codable, Sendable, Equatable {
   }
 }
 
-/// Resident memory against faults, as a straight line (least squares) through the least of each
-/// tenth of the run: what is under way at a moment is not kept.
+/// Resident memory against faults, as a straight line (least squares).
 struct MemorySlope: Sendable {
   private var samples: [(faults: Double, bytes: Double)] = []
   private let warmUp: Int
-  private let tenth: Int
 
   /// The faults before `warmUp` fill caches and logs, and are left out.
   init(warmUp: Int, faults: Int) {
     self.warmUp = warmUp
-    tenth = max(1, (faults - warmUp) / 10)
+    samples.reserveCapacity(faults)
   }
 
   mutating func add(after faults: Int, _ bytes: Int) {
-    guard faults > warmUp else { return }
-    let index = (faults - warmUp - 1) / tenth
-    let middle = Double(warmUp + index * tenth) + Double(tenth) / 2
-    if index < samples.count {
-      samples[index].bytes = min(samples[index].bytes, Double(bytes))
-    } else {
-      samples.append((middle, Double(bytes)))
-    }
+    if faults > warmUp { samples.append((Double(faults), Double(bytes))) }
   }
 
   /// MiB a thousand faults; 0 with less than two samples.

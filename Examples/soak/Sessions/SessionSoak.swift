@@ -121,7 +121,6 @@ struct SessionSoak: Sendable {
     report.count = await ledger.count
     report.kinds = await Dictionary(
       uniqueKeysWithValues: ledger.faults.map { ($0.key.rawValue, $0.value) })
-    report.mebibytesPerThousandFaults = await ledger.slope.mebibytesPerThousand
     report.broken += await ledger.broken
     report.seconds = start.duration(to: .now) / .seconds(1)
     report.evaluate()

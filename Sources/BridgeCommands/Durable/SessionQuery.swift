@@ -117,10 +117,10 @@ final class SessionQuery: LinkWork {
       let isLost = failure != nil || Task.isCancelled || error == .cancelled
       guard isLost else { return context.fail(error, await connection.lastRefusal) }
       guard let command = body.unrepeatable else { return }
-      context.finish(
-        .failure(
-          CommandFailure(
-            error: .sshOutcomeUnknown(command: command), context: failure, endsSession: true)))
+      var ending = CommandFailure(
+        error: .sshOutcomeUnknown(command: command), context: failure, endsSession: true)
+      ending.remedy = CommandAdvice.Row("This shows the sessions:", "bridgectl sessions HOST")
+      context.finish(.failure(ending))
     }
   }
 }

@@ -131,7 +131,7 @@ extension HostSession {
     }
     let role = hello.role == .writer && mayWrite(hello) ? Role.writer : .viewer
     var effects = displaceAttachments(of: hello.client)
-    if role == .writer { effects += becomeWriter(hello.client, id) }
+    if role == .writer { effects += becomeWriter(hello.client, id, takes: hello.takes) }
     let acknowledged = hello.resume == nil ? start : hello.acknowledged
     attachments[id] = Attachment(
       number: attachments[id]?.number ?? 0, client: hello.client,
@@ -177,8 +177,10 @@ extension HostSession {
   }
 
   private func mayWrite(_ hello: Hello) -> Bool {
-    guard let current = writingClient else { return true }
-    return current == hello.client || hello.takes
+    if hello.takes { return true }
+    // It was away when another one took over, which may be away itself now.
+    if hello.lease != nil, displacedWriters.contains(hello.client) { return false }
+    return writingClient.map { $0 == hello.client } ?? true
   }
 
   /// A client has one attachment: its connection may be half open, and it knows that it is.
@@ -194,13 +196,16 @@ extension HostSession {
     return [.send(id, .refused(Refusal(.replaced, text))), .end(id, .replaced)]
   }
 
-  private mutating func becomeWriter(_ client: ClientID, _ id: AttachmentID) -> [Effect] {
+  private mutating func becomeWriter(
+    _ client: ClientID, _ id: AttachmentID, takes: Bool
+  ) -> [Effect] {
     var effects: [Effect] = []
     if let old = writer {
       effects = replace(old, "Client \(name(of: client, id)) took the session over.")
     }
     if leaseHolder != client {
-      if let holder = leaseHolder { remember(holder) }
+      if let holder = leaseHolder { remember(holder, isDisplaced: takes) }
+      displacedWriters.removeAll { $0 == client }
       leaseHolder = client
       lease += 1
     }
@@ -213,7 +218,9 @@ extension HostSession {
     attachments[id]?.address.map { "\(client) from \($0)" } ?? "\(client)"
   }
 
-  private mutating func remember(_ holder: ClientID) {
+  private mutating func remember(_ holder: ClientID, isDisplaced: Bool) {
+    if isDisplaced { displacedWriters.append(holder) }
+    if displacedWriters.count > Limits.endedLeases { displacedWriters.removeFirst() }
     endedLeases.append(EndedLease(lease: lease, client: holder, accepted: inputAccepted))
     if endedLeases.count > Limits.endedLeases { endedLeases.removeFirst() }
   }

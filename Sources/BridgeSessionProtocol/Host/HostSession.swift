@@ -162,6 +162,8 @@ public struct HostSession: Sendable {
   var leaseHolder: ClientID?
   var writer: AttachmentID?
   var endedLeases: [EndedLease] = []
+  /// Clients from which another one took the session over, whether they know it or not.
+  var displacedWriters: [ClientID] = []
   /// True once the program closed its standard input.
   var inputIsClosed = false
   var acknowledgedInput: UInt64 = 0

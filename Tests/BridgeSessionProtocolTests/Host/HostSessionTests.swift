@@ -183,6 +183,24 @@ import Testing
     #expect(taken.welcome.inputAccepted == 2)
   }
 
+  /// A writer that was away when another one took over comes back while that is away: what it held
+  /// is not for the program any more. Where the other one only followed it, it goes on.
+  @Test(arguments: [true, false]) func aWriterThatWasDisplacedIsAViewer(isTaken: Bool) throws {
+    var host = host()
+    var back = Hello(session: Sample.session, client: Sample.client)
+    back.lease = try attach(&host, 1, hello()).welcome.lease
+    host.disconnect(1)
+    _ = try attach(&host, 2, hello(Sample.other, takes: isTaken))
+    host.disconnect(2)
+    #expect(try attach(&host, 3, .hello(back)).welcome.role == (isTaken ? .viewer : .writer))
+    // It takes over itself, and is the writer from then on.
+    back.takes = true
+    back.lease = try attach(&host, 4, .hello(back)).welcome.lease
+    host.disconnect(4)
+    back.takes = false
+    #expect(try attach(&host, 5, .hello(back)).welcome.role == .writer)
+  }
+
   @Test func aDisplacedWriterLearnsWhatOfItsOwnInputWasAccepted() throws {
     var host = host()
     let lease = try attach(&host, 1, hello()).welcome.lease
