@@ -28,8 +28,8 @@ extension FailureRow {
       }
       if context.phase == .authenticate {
         return """
-          The server ended the login: it takes only so long there (LoginGraceTime of sshd, 120 s \
-          by default), or the server is restarting.
+          The link broke during the login, the server is restarting, or it allows a login only so \
+          much time (LoginGraceTime of sshd, 120 s by default).
           """
       }
       guard context.isRepeated else {
