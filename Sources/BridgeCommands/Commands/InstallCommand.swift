@@ -54,15 +54,16 @@ package struct InstallCommand: AsyncParsableCommand {
     }
     if !place.hasIt {
       context.reporter.detail("bridgectl: copying to \(place.directory)")
-      _ = try await installer.install(
+      try await installer.install(
         program.bytes, digest: program.digest, in: place.directory)
     }
     let version = try await scope.sessions.version()
     let words = PeerText.escaped(version.split(separator: "\n").first.map(String.init) ?? version)
     context.reporter.event(
       .installed(directory: place.directory, sha256: program.digest, version: words))
+    let done = place.hasIt ? "found" : "installed"
     context.reporter.log(
-      "bridgectl: installed \(words) in \(PeerText.escaped(place.directory)) of \(context.host).")
+      "bridgectl: \(done) \(words) in \(PeerText.escaped(place.directory)) of \(context.host).")
     return .success(.success)
   }
 }

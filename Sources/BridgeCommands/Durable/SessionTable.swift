@@ -74,7 +74,7 @@ package struct SessionTable: Sendable {
 
   /// What ends it without its user: a logout, or the time without a client.
   private static func ends(_ status: SessionStatus, now: UInt64) -> String {
-    if let end = status.hangsUpAt { return "in \(SessionText.age(end > now ? end - now : 0))" }
+    if let end = status.hangsUpAt { return "in \(SessionText.wait(end > now ? end - now : 0))" }
     if status.survivesLogout == "yes" { return "-" }
     return status.survivesLogout.hasPrefix("unknown") ? "unknown" : "logout"
   }

@@ -69,6 +69,18 @@ package enum SessionText {
     }
   }
 
+  /// A time to wait in its largest unit, of which a part counts as one: `7d` of 6.1 days.
+  package static func wait(_ seconds: UInt64) -> String {
+    let unit: UInt64 =
+      switch seconds {
+      case ..<60: 1
+      case ..<3600: 60
+      case ..<86_400: 3600
+      case _: 86_400
+      }
+    return age((seconds + unit - 1) / unit * unit)
+  }
+
   /// Who writes to a session that this client only reads.
   package static func writer(_ welcome: Welcome) -> String {
     let name = welcome.writerName.map { "client \(PeerText.escaped($0, limit: 128))" }

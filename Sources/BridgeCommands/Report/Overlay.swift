@@ -119,14 +119,26 @@ package struct Overlay: Sendable {
   private static let tallest = 4
 
   /// `lines` as they go on a screen of `size`, a row of which is not ours. Where it is too small
-  /// for all, the first says what is wrong, and the last what is done about it.
+  /// for all, the first says what is wrong, and the last what is done about it: those stay, each
+  /// as far as there is space.
   private static func fitted(_ lines: [String], to size: TerminalSize) -> [String] {
-    let all = lines.flatMap {
-      TerminalText.broken($0, at: max(1, size.columns - 1), height: tallest)
+    func broken(_ line: String, _ height: Int) -> [String] {
+      TerminalText.broken(line, at: max(1, size.columns - 1), height: min(tallest, height))
     }
     let space = max(1, size.rows - 1)
-    guard all.count > space else { return all }
-    return all.prefix(space > 1 ? 1 : 0) + all.suffix(max(1, space - 1))
+    let all = lines.map { broken($0, tallest) }
+    guard all.reduce(0, { $0 + $1.count }) > space, let first = lines.first, let last = lines.last
+    else { return all.flatMap(\.self) }
+    guard space > 1, lines.count > 1 else { return broken(last, space) }
+    let end = broken(last, max(space / 2, space - broken(first, tallest).count))
+    let start = broken(first, space - end.count)
+    var left = space - start.count - end.count
+    // Between them, whole ones only.
+    let middle = all.dropFirst().dropLast().prefix { piece in
+      left -= piece.count
+      return left >= 0
+    }
+    return start + middle.flatMap(\.self) + end
   }
 }
 

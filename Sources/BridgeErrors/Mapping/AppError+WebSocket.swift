@@ -146,7 +146,7 @@ extension WebSocketFailure {
     case ECONNREFUSED: "Connection refused: nothing listens on port \(port ?? 443)."
     case EMFILE, ENFILE, ENOMEM, EADDRNOTAVAIL: SocketCondition.failed(errno: errno).shortage
     case ECONNRESET, EPIPE: "The server closed the connection while connecting."
-    default: "No route to the host."
+    default: SocketCondition.failed(errno: errno).missingWay
     }
   }
 }

@@ -69,8 +69,11 @@ extension ConnectionPhase {
 extension SocketCondition {
   /// Why there is no way to the host, as a sentence.
   var missingWay: String {
-    self == .failed(errno: ENODEV)
-      ? "This machine has not the address to connect from." : "No route to the host."
+    switch self {
+    case .failed(ENODEV): "This machine has no such address or interface to connect from."
+    case .failed(EAFNOSUPPORT): "The host has no address of the family that is asked for."
+    case .failed, .open, .endOfFile: "No route to the host."
+    }
   }
 
   /// What this machine ran out of, as a sentence.

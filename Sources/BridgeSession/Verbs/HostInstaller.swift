@@ -55,17 +55,15 @@ public struct HostInstaller: Sendable {
   /// Writes the program under a temporary name, verifies its length and its hash there, runs it
   /// once and renames it.
   ///
-  /// - Returns: the version that it printed.
   /// - Throws: `validationError` for another program; `durableSessionHostUnusable` where it does
   ///   not run there; `fileWriteError` where it cannot be written, or what arrived is not what was
   ///   sent; what ended the link; `cancelled`.
   public func install(
     _ program: [UInt8], digest: String, in directory: String
-  ) async throws(AppError) -> String {
+  ) async throws(AppError) {
     let script = InstallScript.install(digest, length: program.count, in: directory)
     let answer = try await run(script, input: program)
-    guard let version = answer["ok"] else { throw failure(in: answer, directory) }
-    return version
+    guard answer["ok"] != nil else { throw failure(in: answer, directory) }
   }
 
   /// Removes what was installed; sessions and their output stay.

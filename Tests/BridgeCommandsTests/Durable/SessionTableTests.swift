@@ -66,7 +66,11 @@ import Testing
   @Test func theTimeWithoutAClientIsSaid() {
     var status = Self.status(1, .running, "a")
     status.hangsUpAt = 160 + 3 * 3600
-    #expect(SessionTable.text([status], now: 160).contains("  in 3h  "))
+    for (now, text) in [(160, "3h"), (159, "4h"), (161, "3h"), (160 + 10_799, "1s")] {
+      #expect(SessionTable.text([status], now: UInt64(now)).contains("  in \(text)  "), "\(now)")
+    }
+    status.hangsUpAt = 160 + 7 * 86_400
+    #expect(SessionTable.text([status], now: 170).contains("  in 7d  "))
   }
 
   @Test func aProgramThatWaitsOrRunsElsewhereIsNotJustRunning() {

@@ -44,6 +44,20 @@ import Testing
     #expect(overlay.draw(["one"], on: .of(columns, rows)).text.hasPrefix(Self.cleared))
   }
 
+  /// The first line says what is wrong, the last what is done: of both as much as there is space.
+  @Test(arguments: [
+    (10, ["one two", "three", "four", "last of", "all"]),
+    (6, ["one two", "three", "four", "last of", "all"]),
+    (5, ["one two", "three", "last of", "all"]), (4, ["one two", "three", "last o…"]),
+    (3, ["one tw…", "last o…"]), (2, ["last o…"]),
+  ])
+  func theFirstAndTheLastLineStayOnALowScreen(rows: Int, shown: [String]) {
+    var overlay = Overlay()
+    let drawn = overlay.draw(["one two three", "four", "last of all"], on: .of(8, rows)).text
+    let lines = drawn.split(separator: "\r\n").dropFirst()
+    #expect(lines.map { $0.prefix { $0 != "\u{1B}" } } == shown.map { $0[...] })
+  }
+
   @Test func typingMayHaveMovedIntoIt() {
     var overlay = Overlay(cursor: .typing)
     _ = overlay.draw(["one", "two"], on: .of(80))

@@ -133,7 +133,11 @@ struct SSHErrorMappingTests {
     (failure(.dial, socket: .failed(errno: EHOSTUNREACH)), connection("No route to the host.")),
     (
       failure(.dial, socket: .failed(errno: ENODEV)),
-      connection("This machine has not the address to connect from.")
+      connection("This machine has no such address or interface to connect from.")
+    ),
+    (
+      failure(.dial, socket: .failed(errno: EAFNOSUPPORT)),
+      connection("The host has no address of the family that is asked for.")
     ),
     (
       failure(.dial, socket: .failed(errno: EMFILE)),

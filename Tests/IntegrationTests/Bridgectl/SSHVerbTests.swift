@@ -119,7 +119,10 @@ import Testing
       }
       let none = try await home.ssh(["-B", "none0"] + ask)
       #expect(none.code == 255 && none.text.isEmpty, "\(none.text)")
-      #expect(none.error.contains("has not the address to connect from"), "\(none.error)")
+      #expect(none.error.contains("no such address or interface"), "\(none.error)")
+      let other = try await home.ssh(["-6"] + ask)
+      #expect(other.code == 255 && other.text.isEmpty, "\(other.text)")
+      #expect(other.error.contains("no address of the family"), "\(other.error)")
       let settings = try await home.ssh(["-G", "-b", "127.0.0.2", "box"])
       #expect(settings.text.contains("\nbindaddress 127.0.0.2\n"))
     }

@@ -10,8 +10,11 @@ extension CatalogueRow {
   static func invalidURL(_ string: String) -> Self {
     Self(
       "invalidURL", .validation, cause: "An address is not written as a URL.",
-      remedy: "Write it in full, as in wss://example.org/path.",
-      fact: "\"\(Payload.shown(string))\" is not a URL.", exit: .usage)
+      remedy: """
+        Write it in full, as in wss://example.org/path, without a user, a password or a fragment \
+        (#…).
+        """,
+      fact: "\"\(Payload.shown(string))\" is not a valid URL.", exit: .usage)
   }
 
   static func invalidProjectPath(_ path: String) -> Self {

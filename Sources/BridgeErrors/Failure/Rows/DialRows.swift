@@ -34,7 +34,7 @@ extension FailureRow {
     advice: { context in
       switch context.native?.socket {
       case .failed(EAFNOSUPPORT):
-        "The host has no address of the family that AddressFamily allows."
+        "Leave out what chooses the family (-4, -6, AddressFamily), or name another address."
       case .failed(ENODEV):
         """
         This machine has no such address or interface now, or none of the host's family: bring it \
