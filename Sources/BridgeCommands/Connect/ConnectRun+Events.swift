@@ -13,8 +13,8 @@ extension ConnectRun {
   func watch(
     _ events: some AsyncSequence<RecoveryEvent, Never> & Sendable, _ forwards: RunForwards?
   ) async {
-    let hops = RunLinks.hops(of: settings)
-    let sides = RunLinks.sides(of: id, count: work.sideLinks)
+    let hops = RunDialer.hops(of: settings)
+    let sides = RunLinks<Work.Link>.sides(of: id, count: work.sideLinks)
     var uses: [ConnectionID: LinkUse] = [:]
     for await event in events {
       reporter.event(.link(event))
@@ -155,7 +155,7 @@ extension ConnectRun {
   }
 
   /// `~s` and `~#`. They wait, the one for the host, and the keyboard does not wait for them.
-  func show(_ display: Display, _ forwards: RunForwards?) async {
+  func show(_ display: RunDisplay, _ forwards: RunForwards?) async {
     switch display {
     case .status: await showStatus()
     case .forwards:

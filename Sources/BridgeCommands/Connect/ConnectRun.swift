@@ -7,25 +7,35 @@ import BridgeTerminal
 import BridgeTransport
 import BridgeWaiting
 
+/// The result of a part of a run.
+enum RunStep: Sendable {
+  case ended(RunContext.Ending)
+  case signal(Int32)
+  /// The last forwarded connection has ended.
+  case carried
+  case closed
+  case over
+}
+
+/// What an escape shows that is not known at once.
+enum RunDisplay: Sendable {
+  case status
+  case forwards
+}
+
 /// One run over a link, from the resolved settings to the exit code: keeps the link up for its
 /// work.
-struct ConnectRun: Sendable {
+struct ConnectRun<Work: LinkWork>: Sendable {
   let context: RunContext
-  let work: any LinkWork
+  let work: Work
   let signals: Signals
   let prompter: Prompter
   let supervisor: Supervisor<ContinuousClock>
   /// The link that the work goes over.
   let id: ConnectionID
   /// Asked for by `~s` and `~#`.
-  let displayRequests: AsyncStream<Display>
-  let requestDisplay: AsyncStream<Display>.Continuation
-
-  /// What an escape shows that is not known at once.
-  enum Display: Sendable {
-    case status
-    case forwards
-  }
+  let displayRequests: AsyncStream<RunDisplay>
+  let requestDisplay: AsyncStream<RunDisplay>.Continuation
 
   var request: ConnectRequest { context.request }
   var settings: ConnectSettings { context.settings }
@@ -34,7 +44,7 @@ struct ConnectRun: Sendable {
   var keyboard: Keyboard? { context.keyboard }
   var view: LinkView { context.view }
 
-  init(_ context: RunContext, _ work: any LinkWork, signals: Signals) {
+  init(_ context: RunContext, _ work: Work, signals: Signals) {
     self.context = context
     self.work = work
     self.signals = signals
@@ -54,32 +64,23 @@ struct ConnectRun: Sendable {
       bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// The result of a part of the run.
-  enum Step: Sendable {
-    case ended(RunContext.Ending)
-    case signal(Int32)
-    /// The last forwarded connection has ended.
-    case carried
-    case closed
-    case over
-  }
-
   /// Connects, does the work, reconnects, closes. A signal ends all of it, in order.
   func run() async -> Int32 {
-    let links: RunLinks
+    let links: RunLinks<Work.Link>
     do throws(AppError) {
-      links = try await RunLinks(context, prompter, supervisor, id: id)
+      links = try await RunLinks(
+        RunDialer(context: context, prompter: prompter, supervisor: supervisor), id: id)
     } catch {
       return await finish(.failure(CommandFailure(error: error)), signal: nil)
     }
-    let forwards = RunForwards(context, over: links)
+    let forwards = Work.Link.forwards(context, over: links)
     if let failure = await forwards?.start() { return await finish(failure, signal: nil) }
     let events = supervisor.events()
     var ending: RunContext.Ending?
     // Whether a signal decides how the run ends: not once its work has ended.
     var isOpen = true
     var signal: Int32?
-    await withTaskGroup(of: Step.self) { group in
+    await withTaskGroup(of: RunStep.self) { group in
       group.addTask(executorPreference: reactor) { await watchSignals() }
       group.addTask(executorPreference: reactor) { await watchEnd() }
       group.addTask(executorPreference: reactor) {
@@ -130,7 +131,7 @@ struct ConnectRun: Sendable {
   }
 
   private func listen(
-    to keyboard: Keyboard, _ forwards: RunForwards?, in group: inout TaskGroup<Step>
+    to keyboard: Keyboard, _ forwards: RunForwards?, in group: inout TaskGroup<RunStep>
   ) {
     group.addTask(executorPreference: reactor) {
       await keyboard.listen(to: context.input, now: { ContinuousClock.now }) { await obey($0) }
@@ -142,7 +143,7 @@ struct ConnectRun: Sendable {
     }
   }
 
-  private func keep(_ forwards: RunForwards, in group: inout TaskGroup<Step>) {
+  private func keep(_ forwards: RunForwards, in group: inout TaskGroup<RunStep>) {
     group.addTask(executorPreference: reactor) {
       await forwards.report()
       return .over
@@ -153,7 +154,7 @@ struct ConnectRun: Sendable {
     }
   }
 
-  private func begin(_ links: RunLinks, _ forwards: RunForwards?) async {
+  private func begin(_ links: RunLinks<Work.Link>, _ forwards: RunForwards?) async {
     do throws(AppError) {
       try await links.add(losesNothing: work.losesNothing) { connection, generation in
         await begin(sides: work.sideLinks, links)
@@ -165,7 +166,7 @@ struct ConnectRun: Sendable {
   }
 
   /// What was typed for the first link, and trusted, is of use to those beside it.
-  private func begin(sides count: Int, _ links: RunLinks) async {
+  private func begin(sides count: Int, _ links: RunLinks<Work.Link>) async {
     do throws(AppError) {
       try await links.addSides(count) { await work.use($0, side: $1, $2) }
     } catch {
@@ -175,7 +176,7 @@ struct ConnectRun: Sendable {
 
   /// Works on a generation. Only then is it known whether the work outlives the link.
   private func use(
-    _ connection: any Connection, _ generation: Int, _ forwards: RunForwards?
+    _ connection: Work.Link, _ generation: Int, _ forwards: RunForwards?
   ) async {
     context.detachment?.loggedIn(reporter)
     await forwards?.untilAnswered()
@@ -277,14 +278,14 @@ struct ConnectRun: Sendable {
     }
   }
 
-  private static let briefDrain = Duration.milliseconds(100)
+  private static var briefDrain: Duration { .milliseconds(100) }
 
-  private func watchEnd() async -> Step {
+  private func watchEnd() async -> RunStep {
     for await ending in context.endings { return .ended(ending) }
     return .over
   }
 
-  private func watchSignals() async -> Step {
+  private func watchSignals() async -> RunStep {
     for await event in signals.events {
       switch event {
       case .end(let code):
@@ -303,7 +304,7 @@ struct ConnectRun: Sendable {
   }
 
   /// `--wait=DURATION`.
-  private func giveUp(after limit: Duration) async -> Step {
+  private func giveUp(after limit: Duration) async -> RunStep {
     do {
       try await context.clock.sleep(whileRunning: limit)
     } catch {

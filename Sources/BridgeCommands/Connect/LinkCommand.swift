@@ -173,6 +173,10 @@ struct LinkCommand: Sendable {
     return (request, local)
   }
 
+  private static func run(_ work: some LinkWork, _ context: RunContext) async -> Int32 {
+    await ConnectRun(context, work, signals: Signals()).run()
+  }
+
   private func connect(
     _ request: ConnectRequest, _ local: LocalEnvironment, _ reporter: Reporter, _ work: Work
   ) async -> ExitReport {
@@ -205,7 +209,7 @@ struct LinkCommand: Sendable {
       let context = RunContext(
         request: request, settings: settings, local: local, reporter: reporter,
         reactor: ReactorGroup.shared.next(), interactive: isInteractive(request, settings, local))
-      let code = await ConnectRun(context, work(context), signals: Signals()).run()
+      let code = await Self.run(work(context), context)
       let facts = context.facts.withLock { $0 }
       var report = ExitReport(code: code, remote: facts.remote, caseName: facts.caseName)
       report.wasUp = facts.wasUp

@@ -6,7 +6,10 @@ import BridgeWaiting
 
 /// What a run does over its link while `ConnectRun` keeps the link up: a shell, a command,
 /// messages, a durable session, one question to the host. It ends the run through its context.
-protocol LinkWork: Sendable {
+protocol LinkWork<Link>: Sendable {
+  /// The connection that it needs.
+  associatedtype Link: RunLink
+
   /// Whether replacing a link that may still answer loses nothing.
   var losesNothing: Bool { get }
 
@@ -14,14 +17,14 @@ protocol LinkWork: Sendable {
   func run() async
 
   /// Works on a generation that is in use from now on; canceled when that ends.
-  func use(_ connection: any Connection, _ generation: Int) async
+  func use(_ connection: Link, _ generation: Int) async
 
   /// How many links to the host it wants beside the first one, dialed once that is up; they are
   /// numbered from 1 on.
   var sideLinks: Int { get }
 
   /// Uses a generation of a link beside the first one from now on.
-  func use(_ connection: SSHConnection, side: Int, _ generation: Int) async
+  func use(_ connection: Link, side: Int, _ generation: Int) async
 
   /// No other link of that number follows, because of `failure`: the work goes on without it.
   func giveUp(_ failure: CommandFailure, side: Int) async
@@ -76,7 +79,7 @@ extension LinkWork {
 
   var sideLinks: Int { 0 }
 
-  func use(_ connection: SSHConnection, side: Int, _ generation: Int) async {}
+  func use(_ connection: Link, side: Int, _ generation: Int) async {}
 
   func giveUp(_ failure: CommandFailure, side: Int) async {}
 
@@ -100,8 +103,7 @@ struct IdleWork: LinkWork {
 
   var losesNothing: Bool { true }
 
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let connection = connection as? SSHConnection else { return }
+  func use(_ connection: SSHConnection, _ generation: Int) async {
     await context.report(connection)
     let back = context.facts.withLock { $0.back }
     // In the background it gets no Ctrl-C.

@@ -9,12 +9,12 @@ import BridgeWaiting
 struct RunForwards: Sendable {
   private let context: RunContext
   private let forwarder: Forwarder
-  private let links: RunLinks
+  private let links: RunLinks<SSHConnection>
   /// Open when each port of the host was asked for once.
   private let isAnswered = Latch()
 
   /// Nil where nothing is forwarded.
-  init?(_ context: RunContext, over links: RunLinks) {
+  init?(_ context: RunContext, over links: RunLinks<SSHConnection>) {
     guard !context.settings.forwards.isEmpty else { return nil }
     (self.context, self.links) = (context, links)
     var limits = Forwarder.Limits()

@@ -97,12 +97,11 @@ final class CopyWork: LinkWork {
 
   // MARK: The link
 
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let ssh = connection as? SSHConnection else { return }
-    await context.report(ssh)
-    context.expectHost(of: ssh, unheard)
-    state.withLock { $0.newest = ssh }
-    await links[0].use(ssh, generation: generation)
+  func use(_ connection: SSHConnection, _ generation: Int) async {
+    await context.report(connection)
+    context.expectHost(of: connection, unheard)
+    state.withLock { $0.newest = connection }
+    await links[0].use(connection, generation: generation)
   }
 
   func giveUp(_ failure: CommandFailure) async {

@@ -55,8 +55,8 @@ struct DoctorHosts: Sendable {
     if let bastion { site.through = "\(bastion.endpoint)" }
     let asker = Asker(user: settings.user, endpoint: settings.endpoint, hop: hop)
     let login = prompter.login(to: asker, isBatch: settings.login.isBatch)
-    var configuration = RunLinks.configuration(
-      of: settings, prompter, password: secret, passwordPrompts: prompter.route.canAsk ? 1 : 0)
+    var configuration = SSHConfiguration(
+      settings, prompter, password: secret, passwordPrompts: prompter.route.canAsk ? 1 : 0)
     configuration.interaction = afterSteps(login.interaction)
     configuration.observer = { [run] fact in
       login.see(fact)
@@ -66,7 +66,7 @@ struct DoctorHosts: Sendable {
     if let bastion {
       connection = SSHConnection(
         to: settings.endpoint, configuration: configuration, through: bastion)
-    } else if let proxy = RunLinks.proxyCommand(of: settings, run.local, run.reporter) {
+    } else if let proxy = ProxyCommand(of: settings, run.local, run.reporter) {
       connection = SSHConnection(
         to: settings.endpoint, configuration: configuration, by: proxy, on: run.reactor)
     } else {

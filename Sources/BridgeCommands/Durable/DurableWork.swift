@@ -115,30 +115,29 @@ final class DurableWork: LinkWork {
 
   // MARK: The link
 
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let ssh = connection as? SSHConnection else { return }
+  func use(_ connection: SSHConnection, _ generation: Int) async {
     if mode.current == .plain { return await plain.use(connection, generation) }
-    let finding = context.finding(memory, about: ssh)
+    let finding = context.finding(memory, about: connection)
     // Asking a host that may have a forced command would run that once more.
     if plan.current == nil, finding == .present, let agent {
-      await links.use(ssh, generation: generation)
+      await links.use(connection, generation: generation)
       await agent.prepare()
     }
-    guard let mayHave = await find(on: ssh, knowing: finding) else { return }
+    guard let mayHave = await find(on: connection, knowing: finding) else { return }
     if plan.current == nil {
       guard mayHave, asks(knowing: finding) else {
         runPlainly()
         return await plain.use(connection, generation)
       }
-      begin(on: ssh, knowing: finding)
+      begin(on: connection, knowing: finding)
     }
-    state.withLock { $0.newest = ssh }
-    await links.use(ssh, generation: generation)
+    state.withLock { $0.newest = connection }
+    await links.use(connection, generation: generation)
     let warning = Task(executorPreference: context.reactor) { await self.warnOfSilence() }
     defer { warning.cancel() }
     switch await mode.value() {
     case .plain: await plain.use(connection, generation)
-    case .durable: await context.report(ssh)
+    case .durable: await context.report(connection)
     case nil: return
     }
   }

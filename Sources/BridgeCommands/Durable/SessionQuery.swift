@@ -94,8 +94,7 @@ final class SessionQuery: LinkWork {
 
   func giveUp(_ failure: CommandFailure) { context.finish(.failure(failure)) }
 
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let connection = connection as? SSHConnection else { return }
+  func use(_ connection: SSHConnection, _ generation: Int) async {
     await context.report(connection)
     context.expectHost(of: connection, unheard)
     let scope = Scope(

@@ -57,8 +57,7 @@ final class MessageWork: LinkWork {
   }
 
   /// Sends over a generation until it ends; `run` receives the messages.
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let connection = connection as? WebSocketConnection else { return }
+  func use(_ connection: WebSocketConnection, _ generation: Int) async {
     let (reporter, settings) = (context.reporter, context.settings)
     reporter.event(
       .connected(host: settings.endpoint.host, port: settings.endpoint.port, user: nil, nil))

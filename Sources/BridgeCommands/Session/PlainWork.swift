@@ -69,8 +69,7 @@ final class PlainWork: LinkWork {
     if endsNow { context.finish(.failure(failure)) }
   }
 
-  func use(_ connection: any Connection, _ generation: Int) async {
-    guard let connection = connection as? SSHConnection else { return }
+  func use(_ connection: SSHConnection, _ generation: Int) async {
     // Whether the one before may have run is known when the last of its output is written.
     if let before = state.withLock({ $0.isOver }), await before.value() == nil { return }
     let isOver = OnceValue<Void>()

@@ -32,11 +32,9 @@ final class StandardStreamWork: LinkWork {
     context.finish(.failure(failure))
   }
 
-  func use(_ connection: any Connection, _ generation: Int) async {
+  func use(_ connection: SSHConnection, _ generation: Int) async {
     // The next link is of no use to a tunnel that was begun over another.
-    guard let connection = connection as? SSHConnection, !isCarrying.withLock({ $0 }) else {
-      return
-    }
+    guard !isCarrying.withLock({ $0 }) else { return }
     await context.report(connection)
     let tunnel: any ByteChannel
     do throws(AppError) {
