@@ -358,4 +358,6 @@ extension SystemFailure {
   static let locked = SystemFailure(11)
   /// There is no name.
   static let missing = SystemFailure(2)
+  /// No file can have the name.
+  static let tooLong = SystemFailure(36)
 }

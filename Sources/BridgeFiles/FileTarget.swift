@@ -28,7 +28,9 @@ package struct FileTarget {
         self.name = name
         directory = try .directory(named: path)
       } else {
-        guard let last, FileName(last) != nil else { throw SystemFailure.missing }
+        guard let last, FileName(last) != nil else {
+          throw last.map { $0.count > FileLimits.name } == true ? SystemFailure.tooLong : .missing
+        }
         self.isInside = false
         self.name = last
         directory = try .directory(named: before)

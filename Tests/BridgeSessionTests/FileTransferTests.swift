@@ -53,7 +53,7 @@ import Testing
       "it, or what leads to it, is not an existing directory; "
       + "several sources need a directory there"
     #expect(error == .fileWriteError(path: "far:a", reason: reason))
-    #expect(await transfer.fault == FileFault(.notDirectory))
+    #expect(await transfer.ended?.fault == FileFault(.notDirectory))
     let single = self.transfer(.put, ManualClock())
     #expect(try await request(single, answer: nil).point?.isInside == nil)
   }
@@ -90,5 +90,24 @@ import Testing
     try await eventually { !channel.sentBytes.isEmpty }
     clock.advance(by: .seconds(60))
     #expect(await error == .sshTimeout(seconds: 60))
+  }
+
+  /// Without `bridge-host` the end that reads the request is here: it hears of what that refuses.
+  @Test func aRequestThatIsRefusedHereEndsTheCopy() async throws {
+    let job = FileTransfer.Job(
+      .get, local: Array("none".utf8), remote: Array("r".utf8),
+      name: [UInt8](repeating: 0x7A, count: FileLimits.name + 1), isRecursive: false,
+      transfer: Identifier(high: 1, low: 2), run: Identifier(high: 3, low: 4))
+    let transfer = FileTransfer(job, host: "far", on: Reactor(name: "files"), clock: ManualClock())
+    {
+      _ in
+    }
+    let command = transfer.command(usesTools: true)
+    let channel = ScriptedChannel(command.text)
+    channel.send(Array("\(command.marker)tools y y\n".utf8))
+    let error = await failure {
+      try await transfer.carry(over: channel, command, usesTools: true)
+    }
+    #expect(error == .sshProtocolError(host: "far", detail: "bridge-host: malformed fields: name"))
   }
 }

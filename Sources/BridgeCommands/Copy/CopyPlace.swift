@@ -1,4 +1,4 @@
-import BridgeFiles
+import BridgeSessionProtocol
 
 /// One end of a copy: where it is on its machine, and how it was typed.
 package struct CopyPlace: Sendable, Equatable {
@@ -19,6 +19,12 @@ package struct CopyPlace: Sendable, Equatable {
     guard let last = path.split(separator: UInt8(ascii: "/")).last else { return nil }
     let name = Array(last)
     return [Array(".".utf8), Array("..".utf8)].contains(name) ? nil : name
+  }
+
+  /// Whether no file can have it: the path, or a name in it, is longer than Linux takes (limits.h).
+  package var isTooLong: Bool {
+    path.count > FileLimits.path
+      || path.split(separator: UInt8(ascii: "/")).contains { $0.count > FileLimits.name }
   }
 
   /// Whether a shell would look for names that match it.

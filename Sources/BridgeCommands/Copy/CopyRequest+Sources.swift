@@ -26,14 +26,10 @@ extension CopyRequest {
     package var faulty: [Faulty] = []
   }
 
-  /// Looks at the sources that are here.
+  /// Looks at the sources that are here, and at the names of those that are not.
   package func survey() -> Survey {
     var survey = Survey()
     for place in sources {
-      guard role == .put else {
-        survey.ready.append(.init(place: place, size: nil))
-        continue
-      }
       do throws(FileFault) {
         survey.ready.append(.init(place: place, size: try size(of: place)))
       } catch {
@@ -43,8 +39,12 @@ extension CopyRequest {
     return survey
   }
 
-  /// The length of a file; nil for a directory that is copied with what is in it.
+  /// The length of a file here; nil for a directory that is copied with what is in it.
   private func size(of place: CopyPlace) throws(FileFault) -> UInt64? {
+    guard isPattern(place) || !place.isTooLong else {
+      throw FileFault(.unreadable, FileFault.nameTooLong)
+    }
+    guard role == .put else { return nil }
     let status: FileStatus
     do throws(SystemFailure) {
       status = try OpenFile.status(named: place.path)
@@ -66,6 +66,10 @@ extension CopyRequest {
   package func check(_ survey: Survey) throws(AppError) {
     if let first = survey.faulty.first, survey.ready.isEmpty {
       throw error(of: first, beside: survey.faulty.dropFirst())
+    }
+    guard !destination.isTooLong else {
+      throw .fileWriteError(
+        path: PeerText.escaped(destination.text, limit: 1024), reason: FileFault.nameTooLong)
     }
     if isSeveral(sources) { try checkDestination() }
   }

@@ -61,7 +61,18 @@ extension CopyWork {
     state.withLock { $0.goesOn = false }
     reportEnd()
     reportPartOfAll()
+    await reportDisk(error)
     context.fail(error, await newest?.lastRefusal)
+  }
+
+  /// Which disk is full: the error has the sizes alone.
+  private func reportDisk(_ error: AppError) async {
+    guard case .insufficientDiskSpace = error else { return }
+    for transfer in state.withLock({ $0.transfers }) {
+      guard let place = await transfer.ended?.place else { continue }
+      let shown = PeerText.escaped(place, limit: 1024)
+      return reporter.log("bridgectl: there is no space for \(shown).")
+    }
   }
 
   /// What there is of several sources or a tree that are not all copied, and where it ended.

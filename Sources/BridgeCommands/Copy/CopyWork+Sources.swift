@@ -116,7 +116,7 @@ extension CopyWork {
       try await copy()
     } catch {
       guard isInto, let transfer = state.withLock({ $0.transfers.first }),
-        let fault = await transfer.fault, fault.code == .busy
+        let fault = await transfer.ended?.fault, fault.code == .busy
       else { throw error }
       await report([], fault, true)
     }

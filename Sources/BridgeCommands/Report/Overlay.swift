@@ -133,12 +133,12 @@ package struct Overlay: Sendable {
     let end = broken(last, max(space / 2, space - broken(first, tallest).count))
     let start = broken(first, space - end.count)
     var left = space - start.count - end.count
-    // Between them, whole ones only.
-    let middle = all.dropFirst().dropLast().prefix { piece in
+    // Between them whole ones only, of which the last say the most.
+    let middle = all.dropFirst().dropLast().reversed().prefix { piece in
       left -= piece.count
       return left >= 0
     }
-    return start + middle.flatMap(\.self) + end
+    return start + middle.reversed().flatMap(\.self) + end
   }
 }
 

@@ -60,8 +60,16 @@ package enum FileFailure {
 
   /// What helps where neither permissions nor space are the cause; nil for other errors.
   package static func remedy(for error: AppError) -> String? {
-    guard case .fileWriteError(_, let reason) = error else { return nil }
+    let reason: String
+    switch error {
+    case .fileReadError(_, let text) where text == FileFault.nameTooLong: reason = text
+    case .fileWriteError(_, let text): reason = text
+    case _: return nil
+    }
     return switch true {
+    case reason == FileFault.nameTooLong:
+      "A name has at most \(FileLimits.name) bytes, a path \(FileLimits.path): "
+        + "choose a shorter one."
     case reason == otherCopy:
       "It is ended with Ctrl-C where it runs, or ends when it is done. After that the same command "
         + "goes on with what is there."

@@ -7,8 +7,8 @@ extension FileTransfer {
   func failure(
     _ fault: FileFault, of path: FilePath = [], isTarget: Bool
   ) -> AppError {
-    self.fault = fault
     let place = place(of: path, isTarget: isTarget)
+    ended = (fault, place)
     // Either end of any version reports a missing directory as what is in the way of one file.
     let mayBeMissing = job.isInto && !job.hasDirectory && isTarget
     guard mayBeMissing, [.notDirectory, .unwritable].contains(fault.code) else {

@@ -65,8 +65,8 @@ package actor FileTransfer {
   var givingUp: GivingUp?
   /// Whether the host's end has ended by itself.
   private(set) var hasEnded = false
-  /// What ended the copy for good, where one of the ends has found it.
-  package internal(set) var fault: FileFault?
+  /// What ended the copy for good, where one of the ends has found it, and at which path.
+  package internal(set) var ended: (fault: FileFault, place: String)?
 
   /// A copy that reads and writes files on `executor`, which it holds up.
   ///

@@ -52,17 +52,26 @@ package actor PlainChannel: ByteChannel {
 
   package func read() async throws(AppError) -> [UInt8]? {
     while toClient.isEmpty {
-      guard !isOver, let bytes = try await channel.read() else { return nil }
+      guard !isOver, let bytes = try await channel.read() else {
+        // What the client wrote meanwhile may have ended it.
+        guard !toClient.isEmpty else { return nil }
+        break
+      }
       do throws(ProtocolError) {
         try take(bytes)
       } catch {
-        isOver = true
-        toClient += FileFrame.failed(FileFault(.violation, "\(error)")).encoded
+        fail(error)
       }
       try await flush()
     }
     defer { toClient = [] }
     return toClient
+  }
+
+  /// The copy ends as one does that `bridge-host` has ended.
+  private func fail(_ error: ProtocolError) {
+    isOver = true
+    toClient += FileFrame.failed(FileFault(.violation, "\(error)")).encoded
   }
 
   package func write(_ bytes: [UInt8]) async throws(AppError) {
@@ -73,7 +82,9 @@ package actor PlainChannel: ByteChannel {
       }
       try takeHeld()
     } catch {
-      throw FileFailure.error(error, host: "")
+      fail(error)
+      // Who reads waits for the host, which was asked for nothing.
+      return await channel.close()
     }
     try await flush()
   }

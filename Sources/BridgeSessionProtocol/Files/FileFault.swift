@@ -52,6 +52,8 @@ package struct FileFault: Error, Sendable, Equatable {
   package static let noDirectory = "the directory for it does not exist"
   /// The text of one that would take the name of something that programs use by that name.
   package static let specialName = "a device, a pipe or a socket has its name"
+  /// What the system calls a name that is longer than it takes (ENAMETOOLONG).
+  package static let nameTooLong = "File name too long"
 
   /// The reason.
   package var code: Code

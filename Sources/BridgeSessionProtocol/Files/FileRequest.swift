@@ -67,10 +67,8 @@ package struct FileRequest: Sendable, Equatable {
     self.role = known
     path = try fields.required("path", try fields.bytes("path"))
     name = try fields.bytes("name")
-    let isName = name.map { FileName($0) != nil } ?? true
-    guard !path.contains(0), path.count <= FileLimits.path, isName else {
-      throw .malformedFields("path")
-    }
+    guard name.map({ FileName($0) != nil }) ?? true else { throw .malformedFields("name") }
+    guard !path.contains(0), path.count <= FileLimits.path else { throw .malformedFields("path") }
     isRecursive = try fields.bytes("recursive") != nil
     if let bytes = try fields.bytes("exclude") { exclusion = try FileExclusion(bytes) }
     let identifier = try fields.bytes("transfer").flatMap { Identifier(bytes: $0) }

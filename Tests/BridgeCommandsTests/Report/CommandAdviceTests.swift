@@ -135,6 +135,7 @@ import Testing
     (FileFault(.isDirectory), "name another path"),
     (FileFault(.unwritable, FileFault.specialName), "Name a file"),
     (FileFault(.busy), "goes on with what is there"),
+    (FileFault(.unwritable, FileFault.nameTooLong), "at most 255 bytes"),
     (FileFault(.unwritable, "Read-only file system"), nil),
   ])
   func whatACopyLacksIsAdvised(_ fault: FileFault, _ words: String?) {

@@ -345,6 +345,8 @@ extension Home {
       _ = try await home.run(["-l", disk], program: "/bin/umount")
       #expect(outcome.code == 73)
       #expect(outcome.lastLine.contains("[insufficientDiskSpace]"), "\(outcome.error)")
+      #expect(
+        outcome.error.contains("there is no space for \(host):disk/a."), "\(outcome.error)")
       #expect(!outcome.error.contains("what was copied is kept"), "\(outcome.error)")
       #expect(tree.code == 73)
       #expect(tree.lastLine.contains("No space left on device"), "\(tree.error)")

@@ -34,6 +34,10 @@ import Testing
       (["--streams", "2", "f", "g", "none.invalid:"], 64, "It copies one file, not several"),
       (["f"], 64, "Missing expected argument '<DST>'"),
       (["-rp", "f", "none.invalid:"], 64, "-p is the port here, and '"),
+      (["f", "none.invalid:d/\(Self.longName)"], 73, "could not be written: File name too long"),
+      (["none.invalid:f", Self.longName], 73, "could not be written: File name too long"),
+      (["none.invalid:d/\(Self.longName)/f", "."], 66, "could not be read: File name too long"),
+      ([Self.longName, "none.invalid:"], 66, "could not be read: File name too long"),
     ] as [([String], Int32, String)])
   func whatCannotBeCopiedIsSaidBeforeADial(
     _ arguments: [String], _ code: Int32, _ words: String
@@ -45,6 +49,9 @@ import Testing
     #expect(outcome.code == code, "\(outcome.error)")
     #expect(outcome.lastLine.contains(words) || outcome.error.contains(words), "\(outcome.error)")
   }
+
+  /// One byte longer than a name may be.
+  private static let longName = String(repeating: "z", count: 256)
 
   /// The host's end is asked before anything is written, with and without `bridge-host`.
   @Test(arguments: ["f", "none", "none/"], [true, false])
