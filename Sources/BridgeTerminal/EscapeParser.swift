@@ -6,6 +6,8 @@ package struct EscapeParser: Sendable, Equatable {
   package enum Token: Sendable, Equatable {
     /// Bytes for the remote side.
     case bytes([UInt8])
+    /// Bytes for it that the terminal has sent by itself (`TerminalReport`).
+    case report([UInt8])
     /// `~.`
     case disconnect
     /// `~r`
@@ -34,6 +36,7 @@ package struct EscapeParser: Sendable, Equatable {
   }
 
   private var place = Place.lineStart
+  private var paste = Paste()
   private let canDetach: Bool
   private let hasLines: Bool
   private let canMove: Bool
@@ -69,6 +72,14 @@ package struct EscapeParser: Sendable, Equatable {
     var plain: [UInt8] = []
     var rest = bytes[...]
     while let byte = rest.first {
+      paste.see(rest)
+      if !paste.isOpen, let length = TerminalReport.length(at: rest) {
+        if !plain.isEmpty { tokens.append(.bytes(plain)) }
+        plain = []
+        tokens.append(.report(Array(rest.prefix(length))))
+        rest = rest.dropFirst(length)
+        continue
+      }
       if let move = arrow(at: rest) {
         if !plain.isEmpty { tokens.append(.bytes(plain)) }
         plain = []
@@ -136,5 +147,27 @@ package struct EscapeParser: Sendable, Equatable {
     case _ where canMove && Self.moves.contains(byte): .move(byte)
     case _: nil
     }
+  }
+}
+
+/// Text that is pasted (bracketed paste, xterm's ctlseqs) and may hold anything.
+private struct Paste: Sendable, Equatable {
+  private static let beginning = Array("\u{1B}[200~".utf8)
+  private static let end = Array("\u{1B}[201~".utf8)
+
+  /// How many bytes of its end came; nil where nothing is pasted.
+  private var ended: Int?
+
+  var isOpen: Bool { ended != nil }
+
+  /// Looks at the first byte of what comes: the end of a long text is read in two pieces.
+  mutating func see(_ bytes: ArraySlice<UInt8>) {
+    guard let ended else {
+      if bytes.starts(with: Self.beginning) { self.ended = 0 }
+      return
+    }
+    let isNext = bytes.first == Self.end[ended]
+    let count = isNext ? ended + 1 : bytes.first == Self.end[0] ? 1 : 0
+    self.ended = count == Self.end.count ? nil : count
   }
 }

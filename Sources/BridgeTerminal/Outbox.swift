@@ -7,10 +7,20 @@ import BridgeWaiting
 /// While the link is only suspected it is held: nothing is taken out, and what is typed beyond the
 /// bound is lost and counted, because the keyboard must be read on for the escapes.
 package final class Outbox: Sendable {
+  /// What stays in it.
+  package enum Hold: Sendable, Equatable {
+    case nothing
+    /// What was typed; what the terminal has sent by itself goes on.
+    case typing
+    case all
+  }
+
   private struct State {
     var bytes: [UInt8] = []
+    /// What the terminal has sent by itself while something is held.
+    var reports: [UInt8] = []
     var lost = 0
-    var isHeld = false
+    var hold = Hold.nothing
     var heldLimit = Outbox.limit
     var isClosed = false
     var takers = WaitList<Void>()
@@ -25,7 +35,7 @@ package final class Outbox: Sendable {
   /// Nothing waits yet.
   package init() {}
 
-  /// How many bytes wait.
+  /// How many typed bytes wait.
   package var count: Int { state.withLock { $0.bytes.count } }
 
   /// Keeps at most `limit` bytes while it is held.
@@ -46,23 +56,38 @@ package final class Outbox: Sendable {
   package func append(_ bytes: [UInt8]) async {
     let (takers, isFull) = state.withLock { state in
       guard !state.isClosed else { return ([WaitList<Void>.Caller](), false) }
-      let free = state.isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
+      let isHeld = state.hold != .nothing
+      let free = isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
       state.bytes += bytes.prefix(free)
       state.lost += max(0, bytes.count - free)
-      guard !state.isHeld else { return ([], false) }
+      guard !isHeld else { return ([], false) }
       return (state.takers.takeAll(), state.bytes.count >= Self.limit)
     }
     for taker in takers { taker.resume() }
     if isFull { await waitForSpace() }
   }
 
+  /// Adds what the terminal has sent by itself: it is not counted, and goes before what is held. Of
+  /// what does not fit while all is held nothing is kept.
+  package func append(report bytes: [UInt8]) async {
+    let isOpen = state.withLock { $0.hold == .nothing }
+    guard !isOpen else { return await append(bytes) }
+    let takers = state.withLock { state in
+      if state.reports.count + bytes.count <= state.heldLimit { state.reports += bytes }
+      return state.hold == .all ? [] : state.takers.takeAll()
+    }
+    for taker in takers { taker.resume() }
+  }
+
   /// All that waits, as soon as there is some; nil once closed, or when the task is canceled.
   package func take() async -> [UInt8]? {
     while !Task.isCancelled {
       let (bytes, givers, isClosed) = state.withLock { state in
-        guard !state.isHeld else { return ([UInt8](), [WaitList<Void>.Caller](), false) }
+        guard state.hold != .all else { return ([UInt8](), [WaitList<Void>.Caller](), false) }
+        defer { state.reports = [] }
+        guard state.hold == .nothing else { return (state.reports, [], false) }
         defer { state.bytes = [] }
-        return (state.bytes, state.givers.takeAll(), state.isClosed)
+        return (state.reports + state.bytes, state.givers.takeAll(), state.isClosed)
       }
       for giver in givers { giver.resume() }
       if !bytes.isEmpty { return bytes }
@@ -73,21 +98,27 @@ package final class Outbox: Sendable {
   }
 
   /// Holds what is typed, or lets it go.
-  package func hold(_ isHeld: Bool) {
+  package func hold(_ hold: Hold) {
     let waiters = state.withLock { state in
-      state.isHeld = isHeld
-      return isHeld ? state.givers.takeAll() : state.takers.takeAll()
+      state.hold = hold
+      let takers = hold == .all ? [] : state.takers.takeAll()
+      return takers + (hold == .nothing ? [] : state.givers.takeAll())
     }
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Discards the pending bytes and returns how many were lost, including those that did not fit.
-  package func drop() -> Int {
-    let (count, givers) = state.withLock { state in
-      defer { (state.bytes, state.lost, state.isHeld) = ([], 0, false) }
-      return (state.bytes.count + state.lost, state.givers.takeAll())
+  /// Discards what was typed and waits; returns how many bytes were lost, including those that did
+  /// not fit.
+  ///
+  /// - Parameter keepsReports: whether what the terminal has sent by itself goes on.
+  package func drop(keepsReports: Bool = false) -> Int {
+    let (count, waiters) = state.withLock { state in
+      defer { (state.bytes, state.lost, state.hold) = ([], 0, .nothing) }
+      if !keepsReports { state.reports = [] }
+      let takers = state.reports.isEmpty ? [] : state.takers.takeAll()
+      return (state.bytes.count + state.lost, takers + state.givers.takeAll())
     }
-    for giver in givers { giver.resume() }
+    for waiter in waiters { waiter.resume() }
     return count
   }
 
@@ -102,14 +133,19 @@ package final class Outbox: Sendable {
 
   private func waitForBytes() async {
     await state.wait(in: \.takers, canceled: ()) { state in
-      // Nothing is taken while it is held, closed or not.
-      state.isHeld || (state.bytes.isEmpty && !state.isClosed) ? nil : ()
+      switch state.hold {
+      // Nothing is taken then, closed or not.
+      case .all: nil
+      case .typing: state.reports.isEmpty ? nil : ()
+      case .nothing:
+        state.reports.isEmpty && state.bytes.isEmpty && !state.isClosed ? nil : ()
+      }
     }
   }
 
   private func waitForSpace() async {
     await state.wait(in: \.givers, canceled: ()) { state in
-      state.bytes.count >= Self.limit && !state.isClosed && !state.isHeld ? nil : ()
+      state.bytes.count >= Self.limit && !state.isClosed && state.hold == .nothing ? nil : ()
     }
   }
 }

@@ -54,6 +54,28 @@ import Testing
     #expect(parser.take(Array("%%x".utf8)) == [.bytes(Array("%x".utf8))])
   }
 
+  /// A window that gets the focus does not take the beginning of the line from an escape.
+  @Test func aReportIsNoPartOfALine() {
+    var parser = EscapeParser()
+    let focus = Array("\u{1B}[I".utf8)
+    #expect(parser.take(focus) == [.report(focus)])
+    #expect(
+      parser.take(Array("~".utf8) + focus + Array(".".utf8)) == [.report(focus), .disconnect])
+    #expect(
+      parser.take(Array("a".utf8) + focus + Array("b".utf8))
+        == [Self.bytes("a"), .report(focus), Self.bytes("b")])
+  }
+
+  @Test func whatIsPastedIsTyped() {
+    let text = Array("\u{1B}[200~see \u{1B}[I\u{1B}[201~".utf8)
+    let focus = Array("\u{1B}[O".utf8)
+    for cut in 7..<text.count {
+      var parser = EscapeParser()
+      let tokens = parser.take(Array(text[..<cut])) + parser.take(Array(text[cut...]) + focus)
+      #expect(Self.joined(tokens) == [.bytes(text), .report(focus)], "\(cut)")
+    }
+  }
+
   /// Who only looks types no lines.
   @Test func whereNothingIsTypedAnEscapeBeginsAnywhere() {
     var parser = EscapeParser(canDetach: true, hasLines: false)

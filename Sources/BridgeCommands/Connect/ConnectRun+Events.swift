@@ -128,17 +128,12 @@ extension ConnectRun {
       answer((view.isOut ? keyboard?.shortHelp : keyboard?.help(rows: rows)) ?? [])
     case .escape(.status): requestDisplay.yield(.status)
     case .escape(.forwards): requestDisplay.yield(.forwards)
-    case .escape(.suspend):
-      reporter.interrupt()
-      await reporter.drain()
-      context.screen?.suspend(to: context.output)
-      await context.output.drain()
-      Signals.suspend()
+    case .escape(.suspend): Signals.suspend()
     case .escape(.background):
       let words = "A shell cannot go to the background: -f starts there, and ~^Z suspends."
       answer([keyboard?.spelled(words) ?? words])
     case .escape(.move(let key)): work.move(key)
-    case .escape(.bytes): break
+    case .escape(.bytes), .escape(.report): break
     case .sendsHeld(let sends): work.answer(sendsHeld: sends)
     case .key(.explain): _ = view.show(.status(login: login))
     case .key(.confirmDisconnect(let way)): view.change { $0.disconnecting = way }

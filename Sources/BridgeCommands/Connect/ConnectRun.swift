@@ -291,6 +291,10 @@ struct ConnectRun<Work: LinkWork>: Sendable {
       case .end(let code):
         guard await passesOn(code) else { return .signal(code) }
       case .resized: break
+      case .stopping:
+        await giveTerminalAway()
+        signals.stopNow()
+        continue
       // Another program had the terminal.
       case .resumed: reporter.forgetScreen()
       }
@@ -298,9 +302,21 @@ struct ConnectRun<Work: LinkWork>: Sendable {
         context.screen?.resize(size)
         context.resizes.yield(size)
       }
-      if event == .resumed { context.screen?.resume(to: context.output) }
+      guard event == .resumed else { continue }
+      context.screen?.resume(to: context.output)
+      view.resume()
     }
     return .over
+  }
+
+  /// Takes back what is drawn, and the modes of the remote program: the process is stopped next.
+  private func giveTerminalAway() async {
+    view.suspend()
+    reporter.progress(nil)
+    reporter.interrupt()
+    await reporter.drain()
+    context.screen?.suspend(to: context.output)
+    await context.output.drain()
   }
 
   /// `--wait=DURATION`.

@@ -149,10 +149,14 @@ final class Keyboard: Sendable {
   static let heldLimit = 4 << 10
 
   /// Keeps what is typed for a link that may be dead, or lets it go.
-  func hold(_ isHeld: Bool) { outbox.hold(isHeld) }
+  func hold(_ isHeld: Bool) { outbox.hold(isHeld ? .all : .nothing) }
 
   /// Asks for Enter or Ctrl-C, or no longer: what else is typed meanwhile is kept behind the rest.
-  func ask(_ isAsking: Bool) { state.withLock { $0.isAsking = isAsking } }
+  /// A program that asks the terminal has its answer.
+  func ask(_ isAsking: Bool) {
+    state.withLock { $0.isAsking = isAsking }
+    if isAsking { outbox.hold(.typing) }
+  }
 
   /// How many typed bytes were lost since the last call, beyond what is kept.
   func takeLost() -> Int { outbox.takeLost() }
@@ -160,7 +164,7 @@ final class Keyboard: Sendable {
   /// Drops what was typed and not sent; returns how many bytes that were.
   func dropHeld() -> Int {
     state.withLock { $0.parser.beginLine() }
-    return outbox.drop()
+    return outbox.drop(keepsReports: true)
   }
 
   /// Sends what is typed until the target takes no more.
@@ -195,7 +199,7 @@ final class Keyboard: Sendable {
         await take(bytes, act)
       } else {
         let commands = state.withLock { state in
-          bytes.compactMap { state.keys.take($0, at: now()) }
+          TerminalReport.without(bytes).compactMap { state.keys.take($0, at: now()) }
         }
         for command in commands { await act(.key(command)) }
       }
@@ -232,6 +236,7 @@ final class Keyboard: Sendable {
     for token in state.withLock({ $0.parser.take(bytes) }) {
       switch token {
       case .bytes(let bytes): await take(text: bytes, act)
+      case .report(let bytes): await outbox.append(report: bytes)
       case .disconnect, .detach: return await act(.escape(token))
       case .reconnect, .status, .forwards, .suspend, .background, .help, .move:
         await act(.escape(token))

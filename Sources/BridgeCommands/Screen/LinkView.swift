@@ -12,7 +12,14 @@ final class LinkView: Sendable {
     /// How many typed bytes were sent, and have not reached the program as far as is known.
     var untaken = 0
     var ticker: Task<Void, Never>?
-    var isOver = false
+    var display = Display.on
+  }
+
+  private enum Display {
+    case on
+    /// The process is stopped, or will be at once.
+    case suspended
+    case over
   }
 
   private let state: Mutex<State>
@@ -88,9 +95,21 @@ final class LinkView: Sendable {
     state.withLock { state in
       state.ticker?.cancel()
       state.ticker = nil
-      state.isOver = true
+      state.display = .over
     }
     reporter.overlay([])
+  }
+
+  /// Takes the banner away until `resume`.
+  func suspend() {
+    state.withLock { if $0.display == .on { $0.display = .suspended } }
+    draw()
+  }
+
+  /// Draws the banner again.
+  func resume() {
+    state.withLock { if $0.display == .suspended { $0.display = .on } }
+    draw()
   }
 
   /// Shows within the banner what the user has asked for.
@@ -124,7 +143,7 @@ final class LinkView: Sendable {
     let (held, keys) = (keyboard?.waiting ?? 0, keyboard?.keys ?? .none)
     let (lines, wasUp) = state.withLock { state -> ([String], Bool) in
       let wasUp = state.status.wasUp
-      guard !state.isOver, wasUp || retriesFirstDial else { return ([], wasUp) }
+      guard state.display == .on, wasUp || retriesFirstDial else { return ([], wasUp) }
       let lines = state.status.lines(
         at: ContinuousClock.now, held: held + state.untaken, unsent: held, keys: keys,
         color: style.usesColor, unicode: isUnicode)
@@ -138,7 +157,7 @@ final class LinkView: Sendable {
   /// Counts down once a second while there is something to count, or says what is due.
   private func tick() {
     state.withLock { state in
-      guard state.status.isTicking, !state.isOver else {
+      guard state.status.isTicking, state.display != .over else {
         state.ticker?.cancel()
         state.ticker = nil
         return
@@ -154,7 +173,7 @@ final class LinkView: Sendable {
     state.withLock { $0.status.dropHint(at: ContinuousClock.now) }
     tick()
     guard !reporter.style.showsProgress else { return draw() }
-    let message = state.withLock { $0.isOver ? nil : $0.status.overdueMessage() }
+    let message = state.withLock { $0.display == .over ? nil : $0.status.overdueMessage() }
     if let message { say(message) }
   }
 

@@ -32,6 +32,8 @@ struct RemoteSession: Sendable {
     var chunks = 0
     /// How many of them are being written.
     var writing = 0
+    /// How many bytes were dropped.
+    var discarded = 0
   }
 
   private enum Step: Sendable {
@@ -119,8 +121,24 @@ struct RemoteSession: Sendable {
   }
 
   private func carryOutput() async -> Step {
-    await carry(channel.standardOutput) { await context.write([$0], through: predicted) }
+    await carry(channel.standardOutput) { bytes in
+      let outcome = await context.write([bytes], through: predicted)
+      guard outcome == .failed, isDiscarded(bytes.count) else { return outcome }
+      return .written
+    }
   }
+
+  /// Whether output that has no reader any more is dropped. As with ssh(1) the command goes on to
+  /// its status; of one that prints on and on, which ssh has end by SIGPIPE, that is not waited for.
+  private func isDiscarded(_ count: Int) -> Bool {
+    guard context.reporter.style.isSSH, case .success = context.outputEnding else { return false }
+    return activity.withLock { activity in
+      activity.discarded += count
+      return activity.discarded <= Self.mostDiscarded
+    }
+  }
+
+  private static let mostDiscarded = 4 << 20
 
   private func carryErrors() async -> Step {
     // A closed standard error means no output is wanted there; the command continues.

@@ -11,6 +11,8 @@ package final class Signals: Sendable {
     case end(Int32)
     /// SIGWINCH.
     case resized
+    /// SIGTSTP: the process stops as soon as `stopNow` is called, or in a moment.
+    case stopping
     /// SIGCONT: the process was stopped, and its terminal may have another size.
     case resumed
   }
@@ -28,6 +30,10 @@ package final class Signals: Sendable {
   private static let leaveTimeout: Int32 = 4000
   /// In the place of a signal's number: a person leaves.
   private static let leaving: UInt8 = 0
+  /// Likewise: what was drawn on the terminal is taken back, and the process may stop.
+  private static let ready: UInt8 = 255
+  /// How long that may take, in milliseconds.
+  private static let readyTimeout: Int32 = 300
   /// Signals that come so close together are one wish: timeout(1) sends its own to the process and
   /// to its group, systemd.kill(5) sends SIGTERM and SIGHUP. No person presses a key twice so fast.
   private static let oneWish = Duration.milliseconds(200)
@@ -90,9 +96,19 @@ package final class Signals: Sendable {
     var isAway = false
     // A wait is over when the job is continued: the next one is for such a signal.
     var wasStopped = false
+    // Waits for `stopNow`.
+    var isStopping = false
     while true {
-      let timeout = isAway ? JobControl.interval : ending == nil ? -1 : limit
-      guard let number = Self.wake.wait(milliseconds: timeout) else {
+      let timeout =
+        isStopping
+        ? Self.readyTimeout : isAway ? JobControl.interval : ending == nil ? -1 : limit
+      let next = Self.wake.wait(milliseconds: timeout)
+      if isStopping, next == nil || next == Self.ready {
+        isStopping = false
+        TerminalModes.whileRestored { raise(SIGSTOP) }
+        continue
+      }
+      guard let number = next else {
         if isForgiven.withLock({ $0.take() }) {
           ending = nil
           continue
@@ -108,8 +124,13 @@ package final class Signals: Sendable {
         guard ending == nil else { continue }
         (ending, limit, began) = (leftWith.withLock(\.self), Self.leaveTimeout, .now)
       case SIGWINCH: sink.yield(.resized)
-      case SIGTSTP: TerminalModes.whileRestored { raise(SIGSTOP) }
-      case SIGCONT: isAway = ending == nil && !resume()
+      case Int32(Self.ready): continue
+      case SIGTSTP:
+        isStopping = ending == nil
+        sink.yield(.stopping)
+      case SIGCONT:
+        isStopping = false
+        isAway = ending == nil && !resume()
       case let number:
         if isForgiven.withLock({ $0.take() }) { ending = nil }
         // The second one, or an end that hangs, leaves at once.
@@ -146,6 +167,9 @@ package final class Signals: Sendable {
 
   /// Whether a signal has asked for the end of this process.
   static var isEnding: Bool { hasEnding.withLock(\.self) }
+
+  /// Nothing of ours is on the terminal: what `stopping` has announced may be.
+  package func stopNow() { Self.wake.signal(Self.ready) }
 
   /// Stops this process as Ctrl-Z does a program that reads lines.
   package static func suspend() { kill(getpid(), SIGTSTP) }

@@ -1,5 +1,7 @@
 import BridgeErrors
 import BridgeTerminal
+import BridgeTestKit
+import BridgeWaiting
 import Testing
 
 @testable import BridgeCommands
@@ -28,6 +30,31 @@ import Testing
     }
     #expect(answers == [.sendsHeld(true)])
     #expect(keyboard.waiting == "held and morebehind".utf8.count)
+  }
+
+  /// The window has lost the focus, and a program that asks has its answer: no user typed that.
+  @Test func whatTheTerminalSendsByItselfIsNotAskedAbout() async throws {
+    let keyboard = Keyboard()
+    keyboard.open(canDetach: true)
+    keyboard.hold(true)
+    await keyboard.take(Array("\u{1B}[O\u{1B}[5;1R".utf8)) { _ in Issue.record("it is no command") }
+    #expect(keyboard.waiting == 0)
+    let answering = await asked()
+    await answering.take(Array("\u{1B}[5;1R".utf8)) { _ in Issue.record("it is no answer") }
+    #expect(answering.waiting == "held ".utf8.count)
+    let target = Recording()
+    let carrying = Task { await answering.carry(to: target) }
+    try await eventually { target.bytes.withLock { $0 } == Array("\u{1B}[5;1R".utf8) }
+    carrying.cancel()
+    await carrying.value
+  }
+
+  private final class Recording: InputTarget {
+    let bytes = Mutex([UInt8]())
+
+    func write(_ bytes: [UInt8]) async throws(AppError) { self.bytes.withLock { $0 += bytes } }
+
+    func finishInput() async throws(AppError) {}
   }
 
   /// A target that takes nothing: another client writes to the session.

@@ -75,14 +75,42 @@ import Testing
       let drawn = ["first"] + Array(repeating: "", count: 21) + ["Allow this?", "1. Yes"]
       while rows(screen) != drawn { try await screen.readMore() }
       await server.freeze()
-      while !rows(screen).contains(where: { $0.contains("has not responded for") }) {
-        try await screen.readMore()
-      }
+      try await untilBanner(&screen)
       await server.thaw()
       while rows(screen) != drawn { try await screen.readMore() }
       screen.type("\u{3}")
       #expect(await screen.end() == 130)
       #expect(screen.isRestored)
+    }
+  }
+
+  /// The local shell's prompt comes where the banner stood.
+  @Test func aBannerGoesBeforeAStop() async throws {
+    try await withShell(["--keepalive", "500ms"]) { server, _, screen in
+      await server.freeze()
+      try await untilBanner(&screen)
+      screen.signal(SIGTSTP)
+      await screen.untilStopped()
+      screen.type("local")
+      try await screen.see("local")
+      #expect(!hasBanner(screen), "\(rows(screen))")
+      screen.signal(SIGCONT)
+      try await untilBanner(&screen)
+      screen.type("\r~.")
+      #expect(await screen.end() == 130)
+      #expect(screen.isRestored)
+      await server.thaw()
+    }
+  }
+
+  private func untilBanner(_ screen: inout Screen) async throws {
+    while !hasBanner(screen) { try await screen.readMore() }
+  }
+
+  private func hasBanner(_ screen: Screen) -> Bool {
+    // A busy machine may have given the link up meanwhile.
+    rows(screen).contains {
+      $0.contains("has not responded for") || $0.contains("econnecting") || $0.contains("No link")
     }
   }
 

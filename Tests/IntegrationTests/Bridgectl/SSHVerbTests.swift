@@ -14,6 +14,18 @@ import Testing
     }
   }
 
+  /// As with ssh the command goes on; of one that prints on and on the end is not waited for.
+  @Test(arguments: [("sleep 0.2; seq 1000; sleep 0.2; exit 3", 3), ("yes", 255)])
+  func ofSSHAClosedOutputLeavesTheStatus(_ command: String, _ code: Int32) async throws {
+    try await withSSH { _, home in
+      let ends = try ClosedPipe()
+      let child = try Child(
+        ["box", command], program: home.file("bin/ssh"), environment: home.environment,
+        streams: .descriptors(input: 0, output: ends.writing, error: 2))
+      #expect(await child.ending.code() == code)
+    }
+  }
+
   /// As of a script that names a key which only some users have.
   @Test func aKeyFileThatIsNotThereLeavesTheUsualOnes() async throws {
     try await withSSH { server, home in
