@@ -114,7 +114,9 @@ extension DurableSession {
     // One without a greeting may have ended without a word.
     answer.acceptSilence()
     // Declined, and nothing was sent that could have started it before.
-    if machine.phase.isRefused, !hasStatus { mayHaveStarted = couldHaveStarted }
+    if machine.phase.isRefused, !hasStatus {
+      configuration.place.decline(couldHaveStarted: couldHaveStarted)
+    }
     machine.disconnect()
     var ending = ByteChannelEnding.closed
     if case .success = result, !Task.isCancelled { ending = await channel.ending(clock) }
@@ -407,7 +409,7 @@ extension DurableSession {
     var batch = opening
     if !opening.isEmpty {
       configuration.place.enter(answer.places)
-      (opening, mayHaveStarted) = ([], true)
+      opening = []
     }
     let now = clock.now()
     while batch.count < Self.batchSize, let frame = machine.nextFrame(at: now) {

@@ -112,7 +112,7 @@ public actor DurableSession {
   var hasStatus = false
   /// Whether the program may have been started: false as long as no `bridge-host` was sent what
   /// starts it, or where it declined.
-  public internal(set) var mayHaveStarted = false
+  public var mayHaveStarted: Bool { configuration.place.mayHaveStarted }
   var wasWriter = false
   var hasAttached = false
   var timer: Task<Void, Never>?

@@ -19,16 +19,17 @@ struct SessionClock: Sendable {
 
 extension ByteChannel {
   /// The reason why it ended, once its bytes have. It does not wait for a peer that reports none:
-  /// a program whose output a start-up file has redirected may wait for input.
+  /// a program whose output a start-up file has redirected may wait for input. It is closed for a
+  /// caller that is canceled, as by a lost link: nothing is known of the program.
   func ending(_ clock: SessionClock) async -> ByteChannelEnding {
     await withTaskGroup(of: ByteChannelEnding.self) { group in
       group.addTask { await self.ending() }
       group.addTask {
         await clock.sleep(5000)
-        return .finished(status: nil)
+        return Task.isCancelled ? .closed : .finished(status: nil)
       }
       defer { group.cancelAll() }
-      return await group.next() ?? .finished(status: nil)
+      return await group.next() ?? .closed
     }
   }
 }

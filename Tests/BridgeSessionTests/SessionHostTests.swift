@@ -1,7 +1,7 @@
 import BridgeErrors
 import BridgeFaults
 import BridgeSSH
-import BridgeSession
+@testable import BridgeSession
 import BridgeSessionProtocol
 import BridgeTestKit
 import BridgeTransport
@@ -196,5 +196,28 @@ private struct ScriptedSource: ByteChannelSource {
       #expect(from.end == 8)
       await connection.close()
     }
+  }
+
+  /// A lost link takes its caller with it: what the host's program did then is not known.
+  @Test func aCanceledCallerKnowsNothingOfTheEnd() async {
+    let task = Task {
+      await Unending().ending(SessionClock(ManualClock()))
+    }
+    task.cancel()
+    #expect(await task.value == .closed)
+  }
+}
+
+/// A channel whose program does not end.
+private struct Unending: ByteChannel {
+  func read() async throws(AppError) -> [UInt8]? { nil }
+  func write(_ bytes: [UInt8]) async throws(AppError) {}
+  func finish() async throws(AppError) {}
+  func close() async {}
+
+  func ending() async -> ByteChannelEnding {
+    // The end of the wait comes first.
+    for _ in 0..<1000 { await Task.yield() }
+    return .closed
   }
 }

@@ -1,8 +1,8 @@
 import BridgeTerminal
 import Testing
 
-/// What a terminal sends by itself is told from what is typed: the one is an answer that a program
-/// waits for, the other an act of the user.
+/// What a terminal sends by itself is not what is typed: the one is an answer that a program waits
+/// for, the other an act of the user.
 @Suite struct TerminalReportTests {
   @Test(arguments: [
     // Focus, the place of the cursor, kinds of terminals, modes, states, sizes, graphics.

@@ -182,6 +182,7 @@ final class DurableWork: LinkWork {
     foundName.unset()
     returned.unset()
     plan.unset()
+    place.decline(couldHaveStarted: false)
     if let connection = state.withLock({ $0.newest }) {
       let finding = context.finding(memory, about: connection)
       // Where its link is lost meanwhile, the next one does it.
@@ -227,21 +228,25 @@ final class DurableWork: LinkWork {
       }
       return true
     } catch {
-      if isOptional, case .durableSessionHostUnusable = error {
+      let failure = await connection.lastFailure
+      let isLost = failure != nil || Task.isCancelled || error == .cancelled
+      // What a lost link leaves of an answer says nothing of the host.
+      let isMissing = SessionFailure.isMendedByInstalling(error)
+      if isOptional, !place.mayHaveStarted, !isLost || isMissing,
+        case .durableSessionHostUnusable = error
+      {
         // Asking once more would run a forced command once more.
-        let isMissing = SessionFailure.isMendedByInstalling(error)
         if isMissing { context.remember(.absent, connection) }
         if SessionFailure.isOfSilence(error) { context.remember(.silent, connection) }
-        sayItRunsPlainly(because: error, isMissing: isMissing)
+        sayItRunsPlainly(
+          because: error, isMissing: isMissing, wasThere: finding == .present)
         return false
       }
-      let failure = await connection.lastFailure
       if failure != nil, let error = unheard.lose(host: context.settings.givenHost) {
         context.fail(error, nil)
         return nil
       }
-      let isLost = failure != nil || Task.isCancelled || error == .cancelled
-      if !isLost { context.fail(error, await connection.lastRefusal) }
+      if !isLost { await fail(error) }
       return nil
     }
   }
@@ -335,11 +340,13 @@ final class DurableWork: LinkWork {
       }
     } catch {
       if case .durableSessionNotFound = error, returned.current != nil { return await runAgain() }
+      let newest = state.withLock { $0.newest }
+      let wasThere = newest.map { context.finding(memory, about: $0) } == .present
       await remember(session, error)
       guard await mayRunPlainly(session, error) else { return await fail(error) }
       let isUnusable = if case .durableSessionHostUnusable = error { true } else { false }
       let isMissing = await session.absence == .noHost
-      sayItRunsPlainly(because: error, isMissing: isUnusable && isMissing)
+      sayItRunsPlainly(because: error, isMissing: isUnusable && isMissing, wasThere: wasThere)
       mode.set(.plain)
       return await plain.run()
     }
@@ -349,12 +356,14 @@ final class DurableWork: LinkWork {
     await carry(session, welcome)
   }
 
-  private func sayItRunsPlainly(because error: AppError, isMissing: Bool) {
+  /// - Parameter wasThere: whether the host is known to have had `bridge-host`.
+  private func sayItRunsPlainly(because error: AppError, isMissing: Bool, wasThere: Bool) {
     let reason = PeerText.escaped(error.shownMessage())
     if isMissing, case .start(let spec, _) = wanted, let name = spec.name.map(SessionText.text) {
       // Who gives a name wants to return to it.
       return context.reporter.warn(
-        "\(context.host) has no bridge-host, so what runs now ends with its link, and "
+        "\(context.host) has no bridge-host\(wasThere ? Self.anyMore : ""), "
+          + "so what runs now ends with its link, and "
           + "\(PeerText.escaped(name, limit: StartRequest.longestName)) names nothing there: "
           + "`bridgectl install \(context.shownHost)` here changes that")
     }
@@ -362,6 +371,8 @@ final class DurableWork: LinkWork {
     plain.dropHint()
     context.reporter.warn("what runs now ends with its link: \(reason)")
   }
+
+  private static let anyMore = " any more (is its home directory on a disk that is away?)"
 
   /// Records what an attempt to start says of the host.
   private func remember(_ session: DurableSession, _ error: AppError) async {
@@ -380,7 +391,7 @@ final class DurableWork: LinkWork {
   /// Only where no bridge-host answered, or it declined before it started anything.
   private func mayRunPlainly(_ session: DurableSession, _ error: AppError) async -> Bool {
     guard case .start(_, isOptional: true) = target, Self.isDeclined(error),
-      state.withLock({ $0.gaveUp == nil })
+      state.withLock({ $0.gaveUp == nil }), !place.mayHaveStarted
     else { return false }
     return await !session.mayHaveStarted
   }
@@ -532,10 +543,22 @@ final class DurableWork: LinkWork {
     if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionReplaced = error { state.withLock { $0.fate = .replaced } }
     let wasAttached = state.withLock { $0.streams != nil }
-    if isOwn, !wasAttached, let id = found.current { context.sayWhichMayRun(id, error) }
+    let error =
+      wasAttached
+      ? SessionFailure.ofAttached(error)
+      : isOwn && place.mayHaveStarted
+        ? SessionFailure.unknownStart(error, host: context.settings.givenHost) : error
+    if isOwn, !wasAttached, let id = found.current ?? startedID {
+      context.sayWhichMayRun(id, error)
+    }
     let gaveUp = state.withLock { $0.gaveUp }
     if let gaveUp, gaveUp.error == error { return context.finish(.failure(gaveUp)) }
     context.fail(error, await state.withLock { $0.newest }?.lastRefusal)
+  }
+
+  /// The session that a search for one of its name may have started.
+  private var startedID: SessionID? {
+    if place.mayHaveStarted, case .start(let spec, _) = wanted { spec.session } else { nil }
   }
 
   // MARK: The user

@@ -129,7 +129,7 @@ struct RemoteSession: Sendable {
   }
 
   /// Whether output that has no reader any more is dropped. As with ssh(1) the command goes on to
-  /// its status; of one that prints on and on, which ssh has end by SIGPIPE, that is not waited for.
+  /// its status; one that prints on and on, which ssh has end by SIGPIPE, is not waited for.
   private func isDiscarded(_ count: Int) -> Bool {
     guard context.reporter.style.isSSH, case .success = context.outputEnding else { return false }
     return activity.withLock { activity in

@@ -244,6 +244,8 @@ private actor HostExchange {
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
   private var phase: Phase
+  /// What was asked to start a program, and whether that was done before.
+  private var start: (place: StartPlace, couldHaveStarted: Bool)?
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
 
@@ -345,7 +347,7 @@ private actor HostExchange {
     }
     guard let opening else { return }
     guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }
-    opening.place.enter(answer.places)
+    start = (opening.place, opening.place.enter(answer.places))
     phase = .begun(mayHaveStarted: true)
     try await channel.write(opening.bytes)
   }
@@ -416,6 +418,7 @@ private actor HostExchange {
     _ frame: Frame, _ session: SessionID?
   ) throws(AppError) -> Frame {
     guard case .refused(let refusal) = frame else { return frame }
+    if let start { start.place.decline(couldHaveStarted: start.couldHaveStarted) }
     throw SessionFailure.error(
       refusal, host: host, session: session ?? Identifier(high: 0, low: 0))
   }

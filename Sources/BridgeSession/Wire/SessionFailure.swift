@@ -146,6 +146,17 @@ package enum SessionFailure {
   /// There is no `bridge-host` where it is looked for.
   package static let notInstalled = "bridge-host is not installed"
 
+  /// The error of a session that was attached: `bridge-host` was there then, and installing another
+  /// one would not be its own.
+  package static func ofAttached(_ error: AppError) -> AppError {
+    guard case .durableSessionHostUnusable(let host, notInstalled) = error else { return error }
+    return .durableSessionHostUnusable(host: host, reason: gone)
+  }
+
+  private static let gone =
+    "bridge-host, which keeps this session, is not found there any more: is its home directory on "
+    + "a disk that is away? The session may still run"
+
   /// The one that is there is of another time.
   static let otherVersion = "its bridge-host speaks another version"
 

@@ -109,6 +109,10 @@ import Testing
     let other = SessionFailure.error(version, host: "h", session: session)
     #expect(CommandAdvice.row(for: other)?.command == "bridgectl install HOST")
     #expect(!helps("no programs may be executed in /tmp (noexec)"))
+    // It was there a moment ago, and keeps what runs.
+    let attached = SessionFailure.ofAttached(unusable(SessionFailure.notInstalled))
+    #expect("\(attached)".contains("is its home directory on a disk that is away?"))
+    #expect(CommandAdvice.row(for: attached)?.command == nil)
     let forced = SessionFailure.unanswered(
       status: 0, printed: Array("hello\n".utf8), hasBegun: false, host: "h")
     #expect(CommandAdvice.text(for: forced) == "`--durable=never` of `connect` does without it.")

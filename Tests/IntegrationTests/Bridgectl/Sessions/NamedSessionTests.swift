@@ -43,6 +43,24 @@ import Testing
     }
   }
 
+  /// The link breaks while the host is asked whether it has the session, and before and after that:
+  /// what is left of the answer says nothing of the host.
+  @Test func aLinkThatIsLostInTheSearchIsNoHostWithoutSessions() async throws {
+    try await withSessions { server, home, folder in
+      for count in stride(from: 1500, through: 5000, by: 250) {
+        let proxy = try await FaultProxy(to: server.port)
+        try await proxy.inject(.cut(after: count, .toServer), on: .next)
+        let outcome = try await home.run(
+          ["connect", "--name", "n\(count)"] + server.link(home, port: proxy.port)
+            + ["127.0.0.1", "--", "echo run >>\(home.file("ran")); exit 5"])
+        #expect(outcome.code == 5, "\(count): \(outcome.error)")
+        #expect(!outcome.error.contains("ends with its link"), "\(count): \(outcome.error)")
+        await proxy.stop()
+      }
+      #expect(home.read("ran") == String(repeating: "run\n", count: 15))
+    }
+  }
+
   /// The same command line does the same, whether it starts the session or finds it.
   @Test func theEndOfItsInputIsPassedOn() async throws {
     try await withSessions { server, home, folder in
