@@ -32,11 +32,11 @@ public struct BridgeCommand: AsyncParsableCommand {
       orSay: "no file descriptors left, not even to wait for an answer: raise `ulimit -n`")
     Signals.ignoreWriteSignals()
     TerminalModes.restoreOnFatalSignals()
-    if let start = SSHCommand.start(in: CommandLine.arguments) {
+    if let start = SSHCommand.start(in: LocalEnvironment.arguments) {
       requireThreads(or: ExitReport.failureOfSSH)
       await SSHCommand.run(from: start)
     }
-    var arguments = Array(CommandLine.arguments.dropFirst())
+    var arguments = Array(LocalEnvironment.arguments.dropFirst())
     do {
       if let number = LocalEnvironment.unreadableArgument {
         arguments = try readable(from: number)
@@ -80,7 +80,7 @@ public struct BridgeCommand: AsyncParsableCommand {
   private static func readable(from number: Int) throws -> [String] {
     let texts = LocalEnvironment.argumentBytes.dropFirst().compactMap { ArgumentBytes.text(of: $0) }
     guard texts.first == CopyCommand.configuration.commandName,
-      texts.count == CommandLine.arguments.count - 1
+      texts.count == LocalEnvironment.arguments.count - 1
     else {
       throw ValidationError(
         "Argument \(number) is not UTF-8: its bytes would be changed. Text in UTF-8, or a script "

@@ -1,4 +1,5 @@
 import BridgeErrors
+import BridgeTerminal
 import FoundationEssentials
 
 /// Where the `bridge-host` to install is looked for where none is named.
@@ -36,7 +37,7 @@ package struct HostProgramSearch: Sendable, Equatable {
   package static var own: HostProgramSearch {
     let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return HostProgramSearch(
-      executable: own ?? "", startedAs: CommandLine.arguments.first ?? "",
+      executable: own ?? "", startedAs: LocalEnvironment.arguments.first ?? "",
       path: ProcessInfo.processInfo.environment["PATH"] ?? "")
   }
 

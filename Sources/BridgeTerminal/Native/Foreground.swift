@@ -22,7 +22,7 @@ package enum Foreground {
   /// Gives this process the name of its program, by which pgrep and top find it: it was started as
   /// `/proc/self/exe`, and is called `exe` therefore.
   private static func takeName() {
-    guard let name = CommandLine.arguments.first?.split(separator: "/").last else { return }
+    guard let name = LocalEnvironment.arguments.first?.split(separator: "/").last else { return }
     // Of the process, not of the thread that writes it (proc(5)). The kernel cuts it.
     let file = unsafe open("/proc/self/comm", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }
@@ -48,7 +48,7 @@ package enum Foreground {
     _ = fcntl(pipe[0], F_SETFD, FD_CLOEXEC)
     _ = unsafe setenv(variable, "\(pipe[1])", 1)
     let program = ChildProgram(
-      CommandLine.arguments, path: "/proc/self/exe", signals: .inherited)
+      LocalEnvironment.arguments, path: "/proc/self/exe", signals: .inherited)
     // Before it starts: none may end this process and not that one.
     let signals = Signals()
     guard let child = try? program.start() else { Signals.exit(71) }

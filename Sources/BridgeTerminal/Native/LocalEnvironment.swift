@@ -46,27 +46,6 @@ package struct LocalEnvironment: Sendable {
       errorIsTerminal: isatty(2) == 1, hasTerminal: terminal >= 0)
   }
 
-  /// The first argument, from 1, that is not UTF-8: Swift replaces what it cannot decode, and
-  /// another command would run. Nil when all can be read.
-  package static var unreadableArgument: Int? {
-    let arguments = unsafe UnsafeBufferPointer(
-      start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-    return arguments.indices.dropFirst().first { index in
-      guard let argument = unsafe arguments[index] else { return false }
-      return unsafe String(validatingCString: argument) == nil
-    }
-  }
-
-  /// The bytes of each argument; the first one is the program's name.
-  package static var argumentBytes: [[UInt8]] {
-    let arguments = unsafe UnsafeBufferPointer(
-      start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-    return arguments.indices.map { index in
-      guard let argument = unsafe arguments[index] else { return [] }
-      return unsafe Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
-    }
-  }
-
   /// Opens what is closed of the standard descriptors, so that nothing of ours takes their numbers
   /// and gets what is meant for them. Call it first.
   package static func openStandardDescriptors() {

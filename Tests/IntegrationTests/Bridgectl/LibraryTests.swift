@@ -9,9 +9,16 @@ import Testing
   private static func reporting(
     _ version: String, in home: Home
   ) async throws -> [String: String] {
-    try home.write(
+    try await preloading(
       "const char *libssh2_version(int required) { (void)required; return \"\(version)\"; }\n",
-      to: "version.c")
+      in: home)
+  }
+
+  /// The environment with an object of the source `text` before all others.
+  private static func preloading(
+    _ text: String, in home: Home
+  ) async throws -> [String: String] {
+    try home.write(text, to: "version.c")
     let compiled = try await home.run(
       ["-shared", "-fPIC", "-o", home.file("version.so"), home.file("version.c")],
       program: "/usr/bin/cc")
@@ -46,6 +53,20 @@ import Testing
       let outcome = try await home.run(arguments, environment: environment)
       #expect(outcome.code == 0, "\(arguments): \(outcome.error)")
     }
+  }
+
+  /// As of libfaketime: that moves the environment.
+  @Test func anObjectThatSetsAVariableLeavesTheArguments() async throws {
+    let home = try Home()
+    let environment = try await Self.preloading(
+      """
+      #include <stdlib.h>
+      __attribute__((constructor)) static void set(void) { setenv("MOVED", "yes", 1); }
+
+      """, in: home)
+    let outcome = try await home.run(
+      ["connect", "-p", "1", "127.0.0.1", "", "é"], environment: environment)
+    #expect(outcome.code == 69, "\(outcome.text)\(outcome.error)")
   }
 
   @Test func anotherPatchIsNot() async throws {
