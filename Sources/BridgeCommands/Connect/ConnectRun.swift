@@ -188,7 +188,13 @@ struct ConnectRun<Work: LinkWork>: Sendable {
       }
     }
     await work.use(connection, generation)
-    await supervisor.setSwitching(work.losesNothing ? .free : .costly, for: id)
+    let isFree = work.losesNothing
+    await supervisor.setSwitching(isFree ? .free : .costly, for: id)
+    // A silent host on the way is left as soon as the last one would be. What is forwarded is on
+    // its way over the same one.
+    for hop in RunDialer.hops(of: settings) {
+      await supervisor.setSwitching(isFree && forwards == nil ? .free : .costly, for: hop.id)
+    }
   }
 
   /// As with ssh, what is forwarded outlives the shell or the command; the terminal is the user's

@@ -49,9 +49,15 @@ extension DurableWork {
       return state.session
     }
     guard let session, (try? await session.signal(.interrupt)) != nil else { return false }
-    if context.reporter.style.isTerminal {
-      let done = await session.isAttached ? "interrupted" : "Ctrl-C waits for the link"
-      context.reporter.log("bridgectl: \(done); Ctrl-C again leaves it running.")
+    switch (context.reporter.style.isTerminal, await session.isAttached) {
+    case (true, true):
+      context.reporter.log("bridgectl: interrupted; Ctrl-C again leaves it running.")
+    case (true, false):
+      context.reporter.log("bridgectl: Ctrl-C waits for the link; Ctrl-C again leaves it running.")
+    case (false, true): break
+    case (false, false):
+      context.reporter.log(
+        "bridgectl: the interrupt waits for the link; another one leaves the command running.")
     }
     return true
   }

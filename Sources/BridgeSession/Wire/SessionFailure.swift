@@ -94,13 +94,15 @@ package enum SessionFailure {
         ? "its account runs another program than it is asked for, which"
         : "the command that runs bridge-host"
       let mayBeDamaged = status == 0 ? text.isEmpty : status == nil || saysBroken(status)
-      reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(damaged)" : "")
+      reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(redirected)" : "")
     }
     return .durableSessionHostUnusable(host: host, reason: reason)
   }
 
   /// A cause that looks like several others.
   private static let damaged = "its bridge-host may be damaged: `bridgectl install` replaces it"
+  private static let redirected =
+    "a start-up file of the login may redirect the output of all that follows, or \(damaged)"
 
   /// Whether a command that did not answer ended as one whose program cannot be executed: it is
   /// there (126, sh(1)), or was killed for what it did (SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV).

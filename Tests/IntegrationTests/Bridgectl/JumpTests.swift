@@ -127,6 +127,29 @@ import Testing
     }
   }
 
+  /// What hangs on a silent hop is silent as well: that one is named, and left, and not the host.
+  @Test func aHopThatIsSilentIsLeftAndNamed() async throws {
+    try await withChain { servers, home, options in
+      let terminal = try Terminal()
+      var screen = try home.start(
+        options + ["-N", "--json", "--keepalive", "500ms", "third"], on: terminal)
+      let target = "ssh:127.0.0.1:\(servers[2].port)#1"
+      let hop = "ssh:127.0.0.1:\(servers[1].port)#jump2"
+      try await screen.see(#""event":"recovered","source":"\#(target)""#)
+      await servers[1].freeze()
+      try await screen.see(#""event":"failed","source":"\#(hop)""#)
+      try await screen.see(#""event":"failed","source":"\#(hop)""#)
+      await servers[1].thaw()
+      try await screen.see(#""event":"recovered","source":"\#(target)""#)
+      screen.signal(SIGINT)
+      #expect(await screen.end() == 130)
+      let dials = events(screen.transcript).filter {
+        $0["event"] as? String == "failed" && $0["phase"] as? String != "stream"
+      }
+      #expect(dials.allSatisfy { $0["source"] as? String == hop }, "\(dials)")
+    }
+  }
+
   /// Two accounts of one machine: the address alone does not say which was refused.
   @Test func theUserThatIsRefusedIsNamed() async throws {
     try await withChain { _, home, options in
