@@ -26,7 +26,12 @@ extension ByteChannel {
       group.addTask { await self.ending() }
       group.addTask {
         await clock.sleep(5000)
-        return Task.isCancelled ? .closed : .finished(status: nil)
+        // On a link that is silent the end may be on its way, or that of the link.
+        while !Task.isCancelled {
+          if await self.peerAnswers() { return .finished(status: nil) }
+          await clock.sleep(1000)
+        }
+        return .closed
       }
       defer { group.cancelAll() }
       return await group.next() ?? .closed

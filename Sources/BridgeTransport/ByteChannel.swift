@@ -30,9 +30,16 @@ public protocol ByteChannel: Sendable {
 
   /// Why it ended; waits until it has.
   func ending() async -> ByteChannelEnding
+
+  /// Whether the other side of the link answers now, whatever the program does: asked where a
+  /// channel has ended without a word of the program. True where that cannot be asked.
+  func peerAnswers() async -> Bool
 }
 
 extension ByteChannel {
   /// Sends nothing: each caller waits.
   public func post(_ bytes: () -> [UInt8]) -> Bool { false }
+
+  /// Takes it for one that answers.
+  public func peerAnswers() async -> Bool { true }
 }

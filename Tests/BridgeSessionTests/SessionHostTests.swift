@@ -5,6 +5,7 @@ import BridgeSSH
 import BridgeSessionProtocol
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Foundation
 import Testing
 
@@ -206,10 +207,31 @@ private struct ScriptedSource: ByteChannelSource {
     task.cancel()
     #expect(await task.value == .closed)
   }
+
+  /// Of a link that is silent the end of the program may be on its way, or that of the link.
+  @Test func aSilentLinkSaysNothingOfTheEnd() async {
+    let clock = ManualClock()
+    let channel = Unending(false, false, true)
+    async let ending = channel.ending(SessionClock(clock))
+    for _ in 0..<3 {
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .seconds(5))
+    }
+    #expect(await ending == .finished(status: nil))
+    #expect(channel.isAsked)
+  }
 }
 
 /// A channel whose program does not end.
-private struct Unending: ByteChannel {
+private final class Unending: ByteChannel {
+  private let answers: Mutex<[Bool]>
+
+  /// What is answered to the question whether the peer does.
+  init(_ answers: Bool...) { self.answers = Mutex(answers) }
+
+  var isAsked: Bool { answers.withLock(\.isEmpty) }
+
+  func peerAnswers() async -> Bool { answers.withLock { $0.removeFirst() } }
   func read() async throws(AppError) -> [UInt8]? { nil }
   func write(_ bytes: [UInt8]) async throws(AppError) {}
   func finish() async throws(AppError) {}
@@ -217,6 +239,7 @@ private struct Unending: ByteChannel {
 
   func ending() async -> ByteChannelEnding {
     // The end of the wait comes first.
+    while !Task.isCancelled { await Task.yield() }
     for _ in 0..<1000 { await Task.yield() }
     return .closed
   }

@@ -20,6 +20,10 @@ struct SSHByteChannel: ByteChannel {
 
   func close() async { await channel.close() }
 
+  func peerAnswers() async -> Bool {
+    (try? await connection.probe(within: .seconds(5))) != nil
+  }
+
   func ending() async -> ByteChannelEnding {
     do throws(AppError) {
       switch try await channel.exitStatus() {

@@ -79,5 +79,7 @@ final class PacedChannel: ByteChannel {
 
   func close() async { await channel.close() }
 
+  func peerAnswers() async -> Bool { await channel.peerAnswers() }
+
   func ending() async -> ByteChannelEnding { await channel.ending() }
 }

@@ -93,6 +93,8 @@ package actor PlainChannel: ByteChannel {
 
   package func close() async { await channel.close() }
 
+  package func peerAnswers() async -> Bool { await channel.peerAnswers() }
+
   package func ending() async -> ByteChannelEnding { await channel.ending() }
 
   /// One at a time: requests and data go in order.

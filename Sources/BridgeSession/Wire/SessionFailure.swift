@@ -94,7 +94,8 @@ package enum SessionFailure {
         ? "its account runs another program than it is asked for, which"
         : "the command that runs bridge-host"
       let mayBeDamaged = status == 0 ? text.isEmpty : status == nil || saysBroken(status)
-      reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(redirected)" : "")
+      let cause = saysBroken(status) || !text.isEmpty ? damaged : redirected
+      reason = "\(subject) ended \(end)\(said)" + (mayBeDamaged ? "; \(cause)" : "")
     }
     return .durableSessionHostUnusable(host: host, reason: reason)
   }
