@@ -32,8 +32,8 @@ struct RemoteSession: Sendable {
     var chunks = 0
     /// How many of them are being written.
     var writing = 0
-    /// How many bytes were dropped.
-    var discarded = 0
+    /// Since when output is dropped, and how many bytes were.
+    var discarded: (since: ContinuousClock.Instant, count: Int)?
   }
 
   private enum Step: Sendable {
@@ -129,16 +129,19 @@ struct RemoteSession: Sendable {
   }
 
   /// Whether output that has no reader any more is dropped. As with ssh(1) the command goes on to
-  /// its status; one that prints on and on, which ssh has end by SIGPIPE, is not waited for.
+  /// its status: what it has printed by then is on its way. One that prints on is not waited for:
+  /// ssh has it end by SIGPIPE.
   private func isDiscarded(_ count: Int) -> Bool {
     guard context.reporter.style.isSSH, case .success = context.outputEnding else { return false }
     return activity.withLock { activity in
-      activity.discarded += count
-      return activity.discarded <= Self.mostDiscarded
+      let (since, before) = activity.discarded ?? (.now, 0)
+      activity.discarded = (since, before + count)
+      return before + count <= Self.mostDiscarded && .now - since <= Self.discardTime
     }
   }
 
   private static let mostDiscarded = 4 << 20
+  private static let discardTime = Duration.seconds(1)
 
   private func carryErrors() async -> Step {
     // A closed standard error means no output is wanted there; the command continues.

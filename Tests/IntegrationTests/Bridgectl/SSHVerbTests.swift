@@ -15,7 +15,10 @@ import Testing
   }
 
   /// As with ssh the command goes on; of one that prints on and on the end is not waited for.
-  @Test(arguments: [("sleep 0.2; seq 1000; sleep 0.2; exit 3", 3), ("yes", 255)])
+  @Test(arguments: [
+    ("sleep 0.2; seq 1000; sleep 1.2; exit 3", 3), ("yes", 255),
+    ("while echo more; do sleep 0.2; done", 255),
+  ])
   func ofSSHAClosedOutputLeavesTheStatus(_ command: String, _ code: Int32) async throws {
     try await withSSH { _, home in
       let ends = try ClosedPipe()
