@@ -72,7 +72,6 @@ package struct EscapeParser: Sendable, Equatable {
     var plain: [UInt8] = []
     var rest = bytes[...]
     while let byte = rest.first {
-      paste.see(rest)
       if !paste.isOpen, let length = TerminalReport.length(at: rest) {
         if !plain.isEmpty { tokens.append(.bytes(plain)) }
         plain = []
@@ -80,6 +79,7 @@ package struct EscapeParser: Sendable, Equatable {
         rest = rest.dropFirst(length)
         continue
       }
+      paste.see(byte)
       if let move = arrow(at: rest) {
         if !plain.isEmpty { tokens.append(.bytes(plain)) }
         plain = []
@@ -147,27 +147,5 @@ package struct EscapeParser: Sendable, Equatable {
     case _ where canMove && Self.moves.contains(byte): .move(byte)
     case _: nil
     }
-  }
-}
-
-/// Text that is pasted (bracketed paste, xterm's ctlseqs) and may hold anything.
-private struct Paste: Sendable, Equatable {
-  private static let beginning = Array("\u{1B}[200~".utf8)
-  private static let end = Array("\u{1B}[201~".utf8)
-
-  /// How many bytes of its end came; nil where nothing is pasted.
-  private var ended: Int?
-
-  var isOpen: Bool { ended != nil }
-
-  /// Looks at the first byte of what comes: the end of a long text is read in two pieces.
-  mutating func see(_ bytes: ArraySlice<UInt8>) {
-    guard let ended else {
-      if bytes.starts(with: Self.beginning) { self.ended = 0 }
-      return
-    }
-    let isNext = bytes.first == Self.end[ended]
-    let count = isNext ? ended + 1 : bytes.first == Self.end[0] ? 1 : 0
-    self.ended = count == Self.end.count ? nil : count
   }
 }

@@ -15,12 +15,17 @@ package final class Outbox: Sendable {
     case all
   }
 
-  private struct State {
+  fileprivate struct State {
     var bytes: [UInt8] = []
     /// What the terminal has sent by itself while something is held.
     var reports: [UInt8] = []
     var lost = 0
     var hold = Hold.nothing
+    /// Among all that was typed, and among what was taken.
+    var pasted = Paste()
+    var taken = Paste()
+    /// Whether the rest of what is pasted is dropped: its beginning was.
+    var isSkipping = false
     var heldLimit = Outbox.limit
     var isClosed = false
     var takers = WaitList<Void>()
@@ -57,9 +62,7 @@ package final class Outbox: Sendable {
     let (takers, isFull) = state.withLock { state in
       guard !state.isClosed else { return ([WaitList<Void>.Caller](), false) }
       let isHeld = state.hold != .nothing
-      let free = isHeld ? max(0, state.heldLimit - state.bytes.count) : bytes.count
-      state.bytes += bytes.prefix(free)
-      state.lost += max(0, bytes.count - free)
+      state.keep(bytes, limit: isHeld ? state.heldLimit : .max)
       guard !isHeld else { return ([], false) }
       return (state.takers.takeAll(), state.bytes.count >= Self.limit)
     }
@@ -87,6 +90,7 @@ package final class Outbox: Sendable {
         defer { state.reports = [] }
         guard state.hold == .nothing else { return (state.reports, [], false) }
         defer { state.bytes = [] }
+        for byte in state.bytes { state.taken.see(byte) }
         return (state.reports + state.bytes, state.givers.takeAll(), state.isClosed)
       }
       for giver in givers { giver.resume() }
@@ -113,10 +117,15 @@ package final class Outbox: Sendable {
   /// - Parameter keepsReports: whether what the terminal has sent by itself goes on.
   package func drop(keepsReports: Bool = false) -> Int {
     let (count, waiters) = state.withLock { state in
-      defer { (state.bytes, state.lost, state.hold) = ([], 0, .nothing) }
-      if !keepsReports { state.reports = [] }
-      let takers = state.reports.isEmpty ? [] : state.takers.takeAll()
-      return (state.bytes.count + state.lost, takers + state.givers.takeAll())
+      let count = state.bytes.count + state.lost
+      (state.bytes, state.lost, state.hold) = ([], 0, .nothing)
+      if keepsReports {
+        state.endPaste()
+      } else {
+        (state.reports, state.pasted, state.taken, state.isSkipping) = ([], Paste(), Paste(), false)
+      }
+      let isEmpty = state.reports.isEmpty && state.bytes.isEmpty
+      return (count, (isEmpty ? [] : state.takers.takeAll()) + state.givers.takeAll())
     }
     for waiter in waiters { waiter.resume() }
     return count
@@ -147,5 +156,37 @@ package final class Outbox: Sendable {
     await state.wait(in: \.givers, canceled: ()) { state in
       state.bytes.count >= Self.limit && !state.isClosed && state.hold == .nothing ? nil : ()
     }
+  }
+}
+
+extension Outbox.State {
+  /// Adds typed bytes up to `limit`. What is pasted and does not fit ends there: a program that has
+  /// its beginning, and not its end, takes every key after it for text.
+  fileprivate mutating func keep(_ typed: [UInt8], limit: Int) {
+    for byte in typed {
+      let before = pasted
+      pasted.see(byte)
+      let goesOn = pasted.isOpen || before.isOpen || pasted.unfinished > max(1, before.unfinished)
+      if isSkipping, goesOn {
+        lost += 1
+      } else if bytes.count < limit {
+        bytes.append(byte)
+        isSkipping = false
+        continue
+      } else {
+        // What came of its beginning, or of its end, goes with the rest.
+        let unfinished = min(before.unfinished, bytes.count)
+        bytes.removeLast(unfinished)
+        lost += unfinished + 1
+        if before.isOpen { bytes += Paste.end }
+      }
+      isSkipping = pasted.isOpen || pasted.unfinished > 0
+    }
+  }
+
+  /// What was typed is dropped: the program gets the end of what it has the beginning of.
+  fileprivate mutating func endPaste() {
+    if taken.isOpen { bytes = Paste.end }
+    isSkipping = pasted.isOpen
   }
 }

@@ -62,6 +62,72 @@ import Testing
     #expect(await outbox.take() == nil)
   }
 
+  // MARK: What is pasted
+
+  private static let beginning = Array("\u{1B}[200~".utf8)
+  private static let end = Array("\u{1B}[201~".utf8)
+
+  /// A program that has the beginning of a paste and not its end takes each key for text: a shell
+  /// seems to be dead.
+  @Test func aPasteThatDoesNotFitEndsWhereItIsCut() async throws {
+    let typed = Array("a".utf8) + Self.beginning + Array("pasted".utf8) + Self.end
+    for limit in 0...typed.count {
+      for cut in 0...typed.count {
+        let outbox = Outbox()
+        outbox.limitHeld(to: limit)
+        outbox.hold(.all)
+        await outbox.append(Array(typed[..<cut]))
+        await outbox.append(Array(typed[cut...]))
+        outbox.hold(.nothing)
+        await outbox.append(Array("x".utf8))
+        let sent = try #require(await outbox.take())
+        let text = String(decoding: sent, as: UTF8.self)
+        let place = "\(limit) \(cut): \(text.debugDescription)"
+        #expect(text.contains(/\A(a(\x{1B}\[200~[a-z]*\x{1B}\[201~)?)?x\z/), "\(place)")
+        let added = text.contains("\u{1B}") && limit < typed.count ? Self.end.count : 0
+        #expect(sent.count - 1 - added + outbox.takeLost() == typed.count, "\(place)")
+      }
+    }
+  }
+
+  /// The link is back in the middle of it: the rest would be typed, line for line.
+  @Test func theRestOfACutPasteIsNotTyped() async {
+    let outbox = Outbox()
+    outbox.limitHeld(to: 8)
+    outbox.hold(.all)
+    await outbox.append(Self.beginning + Array("pasted\n".utf8))
+    outbox.hold(.nothing)
+    #expect(await outbox.take() == Self.beginning + Array("pa".utf8) + Self.end)
+    await outbox.append(Array("rm -r x\n".utf8) + Self.end + Array("ls".utf8))
+    #expect(await outbox.take() == Array("ls".utf8))
+  }
+
+  /// The Esc key does not fit; that it began no paste is known with the next key.
+  @Test func aKeyBehindALostOneIsNone() async {
+    let outbox = Outbox()
+    outbox.limitHeld(to: 1)
+    outbox.hold(.all)
+    await outbox.append(Array("a\u{1B}".utf8))
+    outbox.hold(.nothing)
+    await outbox.append(Array("ls".utf8))
+    #expect(await outbox.take() == Array("als".utf8))
+    #expect(outbox.takeLost() == 1)
+  }
+
+  /// Its beginning was sent before the link was lost.
+  @Test(arguments: [true, false])
+  func aPasteWhoseBeginningWasSentEnds(isWhole: Bool) async {
+    let outbox = Outbox()
+    await outbox.append(Self.beginning + Array("pas".utf8))
+    #expect(await outbox.take() == Self.beginning + Array("pas".utf8))
+    outbox.hold(.all)
+    await outbox.append(Array("ted".utf8) + (isWhole ? Self.end : []))
+    _ = outbox.drop(keepsReports: true)
+    #expect(await outbox.take() == Self.end)
+    await outbox.append((isWhole ? [] : Array("more".utf8) + Self.end) + Array("ls".utf8))
+    #expect(await outbox.take() == Array("ls".utf8))
+  }
+
   @Test func aTakerThatWaitsHasAReportAtOnce() async throws {
     let executor = SeededExecutor(seed: 1)
     let outbox = Outbox()
