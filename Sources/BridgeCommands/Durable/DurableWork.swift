@@ -246,7 +246,7 @@ final class DurableWork: LinkWork {
         context.fail(error, nil)
         return nil
       }
-      if !isLost { await fail(error) }
+      if !isLost { await fail(error, over: connection) }
       return nil
     }
   }
@@ -537,7 +537,9 @@ final class DurableWork: LinkWork {
   private static let listLimit = Duration.seconds(1)
 
   /// How the run ends when the session is over for this client.
-  private func fail(_ error: AppError) async {
+  ///
+  /// - Parameter connection: the one that it failed over; nil for the newest.
+  private func fail(_ error: AppError, over connection: SSHConnection? = nil) async {
     mode.set(.durable)
     if case .durableSessionOutcomeUnknown = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
@@ -553,7 +555,8 @@ final class DurableWork: LinkWork {
     }
     let gaveUp = state.withLock { $0.gaveUp }
     if let gaveUp, gaveUp.error == error { return context.finish(.failure(gaveUp)) }
-    context.fail(error, await state.withLock { $0.newest }?.lastRefusal)
+    let refusing = connection ?? state.withLock { $0.newest }
+    context.fail(error, await refusing?.lastRefusal)
   }
 
   /// The session that a search for one of its name may have started.

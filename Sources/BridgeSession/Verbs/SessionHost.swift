@@ -244,8 +244,6 @@ private actor HostExchange {
   private let watching: Task<Void, Never>
   private var waiting: Task<Void, Never>?
   private var phase: Phase
-  /// What was asked to start a program, and whether that was done before.
-  private var start: (place: StartPlace, couldHaveStarted: Bool)?
   /// Whether an answer is whole with status 0 only; wait and kill also pass on how a program ended.
   private let isWhole: Bool
 
@@ -254,7 +252,14 @@ private actor HostExchange {
     /// may read it.
     case silent(Opening?)
     /// What begins the request was sent, once.
-    case begun(mayHaveStarted: Bool)
+    case begun(Start?)
+  }
+
+  /// A program may have been started.
+  private struct Start {
+    let place: StartPlace
+    /// Whether that was so before.
+    let couldHaveStarted: Bool
   }
 
   /// What starts a program.
@@ -337,7 +342,7 @@ private actor HostExchange {
   private func begin() async throws(AppError) {
     stopWaiting()
     guard case .silent(let opening) = phase else { return }
-    phase = .begun(mayHaveStarted: false)
+    phase = .begun(nil)
     switch verb {
     // A host that has answered all may be gone already.
     case .wait, .read(_, _, follows: true): try? await channel.write([HostAnswer.takes])
@@ -347,8 +352,8 @@ private actor HostExchange {
     }
     guard let opening else { return }
     guard opening.place.isAmong(answer.places) else { throw SessionFailure.otherPlace(host: host) }
-    start = (opening.place, opening.place.enter(answer.places))
-    phase = .begun(mayHaveStarted: true)
+    let couldHaveStarted = opening.place.enter(answer.places)
+    phase = .begun(Start(place: opening.place, couldHaveStarted: couldHaveStarted))
     try await channel.write(opening.bytes)
   }
 
@@ -368,7 +373,7 @@ private actor HostExchange {
   }
 
   func unreadable(_ error: AppError) -> AppError {
-    guard case .begun(mayHaveStarted: true) = phase else { return error }
+    guard case .begun(_?) = phase else { return error }
     return SessionFailure.unknownStart(error, host: host)
   }
 
@@ -418,7 +423,9 @@ private actor HostExchange {
     _ frame: Frame, _ session: SessionID?
   ) throws(AppError) -> Frame {
     guard case .refused(let refusal) = frame else { return frame }
-    if let start { start.place.decline(couldHaveStarted: start.couldHaveStarted) }
+    if case .begun(let start?) = phase {
+      start.place.decline(couldHaveStarted: start.couldHaveStarted)
+    }
     throw SessionFailure.error(
       refusal, host: host, session: session ?? Identifier(high: 0, low: 0))
   }
