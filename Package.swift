@@ -105,8 +105,8 @@ let package = Package(
     .executableTarget(
       name: "agent-session",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol",
-        "BridgeTransport", "Narration", "bridge-host",
+        "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeSSH", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeTransport", "Narration", "bridge-host",
       ], path: "Examples/agent-session"),
     linkExample("ssh-auth-failure"), linkExample("ssh-host-key-change"),
     linkExample("ssh-network-drop"), linkExample("retry-storm"), linkExample("severity-queue"),
@@ -242,9 +242,17 @@ let package = Package(
     .testTarget(
       name: "BridgeSessionTests",
       dependencies: [
-        "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery", "BridgeSSH",
-        "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision", "BridgeTestKit",
-        "BridgeTransport", "BridgeWaiting", "bridge-host",
+        "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeReactor", "BridgeRecovery",
+        "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision",
+        "BridgeTestKit", "BridgeTransport", "BridgeWaiting", "bridge-host",
+      ]),
+    .target(
+      name: "BridgeAgentHost",
+      dependencies: ["BridgeErrors", "BridgeSession", "BridgeSessionProtocol"]),
+    .testTarget(
+      name: "BridgeAgentHostTests",
+      dependencies: [
+        "BridgeAgentHost", "BridgeFaults", "BridgeSession", "BridgeSessionProtocol",
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

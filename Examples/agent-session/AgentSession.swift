@@ -44,9 +44,7 @@ enum AgentSession {
     let folder = URL(filePath: server.identityFile).deletingLastPathComponent()
     let answers = folder.appending(path: "answers").path
     let settings = folder.appending(path: "client.json").path
-    var generator = SplitMix64(seed: UInt64(Date.now.timeIntervalSince1970 * 1e6))
     try ApprovalState(
-      session: Identifier(using: &generator), client: Identifier(using: &generator),
       command: agent(writing: answers), user: server.user, identity: server.identityFile,
       port: proxy.port
     ).save(to: settings)

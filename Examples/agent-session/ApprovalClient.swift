@@ -1,3 +1,4 @@
+import BridgeAgentHost
 import BridgeErrors
 import BridgeSSH
 import BridgeSession
@@ -7,28 +8,23 @@ import Foundation
 
 /// What the client keeps beside its own data: enough to go on after its death at any point.
 struct ApprovalState: Codable {
-  private var sessionID: String
-  private var clientID: String
+  var session = SessionID.random()
+  var client = ClientID.random()
   var command: String
   var user: String
   var identity: String
   var port: Int
   /// So many answers were recorded.
-  var answered = 0
-  private var epoch: UInt64?
-  private var received: UInt64 = 0
-  private var written: UInt64 = 0
-  private var lease: UInt64 = 0
+  private(set) var answered = 0
+  /// The requests that were answered.
+  private(set) var seen: LinePoint?
+  /// How far answers were written, with the newest one.
+  private var input: InputPoint?
   /// The newest answer, recorded before it was written, and its offset.
   private(set) var pending: [UInt8] = []
   private(set) var offset: UInt64 = 0
 
-  init(
-    session: SessionID, client: ClientID, command: String, user: String, identity: String,
-    port: Int
-  ) {
-    sessionID = "\(session)"
-    clientID = "\(client)"
+  init(command: String, user: String, identity: String, port: Int) {
     self.command = command
     self.user = user
     self.identity = identity
@@ -44,20 +40,16 @@ struct ApprovalState: Codable {
     try JSONEncoder().encode(self).write(to: URL(filePath: path), options: .atomic)
   }
 
-  /// A request was seen, and this is its answer: where both end.
-  mutating func record(
-    _ answer: [UInt8], seen end: UInt64, _ resume: ResumePoint, _ input: InputPoint
-  ) {
-    (answered, epoch, received) = (answered + 1, resume.epoch, end)
-    (pending, offset) = (answer, input.written)
-    (written, lease) = (input.written + UInt64(answer.count), input.lease)
+  /// A request was seen, and this is its answer, to be written at `point`.
+  mutating func record(_ answer: [UInt8], seen: LinePoint, at point: InputPoint) {
+    answered += 1
+    self.seen = seen
+    (pending, offset) = (answer, point.written)
+    input = InputPoint(written: point.written + UInt64(answer.count), lease: point.lease)
   }
 
   /// The session, where the last life of the client left off.
-  var configuration: DurableSession.Configuration? {
-    guard let session = Identifier(text: sessionID), let client = Identifier(text: clientID) else {
-      return nil
-    }
+  var configuration: DurableSession.Configuration {
     var spec = SessionSpec(session: session)
     spec.command = Array(command.utf8)
     var configuration = DurableSession.Configuration(
@@ -65,10 +57,11 @@ struct ApprovalState: Codable {
     configuration.program =
       URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "bridge-host").path
-    guard let epoch else { return configuration }
-    configuration.start = nil
-    configuration.resume = ResumePoint(epoch: epoch, received: received)
-    configuration.input = InputPoint(written: written, lease: lease)
+    if let seen {
+      configuration.start = nil
+      configuration.resume = seen.output
+      configuration.input = input
+    }
     return configuration
   }
 }
@@ -87,31 +80,22 @@ enum ApprovalClient {
 
   private static func answerAll(_ settings: String) async throws -> Int32 {
     var state = try ApprovalState(at: settings)
-    guard let configuration = state.configuration else { return 64 }
     let dialer = ApprovalDialer(state)
-    let session = DurableSession(configuration) { command, _ throws(AppError) in
+    let session = DurableSession(state.configuration) { command, _ throws(AppError) in
       try await dialer.channel(running: command)
     }
     _ = try await session.attach()
     // Whether the last life's answer arrived is the host's to know: it is dropped there if it did.
     if !state.pending.isEmpty { try await session.write(state.pending, at: state.offset) }
-    var line: [UInt8] = []
-    for try await chunk in session.output {
-      guard case .bytes(let bytes, _) = chunk.content else { return 74 }
-      for (index, byte) in bytes.enumerated() {
-        line.append(byte)
-        guard byte == UInt8(ascii: "\n") else { continue }
-        let answer = try Self.answer(to: line)
-        line = []
-        guard let resume = await session.resumePoint, let input = await session.inputPoint else {
-          return 70
-        }
-        let end = chunk.offset + UInt64(index) + 1
-        state.record(answer, seen: end, resume, input)
-        try state.save(to: settings)
-        try await session.write(answer, at: state.offset)
-        await session.commit(through: end)
-      }
+    let lines = session.lines(after: state.seen)
+    for try await element in lines.json(as: Request.self) {
+      guard case .value(let request, let line) = element,
+        let seen = await lines.point(after: line), let input = await session.inputPoint
+      else { return 74 }
+      let answer = Array("{\"answer\":\(request.request)}\n".utf8)
+      state.record(answer, seen: seen, at: input)
+      try state.save(to: settings)
+      try await session.write(answer, at: state.offset)
     }
     let end = try await session.exitStatus()
     await session.close()
@@ -120,11 +104,6 @@ enum ApprovalClient {
   }
 
   private struct Request: Decodable { var request: Int }
-
-  private static func answer(to line: [UInt8]) throws -> [UInt8] {
-    let request = try JSONDecoder().decode(Request.self, from: Data(line))
-    return Array("{\"answer\":\(request.request)}\n".utf8)
-  }
 }
 
 /// Dials again whenever the session asks for a channel and the link is gone.

@@ -51,6 +51,20 @@ extension DurableSession {
 
   private static var partSize: Int { 64 << 10 }
 
+  /// Writes to the program, and returns once its pipe or its terminal has all of it: the offset
+  /// after the last byte. What a canceled call had kept is sent.
+  ///
+  /// - Parameter offset: where it begins; nil for the end of what was written.
+  /// - Throws: as `write`, and `sshConnectionFailed` when the program ended before it was taken.
+  @discardableResult
+  public func deliver(
+    _ bytes: [UInt8], at offset: UInt64? = nil
+  ) async throws(AppError) -> UInt64 {
+    let end = try await write(bytes, at: offset)
+    try await inputTaken(through: end)
+    return end
+  }
+
   /// Ends the program's input after all that was written.
   ///
   /// - Throws: as `write`.

@@ -44,6 +44,13 @@ public actor SessionLinks<Link: Connection & ByteChannelSource> {
     }
   }
 
+  /// A session over these links: attached with the one in use, and again with each later one.
+  public nonisolated func session(_ configuration: DurableSession.Configuration) -> DurableSession {
+    DurableSession(configuration) { command, _ throws(AppError) in
+      try await self.channel(running: command)
+    }
+  }
+
   /// The newest link, where that is a later one than of `generation`; else the next one.
   ///
   /// - Throws: what was given to `fail`; `cancelled`.

@@ -3,6 +3,7 @@ import BridgeSession
 import BridgeSessionProtocol
 import BridgeTestKit
 import BridgeTransport
+import BridgeWaiting
 import Testing
 
 /// What an application writes to a session: in order, within a window, and at once if possible.
@@ -30,6 +31,34 @@ import Testing
     }
     #expect(try await writing.value == size)
     try await session.inputTaken(through: size)
+    await session.detach()
+  }
+
+  @Test func whatIsDeliveredWasTaken() async throws {
+    let (session, channel) = try await attached()
+    let isDelivered = Mutex(false)
+    let delivering = Task {
+      let end = try await session.deliver([1, 2, 3])
+      isDelivered.withLock { $0 = true }
+      return end
+    }
+    try await channel.waitForInput(through: 3)
+    channel.send(.acknowledge(through: 2, settled: 0))
+    try await eventually { await session.inputTaken == 2 }
+    #expect(!isDelivered.withLock { $0 })
+    channel.send(.acknowledge(through: 3, settled: 0))
+    #expect(try await delivering.value == 3)
+    await session.detach()
+  }
+
+  @Test func whatAProgramThatEndedDidNotTakeIsNotDelivered() async throws {
+    let (session, channel) = try await attached()
+    async let error = failure { try await session.deliver([1, 2, 3]) }
+    try await channel.waitForInput(through: 3)
+    channel.send(.ended(at: 0, .exited(status: 0)))
+    #expect(
+      await error
+        == .sshConnectionFailed(host: "build", reason: "The program takes no more input."))
     await session.detach()
   }
 

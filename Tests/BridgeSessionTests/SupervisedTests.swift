@@ -31,9 +31,7 @@ import Testing
     var configuration = DurableSession.Configuration(
       host: "127.0.0.1", starting: spec, client: .fresh())
     configuration.program = SessionServer.program
-    return DurableSession(configuration) { command, _ throws(AppError) in
-      try await links.channel(running: command)
-    }
+    return links.session(configuration)
   }
 
   @Test func itIsSuspendedWithItsLinkAndAttachedAgainWithTheNext() async throws {
@@ -69,11 +67,7 @@ import Testing
 
   /// A session whose links the test makes.
   private func unattached(on links: SessionLinks<SSHConnection>) -> DurableSession {
-    DurableSession(
-      .init(host: "build", attachment: .init(session: .fresh(), client: .fresh()))
-    ) { command, _ throws(AppError) in
-      try await links.channel(running: command)
-    }
+    links.session(.init(host: "build", attachment: .init(session: .fresh(), client: .fresh())))
   }
 
   @Test func whatTheSupervisorGivesUpWithEndsIt() async throws {

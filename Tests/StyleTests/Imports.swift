@@ -120,6 +120,11 @@ struct ImportTable: Sendable {
       modules: [
         "BridgeErrors", "BridgeFiles", "BridgeSessionProtocol", "BridgeTransport", "BridgeWaiting",
       ], platform: []),
+    Row(
+      target: "BridgeAgentHost",
+      modules: [
+        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "FoundationEssentials",
+      ], platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]
   static let systemLibraries: Set = [

@@ -275,7 +275,7 @@ public struct ClientSession: Sendable {
 }
 
 /// How far an application wrote, kept over its own restart.
-public struct InputPoint: Sendable, Equatable {
+public struct InputPoint: Sendable, Hashable, Codable {
   /// The end of the input that the application recorded before it wrote it.
   public var written: UInt64
   /// The lease under which it wrote.

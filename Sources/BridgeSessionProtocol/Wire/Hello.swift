@@ -48,7 +48,7 @@ public struct WindowSize: Sendable, Equatable {
 }
 
 /// What a client has received of a session, kept over its own restart.
-public struct ResumePoint: Sendable, Equatable {
+public struct ResumePoint: Sendable, Hashable, Codable {
   /// The run of the session whose offsets these are.
   public var epoch: UInt64
   /// All output below was received.

@@ -16,6 +16,12 @@ public struct Identifier: Sendable, Hashable {
     self.init(high: generator.next(), low: generator.next())
   }
 
+  /// A random identifier of the system's generator.
+  public static func random() -> Identifier {
+    var generator = SystemRandomNumberGenerator()
+    return Identifier(using: &generator)
+  }
+
   /// Reads exactly 32 lower-case hexadecimal digits.
   public init?(text: some StringProtocol) {
     guard let bytes = Hexadecimal.bytes(text) else { return nil }
@@ -40,6 +46,26 @@ public struct Identifier: Sendable, Hashable {
 extension Identifier: CustomStringConvertible {
   /// 32 lower-case hexadecimal digits.
   public var description: String { Hexadecimal.text(bytes) }
+}
+
+extension Identifier: Codable {
+  /// Reads the 32 digits of its text.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let identifier = Identifier(text: text) else {
+      throw DecodingError.dataCorrupted(
+        .init(
+          codingPath: decoder.codingPath,
+          debugDescription: "An identifier has 32 lower-case hexadecimal digits."))
+    }
+    self = identifier
+  }
+
+  /// Writes its text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
 }
 
 /// The name of a session, chosen by the client before the first attempt to start it.

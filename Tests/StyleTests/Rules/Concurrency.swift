@@ -74,14 +74,19 @@ extension Rule {
       keeps: [
         library("let a = Int.random(in: 0..<3, using: &generator)"),
         test("let a = b.shuffled(using: &generator)"),
+        // An id must differ from all others; no decision depends on it.
+        library("let a = SessionID.random()"),
       ]
     ) { file in
       let draws = ["random", "shuffled", "shuffle", "randomElement"].flatMap { word in
         file.lines(of: [".", word, "("]) { index in
-          !file.contents(ofBracketAt: index + 2).contains { $0.text == "using" }
+          !["Identifier", "SessionID", "ClientID"].contains(file.token(at: index - 1))
+            && !file.contents(ofBracketAt: index + 2).contains { $0.text == "using" }
         }
       }
-      let isDefault = file.area == "Sources" && file.target == "BridgeCommands"
+      let isDefault =
+        file.area == "Sources"
+        && (file.target == "BridgeCommands" || file.name == "Identifier.swift")
       return draws + (isDefault ? [] : file.lines(of: ["SystemRandomNumberGenerator", "("]))
     },
     Rule(
