@@ -8,6 +8,8 @@ import BridgeWaiting
 final class AnswerWatch: Sendable {
   private struct State {
     var heard: Milliseconds
+    /// When it was run, without the time in which the link was silent.
+    var start: Milliseconds
     var isOver = false
     var isLate = false
   }
@@ -24,14 +26,13 @@ final class AnswerWatch: Sendable {
   static let greeting: Milliseconds = 1000
 
   private let clock: SessionClock
-  private let start: Milliseconds
   private let state: Mutex<State>
 
   /// A watch over a command that the server has accepted just now.
   init(_ clock: SessionClock, silence: Milliseconds = longSilence) {
     (self.clock, self.silence) = (clock, silence)
-    start = clock.now()
-    state = Mutex(State(heard: start))
+    let start = clock.now()
+    state = Mutex(State(heard: start, start: start))
   }
 
   /// The host said something.
@@ -46,22 +47,30 @@ final class AnswerWatch: Sendable {
   /// Whether no answer came in time.
   var isLate: Bool { state.withLock { $0.isLate } }
 
-  /// Closes `channel` where the time is over.
+  /// Closes `channel` where the time is over. A link that is silent says nothing of the host: its
+  /// time does not count.
   func run(closing channel: any ByteChannel) async {
     while !Task.isCancelled {
-      let (heard, isOver) = state.withLock { ($0.heard, $0.isOver) }
-      guard !isOver else { return }
-      let (now, due) = (clock.now(), min(heard + silence, start + max(silence, Self.total)))
+      let (seen, now) = (state.withLock { $0 }, clock.now())
+      guard !seen.isOver else { return }
+      let due = min(seen.heard + silence, seen.start + max(silence, Self.total))
       guard now >= due else {
         await clock.sleep(due - now)
         continue
       }
+      if await channel.waitsForPeer(clock) {
+        state.withLock { state in
+          state.start += clock.now() - state.heard
+          state.heard = clock.now()
+        }
+        continue
+      }
       let isLate = state.withLock { state in
-        if !state.isOver { state.isLate = true }
+        if !state.isOver, state.heard == seen.heard { state.isLate = true }
         return state.isLate
       }
-      if isLate { await channel.close() }
-      return
+      guard isLate else { continue }
+      return await channel.close()
     }
   }
 

@@ -10,7 +10,7 @@ extension DurableSession {
     var progress = AttachProgress()
     var last: ByteChannelEnding?
     do throws(AppError) {
-      try requireFit()
+      if let spec = configuration.start { try SessionFailure.requireFit(spec) }
       while !isLeaving {
         let command = nextCommand()
         let channel = try await nextChannel(command.text, last)
@@ -23,17 +23,6 @@ extension DurableSession {
       failure = isLeaving ? nil : error
     }
     finish()
-  }
-
-  /// A program whose command and environment fit into the frame that starts it.
-  private func requireFit() throws(AppError) {
-    guard let spec = configuration.start, spec.payload.count > Int(Limits.start) else { return }
-    throw .validationError(
-      field: "command",
-      message: """
-        The command and its environment are longer than \(Limits.start >> 10) KiB; send what is \
-        long as input.
-        """)
   }
 
   /// Attaches until the host has removed the session, or removes it no more.

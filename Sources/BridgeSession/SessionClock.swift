@@ -18,6 +18,25 @@ struct SessionClock: Sendable {
 }
 
 extension ByteChannel {
+  /// Returns when the host has had so much time, early in a canceled task. The time in which the
+  /// link is silent does not count: it says nothing of the host.
+  func hostHasHad(_ limit: Milliseconds, _ clock: SessionClock) async {
+    repeat {
+      await clock.sleep(limit)
+      guard !Task.isCancelled else { return }
+    } while await waitsForPeer(clock)
+  }
+
+  /// Returns whether the peer did not answer at once; waits until it does.
+  func waitsForPeer(_ clock: SessionClock) async -> Bool {
+    var hasWaited = false
+    while !Task.isCancelled, await !peerAnswers() {
+      hasWaited = true
+      await clock.sleep(1000)
+    }
+    return hasWaited
+  }
+
   /// The reason why it ended, once its bytes have. It does not wait for a peer that reports none:
   /// a program whose output a start-up file has redirected may wait for input. It is closed for a
   /// caller that is canceled, as by a lost link: nothing is known of the program.
@@ -27,11 +46,8 @@ extension ByteChannel {
       group.addTask {
         await clock.sleep(5000)
         // On a link that is silent the end may be on its way, or that of the link.
-        while !Task.isCancelled {
-          if await self.peerAnswers() { return .finished(status: nil) }
-          await clock.sleep(1000)
-        }
-        return .closed
+        _ = await self.waitsForPeer(clock)
+        return Task.isCancelled ? .closed : .finished(status: nil)
       }
       defer { group.cancelAll() }
       return await group.next() ?? .closed

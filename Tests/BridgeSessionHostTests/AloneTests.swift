@@ -73,6 +73,8 @@ import Testing
     try waitUntil { try bench.status(kept.session)?.hangsUpAt != nil }
     let time = try #require(try bench.status(kept.session)?.hangsUpAt)
     #expect((before + 3600...Machine.seconds + 3600).contains(time))
+    let now = try #require(try bench.status(kept.session)?.now)
+    #expect((before...Machine.seconds).contains(now))
     #expect(try bench.status(other.session)?.hangsUpAt == nil)
   }
 

@@ -3,6 +3,7 @@ import BridgeReactor
 import BridgeSession
 import BridgeSessionProtocol
 import BridgeTestKit
+import BridgeWaiting
 import Foundation
 import Testing
 
@@ -23,13 +24,25 @@ import Testing
   private func request(_ transfer: FileTransfer, answer: FileFrame?) async throws -> FileRequest {
     let command = transfer.command(usesTools: false)
     let channel = ScriptedChannel(command.text)
-    channel.send(
-      Array((command.marker + FileLimits.greeting).utf8) + (answer?.encoded ?? []))
+    channel.send(Array((command.marker + FileLimits.greeting).utf8))
+    let isOver = Mutex(false)
+    let carrying = Task {
+      defer { isOver.withLock { $0 = true } }
+      _ = try await transfer.carry(over: channel, command)
+    }
+    try await eventually {
+      try isOver.withLock { $0 } || Self.request(over: channel) != nil
+    }
+    channel.send(answer?.encoded ?? [])
     channel.hangUp()
-    _ = try await transfer.carry(over: channel, command)
+    try await carrying.value
+    return try #require(try Self.request(over: channel))
+  }
+
+  private static func request(over channel: ScriptedChannel) throws -> FileRequest? {
     var parser = FileFrameParser()
     parser.append(channel.sentBytes)
-    guard case .open(let request)? = try parser.next() else { throw AppError.cancelled }
+    guard case .open(let request)? = try parser.next() else { return nil }
     return request
   }
 

@@ -38,6 +38,35 @@ private struct ScriptedSource: ByteChannelSource {
     #expect(await failure { try await host.read(Self.id) { _ in true } } == missing)
   }
 
+  /// However it is started.
+  private func refusal(_ change: (inout SessionSpec) -> Void) async -> AppError? {
+    var spec = SessionSpec(session: Self.id)
+    change(&spec)
+    let started = spec
+    let host = ScriptedSource { _ in Issue.record("the host was asked") }.host()
+    let error = await failure { try await host.start(started) }
+    let session = ScriptedHost().session { $0.start = started }
+    #expect(await failure { try await session.attach() } == error)
+    return error
+  }
+
+  @Test func aCommandThatNoShellTakesIsNotSent() async {
+    let words =
+      "The command is longer than 128 KiB, which no shell takes; send what is long as input."
+    #expect(
+      await refusal { $0.command = [UInt8](repeating: 0x61, count: 131_072) }
+        == .validationError(field: "command", message: words))
+  }
+
+  @Test func anEnvironmentThatIsTooLongIsNotSent() async {
+    let words =
+      "The command and its environment are longer than 256 KiB; send what is long as input."
+    let variable = Array("A=".utf8) + [UInt8](repeating: 0x61, count: 30_000)
+    #expect(
+      await refusal { $0.environment = Array(repeating: variable, count: 9) }
+        == .validationError(field: "command", message: words))
+  }
+
   @Test func anAnswerThatIsCutOffIsNoAnswer() async throws {
     let frame = Frame.status(SessionStatus(session: Self.id, state: .ended)).encoded
     for count in [0, 5, frame.count - 1] {
@@ -218,6 +247,39 @@ private struct ScriptedSource: ByteChannelSource {
       clock.advance(by: .seconds(5))
     }
     #expect(await ending == .finished(status: nil))
+    #expect(channel.isAsked)
+  }
+
+  /// Nor does it say that the host has no answer: the time in which it is silent does not count.
+  @Test func aSilentLinkIsNoSilentHost() async {
+    let clock = ManualClock()
+    let channel = Unending(false, false, true, true)
+    let watch = AnswerWatch(SessionClock(clock), silence: 30_000)
+    async let run: Void = watch.run(closing: channel)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(30))
+    for _ in 0..<2 {
+      await clock.sleepers(atLeast: 1)
+      // The pause before the link is asked again.
+      clock.advance(by: .seconds(1))
+    }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(29))
+    #expect(!watch.isLate)
+    clock.advance(by: .seconds(1))
+    await run
+    #expect(watch.isLate && channel.isAsked)
+  }
+
+  @Test func theTimeOfAHostCountsOverALinkThatAnswers() async {
+    let clock = ManualClock()
+    let channel = Unending(false, true, true)
+    async let limit: Void = channel.hostHasHad(60_000, SessionClock(clock))
+    for pause in [60, 1, 60] {
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .seconds(pause))
+    }
+    await limit
     #expect(channel.isAsked)
   }
 }

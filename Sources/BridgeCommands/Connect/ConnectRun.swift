@@ -261,9 +261,10 @@ struct ConnectRun<Work: LinkWork>: Sendable {
     case .none: break
     case .failure where signal != nil && reporter.style.isSSH: break
     case .disconnected: context.logDisconnect()
-    case .failure(let failure):
+    case .failure(var failure):
       context.facts.withLock { $0.caseName = failure.error.caseName }
-      if let hop = settings.jumpHost(in: failure.context) { reporter.log("bridgectl: \(hop)") }
+      failure.jumpHost = settings.jumpHost(in: failure.context)
+      if let hop = failure.jumpHost { reporter.log("bridgectl: \(hop.words)") }
       reporter.fail(failure)
     }
     return ending.code

@@ -44,9 +44,8 @@ extension ConnectSettings {
     "\(user)@\(Endpoint(host: givenHost, port: endpoint.port))".lowercased()
   }
 
-  /// A sentence that names the jump host that a failure is about; nil where it is the host's, or no
-  /// host's.
-  func jumpHost(in failure: FailureContext?) -> String? {
+  /// The jump host that a failure is about; nil where it is the host's, or no host's.
+  func jumpHost(in failure: FailureContext?) -> CommandFailure.JumpHost? {
     guard let failure, !isMeant(by: failure),
       let index = jumps.firstIndex(where: { $0.isMeant(by: failure) })
     else { return nil }
@@ -54,7 +53,9 @@ extension ConnectSettings {
     let hop = jumps[index]
     let name = hop.givenHost == hop.endpoint.host ? "" : "\(hop.givenHost) "
     let address = name.isEmpty ? "\(hop.endpoint)" : "(\(hop.endpoint))"
-    return "jump host\(place) on the way to \(givenHost) failed: \(name)\(address)."
+    return CommandFailure.JumpHost(
+      login: "\(hop.user)@\(hop.givenHost)",
+      words: "jump host\(place) on the way to \(givenHost) failed: \(name)\(address).")
   }
 
   /// Whether `failure` is about this host, which it names as the user did.

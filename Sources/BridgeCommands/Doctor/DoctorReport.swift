@@ -127,7 +127,8 @@ package struct DoctorReport: Sendable {
     let error = failure.error
     let hint = [
       error.hintBelowMessage(in: failure.context),
-      CommandAdvice.text(for: error, in: failure.context), kind == .login ? admission : nil,
+      CommandAdvice.text(for: error, in: failure.context, ofJumpHost: site.isHop),
+      kind == .login ? admission : nil,
     ].compactMap(\.self).joined(separator: " ")
     var message = error.shownMessage(in: failure.context)
     if kind == .tls, let certificate { message += " It shows a certificate \(certificate.words)." }

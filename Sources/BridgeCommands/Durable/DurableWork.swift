@@ -495,8 +495,7 @@ final class DurableWork: LinkWork {
     let reporter = context.reporter
     if isOwn { context.warnOfMissingTerminal() }
     if let status = returned.current {
-      let now = WallClock.seconds
-      let age = SessionText.age(now > status.startedAt ? now - status.startedAt : 0)
+      let age = SessionText.age(of: status, now: WallClock.seconds)
       let name = status.name.map(SessionText.text) ?? ""
       reporter.log(
         "bridgectl: back in \(PeerText.escaped(name, limit: StartRequest.longestName)), which was "

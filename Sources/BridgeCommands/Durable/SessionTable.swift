@@ -65,7 +65,7 @@ package struct SessionTable: Sendable {
     return [
       String("\(status.session)".prefix(SessionText.shortID)), name ?? "-",
       status.shortState.words,
-      SessionText.age(now > status.startedAt ? now - status.startedAt : 0),
+      SessionText.age(of: status, now: now),
       SessionText.size(kept), "\(status.attached)",
       status.isRunning ? ends(status, now: now) : "-",
       SessionText.command(status),
@@ -74,6 +74,7 @@ package struct SessionTable: Sendable {
 
   /// What ends it without its user: a logout, or the time without a client.
   private static func ends(_ status: SessionStatus, now: UInt64) -> String {
+    let now = status.now ?? now
     if let end = status.hangsUpAt { return "in \(SessionText.wait(end > now ? end - now : 0))" }
     if status.survivesLogout == "yes" { return "-" }
     return status.survivesLogout.hasPrefix("unknown") ? "unknown" : "logout"

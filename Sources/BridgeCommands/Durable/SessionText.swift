@@ -109,12 +109,19 @@ package enum SessionText {
     }
     guard let newest = running.last else { return nil }
     let name = ConnectRequest.operand(label(newest))
-    let age = age(now > newest.startedAt ? now - newest.startedAt : 0)
+    let age = age(of: newest, now: now)
     let count =
       running.count == 1
       ? "another shell goes on there without a client, started \(age) ago"
       : "\(running.count) other shells go on there without a client, the newest started \(age) ago"
     return "\(count): `bridgectl attach \(host) \(name)` returns to it."
+  }
+
+  /// How long ago a session was started, by the host's clock where that is known; `now` is that of
+  /// this machine.
+  package static func age(of session: SessionStatus, now: UInt64) -> String {
+    let now = session.now ?? now
+    return age(now > session.startedAt ? now - session.startedAt : 0)
   }
 
   /// The sessions in the order in which they were started.

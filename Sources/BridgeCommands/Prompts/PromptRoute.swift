@@ -25,7 +25,9 @@ package enum PromptRoute: Sendable, Equatable {
   package static func choose(
     isBatch: Bool, hasTerminal: Bool, environment: [String: String]
   ) -> PromptRoute {
-    if isBatch { return .nowhere("--batch never prompts. Omit it, or use --password-fd.") }
+    if isBatch {
+      return .nowhere("Nothing is asked with --batch or BatchMode; --password-fd N gives it.")
+    }
     let program = environment["SSH_ASKPASS"].flatMap { $0.isEmpty ? nil : $0 }
     let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
     var mayRun = hasDisplay

@@ -123,7 +123,9 @@ struct Prompter: Sendable {
         defer { isExplained = true }
         return !isExplained
       }
-      if isFirst { reporter.log("\(question.dropLast(2)) is required. \(reason)") }
+      // ssh(1) says nothing, and its options are others.
+      let words = "\(question.dropLast(2)) is required. \(reason)"
+      if isFirst { reporter.style.isSSH ? reporter.detail(words) : reporter.log(words) }
       return nil
     }
   }

@@ -19,6 +19,11 @@ package enum CommandAdvice {
 
     package init(stringLiteral words: String) { self.init(words) }
 
+    /// The options that the sentence names.
+    fileprivate var options: Set<String> {
+      Set(words.matches(of: /`(--?[A-Za-z-]+)/).map { String($0.output.1) })
+    }
+
     /// Both in one line.
     package var text: String { words + (command.map { " `\($0)`." } ?? "") }
 
@@ -29,12 +34,26 @@ package enum CommandAdvice {
   }
 
   /// A sentence to add to the hint of a failure; nil where no option helps.
-  package static func text(for error: AppError, in context: FailureContext? = nil) -> String? {
-    row(for: error, in: context)?.text
+  package static func text(
+    for error: AppError, in context: FailureContext? = nil, ofJumpHost: Bool = false
+  ) -> String? {
+    row(for: error, in: context, ofJumpHost: ofJumpHost)?.text
   }
 
   /// The row of a failure; nil where no option helps.
-  package static func row(for error: AppError, in context: FailureContext? = nil) -> Row? {
+  ///
+  /// - Parameter ofJumpHost: whether it is one of a host on the way.
+  package static func row(
+    for error: AppError, in context: FailureContext? = nil, ofJumpHost: Bool = false
+  ) -> Row? {
+    let row = row(ofHost: error, in: context)
+    guard ofJumpHost, let options = row?.options, !options.isDisjoint(with: ofTheHostAlone) else {
+      return row
+    }
+    return toReachJumpHost
+  }
+
+  private static func row(ofHost error: AppError, in context: FailureContext?) -> Row? {
     // With a line that cannot be read the option would not help.
     if let context, context.kind == .hostKeyUnknown, context.detail != nil { return nil }
     if let context, context.proxy != nil { return ofProxy(context.kind) }
@@ -66,6 +85,14 @@ package enum CommandAdvice {
 
   package static let toInstall = Row(
     "`--durable=never` of `connect` does without it; this installs it:", "bridgectl install HOST")
+
+  /// What a jump host does not have of its host, as with ssh.
+  private static let ofTheHostAlone: Set<String> = ["-l", "-i", "-p", "-o"]
+
+  package static let toReachJumpHost: Row = """
+    `-l`, `-i`, `-p` and `-o` are not for a jump host: `-J USER@HOST:PORT` is, and what ssh_config \
+    has for its name (User, Port, IdentityFile).
+    """
 
   package static let ofLibraries = Row(
     "This prints the versions of bridgectl and its libraries:", "bridgectl version")

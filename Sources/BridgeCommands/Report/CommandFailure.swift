@@ -2,6 +2,19 @@ package import BridgeErrors
 
 /// An error that ends the program, with all that is known about it.
 package struct CommandFailure: Error, Equatable {
+  /// The host on the way that a failure is about.
+  package struct JumpHost: Sendable, Equatable {
+    /// Who logs in where: `user@host`, as the user named it.
+    package var login: String
+    /// A sentence with its place on the way.
+    package var words: String
+
+    package init(login: String, words: String) {
+      self.login = login
+      self.words = words
+    }
+  }
+
   /// The error.
   package var error: AppError
   /// The context of a connection's failure.
@@ -14,6 +27,8 @@ package struct CommandFailure: Error, Equatable {
   var isInFile = false
   /// What can be done, where that is known better than by the error and its context.
   package var remedy: CommandAdvice.Row?
+  /// The jump host that it is about; nil where it is about the host itself.
+  package var jumpHost: JumpHost?
   /// The exit code of the signal that ended it, where one did.
   var signal: Int32?
 

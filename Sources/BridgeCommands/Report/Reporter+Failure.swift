@@ -11,7 +11,10 @@ extension Reporter {
       return show(lines: SSHWords.lines(failure, login: style.login))
     }
     let remedy = failure.remedy ?? CommandAdvice.remedy(for: failure.error)
-    let advice = remedy ?? CommandAdvice.row(for: failure.error, in: failure.context)
+    let advice =
+      remedy
+      ?? CommandAdvice.row(
+        for: failure.error, in: failure.context, ofJumpHost: failure.jumpHost != nil)
     let row = advice?.of(style.target)
     show(
       lines: TerminalBanner.lastLines(

@@ -9,6 +9,8 @@ package enum SSHWords {
   package static func lines(_ failure: CommandFailure, login: String?) -> [String] {
     let cause = cause(failure)
     guard let context = failure.context else { return [cause] }
+    // A host on the way has an account of its own.
+    let login = failure.jumpHost?.login ?? login
     switch context.kind {
     case .hostKeyUnknown, .hostKeyChanged, .hostKeyRevoked, .hostKeyNewType:
       return [cause, "Host key verification failed."]

@@ -214,7 +214,7 @@ package actor FileTransfer {
   /// The host's end has its time until it says something: it may have to hash what is there of a
   /// file, or to count a tree.
   private func limitFirstAnswer(of channel: any ByteChannel) async {
-    await clock.sleep(answerLimit)
+    await channel.hostHasHad(answerLimit, clock)
     guard !Task.isCancelled, !isAnswered, !isOver else { return }
     isLate = true
     await channel.close()

@@ -53,7 +53,7 @@ package struct HostJoin: Sendable {
     await withTaskGroup(of: Result<Bool, AppError>?.self) { group in
       group.addTask { await exchange() }
       group.addTask { [clock] in
-        await clock.sleep(Self.answerLimit)
+        await channel.hostHasHad(Self.answerLimit, clock)
         guard !Task.isCancelled else { return nil }
         return .failure(.sshTimeout(seconds: Int(clamping: Self.answerLimit / 1000)))
       }

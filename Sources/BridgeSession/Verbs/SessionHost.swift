@@ -54,8 +54,9 @@ public struct SessionHost: Sendable {
 
   /// Starts a program and attaches to nothing; starting it again gives the same answer.
   ///
-  /// - Throws: `durableSessionConflict`, `durableSessionHostUnusable`, `fileWriteError`; what ended
-  ///   the link, after which it may have been started: start it again under the same id.
+  /// - Throws: `validationError` for a command or an environment that is too long;
+  ///   `durableSessionConflict`, `durableSessionHostUnusable`, `fileWriteError`; what ended the
+  ///   link, after which it may have been started: start it again under the same id.
   public func start(_ spec: SessionSpec) async throws(AppError) -> SessionStatus {
     try await start(spec, at: StartPlace())
   }
@@ -64,6 +65,7 @@ public struct SessionHost: Sendable {
   package func start(
     _ spec: SessionSpec, at place: StartPlace
   ) async throws(AppError) -> SessionStatus {
+    try SessionFailure.requireFit(spec)
     let opening = HostExchange.Opening(bytes: Frame.start(spec).encoded, place: place)
     var answer: SessionStatus?
     // What comes behind the answer may be of a program that a start-up file left running.

@@ -22,6 +22,24 @@ package enum SessionFailure {
     }
   }
 
+  /// Refuses a program that no host could start.
+  ///
+  /// - Throws: `validationError`.
+  package static func requireFit(_ spec: SessionSpec) throws(AppError) {
+    let problem: String
+    if let command = spec.command, command.count > longestArgument {
+      problem = "The command is longer than \((longestArgument + 1) >> 10) KiB, which no shell takes"
+    } else if spec.payload.count > Int(Limits.start) {
+      problem = "The command and its environment are longer than \(Limits.start >> 10) KiB"
+    } else {
+      return
+    }
+    throw .validationError(field: "command", message: "\(problem); send what is long as input.")
+  }
+
+  /// What Linux gives a program as one argument, without its end (execve(2), MAX_ARG_STRLEN).
+  private static let longestArgument = 131_071
+
   /// Another host than the one of the program answers, or one that does not have what it had.
   package static func otherPlace(host: String) -> AppError {
     .durableSessionOutcomeUnknown(

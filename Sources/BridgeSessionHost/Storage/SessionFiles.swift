@@ -212,6 +212,7 @@ struct SessionFiles {
     if let keep = spec.keep, status.state == .running, status.attached == 0, live.aloneSince > 0 {
       status.hangsUpAt = live.aloneSince &+ keep
     }
+    status.now = Machine.seconds
     status.startedAt = state.startedAt
     status.endedAt = state.endedAt
     status.survivesLogout = state.survivesLogout

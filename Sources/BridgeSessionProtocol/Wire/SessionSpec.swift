@@ -137,6 +137,9 @@ public struct SessionStatus: Sendable, Equatable {
   /// When the program is hung up unless a client attaches, in seconds since 1970; nil where it goes
   /// on without one, or has one.
   public var hangsUpAt: UInt64?
+  /// What the host's clock said, in seconds since 1970: the times above are of that clock. Nil
+  /// from an earlier version.
+  public var now: UInt64?
   /// "yes", or why the session ends at logout and the command that changes it, or why that is not
   /// known.
   public var survivesLogout = ""
@@ -167,6 +170,7 @@ public struct SessionStatus: Sendable, Equatable {
     startedAt = try fields.number("started") ?? 0
     endedAt = try fields.number("finished")
     hangsUpAt = try fields.number("hangup")
+    now = try fields.number("now")
     survivesLogout = try fields.text("logout") ?? ""
     memory = try fields.text("memory").flatMap(Memory.init)
     node = try fields.text("node")
@@ -189,6 +193,7 @@ public struct SessionStatus: Sendable, Equatable {
     fields.add("started", number: startedAt)
     fields.add("finished", number: endedAt)
     fields.add("hangup", number: hangsUpAt)
+    fields.add("now", number: now)
     fields.add("logout", text: survivesLogout.isEmpty ? nil : survivesLogout)
     fields.add("memory", text: memory?.rawValue)
     fields.add("node", text: node)

@@ -73,6 +73,18 @@ import Testing
     #expect(SessionTable.text([status], now: 170).contains("  in 7d  "))
   }
 
+  /// The clock of this machine may be wrong: both times are of the host's.
+  @Test func agesAndEndsAreOfTheClockOfTheHost() {
+    var status = Self.status(1, .running, "a")
+    status.startedAt = 1000
+    status.hangsUpAt = 1000 + 1800
+    status.now = 1000 + 600
+    for now: UInt64 in [0, 1600, 1_000_000] {
+      let table = SessionTable.text([status], now: now)
+      #expect(table.contains("  10m  ") && table.contains("  in 20m  "), "\(table)")
+    }
+  }
+
   @Test func aProgramThatWaitsOrRunsElsewhereIsNotJustRunning() {
     var status = Self.status(1, .running, "a")
     status.node = "node7"

@@ -35,7 +35,7 @@ import Testing
     let names = Self.names(of: dump.command)
     let rows =
       Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values)
-      + [CommandAdvice.toInstall, CommandAdvice.ofLibraries]
+      + [CommandAdvice.toInstall, CommandAdvice.toReachJumpHost, CommandAdvice.ofLibraries]
     for text in rows.map(\.text) {
       let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
       let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
@@ -49,6 +49,29 @@ import Testing
     #expect(cases.isSuperset(of: CommandAdvice.byCase.keys))
     let kinds = Set(FailureKind.allCases.map { "\($0)" })
     #expect(kinds.isSuperset(of: CommandAdvice.byKind.keys))
+  }
+
+  /// Options of the host alone do nothing for a host on the way.
+  @Test(
+    arguments: [
+      (.sshAuthenticationFailed(method: "publickey"), nil),
+      (.sshKeyInvalid(reason: "no"), nil), (.sshProtocolError(host: "h", detail: "no"), nil),
+      (.sshAlgorithmMismatch(host: "h", detail: "no"), nil),
+      (.sshConnectionFailed(host: "h", reason: "no"), .agentUnavailable),
+    ] as [(AppError, FailureKind?)])
+  func aJumpHostHasAnotherWay(_ error: AppError, kind: FailureKind?) {
+    let context = kind.map { FailureContext(kind: $0, phase: .authenticate, host: "h") }
+    let ofHost = CommandAdvice.row(for: error, in: context)
+    #expect(ofHost != nil && ofHost != CommandAdvice.toReachJumpHost)
+    #expect(
+      CommandAdvice.row(for: error, in: context, ofJumpHost: true) == CommandAdvice.toReachJumpHost)
+  }
+
+  @Test func whatHoldsForEachHostIsSaidOfAJumpHostToo() {
+    let error = AppError.sshHostKeyUnknown(host: "h", fingerprint: "f")
+    #expect(CommandAdvice.row(for: error, ofJumpHost: true) == CommandAdvice.row(for: error))
+    let late = AppError.sshTimeout(seconds: 1)
+    #expect(CommandAdvice.row(for: late, ofJumpHost: true) == CommandAdvice.row(for: late))
   }
 
   @Test func theKindOverrulesTheCase() {

@@ -40,6 +40,15 @@ import Testing
     #expect(changed.last == "Host key verification failed.")
   }
 
+  @Test func aJumpHostIsNamedWithItsAccount() {
+    var failure = CommandFailure(
+      error: .sshAuthenticationFailed(method: "publickey"),
+      context: FailureContext(kind: .authenticationRefused, phase: .authenticate, host: "hop"))
+    failure.jumpHost = .init(login: "you@hop", words: "It failed.")
+    #expect(
+      SSHWords.lines(failure, login: "me@box") == ["you@hop: Permission denied (publickey)."])
+  }
+
   @Test func elseTheyAreTheCauseAlone() {
     let words = lines(nil, .validationError(field: "Port", message: "It is none."))
     #expect(words.count == 1)

@@ -281,14 +281,20 @@ import Testing
     }
   }
 
-  @Test func aCommandThatIsTooLongIsNamed() async throws {
+  /// However it is started; the longest one runs.
+  @Test(arguments: [["connect"], ["connect", "--name", "long"], ["run", "--detach"]])
+  func aCommandThatIsTooLongIsNamed(verb: [String]) async throws {
     try await withSessions { server, home, folder in
-      let long = String(repeating: "a", count: 100_000)
-      let outcome = try await home.run(
-        ["connect"] + server.link(home) + ["127.0.0.1", "--", "true", long, long, long])
+      let long = String(repeating: "a", count: 131_072 - "true ".utf8.count)
+      let start = verb + server.link(home) + ["127.0.0.1", "--", "true"]
+      let outcome = try await home.run(start + [String(long.dropLast()), "a"])
       #expect(outcome.code == 64, "\(outcome.error)")
-      #expect(outcome.error.contains("longer than 256 KiB"), "\(outcome.error)")
+      #expect(outcome.error.contains("The command is longer than 128 KiB"), "\(outcome.error)")
+      #expect(!outcome.error.contains("start-up file"), "\(outcome.error)")
       #expect(folder.ids.isEmpty)
+      guard verb.count == 1 else { return }
+      let longest = try await home.run(start + [String(long.dropLast())])
+      #expect(longest.code == 0, "\(longest.error)")
     }
   }
 
