@@ -16,6 +16,7 @@ extension ConnectRun {
     let hops = RunDialer.hops(of: settings)
     let sides = RunLinks<Work.Link>.sides(of: id, count: work.sideLinks)
     var uses: [ConnectionID: LinkUse] = [:]
+    var silent = SilentHop()
     for await event in events {
       reporter.event(.link(event))
       let hop = hops.first { $0.id.description == event.source }
@@ -26,8 +27,13 @@ extension ConnectRun {
       if let pause = await pause(event.step, &uses[link, default: LinkUse()], number, forwards) {
         await supervisor.redial(link, after: pause)
       }
+      if let hop { silent.see(event.step, of: hop.index, at: context.clock.now) }
       let actions = context.facts.withLock { $0.see(event.step, of: place) }
-      for action in actions {
+      for var action in actions {
+        if case .giveUp(let failure) = action, hop?.index != silent.index {
+          let way = hops.map { ($0.settings.givenHost, $0.settings.endpoint) }
+          action = .giveUp(silent.failure(for: failure, at: context.clock.now, way))
+        }
         if number > 0 {
           await perform(action, ofSide: number)
         } else {

@@ -53,8 +53,12 @@ package struct LinkFacts: Sendable {
   /// Whether the run is ending at the user's request, or has nothing left to do.
   package var isOver = false
 
+  private let retriesFirstDial: Bool
+
   /// Nothing is known yet.
-  package init() {}
+  ///
+  /// - Parameter retriesFirstDial: whether a link that was never up is dialed again.
+  package init(retriesFirstDial: Bool = true) { self.retriesFirstDial = retriesFirstDial }
 
   /// Takes one step in; returns what is done about it, in order.
   package mutating func see(_ step: RecoveryEvent.Step, of place: Place) -> [Action] {
@@ -111,6 +115,9 @@ package struct LinkFacts: Sendable {
     case .suspected: return [.hold(true)]
     case .cleared: return [.hold(false)]
     case .gaveUp(let failure, _): return [.giveUp(CommandFailure(failure))]
+    case .classified where place == .hop && !wasUp && !retriesFirstDial:
+      // To the host it is the first dial, which fails with its way.
+      return failures.last.map { [.giveUp($0)] } ?? []
     case .becameHealthy, .classified, .waiting, .suspended, .resumed, .switched, .surfaced,
       .withdrawn, .lingered, .changed, .closed, .missed:
       return []

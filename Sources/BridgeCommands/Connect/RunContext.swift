@@ -28,7 +28,7 @@ struct RunContext: Sendable {
   let screen: OutputScreen?
   let view: LinkView
   let resizes = Resizes()
-  let facts = Mutex(LinkFacts())
+  let facts: Mutex<LinkFacts>
   let counters = Counters()
   /// How the run goes to the background, where it does.
   let detachment: Detachment?
@@ -64,6 +64,7 @@ struct RunContext: Sendable {
       keyboard: keyboard, reactor: reactor, clock: clock,
       isUnicode: local.isUnicode,
       retriesFirstDial: request.recovery.wait != nil)
+    facts = Mutex(LinkFacts(retriesFirstDial: request.recovery.wait != nil))
     let (endings, end) = AsyncStream.makeStream(
       of: Ending.self, bufferingPolicy: .bufferingOldest(1))
     (self.endings, self.end) = (endings, end)

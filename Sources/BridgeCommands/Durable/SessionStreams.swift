@@ -370,6 +370,9 @@ final class SessionStreams: Sendable {
         perform(gate.withLock { $0.suspend(at: .now) })
       case .inputDropped(let loss): report(loss)
       case .notice(let notice) where notice.code == .renamed: renamed(notice.text)
+      // A program that reads no more than it needs is none to be warned of: ssh says nothing.
+      case .notice(let notice) where notice.code == .inputClosed:
+        context.reporter.detail("bridgectl: \(PeerText.escaped(notice.text))")
       case .notice(let notice):
         notices += 1
         warn(of: notice, notices)

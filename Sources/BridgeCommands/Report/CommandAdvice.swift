@@ -76,6 +76,9 @@ package enum CommandAdvice {
       return Row(
         "Another key helps, or another value; this shows where it is set:", "bridgectl config HOST")
     }
+    if SessionFailure.isOfAnAccountWithoutShell(error) {
+      return "The account has no shell there; its administrator can give it one (chsh)."
+    }
     guard SessionFailure.isOfAStoppedKeeper(error) else { return nil }
     return """
       That process of the host is stopped, or its disk hangs. `kill -CONT` there wakes one that is \

@@ -18,7 +18,7 @@ package struct CommandFailure: Error, Equatable {
   /// The error.
   package var error: AppError
   /// The context of a connection's failure.
-  var context: FailureContext?
+  package var context: FailureContext?
   /// Whether a running shell or command was lost with the connection.
   var endsSession = false
   /// Whether messages were sent and may not have arrived, whatever ended the link.

@@ -159,6 +159,12 @@ package enum SessionFailure {
     return reason.hasPrefix("The keeper of ") && reason.hasSuffix("does not answer.")
   }
 
+  /// Whether the account runs nothing, as nologin(8) says: nothing that is installed there would.
+  package static func isOfAnAccountWithoutShell(_ error: AppError) -> Bool {
+    guard case .durableSessionHostUnusable(_, let reason) = error else { return false }
+    return reason.contains("This account is currently not available")
+  }
+
   /// Whether a command printed that there is no `bridge-host`.
   package static func saysMissing(_ printed: [UInt8]) -> Bool {
     String(decoding: printed, as: UTF8.self).trimmedLines.hasSuffix(HostCommand.missing)

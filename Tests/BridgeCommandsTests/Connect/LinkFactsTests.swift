@@ -123,6 +123,19 @@ import Testing
     #expect(facts.back == "The link is back after 35 ms (1 try).")
   }
 
+  /// With ssh, too, the first way to the host is the only one; with `--wait` it is made again.
+  @Test(arguments: [(false, false), (true, false), (false, true)])
+  func aWayThatIsLostBeforeTheHostWasReachedIsTheEnd(retries: Bool, wasUp: Bool) {
+    var facts = LinkFacts(retriesFirstDial: retries)
+    _ = facts.see(Self.recovered(isFirst: true), of: .hop)
+    if wasUp { _ = facts.see(Self.recovered(isFirst: true), of: .host) }
+    _ = facts.see(Self.failed, of: .hop)
+    let actions = facts.see(.classified(.reconnectSoon), of: .hop)
+    #expect(actions.contains(.giveUp(Self.failure)) == (!retries && !wasUp))
+    let ofHost = facts.see(.classified(.reconnectSoon), of: .host)
+    #expect(!ofHost.contains(.giveUp(Self.failure)))
+  }
+
   @Test func theTwoNewestFailuresAreKept() {
     var facts = LinkFacts()
     for number in 1...3 {

@@ -74,6 +74,15 @@ import Testing
     #expect(CommandAdvice.row(for: late, ofJumpHost: true) == CommandAdvice.row(for: late))
   }
 
+  @Test func anAccountWithoutAShellIsNotMendedByInstalling() throws {
+    let error = SessionFailure.unanswered(
+      status: 1, printed: Array("This account is currently not available.\n".utf8),
+      hasBegun: false, host: "h")
+    let row = try #require(CommandAdvice.remedy(for: error))
+    #expect(row.words.contains("has no shell") && !row.text.contains("install"))
+    #expect(!SessionFailure.isMendedByInstalling(error))
+  }
+
   @Test func theKindOverrulesTheCase() {
     let newType = FailureContext(kind: .hostKeyNewType, phase: .hostKey, host: "h")
     let unknown = AppError.sshHostKeyUnknown(host: "h", fingerprint: "f")

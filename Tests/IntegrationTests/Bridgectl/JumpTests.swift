@@ -127,6 +127,30 @@ import Testing
     }
   }
 
+  /// The first way to the host is the only one, as with ssh; with `--wait` it is made again.
+  @Test(arguments: [false, true])
+  func aHopThatIsLostBeforeTheHostWasReachedEndsTheRun(waits: Bool) async throws {
+    try await withChain { servers, home, options in
+      let terminal = try Terminal()
+      await servers[1].freeze()
+      var screen = try home.start(
+        options + (waits ? ["--wait"] : []) + ["-N", "--json", "third"], on: terminal)
+      let first = "ssh:127.0.0.1:\(servers[0].port)#jump1"
+      try await screen.see(#""event":"recovered","source":"\#(first)""#)
+      await servers[0].killSessions()
+      if waits {
+        try await screen.see(#""event":"recovered","source":"\#(first)""#)
+        screen.signal(SIGINT)
+        #expect(await screen.end() == 130)
+      } else {
+        #expect(await screen.end() == 69)
+        let error = events(screen.transcript).first { $0["event"] as? String == "error" }
+        #expect((error?["message"] as? String)?.hasPrefix("first: ") == true, "\(error ?? [:])")
+      }
+      await servers[1].thaw()
+    }
+  }
+
   /// What hangs on a silent hop is silent as well: that one is named, and left, and not the host.
   @Test func aHopThatIsSilentIsLeftAndNamed() async throws {
     try await withChain { servers, home, options in

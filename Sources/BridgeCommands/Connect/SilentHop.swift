@@ -1,0 +1,45 @@
+import BridgeErrors
+package import BridgeRecovery
+package import BridgeTransport
+
+/// The first host on the way that is silent now: nothing behind it has an answer in time either.
+package struct SilentHop: Sendable {
+  /// Its number, from 0.
+  package private(set) var index: Int?
+  private var since = ContinuousClock.now
+
+  /// None is.
+  package init() {}
+
+  /// Takes in a step of the link to the host with this number.
+  package mutating func see(
+    _ step: RecoveryEvent.Step, of hop: Int, at now: ContinuousClock.Instant
+  ) {
+    switch step {
+    case .suspected(let time) where index.map({ hop <= $0 }) ?? true:
+      (index, since) = (hop, now - time)
+    case .cleared, .recovered, .failed, .switched:
+      if index == hop { index = nil }
+    default: break
+    }
+  }
+
+  /// What a link behind it has failed by: the silence, where it had no answer in time.
+  ///
+  /// - Parameter hops: the hosts on the way, as the user named them and as they are reached.
+  package func failure(
+    for failure: CommandFailure, at now: ContinuousClock.Instant,
+    _ hops: [(name: String, endpoint: Endpoint)]
+  ) -> CommandFailure {
+    guard let index, hops.indices.contains(index), case .sshTimeout = failure.error else {
+      return failure
+    }
+    let hop = hops[index]
+    let seconds = Int((now - since) / .seconds(1))
+    return CommandFailure(
+      error: .sshTimeout(seconds: seconds),
+      context: FailureContext(
+        kind: .linkSilent, phase: .stream, host: hop.name, address: hop.endpoint.host,
+        port: hop.endpoint.port), endsSession: failure.endsSession)
+  }
+}

@@ -1,0 +1,57 @@
+import BridgeCommands
+import BridgeErrors
+import BridgeRecovery
+import BridgeTransport
+import Testing
+
+/// A host on the way that is silent, and what goes through it.
+@Suite struct SilentHopTests {
+  private static let way = [
+    (name: "j1", endpoint: Endpoint(host: "10.0.0.1", port: 22)),
+    (name: "j2", endpoint: Endpoint(host: "10.0.0.2", port: 2022)),
+  ]
+  private static let start = ContinuousClock.now
+  private static let late = CommandFailure(error: .sshTimeout(seconds: 10))
+  private static let suspected = RecoveryEvent.Step.suspected(silentFor: .seconds(5))
+
+  private static func blamed(
+    _ hop: SilentHop, _ failure: CommandFailure = late
+  ) -> CommandFailure {
+    hop.failure(for: failure, at: start + .seconds(5), way)
+  }
+
+  @Test func whatHadNoAnswerBehindItFailedByItsSilence() {
+    var hop = SilentHop()
+    hop.see(Self.suspected, of: 0, at: Self.start)
+    let failure = Self.blamed(hop)
+    #expect(failure.error == .sshTimeout(seconds: 10))
+    let context = failure.context
+    #expect(context?.kind == .linkSilent && context?.host == "j1")
+    #expect(context?.address == "10.0.0.1" && context?.port == 22)
+  }
+
+  @Test func theFirstOneIsNamed() {
+    var hop = SilentHop()
+    hop.see(Self.suspected, of: 1, at: Self.start)
+    hop.see(Self.suspected, of: 0, at: Self.start)
+    hop.see(Self.suspected, of: 1, at: Self.start)
+    #expect(hop.index == 0)
+  }
+
+  @Test func oneThatAnswersIsNotNamed() {
+    var hop = SilentHop()
+    #expect(Self.blamed(hop) == Self.late)
+    hop.see(Self.suspected, of: 0, at: Self.start)
+    hop.see(.cleared, of: 1, at: Self.start)
+    #expect(hop.index == 0)
+    hop.see(.cleared, of: 0, at: Self.start)
+    #expect(Self.blamed(hop) == Self.late)
+  }
+
+  @Test func anAnswerThatCameIsNoSilence() {
+    var hop = SilentHop()
+    hop.see(Self.suspected, of: 0, at: Self.start)
+    let refused = CommandFailure(error: .sshAuthenticationFailed(method: "publickey"))
+    #expect(Self.blamed(hop, refused) == refused)
+  }
+}
