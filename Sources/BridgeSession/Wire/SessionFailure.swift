@@ -28,7 +28,8 @@ package enum SessionFailure {
   package static func requireFit(_ spec: SessionSpec) throws(AppError) {
     let problem: String
     if let command = spec.command, command.count > longestArgument {
-      problem = "The command is longer than \((longestArgument + 1) >> 10) KiB, which no shell takes"
+      let limit = (longestArgument + 1) >> 10
+      problem = "The command is longer than \(limit) KiB, which no shell takes"
     } else if spec.payload.count > Int(Limits.start) {
       problem = "The command and its environment are longer than \(Limits.start >> 10) KiB"
     } else {

@@ -94,7 +94,9 @@ extension FailureRow {
   static let targetRefused = Self(
     "targetRefused", "The server could not reach the target of a forward.", .ssh,
     retry: .reconnectSoon, exit: .unreachable, cost: .neverSent,
-    remedy: "The host that forwards is up; check the name and the port as they are seen from there.")
+    remedy: """
+      The host that forwards is up; check the name and the port as they are seen from there.
+      """)
 
   static let outcomeUnknown = Self(
     "outcomeUnknown", "The connection ended before the outcome of a started command was known.",
