@@ -248,11 +248,15 @@ let package = Package(
       ]),
     .target(
       name: "BridgeAgentHost",
-      dependencies: ["BridgeErrors", "BridgeSession", "BridgeSessionProtocol"]),
+      dependencies: [
+        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "BridgeWaiting",
+        "BridgeWebSocket",
+      ]),
     .testTarget(
       name: "BridgeAgentHostTests",
       dependencies: [
-        "BridgeAgentHost", "BridgeFaults", "BridgeSession", "BridgeSessionProtocol",
+        "BridgeAgentHost", "BridgeErrors", "BridgeFaults", "BridgeSession",
+        "BridgeSessionProtocol", "BridgeTestKit", "BridgeWaiting", "BridgeWebSocket",
       ]),
     .executableTarget(name: "bridge-host", dependencies: ["BridgeSessionHost"]),
     .testTarget(

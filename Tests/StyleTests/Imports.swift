@@ -123,7 +123,8 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeAgentHost",
       modules: [
-        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "FoundationEssentials",
+        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "BridgeWaiting",
+        "BridgeWebSocket", "FoundationEssentials",
       ], platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]

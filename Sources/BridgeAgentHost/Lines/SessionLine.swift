@@ -34,6 +34,14 @@ public struct SessionLine: Sendable, Equatable {
     }
   }
 
+  /// The offset after its last byte, with the line feed.
+  public var end: UInt64 {
+    switch content {
+    case .line(_, let stream), .part(_, let stream, isLast: _): ends[stream].end
+    case .gap(let range): range.upperBound
+    }
+  }
+
   /// Its text, without a carriage return at its end; what is no UTF-8 is replaced. nil for a gap.
   public var text: String? {
     bytes.map { bytes in

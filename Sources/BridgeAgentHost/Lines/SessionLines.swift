@@ -31,7 +31,8 @@ public actor SessionLines: AsyncSequence {
 
   /// The session that is read.
   public nonisolated let session: DurableSession
-  private nonisolated let commits: Commits
+  /// When a line is committed.
+  public nonisolated let commits: Commits
   /// How far a former run of the application was; nil for the beginning.
   private nonisolated let start: LinePoint?
   private var splitter: LineSplitter

@@ -28,7 +28,7 @@ extension WebSocketConnection {
     }
   }
 
-  func awaitDelivery(within deadline: Duration) async throws(AppError) {
+  func awaitDelivery(within deadline: Duration?) async throws(AppError) {
     if let ending { throw AppError(webSocketFailure: ending) }
     var refusal: AppError?
     let outcome: Outcome<Void> = await wait(phase: .stream, within: deadline) {

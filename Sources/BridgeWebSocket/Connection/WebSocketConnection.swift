@@ -203,6 +203,15 @@ public actor WebSocketConnection: Connection {
     }
   }
 
+  /// The same without a deadline: for as long as the connection lives.
+  ///
+  /// - Throws: what ended the connection; `cancelled`.
+  public nonisolated func confirmDelivery() async throws(AppError) {
+    try await withTaskExecutorPreference(reactor) { () async throws(AppError) in
+      try await self.awaitDelivery(within: nil)
+    }
+  }
+
   /// Ends the connection in at most a second, with code 1000. Safe in every state, and again.
   public nonisolated func close() async {
     await close(code: CloseCode.normal)

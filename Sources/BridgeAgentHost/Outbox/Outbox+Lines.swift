@@ -1,0 +1,130 @@
+public import BridgeErrors
+import BridgeSession
+import BridgeSessionProtocol
+import BridgeWaiting
+
+extension SessionLine {
+  /// What names it within its session, also in another life of the application.
+  fileprivate var place: String {
+    switch content {
+    case .line(_, let stream): "\(stream.rawValue)-\(end)"
+    // The last part may have no bytes, and the end of the one before.
+    case .part(_, let stream, let isLast): "\(stream.rawValue)-\(end)-\(isLast ? "last" : "part")"
+    case .gap: "gap-\(end)"
+    }
+  }
+}
+
+/// Lines that were taken, in order, up to the one that has arrived.
+private final class TakenLines: Sendable {
+  /// A line and the number of its message; nil where none is sent for it.
+  typealias Taken = (number: Int?, line: SessionLine)
+
+  /// More than these wait for space.
+  private static let limit = 4096
+
+  private let state = Mutex((lines: ArraySlice<Taken>(), isOver: false))
+  private let changes = Changes()
+
+  /// Adds a line; waits while there are too many.
+  func append(_ line: Taken) async throws(AppError) {
+    let count = state.withLock { state in
+      state.lines.append(line)
+      return state.lines.count
+    }
+    changes.announce()
+    guard count >= Self.limit else { return }
+    while true {
+      let version = changes.version
+      guard state.withLock({ $0.lines.count >= Self.limit }) else { return }
+      try await changes.wait(after: version)
+    }
+  }
+
+  func finish() {
+    state.withLock { $0.isOver = true }
+    changes.announce()
+  }
+
+  /// The oldest line; nil after the last one.
+  func next() async throws(AppError) -> Taken? {
+    while true {
+      let version = changes.version
+      let (line, isOver) = state.withLock { ($0.lines.popFirst(), $0.isOver) }
+      if line != nil || isOver {
+        changes.announce()
+        return line
+      }
+      try await changes.wait(after: version)
+    }
+  }
+}
+
+extension Outbox {
+  /// Delivers lines in order, many at once, and commits each when it has arrived; returns after the
+  /// last one.
+  ///
+  /// The id of a message is the same after a restart of the application: the session, the stream
+  /// and the end of the line.
+  /// - Parameters:
+  ///   - lines: made with `commits: .whenCalled`: a line that is on its way has not arrived.
+  ///   - text: what is sent for a line; nil for nothing.
+  /// - Throws: why the session is over for this client; `validationError` for lines that commit by
+  ///   themselves; `cancelled`, also when the outbox is closed.
+  public func deliver(
+    _ lines: SessionLines, as text: @escaping @Sendable (SessionLine) -> String?
+  ) async throws(AppError) {
+    guard lines.commits == .whenCalled else {
+      throw .validationError(
+        field: "lines", message: "Lines that an outbox delivers are committed by it.")
+    }
+    let taken = TakenLines()
+    let result = await withTaskGroup(of: Result<Void, AppError>.self) { group in
+      group.addTask {
+        defer { taken.finish() }
+        return await Self.result { () async throws(AppError) in
+          try await self.takeAll(lines, as: text, into: taken)
+        }
+      }
+      group.addTask {
+        await Self.result { () async throws(AppError) in
+          while let (number, line) = try await taken.next() {
+            if let number { try await self.untilDelivered(number) }
+            await lines.commit(line)
+          }
+        }
+      }
+      var result = Result<Void, AppError>.success(())
+      for await one in group {
+        guard case .success = result, case .failure = one else { continue }
+        result = one
+        group.cancelAll()
+      }
+      return result
+    }
+    try result.get()
+  }
+
+  private func takeAll(
+    _ lines: SessionLines, as text: @Sendable (SessionLine) -> String?, into taken: TakenLines
+  ) async throws(AppError) {
+    let session = lines.session.configuration.attachment.session
+    for try await line in lines {
+      var number: Int?
+      if let text = text(line) {
+        number = try await take(OutboxMessage(id: "\(session)-\(line.place)", text: text))
+      }
+      try await taken.append((number, line))
+    }
+  }
+
+  private static func result(
+    _ body: () async throws(AppError) -> Void
+  ) async -> Result<Void, AppError> {
+    do throws(AppError) {
+      return .success(try await body())
+    } catch {
+      return .failure(error)
+    }
+  }
+}

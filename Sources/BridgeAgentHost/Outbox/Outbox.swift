@@ -1,0 +1,189 @@
+public import BridgeErrors
+public import BridgeWebSocket
+import BridgeSessionProtocol
+import BridgeWaiting
+import FoundationEssentials
+
+/// Delivers messages to a peer at least once and in order, over all the connections to it.
+///
+///     try await supervisor.add("chat", to: url.endpoint, onConnected: { socket in
+///       await outbox.carry(over: socket) { message in show(message) }
+///     }, make: { _ in WebSocketConnection(to: url) })
+///     try await outbox.deliver("hello")
+///
+/// There is no deadline: a message waits for as long as it takes until a link is there again, and
+/// the supervisor of the link says what is wrong meanwhile. Bounded: beyond `limit` bytes `deliver`
+/// waits for space before it takes a message.
+public actor Outbox {
+  private nonisolated let proof: OutboxProof
+  private nonisolated let limit: Int
+  private var queue = OutboxQueue()
+  private var isClosed = false
+  /// Counts the connections.
+  private var connections = 0
+  /// Callers that wait until a message has arrived, by its number.
+  private var arrivals: [Int: [Promise<Void>]] = [:]
+  /// The sender, the prover, and callers that wait for space.
+  private let changes = Changes()
+
+  /// An empty outbox.
+  ///
+  /// - Parameters:
+  ///   - proof: what proves that a message has arrived.
+  ///   - limit: how much may wait for its delivery, in bytes; one message may be longer.
+  public init(proof: OutboxProof = .pong, limit: Int = 1 << 20) {
+    (self.proof, self.limit) = (proof, limit)
+  }
+
+  // MARK: Messages
+
+  /// Delivers a message behind all that were given before; returns once it has arrived.
+  ///
+  /// A canceled call returns early; what the outbox has taken by then is delivered all the same.
+  /// - Parameter id: its name, by which the peer recognizes one that comes again; a random one
+  ///   unless the application has a better one, which is the same after its restart.
+  /// - Throws: `cancelled`, also when the outbox is closed.
+  public func deliver(_ text: String, id: String? = nil) async throws(AppError) {
+    let message = OutboxMessage(id: id ?? "\(Identifier.random())", text: text)
+    try await untilDelivered(try await take(message))
+  }
+
+  /// Waits for space, and takes a message; returns its number.
+  func take(_ message: OutboxMessage) async throws(AppError) -> Int {
+    while !isClosed {
+      guard queue.size >= limit else {
+        let number = queue.append(message)
+        changes.announce()
+        return number
+      }
+      try await changes.wait(after: changes.version)
+    }
+    throw .cancelled
+  }
+
+  func untilDelivered(_ number: Int) async throws(AppError) {
+    guard !queue.isDelivered(number) else { return }
+    guard !isClosed else { throw .cancelled }
+    let arrival = Promise<Void>()
+    arrivals[number, default: []].append(arrival)
+    await arrival.value { arrival.fulfill(()) }
+    guard queue.isDelivered(number) else { throw .cancelled }
+  }
+
+  /// Resumes the callers of messages that have arrived, and those that wait for space.
+  private func answer(_ numbers: some Sequence<Int>) {
+    for number in numbers {
+      for arrival in arrivals.removeValue(forKey: number) ?? [] { arrival.fulfill(()) }
+    }
+    changes.announce()
+  }
+
+  /// The messages that are not known to have arrived, in order.
+  public var undelivered: [OutboxMessage] { queue.undelivered }
+
+  /// Takes no more messages and ends all calls; returns the messages that are not known to have
+  /// arrived, for the next run of the application.
+  @discardableResult
+  public func close() -> [OutboxMessage] {
+    isClosed = true
+    connections += 1
+    answer(arrivals.keys.sorted())
+    return queue.undelivered
+  }
+
+  // MARK: Connections
+
+  /// Delivers over `connection` until that ends, or the calling task is canceled; the newest
+  /// connection counts.
+  ///
+  /// - Parameter receive: what the peer sends, but for acknowledgements, in order.
+  public func carry(
+    over connection: WebSocketConnection,
+    receive: @escaping @Sendable (WebSocketMessage) async -> Void = { _ in }
+  ) async {
+    guard !isClosed else { return }
+    connections += 1
+    let number = connections
+    queue.restart()
+    changes.announce()
+    await withTaskGroup { group in
+      group.addTask { await self.receiveAll(of: connection, receive) }
+      group.addTask { await self.sendAll(over: connection, number) }
+      if case .pong = proof { group.addTask { await self.proveAll(over: connection, number) } }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func receiveAll(
+    of connection: WebSocketConnection, _ receive: @Sendable (WebSocketMessage) async -> Void
+  ) async {
+    do throws(AppError) {
+      for try await message in connection.messages where !acknowledges(message) {
+        await receive(message)
+      }
+    } catch {
+      // The supervisor has the failure, and brings the next connection.
+    }
+  }
+
+  private func acknowledges(_ message: WebSocketMessage) -> Bool {
+    guard case .acknowledgement = proof, let id = Acknowledgement(message)?.ack else {
+      return false
+    }
+    if let number = queue.acknowledge(id) { answer([number]) }
+    return true
+  }
+
+  private func sendAll(over connection: WebSocketConnection, _ number: Int) async {
+    do throws(AppError) {
+      while number == connections {
+        guard let (place, message) = queue.begin() else {
+          try await changes.wait(after: changes.version)
+          continue
+        }
+        try await connection.send(text: text(of: message))
+        guard number == connections else { return }
+        queue.recordSent(place)
+        changes.announce()
+      }
+    } catch {
+      // Likewise.
+    }
+  }
+
+  private func proveAll(over connection: WebSocketConnection, _ number: Int) async {
+    do throws(AppError) {
+      while number == connections {
+        guard let end = queue.unproven else {
+          try await changes.wait(after: changes.version)
+          continue
+        }
+        try await connection.confirmDelivery()
+        guard number == connections else { return }
+        answer(queue.prove(below: end))
+      }
+    } catch {
+      // Likewise.
+    }
+  }
+
+  private func text(of message: OutboxMessage) -> String {
+    guard case .acknowledgement = proof else { return message.text }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(message) else { return message.text }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private struct Acknowledgement: Decodable {
+    var ack: String
+
+    init?(_ message: WebSocketMessage) {
+      guard case .text(let text) = message,
+        let read = try? JSONDecoder().decode(Self.self, from: Data(text.utf8))
+      else { return nil }
+      self = read
+    }
+  }
+}
