@@ -263,6 +263,9 @@ struct ConnectRun<Work: LinkWork>: Sendable {
     case .disconnected: context.logDisconnect()
     case .failure(var failure):
       context.facts.withLock { $0.caseName = failure.error.caseName }
+      if case .sshHostKeyUnknown = failure.error, prompter.hasRefusedKey {
+        failure.remedy = CommandAdvice.refusedKey
+      }
       failure.jumpHost = settings.jumpHost(in: failure.context)
       if let hop = failure.jumpHost { reporter.log("bridgectl: \(hop.words)") }
       reporter.fail(failure)

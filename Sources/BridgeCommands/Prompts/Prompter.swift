@@ -16,6 +16,7 @@ struct Prompter: Sendable {
   let memory = Mutex(AnswerMemory())
   private let givenSecret = Mutex(Secret?.none)
   private let isExplained = Mutex(false)
+  private let refusedKey = Mutex(false)
   /// The notices that were shown, and whose: a reconnect does not repeat them.
   private let notices = Mutex(Set<String>())
 
@@ -28,6 +29,9 @@ struct Prompter: Sendable {
 
   /// The secret of `--password-fd`: for a password, a passphrase, or one hidden question.
   var given: Secret? { givenSecret.withLock { $0 } }
+
+  /// Whether a person did not trust a host key.
+  var hasRefusedKey: Bool { refusedKey.withLock { $0 } }
 
   /// Answers with `secret` what would be asked for without echo, once an attempt.
   func give(_ secret: Secret?) { givenSecret.withLock { $0 = secret } }
@@ -100,7 +104,9 @@ struct Prompter: Sendable {
       let answer = String(decoding: bytes, as: UTF8.self)
       switch HostKeyAnswer(answer, fingerprint: question.fingerprint) {
       case .trust: return true
-      case .refuse: return false
+      case .refuse:
+        refusedKey.withLock { $0 = true }
+        return false
       case .unclear: text = "Type yes, no or the fingerprint: "
       }
     }

@@ -97,6 +97,12 @@ package enum CommandAdvice {
     has for its name (User, Port, IdentityFile).
     """
 
+  /// A person has said no: asking again is no advice.
+  package static let refusedKey: Row = """
+    You did not trust its key: no credential was sent, and nothing was saved. The administrator of \
+    the host has its fingerprint.
+    """
+
   package static let ofLibraries = Row(
     "This prints the versions of bridgectl and its libraries:", "bridgectl version")
 

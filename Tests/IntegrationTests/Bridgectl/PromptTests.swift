@@ -196,6 +196,23 @@ struct PasswordTests {
     }
   }
 
+  /// Asking again is no advice.
+  @Test func aKeyThatIsNotTrustedEndsTheRunInWords() async throws {
+    try await withAccount("password") { server, home in
+      let fresh = home.file("no_hosts_yet")
+      var screen = try home.start(
+        ["connect", "-p", "\(server.port)", "--known-hosts", fresh, "\(server.user)@127.0.0.1"],
+        on: try Terminal())
+      try await screen.see("Trust it? [yes/NO/fingerprint] ")
+      screen.type("no\r")
+      #expect(await screen.end() == 79)
+      let words = screen.transcript.replacing("\r\n", with: " ")
+      #expect(words.contains("You did not trust its key"), "\(words)")
+      #expect(!words.contains("--host-key ask"), "\(words)")
+      #expect(FileManager.default.fileExists(atPath: fresh) == false)
+    }
+  }
+
   private func connect(through hop: SSHServer, to target: SSHServer, _ home: Home) async throws {
     try home.write(
       "Host *\n  UserKnownHostsFile \(home.file("known_hosts"))\n  PubkeyAuthentication no\n",
