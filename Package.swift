@@ -249,8 +249,8 @@ let package = Package(
     .target(
       name: "BridgeAgentHost",
       dependencies: [
-        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "BridgeWaiting",
-        "BridgeWebSocket",
+        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol", "BridgeSupervision",
+        "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
       ]),
     .testTarget(
       name: "BridgeAgentHostTests",

@@ -123,8 +123,9 @@ struct ImportTable: Sendable {
     Row(
       target: "BridgeAgentHost",
       modules: [
-        "BridgeErrors", "BridgeSession", "BridgeSessionProtocol", "BridgeWaiting",
-        "BridgeWebSocket", "FoundationEssentials",
+        "BridgeErrors", "BridgeSSH", "BridgeSession", "BridgeSessionProtocol",
+        "BridgeSupervision", "BridgeTransport", "BridgeWaiting", "BridgeWebSocket",
+        "FoundationEssentials",
       ], platform: []),
     Row(target: "bridge-host", modules: ["BridgeSessionHost"], platform: []),
   ]

@@ -24,8 +24,14 @@ final class SessionServer: Sendable {
   }
 
   /// Runs `body`; afterwards no session, no keeper and no file is left.
-  static func with(_ body: (SessionServer) async throws -> Void) async throws {
-    let server = try await SSHServer()
+  ///
+  /// - Parameter maxSessions: channels that it allows on a connection; nil for a high number.
+  static func with(
+    maxSessions: Int? = nil, _ body: (SessionServer) async throws -> Void
+  ) async throws {
+    var configuration = SSHServerConfiguration()
+    if let maxSessions { configuration.maxSessions = maxSessions }
+    let server = try await SSHServer(configuration)
     // The home directory that this server gives its users.
     let sessions = SessionServer(
       server, URL(filePath: server.identityFile).deletingLastPathComponent())
