@@ -23,8 +23,11 @@ extension AppError {
   public func exitCode(
     in context: FailureContext? = nil, endsSession: Bool = false
   ) -> ExitCode {
-    guard let context, self != .cancelled else { return row.exit }
-    return context.kind.exitCode(endsSession: endsSession)
+    switch self {
+    // Whatever kept the outcome from us: what was started may have run.
+    case .cancelled, .sshOutcomeUnknown, .durableSessionOutcomeUnknown: return row.exit
+    default: return context?.kind.exitCode(endsSession: endsSession) ?? row.exit
+    }
   }
 
   /// The wait that the peer requires before the next request, in seconds.

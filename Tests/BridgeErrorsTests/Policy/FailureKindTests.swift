@@ -95,6 +95,27 @@ struct FailureKindTests {
     #expect(retry.isAutomatic == (retry != .needsPerson && retry != .never))
   }
 
+  /// A script that takes 124 for "not started" would start it again.
+  @Test(arguments: FailureKind.allCases)
+  func anOutcomeThatIsNotKnownStaysSoWhateverTheContextSays(kind: FailureKind) {
+    let context = FailureContext(kind: kind, phase: .execute, host: "h")
+    for error in [
+      AppError.sshOutcomeUnknown(command: "make"),
+      .durableSessionOutcomeUnknown(host: "h", reason: "lost"),
+    ] {
+      #expect(error.exitCode(in: context) == .outcomeUnknown)
+      #expect(error.exitCode(in: context, endsSession: true) == .outcomeUnknown)
+    }
+  }
+
+  @Test func whatWentSilentAfterTheLoginIsNotAnotherProgramOnThePort() {
+    let late = FailureContext(kind: .silent, phase: .execute, host: "h")
+    let early = FailureContext(kind: .silent, phase: .banner, host: "h")
+    let error = AppError.sshTimeout(seconds: 15)
+    #expect(error.hint(in: late)?.contains("listens on that port") == false)
+    #expect(error.hint(in: early)?.contains("listens on that port") == true)
+  }
+
   @Test func aCancellationStaysOneWhateverTheContextSays() {
     let context = FailureContext(kind: .linkLost, phase: .stream, host: "h")
     #expect(AppError.cancelled.retryClass(in: context) == .never)

@@ -9,6 +9,12 @@ extension FailureRow {
           gets.
           """
       }
+      guard $0.phase.isBeforeSession else {
+        return """
+          The connection was up, and then nothing came \($0.phase.during): the network in between \
+          is dead, or the host hangs.
+          """
+      }
       return """
         It accepted the connection and then sent nothing \($0.phase.during): it is overloaded, \
         or something else listens on that port.
