@@ -62,6 +62,7 @@ package enum CommandAdvice {
     if let context, context.kind == .silent, context.phase == .authenticate {
       return Row(ofLogin)
     }
+    if isOfTerminal(context) { return withoutTerminal }
     if SessionFailure.isMendedByInstalling(error) { return toInstall }
     if case .featureUnavailable(let feature) = error, feature.contains("libssh2") {
       return ofLibraries
@@ -112,6 +113,13 @@ package enum CommandAdvice {
     }
     return "NO_PROXY lists hosts that are reached without a proxy."
   }
+
+  /// Whether the server refused the terminal (PermitTTY no).
+  static func isOfTerminal(_ context: FailureContext?) -> Bool {
+    context?.kind == .channelDenied && context?.native?.text.contains("request-pty") == true
+  }
+
+  package static let withoutTerminal: Row = "`-T` asks for no terminal."
 
   private static let ofLogin = "`--login-timeout` sets the time."
 

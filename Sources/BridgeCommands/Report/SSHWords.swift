@@ -26,6 +26,12 @@ package enum SSHWords {
       // As ssh has it, those of the server, whatever was tried.
       let methods = PeerText.escaped(context.acceptedMethods ?? method, limit: 256)
       return ["\(name(login, context)): Permission denied (\(methods))."]
+    case .channelDenied where CommandAdvice.isOfTerminal(context):
+      let host = PeerText.escaped(context.host, limit: 256)
+      return [
+        "PTY allocation request failed on channel 0",
+        "ssh: \(host) gives no terminal; -T asks for none.",
+      ]
     case .keyUnusable, .agentUnavailable:
       return [cause, "\(name(login, context)): Permission denied."]
     default: return [cause]

@@ -78,7 +78,10 @@ extension AppError {
         failure.disconnectReason == nil
           ? "The connection was lost." : failure.quoting("The server ended the connection"))
     case .channelDenied:
-      self = failure.lost(failure.quoting("The server refused to \(failure.phase.attempted)"))
+      let sentence =
+        failure.isOfTerminal
+        ? "The server gives no terminal" : "The server refused to \(failure.phase.attempted)"
+      self = failure.lost(failure.quoting(sentence))
     case .targetRefused:
       self = failure.lost(
         failure.quoting("The server could not reach the other end of the tunnel"))

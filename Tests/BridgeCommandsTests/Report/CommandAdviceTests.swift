@@ -35,9 +35,12 @@ import Testing
     let names = Self.names(of: dump.command)
     let rows =
       Array(CommandAdvice.byCase.values) + Array(CommandAdvice.byKind.values)
-      + [CommandAdvice.toInstall, CommandAdvice.toReachJumpHost, CommandAdvice.ofLibraries]
+      + [
+        CommandAdvice.toInstall, CommandAdvice.toReachJumpHost, CommandAdvice.ofLibraries,
+        CommandAdvice.withoutTerminal,
+      ]
     for text in rows.map(\.text) {
-      let options = text.matches(of: /`(--?[a-z-]+)/).map { String($0.output.1) }
+      let options = text.matches(of: /`(--?[A-Za-z-]+)/).map { String($0.output.1) }
       let commands = text.matches(of: /`bridgectl ([a-z]+)/).map { String($0.output.1) }
       #expect(!options.isEmpty || !commands.isEmpty, "\(text)")
       #expect(names.isSuperset(of: options + commands), "\(text)")
@@ -81,6 +84,15 @@ import Testing
     let row = try #require(CommandAdvice.remedy(for: error))
     #expect(row.words.contains("has no shell") && !row.text.contains("install"))
     #expect(!SessionFailure.isMendedByInstalling(error))
+  }
+
+  @Test func aRefusedTerminalIsDoneWithout() {
+    let text = "Unable to complete request for channel request-pty"
+    let context = FailureContext(
+      kind: .channelDenied, phase: .execute, host: "h",
+      native: NativeFailure(library: .libssh2, code: -22, text: text))
+    let error = AppError.sshConnectionFailed(host: "h", reason: "no")
+    #expect(CommandAdvice.row(for: error, in: context) == CommandAdvice.withoutTerminal)
   }
 
   @Test func theKindOverrulesTheCase() {

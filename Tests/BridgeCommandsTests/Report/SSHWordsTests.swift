@@ -35,6 +35,12 @@ import Testing
       lines(
         .authenticationRefused, .sshAuthenticationFailed(method: "publickey"),
         accepted: "publickey,password") == ["me@box: Permission denied (publickey,password)."])
+    let denied = "Unable to complete request for channel request-pty"
+    #expect(
+      lines(.channelDenied, lost, text: denied) == [
+        "PTY allocation request failed on channel 0",
+        "ssh: box gives no terminal; -T asks for none.",
+      ])
     let changed = lines(.hostKeyChanged, .sshHostKeyMismatch(host: "box"))
     #expect(changed.count == 2)
     #expect(changed.last == "Host key verification failed.")
