@@ -69,27 +69,10 @@ extension DurableWork {
   }
 
   var farewell: String? {
-    guard mode.current == .durable, found.current != nil else { return nil }
+    guard found.current != nil, mode.current == .durable || isUnansweredStart else { return nil }
     let host = context.shownHost
-    let (session, operand) = (sessionName, sessionOperand)
-    let (subject, command) =
-      switch state.withLock(\.fate) {
-      case .gone: (String?.none, "")
-      case .asked:
-        (
-          "session \(session) was asked to end, and no answer came in time. To see whether it has",
-          "sessions \(host)"
-        )
-      case .goesOn:
-        ("session \(session) goes on. To return to it", "attach \(role)\(host) \(operand)")
-      case .replaced:
-        (
-          "session \(session) goes on with the other client. To take it back",
-          "attach --take \(host) \(operand)"
-        )
-      case .detached:
-        ("detached from session \(session). To return to it", "attach \(role)\(host) \(operand)")
-      }
+    let operand = sessionOperand
+    let (subject, command) = isUnansweredStart ? unanswered : parting
     // Each in a line of its own, which is copied as a whole.
     return subject.map { subject in
       ["\(subject), or end it:"]
@@ -97,6 +80,43 @@ extension DurableWork {
           TerminalBanner.commandIndent + "bridgectl \($0)"
         }
     }?.joined(separator: "\n")
+  }
+
+  /// What became of the session, and the command that returns to it or shows it.
+  private var parting: (subject: String?, command: String) {
+    let host = context.shownHost
+    let (session, operand) = (sessionName, sessionOperand)
+    return switch state.withLock(\.fate) {
+    case .gone: (nil, "")
+    case .asked:
+      (
+        "session \(session) was asked to end, and no answer came in time. To see whether it has",
+        "sessions \(host)"
+      )
+    case .goesOn:
+      ("session \(session) goes on. To return to it", "attach \(role)\(host) \(operand)")
+    case .replaced:
+      (
+        "session \(session) goes on with the other client. To take it back",
+        "attach --take \(host) \(operand)"
+      )
+    case .detached:
+      ("detached from session \(session). To return to it", "attach \(role)\(host) \(operand)")
+    }
+  }
+
+  /// Likewise, where what starts it was sent and no answer came.
+  private var unanswered: (subject: String?, command: String) {
+    (
+      "session \(sessionName) may have been started. To see whether it has",
+      "sessions \(context.shownHost)"
+    )
+  }
+
+  /// Whether what starts a session was sent, and no answer came to it.
+  private var isUnansweredStart: Bool {
+    guard mode.current != .plain, place.mayHaveStarted, case .start = wanted else { return false }
+    return state.withLock { $0.streams == nil && !$0.hasFailed }
   }
 
   /// The options of an attach that make a view or a window of it, with a space behind each.

@@ -44,6 +44,8 @@ final class DurableWork: LinkWork {
     var newest: SSHConnection?
     /// What ended the link for good.
     var gaveUp: CommandFailure?
+    /// Whether an error has said what became of the session.
+    var hasFailed = false
     /// How the user's wish to end the program was passed on.
     var interruption = Interruption.none
     /// Whether the session is over for this client, and can be removed.
@@ -76,7 +78,7 @@ final class DurableWork: LinkWork {
   /// The session that ran already under the name of the one to start.
   private let returned = OnceValue<SessionStatus>()
   private let unheard = UnheardLinks()
-  private let place = StartPlace()
+  let place = StartPlace()
   private let agent: SessionAgent?
   let mode = OnceValue<Mode>()
   private let memory: HostMemory
@@ -540,6 +542,7 @@ final class DurableWork: LinkWork {
   /// - Parameter connection: the one that it failed over; nil for the newest.
   private func fail(_ error: AppError, over connection: SSHConnection? = nil) async {
     mode.set(.durable)
+    state.withLock { $0.hasFailed = error != .cancelled }
     if case .durableSessionOutcomeUnknown = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionNotFound = error { state.withLock { $0.fate = .gone } }
     if case .durableSessionReplaced = error { state.withLock { $0.fate = .replaced } }
