@@ -53,7 +53,8 @@ final class AnswerWatch: Sendable {
     while !Task.isCancelled {
       let (seen, now) = (state.withLock { $0 }, clock.now())
       guard !seen.isOver else { return }
-      let due = min(seen.heard + silence, seen.start + max(silence, Self.total))
+      let end = seen.start + max(silence, Self.total)
+      let due = min(seen.heard + silence, end)
       guard now >= due else {
         await clock.sleep(due - now)
         continue
@@ -66,7 +67,8 @@ final class AnswerWatch: Sendable {
         continue
       }
       let isLate = state.withLock { state in
-        if !state.isOver, state.heard == seen.heard { state.isLate = true }
+        // Something may have come meanwhile; a host that prints on has its end all the same.
+        if !state.isOver, state.heard == seen.heard || now >= end { state.isLate = true }
         return state.isLate
       }
       guard isLate else { continue }

@@ -271,6 +271,26 @@ private struct ScriptedSource: ByteChannelSource {
     #expect(watch.isLate && channel.isAsked)
   }
 
+  /// It prints while it is asked whether it answers, and never what is waited for.
+  @Test func aHostThatPrintsOnHasItsEnd() async {
+    let clock = ManualClock()
+    let watch = AnswerWatch(SessionClock(clock), silence: 30_000)
+    let channel = Unending {
+      clock.advance(by: .milliseconds(1))
+      watch.hear()
+    }
+    async let run: Void = watch.run(closing: channel)
+    for seconds in [20, 20] {
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .seconds(seconds))
+      watch.hear()
+    }
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(20))
+    await run
+    #expect(watch.isLate)
+  }
+
   @Test func theTimeOfAHostCountsOverALinkThatAnswers() async {
     let clock = ManualClock()
     let channel = Unending(false, true, true)
@@ -287,13 +307,20 @@ private struct ScriptedSource: ByteChannelSource {
 /// A channel whose program does not end.
 private final class Unending: ByteChannel {
   private let answers: Mutex<[Bool]>
+  private let whenAsked: @Sendable () -> Void
 
-  /// What is answered to the question whether the peer does.
-  init(_ answers: Bool...) { self.answers = Mutex(answers) }
+  /// What is answered to the question whether the peer does; it does from then on.
+  init(_ answers: Bool..., whenAsked: @escaping @Sendable () -> Void = {}) {
+    self.answers = Mutex(answers)
+    self.whenAsked = whenAsked
+  }
 
   var isAsked: Bool { answers.withLock(\.isEmpty) }
 
-  func peerAnswers() async -> Bool { answers.withLock { $0.removeFirst() } }
+  func peerAnswers() async -> Bool {
+    whenAsked()
+    return answers.withLock { $0.isEmpty || $0.removeFirst() }
+  }
   func read() async throws(AppError) -> [UInt8]? { nil }
   func write(_ bytes: [UInt8]) async throws(AppError) {}
   func finish() async throws(AppError) {}

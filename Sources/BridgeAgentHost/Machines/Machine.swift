@@ -89,11 +89,16 @@ public actor Machine: ByteChannelSource {
     let id = ConnectionID("\(name)#\(number + 1)")
     let links = SessionLinks<SSHConnection>()
     connections.append((id, links))
-    try await supervisor.add(
-      id, to: endpoint, options,
-      onGeneration: { (connection: SSHConnection, generation) in
-        await links.use(connection, generation: generation)
-      }, make: make)
+    do throws(AppError) {
+      try await supervisor.add(
+        id, to: endpoint, options,
+        onGeneration: { (connection: SSHConnection, generation) in
+          await links.use(connection, generation: generation)
+        }, make: make)
+    } catch {
+      await links.fail(error)
+      throw error
+    }
   }
 
   /// A channel on the connection with this number; nil where the server refused it for others that
