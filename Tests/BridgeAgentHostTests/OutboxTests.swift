@@ -9,7 +9,7 @@ import Testing
 @Suite("An outbox delivers over all connections", .timeLimit(.minutes(1))) struct OutboxTests {
   /// Carries over connections to `peer`, one after the other, until the task is canceled.
   private func carry(
-    _ outbox: Outbox, to peer: ScriptedWebSocketPeer,
+    _ outbox: MessageOutbox, to peer: ScriptedWebSocketPeer,
     receive: @escaping @Sendable (WebSocketMessage) async -> Void = { _ in }
   ) throws -> Task<Void, Never> {
     let url = try WebSocketEndpoint("ws://127.0.0.1:\(peer.port)/")
@@ -35,7 +35,7 @@ import Testing
       WebSocketScript([.awaitMessages(1), .wait(.milliseconds(100)), .reset], answersPings: false),
       WebSocketScript(),
     ])
-    let outbox = Outbox()
+    let outbox = MessageOutbox()
     let carrying = try carry(outbox, to: peer)
     try await outbox.deliver("hello")
     // The first connection proved nothing.
@@ -50,7 +50,7 @@ import Testing
     let peer = try await ScriptedWebSocketPeer([
       WebSocketScript([.awaitMessages(3), .reset], answersPings: false), WebSocketScript(),
     ])
-    let outbox = Outbox()
+    let outbox = MessageOutbox()
     let delivering = Task {
       await withTaskGroup { group in
         for number in 0..<5 {
@@ -72,7 +72,7 @@ import Testing
 
   @Test func aPeerThatAcknowledgesIsWaitedForAndItsOtherMessagesAreHandedOver() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
-    let outbox = Outbox(proof: .acknowledgement)
+    let outbox = MessageOutbox(proof: .acknowledgement)
     let received = Mutex<[WebSocketMessage]>([])
     let carrying = try carry(outbox, to: peer) { message in received.withLock { $0.append(message) }
     }
@@ -93,7 +93,7 @@ import Testing
 
   @Test func aFullOutboxTakesNoMore() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
-    let outbox = Outbox(limit: 10)
+    let outbox = MessageOutbox(limit: 10)
     let first = Task { try await outbox.deliver("more than ten bytes", id: "1") }
     try await eventually { await outbox.undelivered.count == 1 }
     let second = Task { try await outbox.deliver("next", id: "2") }
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func closingEndsAllCallsAndReturnsWhatHasNotArrived() async throws {
-    let outbox = Outbox(limit: 1)
+    let outbox = MessageOutbox(limit: 1)
     let calls = (0..<2).map { number in
       Task { () -> AppError? in
         do throws(AppError) {
@@ -127,7 +127,7 @@ import Testing
 
   @Test func aCanceledCallReturnsAndItsMessageIsDelivered() async throws {
     let peer = try await ScriptedWebSocketPeer(WebSocketScript())
-    let outbox = Outbox()
+    let outbox = MessageOutbox()
     let call = Task { try await outbox.deliver("hello") }
     try await eventually { await outbox.undelivered.count == 1 }
     call.cancel()

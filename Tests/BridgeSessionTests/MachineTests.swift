@@ -12,15 +12,15 @@ import Testing
 struct MachineTests {
   private func machine(
     _ server: SessionServer, _ supervisor: Supervisor<ContinuousClock>, most: Int = 32
-  ) -> Machine {
+  ) -> RemoteMachine {
     let configuration = server.configuration
-    return Machine(
+    return RemoteMachine(
       "build", at: Endpoint(host: "127.0.0.1", port: server.server.port), supervisor, most: most
     ) { SSHConnection(to: $0, configuration: configuration) }
   }
 
   private func start(
-    _ command: String, on machine: Machine, of server: SessionServer
+    _ command: String, on machine: RemoteMachine, of server: SessionServer
   ) -> DurableSession {
     var configuration = DurableSession.Configuration(
       host: "build", starting: server.spec(command), client: ClientID.random())

@@ -27,7 +27,7 @@ import Testing
       WebSocketScript([.awaitMessages(30), .reset]), WebSocketScript([.awaitMessages(50), .reset]),
       WebSocketScript(),
     ])
-    let outbox = Outbox(proof: .pong, limit: 200)
+    let outbox = MessageOutbox(proof: .pong, limit: 200)
     let url = try WebSocketEndpoint("ws://127.0.0.1:\(peer.port)/")
     let carrying = Task {
       while !Task.isCancelled {
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func aClosedOutboxCommitsNothingThatHasNotArrived() async throws {
-    let outbox = Outbox(limit: 100)
+    let outbox = MessageOutbox(limit: 100)
     let session = session()
     let lines = session.lines(commits: .whenCalled)
     let delivering = Task { await failure { try await outbox.deliver(lines) { $0.text } } }
@@ -70,7 +70,7 @@ import Testing
 
   @Test func linesThatCommitByThemselvesAreRefused() async throws {
     let lines = session().lines()
-    let error = await failure { try await Outbox().deliver(lines) { $0.text } }
+    let error = await failure { try await MessageOutbox().deliver(lines) { $0.text } }
     #expect(
       error
         == .validationError(

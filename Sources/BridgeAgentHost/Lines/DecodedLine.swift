@@ -1,5 +1,5 @@
 /// A line of an agent that prints JSON, one value a line.
-public enum JSONLine<Value: Decodable & Sendable>: Sendable {
+public enum DecodedLine<Value: Decodable & Sendable>: Sendable {
   /// A value that was printed to standard output, or to the terminal.
   case value(Value, SessionLine)
   /// Any other element: a line of standard error, of no JSON or of another value, a part of a line
@@ -15,4 +15,4 @@ public enum JSONLine<Value: Decodable & Sendable>: Sendable {
   }
 }
 
-extension JSONLine: Equatable where Value: Equatable {}
+extension DecodedLine: Equatable where Value: Equatable {}

@@ -14,7 +14,7 @@ import FoundationEssentials
 /// There is no deadline: a message waits for as long as it takes until a link is there again, and
 /// the supervisor of the link says what is wrong meanwhile. Bounded: beyond `limit` bytes `deliver`
 /// waits for space before it takes a message.
-public actor Outbox {
+public actor MessageOutbox {
   private nonisolated let proof: OutboxProof
   private nonisolated let limit: Int
   private var queue = OutboxQueue()

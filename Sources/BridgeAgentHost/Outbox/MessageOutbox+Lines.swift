@@ -60,7 +60,7 @@ private final class TakenLines: Sendable {
   }
 }
 
-extension Outbox {
+extension MessageOutbox {
   /// Delivers lines in order, many at once, and commits each when it has arrived; returns after the
   /// last one.
   ///

@@ -4,9 +4,9 @@ import BridgeSessionProtocol
 import FoundationEssentials
 
 /// The output of an agent that prints JSON, one value a line; else as `SessionLines`.
-public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+public struct DecodedLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
   /// A value, or what is none.
-  public typealias Element = JSONLine<Value>
+  public typealias Element = DecodedLine<Value>
   /// Why the session is over for this client.
   public typealias Failure = AppError
 
@@ -23,7 +23,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     /// - Throws: as the iterator of `SessionLines`.
     public func next(
       isolation actor: isolated (any Actor)? = #isolation
-    ) async throws(AppError) -> JSONLine<Value>? {
+    ) async throws(AppError) -> DecodedLine<Value>? {
       guard let line = try await lines.next() else { return nil }
       guard let stream = line.stream, let bytes = line.bytes, stream != .standardError else {
         return .other(line, reason: nil)
@@ -62,7 +62,7 @@ extension SessionLines {
   /// Its lines as JSON values.
   public nonisolated func json<Value: Decodable & Sendable>(
     as type: Value.Type
-  ) -> JSONLines<Value> {
-    JSONLines(lines: self)
+  ) -> DecodedLines<Value> {
+    DecodedLines(lines: self)
   }
 }

@@ -8,7 +8,7 @@ import BridgeWaiting
 /// One machine and any number of durable sessions on it, over as many SSH connections as its server
 /// requires.
 ///
-///     let machine = Machine("build", at: endpoint, supervisor) { SSHConnection(to: $0, …) }
+///     let machine = RemoteMachine("build", at: endpoint, supervisor) { SSHConnection(to: $0, …) }
 ///     let agent = machine.session(.init(host: "build", starting: spec, client: client))
 ///     for try await line in agent.lines() { … }
 ///
@@ -17,7 +17,7 @@ import BridgeWaiting
 /// the same supervisor, take turns to dial, and share a retry budget. A refused channel ends no
 /// session. Nor does a link that has given up: its error stays with the supervisor, and the
 /// sessions go on when a person has it dialed again.
-public actor Machine: ByteChannelSource {
+public actor RemoteMachine: ByteChannelSource {
   /// Makes a connection that has not been opened.
   public typealias Make = @Sendable (Endpoint) async throws(AppError) -> SSHConnection
 
