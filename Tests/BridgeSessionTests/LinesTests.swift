@@ -20,12 +20,16 @@ import Testing
     return texts
   }
 
-  @Test func aLineWhoseBodyThrewComesAgain() async throws {
-    let host = ScriptedHost { channel in
+  /// A session whose program prints, and goes on.
+  private func session(printing text: String) -> DurableSession {
+    ScriptedHost { channel in
       channel.greet()
-      channel.send(.output(offset: 0, stream: .standardOutput, bytes: Array("a\nb\nc\n".utf8)))
-    }
-    let session = host.session()
+      channel.send(.output(offset: 0, stream: .standardOutput, bytes: Array(text.utf8)))
+    }.session()
+  }
+
+  @Test func aLineWhoseBodyThrewComesAgain() async throws {
+    let session = session(printing: "a\nb\nc\n")
     let lines = session.lines()
     await #expect(throws: Stop.self) { try await read(lines, throwingAt: 1) }
     // `a` was committed when `b` was requested, `b` was not.
@@ -34,11 +38,7 @@ import Testing
   }
 
   @Test func explicitlyCommittedIsWhatWasNamed() async throws {
-    let host = ScriptedHost { channel in
-      channel.greet()
-      channel.send(.output(offset: 0, stream: .standardOutput, bytes: Array("a\nb\nc\n".utf8)))
-    }
-    let session = host.session()
+    let session = session(printing: "a\nb\nc\n")
     let lines = session.lines(commits: .whenCalled)
     let iterator = lines.makeAsyncIterator()
     let first = try await iterator.next()
@@ -50,11 +50,7 @@ import Testing
   }
 
   @Test func leavingHandsOverNoBeginningOfALine() async throws {
-    let host = ScriptedHost { channel in
-      channel.greet()
-      channel.send(.output(offset: 0, stream: .standardOutput, bytes: Array("a\nb".utf8)))
-    }
-    let session = host.session()
+    let session = session(printing: "a\nb")
     let lines = session.lines()
     let iterator = lines.makeAsyncIterator()
     #expect(try await iterator.next()?.text == "a")

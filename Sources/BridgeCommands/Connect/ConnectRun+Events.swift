@@ -30,9 +30,10 @@ extension ConnectRun {
       if let hop { silent.see(event.step, of: hop.index, at: context.clock.now) }
       let actions = context.facts.withLock { $0.see(event.step, of: place) }
       for var action in actions {
-        if case .giveUp(let failure) = action, hop?.index != silent.index {
+        if case .giveUp(let failure) = action {
           let way = hops.map { ($0.settings.givenHost, $0.settings.endpoint) }
-          action = .giveUp(silent.failure(for: failure, at: context.clock.now, way))
+          action = .giveUp(
+            silent.failure(of: hop?.index, failure, at: context.clock.now, way))
         }
         if number > 0 {
           await perform(action, ofSide: number)

@@ -24,16 +24,18 @@ package struct SilentHop: Sendable {
     }
   }
 
-  /// What a link behind it has failed by: the silence, where it had no answer in time.
+  /// What a link has failed by: the silence, where it is behind that and had no answer in time.
   ///
-  /// - Parameter hops: the hosts on the way, as the user named them and as they are reached.
+  /// - Parameters:
+  ///   - link: the number of the host on the way; nil for a link to the host itself.
+  ///   - hops: the hosts on the way, as the user named them and as they are reached.
   package func failure(
-    for failure: CommandFailure, at now: ContinuousClock.Instant,
+    of link: Int?, _ failure: CommandFailure, at now: ContinuousClock.Instant,
     _ hops: [(name: String, endpoint: Endpoint)]
   ) -> CommandFailure {
-    guard let index, hops.indices.contains(index), case .sshTimeout = failure.error else {
-      return failure
-    }
+    guard let index, hops.indices.contains(index), link.map({ $0 > index }) ?? true,
+      case .sshTimeout = failure.error
+    else { return failure }
     let hop = hops[index]
     let seconds = Int((now - since) / .seconds(1))
     return CommandFailure(

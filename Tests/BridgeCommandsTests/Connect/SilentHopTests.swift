@@ -15,9 +15,9 @@ import Testing
   private static let suspected = RecoveryEvent.Step.suspected(silentFor: .seconds(5))
 
   private static func blamed(
-    _ hop: SilentHop, _ failure: CommandFailure = late
+    _ hop: SilentHop, _ failure: CommandFailure = late, of link: Int? = nil
   ) -> CommandFailure {
-    hop.failure(for: failure, at: start + .seconds(5), way)
+    hop.failure(of: link, failure, at: start + .seconds(5), way)
   }
 
   @Test func whatHadNoAnswerBehindItFailedByItsSilence() {
@@ -28,6 +28,14 @@ import Testing
     let context = failure.context
     #expect(context?.kind == .linkSilent && context?.host == "j1")
     #expect(context?.address == "10.0.0.1" && context?.port == 22)
+  }
+
+  @Test func whatIsBeforeItFailedByItself() {
+    var hop = SilentHop()
+    hop.see(Self.suspected, of: 1, at: Self.start)
+    #expect(Self.blamed(hop, of: 0) == Self.late)
+    #expect(Self.blamed(hop, of: 1) == Self.late)
+    #expect(Self.blamed(hop) != Self.late)
   }
 
   @Test func theFirstOneIsNamed() {
